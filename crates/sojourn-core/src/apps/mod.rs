@@ -1,0 +1,180 @@
+//! What people do: one file per traffic model.
+//!
+//! An app never touches a packet. It is told what happened (a timer, a connection that opened, data
+//! that came) and answers with commands, which the network carries out.
+
+pub mod stream;
+pub mod transfer;
+pub mod web;
+
+use enum_dispatch::enum_dispatch;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::engine::rng::Rng;
+use crate::packet::Direction;
+use crate::tcp::TcpOptions;
+use crate::units::Time;
+
+pub use stream::Stream;
+pub use transfer::Transfer;
+pub use web::Web;
+
+/// The end of a connection at which something is done or happens.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum End {
+    /// In the home; it opened the connection.
+    Home,
+    /// At the server.
+    Server,
+}
+
+impl End {
+    /// The way a packet takes that sets out from here.
+    pub const fn outward(self) -> Direction {
+        match self {
+            Self::Home => Direction::Up,
+            Self::Server => Direction::Down,
+        }
+    }
+}
+
+/// A connection, told from earlier users of the same slot by its generation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ConnectionId {
+    /// Slot in the network's table.
+    pub slot: u32,
+    /// Which use of the slot.
+    pub generation: u16,
+}
+
+/// What an app is told.
+#[derive(Clone, Copy, Debug)]
+pub enum Event {
+    /// The time it asked for has come.
+    Timer,
+    /// The connection it asked for with this tag is being opened.
+    Opening(u32, ConnectionId),
+    /// The handshake is done at the home's end.
+    Established(u32, ConnectionId),
+    /// All the bytes an end was told to expect are there.
+    Received(u32, ConnectionId, End),
+    /// All the bytes an end was told to send are acknowledged.
+    Acknowledged(u32, ConnectionId, End),
+}
+
+/// What an app wants done.
+#[derive(Clone, Copy, Debug)]
+pub enum Command {
+    /// Open a connection to a server; events about it carry `tag`.
+    Open {
+        /// Index in the scenario's list of servers.
+        server: u32,
+        /// The app's own mark.
+        tag: u32,
+    },
+    /// Send bytes, `u64::MAX` for without end.
+    Send(ConnectionId, End, u64),
+    /// Tell when this many more bytes have been received.
+    Expect(ConnectionId, End, u64),
+    /// No more will be sent from this end.
+    Close(ConnectionId, End),
+    /// Send one datagram of this many bytes on the wire to or from a server.
+    Datagram {
+        /// Index in the scenario's list of servers.
+        server: u32,
+        /// Which way.
+        direction: Direction,
+        /// Bytes on the wire.
+        size: u16,
+    },
+    /// Call again at this time; replaces the time asked for before.
+    Wake(Time),
+}
+
+/// What the app has to work with when it is told something.
+pub struct Desk<'a> {
+    /// Now.
+    pub now: Time,
+    /// The app's random stream.
+    pub rng: &'a mut Rng,
+    /// Commands, carried out in order.
+    pub commands: &'a mut Vec<Command>,
+}
+
+impl Desk<'_> {
+    /// Adds a command.
+    pub fn ask(&mut self, command: Command) {
+        self.commands.push(command);
+    }
+}
+
+/// What an app did, for the results.
+#[derive(Default)]
+pub struct Done {
+    /// Pages loaded: start and load time.
+    pub pages: Vec<(Time, Time)>,
+    /// Transfers of known size that were completed.
+    pub transfers_completed: Option<u64>,
+}
+
+/// A traffic model.
+#[enum_dispatch]
+pub trait Model {
+    /// When the app wants its first timer.
+    fn start(&self, rng: &mut Rng) -> Time;
+    /// Something happened.
+    fn on_event(&mut self, event: Event, desk: &mut Desk);
+    /// What it did so far.
+    fn done(&self) -> Done;
+}
+
+/// Every traffic model there is.
+#[enum_dispatch(Model)]
+pub enum App {
+    /// Datagrams at a steady pace.
+    Stream,
+    /// File transfers.
+    Transfer,
+    /// Web pages.
+    Web,
+}
+
+/// Makes an app from its parameters.
+#[enum_dispatch]
+pub trait AppParameters {
+    /// The app; `server` gives the index of a server by its name.
+    fn start(&self, server: &dyn Fn(&str) -> u32) -> App;
+    /// The servers it talks to: the key that names each, and the name.
+    fn servers(&self) -> Vec<(String, &str)>;
+    /// TCP options of its own.
+    fn tcp(&self) -> Option<&TcpOptions>;
+    /// The quality score that fits it.
+    fn quality(&self) -> Quality;
+}
+
+/// How an app's service is scored.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Quality {
+    /// E-model.
+    Voice,
+    /// Latency and loss.
+    Game,
+    /// Page load times.
+    Pages,
+    /// Throughput.
+    Throughput,
+}
+
+/// A kind of traffic.
+#[enum_dispatch(AppParameters)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum AppSpec {
+    /// Datagrams at a steady pace: a voice call, a game, constant bit rate.
+    Stream(stream::Parameters),
+    /// File transfers over TCP: endless, repeating or in bursts, up or down.
+    Transfer(transfer::Parameters),
+    /// A person loading web pages.
+    Web(web::Parameters),
+}

@@ -1,0 +1,145 @@
+//! Datagrams at a steady pace: voice calls, games, constant bit rate.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{App, AppParameters, Command, Desk, Done, Event, Model, Quality};
+use crate::engine::rng::Rng;
+use crate::packet::Direction;
+use crate::tcp::TcpOptions;
+use crate::units::Time;
+
+/// Which way data goes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Way {
+    /// From the home to the server.
+    #[default]
+    Up,
+    /// From the server to the home.
+    Down,
+}
+
+impl From<Way> for Direction {
+    fn from(way: Way) -> Self {
+        match way {
+            Way::Up => Self::Up,
+            Way::Down => Self::Down,
+        }
+    }
+}
+
+/// What a stream is, and so how it is judged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Purpose {
+    /// A voice call: scored by the E-model.
+    Voice,
+    /// An online game, modelled with the packets of a voice call (White & Rice 2013 §3.6): judged by
+    /// latency and loss.
+    Game,
+    /// Data at a constant bit rate: judged by throughput.
+    Data,
+}
+
+/// Parameters of a stream of datagrams.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "Stream")]
+pub struct Parameters {
+    /// What it is.
+    pub purpose: Purpose,
+    /// The server at the other end.
+    pub server: String,
+    /// Which way the packets go.
+    #[serde(default)]
+    pub direction: Way,
+    /// Bytes of a packet on the wire. G.711 with 20 ms of voice: 160 voice + 12 RTP + 8 UDP + 20 IP
+    /// + 18 Ethernet = 218 (White & Padden 2012 §3.2.2).
+    #[serde(default = "voice_bytes")]
+    #[schemars(range(min = 1, max = 9018))]
+    pub packet_bytes: u16,
+    /// Time from one packet to the next in ms (White & Padden 2012 §3.2.2: 20).
+    #[serde(default = "voice_interval_ms")]
+    #[schemars(range(min = 0.001, max = 1_000_000.0))]
+    pub interval_ms: f64,
+    /// When the first packet is sent, in s. Unset: at a random point of the first interval, so that
+    /// streams of one home do not march in step.
+    #[serde(default)]
+    #[schemars(range(min = 0.0, max = 1_000_000.0))]
+    pub start_s: Option<f64>,
+    /// When the last packet may be sent, in s. Unset: never stops.
+    #[serde(default)]
+    #[schemars(range(min = 0.0, max = 1_000_000.0))]
+    pub stop_s: Option<f64>,
+}
+
+fn voice_bytes() -> u16 {
+    218
+}
+
+fn voice_interval_ms() -> f64 {
+    20.0
+}
+
+impl AppParameters for Parameters {
+    fn start(&self, server: &dyn Fn(&str) -> u32) -> App {
+        Stream {
+            server: server(&self.server),
+            direction: self.direction.into(),
+            size: self.packet_bytes,
+            interval: Time::from_secs_f64(self.interval_ms / 1e3),
+            start: self.start_s.map(Time::from_secs_f64),
+            stop: self.stop_s.map_or(Time::NEVER, Time::from_secs_f64),
+        }
+        .into()
+    }
+
+    fn servers(&self) -> Vec<(String, &str)> {
+        vec![("server".to_owned(), &self.server)]
+    }
+
+    fn tcp(&self) -> Option<&TcpOptions> {
+        None
+    }
+
+    fn quality(&self) -> Quality {
+        match self.purpose {
+            Purpose::Voice => Quality::Voice,
+            Purpose::Game => Quality::Game,
+            Purpose::Data => Quality::Throughput,
+        }
+    }
+}
+
+/// A stream at work.
+pub struct Stream {
+    server: u32,
+    direction: Direction,
+    size: u16,
+    interval: Time,
+    start: Option<Time>,
+    stop: Time,
+}
+
+impl Model for Stream {
+    fn start(&self, rng: &mut Rng) -> Time {
+        self.start.unwrap_or_else(|| self.interval.scaled(rng.uniform()))
+    }
+
+    fn on_event(&mut self, event: Event, desk: &mut Desk) {
+        if !matches!(event, Event::Timer) || desk.now > self.stop {
+            return;
+        }
+        desk.ask(Command::Datagram {
+            server: self.server,
+            direction: self.direction,
+            size: self.size,
+        });
+        desk.ask(Command::Wake(desk.now + self.interval));
+    }
+
+    fn done(&self) -> Done {
+        Done::default()
+    }
+}

@@ -1,0 +1,161 @@
+//! File transfers over TCP: endless, repeating, or in bursts.
+//!
+//! White & Padden 2012 §3.2.1: one endless upload; five uploads that start again as each ends; a
+//! file of 18.75 MB with a pause of 16 s, which uses up and refills a burst of 10 MB at 5/20 Mbps.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::stream::Way;
+use super::{App, AppParameters, Command, ConnectionId, Desk, Done, End, Event, Model, Quality};
+use crate::engine::rng::Rng;
+use crate::tcp::TcpOptions;
+use crate::units::Time;
+
+/// Parameters of file transfers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "Transfer")]
+pub struct Parameters {
+    /// The server at the other end.
+    pub server: String,
+    /// Which way the file goes.
+    #[serde(default)]
+    pub direction: Way,
+    /// Connections at the same time.
+    #[serde(default = "one")]
+    #[schemars(range(min = 1, max = 10_000))]
+    pub connections: u32,
+    /// Size of a file in bytes. Unset: one endless file.
+    #[serde(default)]
+    #[schemars(range(min = 1, max = 1_000_000_000_000_u64))]
+    pub file_bytes: Option<u64>,
+    /// Time from the end of a file to the start of the next in s. Unset: each connection sends one
+    /// file and is done.
+    #[serde(default)]
+    #[schemars(range(min = 0.0, max = 1_000_000.0))]
+    pub pause_s: Option<f64>,
+    /// When the first connection opens, in s.
+    #[serde(default)]
+    #[schemars(range(min = 0.0, max = 1_000_000.0))]
+    pub start_s: f64,
+    /// Connections start at random times within this many seconds after `start_s`.
+    #[serde(default)]
+    #[schemars(range(min = 0.0, max = 1_000_000.0))]
+    pub start_spread_s: f64,
+    /// TCP keys in which these connections differ from the scenario's.
+    #[serde(default)]
+    pub tcp: TcpOptions,
+}
+
+fn one() -> u32 {
+    1
+}
+
+impl AppParameters for Parameters {
+    fn start(&self, server: &dyn Fn(&str) -> u32) -> App {
+        Transfer {
+            server: server(&self.server),
+            sender: match self.direction {
+                Way::Up => End::Home,
+                Way::Down => End::Server,
+            },
+            file_bytes: self.file_bytes,
+            pause: self.pause_s.map(Time::from_secs_f64),
+            start: Time::from_secs_f64(self.start_s),
+            spread: Time::from_secs_f64(self.start_spread_s),
+            due: vec![Time::NEVER; self.connections as usize],
+            planned: false,
+            completed: 0,
+        }
+        .into()
+    }
+
+    fn servers(&self) -> Vec<(String, &str)> {
+        vec![("server".to_owned(), &self.server)]
+    }
+
+    fn tcp(&self) -> Option<&TcpOptions> {
+        Some(&self.tcp)
+    }
+
+    fn quality(&self) -> Quality {
+        Quality::Throughput
+    }
+}
+
+/// File transfers at work. The connections are numbered; their number is the tag of their events.
+pub struct Transfer {
+    server: u32,
+    sender: End,
+    file_bytes: Option<u64>,
+    pause: Option<Time>,
+    start: Time,
+    spread: Time,
+    /// When each connection is to open next.
+    due: Vec<Time>,
+    planned: bool,
+    completed: u64,
+}
+
+impl Transfer {
+    /// Draws the start times, at the first timer.
+    fn plan(&mut self, desk: &mut Desk) {
+        for due in &mut self.due {
+            *due = self.start + self.spread.scaled(desk.rng.uniform());
+        }
+        self.planned = true;
+    }
+
+    /// Opens what is due and asks for the next timer.
+    fn open_due(&mut self, desk: &mut Desk) {
+        for (number, due) in self.due.iter_mut().enumerate() {
+            if *due <= desk.now {
+                *due = Time::NEVER;
+                desk.ask(Command::Open { server: self.server, tag: number as u32 });
+            }
+        }
+        let next = self.due.iter().copied().min().unwrap_or(Time::NEVER);
+        desk.ask(Command::Wake(next));
+    }
+
+    fn finish(&mut self, number: u32, connection: ConnectionId, desk: &mut Desk) {
+        self.completed += 1;
+        desk.ask(Command::Close(connection, End::Home));
+        desk.ask(Command::Close(connection, End::Server));
+        if let Some(pause) = self.pause {
+            self.due[number as usize] = desk.now + pause;
+            self.open_due(desk);
+        }
+    }
+}
+
+impl Model for Transfer {
+    fn start(&self, _rng: &mut Rng) -> Time {
+        self.start
+    }
+
+    fn on_event(&mut self, event: Event, desk: &mut Desk) {
+        match event {
+            Event::Timer => {
+                if !self.planned {
+                    self.plan(desk);
+                }
+                self.open_due(desk);
+            }
+            Event::Opening(_, connection) => {
+                let bytes = self.file_bytes.unwrap_or(u64::MAX);
+                desk.ask(Command::Send(connection, self.sender, bytes));
+            }
+            Event::Acknowledged(number, connection, end) if end == self.sender => {
+                self.finish(number, connection, desk);
+            }
+            Event::Established(..) | Event::Received(..) | Event::Acknowledged(..) => {}
+        }
+    }
+
+    fn done(&self) -> Done {
+        let completed = self.file_bytes.map(|_| self.completed);
+        Done { transfers_completed: completed, ..Done::default() }
+    }
+}

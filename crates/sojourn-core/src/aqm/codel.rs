@@ -1,0 +1,311 @@
+//! CoDel, controlled delay: RFC 8289, and the forms its ns-2 code had.
+//!
+//! The law looks at a packet's sojourn time as it leaves. Once that has stayed above `target` for
+//! an `interval`, it drops the packet at the head and the next ones at intervals that shrink with
+//! the square root of the number of drops, until the sojourn time is below `target` again.
+//!
+//! Left out: ECN marking (RFC 8289 leaves it to the implementer, and the studies have none).
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Aqm, Departure, Law, LawParameters, Verdict};
+use crate::metrics::Gauges;
+use crate::units::Time;
+
+/// How the count of drops is taken up when dropping starts again soon after it stopped.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Variant {
+    /// RFC 8289 §5: from the drops of the last episode, if that ended within 16 intervals.
+    #[default]
+    Rfc8289,
+    /// The ns-2 code of 2012-13: from the old count less two, if within 8 intervals; and the first
+    /// wait after a recent episode is shortened to interval/sqrt(count).
+    Ns2,
+}
+
+/// Parameters of CoDel.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+#[schemars(rename = "Codel")]
+pub struct Parameters {
+    /// Acceptable standing sojourn time in ms. RFC 8289 §4.3: 5. White & Rice 2013 §3.2: 10, to
+    /// cover the request-grant delay of an upstream cable modem.
+    #[schemars(range(min = 0.01, max = 10_000.0))]
+    pub target_ms: f64,
+    /// The time within which a good queue falls below the target, in ms: about a worst-case round
+    /// trip. RFC 8289 §4.3: 100. White & Rice 2013 §3.2: 150.
+    #[schemars(range(min = 0.1, max = 100_000.0))]
+    pub interval_ms: f64,
+    /// The backlog in bytes below which nothing is dropped: one packet of the link's MTU
+    /// (RFC 8289 §4.4).
+    #[schemars(range(min = 0, max = 65_535))]
+    pub mtu_bytes: u64,
+    /// Which form of re-entry.
+    pub variant: Variant,
+}
+
+impl Default for Parameters {
+    fn default() -> Self {
+        Self { target_ms: 5.0, interval_ms: 100.0, mtu_bytes: 1514, variant: Variant::Rfc8289 }
+    }
+}
+
+impl LawParameters for Parameters {
+    fn start(&self) -> Law {
+        Codel::new(self).into()
+    }
+}
+
+/// CoDel's parameters in its own units, and its state.
+pub struct Codel {
+    target: Time,
+    interval: Time,
+    mtu_bytes: u64,
+    variant: Variant,
+    /// When the sojourn time, above target since, will have been so for an interval.
+    first_above: Option<Time>,
+    /// When the next packet is to be dropped, while dropping; afterwards, when it would have been.
+    drop_next: Time,
+    /// Drops of this episode, and what is carried over from the one before.
+    count: u64,
+    /// `count` as the last episode took it up.
+    last_count: u64,
+    dropping: bool,
+    /// A packet was dropped and `drop_next` is moved on once the next head proves to be late too.
+    drop_pending: bool,
+}
+
+impl Codel {
+    /// A law that has seen nothing yet.
+    pub fn new(p: &Parameters) -> Self {
+        Self {
+            target: Time::from_secs_f64(p.target_ms / 1e3),
+            interval: Time::from_secs_f64(p.interval_ms / 1e3),
+            mtu_bytes: p.mtu_bytes,
+            variant: p.variant,
+            first_above: None,
+            drop_next: Time::ZERO,
+            count: 0,
+            last_count: 0,
+            dropping: false,
+            drop_pending: false,
+        }
+    }
+
+    /// `t + interval / sqrt(n)`: the control law (RFC 8289 §5.5, `control_law`).
+    fn control_law(&self, t: Time, n: u64) -> Time {
+        t + self.interval.scaled(1.0 / (n as f64).sqrt())
+    }
+
+    /// Has the sojourn time been above target for an interval (RFC 8289 §5.4, `dodequeue`)?
+    fn ok_to_drop(&mut self, packet: &Departure) -> bool {
+        // ns-2 queue/sfqcodel.cc: the last packet of a bin is never dropped.
+        let spared = self.variant == Variant::Ns2 && packet.alone;
+        if packet.sojourn < self.target || packet.left.bytes <= self.mtu_bytes || spared {
+            self.first_above = None;
+            return false;
+        }
+        match self.first_above {
+            Some(at) => packet.now >= at,
+            None => {
+                self.first_above = Some(self.first_deadline(packet.now));
+                false
+            }
+        }
+    }
+
+    fn first_deadline(&self, now: Time) -> Time {
+        let recent = now.since(self.drop_next) < self.interval.times(8);
+        match self.variant {
+            Variant::Ns2 if self.count > 1 && recent => self.control_law(now, self.count),
+            _ => now + self.interval,
+        }
+    }
+
+    /// Where the count starts when dropping starts again.
+    fn re_entry_count(&self, now: Time) -> u64 {
+        let since = now.since(self.drop_next);
+        match self.variant {
+            // RFC 8289 §5.4: drops of the last episode, if they are more than one.
+            Variant::Rfc8289 => {
+                let delta = self.count - self.last_count;
+                if delta > 1 && since < self.interval.times(16) { delta } else { 1 }
+            }
+            // ns-2 queue/codel.cc: two less, or 126/128 of it when it is large.
+            Variant::Ns2 => {
+                if self.count <= 2 || since >= self.interval.times(8) {
+                    1
+                } else if self.count - 2 > 126 {
+                    (0.9844 * self.count as f64) as u64
+                } else {
+                    self.count - 2
+                }
+            }
+        }
+    }
+
+    fn enter_dropping(&mut self, now: Time) {
+        self.dropping = true;
+        self.drop_pending = false;
+        self.count = self.re_entry_count(now);
+        self.last_count = self.count;
+        self.drop_next = self.control_law(now, self.count);
+    }
+}
+
+impl Aqm for Codel {
+    fn on_departure(&mut self, packet: &Departure) -> Verdict {
+        let ok = self.ok_to_drop(packet);
+        if !self.dropping {
+            if ok {
+                self.enter_dropping(packet.now);
+                return Verdict::Drop;
+            }
+            return Verdict::Pass;
+        }
+        if self.drop_pending {
+            // The RFC counts the drop at once, the ns-2 code only if this head is late as well.
+            self.drop_pending = false;
+            if ok || self.variant == Variant::Rfc8289 {
+                self.count += 1;
+            }
+            if ok {
+                self.drop_next = self.control_law(self.drop_next, self.count);
+            }
+        }
+        if !ok {
+            self.dropping = false;
+            return Verdict::Pass;
+        }
+        if packet.now < self.drop_next {
+            return Verdict::Pass;
+        }
+        self.drop_pending = true;
+        Verdict::Drop
+    }
+
+    fn on_empty(&mut self) {
+        self.first_above = None;
+        self.dropping = false;
+        if self.drop_pending && self.variant == Variant::Rfc8289 {
+            self.count += 1;
+        }
+        self.drop_pending = false;
+    }
+
+    fn gauges(&self, out: &mut Gauges) {
+        out.set("codel_count", "drops", if self.dropping { self.count as f64 } else { 0.0 });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::aqm::Backlog;
+
+    /// Dequeues a late packet every 100 us for `ms`, behind a deep backlog, and gives the times of
+    /// the drops in ms after the first packet. After a drop the next head is judged at once.
+    fn drop_times(codel: &mut Codel, from_ms: u64, ms: u64) -> Vec<f64> {
+        let mut drops = Vec::new();
+        for tick in 0..ms * 10 {
+            let now = Time::from_ms(from_ms) + Time::from_us(100 * tick);
+            while codel.on_departure(&late(now)) == Verdict::Drop {
+                drops.push((now - Time::from_ms(from_ms)).ms_f64());
+            }
+        }
+        drops
+    }
+
+    fn late(now: Time) -> Departure {
+        Departure {
+            now,
+            sojourn: Time::from_ms(50),
+            size: 1500,
+            left: Backlog { bytes: 100_000, packets: 67 },
+            alone: false,
+        }
+    }
+
+    fn early(now: Time) -> Departure {
+        Departure { sojourn: Time::from_ms(1), ..late(now) }
+    }
+
+    #[test]
+    fn drops_under_persistent_excess_follow_the_control_law() {
+        // First above target at 0, so the first drop at INTERVAL = 100 ms. Then the n-th drop comes
+        // 100 * sum_{k=1}^{n-1} 1/sqrt(k) ms after the first: 100, 170.71, 228.45, 278.45, 323.17,
+        // 363.99, 401.79, 437.14, 470.48. Packets leave every 0.1 ms, and the drop is at the first
+        // departure at or after its time.
+        let drops = drop_times(&mut Codel::new(&Parameters::default()), 0, 600);
+        let mut expected = vec![100.0];
+        let mut sum = 0.0;
+        for k in 1..10 {
+            sum += 100.0 / f64::from(k).sqrt();
+            expected.push(100.0 + (sum * 10.0 - 1e-6).ceil() / 10.0);
+        }
+        for (got, want) in drops.iter().zip(&expected) {
+            assert!((got - want).abs() < 1e-6, "{drops:?} {expected:?}");
+        }
+        assert!((expected[9] - 100.0 - 470.48).abs() < 0.1);
+    }
+
+    #[test]
+    fn the_hundredth_drop_comes_after_1849_ms() {
+        // 100 * sum_{k=1}^{99} 1/sqrt(k) = 1848.96 ms.
+        let drops = drop_times(&mut Codel::new(&Parameters::default()), 0, 2100);
+        assert!((drops[99] - drops[0] - 1848.96).abs() < 0.1, "{}", drops[99]);
+    }
+
+    #[test]
+    fn one_packet_below_target_ends_the_episode() {
+        let mut codel = Codel::new(&Parameters::default());
+        assert_eq!(drop_times(&mut codel, 0, 180).len(), 1);
+        assert_eq!(codel.on_departure(&early(Time::from_ms(181))), Verdict::Pass);
+        // Another whole interval above target is needed before the next drop.
+        let drops = drop_times(&mut codel, 182, 150);
+        assert_eq!(drops, [100.0]);
+    }
+
+    #[test]
+    fn a_backlog_of_one_packet_is_never_dropped() {
+        let mut codel = Codel::new(&Parameters::default());
+        for ms in 0..1000 {
+            let left = Backlog { bytes: 1514, packets: 1 };
+            let packet = Departure { left, ..late(Time::from_ms(ms)) };
+            assert_eq!(codel.on_departure(&packet), Verdict::Pass);
+        }
+    }
+
+    /// Ten drops, one packet below target at 600 ms, then late again until the next drop.
+    fn count_after_re_entry(variant: Variant) -> u64 {
+        let mut codel = Codel::new(&Parameters { variant, ..Parameters::default() });
+        let drops = drop_times(&mut codel, 0, 580);
+        assert_eq!(drops.len(), 10, "{drops:?}");
+        codel.on_departure(&early(Time::from_ms(600)));
+        let mut now = Time::from_ms(601);
+        while codel.on_departure(&late(now)) == Verdict::Pass {
+            now += Time::from_us(100);
+        }
+        codel.count
+    }
+
+    #[test]
+    fn re_entry_takes_up_the_count_as_each_variant_says() {
+        // Ten drops: count = 1 at entry and +1 for each of the nine that follow = 10.
+        // RFC 8289: delta = count - lastcount = 10 - 1 = 9. ns-2: count - 2 = 8.
+        assert_eq!(count_after_re_entry(Variant::Rfc8289), 9);
+        assert_eq!(count_after_re_entry(Variant::Ns2), 8);
+    }
+
+    #[test]
+    fn an_old_episode_is_forgotten() {
+        let mut codel = Codel::new(&Parameters::default());
+        drop_times(&mut codel, 0, 580);
+        codel.on_departure(&early(Time::from_ms(600)));
+        // 16 intervals after the last drop time (about 600 ms) are over at 2.2 s.
+        drop_times(&mut codel, 3000, 101);
+        assert_eq!(codel.count, 1);
+    }
+}

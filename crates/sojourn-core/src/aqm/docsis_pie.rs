@@ -1,0 +1,346 @@
+//! DOCSIS-PIE: the PIE variant of DOCSIS 3.1 cable modems. RFC 8034 appendix A; White 2014 §7-8.
+//!
+//! Every 16 ms the law estimates the queueing latency from the backlog and the shaper's tokens, and
+//! moves a drop probability by a proportional-integral rule. Arrivals are dropped with that
+//! probability, evened out so that drops come neither in clusters nor after long gaps.
+//!
+//! Left out: ECN (RFC 8034 §4.7 has none), and the quantised packet sizes the RFC permits.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Aqm, Arrival, Backlog, Law, LawParameters, Outlet, Verdict};
+use crate::engine::rng::Rng;
+use crate::metrics::Gauges;
+use crate::units::Time;
+
+// RFC 8034 appendix A.1 and A.2; times in seconds, sizes in bytes.
+const A: f64 = 0.25;
+const B: f64 = 2.5;
+const INTERVAL: Time = Time::from_ms(16);
+const BURST_RESET_TIMEOUT: Time = Time::from_s(1);
+const MAX_BURST: Time = Time::from_ms(142);
+const MEAN_PKTSIZE: f64 = 1024.0;
+const MIN_PKTSIZE: f64 = 64.0;
+const PROB_LOW: f64 = 0.85;
+const PROB_HIGH: f64 = 8.5;
+const LATENCY_LOW_S: f64 = 0.005;
+const LATENCY_HIGH_S: f64 = 0.2;
+const MAX_PROB: f64 = PROB_LOW * MEAN_PKTSIZE / MIN_PKTSIZE;
+
+/// Parameters of DOCSIS-PIE. All else is fixed by the RFC, so that operators need not tune.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+#[schemars(rename = "DocsisPie")]
+pub struct Parameters {
+    /// Latency target in ms (RFC 8034 §4.1: 10 unless configured).
+    #[schemars(range(min = 0.1, max = 255.0))]
+    pub target_ms: f64,
+}
+
+impl Default for Parameters {
+    fn default() -> Self {
+        Self { target_ms: 10.0 }
+    }
+}
+
+impl LawParameters for Parameters {
+    fn start(&self) -> Law {
+        DocsisPie::new(self).into()
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Phase {
+    /// Idle: nothing is dropped until the buffer is a third full.
+    Inactive,
+    /// Armed: the first drop grants a burst allowance.
+    Quiescent,
+    /// Controlling.
+    Active,
+}
+
+/// State of DOCSIS-PIE.
+pub struct DocsisPie {
+    target_s: f64,
+    phase: Phase,
+    /// Drop probability of a packet of mean size; above 1 for the sake of small packets.
+    prob: f64,
+    /// Probability accumulated since the last drop: the de-randomiser (RFC 8034 §4.6).
+    accu_prob: f64,
+    /// Latency at the last update, in seconds.
+    qdelay_old_s: f64,
+    burst_allowance: Time,
+    burst_reset: Time,
+    next_update: Time,
+}
+
+impl DocsisPie {
+    /// An inactive law.
+    pub fn new(p: &Parameters) -> Self {
+        Self {
+            target_s: p.target_ms / 1e3,
+            phase: Phase::Inactive,
+            prob: 0.0,
+            accu_prob: 0.0,
+            qdelay_old_s: 0.0,
+            burst_allowance: Time::ZERO,
+            burst_reset: Time::ZERO,
+            next_update: INTERVAL,
+        }
+    }
+
+    /// `drop_early()` of RFC 8034 appendix A.1.
+    fn drop_early(&mut self, size: f64, backlog_bytes: u64, rng: &mut Rng) -> bool {
+        let p1 = (self.prob * size / MEAN_PKTSIZE).min(PROB_LOW);
+        self.accu_prob += p1;
+        let latency_is_low = self.qdelay_old_s < self.target_s / 2.0 && self.prob < 0.2;
+        if latency_is_low || backlog_bytes as f64 <= 2.0 * MEAN_PKTSIZE {
+            return false;
+        }
+        if self.accu_prob < PROB_LOW {
+            return false;
+        }
+        self.accu_prob >= PROB_HIGH || rng.uniform() <= p1
+    }
+
+    /// `calculate_drop_prob()` of RFC 8034 appendix A.2, for a latency of `qdelay_s`.
+    fn calculate_drop_prob(&mut self, qdelay_s: f64) {
+        if self.burst_allowance > Time::ZERO {
+            self.prob = 0.0;
+            self.burst_allowance = self.burst_allowance.since(INTERVAL);
+        } else {
+            self.prob += self.step(qdelay_s);
+            if qdelay_s < LATENCY_LOW_S && self.qdelay_old_s < LATENCY_LOW_S {
+                self.prob *= 0.98;
+            } else if qdelay_s > LATENCY_HIGH_S {
+                self.prob += 0.02;
+            }
+            self.prob = self.prob.clamp(0.0, MAX_PROB);
+        }
+        self.settle(qdelay_s);
+        self.qdelay_old_s = qdelay_s;
+    }
+
+    /// The PI step, tuned down where the probability is small (RFC 8034 appendix A.2).
+    fn step(&self, qdelay_s: f64) -> f64 {
+        let step = A * (qdelay_s - self.target_s) + B * (qdelay_s - self.qdelay_old_s);
+        let divisor = match self.prob {
+            p if p < 1e-6 => 2048.0,
+            p if p < 1e-5 => 512.0,
+            p if p < 1e-4 => 128.0,
+            p if p < 1e-3 => 32.0,
+            p if p < 1e-2 => 8.0,
+            p if p < 0.1 => 2.0,
+            p if p < 1.0 => 0.5,
+            p if p < 10.0 => 0.125,
+            _ => 0.03125,
+        };
+        let step = step / divisor;
+        if self.prob >= 0.1 { step.min(0.02) } else { step }
+    }
+
+    /// Goes quiescent, then inactive, while there is nothing to control.
+    fn settle(&mut self, qdelay_s: f64) {
+        let half = self.target_s / 2.0;
+        let quiet = qdelay_s < half
+            && self.qdelay_old_s < half
+            && self.prob == 0.0
+            && self.burst_allowance == Time::ZERO;
+        match self.phase {
+            Phase::Active if quiet => {
+                self.phase = Phase::Quiescent;
+                self.burst_reset = Time::ZERO;
+            }
+            Phase::Quiescent if quiet => {
+                self.burst_reset += INTERVAL;
+                if self.burst_reset > BURST_RESET_TIMEOUT {
+                    self.phase = Phase::Inactive;
+                    self.burst_reset = Time::ZERO;
+                }
+            }
+            Phase::Quiescent => self.burst_reset = Time::ZERO,
+            Phase::Active | Phase::Inactive => {}
+        }
+    }
+}
+
+impl Aqm for DocsisPie {
+    fn on_arrival(&mut self, packet: &Arrival, outlet: &Outlet, rng: &mut Rng) -> Verdict {
+        if self.burst_allowance > Time::ZERO {
+            return Verdict::Pass;
+        }
+        if self.prob == 0.0 {
+            self.accu_prob = 0.0;
+        }
+        if self.phase == Phase::Inactive {
+            if packet.backlog.bytes < outlet.buffer_bytes / 3 {
+                return Verdict::Pass;
+            }
+            self.phase = Phase::Quiescent;
+        }
+        if !self.drop_early(packet.size as f64, packet.backlog.bytes, rng) {
+            return Verdict::Pass;
+        }
+        self.accu_prob = 0.0;
+        if self.phase == Phase::Quiescent {
+            self.phase = Phase::Active;
+            self.burst_allowance = MAX_BURST;
+        }
+        Verdict::Drop
+    }
+
+    fn on_overflow(&mut self) {
+        self.accu_prob = 0.0;
+    }
+
+    fn next_update(&self) -> Time {
+        self.next_update
+    }
+
+    fn update(&mut self, now: Time, backlog: Backlog, outlet: &Outlet) {
+        self.next_update = now + INTERVAL;
+        self.calculate_drop_prob(outlet.drain_s(backlog.bytes as f64));
+    }
+
+    fn gauges(&self, out: &mut Gauges) {
+        out.set("drop_probability", "1", self.prob);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn outlet() -> Outlet {
+        use crate::units::BitRate;
+        Outlet {
+            tokens: 0.0,
+            sustained: BitRate::from_mbps(5.0),
+            peak: BitRate::from_mbps(20.0),
+            buffer_bytes: 156_250,
+        }
+    }
+
+    fn arrival(size: u64, bytes: u64) -> Arrival {
+        Arrival { now: Time::ZERO, size, backlog: Backlog { bytes, packets: bytes / 1500 } }
+    }
+
+    #[test]
+    fn open_loop_at_20_ms_of_constant_latency() {
+        // D = 20 ms, target 10 ms. Update 1: (0.25 * 0.010 + 2.5 * 0.020) / 2048 = 0.0525 / 2048
+        // = 2.56348e-5. Then D = D_old: 0.25 * 0.010 / 128 = 1.953125e-5 each while p < 1e-4.
+        let mut pie = DocsisPie::new(&Parameters::default());
+        let probs: Vec<f64> = (0..300)
+            .map(|_| {
+                pie.calculate_drop_prob(0.020);
+                pie.prob
+            })
+            .collect();
+        for (got, want) in probs.iter().zip([2.56348e-5, 4.51660e-5, 6.46973e-5]) {
+            assert!((got - want).abs() < 1e-10, "{got} {want}");
+        }
+        // Later divisors 32, 8, 2, 0.5 give the updates at which each decade is reached.
+        let reached = |level: f64| probs.iter().position(|p| *p >= level).unwrap() + 1;
+        assert_eq!([1e-4, 1e-3, 1e-2, 0.1, 1.0].map(reached), [5, 17, 46, 118, 298]);
+    }
+
+    #[test]
+    fn probability_halves_in_34_3_quiet_updates() {
+        // p < 0.98^34.3 = 0.5 of itself, and the PI step at D = 0 pulls further down; shown with the
+        // target at zero error by D = target = 4 ms (below LATENCY_LOW): step 0, decay alone.
+        let mut pie = DocsisPie::new(&Parameters { target_ms: 4.0 });
+        pie.prob = 0.5;
+        pie.qdelay_old_s = 0.004;
+        for _ in 0..34 {
+            pie.calculate_drop_prob(0.004);
+        }
+        assert!((pie.prob - 0.5 * 0.98_f64.powi(34)).abs() < 1e-12);
+        assert!((pie.prob / 0.5 - 0.5031).abs() < 1e-4);
+    }
+
+    #[test]
+    fn wakes_arms_and_settles_step_by_step() {
+        let mut pie = DocsisPie::new(&Parameters::default());
+        let mut rng = Rng::named(1, "pie");
+        // A third of the buffer is 52 083 bytes: below it the law sleeps.
+        pie.on_arrival(&arrival(1500, 52_000), &outlet(), &mut rng);
+        assert_eq!(pie.phase, Phase::Inactive);
+        pie.on_arrival(&arrival(1500, 52_083), &outlet(), &mut rng);
+        assert_eq!(pie.phase, Phase::Quiescent);
+        // The first drop activates it and grants 142 ms, during which nothing is dropped.
+        pie.prob = 0.5;
+        pie.qdelay_old_s = 0.05;
+        pie.accu_prob = PROB_HIGH;
+        assert_eq!(pie.on_arrival(&arrival(1500, 60_000), &outlet(), &mut rng), Verdict::Drop);
+        assert_eq!((pie.phase, pie.burst_allowance), (Phase::Active, MAX_BURST));
+        assert_eq!(pie.on_arrival(&arrival(1500, 60_000), &outlet(), &mut rng), Verdict::Pass);
+        // ceil(142 / 16) = 9 updates later the allowance is spent.
+        for left_ms in [126, 110, 94, 78, 62, 46, 30, 14, 0] {
+            pie.calculate_drop_prob(0.02);
+            assert_eq!(pie.burst_allowance, Time::from_ms(left_ms));
+        }
+        // Two quiet updates: D_old must have been low as well. p is 0 since the burst.
+        pie.calculate_drop_prob(0.0);
+        assert_eq!(pie.phase, Phase::Active);
+        pie.calculate_drop_prob(0.0);
+        assert_eq!(pie.phase, Phase::Quiescent);
+        // Over 1 s of quiet: 63 * 16 = 1008 ms.
+        for _ in 0..62 {
+            pie.calculate_drop_prob(0.0);
+        }
+        assert_eq!(pie.phase, Phase::Quiescent);
+        pie.calculate_drop_prob(0.0);
+        assert_eq!(pie.phase, Phase::Inactive);
+    }
+
+    /// Packets of mean size offered to a law held at `prob`, until `drops` were dropped: the lengths
+    /// of the runs that end in a drop.
+    fn run_lengths(prob: f64, drops: usize) -> Vec<u64> {
+        let mut pie = DocsisPie::new(&Parameters::default());
+        let mut rng = Rng::named(3, "runs");
+        pie.prob = prob;
+        pie.qdelay_old_s = 0.05;
+        let mut runs = Vec::new();
+        let mut run = 0;
+        while runs.len() < drops {
+            run += 1;
+            if pie.drop_early(1024.0, 100_000, &mut rng) {
+                pie.accu_prob = 0.0;
+                runs.push(run);
+                run = 0;
+            }
+        }
+        runs
+    }
+
+    #[test]
+    fn runs_between_drops_stay_within_085_and_85_over_p() {
+        // p = 0.05: the sum reaches 0.85 at packet 17 and 8.5 at packet 170, give or take one for
+        // the rounding of a sum of floats. p_eff/p = 0.5557 (White 2014 appendix B, exact form).
+        let runs = run_lengths(0.05, 40_000);
+        assert!((17..=18).contains(runs.iter().min().unwrap()));
+        assert!(*runs.iter().max().unwrap() <= 171);
+        let mean = runs.iter().sum::<u64>() as f64 / runs.len() as f64;
+        let ratio = 1.0 / mean / 0.05;
+        assert!((ratio - 0.5557).abs() < 0.008, "{ratio}");
+    }
+
+    #[test]
+    fn a_flood_of_small_packets_is_dropped_at_half_by_a_probability_of_eight() {
+        // RFC 8034 §4.4: 64-byte packets need p = 8 for p1 = 8 * 64 / 1024 = 0.5. The de-randomiser
+        // then passes the first (0.5 < 0.85) and drops the second on a fair coin: mean run 3 = 1 + 2.
+        let mut pie = DocsisPie::new(&Parameters::default());
+        let mut rng = Rng::named(5, "flood");
+        pie.prob = 8.0;
+        pie.qdelay_old_s = 0.05;
+        let mut drops = 0;
+        for _ in 0..60_000 {
+            if pie.drop_early(64.0, 100_000, &mut rng) {
+                pie.accu_prob = 0.0;
+                drops += 1;
+            }
+        }
+        assert!((f64::from(drops) / 60_000.0 - 1.0 / 3.0).abs() < 0.01, "{drops}");
+    }
+}

@@ -1,0 +1,171 @@
+//! The laws of active queue management: they decide, and own no packets.
+//!
+//! A law is handed plain values (the time, the size and sojourn time of a packet, the backlog of its
+//! queue, what the shaper has to give) and answers pass or drop. It knows neither packets nor queues,
+//! so the same law works in a single queue, in hashed bins or behind a round robin, and is tested
+//! with literals. Each law has a file of its own with its parameters (from the scenario, immutable),
+//! its state and its tests.
+
+pub mod codel;
+pub mod docsis_pie;
+
+use enum_dispatch::enum_dispatch;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::engine::rng::Rng;
+use crate::metrics::Gauges;
+use crate::units::{BitRate, Time};
+
+pub use codel::Codel;
+pub use docsis_pie::DocsisPie;
+
+/// What a queue holds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Backlog {
+    /// Bytes on the wire of all packets waiting.
+    pub bytes: u64,
+    /// Packets waiting.
+    pub packets: u64,
+}
+
+/// What lies behind the queue: how fast a rate shaper will let it drain.
+#[derive(Clone, Copy, Debug)]
+pub struct Outlet {
+    /// Bytes that may leave at the peak rate before the sustained rate holds (the burst tokens).
+    pub tokens: f64,
+    /// Maximum sustained traffic rate.
+    pub sustained: BitRate,
+    /// Peak traffic rate.
+    pub peak: BitRate,
+    /// Bytes the queue may hold.
+    pub buffer_bytes: u64,
+}
+
+impl Outlet {
+    /// Time to drain `bytes`, in seconds (RFC 8034 §4.3; White 2014 §7).
+    pub fn drain_s(&self, bytes: f64) -> f64 {
+        let at_peak = bytes.min(self.tokens);
+        8.0 * (at_peak / self.peak.bps() as f64
+            + (bytes - at_peak) / self.sustained.bps() as f64)
+    }
+}
+
+/// What a law says about a packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Verdict {
+    /// Let it through.
+    Pass,
+    /// Drop it, to signal congestion.
+    Drop,
+}
+
+/// A packet at the tail of the queue, before it is let in.
+#[derive(Clone, Copy, Debug)]
+pub struct Arrival {
+    /// Now.
+    pub now: Time,
+    /// Bytes on the wire.
+    pub size: u64,
+    /// What the queue holds without it.
+    pub backlog: Backlog,
+}
+
+/// A packet at the head of the queue, about to leave.
+#[derive(Clone, Copy, Debug)]
+pub struct Departure {
+    /// Now.
+    pub now: Time,
+    /// How long it has been in the queue.
+    pub sojourn: Time,
+    /// Bytes on the wire.
+    pub size: u64,
+    /// What its link still holds behind it, in all bins together (RFC 8289 §4.4).
+    pub left: Backlog,
+    /// No packet of its own bin waits behind it.
+    pub alone: bool,
+}
+
+/// A law of queue management. Every hook has a default that does nothing: a law writes down only
+/// what it acts on.
+#[enum_dispatch]
+pub trait Aqm {
+    /// A packet has come and there is room for it.
+    fn on_arrival(&mut self, _packet: &Arrival, _outlet: &Outlet, _rng: &mut Rng) -> Verdict {
+        Verdict::Pass
+    }
+
+    /// The queue was full and the packet was dropped for that alone.
+    fn on_overflow(&mut self) {}
+
+    /// A packet is at the head and may leave. After a drop the next head is judged in turn.
+    fn on_departure(&mut self, _packet: &Departure) -> Verdict {
+        Verdict::Pass
+    }
+
+    /// A packet was asked for and the queue is empty.
+    fn on_empty(&mut self) {}
+
+    /// When `update` wants to be called next; `Time::NEVER` for laws without a clock.
+    fn next_update(&self) -> Time {
+        Time::NEVER
+    }
+
+    /// The periodic part of the law.
+    fn update(&mut self, _now: Time, _backlog: Backlog, _outlet: &Outlet) {}
+
+    /// State worth watching over time, as named values.
+    fn gauges(&self, _out: &mut Gauges) {}
+}
+
+/// No law: the queue drops only when it is full.
+#[derive(Default)]
+pub struct TailDrop;
+impl Aqm for TailDrop {}
+
+/// Every law there is.
+#[enum_dispatch(Aqm)]
+pub enum Law {
+    /// None.
+    TailDrop,
+    /// Controlled delay.
+    Codel,
+    /// Proportional integral controller enhanced, as cable modems run it.
+    DocsisPie,
+}
+
+/// Makes a law in its initial state from its parameters.
+#[enum_dispatch]
+pub trait LawParameters {
+    /// The law at the start of a run.
+    fn start(&self) -> Law;
+}
+
+/// Parameters of no law: `kind = "none"`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NoParameters {}
+impl LawParameters for NoParameters {
+    fn start(&self) -> Law {
+        TailDrop.into()
+    }
+}
+
+/// The law of a queue, by its `kind`.
+#[enum_dispatch(LawParameters)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum LawSpec {
+    /// No law: drop only when the queue is full.
+    None(NoParameters),
+    /// CoDel (RFC 8289).
+    Codel(codel::Parameters),
+    /// DOCSIS-PIE (RFC 8034).
+    DocsisPie(docsis_pie::Parameters),
+}
+
+impl Default for LawSpec {
+    fn default() -> Self {
+        Self::None(NoParameters {})
+    }
+}

@@ -1,0 +1,69 @@
+//! Random numbers: one named stream per purpose.
+//!
+//! A stream is keyed by (seed, name), so that adding a flow to a scenario does not shift the draws
+//! of the others. The generator is xoshiro256++ (Blackman & Vigna 2021) from `rand_xoshiro`, whose
+//! output is a fixed function of its seed; the real-valued draws are made here, from its integers
+//! and with `libm`, so that they are the same bits on every platform and in every version.
+
+use rand_core::{Rng as _, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+/// One stream of random numbers.
+pub struct Rng(Xoshiro256PlusPlus);
+
+impl Rng {
+    /// The stream called `name` of the run with this seed.
+    pub fn named(seed: u64, name: &str) -> Self {
+        // FNV-1a, 64 bit: a hash whose value is fixed for good, unlike the standard library's.
+        let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+        for byte in seed.to_le_bytes().iter().chain(name.as_bytes()) {
+            hash = (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
+        }
+        Self(Xoshiro256PlusPlus::seed_from_u64(hash))
+    }
+
+    /// A random 64-bit integer.
+    pub fn bits(&mut self) -> u64 {
+        self.0.next_u64()
+    }
+
+    /// Uniform in [0, 1), with 53 random bits.
+    #[inline]
+    pub fn uniform(&mut self) -> f64 {
+        (self.0.next_u64() >> 11) as f64 * (1.0 / (1_u64 << 53) as f64)
+    }
+
+    /// A uniform integer in [0, n), for n well below 2^53; 0 if n is 0.
+    pub fn below(&mut self, n: u64) -> u64 {
+        (self.uniform() * n as f64) as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn first_draws(seed: u64, name: &str) -> Vec<u64> {
+        let mut rng = Rng::named(seed, name);
+        (0..4).map(|_| rng.bits()).collect()
+    }
+
+    #[test]
+    fn a_stream_depends_on_seed_and_name_alone() {
+        assert_eq!(first_draws(1, "mac"), first_draws(1, "mac"));
+        assert_ne!(first_draws(1, "mac"), first_draws(1, "aqm"));
+        assert_ne!(first_draws(1, "mac"), first_draws(2, "mac"));
+    }
+
+    #[test]
+    fn uniform_fills_its_interval_evenly() {
+        // Chi-square over 16 cells of 160 000 draws: 15 degrees of freedom, 99.9 % point 37.7.
+        let mut rng = Rng::named(7, "chi-square");
+        let mut cells = [0_u32; 16];
+        for _ in 0..160_000 {
+            cells[rng.below(16) as usize] += 1;
+        }
+        let chi2: f64 = cells.iter().map(|&n| (f64::from(n) - 1e4).powi(2) / 1e4).sum();
+        assert!(chi2 < 37.7, "{chi2}");
+    }
+}

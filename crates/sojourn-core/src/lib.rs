@@ -1,0 +1,20 @@
+//! Packet-level simulation of cable broadband (DOCSIS) and of the queue management in it.
+//!
+//! A [`scenario::Scenario`] describes a home, its modem, the CMTS, servers and traffic;
+//! [`network::Simulation`] runs it; [`metrics::results::Results`] tells what people there feel.
+//! A run is a pure function of scenario, seed and version: nothing here reads a clock, a file or a
+//! global, and there are no threads.
+
+pub mod apps;
+pub mod aqm;
+pub mod engine;
+pub mod metrics;
+pub mod network;
+pub mod packet;
+pub mod queue;
+pub mod scenario;
+pub mod tcp;
+pub mod units;
+
+/// Version of this library, part of every result.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");

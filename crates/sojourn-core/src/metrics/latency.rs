@@ -1,0 +1,125 @@
+//! Streaming distribution of a latency.
+
+use hdrhistogram::Histogram;
+
+use crate::units::Time;
+
+/// Quantiles are exact to this relative error: three significant digits.
+pub const RELATIVE_ERROR: f64 = 1e-3;
+const SIGNIFICANT_DIGITS: u8 = 3;
+const PS_PER_US: u64 = 1_000_000;
+
+/// The distribution of a latency: count, mean, minimum and maximum exactly, quantiles to
+/// [`RELATIVE_ERROR`] or 1 us, whichever is larger. Memory depends on the range of values only.
+pub struct Latency {
+    histogram: Histogram<u64>,
+    sum_ps: u128,
+    min: Time,
+    max: Time,
+}
+
+impl Default for Latency {
+    fn default() -> Self {
+        Self {
+            histogram: Histogram::new(SIGNIFICANT_DIGITS).expect("3 digits are allowed"),
+            sum_ps: 0,
+            min: Time::NEVER,
+            max: Time::ZERO,
+        }
+    }
+}
+
+impl Latency {
+    /// Takes in one value.
+    #[inline]
+    pub fn record(&mut self, value: Time) {
+        self.sum_ps += u128::from(value.ps());
+        self.min = self.min.min(value);
+        self.max = self.max.max(value);
+        self.histogram.record(value.ps() / PS_PER_US).expect("the histogram resizes itself");
+    }
+
+    /// How many values there are.
+    pub fn count(&self) -> u64 {
+        self.histogram.len()
+    }
+
+    /// The least value in ms.
+    pub fn min_ms(&self) -> Option<f64> {
+        (self.count() > 0).then(|| self.min.ms_f64())
+    }
+
+    /// The greatest value in ms.
+    pub fn max_ms(&self) -> Option<f64> {
+        (self.count() > 0).then(|| self.max.ms_f64())
+    }
+
+    /// The mean in ms.
+    pub fn mean_ms(&self) -> Option<f64> {
+        (self.count() > 0).then(|| self.sum_ps as f64 / self.count() as f64 / 1e9)
+    }
+
+    /// The value in ms that a share `quantile` of all values does not exceed.
+    pub fn quantile_ms(&self, quantile: f64) -> Option<f64> {
+        (self.count() > 0).then(|| {
+            let us = self.histogram.value_at_quantile(quantile);
+            (us as f64 / 1e3).clamp(self.min.ms_f64(), self.max.ms_f64())
+        })
+    }
+
+    /// How many values exceed `ms`.
+    pub fn count_above_ms(&self, ms: f64) -> u64 {
+        let us = (ms * 1e3) as u64;
+        self.histogram
+            .iter_recorded()
+            .filter(|value| value.value_iterated_to() > us)
+            .map(|value| value.count_at_value())
+            .sum()
+    }
+
+    /// Mean in ms of the values that do not exceed `ms`.
+    pub fn mean_up_to_ms(&self, ms: f64) -> Option<f64> {
+        let us = (ms * 1e3) as u64;
+        let (mut sum, mut count) = (0.0, 0);
+        for value in self.histogram.iter_recorded().filter(|v| v.value_iterated_to() <= us) {
+            sum += self.histogram.median_equivalent(value.value_iterated_to()) as f64
+                * value.count_at_value() as f64;
+            count += value.count_at_value();
+        }
+        (count > 0).then(|| sum / count as f64 / 1e3)
+    }
+
+    /// The distribution as (value in ms, number of values in that cell), ascending.
+    pub fn cells(&self) -> Vec<(f64, u64)> {
+        self.histogram
+            .iter_recorded()
+            .map(|value| (value.value_iterated_to() as f64 / 1e3, value.count_at_value()))
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantiles_keep_their_stated_error() {
+        let mut latency = Latency::default();
+        for us in 1..=100_000_u64 {
+            latency.record(Time::from_us(us));
+        }
+        for (q, want) in [(0.5, 50.0), (0.9, 90.0), (0.99, 99.0), (0.999, 99.9)] {
+            let got = latency.quantile_ms(q).unwrap();
+            assert!((got / want - 1.0).abs() <= RELATIVE_ERROR, "{q}: {got}");
+        }
+        assert_eq!((latency.min_ms(), latency.max_ms()), (Some(0.001), Some(100.0)));
+        assert!((latency.mean_ms().unwrap() - 50.0005).abs() < 1e-9);
+        assert!((latency.count_above_ms(60.0) as f64 / 40_000.0 - 1.0).abs() < 2e-3);
+    }
+
+    #[test]
+    fn an_empty_distribution_has_no_quantiles() {
+        let latency = Latency::default();
+        assert_eq!((latency.quantile_ms(0.5), latency.mean_ms()), (None, None));
+    }
+}

@@ -1,0 +1,16 @@
+//! What a run tells: counts, latencies, series over time, and what people feel of it.
+//!
+//! Everything here is streaming: memory does not grow with the length of the run, except for the
+//! optional packet trace.
+
+pub mod latency;
+pub mod ledger;
+pub mod qoe;
+pub mod queue_meter;
+pub mod results;
+pub mod series;
+
+pub use latency::Latency;
+pub use ledger::{Count, Ledger};
+pub use queue_meter::QueueMeter;
+pub use series::{Gauges, Series};

@@ -1,0 +1,78 @@
+//! What is measured of one queue.
+
+use super::{Gauges, Latency, Series};
+use crate::aqm::Backlog;
+use crate::units::Time;
+
+/// Sojourn times of a queue, and its state over time.
+pub struct QueueMeter {
+    name: String,
+    sojourn: Latency,
+    interval_sum: Time,
+    interval_count: u64,
+    delay: Series,
+    bytes: Series,
+    packets: Series,
+    gauges: Vec<Series>,
+    scratch: Gauges,
+}
+
+impl QueueMeter {
+    /// A meter that has seen nothing, of the queue called `name`.
+    pub fn new(name: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            sojourn: Latency::default(),
+            interval_sum: Time::ZERO,
+            interval_count: 0,
+            delay: Series::new("queue_delay", "ms"),
+            bytes: Series::new("queue_bytes", "B"),
+            packets: Series::new("queue_packets", "packets"),
+            gauges: Vec::new(),
+            scratch: Gauges::default(),
+        }
+    }
+
+    /// A packet left the queue after `sojourn`.
+    #[inline]
+    pub fn departed(&mut self, sojourn: Time) {
+        self.sojourn.record(sojourn);
+        self.interval_sum += sojourn;
+        self.interval_count += 1;
+    }
+
+    /// Ends a sampling interval.
+    pub fn sample(&mut self, backlog: Backlog, show: impl FnOnce(&mut Gauges)) {
+        let mean = match self.interval_count {
+            0 => f64::NAN,
+            n => self.interval_sum.ms_f64() / n as f64,
+        };
+        (self.interval_sum, self.interval_count) = (Time::ZERO, 0);
+        self.delay.push(mean);
+        self.bytes.push(backlog.bytes as f64);
+        self.packets.push(backlog.packets as f64);
+        self.scratch.0.clear();
+        show(&mut self.scratch);
+        for (index, &(metric, unit, value)) in self.scratch.0.iter().enumerate() {
+            if index == self.gauges.len() {
+                self.gauges.push(Series::new(metric, unit));
+            }
+            self.gauges[index].push(value);
+        }
+    }
+
+    /// The queue's name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Time from entering the queue to leaving it, of all packets that were not dropped.
+    pub fn sojourn(&self) -> &Latency {
+        &self.sojourn
+    }
+
+    /// All series, the queue delay first: the mean sojourn time of the packets that left.
+    pub fn series(&self) -> impl Iterator<Item = &Series> {
+        [&self.delay, &self.bytes, &self.packets].into_iter().chain(&self.gauges)
+    }
+}

@@ -1,0 +1,93 @@
+//! Values over time, in bounded memory.
+
+/// Values kept of a series before neighbours are merged and its interval doubles.
+const MAX_VALUES: usize = 4096;
+
+/// One value per sampling interval. When there are too many, neighbours are averaged and the
+/// interval doubles, so that a run of any length keeps between 2048 and 4096 values.
+#[derive(Clone, Debug)]
+pub struct Series {
+    /// What was measured.
+    pub metric: &'static str,
+    /// Its unit.
+    pub unit: &'static str,
+    /// The values, `NaN` where there was nothing to measure.
+    pub values: Vec<f32>,
+    /// Sampling intervals per value.
+    pub stride: u32,
+    sum: f64,
+    counted: u32,
+    taken: u32,
+}
+
+impl Series {
+    /// A series without values.
+    pub fn new(metric: &'static str, unit: &'static str) -> Self {
+        Self { metric, unit, values: Vec::new(), stride: 1, sum: 0.0, counted: 0, taken: 0 }
+    }
+
+    /// The value of the sampling interval that ends now; `NaN` for none.
+    pub fn push(&mut self, value: f64) {
+        if !value.is_nan() {
+            self.sum += value;
+            self.counted += 1;
+        }
+        self.taken += 1;
+        if self.taken < self.stride {
+            return;
+        }
+        let mean = if self.counted == 0 { f64::NAN } else { self.sum / f64::from(self.counted) };
+        self.values.push(mean as f32);
+        (self.sum, self.counted, self.taken) = (0.0, 0, 0);
+        if self.values.len() == MAX_VALUES {
+            self.halve();
+        }
+    }
+
+    fn halve(&mut self) {
+        let merge = |pair: &[f32]| match (pair[0].is_nan(), pair[1].is_nan()) {
+            (true, _) => pair[1],
+            (_, true) => pair[0],
+            _ => (pair[0] + pair[1]) / 2.0,
+        };
+        self.values = self.values.chunks_exact(2).map(merge).collect();
+        self.stride *= 2;
+    }
+}
+
+/// Named values of a moment, as a law or scheduler shows its state.
+#[derive(Default)]
+pub struct Gauges(pub(crate) Vec<(&'static str, &'static str, f64)>);
+
+impl Gauges {
+    /// Shows `value` under `name`, in `unit`.
+    pub fn set(&mut self, name: &'static str, unit: &'static str, value: f64) {
+        self.0.push((name, unit, value));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_series_doubles_its_interval_and_keeps_its_mean() {
+        let mut series = Series::new("x", "1");
+        for n in 0..20_000 {
+            series.push(f64::from(n));
+        }
+        assert_eq!(series.stride, 8);
+        assert_eq!(series.values.len(), 2500);
+        // Value k is the mean of 8k .. 8k+7.
+        assert_eq!(series.values[10], 83.5);
+    }
+
+    #[test]
+    fn gaps_are_left_out_of_means() {
+        let mut series = Series::new("x", "1");
+        for n in 0..MAX_VALUES {
+            series.push(if n % 2 == 0 { 4.0 } else { f64::NAN });
+        }
+        assert!(series.values.iter().all(|v| *v == 4.0));
+    }
+}

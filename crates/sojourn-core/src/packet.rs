@@ -1,0 +1,120 @@
+//! A packet: what travels. It is moved from stage to stage and never cloned, so it is in exactly one
+//! place; every packet ends delivered, dropped for a named reason, or still inside when the run ends.
+
+use crate::units::Time;
+
+/// Which way a packet travels: up from the home, or down to it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub enum Direction {
+    /// From the home to a server, through the modem's upstream.
+    Up,
+    /// From a server to the home, through the CMTS's downstream.
+    Down,
+}
+
+impl Direction {
+    /// Both, upstream first.
+    pub const BOTH: [Self; 2] = [Self::Up, Self::Down];
+
+    /// The way back.
+    pub const fn reversed(self) -> Self {
+        match self {
+            Self::Up => Self::Down,
+            Self::Down => Self::Up,
+        }
+    }
+
+    /// As it stands in results: `up` or `down`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Up => "up",
+            Self::Down => "down",
+        }
+    }
+}
+
+/// Why a packet was dropped.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub enum DropReason {
+    /// The queue was at its limit.
+    Overflow,
+    /// The queue manager dropped it early, to signal congestion.
+    Aqm,
+}
+
+impl DropReason {
+    /// All reasons, in the order of their numbers.
+    pub const ALL: [Self; 2] = [Self::Overflow, Self::Aqm];
+
+    /// As it stands in results.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Overflow => "overflow",
+            Self::Aqm => "aqm",
+        }
+    }
+}
+
+/// One run of bytes that the receiver holds beyond its cumulative acknowledgement (RFC 2018 §3),
+/// as offsets from that acknowledgement; both zero in an unused block.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct SackBlock {
+    /// First byte held.
+    pub start: u32,
+    /// One past the last byte held.
+    pub end: u32,
+}
+
+/// Blocks in one acknowledgement: three fit beside the timestamps option (RFC 2018 §3).
+pub const SACK_BLOCKS: usize = 3;
+
+/// The transport header. A datagram uses `seq` alone, to count.
+#[derive(Debug, Default)]
+pub struct Segment {
+    /// Sequence number of the first payload byte; SYN and FIN take one number each.
+    pub seq: u64,
+    /// Next byte expected from the other side.
+    pub ack: u64,
+    /// Timestamp echoed from the segment that is acknowledged (RFC 7323 §3); zero for none.
+    pub echo: Time,
+    /// What is held beyond `ack`, most recent first.
+    pub sack: [SackBlock; SACK_BLOCKS],
+    /// Payload bytes.
+    pub len: u16,
+    /// Opens the connection.
+    pub syn: bool,
+    /// `ack` is valid.
+    pub is_ack: bool,
+    /// No more payload will follow.
+    pub fin: bool,
+}
+
+/// A packet on the path.
+#[derive(Debug)]
+pub struct Packet {
+    /// When its sender sent it.
+    pub sent_at: Time,
+    /// When it entered the queue it is in, or was last in.
+    pub queued_at: Time,
+    /// The transport header.
+    pub segment: Segment,
+    /// Hash of addresses, protocol and ports, made when its connection opened; queues that
+    /// separate flows take their bin from it.
+    pub tuple: u32,
+    /// The connection or stream it belongs to, as a slot number.
+    pub flow: u32,
+    /// Which use of that slot it belongs to: packets of a closed connection are told by it.
+    pub generation: u16,
+    /// The entry of the scenario's traffic list that caused it.
+    pub traffic: u16,
+    /// Bytes on the wire, headers and framing included.
+    pub size: u16,
+    /// Which way it travels.
+    pub direction: Direction,
+}
+
+// Packets are moved by value all the time; this keeps an innocent new field from doubling the cost.
+const _: () = assert!(size_of::<Packet>() <= 96);
+const _: () = assert!(size_of::<Option<Packet>>() == size_of::<Packet>());

@@ -1,0 +1,89 @@
+//! First in, first out, under one law.
+
+use std::collections::VecDeque;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Discipline, Entry, Scheduler, SchedulerParameters};
+use crate::aqm::{Aqm, Arrival, Backlog, Departure, Law, LawParameters, LawSpec, Outlet, Verdict};
+use crate::metrics::{Gauges, Ledger};
+use crate::packet::{DropReason, Packet};
+use crate::units::Time;
+
+/// A single queue has no parameters of its own.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "Fifo")]
+pub struct Parameters {}
+
+impl SchedulerParameters for Parameters {
+    fn start(&self, law: &LawSpec) -> Scheduler {
+        Fifo { packets: VecDeque::new(), bytes: 0, law: law.start() }.into()
+    }
+}
+
+/// A single queue.
+pub struct Fifo {
+    packets: VecDeque<Packet>,
+    bytes: u64,
+    law: Law,
+}
+
+impl Discipline for Fifo {
+    #[inline]
+    fn enqueue(&mut self, packet: Packet, entry: &mut Entry) {
+        let backlog = self.backlog();
+        let size = u64::from(packet.size);
+        if !entry.limit.admits(backlog, size) {
+            self.law.on_overflow();
+            entry.ledger.dropped(entry.now, packet, DropReason::Overflow);
+            return;
+        }
+        let arrival = Arrival { now: entry.now, size, backlog };
+        if self.law.on_arrival(&arrival, entry.outlet, entry.rng) == Verdict::Drop {
+            entry.ledger.dropped(entry.now, packet, DropReason::Aqm);
+            return;
+        }
+        self.bytes += size;
+        self.packets.push_back(packet);
+    }
+
+    #[inline]
+    fn dequeue(&mut self, now: Time, ledger: &mut Ledger) -> Option<Packet> {
+        while let Some(packet) = self.packets.pop_front() {
+            self.bytes -= u64::from(packet.size);
+            let departure = Departure {
+                now,
+                sojourn: now.since(packet.queued_at),
+                size: u64::from(packet.size),
+                left: self.backlog(),
+                alone: self.packets.is_empty(),
+            };
+            match self.law.on_departure(&departure) {
+                Verdict::Pass => return Some(packet),
+                Verdict::Drop => ledger.dropped(now, packet, DropReason::Aqm),
+            }
+        }
+        self.law.on_empty();
+        None
+    }
+
+    #[inline]
+    fn backlog(&self) -> Backlog {
+        Backlog { bytes: self.bytes, packets: self.packets.len() as u64 }
+    }
+
+    #[inline]
+    fn next_update(&self) -> Time {
+        self.law.next_update()
+    }
+
+    fn update(&mut self, now: Time, outlet: &Outlet) {
+        self.law.update(now, self.backlog(), outlet);
+    }
+
+    fn gauges(&self, out: &mut Gauges) {
+        self.law.gauges(out);
+    }
+}

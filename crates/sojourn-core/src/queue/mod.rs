@@ -1,0 +1,203 @@
+//! Queues: what owns packets while they wait.
+//!
+//! A queue is a scheduler (which bin is next) with a law (`aqm`) in each bin and one limit for all
+//! of them. Schedulers know laws only by their trait, so any law works in any scheduler.
+
+mod bins;
+pub mod fifo;
+pub mod sfq;
+
+use enum_dispatch::enum_dispatch;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::aqm::{Backlog, LawSpec, Outlet};
+use crate::engine::rng::Rng;
+use crate::metrics::{Gauges, Ledger, QueueMeter};
+use crate::packet::Packet;
+use crate::scenario::Dialect;
+use crate::units::Time;
+
+pub use fifo::Fifo;
+pub use sfq::Sfq;
+
+/// How much a queue may hold.
+#[derive(Clone, Copy, Debug)]
+pub struct Limit {
+    /// Bytes on the wire, `u64::MAX` for no such limit.
+    pub bytes: u64,
+    /// Packets, `u64::MAX` for no such limit.
+    pub packets: u64,
+    /// ns-2 counts the arriving packet as the first that does not fit: the limit itself is never
+    /// reached (ns-2.35 queue/drop-tail.cc).
+    pub exclusive: bool,
+}
+
+impl Limit {
+    /// Is there room for a packet of `size` bytes?
+    #[inline]
+    pub fn admits(&self, backlog: Backlog, size: u64) -> bool {
+        let (bytes, packets) = (backlog.bytes + size, backlog.packets + 1);
+        if self.exclusive {
+            bytes < self.bytes && packets < self.packets
+        } else {
+            bytes <= self.bytes && packets <= self.packets
+        }
+    }
+}
+
+/// What a scheduler is handed with each packet.
+pub struct Entry<'a> {
+    /// Now.
+    pub now: Time,
+    /// What lies behind the queue.
+    pub outlet: &'a Outlet,
+    /// The queue's limit.
+    pub limit: &'a Limit,
+    /// The queue's random stream.
+    pub rng: &'a mut Rng,
+    /// Where drops are told.
+    pub ledger: &'a mut Ledger,
+}
+
+/// Which packet waits where, and which is next.
+#[enum_dispatch]
+pub trait Discipline {
+    /// Takes a packet in, or drops it or others.
+    fn enqueue(&mut self, packet: Packet, entry: &mut Entry);
+    /// The next packet to send; heads that a law drops are told to the ledger.
+    fn dequeue(&mut self, now: Time, ledger: &mut Ledger) -> Option<Packet>;
+    /// What waits in all bins.
+    fn backlog(&self) -> Backlog;
+    /// When `update` wants to be called next.
+    fn next_update(&self) -> Time;
+    /// The periodic part of the laws.
+    fn update(&mut self, now: Time, outlet: &Outlet);
+    /// State worth watching over time.
+    fn gauges(&self, out: &mut Gauges);
+}
+
+/// Every scheduler there is.
+#[enum_dispatch(Discipline)]
+pub enum Scheduler {
+    /// First in, first out.
+    Fifo,
+    /// Stochastic fair queueing.
+    Sfq,
+}
+
+/// Makes an empty scheduler from its parameters and the law of its bins.
+#[enum_dispatch]
+pub trait SchedulerParameters {
+    /// The scheduler at the start of a run.
+    fn start(&self, law: &LawSpec) -> Scheduler;
+}
+
+/// Which packet goes next, by its `kind`.
+#[enum_dispatch(SchedulerParameters)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum SchedulerSpec {
+    /// First in, first out.
+    Fifo(fifo::Parameters),
+    /// Stochastic fair queueing: flows hashed to bins, bins served in turn.
+    Sfq(sfq::Parameters),
+}
+
+impl Default for SchedulerSpec {
+    fn default() -> Self {
+        Self::Fifo(fifo::Parameters {})
+    }
+}
+
+/// A queue manager: a limit, a scheduler and a law. With nothing but a limit it is drop-tail.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct QueueSpec {
+    /// Bytes the queue may hold. With neither limit: 250 ms at the sustained rate (White 2014 §9).
+    #[schemars(range(min = 1, max = 4_000_000_000_u64))]
+    pub limit_bytes: Option<u64>,
+    /// Packets the queue may hold.
+    #[schemars(range(min = 1, max = 10_000_000))]
+    pub limit_packets: Option<u64>,
+    /// Which packet goes next.
+    pub scheduler: SchedulerSpec,
+    /// What is dropped early; one instance of the law for each bin of the scheduler.
+    pub law: LawSpec,
+}
+
+/// A queue with its meter.
+pub struct Queue {
+    scheduler: Scheduler,
+    limit: Limit,
+    rng: Rng,
+    meter: QueueMeter,
+}
+
+impl Queue {
+    /// An empty queue. `default_bytes` is its limit where the scenario names none; `name` keys its
+    /// random stream and its results.
+    pub fn new(spec: &QueueSpec, default_bytes: u64, dialect: Dialect, name: &str, seed: u64) -> Self {
+        let unlimited = spec.limit_bytes.is_none() && spec.limit_packets.is_none();
+        let limit = Limit {
+            bytes: spec.limit_bytes.unwrap_or(if unlimited { default_bytes } else { u64::MAX }),
+            packets: spec.limit_packets.unwrap_or(u64::MAX),
+            exclusive: dialect == Dialect::Ns2,
+        };
+        Self {
+            scheduler: spec.scheduler.start(&spec.law),
+            limit,
+            rng: Rng::named(seed, name),
+            meter: QueueMeter::new(name),
+        }
+    }
+
+    /// Bytes the queue may hold; a limit in packets counts them at 1500 bytes.
+    pub fn buffer_bytes(&self) -> u64 {
+        self.limit.bytes.min(self.limit.packets.saturating_mul(1500))
+    }
+
+    /// Takes a packet in, or drops it or others.
+    #[inline]
+    pub fn enqueue(&mut self, now: Time, mut packet: Packet, outlet: &Outlet, ledger: &mut Ledger) {
+        packet.queued_at = now;
+        let entry = &mut Entry { now, outlet, limit: &self.limit, rng: &mut self.rng, ledger };
+        self.scheduler.enqueue(packet, entry);
+    }
+
+    /// The next packet to send.
+    #[inline]
+    pub fn dequeue(&mut self, now: Time, ledger: &mut Ledger) -> Option<Packet> {
+        let packet = self.scheduler.dequeue(now, ledger)?;
+        self.meter.departed(now.since(packet.queued_at));
+        Some(packet)
+    }
+
+    /// What waits.
+    #[inline]
+    pub fn backlog(&self) -> Backlog {
+        self.scheduler.backlog()
+    }
+
+    /// When `update` wants to be called next.
+    #[inline]
+    pub fn next_update(&self) -> Time {
+        self.scheduler.next_update()
+    }
+
+    /// The periodic part of the laws.
+    pub fn update(&mut self, now: Time, outlet: &Outlet) {
+        self.scheduler.update(now, outlet);
+    }
+
+    /// Sojourn times, and a place for the series that are sampled from this queue.
+    pub fn meter(&self) -> &QueueMeter {
+        &self.meter
+    }
+
+    /// Samples the queue for its series.
+    pub fn sample(&mut self) {
+        let Self { scheduler, meter, .. } = self;
+        meter.sample(scheduler.backlog(), |gauges| scheduler.gauges(gauges));
+    }
+}

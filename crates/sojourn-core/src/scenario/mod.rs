@@ -1,0 +1,12 @@
+//! Scenarios: what is simulated, as people write it.
+//!
+//! `schema` holds the types, which are the one truth about keys, units, ranges and defaults; the JSON
+//! Schema, the checks of a file and the documentation all come from them.
+
+pub mod check;
+pub mod file;
+pub mod schema;
+
+pub use check::Problem;
+pub use file::{Variant, load};
+pub use schema::{Dialect, Scenario, json_schema};

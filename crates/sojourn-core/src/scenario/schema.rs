@@ -1,0 +1,233 @@
+//! The scenario: the one definition of its keys, units, ranges and defaults.
+//!
+//! Doc comments here are what users read in the JSON Schema; ranges are checked from there too.
+
+use indexmap::IndexMap;
+use schemars::{JsonSchema, generate::SchemaSettings};
+use serde::{Deserialize, Serialize};
+
+use crate::apps::AppSpec;
+use crate::queue::QueueSpec;
+use crate::tcp::TcpOptions;
+
+/// Which set of rules the parts follow where the published studies' ns-2 differs from the documents.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Dialect {
+    /// As the RFCs and the DOCSIS specification say.
+    #[default]
+    Rfc,
+    /// As the ns-2 code of the studies did.
+    Ns2,
+}
+
+/// A home on a cable modem, the servers it talks to, and what its people do.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Scenario {
+    /// A line to head tables and reports.
+    #[serde(default)]
+    pub title: String,
+    /// What the scenario is for and where its values come from.
+    #[serde(default)]
+    pub description: String,
+    /// Simulated time in s.
+    #[schemars(range(min = 0.001, max = 1_000_000.0))]
+    pub duration_s: f64,
+    /// Seed of all random streams.
+    #[serde(default = "one")]
+    pub seed: u64,
+    /// Rules that the parts follow unless they say otherwise.
+    #[serde(default)]
+    pub dialect: Dialect,
+    /// Propagation on the cable plant.
+    #[serde(default)]
+    pub cable: Cable,
+    /// The modem's upstream service flow.
+    pub upstream: Upstream,
+    /// The downstream service flow at the CMTS.
+    pub downstream: Downstream,
+    /// Hosts beyond the CMTS, by name.
+    #[serde(default)]
+    pub servers: IndexMap<String, Server>,
+    /// TCP of all connections; entries of the traffic list may differ in single keys.
+    #[serde(default)]
+    pub tcp: TcpOptions,
+    /// Who does what, by name.
+    #[schemars(extend("minProperties" = 1))]
+    pub traffic: IndexMap<String, AppSpec>,
+    /// What is measured.
+    #[serde(default)]
+    pub metrics: Metrics,
+}
+
+fn one() -> u64 {
+    1
+}
+
+/// Propagation on the cable plant.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Cable {
+    /// One-way delay between modem and CMTS in ms, besides the MAC (White & Padden 2012 §2.3: 1).
+    #[schemars(range(min = 0.0, max = 1000.0))]
+    pub delay_ms: f64,
+}
+
+impl Default for Cable {
+    fn default() -> Self {
+        Self { delay_ms: 1.0 }
+    }
+}
+
+/// A rate service with bursts (White 2014 appendix C).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Upstream {
+    /// Maximum sustained traffic rate in Mbps.
+    #[schemars(range(min = 0.001, max = 100_000.0))]
+    pub sustained_mbps: f64,
+    /// Peak traffic rate in Mbps, at least the sustained rate.
+    #[schemars(range(min = 0.001, max = 100_000.0))]
+    pub peak_mbps: f64,
+    /// Maximum traffic burst in bytes: what may pass at the peak rate after a long idle time.
+    #[schemars(range(min = 1522, max = 4_294_967_295_u64))]
+    pub burst_bytes: u64,
+    /// What the token buckets hold back: requests for bandwidth, as the studies' ns-2 did, or
+    /// transmissions, as White 2014 appendix C says. Unset: by dialect.
+    #[serde(default)]
+    pub shaping: Option<Shaping>,
+    /// Request and grant.
+    #[serde(default)]
+    pub mac: Mac,
+    /// Capacity left by other modems on the channel. Unset: enough for the peak rate.
+    #[serde(default)]
+    pub congestion: Option<Congestion>,
+    /// Queue manager of the modem.
+    #[serde(default)]
+    pub queue: QueueSpec,
+}
+
+/// What the upstream token buckets hold back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Shaping {
+    /// Requests for bandwidth.
+    Requests,
+    /// Transmissions.
+    Transmissions,
+}
+
+/// Request-grant MAC of the modem (White & Rice 2013 §3.1).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Mac {
+    /// Time between MAPs in ms (White & Padden 2012 §2.2.2: 2).
+    #[schemars(range(min = 0.1, max = 100.0))]
+    pub map_interval_ms: f64,
+    /// Rate at which a burst is sent in Mbps: the channels' together (CableLabs' ns-2 script: 100).
+    #[schemars(range(min = 0.1, max = 100_000.0))]
+    pub channel_mbps: f64,
+    /// How far the greatest grant of a MAP wanders around its mean without congestion, in percent
+    /// (CableLabs' ns-2 script: 1).
+    #[schemars(range(min = 0.0, max = 100.0))]
+    pub grant_spread_percent: f64,
+}
+
+impl Default for Mac {
+    fn default() -> Self {
+        Self { map_interval_ms: 2.0, channel_mbps: 100.0, grant_spread_percent: 1.0 }
+    }
+}
+
+/// A channel whose free capacity changes in steps, in the pattern of the CableLabs studies: four
+/// levels, each of the twelve changes between two of them once per cycle (White & Rice 2013 §3.3).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Congestion {
+    /// The four levels of free capacity in Mbps, ascending.
+    #[schemars(length(min = 4, max = 4), inner(range(min = 0.001, max = 100_000.0)))]
+    pub levels_mbps: Vec<f64>,
+    /// Time at each level in s; the pattern repeats after 12 of them (White 2014 §2.3: 10).
+    #[serde(default = "ten")]
+    #[schemars(range(min = 0.1, max = 100_000.0))]
+    pub step_s: f64,
+    /// How far the greatest grant wanders around its mean, in percent (White & Padden 2012 §3.1.3:
+    /// 20).
+    #[serde(default = "twenty")]
+    #[schemars(range(min = 0.0, max = 100.0))]
+    pub grant_spread_percent: f64,
+}
+
+fn ten() -> f64 {
+    10.0
+}
+
+fn twenty() -> f64 {
+    20.0
+}
+
+/// The downstream service flow at the CMTS.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Downstream {
+    /// Maximum sustained traffic rate in Mbps.
+    #[schemars(range(min = 0.001, max = 100_000.0))]
+    pub sustained_mbps: f64,
+    /// Peak traffic rate in Mbps, at least the sustained rate.
+    #[schemars(range(min = 0.001, max = 100_000.0))]
+    pub peak_mbps: f64,
+    /// Maximum traffic burst in bytes.
+    #[schemars(range(min = 1522, max = 4_294_967_295_u64))]
+    pub burst_bytes: u64,
+    /// Rate of the channels together in Mbps. Unset: ten times the peak rate, so that the service
+    /// and not the channel is the limit.
+    #[serde(default)]
+    #[schemars(range(min = 0.001, max = 1_000_000.0))]
+    pub channel_mbps: Option<f64>,
+    /// Queue manager at the CMTS.
+    #[serde(default)]
+    pub queue: QueueSpec,
+}
+
+/// A host beyond the CMTS, on a link of its own.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Server {
+    /// One-way delay of its link in ms. The round trip of a packet is twice this, twice the cable's
+    /// delay and the MAC's.
+    #[schemars(range(min = 0.0, max = 100_000.0))]
+    pub delay_ms: f64,
+    /// Rate of its link in Mbps.
+    #[serde(default = "gigabit")]
+    #[schemars(range(min = 0.001, max = 1_000_000.0))]
+    pub rate_mbps: f64,
+}
+
+fn gigabit() -> f64 {
+    1000.0
+}
+
+/// What is measured.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Metrics {
+    /// Time between the values of all series in ms (White & Rice 2013 §4.4: 100). Doubles by itself
+    /// where a run is so long that a series would have more than 4096 values.
+    #[schemars(range(min = 1.0, max = 1_000_000.0))]
+    pub series_interval_ms: f64,
+    /// Keep the fate of every packet. Memory then grows with the run: about 40 bytes a packet.
+    pub packet_trace: bool,
+}
+
+impl Default for Metrics {
+    fn default() -> Self {
+        Self { series_interval_ms: 100.0, packet_trace: false }
+    }
+}
+
+/// The JSON Schema (draft 2020-12) of a scenario, from the types of this module.
+pub fn json_schema() -> serde_json::Value {
+    let generator = SchemaSettings::draft2020_12().into_generator();
+    generator.into_root_schema_for::<Scenario>().to_value()
+}

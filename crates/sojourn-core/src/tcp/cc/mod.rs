@@ -1,0 +1,92 @@
+//! Congestion control: how fast to send. One file per algorithm.
+//!
+//! The window is counted in segments, as a real number. An algorithm changes it at three events and
+//! knows nothing of sequence numbers, timers or packets.
+
+pub mod cubic;
+pub mod reno;
+
+use enum_dispatch::enum_dispatch;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::options::Config;
+use crate::units::Time;
+
+pub use cubic::Cubic;
+pub use reno::Reno;
+
+/// The congestion window and the slow-start threshold, in segments.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Window {
+    /// Segments that may be under way.
+    pub cwnd: f64,
+    /// Below it, the window grows by slow start.
+    pub ssthresh: f64,
+}
+
+impl Window {
+    /// Does the window grow by slow start?
+    pub fn in_slow_start(&self) -> bool {
+        self.cwnd < self.ssthresh
+    }
+}
+
+/// An acknowledgement of new data outside loss recovery.
+#[derive(Clone, Copy, Debug)]
+pub struct Ack {
+    /// Now.
+    pub now: Time,
+    /// Segments newly acknowledged, as a real number.
+    pub segments: f64,
+    /// Smoothed round-trip time, zero before the first measurement.
+    pub srtt: Time,
+    /// Least round-trip time seen, zero before the first measurement.
+    pub min_rtt: Time,
+    /// Greatest window the receiver takes, in segments.
+    pub max_window: f64,
+}
+
+/// A congestion control.
+#[enum_dispatch]
+pub trait CongestionControl {
+    /// New data was acknowledged while the window was the limit.
+    fn on_ack(&mut self, window: &mut Window, ack: &Ack);
+    /// Loss was found by duplicate or selective acknowledgements, `flight` segments being under way.
+    fn on_loss(&mut self, window: &mut Window, flight: f64, now: Time);
+    /// The retransmission timer expired.
+    fn on_timeout(&mut self, window: &mut Window, flight: f64, now: Time);
+}
+
+/// Every congestion control there is.
+#[enum_dispatch(CongestionControl)]
+pub enum Controller {
+    /// Additive increase, multiplicative decrease.
+    Reno,
+    /// A cubic function of the time since the last loss.
+    Cubic,
+}
+
+/// Makes a controller from its parameters.
+#[enum_dispatch]
+pub trait CongestionParameters {
+    /// The controller of a new connection.
+    fn start(&self, config: &Config) -> Controller;
+}
+
+/// A congestion control, by its `kind`.
+#[enum_dispatch(CongestionParameters)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum CongestionSpec {
+    /// Reno (RFC 5681).
+    Reno(reno::Parameters),
+    /// CUBIC (RFC 9438; Linux 2.6.22 in the ns-2 dialect).
+    Cubic(cubic::Parameters),
+}
+
+impl Default for CongestionSpec {
+    fn default() -> Self {
+        Self::Cubic(cubic::Parameters {})
+    }
+}

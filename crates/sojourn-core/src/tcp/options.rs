@@ -1,0 +1,165 @@
+//! TCP as a scenario sets it up, and as a connection uses it.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::cc::CongestionSpec;
+use crate::scenario::Dialect;
+use crate::units::Time;
+
+/// TCP of a scenario or of one entry of its traffic list. A key that is not set is taken from the
+/// scenario's `tcp`, and from the dialect where that has none either.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct TcpOptions {
+    /// Rules of growth, recovery and timers. Default: the scenario's dialect.
+    pub dialect: Option<Dialect>,
+    /// Congestion control. Default: cubic.
+    pub congestion_control: Option<CongestionSpec>,
+    /// Loss recovery. Default: sack.
+    pub recovery: Option<Recovery>,
+    /// Payload bytes of a full segment. Default: 1460.
+    #[schemars(range(min = 64, max = 8960))]
+    pub mss_bytes: Option<u16>,
+    /// Header bytes of every segment, down to and with the link's framing, without TCP options.
+    /// Default: 40, IPv4 and TCP.
+    #[schemars(range(min = 0, max = 200))]
+    pub header_bytes: Option<u16>,
+    /// Timestamps on every segment (RFC 7323): 12 bytes more, 10 in ns-2. Default: on; off in ns-2.
+    pub timestamps: Option<bool>,
+    /// Initial window in segments. Default: 10 (RFC 6928); 2 in ns-2.
+    #[schemars(range(min = 1, max = 1000))]
+    pub initial_window_segments: Option<u32>,
+    /// Greatest window in segments: the receiver's. Default: 10 000.
+    #[schemars(range(min = 1, max = 10_000_000))]
+    pub max_window_segments: Option<u32>,
+    /// In-order segments per acknowledgement; 1 turns delayed acknowledgements off. Default: 2
+    /// (RFC 5681 §4.2); 1 in ns-2.
+    #[schemars(range(min = 1, max = 100))]
+    pub ack_every_segments: Option<u32>,
+    /// How long an acknowledgement may be held back, in ms (RFC 5681 §4.2: below 500).
+    /// Default: 100.
+    #[schemars(range(min = 1.0, max = 500.0))]
+    pub delayed_ack_ms: Option<f64>,
+    /// Retransmission timeout before there is a round-trip time, SYN included, in s. Default: 1
+    /// (RFC 6298 §2.1); 3 in ns-2. Doubles with each retry.
+    #[schemars(range(min = 0.1, max = 60.0))]
+    pub initial_rto_s: Option<f64>,
+    /// Least retransmission timeout in s. Default: 1 (RFC 6298 §2.4); 0.2 in ns-2.
+    #[schemars(range(min = 0.001, max = 60.0))]
+    pub min_rto_s: Option<f64>,
+    /// Greatest retransmission timeout in s. Default: 60 (RFC 6298 §2.5).
+    #[schemars(range(min = 1.0, max = 3600.0))]
+    pub max_rto_s: Option<f64>,
+    /// Clock tick of round-trip measurements in ms, 0 for none. Default: 0; 10 in ns-2.
+    #[schemars(range(min = 0.0, max = 1000.0))]
+    pub rtt_tick_ms: Option<f64>,
+}
+
+/// How lost segments are found and sent again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Recovery {
+    /// Selective acknowledgements (RFC 2018, RFC 6675; the ns-2 agent Sack1).
+    #[default]
+    Sack,
+    /// Duplicate acknowledgements, one hole per round trip (RFC 6582).
+    Newreno,
+    /// Duplicate acknowledgements, one hole per window (RFC 2581).
+    Reno,
+}
+
+impl TcpOptions {
+    /// These options with what they leave unset taken from `base`.
+    pub fn or(&self, base: &Self) -> Self {
+        Self {
+            dialect: self.dialect.or(base.dialect),
+            congestion_control: self
+                .congestion_control
+                .clone()
+                .or_else(|| base.congestion_control.clone()),
+            recovery: self.recovery.or(base.recovery),
+            mss_bytes: self.mss_bytes.or(base.mss_bytes),
+            header_bytes: self.header_bytes.or(base.header_bytes),
+            timestamps: self.timestamps.or(base.timestamps),
+            initial_window_segments: self.initial_window_segments.or(base.initial_window_segments),
+            max_window_segments: self.max_window_segments.or(base.max_window_segments),
+            ack_every_segments: self.ack_every_segments.or(base.ack_every_segments),
+            delayed_ack_ms: self.delayed_ack_ms.or(base.delayed_ack_ms),
+            initial_rto_s: self.initial_rto_s.or(base.initial_rto_s),
+            min_rto_s: self.min_rto_s.or(base.min_rto_s),
+            max_rto_s: self.max_rto_s.or(base.max_rto_s),
+            rtt_tick_ms: self.rtt_tick_ms.or(base.rtt_tick_ms),
+        }
+    }
+
+    /// What a connection with these options uses.
+    pub fn resolve(&self, scenario: Dialect) -> Config {
+        let dialect = self.dialect.unwrap_or(scenario);
+        let ns2 = dialect == Dialect::Ns2;
+        let by_dialect = |rfc: f64, in_ns2: f64| if ns2 { in_ns2 } else { rfc };
+        let timestamps = self.timestamps.unwrap_or(!ns2);
+        let option_bytes = match (timestamps, ns2) {
+            (false, _) => 0,
+            (true, false) => 12,
+            (true, true) => 10,
+        };
+        let seconds = |s: Option<f64>, default: f64| Time::from_secs_f64(s.unwrap_or(default));
+        Config {
+            dialect,
+            congestion_control: self.congestion_control.clone().unwrap_or_default(),
+            recovery: self.recovery.unwrap_or_default(),
+            mss: u64::from(self.mss_bytes.unwrap_or(1460)),
+            header: self.header_bytes.unwrap_or(40) + option_bytes,
+            // RFC 2018 §3: two bytes of kind and length and two of padding, then eight a block.
+            // ns-2's one-way agents do not count them.
+            sack_bytes: if ns2 { (0, 0) } else { (4, 8) },
+            timestamps,
+            initial_window: f64::from(
+                self.initial_window_segments.unwrap_or(if ns2 { 2 } else { 10 }),
+            ),
+            max_window: f64::from(self.max_window_segments.unwrap_or(10_000)),
+            ack_every: self.ack_every_segments.unwrap_or(if ns2 { 1 } else { 2 }),
+            delayed_ack: seconds(self.delayed_ack_ms.map(|ms| ms / 1e3), 0.1),
+            initial_rto: seconds(self.initial_rto_s, by_dialect(1.0, 3.0)),
+            min_rto: seconds(self.min_rto_s, by_dialect(1.0, 0.2)),
+            max_rto: seconds(self.max_rto_s, 60.0),
+            rtt_tick: seconds(self.rtt_tick_ms.map(|ms| ms / 1e3), by_dialect(0.0, 0.01)),
+        }
+    }
+}
+
+/// TCP as a connection uses it; shared by all connections of a traffic entry.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// Rules of growth, recovery and timers.
+    pub dialect: Dialect,
+    /// Congestion control.
+    pub congestion_control: CongestionSpec,
+    /// Loss recovery.
+    pub recovery: Recovery,
+    /// Payload bytes of a full segment.
+    pub mss: u64,
+    /// Header bytes with timestamps.
+    pub header: u16,
+    /// Bytes of the SACK option: once, and per block.
+    pub sack_bytes: (u16, u16),
+    /// Are there timestamps?
+    pub timestamps: bool,
+    /// Segments.
+    pub initial_window: f64,
+    /// Segments.
+    pub max_window: f64,
+    /// Segments per acknowledgement.
+    pub ack_every: u32,
+    /// Longest delay of an acknowledgement.
+    pub delayed_ack: Time,
+    /// Timeout before there is a round-trip time.
+    pub initial_rto: Time,
+    /// Least timeout.
+    pub min_rto: Time,
+    /// Greatest timeout.
+    pub max_rto: Time,
+    /// Clock tick of round-trip measurements, zero for none.
+    pub rtt_tick: Time,
+}

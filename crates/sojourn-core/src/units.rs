@@ -1,0 +1,172 @@
+//! Time, rate and size, each in one integer unit.
+//!
+//! Time is counted in picoseconds so that a byte at any rate of practice lasts a whole number of
+//! ticks or is off by less than one: 1 byte at 10 Gb/s is 800 ps, and 2^64 ps are 213 days.
+//! There is one rounding rule: a transmission never ends early, so durations round up.
+
+use std::fmt;
+use std::ops::{Add, AddAssign, Sub};
+
+const PS_PER_SECOND: f64 = 1e12;
+/// Picoseconds per second, times the bits of a byte: `bytes * this / bits_per_second` is in ps.
+const PS_BITS_PER_BYTE: u64 = 8_000_000_000_000;
+
+/// An instant since the start of the run, or a span of time, in whole picoseconds.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Hash)]
+pub struct Time(u64);
+
+impl Time {
+    /// The start of the run, and the empty span.
+    pub const ZERO: Self = Self(0);
+    /// Later than anything that happens: "no wake-up wanted".
+    pub const NEVER: Self = Self(u64::MAX);
+
+    /// From whole picoseconds.
+    pub const fn from_ps(ps: u64) -> Self {
+        Self(ps)
+    }
+
+    /// From whole microseconds.
+    pub const fn from_us(us: u64) -> Self {
+        Self(us * 1_000_000)
+    }
+
+    /// From whole milliseconds.
+    pub const fn from_ms(ms: u64) -> Self {
+        Self(ms * 1_000_000_000)
+    }
+
+    /// From whole seconds.
+    pub const fn from_s(s: u64) -> Self {
+        Self(s * 1_000_000_000_000)
+    }
+
+    /// From seconds, rounded to the nearest picosecond; negative values give zero.
+    pub fn from_secs_f64(s: f64) -> Self {
+        Self((s * PS_PER_SECOND + 0.5) as u64)
+    }
+
+    /// In picoseconds.
+    pub const fn ps(self) -> u64 {
+        self.0
+    }
+
+    /// In seconds.
+    pub fn secs_f64(self) -> f64 {
+        self.0 as f64 / PS_PER_SECOND
+    }
+
+    /// In milliseconds.
+    pub fn ms_f64(self) -> f64 {
+        self.0 as f64 / 1e9
+    }
+
+    /// The span from `earlier` to here, or zero if `earlier` is later.
+    pub const fn since(self, earlier: Self) -> Self {
+        Self(self.0.saturating_sub(earlier.0))
+    }
+
+    /// This span `n` times over.
+    pub const fn times(self, n: u64) -> Self {
+        Self(self.0 * n)
+    }
+
+    /// This span multiplied by a factor, rounded to the nearest picosecond.
+    pub fn scaled(self, factor: f64) -> Self {
+        Self((self.0 as f64 * factor + 0.5) as u64)
+    }
+}
+
+impl Add for Time {
+    type Output = Self;
+    fn add(self, other: Self) -> Self {
+        Self(self.0 + other.0)
+    }
+}
+
+impl AddAssign for Time {
+    fn add_assign(&mut self, other: Self) {
+        self.0 += other.0;
+    }
+}
+
+impl Sub for Time {
+    type Output = Self;
+    fn sub(self, other: Self) -> Self {
+        Self(self.0 - other.0)
+    }
+}
+
+impl fmt::Debug for Time {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if *self == Self::NEVER {
+            write!(f, "never")
+        } else {
+            write!(f, "{} ms", self.ms_f64())
+        }
+    }
+}
+
+/// A rate in whole bits per second, never zero.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct BitRate(u64);
+
+impl BitRate {
+    /// From bits per second; a rate of zero becomes one bit per second.
+    pub const fn from_bps(bps: u64) -> Self {
+        Self(if bps == 0 { 1 } else { bps })
+    }
+
+    /// From megabits (10^6 bits) per second, rounded to the nearest bit per second.
+    pub fn from_mbps(mbps: f64) -> Self {
+        Self::from_bps((mbps * 1e6 + 0.5) as u64)
+    }
+
+    /// In bits per second.
+    pub const fn bps(self) -> u64 {
+        self.0
+    }
+
+    /// How long `bytes` take at this rate, rounded up.
+    pub const fn time_for(self, bytes: u64) -> Time {
+        match bytes.checked_mul(PS_BITS_PER_BYTE) {
+            Some(ps_bits) => Time(ps_bits.div_ceil(self.0)),
+            None => Time((bytes as u128 * PS_BITS_PER_BYTE as u128).div_ceil(self.0 as u128) as u64),
+        }
+    }
+
+    /// How many bytes pass in `span`, as a real number.
+    pub fn bytes_in(self, span: Time) -> f64 {
+        span.0 as f64 * (self.0 as f64 / PS_BITS_PER_BYTE as f64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_byte_at_ten_gigabits_lasts_800_picoseconds() {
+        assert_eq!(BitRate::from_bps(10_000_000_000).time_for(1), Time::from_ps(800));
+    }
+
+    #[test]
+    fn durations_round_up() {
+        // 1 byte at 3 b/s is 2.666... s.
+        assert_eq!(BitRate::from_bps(3).time_for(1), Time::from_ps(2_666_666_666_667));
+    }
+
+    #[test]
+    fn long_transfers_do_not_overflow() {
+        // 10 MB at 5 Mb/s: 8e7 bit / 5e6 = 16 s; 330 MB at 1 b/s needs more than 64 bits on the way.
+        assert_eq!(BitRate::from_mbps(5.0).time_for(10_000_000), Time::from_s(16));
+        assert_eq!(BitRate::from_bps(1000).time_for(330_000_000), Time::from_s(2_640_000));
+    }
+
+    #[test]
+    fn bytes_in_inverts_time_for() {
+        let rate = BitRate::from_mbps(38.0);
+        let bytes = rate.bytes_in(rate.time_for(1500));
+        assert!((bytes - 1500.0).abs() < 1e-5, "{bytes}");
+    }
+}
