@@ -7,7 +7,9 @@
 
 pub mod apps;
 pub mod aqm;
+pub mod docsis;
 pub mod engine;
+pub mod link;
 pub mod metrics;
 pub mod network;
 pub mod packet;

@@ -91,6 +91,9 @@ pub struct Segment {
     pub fin: bool,
 }
 
+/// The `flow` of packets that belong to no connection.
+pub const DATAGRAM: u32 = u32::MAX;
+
 /// A packet on the path.
 #[derive(Debug)]
 pub struct Packet {
@@ -103,12 +106,14 @@ pub struct Packet {
     /// Hash of addresses, protocol and ports, made when its connection opened; queues that
     /// separate flows take their bin from it.
     pub tuple: u32,
-    /// The connection or stream it belongs to, as a slot number.
+    /// The connection it belongs to, as a slot number; [`DATAGRAM`] for none.
     pub flow: u32,
     /// Which use of that slot it belongs to: packets of a closed connection are told by it.
     pub generation: u16,
     /// The entry of the scenario's traffic list that caused it.
     pub traffic: u16,
+    /// The server it comes from or goes to.
+    pub server: u16,
     /// Bytes on the wire, headers and framing included.
     pub size: u16,
     /// Which way it travels.

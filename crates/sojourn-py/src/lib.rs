@@ -1,0 +1,51 @@
+//! The Python module `sojourn._sojourn`: loads scenarios, runs them with the interpreter's lock
+//! released, and hands out results as Arrow tables. All simulation is in `sojourn-core`.
+
+mod job;
+mod panics;
+mod results;
+mod table;
+mod variant;
+
+use pyo3::create_exception;
+use pyo3::exceptions::{PyException, PyRuntimeError, PyValueError};
+
+create_exception!(
+    sojourn,
+    ScenarioError,
+    PyValueError,
+    "A scenario that cannot be run. `source` tells the file and `path` the key at fault."
+);
+create_exception!(sojourn, Cancelled, PyException, "The run was cancelled by its job.");
+create_exception!(sojourn, Defect, PyRuntimeError, "An invariant of the simulator does not hold.");
+
+#[pyo3::pymodule]
+mod _sojourn {
+    use pyo3::exceptions::PyRuntimeError;
+    use pyo3::prelude::*;
+    use sojourn_core::scenario::file::file_schema;
+
+    #[pymodule_export]
+    use super::job::{Job, run};
+    #[pymodule_export]
+    use super::results::RunResult;
+    #[pymodule_export]
+    use super::table::ArrowTable;
+    #[pymodule_export]
+    use super::variant::{Variant, load};
+    #[pymodule_export]
+    use super::{Cancelled, Defect, ScenarioError};
+
+    /// The JSON Schema of a scenario file, as text.
+    #[pyfunction]
+    fn schema_json() -> PyResult<String> {
+        serde_json::to_string_pretty(&file_schema())
+            .map_err(|error| PyRuntimeError::new_err(error.to_string()))
+    }
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        super::panics::remember_where();
+        module.add("version", sojourn_core::VERSION)
+    }
+}

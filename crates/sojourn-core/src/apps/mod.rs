@@ -69,7 +69,7 @@ pub enum Command {
     /// Open a connection to a server; events about it carry `tag`.
     Open {
         /// Index in the scenario's list of servers.
-        server: u32,
+        server: u16,
         /// The app's own mark.
         tag: u32,
     },
@@ -82,7 +82,7 @@ pub enum Command {
     /// Send one datagram of this many bytes on the wire to or from a server.
     Datagram {
         /// Index in the scenario's list of servers.
-        server: u32,
+        server: u16,
         /// Which way.
         direction: Direction,
         /// Bytes on the wire.
@@ -144,7 +144,7 @@ pub enum App {
 #[enum_dispatch]
 pub trait AppParameters {
     /// The app; `server` gives the index of a server by its name.
-    fn start(&self, server: &dyn Fn(&str) -> u32) -> App;
+    fn start(&self, server: &dyn Fn(&str) -> u16) -> App;
     /// The servers it talks to: the key that names each, and the name.
     fn servers(&self) -> Vec<(String, &str)>;
     /// TCP options of its own.
@@ -164,6 +164,18 @@ pub enum Quality {
     Pages,
     /// Throughput.
     Throughput,
+}
+
+impl Quality {
+    /// As it stands in results.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Voice => "voice",
+            Self::Game => "game",
+            Self::Pages => "pages",
+            Self::Throughput => "throughput",
+        }
+    }
 }
 
 /// A kind of traffic.

@@ -83,7 +83,7 @@ fn voice_interval_ms() -> f64 {
 }
 
 impl AppParameters for Parameters {
-    fn start(&self, server: &dyn Fn(&str) -> u32) -> App {
+    fn start(&self, server: &dyn Fn(&str) -> u16) -> App {
         Stream {
             server: server(&self.server),
             direction: self.direction.into(),
@@ -114,7 +114,7 @@ impl AppParameters for Parameters {
 
 /// A stream at work.
 pub struct Stream {
-    server: u32,
+    server: u16,
     direction: Direction,
     size: u16,
     interval: Time,

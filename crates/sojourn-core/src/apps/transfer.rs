@@ -53,7 +53,7 @@ fn one() -> u32 {
 }
 
 impl AppParameters for Parameters {
-    fn start(&self, server: &dyn Fn(&str) -> u32) -> App {
+    fn start(&self, server: &dyn Fn(&str) -> u16) -> App {
         Transfer {
             server: server(&self.server),
             sender: match self.direction {
@@ -86,7 +86,7 @@ impl AppParameters for Parameters {
 
 /// File transfers at work. The connections are numbered; their number is the tag of their events.
 pub struct Transfer {
-    server: u32,
+    server: u16,
     sender: End,
     file_bytes: Option<u64>,
     pause: Option<Time>,

@@ -156,7 +156,7 @@ impl Parameters {
 }
 
 impl AppParameters for Parameters {
-    fn start(&self, server: &dyn Fn(&str) -> u32) -> App {
+    fn start(&self, server: &dyn Fn(&str) -> u16) -> App {
         let sizes = self.sizes();
         let user = || User {
             next_start: Time::NEVER,
@@ -211,7 +211,7 @@ struct User {
 /// People loading pages. A connection's tag is the person's number times the connections of a
 /// person, plus the number of the connection, counted server by server.
 pub struct Web {
-    servers: Vec<u32>,
+    servers: Vec<u16>,
     html_bytes: u64,
     sizes: Vec<Vec<u64>>,
     connections_per_server: usize,

@@ -22,7 +22,8 @@ impl Count {
         self.bytes += u64::from(packet.size);
     }
 
-    fn plus(self, other: Self) -> Self {
+    /// The sum of two counts.
+    pub fn plus(self, other: Self) -> Self {
         Self { packets: self.packets + other.packets, bytes: self.bytes + other.bytes }
     }
 }

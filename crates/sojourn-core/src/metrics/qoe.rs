@@ -36,6 +36,14 @@ pub fn median(values: &[f64]) -> Option<f64> {
     Some(if sorted.len() % 2 == 1 { sorted[mid] } else { (sorted[mid - 1] + sorted[mid]) / 2.0 })
 }
 
+/// The least value that a share `quantile` of all values does not exceed.
+pub fn quantile(values: &[f64], quantile: f64) -> Option<f64> {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let rank = (quantile * sorted.len() as f64).ceil() as usize;
+    sorted.get(rank.saturating_sub(1)).copied()
+}
+
 /// The median distance of the values from their median.
 pub fn median_absolute_deviation(values: &[f64]) -> Option<f64> {
     let mid = median(values)?;
@@ -80,6 +88,8 @@ mod tests {
         assert_eq!(median(&[3.0, 1.0, 2.0]), Some(2.0));
         assert_eq!(median(&[4.0, 1.0, 2.0, 3.0]), Some(2.5));
         assert_eq!(median(&[]), None);
+        assert_eq!(quantile(&[4.0, 1.0, 2.0, 3.0], 0.9), Some(4.0));
+        assert_eq!(quantile(&[4.0, 1.0, 2.0, 3.0], 0.5), Some(2.0));
         // Distances from 3: 2, 1, 0, 1, 97.
         assert_eq!(median_absolute_deviation(&[1.0, 2.0, 3.0, 4.0, 100.0]), Some(1.0));
     }

@@ -4,6 +4,12 @@
 //! to send until it has nothing more. It reads no clock and knows no network.
 
 pub mod cc;
+pub mod endpoint;
 pub mod options;
+mod ranges;
+mod receiver;
+mod rtt;
+mod sender;
 
+pub use endpoint::{Endpoint, News};
 pub use options::{Config, Recovery, TcpOptions};

@@ -1,0 +1,74 @@
+//! How much of the upstream channel other modems leave: the step pattern of the CableLabs studies.
+
+use crate::units::{BitRate, Time};
+
+/// Order of the four levels in a cycle, lowest = 0: each of the twelve changes from one level to
+/// another happens once, the one from the last step back to the first included. From CableLabs'
+/// ns-2 script; the figures that show it are lost.
+const PATTERN: [usize; 12] = [1, 0, 1, 2, 0, 2, 1, 3, 0, 3, 2, 3];
+
+/// Free capacity of the channel over time, as the mean of the greatest grant in a MAP.
+#[derive(Clone, Debug)]
+pub struct FreeCapacity {
+    /// Mean greatest grant in bytes, by level; a single one if the channel is not congested.
+    grants: Vec<u64>,
+    step: Time,
+    /// Half-width of the uniform variation around the mean, as a share of it.
+    spread: f64,
+}
+
+impl FreeCapacity {
+    /// The same at all times.
+    pub fn steady(rate: BitRate, map_interval: Time, spread_percent: f64) -> Self {
+        let grants = vec![grant_bytes(rate, map_interval)];
+        Self { grants, step: Time::NEVER, spread: spread_percent / 100.0 }
+    }
+
+    /// Four levels, ascending, in the pattern of the studies.
+    pub fn in_steps(levels: &[BitRate], step: Time, map_interval: Time, spread_percent: f64) -> Self {
+        let grants = levels.iter().map(|rate| grant_bytes(*rate, map_interval)).collect();
+        Self { grants, step, spread: spread_percent / 100.0 }
+    }
+
+    /// The greatest grant of the MAP at `now`, for `draw` uniform in [0, 1).
+    pub fn greatest_grant(&self, now: Time, draw: f64) -> u64 {
+        let mean = match self.grants[..] {
+            [steady] => steady,
+            ref levels => levels[PATTERN[(now.ps() / self.step.ps()) as usize % PATTERN.len()]],
+        };
+        let width = (mean as f64 * self.spread).trunc();
+        (mean as f64 + (2.0 * width * draw).floor() - width) as u64
+    }
+}
+
+fn grant_bytes(rate: BitRate, map_interval: Time) -> u64 {
+    rate.bytes_in(map_interval).round() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn every_change_of_level_happens_once_a_cycle() {
+        let changes: HashSet<_> =
+            (0..12).map(|step| (PATTERN[step], PATTERN[(step + 1) % 12])).collect();
+        assert_eq!(changes.len(), 12);
+        assert!(changes.iter().all(|(from, to)| from != to));
+    }
+
+    #[test]
+    fn light_congestion_averages_ten_megabits() {
+        // (2.5 + 5 + 12.5 + 20) / 4 = 10 Mbps, 2500 bytes in a MAP of 2 ms.
+        let levels = [2.5, 5.0, 12.5, 20.0].map(BitRate::from_mbps);
+        let map = Time::from_ms(2);
+        let capacity = FreeCapacity::in_steps(&levels, Time::from_s(10), map, 20.0);
+        let mean: u64 =
+            (0..120).map(|s| capacity.greatest_grant(Time::from_s(s), 0.5)).sum::<u64>() / 120;
+        assert_eq!(mean, 2500);
+        // Second level first: 1250 bytes, between 1000 and 1499.
+        assert_eq!(capacity.greatest_grant(Time::ZERO, 0.0), 1000);
+        assert_eq!(capacity.greatest_grant(Time::ZERO, 0.9999), 1499);
+    }
+}

@@ -1,0 +1,324 @@
+//! A cable modem's upstream as one stage: queue, rate shaping, request and grant, framing.
+//!
+//! The single-queue model of White & Rice 2013 §3.1, after CableLabs' ns-2 code (docsislink.cc):
+//! every MAP interval the CMTS answers the request made an interval before the last one; the modem
+//! sends at a random place within the interval and asks for more as it does. Packets are fragmented
+//! across grants; a packet leaves the queue when its first byte is sent and is delivered with its
+//! last. An idle modem has no events: MAPs that would bring it nothing are skipped.
+//!
+//! Left out: request contention (a request always succeeds, as in the studies), the headers of
+//! segments and fragments. Where the ns-2 code answers a MAP that brought nothing to a waiting
+//! fragment with a request at a random moment, this modem asks at once.
+
+use super::congestion::FreeCapacity;
+use super::shaper::Shaper;
+use crate::aqm::Outlet;
+use crate::engine::rng::Rng;
+use crate::metrics::{Count, Ledger, QueueMeter};
+use crate::packet::Packet;
+use crate::queue::Queue;
+use crate::scenario::schema::{Shaping, Upstream};
+use crate::scenario::Dialect;
+use crate::units::{BitRate, Time};
+
+/// A packet on its way out, of which some bytes may have been sent in earlier grants.
+struct Fragment {
+    packet: Packet,
+    sent: u64,
+}
+
+/// What the modem asked for, by the MAP that will answer.
+#[derive(Default)]
+struct Requests {
+    /// Known to the CMTS: the next MAP grants of it what it can.
+    at_cmts: u64,
+    /// Made since the last MAP.
+    under_way: u64,
+}
+
+/// Counters of the MAC, named after the modem's management information.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct MacCounters {
+    /// Requests that asked for something.
+    pub requests: u64,
+    /// Grants that gave something.
+    pub grants: u64,
+    /// Bytes granted.
+    pub granted_bytes: u64,
+    /// Bytes granted and not used, because the queue manager had dropped what they were for.
+    pub unused_bytes: u64,
+}
+
+/// The upstream of a modem.
+pub struct Modem {
+    queue: Queue,
+    shaper: Shaper,
+    shaping: Shaping,
+    map_interval: Time,
+    channel: BitRate,
+    capacity: FreeCapacity,
+    rng: Rng,
+
+    requests: Requests,
+    last_request: Time,
+    /// Bytes granted and not yet used.
+    granted: u64,
+    fragment: Option<Fragment>,
+    /// Bytes of the fragment being sent now; the last of them at `burst_next`.
+    piece: u64,
+
+    /// When the next MAP takes effect; never while idle.
+    next_map: Time,
+    /// When the burst of this interval begins.
+    burst_start: Time,
+    /// When the burst goes on: the piece being sent ends, or the shaper has tokens.
+    burst_next: Time,
+    counters: MacCounters,
+}
+
+impl Modem {
+    /// An idle modem with full token buckets.
+    pub fn new(spec: &Upstream, dialect: Dialect, seed: u64) -> Self {
+        let sustained = BitRate::from_mbps(spec.sustained_mbps);
+        let peak = BitRate::from_mbps(spec.peak_mbps);
+        let map_interval = Time::from_secs_f64(spec.mac.map_interval_ms / 1e3);
+        let capacity = match &spec.congestion {
+            None => FreeCapacity::steady(peak, map_interval, spec.mac.grant_spread_percent),
+            Some(congestion) => {
+                let levels: Vec<_> =
+                    congestion.levels_mbps.iter().map(|mbps| BitRate::from_mbps(*mbps)).collect();
+                let step = Time::from_secs_f64(congestion.step_s);
+                FreeCapacity::in_steps(&levels, step, map_interval, congestion.grant_spread_percent)
+            }
+        };
+        let by_dialect = match dialect {
+            Dialect::Rfc => Shaping::Transmissions,
+            Dialect::Ns2 => Shaping::Requests,
+        };
+        let buffer_bytes = sustained.bytes_in(Time::from_ms(250)) as u64;
+        Self {
+            queue: Queue::new(&spec.queue, buffer_bytes, dialect, "upstream", seed),
+            shaper: Shaper::new(sustained, peak, spec.burst_bytes),
+            shaping: spec.shaping.unwrap_or(by_dialect),
+            map_interval,
+            channel: BitRate::from_mbps(spec.mac.channel_mbps),
+            capacity,
+            rng: Rng::named(seed, "upstream mac"),
+            requests: Requests::default(),
+            last_request: Time::ZERO,
+            granted: 0,
+            fragment: None,
+            piece: 0,
+            next_map: Time::NEVER,
+            burst_start: Time::NEVER,
+            burst_next: Time::NEVER,
+            counters: MacCounters::default(),
+        }
+    }
+
+    /// Takes a packet from the home.
+    #[inline]
+    pub fn accept(&mut self, now: Time, packet: Packet, ledger: &mut Ledger) {
+        let outlet = self.outlet(now);
+        self.queue.enqueue(now, packet, &outlet, ledger);
+        if self.next_map == Time::NEVER {
+            self.resume_maps(now);
+        }
+    }
+
+    /// When the modem wants to be woken next.
+    #[inline]
+    pub fn next_wake(&self) -> Time {
+        self.next_map.min(self.burst_start).min(self.burst_next).min(self.queue.next_update())
+    }
+
+    /// Does one thing that is due, and gives the packet whose last byte has been sent, if that was
+    /// it. At equal times: the end of a piece, the queue's law, the MAP, the start of a burst.
+    pub fn wake(&mut self, now: Time, ledger: &mut Ledger) -> Option<Packet> {
+        if self.burst_next <= now {
+            let sent = self.end_piece(now);
+            self.go_on(now, ledger);
+            return sent;
+        }
+        if self.queue.next_update() <= now {
+            let outlet = self.outlet(now);
+            self.queue.update(now, &outlet);
+        } else if self.next_map <= now {
+            self.on_map(now);
+        } else if self.burst_start <= now {
+            self.start_burst(now, ledger);
+        }
+        None
+    }
+
+    /// What the laws may know of the shaper.
+    fn outlet(&self, now: Time) -> Outlet {
+        Outlet {
+            tokens: self.shaper.sustained.tokens(now),
+            sustained: self.shaper.sustained.rate(),
+            peak: self.shaper.peak.rate(),
+            buffer_bytes: self.queue.buffer_bytes(),
+        }
+    }
+
+    /// The first MAP after `now`; those skipped while idle would have brought nothing.
+    fn resume_maps(&mut self, now: Time) {
+        let skipped = now.ps() / self.map_interval.ps();
+        let last_map = self.map_interval.times(skipped);
+        self.last_request = self.last_request.max(last_map);
+        self.next_map = last_map + self.map_interval;
+    }
+
+    /// Nothing waits, nothing was asked for and nothing is granted.
+    fn is_idle(&self) -> bool {
+        self.queue.backlog().packets == 0
+            && self.fragment.is_none()
+            && self.granted == 0
+            && self.requests.at_cmts + self.requests.under_way == 0
+    }
+
+    /// A MAP takes effect: a grant for what was requested two intervals ago.
+    fn on_map(&mut self, now: Time) {
+        let greatest = self.capacity.greatest_grant(now, self.rng.uniform());
+        let grant = self.requests.at_cmts.min(greatest);
+        self.requests.at_cmts = self.requests.at_cmts - grant + self.requests.under_way;
+        self.requests.under_way = 0;
+        self.granted += grant;
+        if grant > 0 {
+            self.counters.grants += 1;
+            self.counters.granted_bytes += grant;
+        }
+        if self.granted == 0 || self.burst_next != Time::NEVER {
+            // Nothing to send with: a request of its own. Or a burst that reaches into this
+            // interval: on its back.
+            self.request(now);
+        } else {
+            self.burst_start = now + self.place_of_burst();
+        }
+        self.next_map = if self.is_idle() { Time::NEVER } else { now + self.map_interval };
+    }
+
+    /// A uniform place within the MAP interval at which the whole grant still fits in.
+    fn place_of_burst(&mut self) -> Time {
+        let length = match self.shaping {
+            Shaping::Requests => self.channel.time_for(self.granted),
+            Shaping::Transmissions => self
+                .channel
+                .time_for(self.granted)
+                .max(self.shaper.peak.rate().time_for(self.granted)),
+        };
+        self.map_interval.since(length).scaled(self.rng.uniform())
+    }
+
+    fn start_burst(&mut self, now: Time, ledger: &mut Ledger) {
+        self.burst_start = Time::NEVER;
+        self.request(now);
+        self.go_on(now, ledger);
+    }
+
+    /// Asks for what waits and has not been asked for, as far as the shaper lets it.
+    fn request(&mut self, now: Time) {
+        let sent = |f: &Fragment| f.sent + self.piece;
+        let unsent = self.fragment.as_ref().map_or(0, |f| u64::from(f.packet.size) - sent(f));
+        let waiting = self.queue.backlog().bytes + unsent;
+        let asked = self.requests.at_cmts + self.requests.under_way + self.granted;
+        let wanted = waiting.saturating_sub(asked);
+        let allowed = match self.shaping {
+            Shaping::Requests => self.requestable(now),
+            Shaping::Transmissions => self.sendable_by_grant(now).saturating_sub(asked),
+        };
+        let request = wanted.min(allowed);
+        self.last_request = now;
+        if request == 0 {
+            return;
+        }
+        if self.shaping == Shaping::Requests {
+            self.shaper.sustained.take(now, request);
+        }
+        self.requests.under_way += request;
+        self.counters.requests += 1;
+    }
+
+    /// docsislink.cc: the sustained bucket's tokens, and what the peak rate brought since the last
+    /// request. The peak bucket's depth is not enforced there.
+    fn requestable(&self, now: Time) -> u64 {
+        let at_peak = self.shaper.peak.rate().bytes_in(now.since(self.last_request));
+        self.shaper.sustained.tokens(now).min(at_peak) as u64
+    }
+
+    /// Bytes that will conform by the end of the interval in which a request of now is granted.
+    fn sendable_by_grant(&self, now: Time) -> u64 {
+        let span = self.map_interval.times(3);
+        let sustained = self.shaper.sustained.tokens(now + span);
+        let peak = self.shaper.peak.tokens(now) + self.shaper.peak.rate().bytes_in(span);
+        sustained.min(peak) as u64
+    }
+
+    /// The piece being sent is over; gives the packet if it was its last.
+    fn end_piece(&mut self, now: Time) -> Option<Packet> {
+        debug_assert!(self.burst_next <= now);
+        self.burst_next = Time::NEVER;
+        let fragment = self.fragment.as_mut()?;
+        fragment.sent += std::mem::take(&mut self.piece);
+        if fragment.sent < u64::from(fragment.packet.size) {
+            return None;
+        }
+        self.fragment.take().map(|done| done.packet)
+    }
+
+    /// Sends the next piece, as long as there are bytes granted.
+    fn go_on(&mut self, now: Time, ledger: &mut Ledger) {
+        if self.granted == 0 {
+            return;
+        }
+        if self.fragment.is_none() {
+            self.fragment = self
+                .queue
+                .dequeue(now, ledger)
+                .map(|packet| Fragment { packet, sent: 0 });
+        }
+        let Some(fragment) = &self.fragment else {
+            // The law dropped what the grant was for.
+            self.counters.unused_bytes += std::mem::take(&mut self.granted);
+            return;
+        };
+        let piece = (u64::from(fragment.packet.size) - fragment.sent).min(self.granted);
+        if self.shaping == Shaping::Transmissions {
+            let ready = self.shaper.ready_at(now, piece);
+            if ready > now {
+                self.burst_next = ready;
+                return;
+            }
+            self.shaper.take(now, piece);
+        }
+        self.piece = piece;
+        self.granted -= piece;
+        self.burst_next = now + self.channel.time_for(piece);
+    }
+
+    /// Packets and bytes the modem holds.
+    pub fn inside(&self) -> Count {
+        let waiting = self.queue.backlog();
+        let mut inside = Count { packets: waiting.packets, bytes: waiting.bytes };
+        if let Some(fragment) = &self.fragment {
+            inside.packets += 1;
+            inside.bytes += u64::from(fragment.packet.size);
+        }
+        inside
+    }
+
+    /// What the MAC did.
+    pub fn counters(&self) -> MacCounters {
+        self.counters
+    }
+
+    /// What was measured of the queue.
+    pub fn meter(&self) -> &QueueMeter {
+        self.queue.meter()
+    }
+
+    /// Samples the queue for its series.
+    pub fn sample(&mut self) {
+        self.queue.sample();
+    }
+}

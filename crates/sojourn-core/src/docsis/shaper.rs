@@ -1,0 +1,147 @@
+//! The rate shaping of a service flow: White 2014 appendix C.
+//!
+//! Over every interval, at most `span * R / 8 + B` bytes pass and at most `span * P / 8 + 1522`, with
+//! R the maximum sustained rate, B the maximum burst and P the peak rate.
+
+use crate::units::{BitRate, Time};
+
+/// Depth of the peak-rate bucket in bytes: one maximum Ethernet frame with a VLAN tag
+/// (White & Padden 2012 §3.1.1).
+pub const PEAK_BURST_BYTES: u64 = 1522;
+
+/// A token bucket, kept as one instant: when it will be, or was, full. Taking bytes moves that
+/// instant on, so the arithmetic is exact to the picosecond and nothing needs refilling.
+#[derive(Clone, Debug)]
+pub struct TokenBucket {
+    rate: BitRate,
+    /// Time to fill the empty bucket.
+    depth: Time,
+    full_at: Time,
+}
+
+impl TokenBucket {
+    /// A full bucket of `depth_bytes`, filling at `rate`.
+    pub fn new(rate: BitRate, depth_bytes: u64) -> Self {
+        Self { rate, depth: rate.time_for(depth_bytes), full_at: Time::ZERO }
+    }
+
+    /// The rate it fills at.
+    pub fn rate(&self) -> BitRate {
+        self.rate
+    }
+
+    /// When `bytes` will be in it, if none are taken before; at least `now`.
+    pub fn ready_at(&self, now: Time, bytes: u64) -> Time {
+        let full_at = self.full_at.max(now) + self.rate.time_for(bytes);
+        now.max(full_at.since(self.depth))
+    }
+
+    /// Takes bytes out, more than there are if need be: then it is in debt.
+    pub fn take(&mut self, now: Time, bytes: u64) {
+        self.full_at = self.full_at.max(now) + self.rate.time_for(bytes);
+    }
+
+    /// Bytes in it, 0 when it is in debt.
+    pub fn tokens(&self, now: Time) -> f64 {
+        self.rate.bytes_in(self.depth.since(self.full_at.since(now)))
+    }
+}
+
+/// The two buckets of a service flow.
+#[derive(Clone, Debug)]
+pub struct Shaper {
+    /// Sustained rate and burst.
+    pub sustained: TokenBucket,
+    /// Peak rate and one frame.
+    pub peak: TokenBucket,
+}
+
+impl Shaper {
+    /// Full buckets.
+    pub fn new(sustained: BitRate, peak: BitRate, burst_bytes: u64) -> Self {
+        Self {
+            sustained: TokenBucket::new(sustained, burst_bytes),
+            peak: TokenBucket::new(peak, PEAK_BURST_BYTES),
+        }
+    }
+
+    /// When `bytes` may be sent.
+    pub fn ready_at(&self, now: Time, bytes: u64) -> Time {
+        self.sustained.ready_at(now, bytes).max(self.peak.ready_at(now, bytes))
+    }
+
+    /// `bytes` are sent.
+    pub fn take(&mut self, now: Time, bytes: u64) {
+        self.sustained.take(now, bytes);
+        self.peak.take(now, bytes);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_greedy_sender_has_its_peak_for_8_b_over_p_minus_r() {
+        // 5/20 Mbps and 10 MB: 8 * 10e6 / 15e6 = 5.333 s, 13.333 MB; then 5 Mbps.
+        let mut shaper =
+            Shaper::new(BitRate::from_mbps(5.0), BitRate::from_mbps(20.0), 10_000_000);
+        let mut now = Time::ZERO;
+        let mut sent = 0;
+        let mut peak_end = None;
+        while now < Time::from_s(20) {
+            let ready = shaper.ready_at(now, 1500);
+            // At the peak rate a packet lasts 0.6 ms, at the sustained rate 2.4 ms.
+            if peak_end.is_none() && (ready - now) > Time::from_ms(1) {
+                peak_end = Some((now, sent));
+            }
+            now = ready;
+            shaper.take(now, 1500);
+            sent += 1500;
+        }
+        let (end, bytes) = peak_end.unwrap();
+        assert!((end.secs_f64() - 5.3333).abs() < 0.002, "{end:?}");
+        assert!((bytes as f64 / 13.333e6 - 1.0).abs() < 5e-4, "{bytes}");
+        // In all 10 MB + 20 s * 5 Mbps / 8 = 22.5 MB.
+        assert!((sent as f64 / 22.5e6 - 1.0).abs() < 2e-4, "{sent}");
+    }
+
+    #[test]
+    fn sixteen_seconds_of_silence_refill_ten_megabytes() {
+        let mut bucket = TokenBucket::new(BitRate::from_mbps(5.0), 10_000_000);
+        bucket.take(Time::ZERO, 10_000_000);
+        assert_eq!(bucket.tokens(Time::ZERO), 0.0);
+        assert!((bucket.tokens(Time::from_s(8)) - 5e6).abs() < 1.0);
+        assert!((bucket.tokens(Time::from_s(16)) - 1e7).abs() < 1.0);
+        assert!((bucket.tokens(Time::from_s(99)) - 1e7).abs() < 1.0);
+    }
+
+    proptest! {
+        /// White 2014 appendix C on every interval between two packets.
+        #[test]
+        fn no_interval_carries_more_than_the_bound(
+            gaps_us in prop::collection::vec(0_u64..4000, 2..120),
+            sizes in prop::collection::vec(64_u64..1522, 120),
+        ) {
+            let (rate, peak, burst) = (5e6, 20e6, 20_000);
+            let mut shaper = Shaper::new(BitRate::from_mbps(5.0), BitRate::from_mbps(20.0), burst);
+            let mut now = Time::ZERO;
+            let mut sent = Vec::new();
+            for (gap, size) in gaps_us.iter().zip(&sizes) {
+                now = shaper.ready_at(now + Time::from_us(*gap), *size);
+                shaper.take(now, *size);
+                sent.push((now, *size));
+            }
+            for first in 0..sent.len() {
+                let mut bytes = 0.0;
+                for &(at, size) in &sent[first..] {
+                    bytes += size as f64;
+                    let span = (at - sent[first].0).secs_f64();
+                    prop_assert!(bytes <= span * rate / 8.0 + burst as f64 + 1e-3);
+                    prop_assert!(bytes <= span * peak / 8.0 + 1522.0 + 1e-3);
+                }
+            }
+        }
+    }
+}

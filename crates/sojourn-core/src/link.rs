@@ -1,0 +1,53 @@
+//! Links that only delay: serialisation at a fixed rate, then a fixed delay.
+
+use std::collections::VecDeque;
+
+use crate::metrics::Count;
+use crate::packet::Packet;
+use crate::units::{BitRate, Time};
+
+/// A link whose packets arrive in the order they were sent. The time of arrival is known when a
+/// packet is sent, so packets under way are a ring of which only the first is scheduled.
+///
+/// Left out: a limit to what may wait for the link. The servers' links are so much faster than the
+/// access network that what waits there is a burst of one window at the most.
+pub struct Link {
+    rate: Option<BitRate>,
+    delay: Time,
+    busy_until: Time,
+    under_way: VecDeque<(Time, Packet)>,
+}
+
+impl Link {
+    /// A link of this rate and one-way delay; without a rate it only delays.
+    pub fn new(rate: Option<BitRate>, delay: Time) -> Self {
+        Self { rate, delay, busy_until: Time::ZERO, under_way: VecDeque::new() }
+    }
+
+    /// Takes a packet that is at the sending end at `now`, which must not lie before that of the
+    /// packet before it.
+    #[inline]
+    pub fn accept(&mut self, now: Time, packet: Packet) {
+        let serialisation = self.rate.map_or(Time::ZERO, |r| r.time_for(packet.size.into()));
+        self.busy_until = self.busy_until.max(now) + serialisation;
+        self.under_way.push_back((self.busy_until + self.delay, packet));
+    }
+
+    /// When the next packet arrives.
+    #[inline]
+    pub fn next_wake(&self) -> Time {
+        self.under_way.front().map_or(Time::NEVER, |(at, _)| *at)
+    }
+
+    /// The packet that arrives now.
+    #[inline]
+    pub fn wake(&mut self) -> Option<Packet> {
+        self.under_way.pop_front().map(|(_, packet)| packet)
+    }
+
+    /// Packets and bytes under way.
+    pub fn inside(&self) -> Count {
+        let bytes = self.under_way.iter().map(|(_, packet)| u64::from(packet.size)).sum();
+        Count { packets: self.under_way.len() as u64, bytes }
+    }
+}

@@ -1,0 +1,95 @@
+//! The table of TCP connections. Slots are used again; generations tell their uses apart.
+
+use crate::apps::{ConnectionId, End};
+use crate::packet::{Packet, Segment};
+use crate::tcp::{Config, Endpoint};
+use crate::units::Time;
+
+/// A connection: both of its ends, and whose it is.
+pub struct Connection {
+    /// Which use of the slot this is.
+    pub generation: u16,
+    /// The traffic entry it belongs to.
+    pub app: u16,
+    /// The app's mark.
+    pub tag: u32,
+    server: u16,
+    /// Hash of addresses and ports, up and down.
+    tuples: [u32; 2],
+    /// The home's end and the server's.
+    pub ends: [Endpoint; 2],
+}
+
+impl Connection {
+    /// A connection that the home is about to open.
+    pub fn new(app: u16, server: u16, tag: u32, tuples: [u32; 2], config: &Config) -> Self {
+        let mut home = Endpoint::new(config);
+        home.open();
+        Self { generation: 0, app, tag, server, tuples, ends: [home, Endpoint::new(config)] }
+    }
+
+    /// Both ends have closed and know it of each other.
+    pub fn is_done(&self) -> bool {
+        self.ends.iter().all(Endpoint::is_done)
+    }
+
+    /// A segment of this connection, packed.
+    pub fn packet(&self, now: Time, slot: u32, from: End, segment: Segment, size: u16) -> Packet {
+        Packet {
+            sent_at: now,
+            queued_at: now,
+            segment,
+            tuple: self.tuples[from as usize],
+            flow: slot,
+            generation: self.generation,
+            traffic: self.app,
+            server: self.server,
+            size,
+            direction: from.outward(),
+        }
+    }
+}
+
+/// All connections, open and closed.
+#[derive(Default)]
+pub struct Connections {
+    slots: Vec<Connection>,
+    free: Vec<u32>,
+}
+
+impl Connections {
+    /// Puts a connection into a slot; says whether the slot is a new one.
+    pub fn open(&mut self, mut connection: Connection) -> (ConnectionId, bool) {
+        if let Some(slot) = self.free.pop() {
+            let old = &mut self.slots[slot as usize];
+            connection.generation = old.generation;
+            *old = connection;
+            return (self.id(slot), false);
+        }
+        self.slots.push(connection);
+        (self.id(self.slots.len() as u32 - 1), true)
+    }
+
+    /// The connection in a slot.
+    #[inline]
+    pub fn get_mut(&mut self, slot: u32) -> &mut Connection {
+        &mut self.slots[slot as usize]
+    }
+
+    /// The connection, if the slot has not been released since.
+    pub fn current(&mut self, id: ConnectionId) -> Option<&mut Connection> {
+        Some(&mut self.slots[id.slot as usize]).filter(|c| c.generation == id.generation)
+    }
+
+    /// The name of what is in a slot.
+    pub fn id(&self, slot: u32) -> ConnectionId {
+        ConnectionId { slot, generation: self.slots[slot as usize].generation }
+    }
+
+    /// Frees a slot: packets still on the way to it belong to no one.
+    pub fn release(&mut self, slot: u32) {
+        let connection = &mut self.slots[slot as usize];
+        connection.generation = connection.generation.wrapping_add(1);
+        self.free.push(slot);
+    }
+}

@@ -1,0 +1,223 @@
+//! The receiving half of a connection end: RFC 5681 §4.2 (delayed acknowledgements), RFC 2018
+//! (selective acknowledgements), RFC 7323 §4.3 (which timestamp to echo), ns-2 tcp/tcp-sink.cc.
+
+use super::options::{Config, Recovery};
+use super::ranges::Ranges;
+use crate::packet::{SACK_BLOCKS, SackBlock, Segment};
+use crate::scenario::Dialect;
+use crate::units::Time;
+
+/// What has come, and what is to be acknowledged.
+pub struct Receiver {
+    /// The next byte expected.
+    next: u64,
+    /// What came beyond it.
+    held: Ranges,
+    /// A sequence number in each of the blocks last added to, most recent first.
+    recent: [u64; SACK_BLOCKS],
+    /// In-order segments that came since the last acknowledgement.
+    unacknowledged: u32,
+    /// When a delayed acknowledgement is due.
+    ack_due: Time,
+    ack_now: bool,
+    /// Timestamp to echo.
+    echo: Time,
+    /// What the last acknowledgement acknowledged.
+    acknowledged: u64,
+    /// One past the other side's FIN.
+    fin_end: Option<u64>,
+}
+
+impl Receiver {
+    /// Nothing has come, not even a SYN.
+    pub fn new() -> Self {
+        Self {
+            next: 0,
+            held: Ranges::default(),
+            recent: [u64::MAX; SACK_BLOCKS],
+            unacknowledged: 0,
+            ack_due: Time::NEVER,
+            ack_now: false,
+            echo: Time::ZERO,
+            acknowledged: 0,
+            fin_end: None,
+        }
+    }
+
+    /// The next byte expected.
+    pub fn next(&self) -> u64 {
+        self.next
+    }
+
+    /// The SYN has come; acknowledge it at once.
+    pub fn on_syn(&mut self, sent_at: Time) {
+        self.next = self.next.max(1);
+        self.echo = sent_at;
+        self.ack_now = true;
+    }
+
+    /// A segment with payload or FIN has come.
+    pub fn on_data(&mut self, now: Time, segment: &Segment, sent_at: Time, config: &Config) {
+        let end = segment.seq + u64::from(segment.len) + u64::from(segment.fin);
+        if segment.fin {
+            self.fin_end = Some(end);
+        }
+        // RFC 7323 §4.3: the oldest segment not yet acknowledged. ns-2 echoes the latest.
+        if segment.seq <= self.acknowledged || config.dialect == Dialect::Ns2 {
+            self.echo = sent_at;
+        }
+        if segment.seq > self.next {
+            self.hold(segment.seq, end);
+        } else if end > self.next {
+            self.take_in_order(now, end, config);
+        } else {
+            self.ack_now = true;
+        }
+        if self.is_complete() {
+            self.ack_now = true;
+        }
+    }
+
+    /// Out of order: keep it and say so at once (RFC 5681 §4.2).
+    fn hold(&mut self, start: u64, end: u64) {
+        self.held.insert(start, end);
+        self.ack_now = true;
+        // RFC 2018 §4: the block with this segment first, then those reported before.
+        let block = self.held.containing(start).expect("just inserted");
+        let mut recent = [u64::MAX; SACK_BLOCKS];
+        recent[0] = start;
+        let others = self.recent.iter().filter(|&&at| at < block.0 || at >= block.1);
+        for (slot, at) in recent[1..].iter_mut().zip(others) {
+            *slot = *at;
+        }
+        self.recent = recent;
+    }
+
+    fn take_in_order(&mut self, now: Time, end: u64, config: &Config) {
+        self.next = end;
+        if !self.held.is_empty() {
+            // It fills a hole, or part of one: acknowledge at once (RFC 5681 §4.2).
+            self.ack_now = true;
+            while let Some((start, end)) = self.held.first().filter(|r| r.0 <= self.next) {
+                self.next = self.next.max(end);
+                self.held.remove_below(self.next.max(start + 1));
+            }
+        }
+        self.unacknowledged += 1;
+        if self.unacknowledged >= config.ack_every {
+            self.ack_now = true;
+        } else if self.ack_due == Time::NEVER {
+            self.ack_due = now + config.delayed_ack;
+        }
+    }
+
+    /// Has the other side's FIN been reached?
+    pub fn is_complete(&self) -> bool {
+        self.fin_end == Some(self.next)
+    }
+
+    /// Is an acknowledgement to be sent now?
+    pub fn wants_ack(&self) -> bool {
+        self.ack_now
+    }
+
+    /// When a delayed acknowledgement is due.
+    pub fn deadline(&self) -> Time {
+        self.ack_due
+    }
+
+    /// The delay is over, if it is.
+    pub fn on_timer(&mut self, now: Time) {
+        if now >= self.ack_due {
+            self.ack_now = true;
+        }
+    }
+
+    /// Writes the acknowledgement into a segment that is about to leave.
+    pub fn acknowledge(&mut self, segment: &mut Segment, config: &Config) {
+        segment.is_ack = true;
+        segment.ack = self.next;
+        segment.echo = self.echo;
+        if config.recovery == Recovery::Sack && !self.held.is_empty() {
+            self.write_blocks(&mut segment.sack);
+        }
+        self.acknowledged = self.next;
+        self.unacknowledged = 0;
+        self.ack_due = Time::NEVER;
+        self.ack_now = false;
+    }
+
+    fn write_blocks(&self, blocks: &mut [SackBlock; SACK_BLOCKS]) {
+        let held = self.recent.iter().filter_map(|&at| self.held.containing(at));
+        for (block, (start, end)) in blocks.iter_mut().zip(held) {
+            *block = SackBlock {
+                start: (start - self.next) as u32,
+                end: (end - self.next) as u32,
+            };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tcp::TcpOptions;
+
+    fn data(seq: u64, len: u16) -> Segment {
+        Segment { seq, len, ..Segment::default() }
+    }
+
+    fn receiver() -> (Receiver, Config) {
+        let mut receiver = Receiver::new();
+        receiver.on_syn(Time::ZERO);
+        let config = TcpOptions::default().resolve(Dialect::Rfc);
+        receiver.acknowledge(&mut Segment::default(), &config);
+        (receiver, config)
+    }
+
+    #[test]
+    fn every_second_segment_is_acknowledged_or_the_first_after_the_delay() {
+        let (mut receiver, config) = receiver();
+        receiver.on_data(Time::ZERO, &data(1, 100), Time::ZERO, &config);
+        assert!(!receiver.wants_ack());
+        assert_eq!(receiver.deadline(), Time::from_ms(100));
+        receiver.on_data(Time::ZERO, &data(101, 100), Time::ZERO, &config);
+        assert!(receiver.wants_ack());
+        receiver.acknowledge(&mut Segment::default(), &config);
+        assert_eq!(receiver.deadline(), Time::NEVER);
+        receiver.on_data(Time::from_ms(5), &data(201, 100), Time::ZERO, &config);
+        receiver.on_timer(Time::from_ms(105));
+        assert!(receiver.wants_ack());
+    }
+
+    #[test]
+    fn blocks_are_reported_most_recent_first() {
+        // RFC 2018 §5 with segments of 100 bytes: 1, 3, 5 and 7 are missing.
+        let (mut receiver, config) = receiver();
+        for seq in [101, 301, 501, 701] {
+            receiver.on_data(Time::ZERO, &data(seq, 100), Time::ZERO, &config);
+            assert!(receiver.wants_ack());
+        }
+        let mut ack = Segment::default();
+        receiver.acknowledge(&mut ack, &config);
+        assert_eq!(ack.ack, 1);
+        let starts = ack.sack.map(|block| (block.start, block.end));
+        assert_eq!(starts, [(700, 800), (500, 600), (300, 400)]);
+        // Filling the hole at 401 joins two blocks into the most recent one.
+        receiver.on_data(Time::ZERO, &data(401, 100), Time::ZERO, &config);
+        let mut ack = Segment::default();
+        receiver.acknowledge(&mut ack, &config);
+        let starts = ack.sack.map(|block| (block.start, block.end));
+        assert_eq!(starts, [(300, 600), (700, 800), (0, 0)]);
+    }
+
+    #[test]
+    fn a_filled_hole_is_acknowledged_at_once_with_all_behind_it() {
+        let (mut receiver, config) = receiver();
+        receiver.on_data(Time::ZERO, &data(101, 100), Time::ZERO, &config);
+        receiver.acknowledge(&mut Segment::default(), &config);
+        receiver.on_data(Time::ZERO, &data(1, 100), Time::ZERO, &config);
+        assert!(receiver.wants_ack());
+        assert_eq!(receiver.next(), 201);
+    }
+}

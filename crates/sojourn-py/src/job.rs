@@ -1,0 +1,85 @@
+//! A run under way: told about and stopped from other threads.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+
+use pyo3::prelude::*;
+use sojourn_core::metrics::results::Results;
+use sojourn_core::network::Simulation;
+use sojourn_core::scenario::Scenario;
+use sojourn_core::units::Time;
+
+use crate::Cancelled;
+use crate::panics::caught;
+use crate::results::RunResult;
+use crate::variant::Variant;
+
+/// Events between two looks at the job: some tens of milliseconds.
+const SLICE_EVENTS: u64 = 200_000;
+
+/// Follows a run and can stop it. Every run needs a job of its own.
+#[pyclass(frozen, module = "sojourn._sojourn")]
+#[derive(Default)]
+pub struct Job {
+    cancelled: AtomicBool,
+    simulated_ps: AtomicU64,
+    duration_ps: AtomicU64,
+}
+
+#[pymethods]
+impl Job {
+    #[new]
+    fn new() -> Self {
+        Self::default()
+    }
+
+    /// Stops the run soon, or keeps it from starting.
+    fn cancel(&self) {
+        self.cancelled.store(true, Relaxed);
+    }
+
+    /// Simulated time reached, in s.
+    #[getter]
+    fn simulated_s(&self) -> f64 {
+        Time::from_ps(self.simulated_ps.load(Relaxed)).secs_f64()
+    }
+
+    /// Share of the run that is done, from 0 to 1.
+    #[getter]
+    fn progress(&self) -> f64 {
+        match self.duration_ps.load(Relaxed) {
+            0 => 0.0,
+            duration => self.simulated_ps.load(Relaxed) as f64 / duration as f64,
+        }
+    }
+}
+
+impl Job {
+    fn reached(&self, now: Time) {
+        // The last event of a run may lie beyond its end.
+        self.simulated_ps.store(now.ps().min(self.duration_ps.load(Relaxed)), Relaxed);
+    }
+
+    /// The results of the scenario, or nothing if cancelled.
+    fn simulate(&self, scenario: &Scenario) -> Option<Results> {
+        let duration = Time::from_secs_f64(scenario.duration_s);
+        self.duration_ps.store(duration.ps(), Relaxed);
+        let mut simulation = Simulation::new(scenario);
+        let mut goes_on = true;
+        while goes_on {
+            if self.cancelled.load(Relaxed) {
+                return None;
+            }
+            goes_on = simulation.advance(SLICE_EVENTS);
+            self.reached(simulation.now());
+        }
+        self.reached(duration);
+        Some(simulation.finish())
+    }
+}
+
+/// Runs a variant, without the interpreter's lock, and raises `Cancelled` if the job is cancelled.
+#[pyfunction]
+pub fn run(py: Python<'_>, variant: &Variant, job: &Job) -> PyResult<RunResult> {
+    let run = || job.simulate(&variant.scenario).map(|r| RunResult::new(r, variant.scenario.seed));
+    py.detach(|| caught(run))?.ok_or_else(|| Cancelled::new_err("the run was cancelled"))
+}

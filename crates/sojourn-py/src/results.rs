@@ -1,0 +1,148 @@
+//! The results of a run, as tables.
+
+use arrow_array::types::{Float32Type, Float64Type, UInt16Type, UInt32Type, UInt64Type};
+use pyo3::prelude::*;
+use serde_json::json;
+use sojourn_core::metrics::results::{
+    FlowRow, LatencyCells, PacketRecord, PageRow, QueueRow, Results, SeriesRow,
+};
+
+use crate::table::{ArrowTable, Columns};
+
+/// What a run tells. Units are in the names of the columns and in their metadata.
+#[pyclass(frozen, get_all, module = "sojourn._sojourn")]
+pub struct RunResult {
+    /// Version, seed, counts, fingerprint and warnings, as JSON.
+    meta: String,
+    /// One row per traffic entry and direction.
+    flows: ArrowTable,
+    /// One row per queue.
+    queues: ArrowTable,
+    /// One row per page loaded.
+    pages: ArrowTable,
+    /// Distributions of latency: packets by upper edge of the cell.
+    latencies: ArrowTable,
+    /// Values over time.
+    series: ArrowTable,
+    /// The packet trace, empty unless asked for.
+    packets: ArrowTable,
+}
+
+impl RunResult {
+    /// The tables of a run with this seed.
+    pub fn new(results: Results, seed: u64) -> Self {
+        Self {
+            meta: meta(&results, seed),
+            flows: flows(&results.flows),
+            queues: queues(&results.queues),
+            pages: pages(&results.pages),
+            latencies: latencies(&results.latencies),
+            series: series(&results.series),
+            packets: packets(&results.packets, &results.traffic),
+        }
+    }
+}
+
+fn meta(results: &Results, seed: u64) -> String {
+    json!({
+        "version": results.version,
+        "seed": seed,
+        "duration_s": results.duration_s,
+        "events": results.events,
+        "forwarded_packets": results.forwarded_packets,
+        "fingerprint": format!("{:016x}", results.fingerprint),
+        "warnings": results.warnings,
+    })
+    .to_string()
+}
+
+fn flows(rows: &[FlowRow]) -> ArrowTable {
+    Columns::of(rows)
+        .text("traffic", |r| &r.traffic)
+        .text("quality", |r| r.quality)
+        .text("direction", |r| r.direction)
+        .number::<UInt64Type>("sent_packets", |r| r.sent_packets)
+        .number::<UInt64Type>("sent_bytes", |r| r.sent_bytes)
+        .number::<UInt64Type>("delivered_packets", |r| r.delivered_packets)
+        .number::<UInt64Type>("delivered_bytes", |r| r.delivered_bytes)
+        .number::<UInt64Type>("dropped_overflow_packets", |r| r.dropped_overflow_packets)
+        .number::<UInt64Type>("dropped_aqm_packets", |r| r.dropped_aqm_packets)
+        .maybe::<Float64Type>("loss_percent", |r| r.loss_percent)
+        .number::<Float64Type>("throughput_mbps", |r| r.throughput_mbps)
+        .number::<Float64Type>("goodput_mbps", |r| r.goodput_mbps)
+        .maybe::<Float64Type>("latency_mean_ms", |r| r.latency_mean_ms)
+        .maybe::<Float64Type>("latency_min_ms", |r| r.latency_min_ms)
+        .maybe::<Float64Type>("latency_p50_ms", |r| r.latency_p50_ms)
+        .maybe::<Float64Type>("latency_p90_ms", |r| r.latency_p90_ms)
+        .maybe::<Float64Type>("latency_p99_ms", |r| r.latency_p99_ms)
+        .maybe::<Float64Type>("latency_p999_ms", |r| r.latency_p999_ms)
+        .maybe::<Float64Type>("latency_max_ms", |r| r.latency_max_ms)
+        .maybe::<Float64Type>("late_percent", |r| r.late_percent)
+        .maybe::<Float64Type>("r_value", |r| r.r_value)
+        .maybe::<Float64Type>("mos", |r| r.mos)
+        .maybe::<UInt64Type>("page_loads", |r| r.page_loads)
+        .maybe::<Float64Type>("page_load_median_s", |r| r.page_load_median_s)
+        .maybe::<Float64Type>("page_load_mad_s", |r| r.page_load_mad_s)
+        .maybe::<Float64Type>("page_load_p90_s", |r| r.page_load_p90_s)
+        .maybe::<UInt64Type>("transfers_completed", |r| r.transfers_completed)
+        .table()
+}
+
+fn queues(rows: &[QueueRow]) -> ArrowTable {
+    Columns::of(rows)
+        .text("queue", |r| &r.queue)
+        .number::<UInt64Type>("departed_packets", |r| r.departed_packets)
+        .maybe::<Float64Type>("sojourn_mean_ms", |r| r.sojourn_mean_ms)
+        .maybe::<Float64Type>("sojourn_p50_ms", |r| r.sojourn_p50_ms)
+        .maybe::<Float64Type>("sojourn_p90_ms", |r| r.sojourn_p90_ms)
+        .maybe::<Float64Type>("sojourn_p99_ms", |r| r.sojourn_p99_ms)
+        .maybe::<Float64Type>("sojourn_max_ms", |r| r.sojourn_max_ms)
+        .table()
+}
+
+fn pages(rows: &[PageRow]) -> ArrowTable {
+    Columns::of(rows)
+        .text("traffic", |r| &r.traffic)
+        .number::<Float64Type>("start_s", |r| r.start_s)
+        .number::<Float64Type>("load_time_s", |r| r.load_time_s)
+        .table()
+}
+
+fn latencies(distributions: &[LatencyCells]) -> ArrowTable {
+    let rows: Vec<_> =
+        distributions.iter().flat_map(|d| d.cells.iter().map(move |cell| (d, cell))).collect();
+    Columns::of(&rows)
+        .word("traffic", |(d, _)| &d.traffic)
+        .word("direction", |(d, _)| d.direction)
+        .number::<Float64Type>("latency_ms", |(_, cell)| cell.0)
+        .number::<UInt64Type>("packets", |(_, cell)| cell.1)
+        .table()
+}
+
+fn series(all: &[SeriesRow]) -> ArrowTable {
+    let rows: Vec<_> =
+        all.iter().flat_map(|s| (0..s.series.values.len()).map(move |index| (s, index))).collect();
+    Columns::of(&rows)
+        .word("subject", |(s, _)| &s.subject)
+        .word("metric", |(s, _)| s.series.metric)
+        .word("unit", |(s, _)| s.series.unit)
+        // The end of the interval that the value is of.
+        .number::<Float64Type>("time_s", |(s, index)| (index + 1) as f64 * s.interval_s)
+        .maybe::<Float32Type>("value", |(s, index)| {
+            Some(s.series.values[*index]).filter(|value| !value.is_nan())
+        })
+        .table()
+}
+
+fn packets(rows: &[PacketRecord], traffic: &[String]) -> ArrowTable {
+    Columns::of(rows)
+        .word("traffic", |r| &traffic[usize::from(r.traffic)])
+        .word("direction", |r| r.direction.name())
+        .number::<UInt32Type>("flow", |r| r.flow)
+        .number::<UInt64Type>("seq", |r| r.seq)
+        .number::<UInt16Type>("size_bytes", |r| r.size)
+        .number::<Float64Type>("sent_s", |r| r.sent.secs_f64())
+        .number::<Float64Type>("ended_s", |r| r.ended.secs_f64())
+        .word("fate", |r| r.fate.name())
+        .table()
+}
