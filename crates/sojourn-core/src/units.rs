@@ -131,7 +131,9 @@ impl BitRate {
     pub const fn time_for(self, bytes: u64) -> Time {
         match bytes.checked_mul(PS_BITS_PER_BYTE) {
             Some(ps_bits) => Time(ps_bits.div_ceil(self.0)),
-            None => Time((bytes as u128 * PS_BITS_PER_BYTE as u128).div_ceil(self.0 as u128) as u64),
+            None => {
+                Time((bytes as u128 * PS_BITS_PER_BYTE as u128).div_ceil(self.0 as u128) as u64)
+            }
         }
     }
 
@@ -147,20 +149,32 @@ mod tests {
 
     #[test]
     fn a_byte_at_ten_gigabits_lasts_800_picoseconds() {
-        assert_eq!(BitRate::from_bps(10_000_000_000).time_for(1), Time::from_ps(800));
+        assert_eq!(
+            BitRate::from_bps(10_000_000_000).time_for(1),
+            Time::from_ps(800)
+        );
     }
 
     #[test]
     fn durations_round_up() {
         // 1 byte at 3 b/s is 2.666... s.
-        assert_eq!(BitRate::from_bps(3).time_for(1), Time::from_ps(2_666_666_666_667));
+        assert_eq!(
+            BitRate::from_bps(3).time_for(1),
+            Time::from_ps(2_666_666_666_667)
+        );
     }
 
     #[test]
     fn long_transfers_do_not_overflow() {
         // 10 MB at 5 Mb/s: 8e7 bit / 5e6 = 16 s; 330 MB at 1 b/s needs more than 64 bits on the way.
-        assert_eq!(BitRate::from_mbps(5.0).time_for(10_000_000), Time::from_s(16));
-        assert_eq!(BitRate::from_bps(1000).time_for(330_000_000), Time::from_s(2_640_000));
+        assert_eq!(
+            BitRate::from_mbps(5.0).time_for(10_000_000),
+            Time::from_s(16)
+        );
+        assert_eq!(
+            BitRate::from_bps(1000).time_for(330_000_000),
+            Time::from_s(2_640_000)
+        );
     }
 
     #[test]

@@ -109,8 +109,10 @@ fn pages(rows: &[PageRow]) -> ArrowTable {
 }
 
 fn latencies(distributions: &[LatencyCells]) -> ArrowTable {
-    let rows: Vec<_> =
-        distributions.iter().flat_map(|d| d.cells.iter().map(move |cell| (d, cell))).collect();
+    let rows: Vec<_> = distributions
+        .iter()
+        .flat_map(|d| d.cells.iter().map(move |cell| (d, cell)))
+        .collect();
     Columns::of(&rows)
         .word("traffic", |(d, _)| &d.traffic)
         .word("direction", |(d, _)| d.direction)
@@ -120,8 +122,10 @@ fn latencies(distributions: &[LatencyCells]) -> ArrowTable {
 }
 
 fn series(all: &[SeriesRow]) -> ArrowTable {
-    let rows: Vec<_> =
-        all.iter().flat_map(|s| (0..s.series.values.len()).map(move |index| (s, index))).collect();
+    let rows: Vec<_> = all
+        .iter()
+        .flat_map(|s| (0..s.series.values.len()).map(move |index| (s, index)))
+        .collect();
     Columns::of(&rows)
         .word("subject", |(s, _)| &s.subject)
         .word("metric", |(s, _)| s.series.metric)

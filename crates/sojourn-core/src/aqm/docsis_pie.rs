@@ -137,7 +137,11 @@ impl DocsisPie {
             _ => 0.03125,
         };
         let step = step / divisor;
-        if self.prob >= 0.1 { step.min(0.02) } else { step }
+        if self.prob >= 0.1 {
+            step.min(0.02)
+        } else {
+            step
+        }
     }
 
     /// Goes quiescent, then inactive, while there is nothing to control.
@@ -223,7 +227,14 @@ mod tests {
     }
 
     fn arrival(size: u64, bytes: u64) -> Arrival {
-        Arrival { now: Time::ZERO, size, backlog: Backlog { bytes, packets: bytes / 1500 } }
+        Arrival {
+            now: Time::ZERO,
+            size,
+            backlog: Backlog {
+                bytes,
+                packets: bytes / 1500,
+            },
+        }
     }
 
     #[test]
@@ -242,7 +253,10 @@ mod tests {
         }
         // Later divisors 32, 8, 2, 0.5 give the updates at which each decade is reached.
         let reached = |level: f64| probs.iter().position(|p| *p >= level).unwrap() + 1;
-        assert_eq!([1e-4, 1e-3, 1e-2, 0.1, 1.0].map(reached), [5, 17, 46, 118, 298]);
+        assert_eq!(
+            [1e-4, 1e-3, 1e-2, 0.1, 1.0].map(reached),
+            [5, 17, 46, 118, 298]
+        );
     }
 
     #[test]
@@ -272,9 +286,15 @@ mod tests {
         pie.prob = 0.5;
         pie.qdelay_old_s = 0.05;
         pie.accu_prob = PROB_HIGH;
-        assert_eq!(pie.on_arrival(&arrival(1500, 60_000), &outlet(), &mut rng), Verdict::Drop);
+        assert_eq!(
+            pie.on_arrival(&arrival(1500, 60_000), &outlet(), &mut rng),
+            Verdict::Drop
+        );
         assert_eq!((pie.phase, pie.burst_allowance), (Phase::Active, MAX_BURST));
-        assert_eq!(pie.on_arrival(&arrival(1500, 60_000), &outlet(), &mut rng), Verdict::Pass);
+        assert_eq!(
+            pie.on_arrival(&arrival(1500, 60_000), &outlet(), &mut rng),
+            Verdict::Pass
+        );
         // ceil(142 / 16) = 9 updates later the allowance is spent.
         for left_ms in [126, 110, 94, 78, 62, 46, 30, 14, 0] {
             pie.calculate_drop_prob(0.02);
@@ -341,6 +361,9 @@ mod tests {
                 drops += 1;
             }
         }
-        assert!((f64::from(drops) / 60_000.0 - 1.0 / 3.0).abs() < 0.01, "{drops}");
+        assert!(
+            (f64::from(drops) / 60_000.0 - 1.0 / 3.0).abs() < 0.01,
+            "{drops}"
+        );
     }
 }

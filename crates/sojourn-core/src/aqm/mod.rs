@@ -46,8 +46,7 @@ impl Outlet {
     /// Time to drain `bytes`, in seconds (RFC 8034 §4.3; White 2014 §7).
     pub fn drain_s(&self, bytes: f64) -> f64 {
         let at_peak = bytes.min(self.tokens);
-        8.0 * (at_peak / self.peak.bps() as f64
-            + (bytes - at_peak) / self.sustained.bps() as f64)
+        8.0 * (at_peak / self.peak.bps() as f64 + (bytes - at_peak) / self.sustained.bps() as f64)
     }
 }
 

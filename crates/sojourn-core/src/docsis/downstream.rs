@@ -19,9 +19,8 @@ pub struct Downstream {
     queue: Queue,
     shaper: Shaper,
     channel: BitRate,
-    /// Being held or sent, until this time.
-    sending: Option<Packet>,
-    sent_at: Time,
+    /// Until then a packet is being held or sent.
+    busy_until: Time,
 }
 
 impl Downstream {
@@ -29,56 +28,66 @@ impl Downstream {
     pub fn new(spec: &schema::Downstream, dialect: Dialect, seed: u64) -> Self {
         let sustained = BitRate::from_mbps(spec.sustained_mbps);
         let buffer_bytes = sustained.bytes_in(Time::from_ms(250)) as u64;
-        let channel_mbps = spec.channel_mbps.unwrap_or(CHANNEL_OVER_PEAK * spec.peak_mbps);
+        let channel_mbps = spec
+            .channel_mbps
+            .unwrap_or(CHANNEL_OVER_PEAK * spec.peak_mbps);
         Self {
             queue: Queue::new(&spec.queue, buffer_bytes, dialect, "downstream", seed),
-            shaper: Shaper::new(sustained, BitRate::from_mbps(spec.peak_mbps), spec.burst_bytes),
+            shaper: Shaper::new(
+                sustained,
+                BitRate::from_mbps(spec.peak_mbps),
+                spec.burst_bytes,
+            ),
             channel: BitRate::from_mbps(channel_mbps),
-            sending: None,
-            sent_at: Time::NEVER,
+            busy_until: Time::ZERO,
         }
     }
 
-    /// Takes a packet from a server.
+    /// Takes a packet from a server; gives the packet that is sent at once, if the channel is free,
+    /// and when its last byte leaves.
     #[inline]
-    pub fn accept(&mut self, now: Time, packet: Packet, ledger: &mut Ledger) {
+    pub fn accept(
+        &mut self,
+        now: Time,
+        packet: Packet,
+        ledger: &mut Ledger,
+    ) -> Option<(Time, Packet)> {
         let outlet = self.outlet(now);
         self.queue.enqueue(now, packet, &outlet, ledger);
-        if self.sending.is_none() {
-            self.start_next(now, ledger);
-        }
+        self.send_next(now, ledger)
     }
 
-    /// When it wants to be woken next.
+    /// When it wants to be woken next: when the channel is free, if a packet waits for it.
     #[inline]
     pub fn next_wake(&self) -> Time {
-        self.sent_at.min(self.queue.next_update())
-    }
-
-    /// Does one thing that is due, and gives the packet whose last byte has been sent, if that was
-    /// it. At equal times: the end of a packet, then the queue's law.
-    pub fn wake(&mut self, now: Time, ledger: &mut Ledger) -> Option<Packet> {
-        if self.sent_at <= now {
-            let sent = self.sending.take();
-            self.start_next(now, ledger);
-            return sent;
-        }
-        let outlet = self.outlet(now);
-        self.queue.update(now, &outlet);
-        None
-    }
-
-    fn start_next(&mut self, now: Time, ledger: &mut Ledger) {
-        self.sending = self.queue.dequeue(now, ledger);
-        self.sent_at = match &self.sending {
-            None => Time::NEVER,
-            Some(packet) => {
-                let size = u64::from(packet.size);
-                let start = self.shaper.ready_at(now, size);
-                self.shaper.take(start, size);
-                start + self.channel.time_for(size)
-            }
+        let free = if self.queue.backlog().packets > 0 {
+            self.busy_until
+        } else {
+            Time::NEVER
         };
+        free.min(self.queue.next_update())
+    }
+
+    /// Does what is due; gives the packet that is sent next, if there is one, and when its last byte
+    /// leaves.
+    pub fn wake(&mut self, now: Time, ledger: &mut Ledger) -> Option<(Time, Packet)> {
+        if self.queue.next_update() <= now {
+            let outlet = self.outlet(now);
+            self.queue.update(now, &outlet);
+        }
+        self.send_next(now, ledger)
+    }
+
+    fn send_next(&mut self, now: Time, ledger: &mut Ledger) -> Option<(Time, Packet)> {
+        if now < self.busy_until {
+            return None;
+        }
+        let packet = self.queue.dequeue(now, ledger)?;
+        let size = u64::from(packet.size);
+        let start = self.shaper.ready_at(now, size);
+        self.shaper.take(start, size);
+        self.busy_until = start + self.channel.time_for(size);
+        Some((self.busy_until, packet))
     }
 
     fn outlet(&self, now: Time) -> Outlet {
@@ -90,14 +99,13 @@ impl Downstream {
         }
     }
 
-    /// Packets and bytes held.
+    /// Packets and bytes that wait; one being sent is with the cable already.
     pub fn inside(&self) -> Count {
         let waiting = self.queue.backlog();
-        let sending = self.sending.iter();
-        sending.fold(Count { packets: waiting.packets, bytes: waiting.bytes }, |sum, packet| Count {
-            packets: sum.packets + 1,
-            bytes: sum.bytes + u64::from(packet.size),
-        })
+        Count {
+            packets: waiting.packets,
+            bytes: waiting.bytes,
+        }
     }
 
     /// What was measured of the queue.

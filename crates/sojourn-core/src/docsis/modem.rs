@@ -17,8 +17,8 @@ use crate::engine::rng::Rng;
 use crate::metrics::{Count, Ledger, QueueMeter};
 use crate::packet::Packet;
 use crate::queue::Queue;
-use crate::scenario::schema::{Shaping, Upstream};
 use crate::scenario::Dialect;
+use crate::scenario::schema::{Shaping, Upstream};
 use crate::units::{BitRate, Time};
 
 /// A packet on its way out, of which some bytes may have been sent in earlier grants.
@@ -85,8 +85,11 @@ impl Modem {
         let capacity = match &spec.congestion {
             None => FreeCapacity::steady(peak, map_interval, spec.mac.grant_spread_percent),
             Some(congestion) => {
-                let levels: Vec<_> =
-                    congestion.levels_mbps.iter().map(|mbps| BitRate::from_mbps(*mbps)).collect();
+                let levels: Vec<_> = congestion
+                    .levels_mbps
+                    .iter()
+                    .map(|mbps| BitRate::from_mbps(*mbps))
+                    .collect();
                 let step = Time::from_secs_f64(congestion.step_s);
                 FreeCapacity::in_steps(&levels, step, map_interval, congestion.grant_spread_percent)
             }
@@ -129,7 +132,10 @@ impl Modem {
     /// When the modem wants to be woken next.
     #[inline]
     pub fn next_wake(&self) -> Time {
-        self.next_map.min(self.burst_start).min(self.burst_next).min(self.queue.next_update())
+        self.next_map
+            .min(self.burst_start)
+            .min(self.burst_next)
+            .min(self.queue.next_update())
     }
 
     /// Does one thing that is due, and gives the packet whose last byte has been sent, if that was
@@ -195,7 +201,11 @@ impl Modem {
         } else {
             self.burst_start = now + self.place_of_burst();
         }
-        self.next_map = if self.is_idle() { Time::NEVER } else { now + self.map_interval };
+        self.next_map = if self.is_idle() {
+            Time::NEVER
+        } else {
+            now + self.map_interval
+        };
     }
 
     /// A uniform place within the MAP interval at which the whole grant still fits in.
@@ -219,7 +229,10 @@ impl Modem {
     /// Asks for what waits and has not been asked for, as far as the shaper lets it.
     fn request(&mut self, now: Time) {
         let sent = |f: &Fragment| f.sent + self.piece;
-        let unsent = self.fragment.as_ref().map_or(0, |f| u64::from(f.packet.size) - sent(f));
+        let unsent = self
+            .fragment
+            .as_ref()
+            .map_or(0, |f| u64::from(f.packet.size) - sent(f));
         let waiting = self.queue.backlog().bytes + unsent;
         let asked = self.requests.at_cmts + self.requests.under_way + self.granted;
         let wanted = waiting.saturating_sub(asked);
@@ -242,7 +255,11 @@ impl Modem {
     /// docsislink.cc: the sustained bucket's tokens, and what the peak rate brought since the last
     /// request. The peak bucket's depth is not enforced there.
     fn requestable(&self, now: Time) -> u64 {
-        let at_peak = self.shaper.peak.rate().bytes_in(now.since(self.last_request));
+        let at_peak = self
+            .shaper
+            .peak
+            .rate()
+            .bytes_in(now.since(self.last_request));
         self.shaper.sustained.tokens(now).min(at_peak) as u64
     }
 
@@ -299,7 +316,10 @@ impl Modem {
     /// Packets and bytes the modem holds.
     pub fn inside(&self) -> Count {
         let waiting = self.queue.backlog();
-        let mut inside = Count { packets: waiting.packets, bytes: waiting.bytes };
+        let mut inside = Count {
+            packets: waiting.packets,
+            bytes: waiting.bytes,
+        };
         if let Some(fragment) = &self.fragment {
             inside.packets += 1;
             inside.bytes += u64::from(fragment.packet.size);

@@ -22,7 +22,11 @@ pub struct TokenBucket {
 impl TokenBucket {
     /// A full bucket of `depth_bytes`, filling at `rate`.
     pub fn new(rate: BitRate, depth_bytes: u64) -> Self {
-        Self { rate, depth: rate.time_for(depth_bytes), full_at: Time::ZERO }
+        Self {
+            rate,
+            depth: rate.time_for(depth_bytes),
+            full_at: Time::ZERO,
+        }
     }
 
     /// The rate it fills at.
@@ -43,7 +47,8 @@ impl TokenBucket {
 
     /// Bytes in it, 0 when it is in debt.
     pub fn tokens(&self, now: Time) -> f64 {
-        self.rate.bytes_in(self.depth.since(self.full_at.since(now)))
+        self.rate
+            .bytes_in(self.depth.since(self.full_at.since(now)))
     }
 }
 
@@ -67,7 +72,9 @@ impl Shaper {
 
     /// When `bytes` may be sent.
     pub fn ready_at(&self, now: Time, bytes: u64) -> Time {
-        self.sustained.ready_at(now, bytes).max(self.peak.ready_at(now, bytes))
+        self.sustained
+            .ready_at(now, bytes)
+            .max(self.peak.ready_at(now, bytes))
     }
 
     /// `bytes` are sent.
@@ -85,8 +92,11 @@ mod tests {
     #[test]
     fn a_greedy_sender_has_its_peak_for_8_b_over_p_minus_r() {
         // 5/20 Mbps and 10 MB: 8 * 10e6 / 15e6 = 5.333 s, 13.333 MB; then 5 Mbps.
-        let mut shaper =
-            Shaper::new(BitRate::from_mbps(5.0), BitRate::from_mbps(20.0), 10_000_000);
+        let mut shaper = Shaper::new(
+            BitRate::from_mbps(5.0),
+            BitRate::from_mbps(20.0),
+            10_000_000,
+        );
         let mut now = Time::ZERO;
         let mut sent = 0;
         let mut peak_end = None;

@@ -13,7 +13,8 @@ use crate::units::Time;
 /// The number of a stage in the tournament.
 pub type StageId = u32;
 
-#[derive(Clone, Copy, PartialEq)]
+/// Ordered by time, then by stage number.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Entry {
     at: Time,
     stage: StageId,
@@ -30,7 +31,15 @@ impl Wake {
     /// A tournament of at least `stages` stages, none of which wants to be woken.
     pub fn new(stages: usize) -> Self {
         let leaves = stages.max(2).next_power_of_two();
-        let mut wake = Self { nodes: vec![Entry { at: Time::NEVER, stage: 0 }; 2 * leaves] };
+        let mut wake = Self {
+            nodes: vec![
+                Entry {
+                    at: Time::NEVER,
+                    stage: 0
+                };
+                2 * leaves
+            ],
+        };
         for leaf in 0..leaves {
             wake.nodes[leaves + leaf].stage = leaf as StageId;
         }
@@ -44,14 +53,8 @@ impl Wake {
 
     fn replay_all(&mut self) {
         for node in (1..self.leaves()).rev() {
-            self.nodes[node] = self.earlier_child(node);
+            self.nodes[node] = self.nodes[2 * node].min(self.nodes[2 * node + 1]);
         }
-    }
-
-    #[inline]
-    fn earlier_child(&self, node: usize) -> Entry {
-        let (left, right) = (self.nodes[2 * node], self.nodes[2 * node + 1]);
-        if right.at < left.at { right } else { left }
     }
 
     /// Makes room for stage numbers below `stages`; wake-ups already set stay.
@@ -71,18 +74,20 @@ impl Wake {
     /// Sets the wake-up of `stage`, in place of the one it had.
     #[inline]
     pub fn set(&mut self, stage: StageId, at: Time) {
-        let mut node = self.leaves() + stage as usize;
-        if self.nodes[node].at == at {
+        let nodes = &mut self.nodes[..];
+        let mut node = nodes.len() / 2 + stage as usize;
+        if nodes[node].at == at {
             return;
         }
-        self.nodes[node].at = at;
+        let mut winner = Entry { at, stage };
+        nodes[node] = winner;
         while node > 1 {
+            winner = winner.min(nodes[node ^ 1]);
             node /= 2;
-            let winner = self.earlier_child(node);
-            if winner == self.nodes[node] {
+            if winner == nodes[node] {
                 return;
             }
-            self.nodes[node] = winner;
+            nodes[node] = winner;
         }
     }
 

@@ -1,7 +1,7 @@
 //! The books of a run: every packet is entered when it is sent and struck off when it is delivered
 //! or dropped, so that at the end what is missing must still be inside.
 
-use super::results::{PacketRecord, Fate};
+use super::results::{Fate, PacketRecord};
 use super::{Latency, Series};
 use crate::packet::{Direction, DropReason, Packet};
 use crate::units::Time;
@@ -24,7 +24,10 @@ impl Count {
 
     /// The sum of two counts.
     pub fn plus(self, other: Self) -> Self {
-        Self { packets: self.packets + other.packets, bytes: self.bytes + other.bytes }
+        Self {
+            packets: self.packets + other.packets,
+            bytes: self.bytes + other.bytes,
+        }
     }
 }
 
@@ -60,7 +63,9 @@ impl Account {
 
     /// All drops together.
     pub fn dropped_in_all(&self) -> Count {
-        self.dropped.iter().fold(Count::default(), |sum, count| sum.plus(*count))
+        self.dropped
+            .iter()
+            .fold(Count::default(), |sum, count| sum.plus(*count))
     }
 
     /// What was sent and neither delivered nor dropped.
@@ -83,7 +88,9 @@ impl Ledger {
     /// Empty accounts for `traffic` entries; with `trace`, every packet's fate is kept as well.
     pub fn new(traffic: usize, trace: bool) -> Self {
         Self {
-            accounts: (0..traffic).map(|_| [Account::new(), Account::new()]).collect(),
+            accounts: (0..traffic)
+                .map(|_| [Account::new(), Account::new()])
+                .collect(),
             trace: trace.then(Vec::new),
         }
     }
@@ -133,7 +140,9 @@ impl Ledger {
     pub fn sample(&mut self, interval: Time) {
         for account in self.accounts.iter_mut().flatten() {
             let bytes = std::mem::take(&mut account.interval_bytes);
-            account.throughput.push(bytes as f64 * 8e-6 / interval.secs_f64());
+            account
+                .throughput
+                .push(bytes as f64 * 8e-6 / interval.secs_f64());
         }
     }
 
@@ -144,7 +153,10 @@ impl Ledger {
 
     /// Packets delivered, of all accounts.
     pub fn delivered_in_all(&self) -> Count {
-        self.accounts.iter().flatten().fold(Count::default(), |sum, a| sum.plus(a.delivered))
+        self.accounts
+            .iter()
+            .flatten()
+            .fold(Count::default(), |sum, a| sum.plus(a.delivered))
     }
 
     /// Conservation: what is on the books as still under way must be what the stages hold.
@@ -156,8 +168,13 @@ impl Ledger {
             .accounts
             .iter()
             .flatten()
-            .fold(Count::default(), |sum, account| sum.plus(account.outstanding()));
-        assert_eq!(outstanding, inside, "packets sent = delivered + dropped + inside is violated");
+            .fold(Count::default(), |sum, account| {
+                sum.plus(account.outstanding())
+            });
+        assert_eq!(
+            outstanding, inside,
+            "packets sent = delivered + dropped + inside is violated"
+        );
     }
 
     /// The packet trace, if one was kept.

@@ -33,7 +33,11 @@ pub fn median(values: &[f64]) -> Option<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
     let mid = sorted.len() / 2;
-    Some(if sorted.len() % 2 == 1 { sorted[mid] } else { (sorted[mid - 1] + sorted[mid]) / 2.0 })
+    Some(if sorted.len() % 2 == 1 {
+        sorted[mid]
+    } else {
+        (sorted[mid - 1] + sorted[mid]) / 2.0
+    })
 }
 
 /// The least value that a share `quantile` of all values does not exceed.
@@ -60,9 +64,12 @@ mod tests {
         // (541, 0): 94.2 - 12.984 - 0.11 * 363.7 = 94.2 - 12.984 - 40.007 = 41.209.
         // (65, 0.163 %): 94.2 - 1.56 - 30 ln(1.02445) = 92.64 - 0.7247 = 91.915.
         // (56, 0.092 %): 94.2 - 1.344 - 30 ln(1.0138) = 92.856 - 0.4112 = 92.445.
-        for (delay, loss, want) in
-            [(45.0, 0.0, 93.12), (541.0, 0.0, 41.209), (65.0, 0.00163, 91.915), (56.0, 0.00092, 92.445)]
-        {
+        for (delay, loss, want) in [
+            (45.0, 0.0, 93.12),
+            (541.0, 0.0, 41.209),
+            (65.0, 0.00163, 91.915),
+            (56.0, 0.00092, 92.445),
+        ] {
             assert!((r_value(delay, loss) - want).abs() < 1e-3, "{delay} {loss}");
         }
     }
@@ -91,6 +98,9 @@ mod tests {
         assert_eq!(quantile(&[4.0, 1.0, 2.0, 3.0], 0.9), Some(4.0));
         assert_eq!(quantile(&[4.0, 1.0, 2.0, 3.0], 0.5), Some(2.0));
         // Distances from 3: 2, 1, 0, 1, 97.
-        assert_eq!(median_absolute_deviation(&[1.0, 2.0, 3.0, 4.0, 100.0]), Some(1.0));
+        assert_eq!(
+            median_absolute_deviation(&[1.0, 2.0, 3.0, 4.0, 100.0]),
+            Some(1.0)
+        );
     }
 }

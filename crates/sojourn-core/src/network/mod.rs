@@ -221,28 +221,30 @@ impl Simulation {
             Stage::UpLink(server) => {
                 let link = &mut self.up_links[usize::from(server)];
                 let packet = link.wake();
-                self.wake.set(MODEM + 1 + StageId::from(server), link.next_wake());
-                packet.into_iter().for_each(|packet| self.arrive(End::Server, packet));
+                self.wake
+                    .set(MODEM + 1 + StageId::from(server), link.next_wake());
+                packet
+                    .into_iter()
+                    .for_each(|packet| self.arrive(End::Server, packet));
             }
             Stage::DownLink(server) => {
                 let packet = self.down_links[usize::from(server)].wake();
                 self.schedule_down_link(server);
                 if let Some(packet) = packet {
-                    self.downstream.accept(now, packet, &mut self.ledger);
-                    self.schedule_downstream();
+                    let sent = self.downstream.accept(now, packet, &mut self.ledger);
+                    self.onto_cable(sent);
                 }
             }
             Stage::Downstream => {
-                if let Some(packet) = self.downstream.wake(now, &mut self.ledger) {
-                    self.cable.accept(now, packet);
-                    self.wake.set(self.cable_stage(), self.cable.next_wake());
-                }
-                self.schedule_downstream();
+                let sent = self.downstream.wake(now, &mut self.ledger);
+                self.onto_cable(sent);
             }
             Stage::Cable => {
                 let packet = self.cable.wake();
                 self.wake.set(self.cable_stage(), self.cable.next_wake());
-                packet.into_iter().for_each(|packet| self.arrive(End::Home, packet));
+                packet
+                    .into_iter()
+                    .for_each(|packet| self.arrive(End::Home, packet));
             }
             Stage::App(app) => {
                 self.wake.set(self.app_stage(app), Time::NEVER);
@@ -258,7 +260,17 @@ impl Simulation {
     }
 
     fn schedule_downstream(&mut self) {
-        self.wake.set(self.downstream_stage(), self.downstream.next_wake());
+        self.wake
+            .set(self.downstream_stage(), self.downstream.next_wake());
+    }
+
+    /// What the CMTS sends, if it does, and when its last byte leaves there.
+    fn onto_cable(&mut self, sent: Option<(Time, Packet)>) {
+        if let Some((at, packet)) = sent {
+            self.cable.accept(at, packet);
+            self.wake.set(self.cable_stage(), self.cable.next_wake());
+        }
+        self.schedule_downstream();
     }
 
     fn schedule_down_link(&mut self, server: u16) {
@@ -295,7 +307,8 @@ impl Simulation {
     fn arrive(&mut self, end: End, packet: Packet) {
         self.ledger.delivered(self.now, &packet);
         if packet.flow == DATAGRAM {
-            self.ledger.received(packet.traffic, packet.direction, u64::from(packet.size));
+            self.ledger
+                .received(packet.traffic, packet.direction, u64::from(packet.size));
             return;
         }
         let connection = self.connections.get_mut(packet.flow);
@@ -306,10 +319,16 @@ impl Simulation {
         let endpoint = &mut connection.ends[end as usize];
         let news = endpoint.on_segment(self.now, &packet.segment, packet.sent_at, config);
         if news.received_bytes > 0 {
-            self.ledger.received(packet.traffic, packet.direction, news.received_bytes);
+            self.ledger
+                .received(packet.traffic, packet.direction, news.received_bytes);
         }
         self.pump(packet.flow, end);
-        if news != (News { received_bytes: news.received_bytes, ..News::default() }) {
+        if news
+            != (News {
+                received_bytes: news.received_bytes,
+                ..News::default()
+            })
+        {
             self.pass_on(packet.flow, end, &news);
         }
         self.release_if_done(packet.flow);
@@ -369,7 +388,11 @@ impl Simulation {
         while let Some((app, event)) = self.to_tell.pop() {
             let mut commands = std::mem::take(&mut self.commands);
             let player = &mut self.players[usize::from(app)];
-            let mut desk = Desk { now: self.now, rng: &mut player.rng, commands: &mut commands };
+            let mut desk = Desk {
+                now: self.now,
+                rng: &mut player.rng,
+                commands: &mut commands,
+            };
             player.app.on_event(event, &mut desk);
             for command in commands.drain(..) {
                 self.carry_out(app, command);
@@ -398,7 +421,11 @@ impl Simulation {
                     self.pump(id.slot, end);
                 }
             }
-            Command::Datagram { server, direction, size } => {
+            Command::Datagram {
+                server,
+                direction,
+                size,
+            } => {
                 self.send_datagram(app, server, direction, size);
             }
             Command::Wake(at) => self.wake.set(self.app_stage(app), at),
@@ -409,9 +436,11 @@ impl Simulation {
         let player = &mut self.players[usize::from(app)];
         let tuples = [player.ports.bits() as u32, player.ports.bits() as u32];
         let (id, is_new) =
-            self.connections.open(Connection::new(app, server, tag, tuples, &player.config));
+            self.connections
+                .open(Connection::new(app, server, tag, tuples, &player.config));
         if is_new {
-            self.stages.extend([End::Home, End::Server].map(|end| Stage::Timer(id.slot, end)));
+            self.stages
+                .extend([End::Home, End::Server].map(|end| Stage::Timer(id.slot, end)));
             self.wake.grow(self.stages.len());
         }
         self.to_tell.push((app, Event::Opening(tag, id)));
@@ -453,7 +482,11 @@ impl Simulation {
 
     /// What all stages hold.
     fn inside(&self) -> Count {
-        let links = self.up_links.iter().chain(&self.down_links).chain([&self.cable]);
+        let links = self
+            .up_links
+            .iter()
+            .chain(&self.down_links)
+            .chain([&self.cable]);
         links
             .map(Link::inside)
             .chain([self.modem.inside(), self.downstream.inside()])
@@ -474,7 +507,9 @@ impl Simulation {
 fn player(scenario: &Scenario, name: &str) -> Player {
     let spec = &scenario.traffic[name];
     let server = |name: &str| scenario.servers.get_index_of(name).unwrap_or_default() as u16;
-    let options = spec.tcp().map_or_else(|| scenario.tcp.clone(), |own| own.or(&scenario.tcp));
+    let options = spec
+        .tcp()
+        .map_or_else(|| scenario.tcp.clone(), |own| own.or(&scenario.tcp));
     let mut ports = Rng::named(scenario.seed, &format!("ports of {name}"));
     Player {
         app: spec.start(&server),

@@ -137,10 +137,18 @@ pub struct Queue {
 impl Queue {
     /// An empty queue. `default_bytes` is its limit where the scenario names none; `name` keys its
     /// random stream and its results.
-    pub fn new(spec: &QueueSpec, default_bytes: u64, dialect: Dialect, name: &str, seed: u64) -> Self {
+    pub fn new(
+        spec: &QueueSpec,
+        default_bytes: u64,
+        dialect: Dialect,
+        name: &str,
+        seed: u64,
+    ) -> Self {
         let unlimited = spec.limit_bytes.is_none() && spec.limit_packets.is_none();
         let limit = Limit {
-            bytes: spec.limit_bytes.unwrap_or(if unlimited { default_bytes } else { u64::MAX }),
+            bytes: spec
+                .limit_bytes
+                .unwrap_or(if unlimited { default_bytes } else { u64::MAX }),
             packets: spec.limit_packets.unwrap_or(u64::MAX),
             exclusive: dialect == Dialect::Ns2,
         };
@@ -154,14 +162,22 @@ impl Queue {
 
     /// Bytes the queue may hold; a limit in packets counts them at 1500 bytes.
     pub fn buffer_bytes(&self) -> u64 {
-        self.limit.bytes.min(self.limit.packets.saturating_mul(1500))
+        self.limit
+            .bytes
+            .min(self.limit.packets.saturating_mul(1500))
     }
 
     /// Takes a packet in, or drops it or others.
     #[inline]
     pub fn enqueue(&mut self, now: Time, mut packet: Packet, outlet: &Outlet, ledger: &mut Ledger) {
         packet.queued_at = now;
-        let entry = &mut Entry { now, outlet, limit: &self.limit, rng: &mut self.rng, ledger };
+        let entry = &mut Entry {
+            now,
+            outlet,
+            limit: &self.limit,
+            rng: &mut self.rng,
+            ledger,
+        };
         self.scheduler.enqueue(packet, entry);
     }
 
@@ -197,7 +213,9 @@ impl Queue {
 
     /// Samples the queue for its series.
     pub fn sample(&mut self) {
-        let Self { scheduler, meter, .. } = self;
+        let Self {
+            scheduler, meter, ..
+        } = self;
         meter.sample(scheduler.backlog(), |gauges| scheduler.gauges(gauges));
     }
 }

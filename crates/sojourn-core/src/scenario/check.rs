@@ -1,18 +1,317 @@
-//! stub
+//! The checks of a scenario against its JSON Schema, which so is the one truth about keys and ranges.
+//!
+//! Only the part of JSON Schema is known here that describes a scenario; a test holds the two
+//! together.
+
 use std::fmt;
+
+use serde_json::{Map, Value};
+
+use super::{shape, words};
+
+/// The key that names which of several tables is meant.
+pub(super) const TAG: &str = "kind";
+
 /// One problem with a scenario.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Problem {
-    /// File or other source.
+    /// The file, or the `--set` that the problem came with.
     pub source: String,
-    /// Key path, empty for the whole file.
+    /// Key path, after `variant NAME: ` where one variant alone is concerned; empty for the whole.
     pub path: String,
     /// What was found and what is allowed.
     pub message: String,
 }
+
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}: {}", self.source, self.path, self.message)
+        let parts = [&*self.source, &*self.path, &*self.message];
+        let parts: Vec<_> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+        f.write_str(&parts.join(": "))
     }
 }
+
 impl std::error::Error for Problem {}
+
+/// What is wrong at a key, before it is known where its value came from.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Fault {
+    /// Key path, empty for the whole.
+    pub path: String,
+    /// What was found and what is allowed.
+    pub message: String,
+}
+
+impl Fault {
+    /// A fault at a key.
+    pub fn new(path: impl Into<String>, message: impl Into<String>) -> Self {
+        Self {
+            path: path.into(),
+            message: message.into(),
+        }
+    }
+
+    /// The problem that it is in a file or a `--set`.
+    pub fn of(self, source: &str) -> Problem {
+        Problem {
+            source: source.to_owned(),
+            path: self.path,
+            message: self.message,
+        }
+    }
+}
+
+/// Checks values against a schema.
+pub(super) struct Checker {
+    schema: Value,
+}
+
+impl Checker {
+    /// A checker for this schema, the root of its references.
+    pub fn new(schema: Value) -> Self {
+        Self { schema }
+    }
+
+    /// The first fault of a value that stands at `path`.
+    pub fn check(&self, value: &Value, path: &str) -> Result<(), Fault> {
+        self.node(&self.schema, value, path)
+    }
+
+    fn node(&self, schema: &Value, value: &Value, path: &str) -> Result<(), Fault> {
+        let schema = self.core(schema);
+        if let Some(names) = shape::choices(schema) {
+            return choice(&names, value, path);
+        }
+        if let Some(kinds) = shape::kinds(schema) {
+            return self.tagged(schema, &kinds, value, path);
+        }
+        if !shape::types(schema).is_empty()
+            && !shape::types(schema)
+                .iter()
+                .any(|t| shape::has_type(value, t))
+        {
+            return Err(self.misfit(schema, value, path));
+        }
+        match value {
+            Value::Number(number) if !shape::in_range(schema, number) => {
+                Err(self.misfit(schema, value, path))
+            }
+            Value::Array(list) => {
+                count(list.len(), &shape::items(schema), value, path)?;
+                self.list(schema, list, path)
+            }
+            Value::Object(table) => {
+                count(table.len(), &shape::entries(schema), value, path)?;
+                self.table(schema, table, path)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The schema that says what is allowed: behind references, and beside null.
+    fn core<'a>(&'a self, mut schema: &'a Value) -> &'a Value {
+        loop {
+            schema = if let Some(reference) = schema["$ref"].as_str() {
+                let pointer = reference.trim_start_matches('#');
+                self.schema.pointer(pointer).unwrap_or(&Value::Null)
+            } else if let Some(options) = schema["anyOf"].as_array() {
+                let set = options.iter().find(|option| option["type"] != "null");
+                set.unwrap_or(&Value::Null)
+            } else {
+                return schema;
+            };
+        }
+    }
+
+    fn misfit(&self, schema: &Value, value: &Value, path: &str) -> Fault {
+        let (found, allowed) = (words::found(value), self.allowed(schema));
+        Fault::new(path, format!("found {found}; allowed: {allowed}"))
+    }
+
+    /// A table that a tag tells from others.
+    fn tagged(
+        &self,
+        schema: &Value,
+        kinds: &[(&str, &Value)],
+        value: &Value,
+        path: &str,
+    ) -> Result<(), Fault> {
+        let Value::Object(table) = value else {
+            return Err(self.misfit(schema, value, path));
+        };
+        let tag_path = words::join(path, TAG);
+        let names: Vec<_> = kinds.iter().map(|(name, _)| *name).collect();
+        let Some(tag) = table.get(TAG) else {
+            let message = format!("missing; allowed: {}", names.join(", "));
+            return Err(Fault::new(tag_path, message));
+        };
+        choice(&names, tag, &tag_path)?;
+        match kinds.iter().find(|(name, _)| tag == name) {
+            Some((_, schema)) => self.table(schema, table, path),
+            None => Ok(()),
+        }
+    }
+
+    fn table(&self, schema: &Value, table: &Map<String, Value>, path: &str) -> Result<(), Fault> {
+        let others = &schema["additionalProperties"];
+        let property = |key: &str| schema["properties"].get(key);
+        if others == false
+            && let Some(key) = table.keys().find(|key| property(key).is_none())
+        {
+            return Err(unknown(schema, path, key));
+        }
+        for key in shape::strings(&schema["required"]) {
+            if !table.contains_key(key) {
+                return Err(self.missing(&schema["properties"][key], path, key));
+            }
+        }
+        for (key, value) in table {
+            let schema = property(key).unwrap_or(others);
+            self.node(schema, value, &words::join(path, key))?;
+        }
+        Ok(())
+    }
+
+    fn list(&self, schema: &Value, list: &[Value], path: &str) -> Result<(), Fault> {
+        for (i, item) in list.iter().enumerate() {
+            self.node(&schema["items"], item, &words::join(path, &i.to_string()))?;
+        }
+        Ok(())
+    }
+
+    fn missing(&self, schema: &Value, path: &str, key: &str) -> Fault {
+        let description = schema["description"].as_str();
+        let description = description.or_else(|| self.core(schema)["description"].as_str());
+        let meaning = words::first_sentence(description.unwrap_or_default());
+        let mut message = format!("missing; allowed: {}", self.allowed(schema));
+        if !meaning.is_empty() {
+            message += &format!(" ({meaning})");
+        }
+        Fault::new(words::join(path, key), message)
+    }
+
+    /// What a schema allows, in words.
+    fn allowed(&self, schema: &Value) -> String {
+        let schema = self.core(schema);
+        if let Some(names) = shape::choices(schema) {
+            return names.join(", ");
+        }
+        if let Some(kinds) = shape::kinds(schema) {
+            let names: Vec<_> = kinds.iter().map(|(name, _)| *name).collect();
+            return format!("a table with a {TAG}: {}", names.join(", "));
+        }
+        let types: Vec<_> = shape::types(schema)
+            .into_iter()
+            .filter(|t| *t != "null")
+            .map(|t| match t {
+                "integer" => format!("a whole number{}", shape::range(schema)),
+                "number" => format!("a number{}", shape::range(schema)),
+                "string" => "a string".to_owned(),
+                "boolean" => "true, false".to_owned(),
+                "array" => format!("a list{}", shape::items(schema).of()),
+                "object" => format!("a table{}", shape::entries(schema).of()),
+                other => other.to_owned(),
+            })
+            .collect();
+        types.join(", ")
+    }
+}
+
+fn unknown(schema: &Value, path: &str, key: &str) -> Fault {
+    let properties = schema["properties"].as_object();
+    let known: Vec<_> = properties
+        .into_iter()
+        .flatten()
+        .map(|(k, _)| &**k)
+        .collect();
+    let mut message = format!("unknown key; allowed here: {}", known.join(", "));
+    if let Some(close) = words::closest(key, &known) {
+        message += &format!(" (did you mean {close}?)");
+    }
+    Fault::new(words::join(path, key), message)
+}
+
+fn choice(names: &[&str], value: &Value, path: &str) -> Result<(), Fault> {
+    let found = match value {
+        Value::String(name) if names.contains(&&**name) => return Ok(()),
+        Value::String(name) => words::quoted(name),
+        other => words::found(other),
+    };
+    let message = format!("found {found}; allowed: {}", names.join(", "));
+    Err(Fault::new(path, message))
+}
+
+fn count(len: usize, counts: &shape::Counts, value: &Value, path: &str) -> Result<(), Fault> {
+    let len = len as u64;
+    if counts.min.is_none_or(|min| len >= min) && counts.max.is_none_or(|max| len <= max) {
+        return Ok(());
+    }
+    let (found, allowed) = (words::found(value), counts.text());
+    Err(Fault::new(
+        path,
+        format!("found {found}; allowed: {allowed}"),
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::file::file_schema;
+
+    /// Keywords that constrain nothing.
+    const NOTES: &[&str] = &[
+        "title",
+        "description",
+        "default",
+        "format",
+        "$schema",
+        "$defs",
+    ];
+    #[rustfmt::skip]
+    const CHECKED: &[&str] = &[
+        "type", "minimum", "maximum", "minItems", "maxItems", "items", "minProperties",
+        "maxProperties", "required", "properties", "additionalProperties", "const", "enum",
+    ];
+
+    fn assert_known(schema: &Value) {
+        let Some(node) = schema.as_object() else {
+            assert!(schema.is_boolean(), "{schema}");
+            return;
+        };
+        let alone = ["$ref", "anyOf", "oneOf"]
+            .iter()
+            .find(|key| node.contains_key(**key));
+        for key in node.keys().map(String::as_str) {
+            let checked = alone.map_or(CHECKED.contains(&key), |alone| *alone == key);
+            assert!(
+                NOTES.contains(&key) || checked,
+                "{key} is not checked in {schema}"
+            );
+        }
+        if let Some(options) = node.get("oneOf") {
+            assert!(
+                shape::choices(schema).is_some() || shape::kinds(schema).is_some(),
+                "{options}"
+            );
+        }
+        let lists = ["anyOf", "oneOf"]
+            .iter()
+            .filter_map(|key| node.get(*key)?.as_array());
+        lists.flatten().for_each(assert_known);
+        let tables = ["properties", "$defs"]
+            .iter()
+            .filter_map(|key| node.get(*key)?.as_object());
+        tables
+            .flat_map(|table| table.values())
+            .for_each(assert_known);
+        let nodes = ["items", "additionalProperties"]
+            .iter()
+            .filter_map(|key| node.get(*key));
+        nodes.for_each(assert_known);
+    }
+
+    #[test]
+    fn every_keyword_of_the_schema_is_checked() {
+        assert_known(&file_schema());
+    }
+}

@@ -1,5 +1,11 @@
-//! stub
-use super::{Problem, Scenario};
+//! Scenario files: from text to scenarios, and back.
+
+use serde_json::{Value, json};
+
+use super::check::{Checker, Fault};
+use super::overlay::{COMPARE, Set, lay_over};
+use super::{Problem, Scenario, cross, json_schema, text};
+
 /// One run of a scenario file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Variant {
@@ -8,7 +14,144 @@ pub struct Variant {
     /// The scenario in full.
     pub scenario: Scenario,
 }
-/// stub
-pub fn load(_text: &str, _source: &str, _sets: &[String]) -> Result<Vec<Variant>, Problem> {
-    Ok(Vec::new())
+
+/// The runs that a scenario file describes, checked.
+///
+/// `text` is the file's, `source` its name in messages. Each of `sets` is `key.path=value` and wins
+/// over the file and its variants; one that begins with `compare.` changes a variant.
+pub fn load(text: &str, source: &str, sets: &[String]) -> Result<Vec<Variant>, Problem> {
+    let sets = sets
+        .iter()
+        .map(|set| Set::parse(set))
+        .collect::<Result<Vec<_>, _>>()?;
+    let mut base = text::document(text).map_err(|fault| fault.of(source))?;
+    for set in &sets {
+        set.apply(&mut base)?;
+    }
+    let compare = base
+        .as_object_mut()
+        .and_then(|table| table.shift_remove(COMPARE));
+    // Where there are no variants, messages name the key that would bring them.
+    let schema = if compare.is_some() {
+        json_schema()
+    } else {
+        file_schema()
+    };
+    let file = File {
+        source,
+        sets,
+        base,
+        checker: Checker::new(schema),
+    };
+    match compare {
+        None => Ok(vec![file.variant("", &json!({}))?]),
+        Some(compare) => file.variants(&compare),
+    }
+}
+
+/// The JSON Schema (draft 2020-12) of a scenario file: a scenario's, and the table of variants.
+pub fn file_schema() -> Value {
+    let mut schema = json_schema();
+    schema["properties"][COMPARE] = json!({
+        "type": "object",
+        "additionalProperties": { "type": "object" },
+        "minProperties": 1,
+        "description": "Variants to run side by side, by name. Each holds the keys in which it \
+            differs: its tables are merged into the scenario's key by key, but a table with a \
+            `kind` replaces the whole table, and all other values replace.",
+    });
+    schema
+}
+
+/// A scenario with all its defaults as TOML, which loads to an equal scenario.
+pub fn to_toml(scenario: &Scenario) -> String {
+    let value = serde_json::to_value(scenario).map(without_nulls);
+    let text = value.map(|value| toml::to_string_pretty(&value));
+    match text {
+        Ok(Ok(text)) => text,
+        Ok(Err(error)) => format!("# not to be written as TOML: {error}\n"),
+        Err(error) => format!("# not to be written as TOML: {error}\n"),
+    }
+}
+
+/// TOML has no null; a key that is unset is left out.
+fn without_nulls(value: Value) -> Value {
+    match value {
+        Value::Object(table) => {
+            let set = table.into_iter().filter(|(_, value)| !value.is_null());
+            set.map(|(key, value)| (key, without_nulls(value)))
+                .collect()
+        }
+        Value::Array(items) => items.into_iter().map(without_nulls).collect(),
+        other => other,
+    }
+}
+
+/// A file with the sets laid over it and its variants taken out.
+struct File<'a> {
+    source: &'a str,
+    sets: Vec<Set>,
+    base: Value,
+    checker: Checker,
+}
+
+impl File<'_> {
+    fn variants(&self, compare: &Value) -> Result<Vec<Variant>, Problem> {
+        let schema = file_schema()["properties"][COMPARE].take();
+        let checked = Checker::new(schema).check(compare, COMPARE);
+        checked.map_err(|fault| self.problem(fault, ""))?;
+        let variants = compare.as_object().into_iter().flatten();
+        variants
+            .map(|(name, overlay)| self.named(name, overlay))
+            .collect()
+    }
+
+    fn named(&self, name: &str, overlay: &Value) -> Result<Variant, Problem> {
+        if name.is_empty() {
+            let message = "found a variant with an empty name; allowed: 1 or more characters";
+            return Err(Fault::new(COMPARE, message).of(self.source));
+        }
+        self.variant(name, overlay)
+    }
+
+    fn variant(&self, name: &str, overlay: &Value) -> Result<Variant, Problem> {
+        let mut value = self.base.clone();
+        lay_over(&mut value, overlay);
+        for set in self.sets.iter().filter(|set| !set.is_for_variants()) {
+            set.apply(&mut value)?;
+        }
+        let scenario = self
+            .scenario(&value)
+            .map_err(|fault| self.problem(fault, name))?;
+        Ok(Variant {
+            name: name.to_owned(),
+            scenario,
+        })
+    }
+
+    fn scenario(&self, value: &Value) -> Result<Scenario, Fault> {
+        self.checker.check(value, "")?;
+        let scenario: Scenario = serde_path_to_error::deserialize(value).map_err(|error| {
+            let path = error.path().to_string();
+            Fault::new(path.trim_start_matches('.'), error.inner().to_string())
+        })?;
+        cross::check(&scenario)?;
+        Ok(scenario)
+    }
+
+    /// Tells where a fault came from: a set, the variant alone, or the scenario that all share.
+    fn problem(&self, fault: Fault, variant: &str) -> Problem {
+        let set = self
+            .sets
+            .iter()
+            .rev()
+            .find(|set| set.gave(&fault.path, variant));
+        let source = set.map_or(self.source, |set| &set.source);
+        let shared = || self.scenario(&self.base).err().as_ref() == Some(&fault);
+        if variant.is_empty() || shared() {
+            return fault.of(source);
+        }
+        let path = format!("variant {variant}: {}", fault.path);
+        Fault { path, ..fault }.of(source)
+    }
 }

@@ -4,8 +4,13 @@
 //! Schema, the checks of a file and the documentation all come from them.
 
 pub mod check;
+mod cross;
 pub mod file;
+mod overlay;
 pub mod schema;
+mod shape;
+mod text;
+mod words;
 
 pub use check::Problem;
 pub use file::{Variant, load};

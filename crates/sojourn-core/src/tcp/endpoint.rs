@@ -66,7 +66,10 @@ impl Endpoint {
             sender: Sender::new(),
             receiver: Receiver::new(),
             rtt: Rtt::new(config),
-            window: Window { cwnd: config.initial_window, ssthresh: config.max_window },
+            window: Window {
+                cwnd: config.initial_window,
+                ssthresh: config.max_window,
+            },
             controller: config.congestion_control.start(config),
             syn_due: false,
             syns_sent: 0,
@@ -94,7 +97,11 @@ impl Endpoint {
 
     /// Will tell when `bytes` more have come than were expected so far.
     pub fn expect(&mut self, bytes: u64) {
-        let base = if self.expected == u64::MAX { 1 } else { self.expected };
+        let base = if self.expected == u64::MAX {
+            1
+        } else {
+            self.expected
+        };
         self.expected = base + bytes;
     }
 
@@ -138,7 +145,8 @@ impl Endpoint {
             let before = self.receiver.next();
             self.receiver.on_data(now, s, sent_at, config);
             let after = self.receiver.next();
-            news.received_bytes = after - before - u64::from(after > before && self.receiver.is_complete());
+            news.received_bytes =
+                after - before - u64::from(after > before && self.receiver.is_complete());
             if before < self.expected && after >= self.expected {
                 news.received_all = true;
             }
@@ -265,7 +273,10 @@ impl Endpoint {
         self.syn_due = false;
         self.syns_sent += 1;
         self.rto_due = now + self.rtt.timeout(config);
-        let mut segment = Segment { syn: true, ..Segment::default() };
+        let mut segment = Segment {
+            syn: true,
+            ..Segment::default()
+        };
         if self.state == State::SynReceived {
             self.receiver.acknowledge(&mut segment, config);
         }
@@ -304,7 +315,10 @@ impl Endpoint {
     }
 
     fn bare_ack(&mut self, config: &Config) -> (Segment, u16) {
-        let mut segment = Segment { seq: self.sender.highest_sent(), ..Segment::default() };
+        let mut segment = Segment {
+            seq: self.sender.highest_sent(),
+            ..Segment::default()
+        };
         self.receiver.acknowledge(&mut segment, config);
         let blocks = segment.sack.iter().filter(|block| block.end > 0).count() as u16;
         let (once, each) = config.sack_bytes;

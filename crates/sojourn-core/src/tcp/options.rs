@@ -82,7 +82,9 @@ impl TcpOptions {
             mss_bytes: self.mss_bytes.or(base.mss_bytes),
             header_bytes: self.header_bytes.or(base.header_bytes),
             timestamps: self.timestamps.or(base.timestamps),
-            initial_window_segments: self.initial_window_segments.or(base.initial_window_segments),
+            initial_window_segments: self
+                .initial_window_segments
+                .or(base.initial_window_segments),
             max_window_segments: self.max_window_segments.or(base.max_window_segments),
             ack_every_segments: self.ack_every_segments.or(base.ack_every_segments),
             delayed_ack_ms: self.delayed_ack_ms.or(base.delayed_ack_ms),
@@ -115,9 +117,11 @@ impl TcpOptions {
             // ns-2's one-way agents do not count them.
             sack_bytes: if ns2 { (0, 0) } else { (4, 8) },
             timestamps,
-            initial_window: f64::from(
-                self.initial_window_segments.unwrap_or(if ns2 { 2 } else { 10 }),
-            ),
+            initial_window: f64::from(self.initial_window_segments.unwrap_or(if ns2 {
+                2
+            } else {
+                10
+            })),
             max_window: f64::from(self.max_window_segments.unwrap_or(10_000)),
             ack_every: self.ack_every_segments.unwrap_or(if ns2 { 1 } else { 2 }),
             delayed_ack: seconds(self.delayed_ack_ms.map(|ms| ms / 1e3), 0.1),

@@ -46,7 +46,10 @@ impl Ranges {
             self.covered += end - start;
         } else {
             let old: u64 = self.ranges[first..last].iter().map(|r| r.1 - r.0).sum();
-            let merged = (start.min(self.ranges[first].0), end.max(self.ranges[last - 1].1));
+            let merged = (
+                start.min(self.ranges[first].0),
+                end.max(self.ranges[last - 1].1),
+            );
             self.ranges[first] = merged;
             self.ranges.drain(first + 1..last);
             self.covered = self.covered - old + (merged.1 - merged.0);

@@ -1,0 +1,215 @@
+//! The checks that look at several keys together; each key by itself is checked by the schema.
+
+use super::check::Fault;
+use super::schema::{Congestion, Dialect, Scenario};
+use super::words;
+use crate::apps::{AppParameters, AppSpec};
+use crate::queue::QueueSpec;
+use crate::tcp::TcpOptions;
+
+/// Bytes of a full Ethernet frame with a VLAN tag: what a modem must be able to pass.
+const FULL_PACKET: u64 = 1522;
+/// Bytes of a jumbo frame.
+const LARGEST_PACKET: u64 = 9018;
+
+/// The first fault.
+pub(super) fn check(scenario: &Scenario) -> Result<(), Fault> {
+    let (up, down) = (&scenario.upstream, &scenario.downstream);
+    at_least(
+        "upstream",
+        ("peak_mbps", up.peak_mbps),
+        ("sustained_mbps", up.sustained_mbps),
+    )?;
+    at_least(
+        "downstream",
+        ("peak_mbps", down.peak_mbps),
+        ("sustained_mbps", down.sustained_mbps),
+    )?;
+    if let Some(congestion) = &up.congestion {
+        ascending(congestion)?;
+    }
+    for (name, app) in &scenario.traffic {
+        let path = words::join("traffic", name);
+        servers(scenario, app, &path)?;
+        times(app, &path)?;
+        if let Some(own) = app.tcp() {
+            tcp(scenario, own, &path)?;
+        }
+    }
+    let room = Room {
+        packet: largest_packet(scenario),
+        exclusive: scenario.dialect == Dialect::Ns2,
+    };
+    room.check("upstream", &up.queue, up.sustained_mbps, up.burst_bytes)?;
+    room.check(
+        "downstream",
+        &down.queue,
+        down.sustained_mbps,
+        down.burst_bytes,
+    )
+}
+
+/// The first of two keys in the table at `path` must not be less than the second.
+fn at_least(path: &str, (key, value): (&str, f64), least: (&str, f64)) -> Result<(), Fault> {
+    if value >= least.1 {
+        return Ok(());
+    }
+    let message = format!(
+        "found {value}; allowed: {} or more, by {}",
+        least.1, least.0
+    );
+    Err(Fault::new(words::join(path, key), message))
+}
+
+fn ascending(congestion: &Congestion) -> Result<(), Fault> {
+    let levels = &congestion.levels_mbps;
+    let pairs = levels.iter().zip(levels.iter().skip(1));
+    for (i, (low, high)) in pairs.enumerate() {
+        if low > high {
+            let message = format!("found {high}; allowed: {low} or more, as levels ascend");
+            let path = format!("upstream.congestion.levels_mbps.{}", i + 1);
+            return Err(Fault::new(path, message));
+        }
+    }
+    Ok(())
+}
+
+fn servers(scenario: &Scenario, app: &AppSpec, path: &str) -> Result<(), Fault> {
+    let there: Vec<_> = scenario.servers.keys().map(String::as_str).collect();
+    for (key, server) in app.servers() {
+        if there.contains(&server) {
+            continue;
+        }
+        let mut message = format!("found {}; allowed: ", words::quoted(server));
+        message += &match &*there {
+            [] => "a name of the table servers, but that has none".to_owned(),
+            names => names.join(", "),
+        };
+        if let Some(close) = words::closest(server, &there) {
+            message += &format!(" (did you mean {close}?)");
+        }
+        return Err(Fault::new(format!("{path}.{key}"), message));
+    }
+    Ok(())
+}
+
+fn times(app: &AppSpec, path: &str) -> Result<(), Fault> {
+    match app {
+        AppSpec::Stream(stream) => match (stream.start_s, stream.stop_s) {
+            (Some(start), Some(stop)) => at_least(path, ("stop_s", stop), ("start_s", start)),
+            _ => Ok(()),
+        },
+        AppSpec::Transfer(transfer) => match (transfer.pause_s, transfer.file_bytes) {
+            (Some(pause), None) => {
+                let message = format!(
+                    "found {pause}; allowed: only with file_bytes, as an endless file never ends"
+                );
+                Err(Fault::new(words::join(path, "pause_s"), message))
+            }
+            _ => Ok(()),
+        },
+        AppSpec::Web(_) => Ok(()),
+    }
+}
+
+/// The options of an entry's connections, which come from the entry, the scenario and the dialect.
+fn tcp(scenario: &Scenario, own: &TcpOptions, path: &str) -> Result<(), Fault> {
+    let config = own.or(&scenario.tcp).resolve(scenario.dialect);
+    let place = |is_own: bool| {
+        if is_own {
+            format!("{path}.tcp")
+        } else {
+            "tcp".to_owned()
+        }
+    };
+    at_least(
+        &place(own.max_window_segments.is_some()),
+        ("max_window_segments", config.max_window),
+        ("initial_window_segments", config.initial_window),
+    )?;
+    at_least(
+        &place(own.max_rto_s.is_some()),
+        ("max_rto_s", config.max_rto.secs_f64()),
+        ("min_rto_s", config.min_rto.secs_f64()),
+    )?;
+    let header = u64::from(config.header);
+    if config.mss + header > LARGEST_PACKET {
+        let most = LARGEST_PACKET.saturating_sub(header);
+        let message = format!(
+            "found {}; allowed: {most} or less, to stay within {LARGEST_PACKET} with {header} of header and options",
+            config.mss,
+        );
+        let path = place(own.mss_bytes.is_some());
+        return Err(Fault::new(words::join(&path, "mss_bytes"), message));
+    }
+    Ok(())
+}
+
+fn largest_packet(scenario: &Scenario) -> u64 {
+    let packet = |app: &AppSpec| match (app, app.tcp()) {
+        (AppSpec::Stream(stream), _) => stream.packet_bytes.into(),
+        (_, Some(own)) => {
+            let config = own.or(&scenario.tcp).resolve(scenario.dialect);
+            config.mss + u64::from(config.header)
+        }
+        (_, None) => 0,
+    };
+    scenario
+        .traffic
+        .values()
+        .map(packet)
+        .fold(FULL_PACKET, u64::max)
+}
+
+/// Room for one packet in queues and bursts, without which nothing would ever pass.
+struct Room {
+    packet: u64,
+    /// A queue never reaches its limit (ns-2.35 queue/drop-tail.cc).
+    exclusive: bool,
+}
+
+impl Room {
+    fn check(&self, path: &str, queue: &QueueSpec, mbps: f64, burst: u64) -> Result<(), Fault> {
+        let unlimited = queue.limit_bytes.is_none() && queue.limit_packets.is_none();
+        // The default of a queue's limit: 250 ms at the sustained rate.
+        let default = (mbps * 1e6 / 8.0 * 0.25) as u64;
+        if unlimited && default < self.least(self.packet) {
+            let message = format!(
+                "unset, which is {default} (250 ms at the sustained rate); {}",
+                self.allowed(self.packet),
+            );
+            return Err(Fault::new(format!("{path}.queue.limit_bytes"), message));
+        }
+        let limits = [
+            ("limit_bytes", queue.limit_bytes, self.packet),
+            ("limit_packets", queue.limit_packets, 1),
+        ];
+        for (key, limit, packet) in limits {
+            if let Some(limit) = limit.filter(|limit| *limit < self.least(packet)) {
+                let message = format!("found {limit}; {}", self.allowed(packet));
+                return Err(Fault::new(format!("{path}.queue.{key}"), message));
+            }
+        }
+        if burst < self.packet {
+            let message = format!(
+                "found {burst}; allowed: {} or more, the largest packet",
+                self.packet
+            );
+            return Err(Fault::new(format!("{path}.burst_bytes"), message));
+        }
+        Ok(())
+    }
+
+    fn least(&self, packet: u64) -> u64 {
+        packet + u64::from(self.exclusive)
+    }
+
+    fn allowed(&self, packet: u64) -> String {
+        let reason = if self.exclusive {
+            "so that one packet fits below the limit, which the ns2 dialect never reaches"
+        } else {
+            "so that one packet fits"
+        };
+        format!("allowed: {} or more, {reason}", self.least(packet))
+    }
+}

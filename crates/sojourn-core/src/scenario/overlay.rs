@@ -1,0 +1,188 @@
+//! What is laid over a scenario before it is checked: sets of the command line, and variants.
+
+use serde_json::{Map, Value};
+
+use super::check::{Fault, Problem, TAG};
+use super::{text, words};
+
+/// The table of a file that holds its variants.
+pub(super) const COMPARE: &str = "compare";
+
+/// Lays a partial scenario over another: tables merge key by key, all else replaces. A table that
+/// says its kind replaces too, since the keys of one kind mean nothing to another.
+pub(super) fn lay_over(base: &mut Value, overlay: &Value) {
+    match (base, overlay) {
+        (Value::Object(base), Value::Object(overlay)) if !says_kind(overlay) => {
+            for (key, value) in overlay {
+                match base.get_mut(key) {
+                    Some(below) => lay_over(below, value),
+                    None => {
+                        base.insert(key.clone(), value.clone());
+                    }
+                }
+            }
+        }
+        (base, overlay) => *base = overlay.clone(),
+    }
+}
+
+/// An entry that someone named `kind` is a table and no kind.
+fn says_kind(table: &Map<String, Value>) -> bool {
+    table.get(TAG).is_some_and(Value::is_string)
+}
+
+/// One `key.path=value`.
+pub(super) struct Set {
+    /// As problems name it.
+    pub source: String,
+    path: Vec<String>,
+    value: Value,
+}
+
+impl Set {
+    /// From its text.
+    pub fn parse(set: &str) -> Result<Self, Problem> {
+        const ALLOWED: &str = "allowed: KEY=VALUE with a dotted TOML key, \
+                               such as upstream.queue.limit_bytes=250000";
+        let source = format!("--set {set}");
+        let bad = |message: String| Fault::new("", message).of(&source);
+        // A quoted key may contain an equals sign.
+        let mut splits = set.match_indices('=');
+        let split = splits.find_map(|(i, _)| Some((text::key_path(&set[..i])?, &set[i + 1..])));
+        let Some((path, value)) = split else {
+            return Err(bad(match set.split_once('=') {
+                None => format!("found no equals sign; {ALLOWED}"),
+                Some((key, _)) => format!("found the key {}; {ALLOWED}", words::quoted(key)),
+            }));
+        };
+        let value = text::value(value.trim(), &joined(&path)).map_err(|fault| fault.of(&source))?;
+        Ok(Self {
+            source,
+            path,
+            value,
+        })
+    }
+
+    /// Is it meant for the table of variants?
+    pub fn is_for_variants(&self) -> bool {
+        self.path.first().is_some_and(|key| key == COMPARE)
+    }
+
+    /// Puts the value in its place.
+    pub fn apply(&self, root: &mut Value) -> Result<(), Problem> {
+        let mut place = root;
+        for (depth, key) in self.path.iter().enumerate() {
+            let above = joined(&self.path[..depth]);
+            place = step(place, key, &above).map_err(|fault| fault.of(&self.source))?;
+        }
+        *place = self.value.clone();
+        Ok(())
+    }
+
+    /// Did what stands at `path` in this variant come from here?
+    pub fn gave(&self, path: &str, variant: &str) -> bool {
+        let own = match &*self.path {
+            [compare, name, own @ ..] if compare == COMPARE && name == variant => own,
+            whole => whole,
+        };
+        let own = joined(own);
+        let below = path.strip_prefix(&*own);
+        !own.is_empty() && below.is_some_and(|below| below.is_empty() || below.starts_with('.'))
+    }
+}
+
+fn joined(path: &[String]) -> String {
+    path.iter()
+        .fold(String::new(), |path, key| words::join(&path, key))
+}
+
+/// From the table or list at `path` to one of its values, made where a table lacks it.
+fn step<'a>(place: &'a mut Value, key: &str, path: &str) -> Result<&'a mut Value, Fault> {
+    match place {
+        Value::Object(table) => Ok(table.entry(key).or_insert_with(|| Map::new().into())),
+        Value::Array(items) => {
+            let allowed = match items.len() {
+                0 => "nothing, the list is empty".to_owned(),
+                n => format!("0 to {}", n - 1),
+            };
+            let item = key.parse::<usize>().ok().and_then(|i| items.get_mut(i));
+            item.ok_or_else(|| {
+                Fault::new(
+                    words::join(path, key),
+                    format!("no such item; allowed: {allowed}"),
+                )
+            })
+        }
+        other => {
+            let message = format!("found {}; allowed: a table or a list", words::found(other));
+            Err(Fault::new(path, message))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn laid(mut base: Value, overlay: Value) -> Value {
+        lay_over(&mut base, &overlay);
+        base
+    }
+
+    #[test]
+    fn tables_merge_and_all_else_replaces() {
+        let base = json!({"a": {"x": 1, "y": [1, 2], "z": {"deep": 1}}, "b": "s"});
+        let overlay = json!({"a": {"y": [3], "w": 4, "z": 5}, "c": {"new": true}});
+        let expected =
+            json!({"a": {"x": 1, "y": [3], "z": 5, "w": 4}, "b": "s", "c": {"new": true}});
+        assert_eq!(laid(base, overlay), expected);
+    }
+
+    #[test]
+    fn a_table_with_a_kind_replaces() {
+        let base = json!({"law": {"kind": "codel", "target_ms": 10}});
+        let pie = json!({"law": {"kind": "docsis_pie"}});
+        assert_eq!(laid(base.clone(), pie.clone()), pie);
+        let tuned = laid(base, json!({"law": {"target_ms": 5}}));
+        assert_eq!(tuned, json!({"law": {"kind": "codel", "target_ms": 5}}));
+    }
+
+    #[test]
+    fn an_entry_named_kind_is_an_entry() {
+        let base = json!({"files": {"delay_ms": 1}});
+        let both = laid(base, json!({"kind": {"delay_ms": 2}}));
+        assert_eq!(
+            both,
+            json!({"files": {"delay_ms": 1}, "kind": {"delay_ms": 2}})
+        );
+    }
+
+    #[test]
+    fn merged_keys_keep_their_place() {
+        let both = laid(
+            json!({"b": 1, "a": {"x": 1}}),
+            json!({"a": {"x": 2}, "b": 3}),
+        );
+        assert_eq!(both.to_string(), r#"{"b":3,"a":{"x":2}}"#);
+    }
+
+    #[test]
+    fn a_set_makes_tables_and_reaches_into_lists() {
+        let mut root = json!({"list": [1, {"x": 2}]});
+        for set in ["a.\"b c\".d = [1]", "list.0=7", "list.1.x=ns2"] {
+            Set::parse(set).unwrap().apply(&mut root).unwrap();
+        }
+        let expected = json!({"list": [7, {"x": "ns2"}], "a": {"b c": {"d": [1]}}});
+        assert_eq!(root, expected);
+    }
+
+    #[test]
+    fn a_set_knows_what_it_gave() {
+        let set = Set::parse("a.b=1").unwrap();
+        assert!(set.gave("a.b", "") && set.gave("a.b.c", "X"));
+        assert!(!set.gave("a", "") && !set.gave("a.bc", "") && !set.gave("", ""));
+        let set = Set::parse("compare.X.a=1").unwrap();
+        assert!(set.gave("a", "X") && !set.gave("a", "Y") && set.gave("compare.X.a", ""));
+    }
+}

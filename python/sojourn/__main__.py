@@ -1,0 +1,5 @@
+"""`python -m sojourn` is `sojourn`."""
+
+from .cli import main
+
+main()

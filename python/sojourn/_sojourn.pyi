@@ -1,0 +1,72 @@
+"""The simulator (Rust). All units are in the names."""
+
+from collections.abc import Sequence
+from typing import final
+
+version: str
+
+class ScenarioError(ValueError):
+    """A scenario that cannot be run."""
+
+    source: str
+    path: str
+
+class Cancelled(Exception):
+    """The run was cancelled by its job."""
+
+class Defect(RuntimeError):
+    """An invariant of the simulator does not hold."""
+
+@final
+class Variant:
+    """One run of a scenario file: the scenario in full, with a name where several are compared."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def seed(self) -> int: ...
+    @property
+    def duration_s(self) -> float: ...
+    def to_toml(self) -> str: ...
+    def to_json(self) -> str: ...
+
+@final
+class Job:
+    """Follows a run and can stop it."""
+
+    def __init__(self) -> None: ...
+    def cancel(self) -> None: ...
+    @property
+    def simulated_s(self) -> float: ...
+    @property
+    def progress(self) -> float: ...
+
+@final
+class ArrowTable:
+    """A table for anything that speaks Arrow."""
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+    def __len__(self) -> int: ...
+
+@final
+class RunResult:
+    """What a run tells."""
+
+    @property
+    def meta(self) -> str: ...
+    @property
+    def flows(self) -> ArrowTable: ...
+    @property
+    def queues(self) -> ArrowTable: ...
+    @property
+    def pages(self) -> ArrowTable: ...
+    @property
+    def latencies(self) -> ArrowTable: ...
+    @property
+    def series(self) -> ArrowTable: ...
+    @property
+    def packets(self) -> ArrowTable: ...
+
+def schema_json() -> str: ...
+def load(text: str, source: str, sets: Sequence[str]) -> list[Variant]: ...
+def run(variant: Variant, job: Job) -> RunResult: ...

@@ -1,0 +1,212 @@
+"""Running scenarios from Python, and what comes back."""
+
+import json
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from . import _sojourn
+from .runner import Progress, run_all
+from .toml_text import toml_document, toml_value
+
+Scenario = str | os.PathLike[str] | Mapping[str, Any]
+Settings = Iterable[str] | Mapping[str, Any]
+
+
+class Outcome(ABC):
+    """What comes back: a `Result`, or a `Comparison` of several."""
+
+    @property
+    @abstractmethod
+    def runs(self) -> Mapping[str, "Result"]:
+        """The results by variant; a run that is not one of several has the empty name."""
+
+    def summary(self) -> None:
+        """Prints the numbers that matter."""
+        from .console import print_summary
+
+        print_summary(self.runs)
+
+    def save(self, directory: str | os.PathLike[str]) -> None:
+        """Writes a report and all tables, as `sojourn run --out` does."""
+        from .output import save
+
+        save(self.runs, Path(directory))
+
+
+class Result(Outcome):
+    """What one run tells. Tables go to polars or pandas without a copy."""
+
+    def __init__(self, variant: _sojourn.Variant, native: _sojourn.RunResult) -> None:
+        """Wraps the outcome of `variant`."""
+        self._variant = variant
+        self._native = native
+
+    def __repr__(self) -> str:
+        name = f"{self.name!r}, " if self.name else ""
+        meta = self.meta
+        return f"<Result {name}seed {meta['seed']}, {meta['duration_s']:g} s simulated>"
+
+    @property
+    def runs(self) -> Mapping[str, "Result"]:
+        """This one alone."""
+        return {self.name: self}
+
+    @property
+    def name(self) -> str:
+        """Name in the scenario's compare table, empty where there is none."""
+        return self._variant.name
+
+    @cached_property
+    def meta(self) -> dict[str, Any]:
+        """Version, seed, duration in s, counts, fingerprint and warnings."""
+        meta: dict[str, Any] = json.loads(self._native.meta)
+        return meta
+
+    @property
+    def scenario(self) -> str:
+        """The scenario in full, defaults included, as TOML that can be run again."""
+        return self._variant.to_toml()
+
+    @cached_property
+    def settings(self) -> dict[str, Any]:
+        """The scenario in full, as a dict."""
+        settings: dict[str, Any] = json.loads(self._variant.to_json())
+        return settings
+
+    @cached_property
+    def flows(self) -> pa.Table:
+        """One row per traffic entry and direction: counts, loss, rates, latency, scores."""
+        return pa.table(self._native.flows)
+
+    @cached_property
+    def queues(self) -> pa.Table:
+        """One row per queue: sojourn times in ms."""
+        return pa.table(self._native.queues)
+
+    @cached_property
+    def pages(self) -> pa.Table:
+        """One row per web page loaded: start and load time in s."""
+        return pa.table(self._native.pages)
+
+    @cached_property
+    def latencies(self) -> pa.Table:
+        """Distribution of one-way latency: packets by upper edge of the cell in ms."""
+        return pa.table(self._native.latencies)
+
+    @cached_property
+    def series(self) -> pa.Table:
+        """Values over time; `time_s` is the end of the interval that a value is of."""
+        return pa.table(self._native.series)
+
+    @cached_property
+    def packets(self) -> pa.Table:
+        """The fate of every packet; empty unless the scenario sets `metrics.packet_trace`."""
+        return pa.table(self._native.packets)
+
+
+class Comparison(Outcome, Mapping[str, Result]):
+    """The results of a scenario with a compare table, by variant, in the order of the file."""
+
+    def __init__(self, results: Iterable[Result]) -> None:
+        """Puts results side by side."""
+        self._results = {result.name: result for result in results}
+
+    def __getitem__(self, name: str) -> Result:
+        return self._results[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._results)
+
+    def __len__(self) -> int:
+        return len(self._results)
+
+    def __repr__(self) -> str:
+        return f"<Comparison of {', '.join(self)}>"
+
+    @property
+    def runs(self) -> Mapping[str, Result]:
+        """The comparison itself."""
+        return self
+
+
+def load(
+    scenario: Scenario,
+    *,
+    seed: int | None = None,
+    duration_s: float | None = None,
+    set: Settings = (),
+) -> list[_sojourn.Variant]:
+    """Reads and checks a scenario, without running it.
+
+    `scenario` is a path, TOML text, or a dict of the same keys. `set` lays single keys over it, as
+    `["upstream.sustained_mbps=10"]` or `{"upstream.sustained_mbps": 10}`.
+    """
+    text, source = _text_and_source(scenario)
+    sets = _assignments(set)
+    if seed is not None:
+        sets.append(f"seed={seed}")
+    if duration_s is not None:
+        sets.append(f"duration_s={duration_s}")
+    return _sojourn.load(text, source, sets)
+
+
+def run(
+    scenario: Scenario,
+    *,
+    seed: int | None = None,
+    duration_s: float | None = None,
+    set: Settings = (),
+    progress: Progress | None = None,
+    jobs: int | None = None,
+) -> Result | Comparison:
+    """Runs a scenario; a `Comparison` comes back where it has a compare table.
+
+    For `scenario`, `seed`, `duration_s` and `set` see `load`. `progress` is called some times a
+    second with the simulated and the total time in s. At most `jobs` variants run at the same time,
+    as many as there are cores by default. Ctrl-C stops all of them.
+    """
+    variants = load(scenario, seed=seed, duration_s=duration_s, set=set)
+    return run_variants(variants, progress=progress, jobs=jobs)
+
+
+def run_variants(
+    variants: list[_sojourn.Variant],
+    *,
+    progress: Progress | None = None,
+    jobs: int | None = None,
+) -> Result | Comparison:
+    """Runs what `load` gave."""
+    natives = run_all(variants, progress, jobs)
+    results = [Result(variant, native) for variant, native in zip(variants, natives, strict=True)]
+    return Comparison(results) if variants[0].name else results[0]
+
+
+def _text_and_source(scenario: Scenario) -> tuple[str, str]:
+    if isinstance(scenario, Mapping):
+        return toml_document(scenario), "scenario"
+    if isinstance(scenario, str) and ("\n" in scenario or "=" in scenario):
+        return scenario, "scenario"
+    return read_scenario(scenario), os.fspath(scenario)
+
+
+def read_scenario(path: str | os.PathLike[str]) -> str:
+    """The text of a scenario file; `ScenarioError` where it is not UTF-8."""
+    try:
+        return Path(path).read_bytes().decode()
+    except UnicodeDecodeError as error:
+        message = f"{os.fspath(path)}: not UTF-8 text (byte {error.start})"
+        raise _sojourn.ScenarioError(message) from None
+
+
+def _assignments(settings: Settings) -> list[str]:
+    if isinstance(settings, Mapping):
+        return [f"{key}={toml_value(value)}" for key, value in settings.items()]
+    if isinstance(settings, str):
+        raise TypeError("set takes a list of 'key.path=value' or a dict, not one string")
+    return list(settings)

@@ -1,0 +1,141 @@
+"""The command `sojourn`."""
+
+import json
+import os
+import sys
+from collections.abc import Sequence
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+# Modules of this package are imported where they are used, so that help is shown at once.
+
+_BAD_INPUT = 2
+_DEFECT = 1
+_STOPPED = 130  # 128 + SIGINT, as shells have it
+
+app = typer.Typer(
+    name="sojourn",
+    help="Simulates a home on cable broadband (DOCSIS), packet by packet.",
+    add_completion=False,
+    rich_markup_mode=None,
+)
+
+ScenarioFile = Annotated[Path, typer.Argument(metavar="SCENARIO.toml", help="The scenario.")]
+Set = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY.PATH=VALUE", help="Set a key; may be repeated."),
+]
+
+
+@app.callback(invoke_without_command=True)
+def _options(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Show the version and exit.")] = False,
+) -> None:
+    if version:
+        from . import __version__
+
+        typer.echo(f"sojourn {__version__}")
+        raise typer.Exit
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+@app.command()
+def run(
+    scenario: ScenarioFile,
+    set: Set = None,
+    seed: Annotated[int | None, typer.Option(help="Seed of all random streams.")] = None,
+    duration: Annotated[
+        float | None, typer.Option(metavar="S", help="Simulated time in s.")
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Write report, summary and tables to a directory."),
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the summary as JSON, and nothing else.")
+    ] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")] = False,
+) -> None:
+    """Run a scenario and show what people in the home feel."""
+    from .api import load, run_variants
+    from .console import progress_bar
+
+    variants = load(scenario, seed=seed, duration_s=duration, set=set or ())
+    if out:
+        from .output import check
+
+        check(out)
+    with nullcontext() if quiet else progress_bar() as progress:
+        result = run_variants(variants, progress=progress)
+    if out:
+        result.save(out)
+    if as_json:
+        from .summary import summary_json
+
+        typer.echo(json.dumps(summary_json(result.runs), indent=2, ensure_ascii=False))
+    elif not quiet:
+        result.summary()
+        if out:
+            typer.echo(f"report: {out / 'report.html'}")
+
+
+@app.command()
+def validate(scenario: ScenarioFile, set: Set = None) -> None:
+    """Check a scenario without running it."""
+    from .api import load
+
+    variants = load(scenario, set=set or ())
+    names = f" (compares {', '.join(v.name for v in variants)})" if variants[0].name else ""
+    typer.echo(f"{scenario}: valid{names}")
+
+
+@app.command()
+def schema() -> None:
+    """Print the JSON Schema of scenarios: every key with its unit, range and default."""
+    from ._sojourn import schema_json
+
+    typer.echo(schema_json())
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Runs the command and exits: 0 done, 1 defect, 2 bad input, 130 stopped by Ctrl-C."""
+    try:
+        status = app(arguments, standalone_mode=False)
+        sys.stdout.flush()
+    except (KeyboardInterrupt, typer.Abort):
+        status = _fail("stopped; nothing was written", _STOPPED)
+    except BrokenPipeError:
+        # The reader has gone; flushing at exit must not find the broken pipe again.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        status = _DEFECT
+    except Exception as error:
+        status = _explain(error)
+    sys.exit(status)
+
+
+def _explain(error: Exception) -> int:
+    from ._sojourn import Defect, ScenarioError
+
+    if isinstance(error, typer.TyperException):
+        return _fail(f"error: {error.format_message()}", _BAD_INPUT)
+    if isinstance(error, ScenarioError):
+        return _fail(f"error: {error}", _BAD_INPUT)
+    if isinstance(error, OSError):
+        return _fail(f"error: {_reason(error)}", _BAD_INPUT)
+    if isinstance(error, Defect):
+        return _fail(f"error: {error}", _DEFECT)
+    raise error
+
+
+def _reason(error: OSError) -> str:
+    return f"{error.filename}: {error.strerror}" if error.filename else error.strerror or str(error)
+
+
+def _fail(message: str, status: int) -> int:
+    typer.echo(message, err=True)
+    return status

@@ -1,0 +1,128 @@
+"""The directory with everything a run tells."""
+
+import json
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from .api import Result
+from .report import latency_cdf_svg, report_html
+from .summary import summary_json
+
+MARKER = "summary.json"
+"""The file by which an output directory is known; made by `save` alone."""
+
+_REPORT = "report.html"
+_FIGURE = "latency-cdf.svg"
+_FORMAT = "sojourn-output-1"
+_TABLES = ("flows", "queues", "pages", "latencies", "series")
+
+
+def save(runs: Mapping[str, Result], directory: Path) -> None:
+    """Writes report, summary and tables; the directory appears when it is complete."""
+    check(directory)
+    try:
+        with _draft_of(directory) as draft:
+            _write_all(runs, draft)
+    except OSError as error:
+        reason = os.strerror(error.errno) if error.errno else str(error)
+        raise OSError(f"cannot write {directory}: {reason}") from error
+
+
+def check(directory: Path) -> None:
+    """Raises `OSError` if `save` would refuse to write there: it replaces nothing but its own."""
+    if directory.is_dir():
+        if any(directory.iterdir()) and not _is_output(directory):
+            raise FileExistsError(f"{directory} holds other files, which would be lost")
+    elif directory.exists():
+        raise NotADirectoryError(f"{directory} is not a directory")
+    else:
+        parent = next(p for p in directory.absolute().parents if p.exists())
+        if not (parent.is_dir() and os.access(parent, os.W_OK)):
+            raise PermissionError(f"cannot write {directory}: {parent} is not a writable directory")
+
+
+def directory_names(variants: Iterable[str]) -> dict[str, str]:
+    """A directory for each variant, as like its name as file systems allow."""
+    names: dict[str, str] = {}
+    taken = {MARKER, _REPORT, _FIGURE}
+    for variant in variants:
+        base = re.sub(r"[^\w .+-]", "_", variant)[:80].strip(". ") or "run"
+        name, number = base, 2
+        while name.lower() in taken:
+            name, number = f"{base}-{number}", number + 1
+        taken.add(name.lower())
+        names[variant] = name
+    return names
+
+
+def _is_output(directory: Path) -> bool:
+    try:
+        return bool(json.loads((directory / MARKER).read_text())["format"] == _FORMAT)
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
+
+
+@contextmanager
+def _draft_of(directory: Path) -> Iterator[Path]:
+    """A directory beside the wanted one, which takes its place if all goes well."""
+    target = directory.resolve()
+    target.parent.mkdir(parents=True, exist_ok=True)
+    scratch = Path(tempfile.mkdtemp(prefix=f".{target.name[:80]}.", dir=target.parent))
+    try:
+        draft = scratch / "new"
+        draft.mkdir()
+        yield draft
+        _replace(target, draft, scratch / "old")
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
+def _replace(target: Path, new: Path, old: Path) -> None:
+    if target.exists():
+        target.rename(old)
+    try:
+        new.rename(target)
+    except BaseException:
+        if old.exists():
+            old.rename(target)
+        raise
+
+
+def _write_all(runs: Mapping[str, Result], directory: Path) -> None:
+    names = directory_names(runs)
+    summary = {"format": _FORMAT, **summary_json(runs)}
+    for variant in summary["variants"]:
+        variant["directory"] = names[variant["name"]]
+    _write_json(directory / MARKER, summary)
+    (directory / _REPORT).write_text(report_html(runs), encoding="utf-8")
+    if svg := latency_cdf_svg(runs):
+        (directory / _FIGURE).write_bytes(svg)
+    for name, result in runs.items():
+        _write_run(result, directory / names[name])
+
+
+def _write_run(result: Result, directory: Path) -> None:
+    directory.mkdir()
+    for name in _TABLES:
+        _write_table(getattr(result, name), directory / f"{name}.parquet")
+    if result.settings["metrics"]["packet_trace"]:
+        _write_table(result.packets, directory / "packets.parquet")
+    _write_json(directory / "meta.json", result.meta)
+    (directory / "scenario.toml").write_text(result.scenario, encoding="utf-8")
+
+
+def _write_table(table: pa.Table, path: Path) -> None:
+    pq.write_table(table, path, compression="zstd")
+
+
+def _write_json(path: Path, value: Any) -> None:
+    path.write_text(json.dumps(value, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")

@@ -1,0 +1,48 @@
+"""The report: one HTML file that needs no network, and a figure for a README."""
+
+from collections.abc import Mapping
+from importlib.resources import files
+
+from jinja2 import Environment, StrictUndefined
+from plotly.offline import get_plotlyjs
+
+from ..api import Result
+from ..summary import Grid, drop_grid, flow_grid, is_comparison, queue_grid, summary_grids
+from .definitions import DEFINITIONS
+from .figures import figures
+from .svg import latency_cdf_svg
+
+__all__ = ["latency_cdf_svg", "report_html"]
+
+
+def report_html(runs: Mapping[str, Result]) -> str:
+    """The report, as one self-contained page."""
+    environment = Environment(
+        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    template = environment.from_string(files(__package__).joinpath("template.html").read_text())
+    first = next(iter(runs.values()))
+    return template.render(
+        title=first.settings["title"] or "Sojourn report",
+        description=first.settings["description"],
+        version=first.meta["version"],
+        grids=summary_grids(runs),
+        figures=figures(runs),
+        drops=drop_grid(runs),
+        runs=[_details(name, result, is_comparison(runs)) for name, result in runs.items()],
+        warnings=[(name, text) for name, r in runs.items() for text in r.meta["warnings"]],
+        definitions=DEFINITIONS,
+        plotly=get_plotlyjs(),
+    )
+
+
+def _details(name: str, result: Result, compared: bool) -> dict[str, object]:
+    # The summary of a run that stands alone has its grids already.
+    grids: list[Grid] = [flow_grid(result), queue_grid(result)] if compared else []
+    facts = {key: value for key, value in result.meta.items() if key != "warnings"}
+    return {
+        "name": name or "This run",
+        "grids": grids,
+        "facts": facts,
+        "scenario": result.scenario,
+    }

@@ -1,0 +1,209 @@
+"""The few numbers that matter: a row per variant, or a run's flows and queues."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from .api import Result
+
+Row = dict[str, Any]
+NOTHING = "–"
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A table of text, ready to show; the lines of a heading are separate."""
+
+    title: str
+    headings: list[str]
+    rows: list[list[str]]
+
+    @property
+    def numeric(self) -> list[bool]:
+        """Which columns hold numbers alone, and so align to the right."""
+        return [all(map(_is_number, column)) for column in zip(*self.rows, strict=True)]
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A number of a run: `measure` of the rows that `of` selects, `merge`d into one."""
+
+    key: str
+    heading: str
+    digits: int
+    of: Callable[[Result], list[Row]]
+    measure: str
+    merge: Callable[[Iterable[float]], float]
+
+    def applies(self, results: Iterable[Result]) -> bool:
+        """Has any of the runs something to measure?"""
+        return any(self.of(result) for result in results)
+
+    def value(self, result: Result) -> float | None:
+        """The number, or nothing if nothing was measured."""
+        values = [row[self.measure] for row in self.of(result) if row[self.measure] is not None]
+        return self.merge(values) if values else None
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a run's own tables."""
+
+    key: str
+    heading: str
+    digits: int = 0
+
+
+def flows_of(*qualities: str) -> Callable[[Result], list[Row]]:
+    """Selects the flows that are judged so."""
+    return lambda result: [row for row in result.flows.to_pylist() if row["quality"] in qualities]
+
+
+def transfers(direction: str) -> Callable[[Result], list[Row]]:
+    """Selects the flows of bulk data that go `up` or `down`, without their acknowledgements."""
+
+    def select(result: Result) -> list[Row]:
+        traffic = result.settings["traffic"]
+        return [
+            row
+            for row in flows_of("throughput")(result)
+            if row["direction"] == direction == traffic[row["traffic"]].get("direction", "up")
+        ]
+
+    return select
+
+
+def queue(name: str) -> Callable[[Result], list[Row]]:
+    """Selects a queue."""
+    return lambda result: [row for row in result.queues.to_pylist() if row["queue"] == name]
+
+
+# Of several flows of one kind the worst counts; rates add up.
+MEASURES = (
+    Measure("game_latency_p50_ms", "game\np50\nms", 1, flows_of("game"), "latency_p50_ms", max),
+    Measure("game_latency_p90_ms", "game\np90\nms", 1, flows_of("game"), "latency_p90_ms", max),
+    Measure("game_latency_p99_ms", "game\np99\nms", 1, flows_of("game"), "latency_p99_ms", max),
+    Measure("game_loss_percent", "game\nloss\n%", 2, flows_of("game"), "loss_percent", max),
+    Measure("voice_mos", "voice\nMOS", 2, flows_of("voice"), "mos", min),
+    Measure("page_load_median_s", "page\nload\ns", 2, flows_of("pages"), "page_load_median_s", max),
+    Measure("upload_mbps", "upload\nMbps", 2, transfers("up"), "throughput_mbps", sum),
+    Measure("download_mbps", "download\nMbps", 2, transfers("down"), "throughput_mbps", sum),
+    Measure("queue_p50_ms", "up queue\np50\nms", 1, queue("upstream"), "sojourn_p50_ms", max),
+    Measure("queue_p99_ms", "up queue\np99\nms", 1, queue("upstream"), "sojourn_p99_ms", max),
+)
+
+FLOW_COLUMNS = (
+    Column("traffic", "traffic"),
+    Column("direction", "way"),
+    Column("quality", "quality"),
+    Column("throughput_mbps", "rate\nMbps", 2),
+    Column("loss_percent", "loss\n%", 2),
+    Column("latency_p50_ms", "p50\nms", 1),
+    Column("latency_p90_ms", "p90\nms", 1),
+    Column("latency_p99_ms", "p99\nms", 1),
+    Column("mos", "MOS", 2),
+    Column("page_loads", "pages"),
+    Column("page_load_median_s", "load\ns", 2),
+)
+
+QUEUE_COLUMNS = (
+    Column("queue", "queue"),
+    Column("departed_packets", "packets"),
+    Column("sojourn_p50_ms", "p50\nms", 1),
+    Column("sojourn_p90_ms", "p90\nms", 1),
+    Column("sojourn_p99_ms", "p99\nms", 1),
+    Column("sojourn_max_ms", "max\nms", 1),
+)
+
+DROP_COLUMNS = (
+    Column("traffic", "traffic"),
+    Column("direction", "way"),
+    Column("sent_packets", "packets sent"),
+    Column("dropped_overflow_packets", "queue full"),
+    Column("dropped_aqm_packets", "queue manager"),
+    Column("loss_percent", "loss\n%", 2),
+)
+
+
+def summary_grids(runs: Mapping[str, Result]) -> list[Grid]:
+    """What to show first: the variants side by side, or all there is of a single run."""
+    if is_comparison(runs):
+        return [comparison_grid(runs)]
+    return [grid for result in runs.values() for grid in (flow_grid(result), queue_grid(result))]
+
+
+def is_comparison(runs: Mapping[str, Result]) -> bool:
+    """A run that is not one of several has no name."""
+    return "" not in runs
+
+
+def comparison_grid(runs: Mapping[str, Result]) -> Grid:
+    """One row per variant."""
+    measures = [measure for measure in MEASURES if measure.applies(runs.values())]
+    rows = [
+        [name, *(shown(measure.value(result), measure.digits) for measure in measures)]
+        for name, result in runs.items()
+    ]
+    return Grid("Side by side", ["variant", *(measure.heading for measure in measures)], rows)
+
+
+def flow_grid(result: Result) -> Grid:
+    """One row per flow."""
+    return _grid("Flows: rate on the wire, loss, one-way latency", FLOW_COLUMNS, result.flows.to_pylist())
+
+
+def queue_grid(result: Result) -> Grid:
+    """One row per queue."""
+    return _grid("Queues: time that packets spent in them", QUEUE_COLUMNS, result.queues.to_pylist())
+
+
+def drop_grid(runs: Mapping[str, Result]) -> Grid:
+    """One row per flow that lost packets, with the reasons."""
+    lossy = [
+        {"variant": name, **row}
+        for name, result in runs.items()
+        for row in result.flows.to_pylist()
+        if row["loss_percent"]
+    ]
+    variant = (Column("variant", "variant"),) if is_comparison(runs) else ()
+    return _grid("Dropped packets by reason", variant + DROP_COLUMNS, lossy)
+
+
+def summary_json(runs: Mapping[str, Result]) -> dict[str, Any]:
+    """The summary for machines: per variant its meta data, summary, flows and queues."""
+    first = next(iter(runs.values()))
+    return {
+        "title": first.settings["title"],
+        "version": first.meta["version"],
+        "variants": [_variant_json(name, result) for name, result in runs.items()],
+    }
+
+
+def shown(value: Any, digits: int) -> str:
+    """A value as people read it."""
+    match value:
+        case None:
+            return NOTHING
+        case float():
+            return f"{value:.{digits}f}"
+    return str(value)
+
+
+def _is_number(cell: str) -> bool:
+    return cell == NOTHING or cell.lstrip("-")[:1].isdigit()
+
+
+def _grid(title: str, columns: Sequence[Column], rows: Sequence[Row]) -> Grid:
+    used = [column for column in columns if any(row[column.key] is not None for row in rows)]
+    cells = [[shown(row[column.key], column.digits) for column in used] for row in rows]
+    return Grid(title, [column.heading for column in used], cells)
+
+
+def _variant_json(name: str, result: Result) -> dict[str, Any]:
+    return {
+        "name": name,
+        **result.meta,
+        "summary": {m.key: m.value(result) for m in MEASURES if m.applies([result])},
+        "flows": result.flows.to_pylist(),
+        "queues": result.queues.to_pylist(),
+    }
