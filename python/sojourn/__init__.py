@@ -1,5 +1,7 @@
 """Sojourn: packet-level simulation of cable broadband (DOCSIS) and of its queue management.
 
+In short:
+
     import sojourn
 
     result = sojourn.run("scenarios/home.toml", duration_s=30)

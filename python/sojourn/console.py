@@ -46,7 +46,13 @@ def progress_bar() -> Iterator[Tell | None]:
 
 
 def _table(grid: Grid) -> Table:
-    table = Table(title=grid.title, title_justify="left", box=SIMPLE_HEAD)
+    table = Table(
+        title=grid.title,
+        title_justify="left",
+        box=SIMPLE_HEAD,
+        pad_edge=False,
+        collapse_padding=True,
+    )
     for heading, numeric in zip(grid.headings, grid.numeric, strict=True):
         table.add_column(Text(heading), justify="right" if numeric else "left")
     for row in grid.rows:

@@ -9,6 +9,8 @@ from .api import Result
 Row = dict[str, Any]
 NOTHING = "–"
 
+_SIDE_BY_SIDE = "Side by side (queue: time in the modem's upstream queue)"
+
 
 @dataclass(frozen=True)
 class Grid:
@@ -88,8 +90,8 @@ MEASURES = (
     Measure("page_load_median_s", "page\nload\ns", 2, flows_of("pages"), "page_load_median_s", max),
     Measure("upload_mbps", "upload\nMbps", 2, transfers("up"), "throughput_mbps", sum),
     Measure("download_mbps", "download\nMbps", 2, transfers("down"), "throughput_mbps", sum),
-    Measure("queue_p50_ms", "up queue\np50\nms", 1, queue("upstream"), "sojourn_p50_ms", max),
-    Measure("queue_p99_ms", "up queue\np99\nms", 1, queue("upstream"), "sojourn_p99_ms", max),
+    Measure("queue_p50_ms", "queue\np50\nms", 1, queue("upstream"), "sojourn_p50_ms", max),
+    Measure("queue_p99_ms", "queue\np99\nms", 1, queue("upstream"), "sojourn_p99_ms", max),
 )
 
 FLOW_COLUMNS = (
@@ -144,17 +146,19 @@ def comparison_grid(runs: Mapping[str, Result]) -> Grid:
         [name, *(shown(measure.value(result), measure.digits) for measure in measures)]
         for name, result in runs.items()
     ]
-    return Grid("Side by side", ["variant", *(measure.heading for measure in measures)], rows)
+    return Grid(_SIDE_BY_SIDE, ["variant", *(measure.heading for measure in measures)], rows)
 
 
 def flow_grid(result: Result) -> Grid:
     """One row per flow."""
-    return _grid("Flows: rate on the wire, loss, one-way latency", FLOW_COLUMNS, result.flows.to_pylist())
+    title = "Flows: rate on the wire, loss, one-way latency"
+    return _grid(title, FLOW_COLUMNS, result.flows.to_pylist())
 
 
 def queue_grid(result: Result) -> Grid:
     """One row per queue."""
-    return _grid("Queues: time that packets spent in them", QUEUE_COLUMNS, result.queues.to_pylist())
+    title = "Queues: time that packets spent in them"
+    return _grid(title, QUEUE_COLUMNS, result.queues.to_pylist())
 
 
 def drop_grid(runs: Mapping[str, Result]) -> Grid:

@@ -31,10 +31,7 @@ fn main() {
             for (n, o) in c {
                 let mut b = root.clone();
                 over(&mut b, o.as_table().unwrap());
-                variants.push(V {
-                    name: n,
-                    scenario: toml::Value::Table(b).try_into().unwrap(),
-                })
+                variants.push(V { name: n, scenario: toml::Value::Table(b).try_into().unwrap() })
             }
         }
         _ => variants.push(V {

@@ -21,24 +21,16 @@ pub struct Link {
 impl Link {
     /// A link of this rate and one-way delay; without a rate it only delays.
     pub fn new(rate: Option<BitRate>, delay: Time) -> Self {
-        Self {
-            rate,
-            delay,
-            busy_until: Time::ZERO,
-            under_way: VecDeque::new(),
-        }
+        Self { rate, delay, busy_until: Time::ZERO, under_way: VecDeque::new() }
     }
 
     /// Takes a packet that is at the sending end at `now`, which must not lie before that of the
     /// packet before it.
     #[inline]
     pub fn accept(&mut self, now: Time, packet: Packet) {
-        let serialisation = self
-            .rate
-            .map_or(Time::ZERO, |r| r.time_for(packet.size.into()));
+        let serialisation = self.rate.map_or(Time::ZERO, |r| r.time_for(packet.size.into()));
         self.busy_until = self.busy_until.max(now) + serialisation;
-        self.under_way
-            .push_back((self.busy_until + self.delay, packet));
+        self.under_way.push_back((self.busy_until + self.delay, packet));
     }
 
     /// When the next packet arrives.
@@ -55,14 +47,7 @@ impl Link {
 
     /// Packets and bytes under way.
     pub fn inside(&self) -> Count {
-        let bytes = self
-            .under_way
-            .iter()
-            .map(|(_, packet)| u64::from(packet.size))
-            .sum();
-        Count {
-            packets: self.under_way.len() as u64,
-            bytes,
-        }
+        let bytes = self.under_way.iter().map(|(_, packet)| u64::from(packet.size)).sum();
+        Count { packets: self.under_way.len() as u64, bytes }
     }
 }

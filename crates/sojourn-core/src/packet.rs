@@ -120,6 +120,14 @@ pub struct Packet {
     pub direction: Direction,
 }
 
+impl Packet {
+    /// A datagram, or a segment with payload.
+    #[inline]
+    pub fn carries_data(&self) -> bool {
+        self.segment.len > 0 || self.flow == DATAGRAM
+    }
+}
+
 // Packets are moved by value all the time; this keeps an innocent new field from doubling the cost.
 const _: () = assert!(size_of::<Packet>() <= 96);
 const _: () = assert!(size_of::<Option<Packet>>() == size_of::<Packet>());

@@ -10,6 +10,8 @@ use std::ops::{Add, AddAssign, Sub};
 const PS_PER_SECOND: f64 = 1e12;
 /// Picoseconds per second, times the bits of a byte: `bytes * this / bits_per_second` is in ps.
 const PS_BITS_PER_BYTE: u64 = 8_000_000_000_000;
+/// A quarter of what a `Time` holds.
+const LONGEST_PS: u64 = u64::MAX / 4;
 
 /// An instant since the start of the run, or a span of time, in whole picoseconds.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Hash)]
@@ -99,11 +101,7 @@ impl Sub for Time {
 
 impl fmt::Debug for Time {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if *self == Self::NEVER {
-            write!(f, "never")
-        } else {
-            write!(f, "{} ms", self.ms_f64())
-        }
+        if *self == Self::NEVER { write!(f, "never") } else { write!(f, "{} ms", self.ms_f64()) }
     }
 }
 
@@ -127,12 +125,17 @@ impl BitRate {
         self.0
     }
 
-    /// How long `bytes` take at this rate, rounded up.
+    /// How long `bytes` take at this rate, rounded up; no more than some 50 days, so that sums of
+    /// such times stay in range.
     pub const fn time_for(self, bytes: u64) -> Time {
         match bytes.checked_mul(PS_BITS_PER_BYTE) {
-            Some(ps_bits) => Time(ps_bits.div_ceil(self.0)),
+            Some(ps_bits) => {
+                let ps = ps_bits.div_ceil(self.0);
+                Time(if ps < LONGEST_PS { ps } else { LONGEST_PS })
+            }
             None => {
-                Time((bytes as u128 * PS_BITS_PER_BYTE as u128).div_ceil(self.0 as u128) as u64)
+                let ps = (bytes as u128 * PS_BITS_PER_BYTE as u128).div_ceil(self.0 as u128);
+                Time(if ps < LONGEST_PS as u128 { ps as u64 } else { LONGEST_PS })
             }
         }
     }
@@ -149,32 +152,20 @@ mod tests {
 
     #[test]
     fn a_byte_at_ten_gigabits_lasts_800_picoseconds() {
-        assert_eq!(
-            BitRate::from_bps(10_000_000_000).time_for(1),
-            Time::from_ps(800)
-        );
+        assert_eq!(BitRate::from_bps(10_000_000_000).time_for(1), Time::from_ps(800));
     }
 
     #[test]
     fn durations_round_up() {
         // 1 byte at 3 b/s is 2.666... s.
-        assert_eq!(
-            BitRate::from_bps(3).time_for(1),
-            Time::from_ps(2_666_666_666_667)
-        );
+        assert_eq!(BitRate::from_bps(3).time_for(1), Time::from_ps(2_666_666_666_667));
     }
 
     #[test]
     fn long_transfers_do_not_overflow() {
         // 10 MB at 5 Mb/s: 8e7 bit / 5e6 = 16 s; 330 MB at 1 b/s needs more than 64 bits on the way.
-        assert_eq!(
-            BitRate::from_mbps(5.0).time_for(10_000_000),
-            Time::from_s(16)
-        );
-        assert_eq!(
-            BitRate::from_bps(1000).time_for(330_000_000),
-            Time::from_s(2_640_000)
-        );
+        assert_eq!(BitRate::from_mbps(5.0).time_for(10_000_000), Time::from_s(16));
+        assert_eq!(BitRate::from_bps(1000).time_for(330_000_000), Time::from_s(2_640_000));
     }
 
     #[test]

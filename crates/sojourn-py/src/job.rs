@@ -56,8 +56,7 @@ impl Job {
 impl Job {
     fn reached(&self, now: Time) {
         // The last event of a run may lie beyond its end.
-        self.simulated_ps
-            .store(now.ps().min(self.duration_ps.load(Relaxed)), Relaxed);
+        self.simulated_ps.store(now.ps().min(self.duration_ps.load(Relaxed)), Relaxed);
     }
 
     /// The results of the scenario, or nothing if cancelled.
@@ -81,10 +80,6 @@ impl Job {
 /// Runs a variant, without the interpreter's lock, and raises `Cancelled` if the job is cancelled.
 #[pyfunction]
 pub fn run(py: Python<'_>, variant: &Variant, job: &Job) -> PyResult<RunResult> {
-    let run = || {
-        job.simulate(&variant.scenario)
-            .map(|r| RunResult::new(r, variant.scenario.seed))
-    };
-    py.detach(|| caught(run))?
-        .ok_or_else(|| Cancelled::new_err("the run was cancelled"))
+    let run = || job.simulate(&variant.scenario).map(|r| RunResult::new(r, variant.scenario.seed));
+    py.detach(|| caught(run))?.ok_or_else(|| Cancelled::new_err("the run was cancelled"))
 }

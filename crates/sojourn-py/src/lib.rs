@@ -16,18 +16,8 @@ create_exception!(
     PyValueError,
     "A scenario that cannot be run. `source` tells the file and `path` the key at fault."
 );
-create_exception!(
-    sojourn,
-    Cancelled,
-    PyException,
-    "The run was cancelled by its job."
-);
-create_exception!(
-    sojourn,
-    Defect,
-    PyRuntimeError,
-    "An invariant of the simulator does not hold."
-);
+create_exception!(sojourn, Cancelled, PyException, "The run was cancelled by its job.");
+create_exception!(sojourn, Defect, PyRuntimeError, "An invariant of the simulator does not hold.");
 
 #[pyo3::pymodule]
 mod _sojourn {

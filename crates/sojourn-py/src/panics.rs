@@ -15,12 +15,7 @@ thread_local! {
 /// From now on a panic leaves its place for [`caught`] instead of a message on stderr.
 pub fn remember_where() {
     set_hook(Box::new(|panic| {
-        WHERE.set(
-            panic
-                .location()
-                .map(ToString::to_string)
-                .unwrap_or_default(),
-        );
+        WHERE.set(panic.location().map(ToString::to_string).unwrap_or_default());
     }));
 }
 
@@ -30,17 +25,12 @@ pub fn caught<T>(work: impl FnOnce() -> T) -> Result<T, PyErr> {
     catch_unwind(AssertUnwindSafe(work)).map_err(|payload| {
         let message = text_of(payload.as_ref());
         let place = WHERE.take();
-        Defect::new_err(format!(
-            "a defect in sojourn, please report: {message} ({place})"
-        ))
+        Defect::new_err(format!("a defect in sojourn, please report: {message} ({place})"))
     })
 }
 
 fn text_of(payload: &(dyn Any + Send)) -> &str {
-    match (
-        payload.downcast_ref::<&str>(),
-        payload.downcast_ref::<String>(),
-    ) {
+    match (payload.downcast_ref::<&str>(), payload.downcast_ref::<String>()) {
         (Some(text), _) => text,
         (_, Some(text)) => text,
         _ => "no message",

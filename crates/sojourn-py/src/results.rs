@@ -6,6 +6,7 @@ use serde_json::json;
 use sojourn_core::metrics::results::{
     FlowRow, LatencyCells, PacketRecord, PageRow, QueueRow, Results, SeriesRow,
 };
+use sojourn_core::packet::DATAGRAM;
 
 use crate::table::{ArrowTable, Columns};
 
@@ -109,10 +110,8 @@ fn pages(rows: &[PageRow]) -> ArrowTable {
 }
 
 fn latencies(distributions: &[LatencyCells]) -> ArrowTable {
-    let rows: Vec<_> = distributions
-        .iter()
-        .flat_map(|d| d.cells.iter().map(move |cell| (d, cell)))
-        .collect();
+    let rows: Vec<_> =
+        distributions.iter().flat_map(|d| d.cells.iter().map(move |cell| (d, cell))).collect();
     Columns::of(&rows)
         .word("traffic", |(d, _)| &d.traffic)
         .word("direction", |(d, _)| d.direction)
@@ -122,10 +121,8 @@ fn latencies(distributions: &[LatencyCells]) -> ArrowTable {
 }
 
 fn series(all: &[SeriesRow]) -> ArrowTable {
-    let rows: Vec<_> = all
-        .iter()
-        .flat_map(|s| (0..s.series.values.len()).map(move |index| (s, index)))
-        .collect();
+    let rows: Vec<_> =
+        all.iter().flat_map(|s| (0..s.series.values.len()).map(move |index| (s, index))).collect();
     Columns::of(&rows)
         .word("subject", |(s, _)| &s.subject)
         .word("metric", |(s, _)| s.series.metric)
@@ -142,7 +139,7 @@ fn packets(rows: &[PacketRecord], traffic: &[String]) -> ArrowTable {
     Columns::of(rows)
         .word("traffic", |r| &traffic[usize::from(r.traffic)])
         .word("direction", |r| r.direction.name())
-        .number::<UInt32Type>("flow", |r| r.flow)
+        .maybe::<UInt32Type>("flow", |r| Some(r.flow).filter(|flow| *flow != DATAGRAM))
         .number::<UInt64Type>("seq", |r| r.seq)
         .number::<UInt16Type>("size_bytes", |r| r.size)
         .number::<Float64Type>("sent_s", |r| r.sent.secs_f64())

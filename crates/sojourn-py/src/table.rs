@@ -55,11 +55,7 @@ pub struct Columns<'a, Row> {
 impl<'a, Row> Columns<'a, Row> {
     /// No columns yet.
     pub fn of(rows: &'a [Row]) -> Self {
-        Self {
-            rows,
-            fields: Vec::new(),
-            arrays: Vec::new(),
-        }
+        Self { rows, fields: Vec::new(), arrays: Vec::new() }
     }
 
     /// A text.
@@ -71,9 +67,7 @@ impl<'a, Row> Columns<'a, Row> {
     /// A text out of a few, kept once each.
     pub fn word(self, name: &str, value: impl Fn(&'a Row) -> &'a str) -> Self {
         let mut words = StringDictionaryBuilder::<Int32Type>::new();
-        self.rows
-            .iter()
-            .for_each(|row| words.append_value(value(row)));
+        self.rows.iter().for_each(|row| words.append_value(value(row)));
         self.put(name, Arc::new(words.finish()), false)
     }
 

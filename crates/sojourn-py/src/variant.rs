@@ -47,20 +47,12 @@ impl Variant {
 pub fn load(py: Python<'_>, text: &str, source: &str, sets: Vec<String>) -> PyResult<Vec<Variant>> {
     let variants = caught(|| sojourn_core::scenario::load(text, source, &sets))?
         .map_err(|problem| scenario_error(py, &problem))?;
-    Ok(variants
-        .into_iter()
-        .map(|v| Variant {
-            name: v.name,
-            scenario: v.scenario,
-        })
-        .collect())
+    Ok(variants.into_iter().map(|v| Variant { name: v.name, scenario: v.scenario }).collect())
 }
 
 fn scenario_error(py: Python<'_>, problem: &Problem) -> PyErr {
     let error = ScenarioError::new_err(problem.to_string());
     let attributes = [("source", &problem.source), ("path", &problem.path)];
-    let set = attributes
-        .iter()
-        .try_for_each(|(name, text)| error.value(py).setattr(*name, text));
+    let set = attributes.iter().try_for_each(|(name, text)| error.value(py).setattr(*name, text));
     set.err().unwrap_or(error)
 }

@@ -22,12 +22,14 @@ def report_html(runs: Mapping[str, Result]) -> str:
     )
     template = environment.from_string(files(__package__).joinpath("template.html").read_text())
     first = next(iter(runs.values()))
+    plots = figures(runs)
     return template.render(
         title=first.settings["title"] or "Sojourn report",
         description=first.settings["description"],
         version=first.meta["version"],
         grids=summary_grids(runs),
-        figures=figures(runs),
+        figures=plots,
+        figures_json=[{"data": plot.data, "layout": plot.layout} for plot in plots],
         drops=drop_grid(runs),
         runs=[_details(name, result, is_comparison(runs)) for name, result in runs.items()],
         warnings=[(name, text) for name, r in runs.items() for text in r.meta["warnings"]],

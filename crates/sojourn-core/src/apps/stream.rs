@@ -124,8 +124,7 @@ pub struct Stream {
 
 impl Model for Stream {
     fn start(&self, rng: &mut Rng) -> Time {
-        self.start
-            .unwrap_or_else(|| self.interval.scaled(rng.uniform()))
+        self.start.unwrap_or_else(|| self.interval.scaled(rng.uniform()))
     }
 
     fn on_event(&mut self, event: Event, desk: &mut Desk) {

@@ -112,10 +112,7 @@ impl Transfer {
         for (number, due) in self.due.iter_mut().enumerate() {
             if *due <= desk.now {
                 *due = Time::NEVER;
-                desk.ask(Command::Open {
-                    server: self.server,
-                    tag: number as u32,
-                });
+                desk.ask(Command::Open { server: self.server, tag: number as u32 });
             }
         }
         let next = self.due.iter().copied().min().unwrap_or(Time::NEVER);
@@ -159,9 +156,6 @@ impl Model for Transfer {
 
     fn done(&self) -> Done {
         let completed = self.file_bytes.map(|_| self.completed);
-        Done {
-            transfers_completed: completed,
-            ..Done::default()
-        }
+        Done { transfers_completed: completed, ..Done::default() }
     }
 }

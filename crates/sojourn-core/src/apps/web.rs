@@ -146,9 +146,8 @@ impl Parameters {
             Objects::AppendixA { scale } => {
                 let mut sizes = vec![Vec::new(); servers];
                 for (column, objects) in APPENDIX_A.iter().enumerate() {
-                    let scaled = objects
-                        .iter()
-                        .map(|b| ((*b as f64 * scale).round() as u64).max(1));
+                    let scaled =
+                        objects.iter().map(|b| ((*b as f64 * scale).round() as u64).max(1));
                     sizes[column % servers].extend(scaled);
                 }
                 sizes
@@ -185,11 +184,7 @@ impl AppParameters for Parameters {
     }
 
     fn servers(&self) -> Vec<(String, &str)> {
-        self.servers
-            .iter()
-            .enumerate()
-            .map(|(i, name)| (format!("servers.{i}"), &**name))
-            .collect()
+        self.servers.iter().enumerate().map(|(i, name)| (format!("servers.{i}"), &**name)).collect()
     }
 
     fn tcp(&self) -> Option<&TcpOptions> {
@@ -253,12 +248,7 @@ impl Web {
     }
 
     fn ask_for_timer(&self, desk: &mut Desk) {
-        let next = self
-            .users
-            .iter()
-            .map(|user| user.next_start)
-            .min()
-            .unwrap_or(Time::NEVER);
+        let next = self.users.iter().map(|user| user.next_start).min().unwrap_or(Time::NEVER);
         desk.ask(Command::Wake(next));
     }
 
@@ -307,8 +297,7 @@ impl Web {
 
     fn page_is_there(&mut self, person: usize, desk: &mut Desk) {
         let user = &mut self.users[person];
-        self.pages
-            .push((user.page_start, desk.now - user.page_start));
+        self.pages.push((user.page_start, desk.now - user.page_start));
         user.next_start = desk.now + self.pause;
         self.ask_for_timer(desk);
     }
@@ -359,10 +348,7 @@ impl Model for Web {
     }
 
     fn done(&self) -> Done {
-        Done {
-            pages: self.pages.clone(),
-            ..Done::default()
-        }
+        Done { pages: self.pages.clone(), ..Done::default() }
     }
 }
 

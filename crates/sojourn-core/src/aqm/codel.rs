@@ -48,12 +48,7 @@ pub struct Parameters {
 
 impl Default for Parameters {
     fn default() -> Self {
-        Self {
-            target_ms: 5.0,
-            interval_ms: 100.0,
-            mtu_bytes: 1514,
-            variant: Variant::Rfc8289,
-        }
+        Self { target_ms: 5.0, interval_ms: 100.0, mtu_bytes: 1514, variant: Variant::Rfc8289 }
     }
 }
 
@@ -136,11 +131,7 @@ impl Codel {
             // RFC 8289 §5.4: drops of the last episode, if they are more than one.
             Variant::Rfc8289 => {
                 let delta = self.count - self.last_count;
-                if delta > 1 && since < self.interval.times(16) {
-                    delta
-                } else {
-                    1
-                }
+                if delta > 1 && since < self.interval.times(16) { delta } else { 1 }
             }
             // ns-2 queue/codel.cc: two less, or 126/128 of it when it is large.
             Variant::Ns2 => {
@@ -205,15 +196,7 @@ impl Aqm for Codel {
     }
 
     fn gauges(&self, out: &mut Gauges) {
-        out.set(
-            "codel_count",
-            "drops",
-            if self.dropping {
-                self.count as f64
-            } else {
-                0.0
-            },
-        );
+        out.set("codel_count", "drops", if self.dropping { self.count as f64 } else { 0.0 });
     }
 }
 
@@ -240,19 +223,13 @@ mod tests {
             now,
             sojourn: Time::from_ms(50),
             size: 1500,
-            left: Backlog {
-                bytes: 100_000,
-                packets: 67,
-            },
+            left: Backlog { bytes: 100_000, packets: 67 },
             alone: false,
         }
     }
 
     fn early(now: Time) -> Departure {
-        Departure {
-            sojourn: Time::from_ms(1),
-            ..late(now)
-        }
+        Departure { sojourn: Time::from_ms(1), ..late(now) }
     }
 
     #[test]
@@ -278,21 +255,14 @@ mod tests {
     fn the_hundredth_drop_comes_after_1849_ms() {
         // 100 * sum_{k=1}^{99} 1/sqrt(k) = 1848.96 ms.
         let drops = drop_times(&mut Codel::new(&Parameters::default()), 0, 2100);
-        assert!(
-            (drops[99] - drops[0] - 1848.96).abs() < 0.1,
-            "{}",
-            drops[99]
-        );
+        assert!((drops[99] - drops[0] - 1848.96).abs() < 0.1, "{}", drops[99]);
     }
 
     #[test]
     fn one_packet_below_target_ends_the_episode() {
         let mut codel = Codel::new(&Parameters::default());
         assert_eq!(drop_times(&mut codel, 0, 180).len(), 1);
-        assert_eq!(
-            codel.on_departure(&early(Time::from_ms(181))),
-            Verdict::Pass
-        );
+        assert_eq!(codel.on_departure(&early(Time::from_ms(181))), Verdict::Pass);
         // Another whole interval above target is needed before the next drop.
         let drops = drop_times(&mut codel, 182, 150);
         assert_eq!(drops, [100.0]);
@@ -302,24 +272,15 @@ mod tests {
     fn a_backlog_of_one_packet_is_never_dropped() {
         let mut codel = Codel::new(&Parameters::default());
         for ms in 0..1000 {
-            let left = Backlog {
-                bytes: 1514,
-                packets: 1,
-            };
-            let packet = Departure {
-                left,
-                ..late(Time::from_ms(ms))
-            };
+            let left = Backlog { bytes: 1514, packets: 1 };
+            let packet = Departure { left, ..late(Time::from_ms(ms)) };
             assert_eq!(codel.on_departure(&packet), Verdict::Pass);
         }
     }
 
     /// Ten drops, one packet below target at 600 ms, then late again until the next drop.
     fn count_after_re_entry(variant: Variant) -> u64 {
-        let mut codel = Codel::new(&Parameters {
-            variant,
-            ..Parameters::default()
-        });
+        let mut codel = Codel::new(&Parameters { variant, ..Parameters::default() });
         let drops = drop_times(&mut codel, 0, 580);
         assert_eq!(drops.len(), 10, "{drops:?}");
         codel.on_departure(&early(Time::from_ms(600)));

@@ -9,6 +9,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::pie_parts::{Derandomiser, PROB_LOW, tuning_divisor};
 use super::{Aqm, Arrival, Backlog, Law, LawParameters, Outlet, Verdict};
 use crate::engine::rng::Rng;
 use crate::metrics::Gauges;
@@ -22,8 +23,6 @@ const BURST_RESET_TIMEOUT: Time = Time::from_s(1);
 const MAX_BURST: Time = Time::from_ms(142);
 const MEAN_PKTSIZE: f64 = 1024.0;
 const MIN_PKTSIZE: f64 = 64.0;
-const PROB_LOW: f64 = 0.85;
-const PROB_HIGH: f64 = 8.5;
 const LATENCY_LOW_S: f64 = 0.005;
 const LATENCY_HIGH_S: f64 = 0.2;
 const MAX_PROB: f64 = PROB_LOW * MEAN_PKTSIZE / MIN_PKTSIZE;
@@ -66,8 +65,7 @@ pub struct DocsisPie {
     phase: Phase,
     /// Drop probability of a packet of mean size; above 1 for the sake of small packets.
     prob: f64,
-    /// Probability accumulated since the last drop: the de-randomiser (RFC 8034 §4.6).
-    accu_prob: f64,
+    derandomiser: Derandomiser,
     /// Latency at the last update, in seconds.
     qdelay_old_s: f64,
     burst_allowance: Time,
@@ -82,7 +80,7 @@ impl DocsisPie {
             target_s: p.target_ms / 1e3,
             phase: Phase::Inactive,
             prob: 0.0,
-            accu_prob: 0.0,
+            derandomiser: Derandomiser::default(),
             qdelay_old_s: 0.0,
             burst_allowance: Time::ZERO,
             burst_reset: Time::ZERO,
@@ -93,15 +91,12 @@ impl DocsisPie {
     /// `drop_early()` of RFC 8034 appendix A.1.
     fn drop_early(&mut self, size: f64, backlog_bytes: u64, rng: &mut Rng) -> bool {
         let p1 = (self.prob * size / MEAN_PKTSIZE).min(PROB_LOW);
-        self.accu_prob += p1;
+        self.derandomiser.accumulate(p1);
         let latency_is_low = self.qdelay_old_s < self.target_s / 2.0 && self.prob < 0.2;
         if latency_is_low || backlog_bytes as f64 <= 2.0 * MEAN_PKTSIZE {
             return false;
         }
-        if self.accu_prob < PROB_LOW {
-            return false;
-        }
-        self.accu_prob >= PROB_HIGH || rng.uniform() <= p1
+        self.derandomiser.says_drop(p1, rng)
     }
 
     /// `calculate_drop_prob()` of RFC 8034 appendix A.2, for a latency of `qdelay_s`.
@@ -126,22 +121,13 @@ impl DocsisPie {
     fn step(&self, qdelay_s: f64) -> f64 {
         let step = A * (qdelay_s - self.target_s) + B * (qdelay_s - self.qdelay_old_s);
         let divisor = match self.prob {
-            p if p < 1e-6 => 2048.0,
-            p if p < 1e-5 => 512.0,
-            p if p < 1e-4 => 128.0,
-            p if p < 1e-3 => 32.0,
-            p if p < 1e-2 => 8.0,
-            p if p < 0.1 => 2.0,
+            p if p < 0.1 => tuning_divisor(p),
             p if p < 1.0 => 0.5,
             p if p < 10.0 => 0.125,
             _ => 0.03125,
         };
         let step = step / divisor;
-        if self.prob >= 0.1 {
-            step.min(0.02)
-        } else {
-            step
-        }
+        if self.prob >= 0.1 { step.min(0.02) } else { step }
     }
 
     /// Goes quiescent, then inactive, while there is nothing to control.
@@ -175,7 +161,7 @@ impl Aqm for DocsisPie {
             return Verdict::Pass;
         }
         if self.prob == 0.0 {
-            self.accu_prob = 0.0;
+            self.derandomiser.reset();
         }
         if self.phase == Phase::Inactive {
             if packet.backlog.bytes < outlet.buffer_bytes / 3 {
@@ -186,7 +172,7 @@ impl Aqm for DocsisPie {
         if !self.drop_early(packet.size as f64, packet.backlog.bytes, rng) {
             return Verdict::Pass;
         }
-        self.accu_prob = 0.0;
+        self.derandomiser.reset();
         if self.phase == Phase::Quiescent {
             self.phase = Phase::Active;
             self.burst_allowance = MAX_BURST;
@@ -195,7 +181,7 @@ impl Aqm for DocsisPie {
     }
 
     fn on_overflow(&mut self) {
-        self.accu_prob = 0.0;
+        self.derandomiser.reset();
     }
 
     fn next_update(&self) -> Time {
@@ -214,6 +200,7 @@ impl Aqm for DocsisPie {
 
 #[cfg(test)]
 mod tests {
+    use super::super::pie_parts::PROB_HIGH;
     use super::*;
 
     fn outlet() -> Outlet {
@@ -227,14 +214,7 @@ mod tests {
     }
 
     fn arrival(size: u64, bytes: u64) -> Arrival {
-        Arrival {
-            now: Time::ZERO,
-            size,
-            backlog: Backlog {
-                bytes,
-                packets: bytes / 1500,
-            },
-        }
+        Arrival { now: Time::ZERO, size, backlog: Backlog { bytes, packets: bytes / 1500 } }
     }
 
     #[test]
@@ -253,10 +233,7 @@ mod tests {
         }
         // Later divisors 32, 8, 2, 0.5 give the updates at which each decade is reached.
         let reached = |level: f64| probs.iter().position(|p| *p >= level).unwrap() + 1;
-        assert_eq!(
-            [1e-4, 1e-3, 1e-2, 0.1, 1.0].map(reached),
-            [5, 17, 46, 118, 298]
-        );
+        assert_eq!([1e-4, 1e-3, 1e-2, 0.1, 1.0].map(reached), [5, 17, 46, 118, 298]);
     }
 
     #[test]
@@ -285,16 +262,10 @@ mod tests {
         // The first drop activates it and grants 142 ms, during which nothing is dropped.
         pie.prob = 0.5;
         pie.qdelay_old_s = 0.05;
-        pie.accu_prob = PROB_HIGH;
-        assert_eq!(
-            pie.on_arrival(&arrival(1500, 60_000), &outlet(), &mut rng),
-            Verdict::Drop
-        );
+        pie.derandomiser.accumulate(PROB_HIGH);
+        assert_eq!(pie.on_arrival(&arrival(1500, 60_000), &outlet(), &mut rng), Verdict::Drop);
         assert_eq!((pie.phase, pie.burst_allowance), (Phase::Active, MAX_BURST));
-        assert_eq!(
-            pie.on_arrival(&arrival(1500, 60_000), &outlet(), &mut rng),
-            Verdict::Pass
-        );
+        assert_eq!(pie.on_arrival(&arrival(1500, 60_000), &outlet(), &mut rng), Verdict::Pass);
         // ceil(142 / 16) = 9 updates later the allowance is spent.
         for left_ms in [126, 110, 94, 78, 62, 46, 30, 14, 0] {
             pie.calculate_drop_prob(0.02);
@@ -314,38 +285,6 @@ mod tests {
         assert_eq!(pie.phase, Phase::Inactive);
     }
 
-    /// Packets of mean size offered to a law held at `prob`, until `drops` were dropped: the lengths
-    /// of the runs that end in a drop.
-    fn run_lengths(prob: f64, drops: usize) -> Vec<u64> {
-        let mut pie = DocsisPie::new(&Parameters::default());
-        let mut rng = Rng::named(3, "runs");
-        pie.prob = prob;
-        pie.qdelay_old_s = 0.05;
-        let mut runs = Vec::new();
-        let mut run = 0;
-        while runs.len() < drops {
-            run += 1;
-            if pie.drop_early(1024.0, 100_000, &mut rng) {
-                pie.accu_prob = 0.0;
-                runs.push(run);
-                run = 0;
-            }
-        }
-        runs
-    }
-
-    #[test]
-    fn runs_between_drops_stay_within_085_and_85_over_p() {
-        // p = 0.05: the sum reaches 0.85 at packet 17 and 8.5 at packet 170, give or take one for
-        // the rounding of a sum of floats. p_eff/p = 0.5557 (White 2014 appendix B, exact form).
-        let runs = run_lengths(0.05, 40_000);
-        assert!((17..=18).contains(runs.iter().min().unwrap()));
-        assert!(*runs.iter().max().unwrap() <= 171);
-        let mean = runs.iter().sum::<u64>() as f64 / runs.len() as f64;
-        let ratio = 1.0 / mean / 0.05;
-        assert!((ratio - 0.5557).abs() < 0.008, "{ratio}");
-    }
-
     #[test]
     fn a_flood_of_small_packets_is_dropped_at_half_by_a_probability_of_eight() {
         // RFC 8034 §4.4: 64-byte packets need p = 8 for p1 = 8 * 64 / 1024 = 0.5. The de-randomiser
@@ -357,13 +296,10 @@ mod tests {
         let mut drops = 0;
         for _ in 0..60_000 {
             if pie.drop_early(64.0, 100_000, &mut rng) {
-                pie.accu_prob = 0.0;
+                pie.derandomiser.reset();
                 drops += 1;
             }
         }
-        assert!(
-            (f64::from(drops) / 60_000.0 - 1.0 / 3.0).abs() < 0.01,
-            "{drops}"
-        );
+        assert!((f64::from(drops) / 60_000.0 - 1.0 / 3.0).abs() < 0.01, "{drops}");
     }
 }

@@ -8,6 +8,8 @@
 
 pub mod codel;
 pub mod docsis_pie;
+pub mod pie;
+mod pie_parts;
 
 use enum_dispatch::enum_dispatch;
 use schemars::JsonSchema;
@@ -16,9 +18,6 @@ use serde::{Deserialize, Serialize};
 use crate::engine::rng::Rng;
 use crate::metrics::Gauges;
 use crate::units::{BitRate, Time};
-
-pub use codel::Codel;
-pub use docsis_pie::DocsisPie;
 
 /// What a queue holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -126,11 +125,13 @@ impl Aqm for TailDrop {}
 #[enum_dispatch(Aqm)]
 pub enum Law {
     /// None.
-    TailDrop,
+    TailDrop(TailDrop),
     /// Controlled delay.
-    Codel,
+    Codel(codel::Codel),
     /// Proportional integral controller enhanced, as cable modems run it.
-    DocsisPie,
+    DocsisPie(docsis_pie::DocsisPie),
+    /// Proportional integral controller enhanced.
+    Pie(pie::Pie),
 }
 
 /// Makes a law in its initial state from its parameters.
@@ -161,6 +162,8 @@ pub enum LawSpec {
     Codel(codel::Parameters),
     /// DOCSIS-PIE (RFC 8034).
     DocsisPie(docsis_pie::Parameters),
+    /// PIE (RFC 8033).
+    Pie(pie::Parameters),
 }
 
 impl Default for LawSpec {

@@ -21,11 +21,7 @@ impl FreeCapacity {
     /// The same at all times.
     pub fn steady(rate: BitRate, map_interval: Time, spread_percent: f64) -> Self {
         let grants = vec![grant_bytes(rate, map_interval)];
-        Self {
-            grants,
-            step: Time::NEVER,
-            spread: spread_percent / 100.0,
-        }
+        Self { grants, step: Time::NEVER, spread: spread_percent / 100.0 }
     }
 
     /// Four levels, ascending, in the pattern of the studies.
@@ -35,15 +31,8 @@ impl FreeCapacity {
         map_interval: Time,
         spread_percent: f64,
     ) -> Self {
-        let grants = levels
-            .iter()
-            .map(|rate| grant_bytes(*rate, map_interval))
-            .collect();
-        Self {
-            grants,
-            step,
-            spread: spread_percent / 100.0,
-        }
+        let grants = levels.iter().map(|rate| grant_bytes(*rate, map_interval)).collect();
+        Self { grants, step, spread: spread_percent / 100.0 }
     }
 
     /// The greatest grant of the MAP at `now`, for `draw` uniform in [0, 1).
@@ -68,9 +57,8 @@ mod tests {
 
     #[test]
     fn every_change_of_level_happens_once_a_cycle() {
-        let changes: HashSet<_> = (0..12)
-            .map(|step| (PATTERN[step], PATTERN[(step + 1) % 12]))
-            .collect();
+        let changes: HashSet<_> =
+            (0..12).map(|step| (PATTERN[step], PATTERN[(step + 1) % 12])).collect();
         assert_eq!(changes.len(), 12);
         assert!(changes.iter().all(|(from, to)| from != to));
     }
@@ -81,10 +69,8 @@ mod tests {
         let levels = [2.5, 5.0, 12.5, 20.0].map(BitRate::from_mbps);
         let map = Time::from_ms(2);
         let capacity = FreeCapacity::in_steps(&levels, Time::from_s(10), map, 20.0);
-        let mean: u64 = (0..120)
-            .map(|s| capacity.greatest_grant(Time::from_s(s), 0.5))
-            .sum::<u64>()
-            / 120;
+        let mean: u64 =
+            (0..120).map(|s| capacity.greatest_grant(Time::from_s(s), 0.5)).sum::<u64>() / 120;
         assert_eq!(mean, 2500);
         // Second level first: 1250 bytes, between 1000 and 1499.
         assert_eq!(capacity.greatest_grant(Time::ZERO, 0.0), 1000);

@@ -28,16 +28,10 @@ impl Downstream {
     pub fn new(spec: &schema::Downstream, dialect: Dialect, seed: u64) -> Self {
         let sustained = BitRate::from_mbps(spec.sustained_mbps);
         let buffer_bytes = sustained.bytes_in(Time::from_ms(250)) as u64;
-        let channel_mbps = spec
-            .channel_mbps
-            .unwrap_or(CHANNEL_OVER_PEAK * spec.peak_mbps);
+        let channel_mbps = spec.channel_mbps.unwrap_or(CHANNEL_OVER_PEAK * spec.peak_mbps);
         Self {
             queue: Queue::new(&spec.queue, buffer_bytes, dialect, "downstream", seed),
-            shaper: Shaper::new(
-                sustained,
-                BitRate::from_mbps(spec.peak_mbps),
-                spec.burst_bytes,
-            ),
+            shaper: Shaper::new(sustained, BitRate::from_mbps(spec.peak_mbps), spec.burst_bytes),
             channel: BitRate::from_mbps(channel_mbps),
             busy_until: Time::ZERO,
         }
@@ -60,11 +54,7 @@ impl Downstream {
     /// When it wants to be woken next: when the channel is free, if a packet waits for it.
     #[inline]
     pub fn next_wake(&self) -> Time {
-        let free = if self.queue.backlog().packets > 0 {
-            self.busy_until
-        } else {
-            Time::NEVER
-        };
+        let free = if self.queue.backlog().packets > 0 { self.busy_until } else { Time::NEVER };
         free.min(self.queue.next_update())
     }
 
@@ -102,10 +92,7 @@ impl Downstream {
     /// Packets and bytes that wait; one being sent is with the cable already.
     pub fn inside(&self) -> Count {
         let waiting = self.queue.backlog();
-        Count {
-            packets: waiting.packets,
-            bytes: waiting.bytes,
-        }
+        Count { packets: waiting.packets, bytes: waiting.bytes }
     }
 
     /// What was measured of the queue.

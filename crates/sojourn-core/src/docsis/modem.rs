@@ -63,6 +63,8 @@ pub struct Modem {
     last_request: Time,
     /// Bytes granted and not yet used.
     granted: u64,
+    /// Bytes granted by a MAP that has been looked at before its time.
+    coming: u64,
     fragment: Option<Fragment>,
     /// Bytes of the fragment being sent now; the last of them at `burst_next`.
     piece: u64,
@@ -85,11 +87,8 @@ impl Modem {
         let capacity = match &spec.congestion {
             None => FreeCapacity::steady(peak, map_interval, spec.mac.grant_spread_percent),
             Some(congestion) => {
-                let levels: Vec<_> = congestion
-                    .levels_mbps
-                    .iter()
-                    .map(|mbps| BitRate::from_mbps(*mbps))
-                    .collect();
+                let levels: Vec<_> =
+                    congestion.levels_mbps.iter().map(|mbps| BitRate::from_mbps(*mbps)).collect();
                 let step = Time::from_secs_f64(congestion.step_s);
                 FreeCapacity::in_steps(&levels, step, map_interval, congestion.grant_spread_percent)
             }
@@ -110,6 +109,7 @@ impl Modem {
             requests: Requests::default(),
             last_request: Time::ZERO,
             granted: 0,
+            coming: 0,
             fragment: None,
             piece: 0,
             next_map: Time::NEVER,
@@ -132,10 +132,7 @@ impl Modem {
     /// When the modem wants to be woken next.
     #[inline]
     pub fn next_wake(&self) -> Time {
-        self.next_map
-            .min(self.burst_start)
-            .min(self.burst_next)
-            .min(self.queue.next_update())
+        self.next_map.min(self.burst_start).min(self.burst_next).min(self.queue.next_update())
     }
 
     /// Does one thing that is due, and gives the packet whose last byte has been sent, if that was
@@ -183,56 +180,68 @@ impl Modem {
             && self.requests.at_cmts + self.requests.under_way == 0
     }
 
-    /// A MAP takes effect: a grant for what was requested two intervals ago.
+    /// A MAP takes effect.
     fn on_map(&mut self, now: Time) {
-        let greatest = self.capacity.greatest_grant(now, self.rng.uniform());
-        let grant = self.requests.at_cmts.min(greatest);
-        self.requests.at_cmts = self.requests.at_cmts - grant + self.requests.under_way;
-        self.requests.under_way = 0;
-        self.granted += grant;
-        if grant > 0 {
-            self.counters.grants += 1;
-            self.counters.granted_bytes += grant;
-        }
+        self.granted += self.grant_of_map(now);
         if self.granted == 0 || self.burst_next != Time::NEVER {
             // Nothing to send with: a request of its own. Or a burst that reaches into this
             // interval: on its back.
             self.request(now);
         } else {
-            self.burst_start = now + self.place_of_burst();
+            self.burst_start = now + self.place_of_burst(self.granted);
         }
-        self.next_map = if self.is_idle() {
-            Time::NEVER
-        } else {
-            now + self.map_interval
-        };
+        let idle = self.is_idle();
+        self.next_map = if idle { Time::NEVER } else { now + self.map_interval };
+    }
+
+    /// What the MAP at `at` grants of the requests made up to two intervals before.
+    fn grant_of_map(&mut self, at: Time) -> u64 {
+        let greatest = self.capacity.greatest_grant(at, self.rng.uniform());
+        let grant = self.requests.at_cmts.min(greatest);
+        self.requests.at_cmts = self.requests.at_cmts - grant + self.requests.under_way;
+        self.requests.under_way = 0;
+        if grant > 0 {
+            self.counters.grants += 1;
+            self.counters.granted_bytes += grant;
+        }
+        grant
+    }
+
+    /// Nothing can change what the next MAP brings once this interval's request is made, if the
+    /// burst that carries it ends before: then that MAP needs no event of its own.
+    fn look_ahead(&mut self, now: Time) {
+        let burst_end = now + self.channel.time_for(self.granted);
+        let paced = self.shaping == Shaping::Transmissions;
+        if paced || self.requests.at_cmts == 0 || burst_end > self.next_map {
+            return;
+        }
+        self.coming = self.grant_of_map(self.next_map);
+        self.burst_start = self.next_map + self.place_of_burst(self.coming);
+        self.next_map += self.map_interval;
     }
 
     /// A uniform place within the MAP interval at which the whole grant still fits in.
-    fn place_of_burst(&mut self) -> Time {
+    fn place_of_burst(&mut self, grant: u64) -> Time {
+        let at_channel_rate = self.channel.time_for(grant);
         let length = match self.shaping {
-            Shaping::Requests => self.channel.time_for(self.granted),
-            Shaping::Transmissions => self
-                .channel
-                .time_for(self.granted)
-                .max(self.shaper.peak.rate().time_for(self.granted)),
+            Shaping::Requests => at_channel_rate,
+            Shaping::Transmissions => at_channel_rate.max(self.shaper.peak.rate().time_for(grant)),
         };
         self.map_interval.since(length).scaled(self.rng.uniform())
     }
 
     fn start_burst(&mut self, now: Time, ledger: &mut Ledger) {
         self.burst_start = Time::NEVER;
+        self.granted += std::mem::take(&mut self.coming);
         self.request(now);
+        self.look_ahead(now);
         self.go_on(now, ledger);
     }
 
     /// Asks for what waits and has not been asked for, as far as the shaper lets it.
     fn request(&mut self, now: Time) {
         let sent = |f: &Fragment| f.sent + self.piece;
-        let unsent = self
-            .fragment
-            .as_ref()
-            .map_or(0, |f| u64::from(f.packet.size) - sent(f));
+        let unsent = self.fragment.as_ref().map_or(0, |f| u64::from(f.packet.size) - sent(f));
         let waiting = self.queue.backlog().bytes + unsent;
         let asked = self.requests.at_cmts + self.requests.under_way + self.granted;
         let wanted = waiting.saturating_sub(asked);
@@ -255,11 +264,7 @@ impl Modem {
     /// docsislink.cc: the sustained bucket's tokens, and what the peak rate brought since the last
     /// request. The peak bucket's depth is not enforced there.
     fn requestable(&self, now: Time) -> u64 {
-        let at_peak = self
-            .shaper
-            .peak
-            .rate()
-            .bytes_in(now.since(self.last_request));
+        let at_peak = self.shaper.peak.rate().bytes_in(now.since(self.last_request));
         self.shaper.sustained.tokens(now).min(at_peak) as u64
     }
 
@@ -289,10 +294,8 @@ impl Modem {
             return;
         }
         if self.fragment.is_none() {
-            self.fragment = self
-                .queue
-                .dequeue(now, ledger)
-                .map(|packet| Fragment { packet, sent: 0 });
+            self.fragment =
+                self.queue.dequeue(now, ledger).map(|packet| Fragment { packet, sent: 0 });
         }
         let Some(fragment) = &self.fragment else {
             // The law dropped what the grant was for.
@@ -316,10 +319,7 @@ impl Modem {
     /// Packets and bytes the modem holds.
     pub fn inside(&self) -> Count {
         let waiting = self.queue.backlog();
-        let mut inside = Count {
-            packets: waiting.packets,
-            bytes: waiting.bytes,
-        };
+        let mut inside = Count { packets: waiting.packets, bytes: waiting.bytes };
         if let Some(fragment) = &self.fragment {
             inside.packets += 1;
             inside.bytes += u64::from(fragment.packet.size);

@@ -22,11 +22,7 @@ pub struct TokenBucket {
 impl TokenBucket {
     /// A full bucket of `depth_bytes`, filling at `rate`.
     pub fn new(rate: BitRate, depth_bytes: u64) -> Self {
-        Self {
-            rate,
-            depth: rate.time_for(depth_bytes),
-            full_at: Time::ZERO,
-        }
+        Self { rate, depth: rate.time_for(depth_bytes), full_at: Time::ZERO }
     }
 
     /// The rate it fills at.
@@ -34,10 +30,11 @@ impl TokenBucket {
         self.rate
     }
 
-    /// When `bytes` will be in it, if none are taken before; at least `now`.
+    /// When `bytes` will be in it, if none are taken before; at least `now`. More than it holds are
+    /// let through when it is full.
     pub fn ready_at(&self, now: Time, bytes: u64) -> Time {
-        let full_at = self.full_at.max(now) + self.rate.time_for(bytes);
-        now.max(full_at.since(self.depth))
+        let needed = self.rate.time_for(bytes).min(self.depth);
+        now.max((self.full_at.max(now) + needed).since(self.depth))
     }
 
     /// Takes bytes out, more than there are if need be: then it is in debt.
@@ -47,8 +44,7 @@ impl TokenBucket {
 
     /// Bytes in it, 0 when it is in debt.
     pub fn tokens(&self, now: Time) -> f64 {
-        self.rate
-            .bytes_in(self.depth.since(self.full_at.since(now)))
+        self.rate.bytes_in(self.depth.since(self.full_at.since(now)))
     }
 }
 
@@ -72,9 +68,7 @@ impl Shaper {
 
     /// When `bytes` may be sent.
     pub fn ready_at(&self, now: Time, bytes: u64) -> Time {
-        self.sustained
-            .ready_at(now, bytes)
-            .max(self.peak.ready_at(now, bytes))
+        self.sustained.ready_at(now, bytes).max(self.peak.ready_at(now, bytes))
     }
 
     /// `bytes` are sent.
@@ -92,11 +86,7 @@ mod tests {
     #[test]
     fn a_greedy_sender_has_its_peak_for_8_b_over_p_minus_r() {
         // 5/20 Mbps and 10 MB: 8 * 10e6 / 15e6 = 5.333 s, 13.333 MB; then 5 Mbps.
-        let mut shaper = Shaper::new(
-            BitRate::from_mbps(5.0),
-            BitRate::from_mbps(20.0),
-            10_000_000,
-        );
+        let mut shaper = Shaper::new(BitRate::from_mbps(5.0), BitRate::from_mbps(20.0), 10_000_000);
         let mut now = Time::ZERO;
         let mut sent = 0;
         let mut peak_end = None;
@@ -125,6 +115,15 @@ mod tests {
         assert!((bucket.tokens(Time::from_s(8)) - 5e6).abs() < 1.0);
         assert!((bucket.tokens(Time::from_s(16)) - 1e7).abs() < 1.0);
         assert!((bucket.tokens(Time::from_s(99)) - 1e7).abs() < 1.0);
+    }
+
+    #[test]
+    fn a_jumbo_frame_passes_a_full_bucket_and_leaves_it_in_debt() {
+        let mut bucket = TokenBucket::new(BitRate::from_mbps(8.0), 1522);
+        assert_eq!(bucket.ready_at(Time::ZERO, 9000), Time::ZERO);
+        bucket.take(Time::ZERO, 9000);
+        // 1 byte is 1 us: 9000 us until full again.
+        assert_eq!(bucket.ready_at(Time::ZERO, 9000), Time::from_us(9000));
     }
 
     proptest! {

@@ -63,10 +63,7 @@ mod tests {
         for _ in 0..160_000 {
             cells[rng.below(16) as usize] += 1;
         }
-        let chi2: f64 = cells
-            .iter()
-            .map(|&n| (f64::from(n) - 1e4).powi(2) / 1e4)
-            .sum();
+        let chi2: f64 = cells.iter().map(|&n| (f64::from(n) - 1e4).powi(2) / 1e4).sum();
         assert!(chi2 < 37.7, "{chi2}");
     }
 }

@@ -13,11 +13,23 @@ use crate::units::Time;
 /// The number of a stage in the tournament.
 pub type StageId = u32;
 
-/// Ordered by time, then by stage number.
+/// A wake-up: its time above its stage in one integer, so that comparing two takes both into
+/// account.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Entry {
-    at: Time,
-    stage: StageId,
+struct Entry(u128);
+
+impl Entry {
+    fn new(at: Time, stage: StageId) -> Self {
+        Self(u128::from(at.ps()) << 32 | u128::from(stage))
+    }
+
+    fn at(self) -> Time {
+        Time::from_ps((self.0 >> 32) as u64)
+    }
+
+    fn stage(self) -> StageId {
+        self.0 as StageId
+    }
 }
 
 /// The pending wake-ups of all stages.
@@ -31,18 +43,9 @@ impl Wake {
     /// A tournament of at least `stages` stages, none of which wants to be woken.
     pub fn new(stages: usize) -> Self {
         let leaves = stages.max(2).next_power_of_two();
-        let mut wake = Self {
-            nodes: vec![
-                Entry {
-                    at: Time::NEVER,
-                    stage: 0
-                };
-                2 * leaves
-            ],
-        };
-        for leaf in 0..leaves {
-            wake.nodes[leaves + leaf].stage = leaf as StageId;
-        }
+        let mut nodes = vec![Entry::new(Time::NEVER, 0); leaves];
+        nodes.extend((0..leaves).map(|leaf| Entry::new(Time::NEVER, leaf as StageId)));
+        let mut wake = Self { nodes };
         wake.replay_all();
         wake
     }
@@ -65,7 +68,7 @@ impl Wake {
         let mut grown = Self::new(stages);
         let (from, to) = (self.leaves(), grown.leaves());
         for leaf in 0..from {
-            grown.nodes[to + leaf].at = self.nodes[from + leaf].at;
+            grown.nodes[to + leaf] = self.nodes[from + leaf];
         }
         grown.replay_all();
         *self = grown;
@@ -76,10 +79,10 @@ impl Wake {
     pub fn set(&mut self, stage: StageId, at: Time) {
         let nodes = &mut self.nodes[..];
         let mut node = nodes.len() / 2 + stage as usize;
-        if nodes[node].at == at {
+        let mut winner = Entry::new(at, stage);
+        if nodes[node] == winner {
             return;
         }
-        let mut winner = Entry { at, stage };
         nodes[node] = winner;
         while node > 1 {
             winner = winner.min(nodes[node ^ 1]);
@@ -95,7 +98,7 @@ impl Wake {
     /// move later all the time: they are left in place and look again when they fire.
     #[inline]
     pub fn set_no_later(&mut self, stage: StageId, at: Time) {
-        if at < self.nodes[self.leaves() + stage as usize].at {
+        if at < self.nodes[self.leaves() + stage as usize].at() {
             self.set(stage, at);
         }
     }
@@ -103,7 +106,7 @@ impl Wake {
     /// The earliest wake-up and whose it is; `Time::NEVER` when no stage wants one.
     #[inline]
     pub fn next(&self) -> (Time, StageId) {
-        (self.nodes[1].at, self.nodes[1].stage)
+        (self.nodes[1].at(), self.nodes[1].stage())
     }
 }
 

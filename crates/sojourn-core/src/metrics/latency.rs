@@ -36,9 +36,7 @@ impl Latency {
         self.sum_ps += u128::from(value.ps());
         self.min = self.min.min(value);
         self.max = self.max.max(value);
-        self.histogram
-            .record(value.ps() / PS_PER_US)
-            .expect("the histogram resizes itself");
+        self.histogram.record(value.ps() / PS_PER_US).expect("the histogram resizes itself");
     }
 
     /// How many values there are.
@@ -83,11 +81,7 @@ impl Latency {
     pub fn mean_up_to_ms(&self, ms: f64) -> Option<f64> {
         let us = (ms * 1e3) as u64;
         let (mut sum, mut count) = (0.0, 0);
-        for value in self
-            .histogram
-            .iter_recorded()
-            .filter(|v| v.value_iterated_to() <= us)
-        {
+        for value in self.histogram.iter_recorded().filter(|v| v.value_iterated_to() <= us) {
             sum += self.histogram.median_equivalent(value.value_iterated_to()) as f64
                 * value.count_at_value() as f64;
             count += value.count_at_value();
@@ -99,12 +93,7 @@ impl Latency {
     pub fn cells(&self) -> Vec<(f64, u64)> {
         self.histogram
             .iter_recorded()
-            .map(|value| {
-                (
-                    value.value_iterated_to() as f64 / 1e3,
-                    value.count_at_value(),
-                )
-            })
+            .map(|value| (value.value_iterated_to() as f64 / 1e3, value.count_at_value()))
             .collect()
     }
 }
@@ -123,10 +112,7 @@ mod tests {
             let got = latency.quantile_ms(q).unwrap();
             assert!((got / want - 1.0).abs() <= RELATIVE_ERROR, "{q}: {got}");
         }
-        assert_eq!(
-            (latency.min_ms(), latency.max_ms()),
-            (Some(0.001), Some(100.0))
-        );
+        assert_eq!((latency.min_ms(), latency.max_ms()), (Some(0.001), Some(100.0)));
         assert!((latency.mean_ms().unwrap() - 50.0005).abs() < 1e-9);
         assert!((latency.count_above_ms(60.0) as f64 / 40_000.0 - 1.0).abs() < 2e-3);
     }

@@ -24,10 +24,7 @@ impl Count {
 
     /// The sum of two counts.
     pub fn plus(self, other: Self) -> Self {
-        Self {
-            packets: self.packets + other.packets,
-            bytes: self.bytes + other.bytes,
-        }
+        Self { packets: self.packets + other.packets, bytes: self.bytes + other.bytes }
     }
 }
 
@@ -39,6 +36,8 @@ pub struct Account {
     pub delivered: Count,
     /// Dropped, by reason.
     pub dropped: [Count; DropReason::ALL.len()],
+    /// Delivered packets that carried payload.
+    pub data_packets: u64,
     /// Payload bytes delivered in order to the application.
     pub goodput_bytes: u64,
     /// One-way latency from sending to delivery.
@@ -54,6 +53,7 @@ impl Account {
             sent: Count::default(),
             delivered: Count::default(),
             dropped: Default::default(),
+            data_packets: 0,
             goodput_bytes: 0,
             latency: Latency::default(),
             throughput: Series::new("throughput", "Mbps"),
@@ -63,18 +63,13 @@ impl Account {
 
     /// All drops together.
     pub fn dropped_in_all(&self) -> Count {
-        self.dropped
-            .iter()
-            .fold(Count::default(), |sum, count| sum.plus(*count))
+        self.dropped.iter().fold(Count::default(), |sum, count| sum.plus(*count))
     }
 
     /// What was sent and neither delivered nor dropped.
     fn outstanding(&self) -> Count {
         let gone = self.delivered.plus(self.dropped_in_all());
-        Count {
-            packets: self.sent.packets - gone.packets,
-            bytes: self.sent.bytes - gone.bytes,
-        }
+        Count { packets: self.sent.packets - gone.packets, bytes: self.sent.bytes - gone.bytes }
     }
 }
 
@@ -88,9 +83,7 @@ impl Ledger {
     /// Empty accounts for `traffic` entries; with `trace`, every packet's fate is kept as well.
     pub fn new(traffic: usize, trace: bool) -> Self {
         Self {
-            accounts: (0..traffic)
-                .map(|_| [Account::new(), Account::new()])
-                .collect(),
+            accounts: (0..traffic).map(|_| [Account::new(), Account::new()]).collect(),
             trace: trace.then(Vec::new),
         }
     }
@@ -111,6 +104,7 @@ impl Ledger {
     pub fn delivered(&mut self, now: Time, packet: &Packet) {
         let account = self.account_of(packet);
         account.delivered.add(packet);
+        account.data_packets += u64::from(packet.carries_data());
         account.interval_bytes += u64::from(packet.size);
         account.latency.record(now.since(packet.sent_at));
         self.trace_fate(now, packet, Fate::Delivered);
@@ -140,9 +134,7 @@ impl Ledger {
     pub fn sample(&mut self, interval: Time) {
         for account in self.accounts.iter_mut().flatten() {
             let bytes = std::mem::take(&mut account.interval_bytes);
-            account
-                .throughput
-                .push(bytes as f64 * 8e-6 / interval.secs_f64());
+            account.throughput.push(bytes as f64 * 8e-6 / interval.secs_f64());
         }
     }
 
@@ -151,12 +143,9 @@ impl Ledger {
         &self.accounts[traffic][direction as usize]
     }
 
-    /// Packets delivered, of all accounts.
-    pub fn delivered_in_all(&self) -> Count {
-        self.accounts
-            .iter()
-            .flatten()
-            .fold(Count::default(), |sum, a| sum.plus(a.delivered))
+    /// Packets delivered that carried payload, of all accounts.
+    pub fn data_packets(&self) -> u64 {
+        self.accounts.iter().flatten().map(|account| account.data_packets).sum()
     }
 
     /// Conservation: what is on the books as still under way must be what the stages hold.
@@ -168,13 +157,8 @@ impl Ledger {
             .accounts
             .iter()
             .flatten()
-            .fold(Count::default(), |sum, account| {
-                sum.plus(account.outstanding())
-            });
-        assert_eq!(
-            outstanding, inside,
-            "packets sent = delivered + dropped + inside is violated"
-        );
+            .fold(Count::default(), |sum, account| sum.plus(account.outstanding()));
+        assert_eq!(outstanding, inside, "packets sent = delivered + dropped + inside is violated");
     }
 
     /// The packet trace, if one was kept.

@@ -33,11 +33,7 @@ pub fn median(values: &[f64]) -> Option<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
     let mid = sorted.len() / 2;
-    Some(if sorted.len() % 2 == 1 {
-        sorted[mid]
-    } else {
-        (sorted[mid - 1] + sorted[mid]) / 2.0
-    })
+    Some(if sorted.len() % 2 == 1 { sorted[mid] } else { (sorted[mid - 1] + sorted[mid]) / 2.0 })
 }
 
 /// The least value that a share `quantile` of all values does not exceed.
@@ -98,9 +94,6 @@ mod tests {
         assert_eq!(quantile(&[4.0, 1.0, 2.0, 3.0], 0.9), Some(4.0));
         assert_eq!(quantile(&[4.0, 1.0, 2.0, 3.0], 0.5), Some(2.0));
         // Distances from 3: 2, 1, 0, 1, 97.
-        assert_eq!(
-            median_absolute_deviation(&[1.0, 2.0, 3.0, 4.0, 100.0]),
-            Some(1.0)
-        );
+        assert_eq!(median_absolute_deviation(&[1.0, 2.0, 3.0, 4.0, 100.0]), Some(1.0));
     }
 }

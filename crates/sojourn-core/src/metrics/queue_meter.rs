@@ -73,8 +73,6 @@ impl QueueMeter {
 
     /// All series, the queue delay first: the mean sojourn time of the packets that left.
     pub fn series(&self) -> impl Iterator<Item = &Series> {
-        [&self.delay, &self.bytes, &self.packets]
-            .into_iter()
-            .chain(&self.gauges)
+        [&self.delay, &self.bytes, &self.packets].into_iter().chain(&self.gauges)
     }
 }

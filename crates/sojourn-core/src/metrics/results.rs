@@ -183,7 +183,7 @@ pub struct Results {
     pub duration_s: f64,
     /// Wake-ups handled.
     pub events: u64,
-    /// Packets delivered end to end.
+    /// Packets delivered end to end that carried payload.
     pub forwarded_packets: u64,
     /// Hash over the time and stage of every event: equal for equal runs, bit for bit.
     pub fingerprint: u64,

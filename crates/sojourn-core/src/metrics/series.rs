@@ -23,15 +23,7 @@ pub struct Series {
 impl Series {
     /// A series without values.
     pub fn new(metric: &'static str, unit: &'static str) -> Self {
-        Self {
-            metric,
-            unit,
-            values: Vec::new(),
-            stride: 1,
-            sum: 0.0,
-            counted: 0,
-            taken: 0,
-        }
+        Self { metric, unit, values: Vec::new(), stride: 1, sum: 0.0, counted: 0, taken: 0 }
     }
 
     /// The value of the sampling interval that ends now; `NaN` for none.
@@ -44,11 +36,7 @@ impl Series {
         if self.taken < self.stride {
             return;
         }
-        let mean = if self.counted == 0 {
-            f64::NAN
-        } else {
-            self.sum / f64::from(self.counted)
-        };
+        let mean = if self.counted == 0 { f64::NAN } else { self.sum / f64::from(self.counted) };
         self.values.push(mean as f32);
         (self.sum, self.counted, self.taken) = (0.0, 0, 0);
         if self.values.len() == MAX_VALUES {

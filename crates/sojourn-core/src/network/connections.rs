@@ -25,14 +25,7 @@ impl Connection {
     pub fn new(app: u16, server: u16, tag: u32, tuples: [u32; 2], config: &Config) -> Self {
         let mut home = Endpoint::new(config);
         home.open();
-        Self {
-            generation: 0,
-            app,
-            tag,
-            server,
-            tuples,
-            ends: [home, Endpoint::new(config)],
-        }
+        Self { generation: 0, app, tag, server, tuples, ends: [home, Endpoint::new(config)] }
     }
 
     /// Both ends have closed and know it of each other.
@@ -90,10 +83,7 @@ impl Connections {
 
     /// The name of what is in a slot.
     pub fn id(&self, slot: u32) -> ConnectionId {
-        ConnectionId {
-            slot,
-            generation: self.slots[slot as usize].generation,
-        }
+        ConnectionId { slot, generation: self.slots[slot as usize].generation }
     }
 
     /// Frees a slot: packets still on the way to it belong to no one.

@@ -28,7 +28,8 @@ use crate::tcp::{Config, News};
 use crate::units::{BitRate, Time};
 use connections::{Connection, Connections};
 
-/// What can be woken. Stages are numbered in this order, which decides who is first at equal times.
+/// What can be woken. Stages are numbered in this order, which decides who is first at equal times;
+/// the timers of connections come after all of them.
 #[derive(Clone, Copy, Debug)]
 enum Stage {
     /// Takes the samples of all series.
@@ -45,8 +46,6 @@ enum Stage {
     Cable,
     /// A traffic model's timer.
     App(u16),
-    /// The timers of one end of a connection.
-    Timer(u32, End),
 }
 
 /// A traffic model with what belongs to it.
@@ -65,6 +64,9 @@ pub struct Simulation {
     now: Time,
     end: Time,
     wake: Wake,
+    /// The timers of connections, two to a slot: there are many and they are rarely due, so they
+    /// have a tournament of their own.
+    timers: Wake,
     stages: Vec<Stage>,
     events: u64,
     fingerprint: u64,
@@ -101,7 +103,8 @@ impl Simulation {
         let mut simulation = Self {
             now: Time::ZERO,
             end: Time::from_secs_f64(s.duration_s),
-            wake: Wake::new(64),
+            wake: Wake::new(2),
+            timers: Wake::new(64),
             stages: Vec::new(),
             events: 0,
             fingerprint: 0,
@@ -155,10 +158,6 @@ impl Simulation {
         self.cable_stage() + 1 + StageId::from(app)
     }
 
-    fn timer_stage(&self, slot: u32, end: End) -> StageId {
-        self.app_stage(0) + self.players.len() as StageId + 2 * slot + end as StageId
-    }
-
     fn start_apps(&mut self) {
         self.wake.set(SAMPLER, self.sample_interval);
         for app in 0..self.players.len() as u16 {
@@ -189,15 +188,22 @@ impl Simulation {
     pub fn advance(&mut self, events: u64) -> bool {
         for _ in 0..events {
             let (at, stage) = self.wake.next();
-            if at > self.end {
+            let (timer_at, timer) = self.timers.next();
+            let due = at.min(timer_at);
+            if due > self.end {
                 self.now = self.end;
                 return false;
             }
-            debug_assert!(at >= self.now, "time runs backwards at stage {stage}");
-            self.now = at;
+            debug_assert!(due >= self.now, "time runs backwards");
+            self.now = due;
             self.events += 1;
-            self.fingerprint = mix(self.fingerprint, at, stage);
-            self.wake_stage(self.stages[stage as usize]);
+            if at <= timer_at {
+                self.fingerprint = mix(self.fingerprint, at, stage);
+                self.wake_stage(self.stages[stage as usize]);
+            } else {
+                self.fingerprint = mix(self.fingerprint, timer_at, !timer);
+                self.on_timer(timer);
+            }
         }
         true
     }
@@ -221,11 +227,8 @@ impl Simulation {
             Stage::UpLink(server) => {
                 let link = &mut self.up_links[usize::from(server)];
                 let packet = link.wake();
-                self.wake
-                    .set(MODEM + 1 + StageId::from(server), link.next_wake());
-                packet
-                    .into_iter()
-                    .for_each(|packet| self.arrive(End::Server, packet));
+                self.wake.set(MODEM + 1 + StageId::from(server), link.next_wake());
+                packet.into_iter().for_each(|packet| self.arrive(End::Server, packet));
             }
             Stage::DownLink(server) => {
                 let packet = self.down_links[usize::from(server)].wake();
@@ -242,15 +245,12 @@ impl Simulation {
             Stage::Cable => {
                 let packet = self.cable.wake();
                 self.wake.set(self.cable_stage(), self.cable.next_wake());
-                packet
-                    .into_iter()
-                    .for_each(|packet| self.arrive(End::Home, packet));
+                packet.into_iter().for_each(|packet| self.arrive(End::Home, packet));
             }
             Stage::App(app) => {
                 self.wake.set(self.app_stage(app), Time::NEVER);
                 self.tell(app, Event::Timer);
             }
-            Stage::Timer(slot, end) => self.on_timer(slot, end),
             Stage::Sampler => self.sample(),
         }
     }
@@ -260,8 +260,7 @@ impl Simulation {
     }
 
     fn schedule_downstream(&mut self) {
-        self.wake
-            .set(self.downstream_stage(), self.downstream.next_wake());
+        self.wake.set(self.downstream_stage(), self.downstream.next_wake());
     }
 
     /// What the CMTS sends, if it does, and when its last byte leaves there.
@@ -307,8 +306,7 @@ impl Simulation {
     fn arrive(&mut self, end: End, packet: Packet) {
         self.ledger.delivered(self.now, &packet);
         if packet.flow == DATAGRAM {
-            self.ledger
-                .received(packet.traffic, packet.direction, u64::from(packet.size));
+            self.ledger.received(packet.traffic, packet.direction, u64::from(packet.size));
             return;
         }
         let connection = self.connections.get_mut(packet.flow);
@@ -319,16 +317,10 @@ impl Simulation {
         let endpoint = &mut connection.ends[end as usize];
         let news = endpoint.on_segment(self.now, &packet.segment, packet.sent_at, config);
         if news.received_bytes > 0 {
-            self.ledger
-                .received(packet.traffic, packet.direction, news.received_bytes);
+            self.ledger.received(packet.traffic, packet.direction, news.received_bytes);
         }
         self.pump(packet.flow, end);
-        if news
-            != (News {
-                received_bytes: news.received_bytes,
-                ..News::default()
-            })
-        {
+        if news != (News { received_bytes: news.received_bytes, ..News::default() }) {
             self.pass_on(packet.flow, end, &news);
         }
         self.release_if_done(packet.flow);
@@ -347,12 +339,14 @@ impl Simulation {
             self.send(packet);
         }
         let at = self.connections.get_mut(slot).ends[end as usize].deadline();
-        self.wake.set_no_later(self.timer_stage(slot, end), at);
+        self.timers.set_no_later(timer_of(slot, end), at);
     }
 
     /// The timer of an end may have been set later since; if so, this only sets it anew.
-    fn on_timer(&mut self, slot: u32, end: End) {
-        self.wake.set(self.timer_stage(slot, end), Time::NEVER);
+    fn on_timer(&mut self, timer: StageId) {
+        self.timers.set(timer, Time::NEVER);
+        let (slot, end) =
+            (timer / 2, if timer.is_multiple_of(2) { End::Home } else { End::Server });
         let connection = self.connections.get_mut(slot);
         let config = &self.players[usize::from(connection.app)].config;
         let endpoint = &mut connection.ends[end as usize];
@@ -388,11 +382,7 @@ impl Simulation {
         while let Some((app, event)) = self.to_tell.pop() {
             let mut commands = std::mem::take(&mut self.commands);
             let player = &mut self.players[usize::from(app)];
-            let mut desk = Desk {
-                now: self.now,
-                rng: &mut player.rng,
-                commands: &mut commands,
-            };
+            let mut desk = Desk { now: self.now, rng: &mut player.rng, commands: &mut commands };
             player.app.on_event(event, &mut desk);
             for command in commands.drain(..) {
                 self.carry_out(app, command);
@@ -421,11 +411,7 @@ impl Simulation {
                     self.pump(id.slot, end);
                 }
             }
-            Command::Datagram {
-                server,
-                direction,
-                size,
-            } => {
+            Command::Datagram { server, direction, size } => {
                 self.send_datagram(app, server, direction, size);
             }
             Command::Wake(at) => self.wake.set(self.app_stage(app), at),
@@ -436,12 +422,9 @@ impl Simulation {
         let player = &mut self.players[usize::from(app)];
         let tuples = [player.ports.bits() as u32, player.ports.bits() as u32];
         let (id, is_new) =
-            self.connections
-                .open(Connection::new(app, server, tag, tuples, &player.config));
+            self.connections.open(Connection::new(app, server, tag, tuples, &player.config));
         if is_new {
-            self.stages
-                .extend([End::Home, End::Server].map(|end| Stage::Timer(id.slot, end)));
-            self.wake.grow(self.stages.len());
+            self.timers.grow(2 * (id.slot as usize + 1));
         }
         self.to_tell.push((app, Event::Opening(tag, id)));
         self.pump(id.slot, End::Home);
@@ -451,7 +434,7 @@ impl Simulation {
         if self.connections.get_mut(slot).is_done() {
             self.connections.release(slot);
             for end in [End::Home, End::Server] {
-                self.wake.set(self.timer_stage(slot, end), Time::NEVER);
+                self.timers.set(timer_of(slot, end), Time::NEVER);
             }
         }
     }
@@ -482,11 +465,7 @@ impl Simulation {
 
     /// What all stages hold.
     fn inside(&self) -> Count {
-        let links = self
-            .up_links
-            .iter()
-            .chain(&self.down_links)
-            .chain([&self.cable]);
+        let links = self.up_links.iter().chain(&self.down_links).chain([&self.cable]);
         links
             .map(Link::inside)
             .chain([self.modem.inside(), self.downstream.inside()])
@@ -507,9 +486,7 @@ impl Simulation {
 fn player(scenario: &Scenario, name: &str) -> Player {
     let spec = &scenario.traffic[name];
     let server = |name: &str| scenario.servers.get_index_of(name).unwrap_or_default() as u16;
-    let options = spec
-        .tcp()
-        .map_or_else(|| scenario.tcp.clone(), |own| own.or(&scenario.tcp));
+    let options = spec.tcp().map_or_else(|| scenario.tcp.clone(), |own| own.or(&scenario.tcp));
     let mut ports = Rng::named(scenario.seed, &format!("ports of {name}"));
     Player {
         app: spec.start(&server),
@@ -518,6 +495,11 @@ fn player(scenario: &Scenario, name: &str) -> Player {
         ports,
         config: options.resolve(scenario.dialect),
     }
+}
+
+/// The number of the timer of an end of a connection.
+fn timer_of(slot: u32, end: End) -> StageId {
+    2 * slot + end as StageId
 }
 
 /// Folds an event into the fingerprint of the run.

@@ -20,43 +20,34 @@ pub(super) fn results(run: &Simulation, packets: Vec<PacketRecord>) -> Results {
         version: crate::VERSION,
         duration_s: run.scenario.duration_s,
         events: run.events,
-        forwarded_packets: run.ledger.delivered_in_all().packets,
+        forwarded_packets: run.ledger.data_packets(),
         fingerprint: run.fingerprint,
         warnings: Vec::new(),
         flows: Vec::new(),
         queues: meters.iter().map(|meter| queue_row(meter)).collect(),
         pages: Vec::new(),
         latencies: Vec::new(),
-        series: meters
-            .iter()
-            .flat_map(|meter| queue_series(run, meter))
-            .collect(),
+        series: meters.iter().flat_map(|meter| queue_series(run, meter)).collect(),
         packets,
         traffic: names.clone(),
     };
     for (index, direction, account) in used {
         let name = &names[index];
-        results
-            .flows
-            .push(flow_row(run, index, direction, account, &done[index]));
+        results.flows.push(flow_row(run, index, direction, account, &done[index]));
         results.latencies.push(LatencyCells {
             traffic: name.clone(),
             direction: direction.name(),
             cells: account.latency.cells(),
         });
         let subject = format!("{name} {}", direction.name());
-        results
-            .series
-            .push(series_row(run, subject, &account.throughput));
+        results.series.push(series_row(run, subject, &account.throughput));
     }
     for (name, done) in names.iter().zip(&done) {
-        results
-            .pages
-            .extend(done.pages.iter().map(|(start, load_time)| PageRow {
-                traffic: name.clone(),
-                start_s: start.secs_f64(),
-                load_time_s: load_time.secs_f64(),
-            }));
+        results.pages.extend(done.pages.iter().map(|(start, load_time)| PageRow {
+            traffic: name.clone(),
+            start_s: start.secs_f64(),
+            load_time_s: load_time.secs_f64(),
+        }));
     }
     results.warnings = warnings(run, &done);
     results
@@ -75,11 +66,7 @@ fn flow_row(
     account: &Account,
     done: &Done,
 ) -> FlowRow {
-    let (name, spec) = run
-        .scenario
-        .traffic
-        .get_index(index)
-        .expect("an account per traffic entry");
+    let (name, spec) = run.scenario.traffic.get_index(index).expect("an account per traffic entry");
     let dropped = account.dropped_in_all().packets;
     let ended = account.delivered.packets + dropped;
     let mbps = |bytes: u64| bytes as f64 * 8e-6 / run.scenario.duration_s;
@@ -138,11 +125,7 @@ fn score_voice(row: &mut FlowRow, latency: &Latency, dropped: u64, ended: u64) {
 }
 
 fn score_pages(row: &mut FlowRow, done: &Done) {
-    let times: Vec<f64> = done
-        .pages
-        .iter()
-        .map(|(_, load_time)| load_time.secs_f64())
-        .collect();
+    let times: Vec<f64> = done.pages.iter().map(|(_, load_time)| load_time.secs_f64()).collect();
     row.page_loads = Some(times.len() as u64);
     row.page_load_median_s = qoe::median(&times);
     row.page_load_mad_s = qoe::median_absolute_deviation(&times);
@@ -163,19 +146,12 @@ fn queue_row(meter: &QueueMeter) -> QueueRow {
 }
 
 fn queue_series(run: &Simulation, meter: &QueueMeter) -> Vec<SeriesRow> {
-    meter
-        .series()
-        .map(|series| series_row(run, meter.name().to_owned(), series))
-        .collect()
+    meter.series().map(|series| series_row(run, meter.name().to_owned(), series)).collect()
 }
 
 fn series_row(run: &Simulation, subject: String, series: &Series) -> SeriesRow {
     let interval_s = run.sample_interval.secs_f64() * f64::from(series.stride);
-    SeriesRow {
-        subject,
-        series: series.clone(),
-        interval_s,
-    }
+    SeriesRow { subject, series: series.clone(), interval_s }
 }
 
 /// What a user must know before trusting the results.
@@ -184,13 +160,9 @@ fn warnings(run: &Simulation, done: &[Done]) -> Vec<String> {
     for (index, (name, spec)) in run.scenario.traffic.iter().enumerate() {
         let sent = Direction::BOTH.map(|way| run.ledger.account(index, way).sent.packets);
         if sent == [0, 0] {
-            warnings.push(format!(
-                "traffic.{name} sent nothing: does it start within the run?"
-            ));
+            warnings.push(format!("traffic.{name} sent nothing: does it start within the run?"));
         } else if spec.quality() == Quality::Pages && done[index].pages.is_empty() {
-            warnings.push(format!(
-                "traffic.{name} did not finish loading a single page"
-            ));
+            warnings.push(format!("traffic.{name} did not finish loading a single page"));
         }
     }
     warnings

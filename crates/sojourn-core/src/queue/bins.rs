@@ -31,17 +31,8 @@ pub struct Bins {
 impl Bins {
     /// `count` empty bins.
     pub fn new(count: usize) -> Self {
-        let chain = Chain {
-            head: END,
-            tail: END,
-            backlog: Backlog::default(),
-        };
-        Self {
-            slots: Vec::new(),
-            free: END,
-            chains: vec![chain; count],
-            total: Backlog::default(),
-        }
+        let chain = Chain { head: END, tail: END, backlog: Backlog::default() };
+        Self { slots: Vec::new(), free: END, chains: vec![chain; count], total: Backlog::default() }
     }
 
     /// What waits in one bin.
@@ -100,18 +91,12 @@ impl Bins {
 
     fn take_slot(&mut self, packet: Packet) -> u32 {
         if self.free == END {
-            self.slots.push(Slot {
-                packet: Some(packet),
-                next: END,
-            });
+            self.slots.push(Slot { packet: Some(packet), next: END });
             return (self.slots.len() - 1) as u32;
         }
         let slot = self.free;
         self.free = self.slots[slot as usize].next;
-        self.slots[slot as usize] = Slot {
-            packet: Some(packet),
-            next: END,
-        };
+        self.slots[slot as usize] = Slot { packet: Some(packet), next: END };
         slot
     }
 

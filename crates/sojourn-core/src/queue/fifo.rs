@@ -19,12 +19,7 @@ pub struct Parameters {}
 
 impl SchedulerParameters for Parameters {
     fn start(&self, law: &LawSpec) -> Scheduler {
-        Fifo {
-            packets: VecDeque::new(),
-            bytes: 0,
-            law: law.start(),
-        }
-        .into()
+        Fifo { packets: VecDeque::new(), bytes: 0, law: law.start() }.into()
     }
 }
 
@@ -42,16 +37,10 @@ impl Discipline for Fifo {
         let size = u64::from(packet.size);
         if !entry.limit.admits(backlog, size) {
             self.law.on_overflow();
-            entry
-                .ledger
-                .dropped(entry.now, packet, DropReason::Overflow);
+            entry.ledger.dropped(entry.now, packet, DropReason::Overflow);
             return;
         }
-        let arrival = Arrival {
-            now: entry.now,
-            size,
-            backlog,
-        };
+        let arrival = Arrival { now: entry.now, size, backlog };
         if self.law.on_arrival(&arrival, entry.outlet, entry.rng) == Verdict::Drop {
             entry.ledger.dropped(entry.now, packet, DropReason::Aqm);
             return;
@@ -82,10 +71,7 @@ impl Discipline for Fifo {
 
     #[inline]
     fn backlog(&self) -> Backlog {
-        Backlog {
-            bytes: self.bytes,
-            packets: self.packets.len() as u64,
-        }
+        Backlog { bytes: self.bytes, packets: self.packets.len() as u64 }
     }
 
     #[inline]

@@ -146,9 +146,7 @@ impl Queue {
     ) -> Self {
         let unlimited = spec.limit_bytes.is_none() && spec.limit_packets.is_none();
         let limit = Limit {
-            bytes: spec
-                .limit_bytes
-                .unwrap_or(if unlimited { default_bytes } else { u64::MAX }),
+            bytes: spec.limit_bytes.unwrap_or(if unlimited { default_bytes } else { u64::MAX }),
             packets: spec.limit_packets.unwrap_or(u64::MAX),
             exclusive: dialect == Dialect::Ns2,
         };
@@ -162,22 +160,14 @@ impl Queue {
 
     /// Bytes the queue may hold; a limit in packets counts them at 1500 bytes.
     pub fn buffer_bytes(&self) -> u64 {
-        self.limit
-            .bytes
-            .min(self.limit.packets.saturating_mul(1500))
+        self.limit.bytes.min(self.limit.packets.saturating_mul(1500))
     }
 
     /// Takes a packet in, or drops it or others.
     #[inline]
     pub fn enqueue(&mut self, now: Time, mut packet: Packet, outlet: &Outlet, ledger: &mut Ledger) {
         packet.queued_at = now;
-        let entry = &mut Entry {
-            now,
-            outlet,
-            limit: &self.limit,
-            rng: &mut self.rng,
-            ledger,
-        };
+        let entry = &mut Entry { now, outlet, limit: &self.limit, rng: &mut self.rng, ledger };
         self.scheduler.enqueue(packet, entry);
     }
 
@@ -213,9 +203,7 @@ impl Queue {
 
     /// Samples the queue for its series.
     pub fn sample(&mut self) {
-        let Self {
-            scheduler, meter, ..
-        } = self;
+        let Self { scheduler, meter, .. } = self;
         meter.sample(scheduler.backlog(), |gauges| scheduler.gauges(gauges));
     }
 }

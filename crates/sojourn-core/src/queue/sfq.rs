@@ -35,19 +35,13 @@ pub struct Parameters {
 
 impl Default for Parameters {
     fn default() -> Self {
-        Self {
-            bins: 1024,
-            quantum_bytes: 1514,
-        }
+        Self { bins: 1024, quantum_bytes: 1514 }
     }
 }
 
 impl SchedulerParameters for Parameters {
     fn start(&self, law: &LawSpec) -> Scheduler {
-        let turn = || Turn {
-            deficit: 0,
-            scheduled: false,
-        };
+        let turn = || Turn { deficit: 0, scheduled: false };
         Sfq {
             quantum: i64::from(self.quantum_bytes),
             bins: Bins::new(self.bins as usize),
@@ -83,10 +77,7 @@ impl Sfq {
     fn schedule(&mut self, bin: usize) {
         let turn = &mut self.turns[bin];
         if !turn.scheduled {
-            *turn = Turn {
-                deficit: self.quantum.max(1),
-                scheduled: true,
-            };
+            *turn = Turn { deficit: self.quantum.max(1), scheduled: true };
             self.fresh.push_back(bin as u32);
         }
     }
@@ -94,11 +85,7 @@ impl Sfq {
     /// The bin whose turn it is; bins that have used up their quantum go to the end of the round.
     fn current(&mut self) -> Option<usize> {
         loop {
-            let list = if self.fresh.is_empty() {
-                &mut self.rounds
-            } else {
-                &mut self.fresh
-            };
+            let list = if self.fresh.is_empty() { &mut self.rounds } else { &mut self.fresh };
             let bin = *list.front()? as usize;
             if self.turns[bin].deficit > 0 {
                 return Some(bin);
@@ -110,31 +97,17 @@ impl Sfq {
     }
 
     fn unschedule_current(&mut self) {
-        let list = if self.fresh.is_empty() {
-            &mut self.rounds
-        } else {
-            &mut self.fresh
-        };
-        let bin = list
-            .pop_front()
-            .expect("the current bin is at the front of its list");
+        let list = if self.fresh.is_empty() { &mut self.rounds } else { &mut self.fresh };
+        let bin = list.pop_front().expect("the current bin is at the front of its list");
         self.turns[bin as usize].scheduled = false;
     }
 
     /// The busy bin with the most bytes, or packets where the limit is in packets.
     fn longest(&self, by_packets: bool) -> Option<usize> {
-        let busy = self
-            .fresh
-            .iter()
-            .chain(&self.rounds)
-            .map(|&bin| bin as usize);
+        let busy = self.fresh.iter().chain(&self.rounds).map(|&bin| bin as usize);
         busy.max_by_key(|&bin| {
             let backlog = self.bins.backlog_of(bin);
-            if by_packets {
-                backlog.packets
-            } else {
-                backlog.bytes
-            }
+            if by_packets { backlog.packets } else { backlog.bytes }
         })
     }
 
@@ -148,9 +121,7 @@ impl Sfq {
                 return;
             };
             self.laws[bin].on_overflow();
-            entry
-                .ledger
-                .dropped(entry.now, victim, DropReason::Overflow);
+            entry.ledger.dropped(entry.now, victim, DropReason::Overflow);
         }
     }
 }
@@ -161,16 +132,10 @@ impl Discipline for Sfq {
         let size = u64::from(packet.size);
         self.make_room(size, entry);
         if !entry.limit.admits(self.bins.backlog(), size) {
-            entry
-                .ledger
-                .dropped(entry.now, packet, DropReason::Overflow);
+            entry.ledger.dropped(entry.now, packet, DropReason::Overflow);
             return;
         }
-        let arrival = Arrival {
-            now: entry.now,
-            size,
-            backlog: self.bins.backlog_of(bin),
-        };
+        let arrival = Arrival { now: entry.now, size, backlog: self.bins.backlog_of(bin) };
         if self.laws[bin].on_arrival(&arrival, entry.outlet, entry.rng) == Verdict::Drop {
             entry.ledger.dropped(entry.now, packet, DropReason::Aqm);
             return;
@@ -197,11 +162,7 @@ impl Discipline for Sfq {
                 ledger.dropped(now, packet, DropReason::Aqm);
                 continue;
             }
-            let used = if self.quantum == 0 {
-                1
-            } else {
-                i64::from(packet.size)
-            };
+            let used = if self.quantum == 0 { 1 } else { i64::from(packet.size) };
             self.turns[bin].deficit -= used;
             return Some(packet);
         }
@@ -224,10 +185,6 @@ impl Discipline for Sfq {
     }
 
     fn gauges(&self, out: &mut Gauges) {
-        out.set(
-            "busy_bins",
-            "1",
-            (self.fresh.len() + self.rounds.len()) as f64,
-        );
+        out.set("busy_bins", "1", (self.fresh.len() + self.rounds.len()) as f64);
     }
 }

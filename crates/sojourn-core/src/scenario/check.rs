@@ -45,19 +45,12 @@ pub(super) struct Fault {
 impl Fault {
     /// A fault at a key.
     pub fn new(path: impl Into<String>, message: impl Into<String>) -> Self {
-        Self {
-            path: path.into(),
-            message: message.into(),
-        }
+        Self { path: path.into(), message: message.into() }
     }
 
     /// The problem that it is in a file or a `--set`.
     pub fn of(self, source: &str) -> Problem {
-        Problem {
-            source: source.to_owned(),
-            path: self.path,
-            message: self.message,
-        }
+        Problem { source: source.to_owned(), path: self.path, message: self.message }
     }
 }
 
@@ -86,9 +79,7 @@ impl Checker {
             return self.tagged(schema, &kinds, value, path);
         }
         if !shape::types(schema).is_empty()
-            && !shape::types(schema)
-                .iter()
-                .any(|t| shape::has_type(value, t))
+            && !shape::types(schema).iter().any(|t| shape::has_type(value, t))
         {
             return Err(self.misfit(schema, value, path));
         }
@@ -219,11 +210,7 @@ impl Checker {
 
 fn unknown(schema: &Value, path: &str, key: &str) -> Fault {
     let properties = schema["properties"].as_object();
-    let known: Vec<_> = properties
-        .into_iter()
-        .flatten()
-        .map(|(k, _)| &**k)
-        .collect();
+    let known: Vec<_> = properties.into_iter().flatten().map(|(k, _)| &**k).collect();
     let mut message = format!("unknown key; allowed here: {}", known.join(", "));
     if let Some(close) = words::closest(key, &known) {
         message += &format!(" (did you mean {close}?)");
@@ -247,10 +234,7 @@ fn count(len: usize, counts: &shape::Counts, value: &Value, path: &str) -> Resul
         return Ok(());
     }
     let (found, allowed) = (words::found(value), counts.text());
-    Err(Fault::new(
-        path,
-        format!("found {found}; allowed: {allowed}"),
-    ))
+    Err(Fault::new(path, format!("found {found}; allowed: {allowed}")))
 }
 
 #[cfg(test)]
@@ -259,14 +243,7 @@ mod tests {
     use crate::scenario::file::file_schema;
 
     /// Keywords that constrain nothing.
-    const NOTES: &[&str] = &[
-        "title",
-        "description",
-        "default",
-        "format",
-        "$schema",
-        "$defs",
-    ];
+    const NOTES: &[&str] = &["title", "description", "default", "format", "$schema", "$defs"];
     #[rustfmt::skip]
     const CHECKED: &[&str] = &[
         "type", "minimum", "maximum", "minItems", "maxItems", "items", "minProperties",
@@ -278,15 +255,10 @@ mod tests {
             assert!(schema.is_boolean(), "{schema}");
             return;
         };
-        let alone = ["$ref", "anyOf", "oneOf"]
-            .iter()
-            .find(|key| node.contains_key(**key));
+        let alone = ["$ref", "anyOf", "oneOf"].iter().find(|key| node.contains_key(**key));
         for key in node.keys().map(String::as_str) {
             let checked = alone.map_or(CHECKED.contains(&key), |alone| *alone == key);
-            assert!(
-                NOTES.contains(&key) || checked,
-                "{key} is not checked in {schema}"
-            );
+            assert!(NOTES.contains(&key) || checked, "{key} is not checked in {schema}");
         }
         if let Some(options) = node.get("oneOf") {
             assert!(
@@ -294,19 +266,11 @@ mod tests {
                 "{options}"
             );
         }
-        let lists = ["anyOf", "oneOf"]
-            .iter()
-            .filter_map(|key| node.get(*key)?.as_array());
+        let lists = ["anyOf", "oneOf"].iter().filter_map(|key| node.get(*key)?.as_array());
         lists.flatten().for_each(assert_known);
-        let tables = ["properties", "$defs"]
-            .iter()
-            .filter_map(|key| node.get(*key)?.as_object());
-        tables
-            .flat_map(|table| table.values())
-            .for_each(assert_known);
-        let nodes = ["items", "additionalProperties"]
-            .iter()
-            .filter_map(|key| node.get(*key));
+        let tables = ["properties", "$defs"].iter().filter_map(|key| node.get(*key)?.as_object());
+        tables.flat_map(|table| table.values()).for_each(assert_known);
+        let nodes = ["items", "additionalProperties"].iter().filter_map(|key| node.get(*key));
         nodes.for_each(assert_known);
     }
 

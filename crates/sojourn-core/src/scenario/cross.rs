@@ -15,16 +15,8 @@ const LARGEST_PACKET: u64 = 9018;
 /// The first fault.
 pub(super) fn check(scenario: &Scenario) -> Result<(), Fault> {
     let (up, down) = (&scenario.upstream, &scenario.downstream);
-    at_least(
-        "upstream",
-        ("peak_mbps", up.peak_mbps),
-        ("sustained_mbps", up.sustained_mbps),
-    )?;
-    at_least(
-        "downstream",
-        ("peak_mbps", down.peak_mbps),
-        ("sustained_mbps", down.sustained_mbps),
-    )?;
+    at_least("upstream", ("peak_mbps", up.peak_mbps), ("sustained_mbps", up.sustained_mbps))?;
+    at_least("downstream", ("peak_mbps", down.peak_mbps), ("sustained_mbps", down.sustained_mbps))?;
     if let Some(congestion) = &up.congestion {
         ascending(congestion)?;
     }
@@ -36,17 +28,10 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), Fault> {
             tcp(scenario, own, &path)?;
         }
     }
-    let room = Room {
-        packet: largest_packet(scenario),
-        exclusive: scenario.dialect == Dialect::Ns2,
-    };
+    let room =
+        Room { packet: largest_packet(scenario), exclusive: scenario.dialect == Dialect::Ns2 };
     room.check("upstream", &up.queue, up.sustained_mbps, up.burst_bytes)?;
-    room.check(
-        "downstream",
-        &down.queue,
-        down.sustained_mbps,
-        down.burst_bytes,
-    )
+    room.check("downstream", &down.queue, down.sustained_mbps, down.burst_bytes)
 }
 
 /// The first of two keys in the table at `path` must not be less than the second.
@@ -54,10 +39,7 @@ fn at_least(path: &str, (key, value): (&str, f64), least: (&str, f64)) -> Result
     if value >= least.1 {
         return Ok(());
     }
-    let message = format!(
-        "found {value}; allowed: {} or more, by {}",
-        least.1, least.0
-    );
+    let message = format!("found {value}; allowed: {} or more, by {}", least.1, least.0);
     Err(Fault::new(words::join(path, key), message))
 }
 
@@ -116,11 +98,7 @@ fn times(app: &AppSpec, path: &str) -> Result<(), Fault> {
 fn tcp(scenario: &Scenario, own: &TcpOptions, path: &str) -> Result<(), Fault> {
     let config = own.or(&scenario.tcp).resolve(scenario.dialect);
     let place = |is_own: bool| {
-        if is_own {
-            format!("{path}.tcp")
-        } else {
-            "tcp".to_owned()
-        }
+        if is_own { format!("{path}.tcp") } else { "tcp".to_owned() }
     };
     at_least(
         &place(own.max_window_segments.is_some()),
@@ -154,11 +132,7 @@ fn largest_packet(scenario: &Scenario) -> u64 {
         }
         (_, None) => 0,
     };
-    scenario
-        .traffic
-        .values()
-        .map(packet)
-        .fold(FULL_PACKET, u64::max)
+    scenario.traffic.values().map(packet).fold(FULL_PACKET, u64::max)
 }
 
 /// Room for one packet in queues and bursts, without which nothing would ever pass.
@@ -191,10 +165,8 @@ impl Room {
             }
         }
         if burst < self.packet {
-            let message = format!(
-                "found {burst}; allowed: {} or more, the largest packet",
-                self.packet
-            );
+            let message =
+                format!("found {burst}; allowed: {} or more, the largest packet", self.packet);
             return Err(Fault::new(format!("{path}.burst_bytes"), message));
         }
         Ok(())

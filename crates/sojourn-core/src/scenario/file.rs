@@ -20,29 +20,15 @@ pub struct Variant {
 /// `text` is the file's, `source` its name in messages. Each of `sets` is `key.path=value` and wins
 /// over the file and its variants; one that begins with `compare.` changes a variant.
 pub fn load(text: &str, source: &str, sets: &[String]) -> Result<Vec<Variant>, Problem> {
-    let sets = sets
-        .iter()
-        .map(|set| Set::parse(set))
-        .collect::<Result<Vec<_>, _>>()?;
+    let sets = sets.iter().map(|set| Set::parse(set)).collect::<Result<Vec<_>, _>>()?;
     let mut base = text::document(text).map_err(|fault| fault.of(source))?;
     for set in &sets {
         set.apply(&mut base)?;
     }
-    let compare = base
-        .as_object_mut()
-        .and_then(|table| table.shift_remove(COMPARE));
+    let compare = base.as_object_mut().and_then(|table| table.shift_remove(COMPARE));
     // Where there are no variants, messages name the key that would bring them.
-    let schema = if compare.is_some() {
-        json_schema()
-    } else {
-        file_schema()
-    };
-    let file = File {
-        source,
-        sets,
-        base,
-        checker: Checker::new(schema),
-    };
+    let schema = if compare.is_some() { json_schema() } else { file_schema() };
+    let file = File { source, sets, base, checker: Checker::new(schema) };
     match compare {
         None => Ok(vec![file.variant("", &json!({}))?]),
         Some(compare) => file.variants(&compare),
@@ -79,8 +65,7 @@ fn without_nulls(value: Value) -> Value {
     match value {
         Value::Object(table) => {
             let set = table.into_iter().filter(|(_, value)| !value.is_null());
-            set.map(|(key, value)| (key, without_nulls(value)))
-                .collect()
+            set.map(|(key, value)| (key, without_nulls(value))).collect()
         }
         Value::Array(items) => items.into_iter().map(without_nulls).collect(),
         other => other,
@@ -101,9 +86,7 @@ impl File<'_> {
         let checked = Checker::new(schema).check(compare, COMPARE);
         checked.map_err(|fault| self.problem(fault, ""))?;
         let variants = compare.as_object().into_iter().flatten();
-        variants
-            .map(|(name, overlay)| self.named(name, overlay))
-            .collect()
+        variants.map(|(name, overlay)| self.named(name, overlay)).collect()
     }
 
     fn named(&self, name: &str, overlay: &Value) -> Result<Variant, Problem> {
@@ -120,13 +103,8 @@ impl File<'_> {
         for set in self.sets.iter().filter(|set| !set.is_for_variants()) {
             set.apply(&mut value)?;
         }
-        let scenario = self
-            .scenario(&value)
-            .map_err(|fault| self.problem(fault, name))?;
-        Ok(Variant {
-            name: name.to_owned(),
-            scenario,
-        })
+        let scenario = self.scenario(&value).map_err(|fault| self.problem(fault, name))?;
+        Ok(Variant { name: name.to_owned(), scenario })
     }
 
     fn scenario(&self, value: &Value) -> Result<Scenario, Fault> {
@@ -141,11 +119,7 @@ impl File<'_> {
 
     /// Tells where a fault came from: a set, the variant alone, or the scenario that all share.
     fn problem(&self, fault: Fault, variant: &str) -> Problem {
-        let set = self
-            .sets
-            .iter()
-            .rev()
-            .find(|set| set.gave(&fault.path, variant));
+        let set = self.sets.iter().rev().find(|set| set.gave(&fault.path, variant));
         let source = set.map_or(self.source, |set| &set.source);
         let shared = || self.scenario(&self.base).err().as_ref() == Some(&fault);
         if variant.is_empty() || shared() {

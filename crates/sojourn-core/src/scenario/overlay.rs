@@ -56,11 +56,7 @@ impl Set {
             }));
         };
         let value = text::value(value.trim(), &joined(&path)).map_err(|fault| fault.of(&source))?;
-        Ok(Self {
-            source,
-            path,
-            value,
-        })
+        Ok(Self { source, path, value })
     }
 
     /// Is it meant for the table of variants?
@@ -92,8 +88,7 @@ impl Set {
 }
 
 fn joined(path: &[String]) -> String {
-    path.iter()
-        .fold(String::new(), |path, key| words::join(&path, key))
+    path.iter().fold(String::new(), |path, key| words::join(&path, key))
 }
 
 /// From the table or list at `path` to one of its values, made where a table lacks it.
@@ -107,10 +102,7 @@ fn step<'a>(place: &'a mut Value, key: &str, path: &str) -> Result<&'a mut Value
             };
             let item = key.parse::<usize>().ok().and_then(|i| items.get_mut(i));
             item.ok_or_else(|| {
-                Fault::new(
-                    words::join(path, key),
-                    format!("no such item; allowed: {allowed}"),
-                )
+                Fault::new(words::join(path, key), format!("no such item; allowed: {allowed}"))
             })
         }
         other => {
@@ -152,18 +144,12 @@ mod tests {
     fn an_entry_named_kind_is_an_entry() {
         let base = json!({"files": {"delay_ms": 1}});
         let both = laid(base, json!({"kind": {"delay_ms": 2}}));
-        assert_eq!(
-            both,
-            json!({"files": {"delay_ms": 1}, "kind": {"delay_ms": 2}})
-        );
+        assert_eq!(both, json!({"files": {"delay_ms": 1}, "kind": {"delay_ms": 2}}));
     }
 
     #[test]
     fn merged_keys_keep_their_place() {
-        let both = laid(
-            json!({"b": 1, "a": {"x": 1}}),
-            json!({"a": {"x": 2}, "b": 3}),
-        );
+        let both = laid(json!({"b": 1, "a": {"x": 1}}), json!({"a": {"x": 2}, "b": 3}));
         assert_eq!(both.to_string(), r#"{"b":3,"a":{"x":2}}"#);
     }
 

@@ -136,11 +136,7 @@ pub struct Mac {
 
 impl Default for Mac {
     fn default() -> Self {
-        Self {
-            map_interval_ms: 2.0,
-            channel_mbps: 100.0,
-            grant_spread_percent: 1.0,
-        }
+        Self { map_interval_ms: 2.0, channel_mbps: 100.0, grant_spread_percent: 1.0 }
     }
 }
 
@@ -226,10 +222,7 @@ pub struct Metrics {
 
 impl Default for Metrics {
     fn default() -> Self {
-        Self {
-            series_interval_ms: 100.0,
-            packet_trace: false,
-        }
+        Self { series_interval_ms: 100.0, packet_trace: false }
     }
 }
 

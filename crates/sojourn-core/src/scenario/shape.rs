@@ -6,10 +6,7 @@ use super::check::TAG;
 
 /// The strings of a list.
 pub(super) fn strings(list: &Value) -> impl Iterator<Item = &str> {
-    list.as_array()
-        .into_iter()
-        .flatten()
-        .filter_map(Value::as_str)
+    list.as_array().into_iter().flatten().filter_map(Value::as_str)
 }
 
 /// The names of a schema that allows nothing but some names.
@@ -27,9 +24,7 @@ pub(super) fn choices(schema: &Value) -> Option<Vec<&str>> {
 /// The tables of a schema that tells several by their tag.
 pub(super) fn kinds(schema: &Value) -> Option<Vec<(&str, &Value)>> {
     let alternatives = schema["oneOf"].as_array()?.iter();
-    alternatives
-        .map(|table| Some((table["properties"][TAG]["const"].as_str()?, table)))
-        .collect()
+    alternatives.map(|table| Some((table["properties"][TAG]["const"].as_str()?, table))).collect()
 }
 
 /// The types of values.
@@ -82,11 +77,7 @@ pub(super) struct Counts {
 
 /// Of a list.
 pub(super) fn items(schema: &Value) -> Counts {
-    Counts {
-        min: schema["minItems"].as_u64(),
-        max: schema["maxItems"].as_u64(),
-        noun: "items",
-    }
+    Counts { min: schema["minItems"].as_u64(), max: schema["maxItems"].as_u64(), noun: "items" }
 }
 
 /// Of a table.
@@ -114,10 +105,6 @@ impl Counts {
     /// In words that follow a noun.
     pub fn of(&self) -> String {
         let text = self.text();
-        if text.is_empty() {
-            text
-        } else {
-            format!(" of {text}")
-        }
+        if text.is_empty() { text } else { format!(" of {text}") }
     }
 }

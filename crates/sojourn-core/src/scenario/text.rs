@@ -81,13 +81,11 @@ fn integer_value(integer: &DeInteger, path: &str) -> Result<Value, Fault> {
         return Ok(Value::from(number));
     }
     // Beyond what TOML asks for, but seeds have all 64 bits.
-    u64::from_str_radix(digits, radix)
-        .map(Value::from)
-        .map_err(|_| {
-            let (min, max) = (i64::MIN, u64::MAX);
-            let message = format!("found {integer}; allowed: whole numbers from {min} to {max}");
-            Fault::new(path, message)
-        })
+    u64::from_str_radix(digits, radix).map(Value::from).map_err(|_| {
+        let (min, max) = (i64::MIN, u64::MAX);
+        let message = format!("found {integer}; allowed: whole numbers from {min} to {max}");
+        Fault::new(path, message)
+    })
 }
 
 /// A float with a whole value becomes an integer, so that 10e6 will do for a number of bytes.
@@ -110,11 +108,7 @@ fn items_value<'a>(
     depth: usize,
 ) -> Result<Value, Fault> {
     let item = |(i, item): (usize, &Spanned<DeValue>)| {
-        any_value(
-            item.get_ref(),
-            &words::join(path, &i.to_string()),
-            depth + 1,
-        )
+        any_value(item.get_ref(), &words::join(path, &i.to_string()), depth + 1)
     };
     items.enumerate().map(item).collect()
 }
@@ -137,10 +131,7 @@ mod tests {
     fn key_paths() {
         let path = |text| key_path(text).map(|path| path.join("|"));
         assert_eq!(path("dialect").as_deref(), Some("dialect"));
-        assert_eq!(
-            path(" a . 'b.c'.\"d=\\u0065\".0 ").as_deref(),
-            Some("a|b.c|d=e|0")
-        );
+        assert_eq!(path(" a . 'b.c'.\"d=\\u0065\".0 ").as_deref(), Some("a|b.c|d=e|0"));
         for bad in ["", " ", "a.", ".a", "a b", "[a]", "a.\"b", "é", "# a"] {
             assert_eq!(key_path(bad), None, "{bad}");
         }
@@ -165,10 +156,7 @@ mod tests {
 
     #[test]
     fn the_largest_seed_is_read() {
-        assert_eq!(
-            document("seed = 18446744073709551615").unwrap()["seed"],
-            u64::MAX
-        );
+        assert_eq!(document("seed = 18446744073709551615").unwrap()["seed"], u64::MAX);
         let fault = document("a.seed = 18446744073709551616").unwrap_err();
         assert_eq!(fault.path, "a.seed");
     }
@@ -176,16 +164,9 @@ mod tests {
     #[test]
     fn deep_nesting_is_a_fault_and_no_overflow() {
         let key = vec!["a"; 79].join(".");
-        let text = format!(
-            "{key} = {}1{}",
-            format!("{{ {key} = ").repeat(70),
-            " }".repeat(70)
-        );
+        let text = format!("{key} = {}1{}", format!("{{ {key} = ").repeat(70), " }".repeat(70));
         let fault = document(&text).unwrap_err();
-        assert_eq!(
-            fault.message,
-            "found a value inside 33 others; allowed: 32 or fewer"
-        );
+        assert_eq!(fault.message, "found a value inside 33 others; allowed: 32 or fewer");
         assert!(document(&"[".repeat(100_000)).is_err());
         assert!(document(&format!("a = {}", "[".repeat(100_000))).is_err());
         assert!(document(&"a.".repeat(100_000)).is_err());

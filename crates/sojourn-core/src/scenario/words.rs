@@ -35,11 +35,7 @@ pub(super) fn join(path: &str, key: &str) -> String {
     } else {
         format!("{key:?}")
     };
-    if path.is_empty() {
-        key
-    } else {
-        format!("{path}.{key}")
-    }
+    if path.is_empty() { key } else { format!("{path}.{key}") }
 }
 
 /// A description up to its first full stop.
@@ -55,24 +51,9 @@ pub(super) fn closest<'a>(word: &str, names: &[&'a str]) -> Option<&'a str> {
     if word.len() > LONGEST {
         return None;
     }
-    let distances = names.iter().map(|name| (distance(word, name), *name));
+    let distances = names.iter().map(|name| (strsim::levenshtein(word, name), *name));
     let (distance, name) = distances.min_by_key(|(distance, _)| *distance)?;
     (distance <= (name.len() / 3).max(1)).then_some(name)
-}
-
-/// Letters to add, leave out or change to get from one word to the other.
-fn distance(a: &str, b: &str) -> usize {
-    let mut row: Vec<usize> = (0..=b.chars().count()).collect();
-    for (i, from) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, to) in b.chars().enumerate() {
-            let change = diagonal + usize::from(from != to);
-            diagonal = row[j + 1];
-            row[j + 1] = change.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[row.len() - 1]
 }
 
 #[cfg(test)]
@@ -91,19 +72,8 @@ mod tests {
     }
 
     #[test]
-    fn distances() {
-        assert_eq!(distance("", ""), 0);
-        assert_eq!(distance("", "abc"), 3);
-        assert_eq!(distance("abc", ""), 3);
-        assert_eq!(distance("kitten", "sitting"), 3);
-    }
-
-    #[test]
     fn long_strings_are_cut_between_characters() {
-        assert_eq!(
-            quoted(&"é".repeat(41)),
-            format!("\"{}\"...", "é".repeat(40))
-        );
+        assert_eq!(quoted(&"é".repeat(41)), format!("\"{}\"...", "é".repeat(40)));
     }
 
     #[test]

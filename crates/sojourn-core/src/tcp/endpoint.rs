@@ -66,10 +66,7 @@ impl Endpoint {
             sender: Sender::new(),
             receiver: Receiver::new(),
             rtt: Rtt::new(config),
-            window: Window {
-                cwnd: config.initial_window,
-                ssthresh: config.max_window,
-            },
+            window: Window { cwnd: config.initial_window, ssthresh: config.max_window },
             controller: config.congestion_control.start(config),
             syn_due: false,
             syns_sent: 0,
@@ -97,11 +94,7 @@ impl Endpoint {
 
     /// Will tell when `bytes` more have come than were expected so far.
     pub fn expect(&mut self, bytes: u64) {
-        let base = if self.expected == u64::MAX {
-            1
-        } else {
-            self.expected
-        };
+        let base = if self.expected == u64::MAX { 1 } else { self.expected };
         self.expected = base + bytes;
     }
 
@@ -225,11 +218,8 @@ impl Endpoint {
 
     /// RFC 6298 §5.2-5.3.
     fn restart_rto(&mut self, now: Time, config: &Config) {
-        self.rto_due = if self.sender.is_outstanding() {
-            now + self.rtt.timeout(config)
-        } else {
-            Time::NEVER
-        };
+        self.rto_due =
+            if self.sender.is_outstanding() { now + self.rtt.timeout(config) } else { Time::NEVER };
     }
 
     /// A deadline has passed.
@@ -273,10 +263,7 @@ impl Endpoint {
         self.syn_due = false;
         self.syns_sent += 1;
         self.rto_due = now + self.rtt.timeout(config);
-        let mut segment = Segment {
-            syn: true,
-            ..Segment::default()
-        };
+        let mut segment = Segment { syn: true, ..Segment::default() };
         if self.state == State::SynReceived {
             self.receiver.acknowledge(&mut segment, config);
         }
@@ -315,10 +302,7 @@ impl Endpoint {
     }
 
     fn bare_ack(&mut self, config: &Config) -> (Segment, u16) {
-        let mut segment = Segment {
-            seq: self.sender.highest_sent(),
-            ..Segment::default()
-        };
+        let mut segment = Segment { seq: self.sender.highest_sent(), ..Segment::default() };
         self.receiver.acknowledge(&mut segment, config);
         let blocks = segment.sack.iter().filter(|block| block.end > 0).count() as u16;
         let (once, each) = config.sack_bytes;

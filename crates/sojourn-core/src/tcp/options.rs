@@ -82,9 +82,7 @@ impl TcpOptions {
             mss_bytes: self.mss_bytes.or(base.mss_bytes),
             header_bytes: self.header_bytes.or(base.header_bytes),
             timestamps: self.timestamps.or(base.timestamps),
-            initial_window_segments: self
-                .initial_window_segments
-                .or(base.initial_window_segments),
+            initial_window_segments: self.initial_window_segments.or(base.initial_window_segments),
             max_window_segments: self.max_window_segments.or(base.max_window_segments),
             ack_every_segments: self.ack_every_segments.or(base.ack_every_segments),
             delayed_ack_ms: self.delayed_ack_ms.or(base.delayed_ack_ms),

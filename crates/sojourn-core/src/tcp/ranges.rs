@@ -21,11 +21,6 @@ impl Ranges {
         self.ranges.is_empty()
     }
 
-    /// Number of ranges.
-    pub fn len(&self) -> usize {
-        self.ranges.len()
-    }
-
     /// Forgets everything.
     pub fn clear(&mut self) {
         self.ranges.clear();
@@ -46,10 +41,7 @@ impl Ranges {
             self.covered += end - start;
         } else {
             let old: u64 = self.ranges[first..last].iter().map(|r| r.1 - r.0).sum();
-            let merged = (
-                start.min(self.ranges[first].0),
-                end.max(self.ranges[last - 1].1),
-            );
+            let merged = (start.min(self.ranges[first].0), end.max(self.ranges[last - 1].1));
             self.ranges[first] = merged;
             self.ranges.drain(first + 1..last);
             self.covered = self.covered - old + (merged.1 - merged.0);

@@ -86,10 +86,7 @@ impl Receiver {
         let block = self.held.containing(start).expect("just inserted");
         let mut recent = [u64::MAX; SACK_BLOCKS];
         recent[0] = start;
-        let others = self
-            .recent
-            .iter()
-            .filter(|&&at| at < block.0 || at >= block.1);
+        let others = self.recent.iter().filter(|&&at| at < block.0 || at >= block.1);
         for (slot, at) in recent[1..].iter_mut().zip(others) {
             *slot = *at;
         }
@@ -151,15 +148,9 @@ impl Receiver {
     }
 
     fn write_blocks(&self, blocks: &mut [SackBlock; SACK_BLOCKS]) {
-        let held = self
-            .recent
-            .iter()
-            .filter_map(|&at| self.held.containing(at));
+        let held = self.recent.iter().filter_map(|&at| self.held.containing(at));
         for (block, (start, end)) in blocks.iter_mut().zip(held) {
-            *block = SackBlock {
-                start: (start - self.next) as u32,
-                end: (end - self.next) as u32,
-            };
+            *block = SackBlock { start: (start - self.next) as u32, end: (end - self.next) as u32 };
         }
     }
 }
@@ -170,11 +161,7 @@ mod tests {
     use crate::tcp::TcpOptions;
 
     fn data(seq: u64, len: u16) -> Segment {
-        Segment {
-            seq,
-            len,
-            ..Segment::default()
-        }
+        Segment { seq, len, ..Segment::default() }
     }
 
     fn receiver() -> (Receiver, Config) {

@@ -18,12 +18,7 @@ pub struct Rtt {
 impl Rtt {
     /// An estimator without a measurement.
     pub fn new(config: &Config) -> Self {
-        Self {
-            smoothed: None,
-            min: Time::ZERO,
-            base: config.initial_rto,
-            backoff: 0,
-        }
+        Self { smoothed: None, min: Time::ZERO, base: config.initial_rto, backoff: 0 }
     }
 
     /// Smoothed round-trip time, zero before the first measurement.
@@ -38,11 +33,7 @@ impl Rtt {
 
     /// Takes in a measurement and ends any back-off (Karn: it is of data sent once).
     pub fn measured(&mut self, rtt: Time, config: &Config) {
-        self.min = if self.min == Time::ZERO {
-            rtt
-        } else {
-            self.min.min(rtt)
-        };
+        self.min = if self.min == Time::ZERO { rtt } else { self.min.min(rtt) };
         let rtt = in_ticks(rtt, config.rtt_tick);
         let (srtt, var) = match self.smoothed {
             // RFC 6298 §2.2.
@@ -50,10 +41,7 @@ impl Rtt {
             // RFC 6298 §2.3: beta = 1/4, alpha = 1/8.
             Some((srtt, var)) => {
                 let error = rtt.since(srtt) + srtt.since(rtt);
-                (
-                    srtt.scaled(0.875) + rtt.scaled(0.125),
-                    var.scaled(0.75) + error.scaled(0.25),
-                )
+                (srtt.scaled(0.875) + rtt.scaled(0.125), var.scaled(0.75) + error.scaled(0.25))
             }
         };
         self.smoothed = Some((srtt, var));
@@ -66,9 +54,7 @@ impl Rtt {
 
     /// The timeout now.
     pub fn timeout(&self, config: &Config) -> Time {
-        self.base
-            .times(1 << self.backoff.min(16))
-            .min(config.max_rto)
+        self.base.times(1 << self.backoff.min(16)).min(config.max_rto)
     }
 
     /// Doubles the timeout (RFC 6298 §5.5).
@@ -100,11 +86,8 @@ mod tests {
 
     #[test]
     fn first_and_second_measurement() {
-        let config = TcpOptions {
-            min_rto_s: Some(0.2),
-            ..Default::default()
-        }
-        .resolve(Dialect::Rfc);
+        let config =
+            TcpOptions { min_rto_s: Some(0.2), ..Default::default() }.resolve(Dialect::Rfc);
         let mut rtt = Rtt::new(&config);
         assert_eq!(rtt.timeout(&config), Time::from_s(1));
         // srtt 100, var 50: 100 + 200 = 300 ms.

@@ -162,10 +162,7 @@ impl Sender {
         }
         let newly_held = self.take_blocks(ack, blocks);
         let acknowledged = ack - self.una;
-        let mut progress = Progress {
-            acknowledged,
-            ..Progress::default()
-        };
+        let mut progress = Progress { acknowledged, ..Progress::default() };
         if acknowledged > 0 {
             self.advance(ack);
             progress.may_grow = self.after_advance(acknowledged, config);
@@ -350,11 +347,6 @@ impl Sender {
 
     fn outgoing(&self, seq: u64, len: u64, again: bool) -> Outgoing {
         let fin = seq + len > self.end;
-        Outgoing {
-            seq,
-            len: len - u64::from(fin),
-            fin,
-            again,
-        }
+        Outgoing { seq, len: len - u64::from(fin), fin, again }
     }
 }

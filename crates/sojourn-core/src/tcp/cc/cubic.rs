@@ -59,19 +59,8 @@ pub struct Cubic {
 impl Cubic {
     /// A controller that has seen no loss.
     pub fn new(dialect: Dialect) -> Self {
-        let beta = if dialect == Dialect::Rfc {
-            BETA_RFC
-        } else {
-            BETA_LINUX
-        };
-        Self {
-            dialect,
-            beta,
-            w_max: 0.0,
-            prior: 0.0,
-            epoch: None,
-            delayed_ack: 2.0,
-        }
+        let beta = if dialect == Dialect::Rfc { BETA_RFC } else { BETA_LINUX };
+        Self { dialect, beta, w_max: 0.0, prior: 0.0, epoch: None, delayed_ack: 2.0 }
     }
 
     /// Reno's growth that loses `1 - beta` at each loss (RFC 9438 §4.3).
@@ -84,12 +73,7 @@ impl Cubic {
         self.epoch.get_or_insert_with(|| {
             // RFC 9438 §4.2: K = cbrt((W_max - cwnd_epoch) / C).
             let k_s = libm::cbrt((w_max - cwnd).max(0.0) / C);
-            Epoch {
-                start: now,
-                k_s,
-                origin: w_max.max(cwnd),
-                reno: cwnd,
-            }
+            Epoch { start: now, k_s, origin: w_max.max(cwnd), reno: cwnd }
         })
     }
 
@@ -116,11 +100,7 @@ impl Cubic {
         let epoch = self.epoch(cwnd, ack.now);
         let t = (ack.now.since(epoch.start) + ack.min_rtt).secs_f64();
         let target = epoch.origin + C * (t - epoch.k_s).powi(3);
-        let mut cnt = if target > cwnd {
-            cwnd / (target - cwnd)
-        } else {
-            100.0 * cwnd
-        };
+        let mut cnt = if target > cwnd { cwnd / (target - cwnd) } else { 100.0 * cwnd };
         if ack.min_rtt > Time::ZERO && t >= epoch.k_s {
             // At most 16 segments per 100 ms beyond the plateau.
             cnt = cnt.max(cwnd * 10.0 / (16.0 * ack.min_rtt.secs_f64() * 100.0));
@@ -184,10 +164,7 @@ mod tests {
 
     fn after_loss_at(dialect: Dialect, w: f64) -> (Cubic, Window) {
         let mut cubic = Cubic::new(dialect);
-        let mut window = Window {
-            cwnd: w,
-            ssthresh: 1.0,
-        };
+        let mut window = Window { cwnd: w, ssthresh: 1.0 };
         cubic.on_loss(&mut window, w, Time::ZERO);
         (cubic, window)
     }
@@ -219,13 +196,7 @@ mod tests {
             let acks = (window.cwnd / 2.0).round();
             for n in 1..=acks as u64 {
                 let at = now + srtt.scaled(n as f64 / acks);
-                let ack = Ack {
-                    now: at,
-                    segments: 2.0,
-                    srtt,
-                    min_rtt: srtt,
-                    max_window: 1e4,
-                };
+                let ack = Ack { now: at, segments: 2.0, srtt, min_rtt: srtt, max_window: 1e4 };
                 cubic.on_ack(&mut window, &ack);
             }
             now += srtt;

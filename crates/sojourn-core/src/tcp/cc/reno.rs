@@ -16,10 +16,7 @@ pub struct Parameters {}
 
 impl CongestionParameters for Parameters {
     fn start(&self, config: &Config) -> Controller {
-        Reno {
-            dialect: config.dialect,
-        }
-        .into()
+        Reno { dialect: config.dialect }.into()
     }
 }
 
@@ -96,10 +93,7 @@ mod tests {
     fn slow_start_counts_bytes_or_acknowledgements() {
         // Ten segments acknowledged two at a time: x2 per round trip by bytes, x1.5 by packets.
         for (dialect, want) in [(Dialect::Rfc, 20.0), (Dialect::Ns2, 15.0)] {
-            let mut window = Window {
-                cwnd: 10.0,
-                ssthresh: 1e9,
-            };
+            let mut window = Window { cwnd: 10.0, ssthresh: 1e9 };
             for _ in 0..5 {
                 Reno { dialect }.on_ack(&mut window, &acked(2.0));
             }
@@ -109,15 +103,9 @@ mod tests {
 
     #[test]
     fn avoidance_adds_about_one_segment_a_round_trip() {
-        let mut window = Window {
-            cwnd: 100.0,
-            ssthresh: 50.0,
-        };
+        let mut window = Window { cwnd: 100.0, ssthresh: 50.0 };
         for _ in 0..50 {
-            Reno {
-                dialect: Dialect::Rfc,
-            }
-            .on_ack(&mut window, &acked(2.0));
+            Reno { dialect: Dialect::Rfc }.on_ack(&mut window, &acked(2.0));
         }
         // 50 * 2 / w with w from 100 to 101: between 100/101 and 1.
         assert!((0.99..1.0).contains(&(window.cwnd - 100.0)));
@@ -125,31 +113,10 @@ mod tests {
 
     #[test]
     fn a_loss_halves_the_window() {
-        let mut window = Window {
-            cwnd: 41.0,
-            ssthresh: 1e9,
-        };
-        Reno {
-            dialect: Dialect::Ns2,
-        }
-        .on_loss(&mut window, 41.0, Time::ZERO);
-        assert_eq!(
-            window,
-            Window {
-                cwnd: 20.5,
-                ssthresh: 20.0
-            }
-        );
-        Reno {
-            dialect: Dialect::Rfc,
-        }
-        .on_loss(&mut window, 3.0, Time::ZERO);
-        assert_eq!(
-            window,
-            Window {
-                cwnd: 2.0,
-                ssthresh: 2.0
-            }
-        );
+        let mut window = Window { cwnd: 41.0, ssthresh: 1e9 };
+        Reno { dialect: Dialect::Ns2 }.on_loss(&mut window, 41.0, Time::ZERO);
+        assert_eq!(window, Window { cwnd: 20.5, ssthresh: 20.0 });
+        Reno { dialect: Dialect::Rfc }.on_loss(&mut window, 3.0, Time::ZERO);
+        assert_eq!(window, Window { cwnd: 2.0, ssthresh: 2.0 });
     }
 }

@@ -1,0 +1,38 @@
+# Everything here needs python3.11 or later, cargo and make, and nothing else.
+
+VENV := .venv
+BIN := $(VENV)/bin
+RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
+
+.PHONY: help run test lint bench
+.DEFAULT_GOAL := help
+
+help: ## List the targets
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST)
+
+run: $(VENV)/installed ## Build sojourn and run the home scenario into out/home
+	$(BIN)/sojourn run scenarios/home.toml --out out/home
+
+test: $(VENV)/installed ## Run all tests
+	cargo test --workspace --locked
+	$(BIN)/pytest
+
+lint: $(VENV)/packages ## Check formatting, lints and types
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --locked -- -D warnings
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+
+bench: ## Measure the simulator's speed
+	cargo bench -p sojourn-core --locked
+
+# Python files are live; only a change of the Rust code or of the package's description builds anew.
+$(VENV)/installed: $(VENV)/packages $(RUST) pyproject.toml
+	$(BIN)/maturin develop --release --locked --quiet
+	@touch $@
+
+$(VENV)/packages: requirements.lock
+	python3 -m venv --clear $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check --requirement requirements.lock
+	@touch $@

@@ -1,0 +1,303 @@
+//! PIE, proportional integral controller enhanced: RFC 8033 with the elements of its section 5.
+//!
+//! Every update interval the law estimates the queueing latency and moves a drop probability by a
+//! proportional-integral rule; arrivals are dropped with that probability.
+//!
+//! Left out: ECN (§5.1).
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::pie_parts::{Derandomiser, tuning_divisor};
+use super::{Aqm, Arrival, Backlog, Departure, Law, LawParameters, Outlet, Verdict};
+use crate::engine::rng::Rng;
+use crate::metrics::Gauges;
+use crate::units::Time;
+
+/// Packets of this many bytes are the unit of the "two packets" below which nothing is dropped
+/// (RFC 8033 §4.1).
+const MEAN_PKTSIZE: u64 = 1024;
+
+/// Where the estimate of the queueing latency comes from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Estimate {
+    /// Backlog over the departure rate, which is measured over 16 384 bytes (§4.3, appendix B).
+    #[default]
+    DepartureRate,
+    /// Sojourn time of the packet that left last (§4.3: timestamps).
+    Sojourn,
+}
+
+/// Parameters of PIE.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+#[schemars(rename = "Pie")]
+pub struct Parameters {
+    /// Latency target in ms (§4.2: 15).
+    #[schemars(range(min = 0.1, max = 10_000.0))]
+    pub target_ms: f64,
+    /// Time between updates in ms (§4.2: 15).
+    #[schemars(range(min = 0.1, max = 1000.0))]
+    pub update_ms: f64,
+    /// Gain of the latency's distance from the target, in 1/s (§4.2: 1/8).
+    #[schemars(range(min = 0.0, max = 1000.0))]
+    pub alpha_hz: f64,
+    /// Gain of the latency's change, in 1/s (§4.2: 1 + 1/4).
+    #[schemars(range(min = 0.0, max = 1000.0))]
+    pub beta_hz: f64,
+    /// How long bursts pass untouched, in ms (§4.4: 150).
+    #[schemars(range(min = 0.0, max = 10_000.0))]
+    pub max_burst_ms: f64,
+    /// Where the latency is taken from.
+    pub estimate: Estimate,
+}
+
+impl Default for Parameters {
+    fn default() -> Self {
+        Self {
+            target_ms: 15.0,
+            update_ms: 15.0,
+            alpha_hz: 0.125,
+            beta_hz: 1.25,
+            max_burst_ms: 150.0,
+            estimate: Estimate::DepartureRate,
+        }
+    }
+}
+
+impl LawParameters for Parameters {
+    fn start(&self) -> Law {
+        Pie::new(self).into()
+    }
+}
+
+/// Departure rate by the time a fixed number of bytes take (RFC 8033 appendix B).
+#[derive(Default)]
+struct DepartureRate {
+    /// Since when bytes are being counted, and how many there were.
+    cycle: Option<(Time, u64)>,
+    /// Averaged seconds that [`Self::THRESHOLD`] bytes take; `None` before the first cycle.
+    average_s: Option<f64>,
+}
+
+impl DepartureRate {
+    /// DQ_THRESHOLD, in bytes.
+    const THRESHOLD: u64 = 1 << 14;
+    /// DQ_THRESHOLD / 2^16.
+    const WEIGHT: f64 = 0.25;
+
+    fn departed(&mut self, packet: &Departure) {
+        if let Some((start, bytes)) = self.cycle {
+            let bytes = bytes + packet.size;
+            self.cycle = Some((start, bytes));
+            if bytes >= Self::THRESHOLD {
+                let sample = packet.now.since(start).secs_f64();
+                let average = self.average_s.unwrap_or(sample);
+                self.average_s = Some(Self::WEIGHT * sample + (1.0 - Self::WEIGHT) * average);
+                self.cycle = None;
+            }
+        }
+        if self.cycle.is_none() && packet.left.bytes >= Self::THRESHOLD {
+            self.cycle = Some((packet.now, 0));
+        }
+    }
+
+    fn latency_s(&self, backlog_bytes: u64) -> f64 {
+        self.average_s.unwrap_or(0.0) * backlog_bytes as f64 / Self::THRESHOLD as f64
+    }
+}
+
+/// State of PIE.
+pub struct Pie {
+    target_s: f64,
+    interval: Time,
+    alpha: f64,
+    beta: f64,
+    max_burst: Time,
+    estimate: Estimate,
+    /// Controlling; otherwise waiting until the buffer is a third full (§5.3).
+    active: bool,
+    prob: f64,
+    derandomiser: Derandomiser,
+    qdelay_old_s: f64,
+    burst_allowance: Time,
+    rate: DepartureRate,
+    last_sojourn: Time,
+    next_update: Time,
+}
+
+impl Pie {
+    /// An inactive law.
+    pub fn new(p: &Parameters) -> Self {
+        let interval = Time::from_secs_f64(p.update_ms / 1e3);
+        Self {
+            target_s: p.target_ms / 1e3,
+            interval,
+            alpha: p.alpha_hz,
+            beta: p.beta_hz,
+            max_burst: Time::from_secs_f64(p.max_burst_ms / 1e3),
+            estimate: p.estimate,
+            active: false,
+            prob: 0.0,
+            derandomiser: Derandomiser::default(),
+            qdelay_old_s: 0.0,
+            burst_allowance: Time::ZERO,
+            rate: DepartureRate::default(),
+            last_sojourn: Time::ZERO,
+            next_update: interval,
+        }
+    }
+
+    fn activate(&mut self) {
+        self.active = true;
+        self.prob = 0.0;
+        self.qdelay_old_s = 0.0;
+        self.burst_allowance = self.max_burst;
+    }
+
+    /// `calculate_drop_prob()` of RFC 8033 appendix B.
+    fn calculate_drop_prob(&mut self, qdelay_s: f64) {
+        if self.burst_allowance > Time::ZERO {
+            self.prob = 0.0;
+            self.burst_allowance = self.burst_allowance.since(self.interval);
+        } else {
+            let error = qdelay_s - self.target_s;
+            let step = self.alpha * error + self.beta * (qdelay_s - self.qdelay_old_s);
+            let step = step / tuning_divisor(self.prob);
+            self.prob += if self.prob >= 0.1 { step.min(0.02) } else { step };
+            if self.both_below_half(qdelay_s) {
+                self.prob *= 0.98;
+            }
+            self.prob = self.prob.clamp(0.0, 1.0);
+        }
+        // Appendix B: nothing to control any more.
+        if self.prob == 0.0 && qdelay_s == 0.0 && self.qdelay_old_s == 0.0 {
+            self.active = false;
+        }
+        if self.prob == 0.0 && self.both_below_half(qdelay_s) {
+            self.burst_allowance = self.max_burst;
+        }
+        self.qdelay_old_s = qdelay_s;
+    }
+
+    fn both_below_half(&self, qdelay_s: f64) -> bool {
+        qdelay_s < self.target_s / 2.0 && self.qdelay_old_s < self.target_s / 2.0
+    }
+}
+
+impl Aqm for Pie {
+    fn on_arrival(&mut self, packet: &Arrival, outlet: &Outlet, rng: &mut Rng) -> Verdict {
+        if !self.active && packet.backlog.bytes >= outlet.buffer_bytes / 3 {
+            self.activate();
+        }
+        if !self.active || self.burst_allowance > Time::ZERO {
+            return Verdict::Pass;
+        }
+        // §4.1: safeguards to stay work-conserving.
+        let latency_is_low = self.qdelay_old_s < self.target_s / 2.0 && self.prob < 0.2;
+        if latency_is_low || packet.backlog.bytes <= 2 * MEAN_PKTSIZE {
+            return Verdict::Pass;
+        }
+        if self.prob == 0.0 {
+            self.derandomiser.reset();
+        }
+        self.derandomiser.accumulate(self.prob);
+        if !self.derandomiser.says_drop(self.prob, rng) {
+            return Verdict::Pass;
+        }
+        self.derandomiser.reset();
+        Verdict::Drop
+    }
+
+    fn on_overflow(&mut self) {
+        self.derandomiser.reset();
+    }
+
+    fn on_departure(&mut self, packet: &Departure) -> Verdict {
+        self.rate.departed(packet);
+        self.last_sojourn = packet.sojourn;
+        Verdict::Pass
+    }
+
+    fn on_empty(&mut self) {
+        self.last_sojourn = Time::ZERO;
+    }
+
+    fn next_update(&self) -> Time {
+        self.next_update
+    }
+
+    fn update(&mut self, now: Time, backlog: Backlog, _outlet: &Outlet) {
+        self.next_update = now + self.interval;
+        let qdelay_s = match self.estimate {
+            Estimate::DepartureRate => self.rate.latency_s(backlog.bytes),
+            Estimate::Sojourn => self.last_sojourn.secs_f64(),
+        };
+        self.calculate_drop_prob(qdelay_s);
+    }
+
+    fn gauges(&self, out: &mut Gauges) {
+        out.set("drop_probability", "1", self.prob);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn open_loop_at_30_ms_of_constant_latency() {
+        // D = 30 ms, target 15 ms, burst spent. Update 1: (0.125 * 0.015 + 1.25 * 0.030) / 2048
+        // = 0.039375 / 2048 = 1.92261e-5. Then 0.125 * 0.015 / 128 = 1.46484e-5 while p < 1e-4.
+        let mut pie = Pie::new(&Parameters::default());
+        for want in [1.92261e-5, 3.38745e-5, 4.85229e-5] {
+            pie.calculate_drop_prob(0.030);
+            assert!((pie.prob - want).abs() < 1e-10, "{} {want}", pie.prob);
+        }
+    }
+
+    #[test]
+    fn the_departure_rate_is_the_links() {
+        // 1500-byte packets every 0.6 ms: 16 384 bytes are counted over 11 packets, 16 500 bytes
+        // in 6.6 ms. 40 000 bytes then take 40 000 / 16 384 * 6.6 ms = 16.11 ms.
+        let mut rate = DepartureRate::default();
+        for n in 0..100_u64 {
+            rate.departed(&Departure {
+                now: Time::from_us(600 * n),
+                sojourn: Time::ZERO,
+                size: 1500,
+                left: Backlog { bytes: 40_000, packets: 27 },
+                alone: false,
+            });
+        }
+        assert!((rate.latency_s(40_000) - 0.016113).abs() < 1e-6, "{}", rate.latency_s(40_000));
+    }
+
+    #[test]
+    fn sleeps_until_a_third_of_the_buffer_then_spends_the_burst() {
+        let outlet = Outlet {
+            tokens: 0.0,
+            sustained: crate::units::BitRate::from_mbps(5.0),
+            peak: crate::units::BitRate::from_mbps(5.0),
+            buffer_bytes: 90_000,
+        };
+        let arrival = |bytes| Arrival {
+            now: Time::ZERO,
+            size: 1500,
+            backlog: Backlog { bytes, packets: bytes / 1500 },
+        };
+        let mut pie = Pie::new(&Parameters::default());
+        let mut rng = Rng::named(1, "pie");
+        pie.on_arrival(&arrival(29_999), &outlet, &mut rng);
+        assert!(!pie.active);
+        pie.on_arrival(&arrival(30_000), &outlet, &mut rng);
+        assert!(pie.active);
+        // 150 ms are 10 updates.
+        for _ in 0..10 {
+            assert!(pie.burst_allowance > Time::ZERO);
+            pie.calculate_drop_prob(0.1);
+        }
+        assert_eq!((pie.burst_allowance, pie.prob), (Time::ZERO, 0.0));
+    }
+}

@@ -1,0 +1,115 @@
+//! What is refused because keys contradict each other, and in which words.
+
+use super::refusals::{refusal, refusal_of, refusal_with};
+use super::{SMALL, only};
+
+#[test]
+fn rates_that_contradict_each_other() {
+    assert_eq!(
+        refusal_with("peak_mbps = 20", "peak_mbps = 4"),
+        "home.toml: upstream.peak_mbps: found 4; allowed: 5 or more, by sustained_mbps"
+    );
+    assert_eq!(
+        refusal_with("peak_mbps = 50", "peak_mbps = 19.5"),
+        "home.toml: downstream.peak_mbps: found 19.5; allowed: 20 or more, by sustained_mbps"
+    );
+    assert_eq!(
+        refusal_of(&["upstream.congestion.levels_mbps=[1, 2.5, 2, 4]"]),
+        "--set upstream.congestion.levels_mbps=[1, 2.5, 2, 4]: \
+         upstream.congestion.levels_mbps.2: found 2; allowed: 2.5 or more, as levels ascend"
+    );
+}
+
+#[test]
+fn servers_that_are_not_there() {
+    assert_eq!(
+        refusal_with("server = \"files\"", "server = 'file'"),
+        "home.toml: traffic.upload.server: found \"file\"; allowed: files (did you mean files?)"
+    );
+    assert_eq!(
+        refusal_with("files = { delay_ms = 9 }", ""),
+        "home.toml: traffic.upload.server: found \"files\"; allowed: a name of the table \
+         servers, but that has none"
+    );
+    let web = "[traffic.'my web']\nkind = 'web'\nservers = ['files', 'other']\n\
+               objects.kind = 'appendix_a'\n";
+    assert_eq!(
+        refusal(&format!("{SMALL}{web}")),
+        "home.toml: traffic.\"my web\".servers.1: found \"other\"; allowed: files"
+    );
+}
+
+#[test]
+fn limits_that_hold_no_packet() {
+    assert_eq!(
+        refusal_of(&["upstream.queue.limit_bytes=1521"]),
+        "--set upstream.queue.limit_bytes=1521: upstream.queue.limit_bytes: found 1521; \
+         allowed: 1522 or more, so that one packet fits"
+    );
+    assert_eq!(
+        refusal_of(&["downstream.queue.limit_packets=1", "dialect=ns2"]),
+        "--set downstream.queue.limit_packets=1: downstream.queue.limit_packets: found 1; \
+         allowed: 2 or more, so that one packet fits below the limit, which the ns2 dialect \
+         never reaches"
+    );
+    assert_eq!(
+        refusal_of(&["upstream.queue.limit_bytes=1522", "dialect=ns2"]),
+        "--set upstream.queue.limit_bytes=1522: upstream.queue.limit_bytes: found 1522; \
+         allowed: 1523 or more, so that one packet fits below the limit, which the ns2 dialect \
+         never reaches"
+    );
+    assert_eq!(
+        refusal_of(&["tcp.mss_bytes=8000", "downstream.queue.limit_bytes=8051"]),
+        "--set downstream.queue.limit_bytes=8051: downstream.queue.limit_bytes: found 8051; \
+         allowed: 8052 or more, so that one packet fits"
+    );
+    assert_eq!(
+        refusal_of(&["upstream.sustained_mbps=0.01"]),
+        "home.toml: upstream.queue.limit_bytes: unset, which is 312 (250 ms at the sustained \
+         rate); allowed: 1522 or more, so that one packet fits"
+    );
+    assert_eq!(
+        refusal_of(&["tcp.mss_bytes=8000", "upstream.burst_bytes=8051"]),
+        "--set upstream.burst_bytes=8051: upstream.burst_bytes: found 8051; allowed: 8052 or \
+         more, the largest packet"
+    );
+    only(SMALL, &["upstream.queue.limit_bytes=1522", "downstream.queue.limit_packets=1"]);
+    only(SMALL, &["upstream.queue.limit_bytes=1523", "dialect=ns2"]);
+}
+
+#[test]
+fn traffic_that_contradicts_itself() {
+    let call = "traffic.call={ kind = 'stream', purpose = 'voice', server = 'files', \
+                start_s = 5, stop_s = 4.5 }";
+    assert_eq!(
+        refusal_of(&[call]),
+        format!("--set {call}: traffic.call.stop_s: found 4.5; allowed: 5 or more, by start_s")
+    );
+    assert_eq!(
+        refusal_of(&["traffic.upload.pause_s=16"]),
+        "--set traffic.upload.pause_s=16: traffic.upload.pause_s: found 16; allowed: only with \
+         file_bytes, as an endless file never ends"
+    );
+    only(SMALL, &["traffic.upload.pause_s=16", "traffic.upload.file_bytes=18_750_000"]);
+}
+
+#[test]
+fn tcp_options_that_contradict_each_other() {
+    assert_eq!(
+        refusal_of(&["tcp.max_window_segments=5"]),
+        "--set tcp.max_window_segments=5: tcp.max_window_segments: found 5; allowed: 10 or \
+         more, by initial_window_segments"
+    );
+    assert_eq!(
+        refusal_of(&["tcp.min_rto_s=3", "traffic.upload.tcp.max_rto_s=2"]),
+        "--set traffic.upload.tcp.max_rto_s=2: traffic.upload.tcp.max_rto_s: found 2; \
+         allowed: 3 or more, by min_rto_s"
+    );
+    assert_eq!(
+        refusal_of(&["tcp.mss_bytes=8960", "traffic.upload.tcp.header_bytes=58"]),
+        "--set tcp.mss_bytes=8960: tcp.mss_bytes: found 8960; allowed: 8948 or less, to stay \
+         within 9018 with 70 of header and options"
+    );
+    // The ns-2 dialect starts with 2 segments.
+    only(SMALL, &["tcp.max_window_segments=5", "dialect=ns2"]);
+}

@@ -1,0 +1,278 @@
+//! What is refused key by key, and in which words.
+
+use super::{SMALL, load_with};
+
+pub fn refusal(text: &str) -> String {
+    load_with(text, &[]).expect_err(text).to_string()
+}
+
+pub fn refusal_of(sets: &[&str]) -> String {
+    load_with(SMALL, sets).expect_err(&sets.join(" ")).to_string()
+}
+
+/// The refusal of the small scenario with a line replaced by others.
+pub fn refusal_with(line: &str, by: &str) -> String {
+    assert!(SMALL.contains(line), "{line}");
+    refusal(&SMALL.replacen(line, by, 1))
+}
+
+#[test]
+fn text_that_is_not_toml() {
+    assert_eq!(
+        refusal("duration_s = 10\ndialect = ns-2\n"),
+        "home.toml: line 2, column 11: found \"ns-2\" (invalid float, expected `nan`); \
+         allowed: TOML"
+    );
+    assert_eq!(
+        refusal("a = 1\r\nb = [1,\r\n"),
+        "home.toml: line 2, column 8: found the end of the line (unclosed array, expected `]`); \
+         allowed: TOML"
+    );
+    assert_eq!(
+        refusal("seed = 1\nseed = 2\n"),
+        "home.toml: line 2, column 1: found \"seed\" (duplicate key); allowed: TOML"
+    );
+    assert_eq!(
+        refusal("{ seed: 1 }"),
+        "home.toml: line 1, column 1: found \"{ seed: 1 }\" (invalid key-value pair, expected key); \
+         allowed: TOML"
+    );
+}
+
+#[test]
+fn unknown_keys() {
+    assert_eq!(
+        refusal_with("[servers]", "queue.law = { kind = 'codel', targt_ms = 5 }\n[servers]"),
+        "home.toml: downstream.queue.law.targt_ms: unknown key; allowed here: kind, target_ms, \
+         interval_ms, mtu_bytes, variant (did you mean target_ms?)"
+    );
+    assert_eq!(
+        refusal_with("duration_s = 10", "duration_s = 10\n'my key' = 1"),
+        "home.toml: \"my key\": unknown key; allowed here: title, description, duration_s, seed, \
+         dialect, cable, upstream, downstream, servers, tcp, traffic, metrics, compare"
+    );
+}
+
+#[test]
+fn missing_keys() {
+    assert_eq!(
+        refusal_with("duration_s = 10", ""),
+        "home.toml: duration_s: missing; allowed: a number from 0.001 to 1000000 \
+         (Simulated time in s)"
+    );
+    assert_eq!(
+        refusal("duration_s = 1\nupstream = {}"),
+        "home.toml: downstream: missing; allowed: a table (The downstream service flow at the \
+         CMTS)"
+    );
+    assert_eq!(
+        refusal_with("kind = \"transfer\"", ""),
+        "home.toml: traffic.upload.kind: missing; allowed: stream, transfer, web"
+    );
+    assert_eq!(
+        refusal_with("kind = \"transfer\"", "kind = 'stream'"),
+        "home.toml: traffic.upload.purpose: missing; allowed: voice, game, data (What it is)"
+    );
+    assert_eq!(
+        refusal(""),
+        "home.toml: duration_s: missing; allowed: a number from 0.001 to 1000000 \
+         (Simulated time in s)"
+    );
+}
+
+#[test]
+fn values_out_of_range() {
+    assert_eq!(
+        refusal_with("sustained_mbps = 5", "sustained_mbps = -5"),
+        "home.toml: upstream.sustained_mbps: found -5; allowed: a number from 0.001 to 100000"
+    );
+    assert_eq!(
+        refusal_with("burst_bytes = 10_000_000", "burst_bytes = 1521"),
+        "home.toml: upstream.burst_bytes: found 1521; allowed: a whole number from 1522 to \
+         4294967295"
+    );
+    assert_eq!(
+        refusal_of(&["seed=-1"]),
+        "--set seed=-1: seed: found -1; allowed: a whole number, 0 or more"
+    );
+    assert_eq!(
+        refusal_of(&["upstream.congestion.levels_mbps=[1,2,0]"]),
+        "--set upstream.congestion.levels_mbps=[1,2,0]: upstream.congestion.levels_mbps: \
+         found a list of 3 items; allowed: 4 items"
+    );
+    assert_eq!(
+        refusal_of(&["upstream.congestion.levels_mbps=[1,2,0,4]"]),
+        "--set upstream.congestion.levels_mbps=[1,2,0,4]: upstream.congestion.levels_mbps.2: \
+         found 0; allowed: a number from 0.001 to 100000"
+    );
+    assert_eq!(
+        refusal_of(&["traffic={}"]),
+        "--set traffic={}: traffic: found an empty table; allowed: 1 or more entries"
+    );
+}
+
+#[test]
+fn a_web_page_with_no_servers() {
+    let web = "[traffic.web]\nkind = 'web'\nservers = []\nobjects = { kind = 'fixed' }\n";
+    assert_eq!(
+        refusal(&format!("{SMALL}{web}")),
+        "home.toml: traffic.web.servers: found an empty list; allowed: 1 to 100 items"
+    );
+}
+
+#[test]
+fn numbers_that_are_none() {
+    for (value, found) in [("nan", "nan"), ("inf", "inf"), ("-inf", "-inf"), ("1e999", "1e999")] {
+        assert_eq!(
+            refusal_with("sustained_mbps = 5", &format!("sustained_mbps = {value}")),
+            format!("home.toml: upstream.sustained_mbps: found {found}; allowed: a finite number")
+        );
+    }
+    assert_eq!(
+        refusal_of(&["duration_s=nan"]),
+        "--set duration_s=nan: duration_s: found nan; allowed: a finite number"
+    );
+    assert_eq!(
+        refusal_with("duration_s = 10", "duration_s = 99999999999999999999"),
+        "home.toml: duration_s: found 99999999999999999999; allowed: whole numbers from \
+         -9223372036854775808 to 18446744073709551615"
+    );
+}
+
+#[test]
+fn wrong_types() {
+    let found = |value| refusal_with("duration_s = 10", &format!("duration_s = {value}"));
+    let allowed = "allowed: a number from 0.001 to 1000000";
+    assert_eq!(found("'10'"), format!("home.toml: duration_s: found a string \"10\"; {allowed}"));
+    assert_eq!(found("true"), format!("home.toml: duration_s: found true; {allowed}"));
+    assert_eq!(found("{ s = 1 }"), format!("home.toml: duration_s: found a table; {allowed}"));
+    assert_eq!(found("[1]"), format!("home.toml: duration_s: found a list of 1 item; {allowed}"));
+    assert_eq!(
+        found("1979-05-27"),
+        "home.toml: duration_s: found a date or time; allowed: numbers, strings, true, false, \
+         lists, tables"
+    );
+    assert_eq!(
+        refusal_with("burst_bytes = 10_000_000", "burst_bytes = 1e3"),
+        "home.toml: upstream.burst_bytes: found 1000; allowed: a whole number from 1522 to \
+         4294967295"
+    );
+    assert_eq!(refusal_of(&["title=5"]), "--set title=5: title: found 5; allowed: a string");
+    assert_eq!(
+        refusal_of(&["metrics.packet_trace=yes"]),
+        "--set metrics.packet_trace=yes: metrics.packet_trace: found a string \"yes\"; \
+         allowed: true, false"
+    );
+    assert_eq!(
+        refusal_of(&["upstream.queue.law=codel"]),
+        "--set upstream.queue.law=codel: upstream.queue.law: found a string \"codel\"; \
+         allowed: a table with a kind: none, codel, docsis_pie"
+    );
+    assert_eq!(
+        refusal_of(&["traffic.upload.tcp.congestion_control=[]"]),
+        "--set traffic.upload.tcp.congestion_control=[]: traffic.upload.tcp.congestion_control: \
+         found an empty list; allowed: a table with a kind: reno, cubic"
+    );
+    assert_eq!(
+        refusal_of(&["upstream=5"]),
+        "--set upstream=5: upstream: found 5; allowed: a table"
+    );
+}
+
+#[test]
+fn wrong_names() {
+    assert_eq!(
+        refusal_with("[servers]", "queue.law = { kind = 'codle' }\n[servers]"),
+        "home.toml: downstream.queue.law.kind: found \"codle\"; allowed: none, codel, docsis_pie"
+    );
+    assert_eq!(
+        refusal_with("duration_s = 10", "duration_s = 10\ndialect = 'ns3'"),
+        "home.toml: dialect: found \"ns3\"; allowed: rfc, ns2"
+    );
+    assert_eq!(
+        refusal_with("kind = \"transfer\"", "kind = 1"),
+        "home.toml: traffic.upload.kind: found 1; allowed: stream, transfer, web"
+    );
+    assert_eq!(
+        refusal_of(&["upstream.shaping=both"]),
+        "--set upstream.shaping=both: upstream.shaping: found \"both\"; \
+         allowed: requests, transmissions"
+    );
+}
+
+#[test]
+fn bad_sets() {
+    let allowed = "allowed: KEY=VALUE with a dotted TOML key, such as \
+                   upstream.queue.limit_bytes=250000";
+    for (set, found) in [
+        ("dialect", "no equals sign"),
+        ("", "no equals sign"),
+        ("=5", "the key \"\""),
+        ("a..b=5", "the key \"a..b\""),
+        ("compare.Buffer Control.seed=5", "the key \"compare.Buffer Control.seed\""),
+    ] {
+        assert_eq!(refusal_of(&[set]), format!("--set {set}: found {found}; {allowed}"));
+    }
+    assert_eq!(
+        refusal_of(&["upstream.peak_mbps.x=1"]),
+        "--set upstream.peak_mbps.x=1: upstream.peak_mbps: found 20; allowed: a table or a list"
+    );
+    let levels = "upstream.congestion.levels_mbps=[1,2,3,4]";
+    assert_eq!(
+        refusal_of(&[levels, "upstream.congestion.levels_mbps.4=1"]),
+        "--set upstream.congestion.levels_mbps.4=1: upstream.congestion.levels_mbps.4: \
+         no such item; allowed: 0 to 3"
+    );
+    assert_eq!(
+        refusal_of(&["traffic=[]", "traffic.x=1"]),
+        "--set traffic.x=1: traffic.x: no such item; allowed: nothing, the list is empty"
+    );
+    assert_eq!(
+        refusal_of(&["upstream.sustaned_mbps=1"]),
+        "--set upstream.sustaned_mbps=1: upstream.sustaned_mbps: unknown key; allowed here: \
+         sustained_mbps, peak_mbps, burst_bytes, shaping, mac, congestion, queue \
+         (did you mean sustained_mbps?)"
+    );
+}
+
+#[test]
+fn variants_that_are_none() {
+    let with = |compare: &str| refusal(&format!("compare{compare}\n{SMALL}"));
+    let schema = "home.toml: compare";
+    assert_eq!(
+        with(" = {}"),
+        format!("{schema}: found an empty table; allowed: 1 or more entries")
+    );
+    assert_eq!(
+        with(" = [1]"),
+        format!("{schema}: found a list of 1 item; allowed: a table of 1 or more entries")
+    );
+    assert_eq!(with(".A = 5"), format!("{schema}.A: found 5; allowed: a table"));
+    assert_eq!(
+        with(".'' = {}"),
+        format!("{schema}: found a variant with an empty name; allowed: 1 or more characters")
+    );
+}
+
+#[test]
+fn problems_say_whose_they_are() {
+    let variants = "[compare.A]\nseed = 2\n[compare.'B b']\nupstream.peak_mbps = 1\n";
+    let problem = load_with(&format!("{SMALL}{variants}"), &[]).unwrap_err();
+    assert_eq!(problem.source, "home.toml");
+    assert_eq!(problem.path, "variant B b: upstream.peak_mbps");
+    assert_eq!(problem.message, "found 1; allowed: 5 or more, by sustained_mbps");
+    // What all variants share is no variant's.
+    assert_eq!(
+        refusal(&format!("{SMALL}{variants}").replace("sustained_mbps = 20", "sustained_mbps = 0")),
+        "home.toml: downstream.sustained_mbps: found 0; allowed: a number from 0.001 to 100000"
+    );
+    let text = format!("{SMALL}{variants}");
+    let set = "compare.A.upstream.queue.limit_packets=0";
+    assert_eq!(
+        load_with(&text, &[set]).unwrap_err().to_string(),
+        format!(
+            "--set {set}: variant A: upstream.queue.limit_packets: found 0; \
+             allowed: a whole number from 1 to 10000000"
+        )
+    );
+}
