@@ -7,9 +7,13 @@
 //! its state and its tests.
 
 pub mod codel;
+pub mod codel_dt;
+mod departure_rate;
 pub mod docsis_pie;
 pub mod pie;
+pub mod pie_early;
 mod pie_parts;
+pub mod red;
 
 use enum_dispatch::enum_dispatch;
 use schemars::JsonSchema;
@@ -132,6 +136,12 @@ pub enum Law {
     DocsisPie(docsis_pie::DocsisPie),
     /// Proportional integral controller enhanced.
     Pie(pie::Pie),
+    /// CoDel that drops arrivals.
+    CodelDt(codel_dt::CodelDt),
+    /// PIE of 2013.
+    PieEarly(pie_early::PieEarly),
+    /// Random early detection.
+    Red(red::Red),
 }
 
 /// Makes a law in its initial state from its parameters.
@@ -164,6 +174,12 @@ pub enum LawSpec {
     DocsisPie(docsis_pie::Parameters),
     /// PIE (RFC 8033).
     Pie(pie::Parameters),
+    /// CoDel-DT: CoDel that drops arrivals on a predicted sojourn time (White 2014 §4.3).
+    CodelDt(codel_dt::Parameters),
+    /// Early PIE with three operating points (White & Rice 2013, Hong 2015).
+    PieEarly(pie_early::Parameters),
+    /// RED, gentle and adaptive (Floyd 1993, 2001; ns-2).
+    Red(red::Parameters),
 }
 
 impl Default for LawSpec {

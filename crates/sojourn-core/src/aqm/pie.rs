@@ -8,6 +8,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::departure_rate::ByTime;
 use super::pie_parts::{Derandomiser, tuning_divisor};
 use super::{Aqm, Arrival, Backlog, Departure, Law, LawParameters, Outlet, Verdict};
 use crate::engine::rng::Rng;
@@ -72,42 +73,6 @@ impl LawParameters for Parameters {
     }
 }
 
-/// Departure rate by the time a fixed number of bytes take (RFC 8033 appendix B).
-#[derive(Default)]
-struct DepartureRate {
-    /// Since when bytes are being counted, and how many there were.
-    cycle: Option<(Time, u64)>,
-    /// Averaged seconds that [`Self::THRESHOLD`] bytes take; `None` before the first cycle.
-    average_s: Option<f64>,
-}
-
-impl DepartureRate {
-    /// DQ_THRESHOLD, in bytes.
-    const THRESHOLD: u64 = 1 << 14;
-    /// DQ_THRESHOLD / 2^16.
-    const WEIGHT: f64 = 0.25;
-
-    fn departed(&mut self, packet: &Departure) {
-        if let Some((start, bytes)) = self.cycle {
-            let bytes = bytes + packet.size;
-            self.cycle = Some((start, bytes));
-            if bytes >= Self::THRESHOLD {
-                let sample = packet.now.since(start).secs_f64();
-                let average = self.average_s.unwrap_or(sample);
-                self.average_s = Some(Self::WEIGHT * sample + (1.0 - Self::WEIGHT) * average);
-                self.cycle = None;
-            }
-        }
-        if self.cycle.is_none() && packet.left.bytes >= Self::THRESHOLD {
-            self.cycle = Some((packet.now, 0));
-        }
-    }
-
-    fn latency_s(&self, backlog_bytes: u64) -> f64 {
-        self.average_s.unwrap_or(0.0) * backlog_bytes as f64 / Self::THRESHOLD as f64
-    }
-}
-
 /// State of PIE.
 pub struct Pie {
     target_s: f64,
@@ -122,7 +87,7 @@ pub struct Pie {
     derandomiser: Derandomiser,
     qdelay_old_s: f64,
     burst_allowance: Time,
-    rate: DepartureRate,
+    rate: ByTime,
     last_sojourn: Time,
     next_update: Time,
 }
@@ -143,7 +108,7 @@ impl Pie {
             derandomiser: Derandomiser::default(),
             qdelay_old_s: 0.0,
             burst_allowance: Time::ZERO,
-            rate: DepartureRate::default(),
+            rate: ByTime::default(),
             last_sojourn: Time::ZERO,
             next_update: interval,
         }
@@ -255,23 +220,6 @@ mod tests {
             pie.calculate_drop_prob(0.030);
             assert!((pie.prob - want).abs() < 1e-10, "{} {want}", pie.prob);
         }
-    }
-
-    #[test]
-    fn the_departure_rate_is_the_links() {
-        // 1500-byte packets every 0.6 ms: 16 384 bytes are counted over 11 packets, 16 500 bytes
-        // in 6.6 ms. 40 000 bytes then take 40 000 / 16 384 * 6.6 ms = 16.11 ms.
-        let mut rate = DepartureRate::default();
-        for n in 0..100_u64 {
-            rate.departed(&Departure {
-                now: Time::from_us(600 * n),
-                sojourn: Time::ZERO,
-                size: 1500,
-                left: Backlog { bytes: 40_000, packets: 27 },
-                alone: false,
-            });
-        }
-        assert!((rate.latency_s(40_000) - 0.016113).abs() < 1e-6, "{}", rate.latency_s(40_000));
     }
 
     #[test]

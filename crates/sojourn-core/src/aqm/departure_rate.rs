@@ -1,0 +1,127 @@
+//! How fast a queue drains, measured while it is busy: the two estimators of PIE.
+
+use super::Departure;
+use crate::units::Time;
+
+/// Departure rate by the time a fixed number of bytes take, averaged over that time (RFC 8033
+/// appendix B).
+#[derive(Default)]
+pub struct ByTime {
+    /// Since when bytes are being counted, and how many there were.
+    cycle: Option<(Time, u64)>,
+    /// Averaged seconds that [`Self::THRESHOLD`] bytes take; `None` before the first cycle.
+    average_s: Option<f64>,
+}
+
+impl ByTime {
+    /// DQ_THRESHOLD, in bytes.
+    const THRESHOLD: u64 = 1 << 14;
+    /// DQ_THRESHOLD / 2^16.
+    const WEIGHT: f64 = 0.25;
+
+    /// A packet has left.
+    pub fn departed(&mut self, packet: &Departure) {
+        if let Some((start, bytes)) = &mut self.cycle {
+            *bytes += packet.size;
+            if *bytes >= Self::THRESHOLD {
+                let sample = packet.now.since(*start).secs_f64();
+                let average = self.average_s.unwrap_or(sample);
+                self.average_s = Some(Self::WEIGHT * sample + (1.0 - Self::WEIGHT) * average);
+                self.cycle = None;
+            }
+        }
+        if self.cycle.is_none() && packet.left.bytes >= Self::THRESHOLD {
+            self.cycle = Some((packet.now, 0));
+        }
+    }
+
+    /// Seconds until a backlog is gone; 0 before the first measurement.
+    pub fn latency_s(&self, backlog_bytes: u64) -> f64 {
+        self.average_s.unwrap_or(0.0) * backlog_bytes as f64 / Self::THRESHOLD as f64
+    }
+}
+
+/// Departure rate in bytes over time, averaged over the rates (the PIE draft and its ns-2 code; in
+/// CableLabs' ns-2 code also CoDel-DT's). The packet that starts a cycle is counted, so the rate
+/// comes out a little high.
+pub struct ByRate {
+    threshold: u64,
+    cycle: Option<(Time, u64)>,
+    bytes_per_s: Option<f64>,
+}
+
+impl ByRate {
+    /// An estimator that counts `threshold` bytes a cycle.
+    pub fn new(threshold: u64) -> Self {
+        Self { threshold, cycle: None, bytes_per_s: None }
+    }
+
+    /// A packet has left.
+    pub fn departed(&mut self, packet: &Departure) {
+        if self.cycle.is_none() && packet.left.bytes >= self.threshold {
+            self.cycle = Some((packet.now, 0));
+        }
+        let Some((start, bytes)) = &mut self.cycle else { return };
+        *bytes += packet.size;
+        let elapsed = packet.now.since(*start).secs_f64();
+        if *bytes < self.threshold || elapsed == 0.0 {
+            return;
+        }
+        let sample = *bytes as f64 / elapsed;
+        self.bytes_per_s = Some(self.bytes_per_s.map_or(sample, |rate| (rate + sample) / 2.0));
+        self.cycle = (packet.left.bytes > self.threshold).then_some((packet.now, 0));
+    }
+
+    /// The rate in bytes per second; `None` before the first measurement.
+    pub fn bytes_per_s(&self) -> Option<f64> {
+        self.bytes_per_s
+    }
+
+    /// Seconds until a backlog is gone; 0 before the first measurement.
+    pub fn latency_s(&self, backlog_bytes: u64) -> f64 {
+        self.bytes_per_s.map_or(0.0, |rate| backlog_bytes as f64 / rate)
+    }
+
+    /// Starts anew (a burst reset forgets the rate).
+    pub fn forget(&mut self) {
+        *self = Self::new(self.threshold);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::aqm::Backlog;
+
+    /// The n-th of many 1500-byte packets that leave every 0.6 ms (20 Mbps), a backlog behind it.
+    fn packet(n: u64) -> Departure {
+        Departure {
+            now: Time::from_us(600 * n),
+            sojourn: Time::ZERO,
+            size: 1500,
+            left: Backlog { bytes: 40_000, packets: 27 },
+            alone: false,
+        }
+    }
+
+    #[test]
+    fn by_time_gives_the_rate_of_the_link() {
+        // 16 384 bytes are counted over 11 packets: 16 500 bytes in 6.6 ms. 40 000 bytes then take
+        // 40 000 / 16 384 * 6.6 ms = 16.113 ms.
+        let mut rate = ByTime::default();
+        (0..100).for_each(|n| rate.departed(&packet(n)));
+        assert!((rate.latency_s(40_000) - 0.016113).abs() < 1e-6, "{}", rate.latency_s(40_000));
+    }
+
+    #[test]
+    fn by_rate_counts_the_packet_that_starts_a_cycle() {
+        // The first cycle: packets 0 to 6, 10 500 bytes in 6 * 0.6 = 3.6 ms: 2.917 MB/s. The next
+        // start where the last ended, without counting its packet again: 7 packets in 4.2 ms, the
+        // true 2.5 MB/s.
+        let mut rate = ByRate::new(10_000);
+        (0..7).for_each(|n| rate.departed(&packet(n)));
+        assert!((rate.bytes_per_s().unwrap() / 2_916_667.0 - 1.0).abs() < 1e-6);
+        (7..100).for_each(|n| rate.departed(&packet(n)));
+        assert!((rate.bytes_per_s().unwrap() / 2.5e6 - 1.0).abs() < 1e-4);
+    }
+}
