@@ -29,7 +29,7 @@ bench: ## Measure the simulator's speed
 
 # Python files are live; only a change of the Rust code or of the package's description builds anew.
 $(VENV)/installed: $(VENV)/packages $(RUST) pyproject.toml
-	$(BIN)/maturin develop --release --locked --quiet
+	PIP_QUIET=1 $(BIN)/maturin develop --release --locked --quiet
 	@touch $@
 
 $(VENV)/packages: requirements.lock

@@ -3,6 +3,20 @@
 from collections.abc import Sequence
 from typing import final
 
+__all__ = [
+    "ArrowTable",
+    "Cancelled",
+    "Defect",
+    "Job",
+    "RunResult",
+    "ScenarioError",
+    "Variant",
+    "load",
+    "run",
+    "schema_json",
+    "version",
+]
+
 version: str
 
 class ScenarioError(ValueError):

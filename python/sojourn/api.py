@@ -144,8 +144,8 @@ def load(
 ) -> list[_sojourn.Variant]:
     """Reads and checks a scenario, without running it.
 
-    `scenario` is a path, TOML text, or a dict of the same keys. `set` lays single keys over it, as
-    `["upstream.sustained_mbps=10"]` or `{"upstream.sustained_mbps": 10}`.
+    `scenario` is a path, TOML text of several lines, or a dict of the same keys. `set` lays single
+    keys over it, as `["upstream.sustained_mbps=10"]` or `{"upstream.sustained_mbps": 10}`.
     """
     text, source = _text_and_source(scenario)
     sets = _assignments(set)
@@ -190,18 +190,19 @@ def run_variants(
 def _text_and_source(scenario: Scenario) -> tuple[str, str]:
     if isinstance(scenario, Mapping):
         return toml_document(scenario), "scenario"
-    if isinstance(scenario, str) and ("\n" in scenario or "=" in scenario):
+    if isinstance(scenario, str) and "\n" in scenario:
         return scenario, "scenario"
-    return read_scenario(scenario), os.fspath(scenario)
+    return _read(scenario), os.fspath(scenario)
 
 
-def read_scenario(path: str | os.PathLike[str]) -> str:
-    """The text of a scenario file; `ScenarioError` where it is not UTF-8."""
+def _read(path: str | os.PathLike[str]) -> str:
     try:
         return Path(path).read_bytes().decode()
     except UnicodeDecodeError as error:
-        message = f"{os.fspath(path)}: not UTF-8 text (byte {error.start})"
-        raise _sojourn.ScenarioError(message) from None
+        source = os.fspath(path)
+        problem = _sojourn.ScenarioError(f"{source}: not UTF-8 text (byte {error.start})")
+        problem.source, problem.path = source, ""
+        raise problem from None
 
 
 def _assignments(settings: Settings) -> list[str]:

@@ -5,6 +5,7 @@ import os
 import sys
 from collections.abc import Sequence
 from contextlib import nullcontext
+from io import TextIOWrapper
 from pathlib import Path
 from typing import Annotated
 
@@ -77,7 +78,7 @@ def run(
     if as_json:
         from .summary import summary_json
 
-        typer.echo(json.dumps(summary_json(result.runs), indent=2, ensure_ascii=False))
+        typer.echo(json.dumps(summary_json(result.runs), indent=2))
     elif not quiet:
         result.summary()
         if out:
@@ -96,7 +97,7 @@ def validate(scenario: ScenarioFile, set: Set = None) -> None:
 
 @app.command()
 def schema() -> None:
-    """Print the JSON Schema of scenarios: every key with its unit, range and default."""
+    """Print the JSON Schema of scenario files."""
     from ._sojourn import schema_json
 
     typer.echo(schema_json())
@@ -104,17 +105,23 @@ def schema() -> None:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Runs the command and exits: 0 done, 1 defect, 2 bad input, 130 stopped by Ctrl-C."""
+    if isinstance(sys.stdout, TextIOWrapper):
+        # A terminal that knows no dashes is no reason to fail.
+        sys.stdout.reconfigure(errors="replace")
     try:
-        status = app(arguments, standalone_mode=False)
+        status = app(arguments, prog_name="sojourn", standalone_mode=False)
         sys.stdout.flush()
-    except (KeyboardInterrupt, typer.Abort):
-        status = _fail("stopped; nothing was written", _STOPPED)
+    except KeyboardInterrupt:
+        status = _STOPPED
     except BrokenPipeError:
         # The reader has gone; flushing at exit must not find the broken pipe again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         status = _DEFECT
     except Exception as error:
         status = _explain(error)
+    # Within a command, Typer makes this status of Ctrl-C.
+    if status == _STOPPED:
+        typer.echo("stopped; nothing was written", err=True)
     sys.exit(status)
 
 

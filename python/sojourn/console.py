@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from .api import Result
@@ -25,7 +25,7 @@ def print_summary(runs: Mapping[str, Result]) -> None:
         console.print(_table(grid))
     for name, result in runs.items():
         for warning in result.meta["warnings"]:
-            console.print(Text(f"warning: {name + ': ' if name else ''}{warning}"))
+            console.print(Text(f"warning: {name + ': ' if name else ''}{warning}"), soft_wrap=True)
 
 
 @contextmanager
@@ -35,8 +35,13 @@ def progress_bar() -> Iterator[Tell | None]:
     if not console.is_terminal:
         yield None
         return
-    columns = (BarColumn(), _Simulated(), _Speed(), TextColumn("ETA"), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True) as progress:
+    columns = (
+        BarColumn(bar_width=None),
+        _Simulated(Column(no_wrap=True)),
+        TextColumn("ETA"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=console, transient=True, expand=True) as progress:
         task = progress.add_task("", total=None)
 
         def tell(simulated_s: float, total_s: float) -> None:
@@ -62,9 +67,5 @@ def _table(grid: Grid) -> Table:
 
 class _Simulated(ProgressColumn):
     def render(self, task: Task) -> Text:
-        return Text(f"{task.completed:.0f} of {task.total or 0:.0f} s simulated")
-
-
-class _Speed(ProgressColumn):
-    def render(self, task: Task) -> Text:
-        return Text(f"{task.speed or 0:.0f} × real time")
+        reached = f"simulated {task.completed:.0f} of {task.total or 0:.0f} s"
+        return Text(f"{reached}, {task.speed or 0:.0f} × real time")

@@ -18,11 +18,12 @@ def run_all(
     """The outcomes in the order of `variants`; a failure or Ctrl-C stops all runs."""
     jobs = [_sojourn.Job() for _ in variants]
     with ThreadPoolExecutor(workers or os.cpu_count()) as pool:
-        runs = [
-            pool.submit(_sojourn.run, variant, job)
-            for variant, job in zip(variants, jobs, strict=True)
-        ]
+        # Ctrl-C may come at any point; left alone, the pool would wait for the runs to end.
         try:
+            runs = [
+                pool.submit(_sojourn.run, variant, job)
+                for variant, job in zip(variants, jobs, strict=True)
+            ]
             _watch(runs, lambda: _tell(variants, jobs, progress))
         except BaseException:
             for job in jobs:

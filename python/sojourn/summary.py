@@ -23,7 +23,8 @@ class Grid:
     @property
     def numeric(self) -> list[bool]:
         """Which columns hold numbers alone, and so align to the right."""
-        return [all(map(_is_number, column)) for column in zip(*self.rows, strict=True)]
+        columns = zip(*self.rows, strict=True) if self.rows else [[""]] * len(self.headings)
+        return [all(map(_is_number, column)) for column in columns]
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,7 @@ def transfers(direction: str) -> Callable[[Result], list[Row]]:
         return [
             row
             for row in flows_of("throughput")(result)
-            if row["direction"] == direction == traffic[row["traffic"]].get("direction", "up")
+            if row["direction"] == direction == traffic[row["traffic"]]["direction"]
         ]
 
     return select
@@ -90,8 +91,8 @@ MEASURES = (
     Measure("page_load_median_s", "page\nload\ns", 2, flows_of("pages"), "page_load_median_s", max),
     Measure("upload_mbps", "upload\nMbps", 2, transfers("up"), "throughput_mbps", sum),
     Measure("download_mbps", "download\nMbps", 2, transfers("down"), "throughput_mbps", sum),
-    Measure("queue_p50_ms", "queue\np50\nms", 1, queue("upstream"), "sojourn_p50_ms", max),
-    Measure("queue_p99_ms", "queue\np99\nms", 1, queue("upstream"), "sojourn_p99_ms", max),
+    Measure("upstream_queue_p50_ms", "queue\np50\nms", 1, queue("upstream"), "sojourn_p50_ms", max),
+    Measure("upstream_queue_p99_ms", "queue\np99\nms", 1, queue("upstream"), "sojourn_p99_ms", max),
 )
 
 FLOW_COLUMNS = (
@@ -198,7 +199,8 @@ def _is_number(cell: str) -> bool:
 
 
 def _grid(title: str, columns: Sequence[Column], rows: Sequence[Row]) -> Grid:
-    used = [column for column in columns if any(row[column.key] is not None for row in rows)]
+    unused = {c.key for c in columns if rows and all(row[c.key] is None for row in rows)}
+    used = [column for column in columns if column.key not in unused]
     cells = [[shown(row[column.key], column.digits) for column in used] for row in rows]
     return Grid(title, [column.heading for column in used], cells)
 

@@ -20,7 +20,8 @@ def report_html(runs: Mapping[str, Result]) -> str:
     environment = Environment(
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    template = environment.from_string(files(__package__).joinpath("template.html").read_text())
+    page = files(__package__).joinpath("template.html").read_text(encoding="utf-8")
+    template = environment.from_string(page)
     first = next(iter(runs.values()))
     plots = figures(runs)
     return template.render(

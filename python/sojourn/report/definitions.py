@@ -90,6 +90,20 @@ DEFINITIONS = (
         "queue_packets", "packets", "Series: packets in the queue at the end of the interval."
     ),
     Definition(
+        "drop_probability", "", "Series, PIE and its kin: probability of dropping an arrival."
+    ),
+    Definition(
+        "rate_estimate",
+        "Mbps",
+        "Series, early PIE: estimate of the rate of departures.",
+    ),
+    Definition("codel_count", "drops", "Series, CoDel: drops since the dropping state began."),
+    Definition(
+        "average_queue", "B or packets", "Series, RED: moving average of the queue's length."
+    ),
+    Definition("max_p", "", "Series, RED: drop probability where the average is at its limit."),
+    Definition("busy_bins", "bins", "Series, SFQ: bins in which packets wait."),
+    Definition(
         "fingerprint",
         "",
         "Hash over the time and place of every event: equal for equal runs, bit for bit.",

@@ -9,10 +9,11 @@ from ..summary import flows_of
 from .curves import PALETTE, Curve, judged_by_latency, latency_cdfs
 
 
-def latency_cdf_svg(runs: Mapping[str, Result]) -> bytes:
-    """The distribution of one-way latency, a line per variant; same bytes for the same runs."""
+def latency_cdf_svg(runs: Mapping[str, Result]) -> bytes | None:
+    """The distribution of one-way latency, a line per variant; nothing if no packet got through."""
     quality = judged_by_latency(runs)
-    return _drawn(latency_cdfs(runs, flows_of(quality)), quality)
+    curves = latency_cdfs(runs, flows_of(quality))
+    return _drawn(curves, quality) if curves else None
 
 
 def _drawn(curves: Sequence[Curve], quality: str) -> bytes:

@@ -165,9 +165,4 @@ impl Ledger {
     pub fn take_trace(&mut self) -> Vec<PacketRecord> {
         self.trace.take().unwrap_or_default()
     }
-
-    /// The packet trace so far, which is then empty again: for writing it out in pieces.
-    pub fn drain_trace(&mut self) -> Vec<PacketRecord> {
-        self.trace.as_mut().map(std::mem::take).unwrap_or_default()
-    }
 }

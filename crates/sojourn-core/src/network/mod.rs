@@ -20,7 +20,7 @@ use crate::docsis::{Downstream, Modem};
 use crate::engine::rng::Rng;
 use crate::engine::wake::{StageId, Wake};
 use crate::link::Link;
-use crate::metrics::results::{PacketRecord, Results};
+use crate::metrics::results::Results;
 use crate::metrics::{Count, Ledger};
 use crate::packet::{DATAGRAM, Direction, Packet, Segment};
 use crate::scenario::Scenario;
@@ -56,6 +56,7 @@ struct Player {
     ports: Rng,
     /// Hash of its datagrams, up and down.
     datagram_tuples: [u32; 2],
+    datagrams_sent: u64,
     config: Config,
 }
 
@@ -177,11 +178,6 @@ impl Simulation {
     /// Wake-ups handled so far.
     pub fn events(&self) -> u64 {
         self.events
-    }
-
-    /// The packet trace so far, taken out so that memory stays bounded.
-    pub fn drain_trace(&mut self) -> Vec<PacketRecord> {
-        self.ledger.drain_trace()
     }
 
     /// Handles up to `events` wake-ups; says whether the run goes on.
@@ -440,11 +436,13 @@ impl Simulation {
     }
 
     fn send_datagram(&mut self, app: u16, server: u16, direction: Direction, size: u16) {
-        let player = &self.players[usize::from(app)];
+        let player = &mut self.players[usize::from(app)];
+        let seq = player.datagrams_sent;
+        player.datagrams_sent += 1;
         let packet = Packet {
             sent_at: self.now,
             queued_at: self.now,
-            segment: Segment::default(),
+            segment: Segment { seq, ..Segment::default() },
             tuple: player.datagram_tuples[direction as usize],
             flow: DATAGRAM,
             generation: 0,
@@ -492,6 +490,7 @@ fn player(scenario: &Scenario, name: &str) -> Player {
         app: spec.start(&server),
         rng: Rng::named(scenario.seed, &format!("traffic {name}")),
         datagram_tuples: [ports.bits() as u32, ports.bits() as u32],
+        datagrams_sent: 0,
         ports,
         config: options.resolve(scenario.dialect),
     }

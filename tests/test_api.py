@@ -1,0 +1,159 @@
+"""The Python interface."""
+
+import tomllib
+from pathlib import Path
+
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+import sojourn
+from conftest import HOME, SHORT_S
+
+
+def address(column: pa.ChunkedArray) -> int:
+    (chunk,) = column.chunks
+    return chunk.buffers()[1].address
+
+
+def test_comparison_is_a_mapping_in_the_order_of_the_file(comparison: sojourn.Comparison) -> None:
+    assert list(comparison) == ["BufferBloat", "Buffer Control", "CoDel", "SFQ-CoDel", "DOCSIS-PIE"]
+    assert comparison["CoDel"].name == "CoDel"
+    assert comparison.runs is comparison
+
+
+def test_meta(traced: sojourn.Result) -> None:
+    assert traced.meta["version"] == sojourn.__version__
+    assert (traced.meta["seed"], traced.meta["duration_s"]) == (1, SHORT_S)
+    delivered = sum(traced.flows["delivered_packets"].to_pylist())
+    # Those forwarded carried payload; acknowledgements are delivered too.
+    assert 0 < traced.meta["forwarded_packets"] < delivered < traced.meta["events"]
+
+
+@pytest.mark.parametrize("table", ["flows", "queues", "pages", "latencies", "series", "packets"])
+def test_tables_reach_pandas_and_polars(traced: sojourn.Result, table: str) -> None:
+    arrow = getattr(traced, table)
+    assert isinstance(arrow, pa.Table)
+    assert arrow.num_rows > 0
+    assert pl.DataFrame(arrow).shape == arrow.to_pandas().shape == arrow.shape
+
+
+def test_tables_leave_rust_without_a_copy(traced: sojourn.Result) -> None:
+    once, twice = pa.table(traced._native.packets), pa.table(traced._native.packets)
+    assert address(once["sent_s"]) == address(twice["sent_s"])
+
+
+def test_polars_takes_numbers_without_a_copy(traced: sojourn.Result) -> None:
+    array = pl.DataFrame(traced.packets)["sent_s"].to_numpy(allow_copy=False)
+    assert array.__array_interface__["data"][0] == address(traced.packets["sent_s"])
+
+
+def test_pandas_takes_numbers_without_a_copy(traced: sojourn.Result) -> None:
+    frame: pd.DataFrame = traced.packets.to_pandas(split_blocks=True)
+    array = frame["sent_s"].to_numpy()
+    assert array.__array_interface__["data"][0] == address(traced.packets["sent_s"])
+
+
+def test_repeated_words_are_dictionaries(traced: sojourn.Result) -> None:
+    assert pa.types.is_dictionary(traced.packets.schema.field("fate").type)
+    assert pa.types.is_dictionary(traced.series.schema.field("metric").type)
+
+
+def test_series_have_one_value_per_interval_at_its_end(traced: sojourn.Result) -> None:
+    frame = pl.DataFrame(traced.series).filter(subject="upstream", metric="queue_delay")
+    assert frame.height == SHORT_S * 10
+    assert frame["time_s"].to_list() == pytest.approx([0.1 * (k + 1) for k in range(SHORT_S * 10)])
+    assert frame["unit"].unique().to_list() == ["ms"]
+
+
+def test_series_have_nulls_where_there_was_nothing_to_measure(alone: Path) -> None:
+    sets = {f"traffic.{name}.start_s": 1 for name in ("game", "call", "web", "upload")}
+    series = pl.DataFrame(sojourn.run(alone, duration_s=2, set=sets).series)
+    delay = series.filter(subject="upstream", metric="queue_delay")["value"]
+    assert delay[0] is None
+    assert delay.is_nan().sum() == 0
+
+
+def test_packets_agree_with_flows(traced: sojourn.Result) -> None:
+    packets, flows = pl.DataFrame(traced.packets), pl.DataFrame(traced.flows)
+    delivered = packets.filter(fate="delivered").group_by("traffic", "direction").len()
+    assert keyed(delivered, "len") == keyed(flows, "delivered_packets")
+    # Datagrams belong to no connection.
+    assert packets.filter(traffic="game")["flow"].is_null().all()
+    assert packets.filter(traffic="upload")["flow"].is_not_null().all()
+
+
+def keyed(frame: pl.DataFrame, value: str) -> dict[tuple[str, str], int]:
+    return {(row["traffic"], row["direction"]): row[value] for row in frame.to_dicts()}
+
+
+def test_latencies_hold_every_delivered_packet(traced: sojourn.Result) -> None:
+    total = sum(traced.latencies["packets"].to_pylist())
+    assert total == sum(traced.flows["delivered_packets"].to_pylist())
+
+
+def test_a_scenario_may_be_a_path_a_text_or_a_dict(alone: Path) -> None:
+    text = alone.read_text()
+    runs = [
+        sojourn.run(form, duration_s=1) for form in (alone, str(alone), text, tomllib.loads(text))
+    ]
+    assert len({run.meta["fingerprint"] for run in runs}) == 1
+
+
+def test_settings_may_be_a_list_or_a_dict(alone: Path) -> None:
+    (listed,) = sojourn.load(alone, set=["upstream.sustained_mbps=7", "upstream.mac={}"])
+    (mapped,) = sojourn.load(alone, set={"upstream.sustained_mbps": 7, "upstream.mac": {}})
+    assert listed.to_toml() == mapped.to_toml()
+    with pytest.raises(TypeError, match="not one string"):
+        sojourn.load(alone, set="seed=3")
+
+
+def test_strings_of_a_dict_survive(alone: Path) -> None:
+    title = 'tab\t quote" back\\slash é 𝄞 \x01 \x7f'
+    (variant,) = sojourn.load(tomllib.loads(alone.read_text()) | {"title": title})
+    assert tomllib.loads(variant.to_toml())["title"] == title
+
+
+def test_seed_and_duration(alone: Path) -> None:
+    (variant,) = sojourn.load(alone, seed=5, duration_s=2.5)
+    assert (variant.name, variant.seed, variant.duration_s) == ("", 5, 2.5)
+
+
+def test_the_resolved_scenario_loads_to_the_same(alone: Path) -> None:
+    (variant,) = sojourn.load(alone)
+    (again,) = sojourn.load(variant.to_toml())
+    assert again.to_json() == variant.to_json()
+
+
+def test_scenario_errors_name_source_and_key(alone: Path) -> None:
+    with pytest.raises(sojourn.ScenarioError) as caught:
+        sojourn.load(alone, set=["upstream.peak_mbps=-1"])
+    assert isinstance(caught.value, ValueError)
+    assert caught.value.path == "upstream.peak_mbps"
+    assert "upstream.peak_mbps" in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_progress_reaches_the_end() -> None:
+    told = []
+    sojourn.run(HOME, duration_s=SHORT_S, progress=lambda *values: told.append(values))
+    assert told[-1] == pytest.approx((5 * SHORT_S, 5 * SHORT_S))
+    assert told == sorted(told)
+
+
+def test_an_error_in_progress_stops_the_run() -> None:
+    def fail(*_: float) -> None:
+        raise LookupError("no more")
+
+    with pytest.raises(LookupError, match="no more"):
+        sojourn.run(HOME, duration_s=1e6, progress=fail)
+
+
+def test_summary_prints(comparison: sojourn.Comparison, capsys: pytest.CaptureFixture[str]) -> None:
+    comparison.summary()
+    assert "SFQ-CoDel" in capsys.readouterr().out
+
+
+def test_unknown_names_are_attribute_errors() -> None:
+    with pytest.raises(AttributeError, match="simulate"):
+        sojourn.simulate  # noqa: B018

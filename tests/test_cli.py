@@ -1,0 +1,159 @@
+"""The command, used as it should be."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import sojourn
+from conftest import HOME, SHORT_S, Cli
+
+VARIANTS = ["BufferBloat", "Buffer Control", "CoDel", "SFQ-CoDel", "DOCSIS-PIE"]
+
+
+def test_summary_has_a_row_per_variant_and_stderr_stays_empty(cli: Cli) -> None:
+    outcome = cli("run", HOME, "--duration", SHORT_S)
+    assert (outcome.returncode, outcome.stderr) == (0, "")
+    for name in VARIANTS:
+        assert sum(line.strip().startswith(name + "  ") for line in outcome.stdout.splitlines())
+    assert "\x1b" not in outcome.stdout
+    assert max(map(len, outcome.stdout.splitlines())) <= 80
+
+
+def test_summary_of_a_lone_run_lists_flows_and_queues(cli: Cli, alone: Path) -> None:
+    outcome = cli("run", alone, "--duration", SHORT_S)
+    words = {line.split()[0] for line in outcome.stdout.splitlines() if line.strip()}
+    assert {"game", "call", "web", "upload", "upstream", "downstream"} <= words
+
+
+def test_columns_of_absent_qualities_are_left_out(cli: Cli, tmp_path: Path) -> None:
+    text = HOME.read_text()
+    before, _, rest = text.partition("[traffic.game]")
+    after = rest[rest.index("[traffic.web]") :]
+    path = tmp_path / "quiet.toml"
+    path.write_text(before + after)
+    outcome = cli("run", path, "--duration", SHORT_S)
+    assert "game" not in outcome.stdout
+    assert "voice" not in outcome.stdout
+    assert "upload" in outcome.stdout
+
+
+def test_json_is_all_there_is_on_stdout(cli: Cli) -> None:
+    outcome = cli("run", HOME, "--duration", SHORT_S, "--seed", 7, "--json")
+    assert (outcome.returncode, outcome.stderr) == (0, "")
+    summary = json.loads(outcome.stdout)
+    assert set(summary) == {"title", "version", "variants"}
+    assert [variant["name"] for variant in summary["variants"]] == VARIANTS
+    for variant in summary["variants"]:
+        assert (variant["seed"], variant["duration_s"]) == (7, SHORT_S)
+        assert len(variant["fingerprint"]) == 16
+        assert set(variant["summary"]) == {
+            "game_latency_p50_ms",
+            "game_latency_p90_ms",
+            "game_latency_p99_ms",
+            "game_loss_percent",
+            "voice_mos",
+            "page_load_median_s",
+            "upload_mbps",
+            "upstream_queue_p50_ms",
+            "upstream_queue_p99_ms",
+        }
+        assert [queue["queue"] for queue in variant["queues"]] == ["upstream", "downstream"]
+        assert {"traffic", "quality", "direction", "loss_percent"} <= set(variant["flows"][0])
+
+
+def test_quiet_prints_nothing(cli: Cli, tmp_path: Path) -> None:
+    outcome = cli("run", HOME, "--duration", SHORT_S, "--quiet", "--out", tmp_path / "out")
+    assert (outcome.returncode, outcome.stdout, outcome.stderr) == (0, "", "")
+
+
+def test_set_wins_over_file_and_variants(cli: Cli) -> None:
+    settings = ["--set", "duration_s=2", "--set", 'compare.CoDel.title="mine"']
+    summary = json.loads(cli("run", HOME, *settings, "--json").stdout)
+    assert {variant["duration_s"] for variant in summary["variants"]} == {2}
+
+
+def test_nothing_is_written_unless_asked_for(cli: Cli, tmp_path: Path) -> None:
+    assert cli("run", HOME, "--duration", SHORT_S, cwd=tmp_path).returncode == 0
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_warnings_are_shown(cli: Cli) -> None:
+    outcome = cli("run", HOME, "--duration", 2, "--set", "traffic.web.start_s=50")
+    assert "warning: CoDel: traffic.web sent nothing" in outcome.stdout
+
+
+def test_a_run_in_which_nothing_happens(cli: Cli, alone: Path, tmp_path: Path) -> None:
+    late = [f"--set=traffic.{name}.start_s=50" for name in ("game", "call", "web", "upload")]
+    outcome = cli("run", alone, "--duration", 1, *late, "--out", tmp_path / "out")
+    assert (outcome.returncode, outcome.stderr) == (0, "")
+    assert (tmp_path / "out" / "report.html").exists()
+
+
+def test_validate(cli: Cli, tmp_path: Path, alone: Path) -> None:
+    outcome = cli("validate", HOME)
+    assert outcome.stdout == f"{HOME}: valid (compares {', '.join(VARIANTS)})\n"
+    assert cli("validate", alone).stdout == f"{alone}: valid\n"
+
+
+def test_schema(cli: Cli) -> None:
+    schema = json.loads(cli("schema").stdout)
+    assert {"duration_s", "upstream", "traffic", "compare"} <= set(schema["properties"])
+
+
+def test_version(cli: Cli) -> None:
+    assert cli("--version").stdout == f"sojourn {sojourn.__version__}\n"
+
+
+def test_help_without_arguments(cli: Cli) -> None:
+    outcome = cli()
+    assert outcome.returncode == 0
+    assert all(command in outcome.stdout for command in ("run", "validate", "schema"))
+
+
+def test_help_is_quick(cli: Cli, capsys: pytest.CaptureFixture[str]) -> None:
+    cli("--help")
+    start = time.perf_counter()
+    cli("--help")
+    with capsys.disabled():
+        print(f"\nsojourn --help took {time.perf_counter() - start:.3f} s (wanted: < 0.2 s)")
+
+
+def test_a_reader_that_goes_away_is_no_error() -> None:
+    command = [sys.executable, "-m", "sojourn", "schema"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        process.stdout.close()
+        assert process.stderr.read() == b""
+
+
+def test_a_full_disk_behind_stdout_is_told(cli: Cli) -> None:
+    with open("/dev/full", "w") as full:
+        command = [sys.executable, "-m", "sojourn", "schema"]
+        outcome = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
+    assert (outcome.returncode, outcome.stderr) == (2, "error: No space left on device\n")
+
+
+def test_a_terminal_that_knows_only_ascii(cli: Cli) -> None:
+    ascii_only = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    outcome = cli("run", HOME, "--duration", SHORT_S, env=ascii_only)
+    assert (outcome.returncode, outcome.stderr) == (0, "")
+    assert "SFQ-CoDel" in outcome.stdout
+
+
+def test_defects_are_told_apart_from_bad_input(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from sojourn import _sojourn
+    from sojourn.cli import main
+
+    def broken(*_: object) -> None:
+        raise sojourn.Defect("a defect in sojourn, please report: no")
+
+    monkeypatch.setattr(_sojourn, "run", broken)
+    with pytest.raises(SystemExit) as exit:
+        main(["run", str(HOME)])
+    assert exit.value.code == 1
+    assert capsys.readouterr().err == "error: a defect in sojourn, please report: no\n"

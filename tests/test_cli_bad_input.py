@@ -1,0 +1,101 @@
+"""Whatever a user gets wrong: status 2, one plain line on stderr, nothing on stdout."""
+
+from pathlib import Path
+
+import pytest
+from conftest import HOME, SHORT_S, Cli
+
+TRAFFIC = '[traffic.game]\nkind = "stream"\npurpose = "game"\nserver = "peer"\n'
+
+FILES = {
+    "not-toml.toml": b"duration_s = = 3\n",
+    "not-utf8.toml": b'title = "caf\xe9"\n',
+    "empty.toml": b"",
+    "unknown-key.toml": b"duration_s = 3\ndurration = 4\n",
+    "wrong-type.toml": b'duration_s = "long"\n',
+}
+
+
+def assert_refused(outcome: object, *words: str) -> None:
+    assert (outcome.returncode, outcome.stdout) == (2, "")
+    assert outcome.stderr.startswith("error: ")
+    assert outcome.stderr.count("\n") == 1, outcome.stderr
+    assert "Traceback" not in outcome.stderr
+    for word in words:
+        assert word in outcome.stderr
+
+
+@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("command", ["run", "validate"])
+def test_bad_files(cli: Cli, tmp_path: Path, command: str, name: str) -> None:
+    path = tmp_path / name
+    path.write_bytes(FILES[name])
+    assert_refused(cli(command, path), name)
+
+
+def test_file_not_found(cli: Cli) -> None:
+    assert_refused(cli("run", "nowhere.toml"), "nowhere.toml", "No such file")
+
+
+def test_file_is_a_directory(cli: Cli, tmp_path: Path) -> None:
+    assert_refused(cli("run", tmp_path), "directory")
+
+
+@pytest.mark.parametrize(
+    ("setting", "word"),
+    [
+        ("seed", "seed"),
+        ("=5", "=5"),
+        ("upstream.sustained_mpbs=5", "sustained_mpbs"),
+        ("upstream.sustained_mbps=fast", "sustained_mbps"),
+        ("upstream.sustained_mbps=-5", "sustained_mbps"),
+        ("upstream.sustained_mbps=nan", "sustained_mbps"),
+        ("traffic.game.server=moon", "moon"),
+    ],
+)
+def test_bad_settings(cli: Cli, setting: str, word: str) -> None:
+    assert_refused(cli("run", HOME, "--set", setting), word)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "word"),
+    [
+        (["run"], "SCENARIO.toml"),
+        (["run", HOME, "--seed", "x"], "--seed"),
+        (["run", HOME, "--seed", "-1"], "seed"),
+        (["run", HOME, "--seed", "1.5"], "--seed"),
+        (["run", HOME, "--duration", "soon"], "--duration"),
+        (["run", HOME, "--duration", "0"], "duration_s"),
+        (["run", HOME, "--duration", "-3"], "duration_s"),
+        (["run", HOME, "--duration", "inf"], "duration_s"),
+        (["run", HOME, "--duration", "nan"], "duration_s"),
+        (["run", HOME, "--fast"], "--fast"),
+        (["run", HOME, "another.toml"], "another.toml"),
+        (["walk", HOME], "walk"),
+        (["--loud"], "--loud"),
+    ],
+)
+def test_bad_arguments(cli: Cli, arguments: list[object], word: str) -> None:
+    assert_refused(cli(*arguments), word)
+
+
+def test_output_over_other_files(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "thesis.tex").write_text("years of work")
+    assert_refused(cli("run", HOME, "--out", tmp_path), str(tmp_path))
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
+
+
+def test_output_over_a_foreign_summary(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "summary.json").write_text('{"format": "another"}')
+    assert_refused(cli("run", HOME, "--out", tmp_path), str(tmp_path))
+
+
+def test_output_over_a_file(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "out"
+    path.write_text("")
+    assert_refused(cli("run", HOME, "--out", path), "not a directory")
+    assert_refused(cli("run", HOME, "--out", path / "below"), "not a writable directory")
+
+
+def test_output_where_nothing_can_be_written(cli: Cli) -> None:
+    assert_refused(cli("run", HOME, "--duration", SHORT_S, "--out", "/proc/sojourn"), "/proc")

@@ -1,0 +1,77 @@
+"""Runs share nothing: not the interpreter's lock, not their random numbers."""
+
+import threading
+import time
+
+import pytest
+import sojourn
+from conftest import HOME, SHORT_S
+from sojourn._sojourn import Cancelled, Job
+from sojourn._sojourn import run as run_native
+
+
+def test_python_goes_on_during_a_run() -> None:
+    variant = sojourn.load(HOME, duration_s=1e6)[0]
+    job = Job()
+    stopped = []
+
+    def work() -> None:
+        with pytest.raises(Cancelled):
+            run_native(variant, job)
+        stopped.append(True)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    # This thread could not tick if the run held the lock, and would never cancel it.
+    reached = []
+    for _ in range(20):
+        time.sleep(0.01)
+        reached.append(job.simulated_s)
+    job.cancel()
+    thread.join(timeout=2)
+    assert stopped == [True]
+    assert 0 < reached[-1] < 1e6
+    assert 0 < job.progress < 1
+
+
+def test_two_runs_make_progress_at_the_same_time() -> None:
+    variants = sojourn.load(HOME, duration_s=1e6)[:2]
+    jobs = [Job(), Job()]
+
+    def work(index: int) -> None:
+        with pytest.raises(Cancelled):
+            run_native(variants[index], jobs[index])
+
+    threads = [threading.Thread(target=work, args=(index,)) for index in range(2)]
+    for thread in threads:
+        thread.start()
+    deadline = time.monotonic() + 10
+    while not all(job.simulated_s > 0 for job in jobs) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    for job in jobs:
+        job.cancel()
+    for thread in threads:
+        thread.join()
+    assert all(job.simulated_s > 0 for job in jobs)
+
+
+def test_a_cancelled_job_never_starts() -> None:
+    job = Job()
+    job.cancel()
+    with pytest.raises(Cancelled):
+        run_native(sojourn.load(HOME)[0], job)
+
+
+def test_threads_do_not_change_results() -> None:
+    one, two = (fingerprints(jobs=jobs) for jobs in (1, 2))
+    assert one == two == fingerprints(jobs=2)
+    assert len(set(one)) == len(one)
+
+
+def test_seeds_do() -> None:
+    assert not set(fingerprints(seed=1)) & set(fingerprints(seed=2))
+
+
+def fingerprints(**options: int) -> list[str]:
+    runs = sojourn.run(HOME, duration_s=SHORT_S, **options).runs
+    return [result.meta["fingerprint"] for result in runs.values()]
