@@ -103,6 +103,37 @@ def schema() -> None:
     typer.echo(schema_json())
 
 
+studies = typer.Typer(help="Redo published studies.", rich_markup_mode=None)
+app.add_typer(studies, name="study")
+
+
+@studies.command("list")
+def list_studies() -> None:
+    """List the studies and their figures."""
+    from .studies import STUDIES, study
+
+    for name, title in STUDIES.items():
+        typer.echo(f"{name}: {title}")
+        typer.echo(f"  figures {', '.join(map(str, study(name).FIGURES))}")
+
+
+@studies.command("run")
+def run_study(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The study.")],
+    figure: Annotated[int, typer.Option(help="Number of the figure in the document.")],
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Where to.")] = Path("out"),
+) -> None:
+    """Draw a figure of a study, as SVG with its numbers beside it as CSV."""
+    from .output import write_file
+    from .studies import draw
+
+    drawing = draw(name, figure)
+    for ending, content in (("csv", drawing.csv.encode()), ("svg", drawing.svg)):
+        path = out / f"{name}-figure-{figure}.{ending}"
+        write_file(path, content)
+        typer.echo(f"{drawing.title}: {path}")
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Runs the command and exits: 0 done, 1 defect, 2 bad input, 130 stopped by Ctrl-C."""
     if isinstance(sys.stdout, TextIOWrapper):
@@ -127,10 +158,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def _explain(error: Exception) -> int:
     from ._sojourn import Defect, ScenarioError
+    from .studies import UnknownError
 
     if isinstance(error, typer.TyperException):
         return _fail(f"error: {error.format_message()}", _BAD_INPUT)
-    if isinstance(error, ScenarioError):
+    if isinstance(error, (ScenarioError, UnknownError)):
         return _fail(f"error: {error}", _BAD_INPUT)
     if isinstance(error, OSError):
         return _fail(f"error: {_reason(error)}", _BAD_INPUT)

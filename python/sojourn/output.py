@@ -50,6 +50,17 @@ def check(directory: Path) -> None:
             raise PermissionError(f"cannot write {directory}: {parent} is not a writable directory")
 
 
+def write_file(path: Path, content: bytes) -> None:
+    """Writes a file, which appears when it is complete."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        draft.write_bytes(content)
+        draft.replace(path)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
 def directory_names(variants: Iterable[str]) -> dict[str, str]:
     """A directory for each variant, as like its name as file systems allow."""
     names: dict[str, str] = {}

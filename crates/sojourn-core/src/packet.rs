@@ -126,6 +126,16 @@ impl Packet {
     pub fn carries_data(&self) -> bool {
         self.segment.len > 0 || self.flow == DATAGRAM
     }
+
+    /// A number of its flow that few others lie between: even for the slots of connections, odd for
+    /// the datagrams of traffic entries.
+    #[inline]
+    pub fn flow_index(&self) -> usize {
+        match self.flow {
+            DATAGRAM => 2 * usize::from(self.traffic) + 1,
+            slot => 2 * slot as usize,
+        }
+    }
 }
 
 // Packets are moved by value all the time; this keeps an innocent new field from doubling the cost.

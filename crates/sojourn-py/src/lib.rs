@@ -2,6 +2,7 @@
 //! released, and hands out results as Arrow tables. All simulation is in `sojourn-core`.
 
 mod job;
+mod laws;
 mod panics;
 mod results;
 mod table;
@@ -27,6 +28,8 @@ mod _sojourn {
 
     #[pymodule_export]
     use super::job::{Job, run};
+    #[pymodule_export]
+    use super::laws::derandomiser_runs;
     #[pymodule_export]
     use super::results::RunResult;
     #[pymodule_export]

@@ -50,7 +50,7 @@ def latency_cdfs(runs: Mapping[str, Result], select: Select) -> list[Curve]:
 def throughputs(runs: Mapping[str, Result], select: Select) -> list[Curve]:
     """Mbps on the wire over time in s, a curve per variant and selected flow."""
     return [
-        Curve(name, *_series(result, f"{row['traffic']} {row['direction']}", "throughput"))
+        Curve(name, *series(result, f"{row['traffic']} {row['direction']}", "throughput"))
         for name, result, row in named(runs, select)
     ]
 
@@ -58,8 +58,7 @@ def throughputs(runs: Mapping[str, Result], select: Select) -> list[Curve]:
 def queue_delays(runs: Mapping[str, Result], queue: str) -> list[Curve]:
     """Mean sojourn time in ms over time in s, a curve per variant."""
     return [
-        Curve(name or queue, *_series(result, queue, "queue_delay"))
-        for name, result in runs.items()
+        Curve(name or queue, *series(result, queue, "queue_delay")) for name, result in runs.items()
     ]
 
 
@@ -87,6 +86,7 @@ def _cdf(result: Result, flow: Row) -> tuple[Numbers, Numbers]:
     return cells["latency_ms"].to_numpy()[seen], share[seen]
 
 
-def _series(result: Result, subject: str, metric: str) -> tuple[Numbers, Numbers]:
+def series(result: Result, subject: str, metric: str) -> tuple[Numbers, Numbers]:
+    """Times in s and values of a series."""
     rows = _where(result.series, subject=subject, metric=metric)
     return rows["time_s"].to_numpy(), rows["value"].to_numpy()

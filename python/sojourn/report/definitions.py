@@ -95,7 +95,13 @@ DEFINITIONS = (
     Definition(
         "rate_estimate",
         "Mbps",
-        "Series, early PIE: estimate of the rate of departures.",
+        "Series, early PIE: estimate of the rate of departures. DOCSIS-PIE that tracks the rate: "
+        "estimate of the channel's, from grants.",
+    ),
+    Definition(
+        "channel_rate",
+        "Mbps",
+        "Series: what the upstream channel can give, at the end of the interval.",
     ),
     Definition("codel_count", "drops", "Series, CoDel: drops since the dropping state began."),
     Definition(

@@ -13,7 +13,7 @@ use super::pie_parts::{Derandomiser, PROB_LOW, tuning_divisor};
 use super::{Aqm, Arrival, Backlog, Law, LawParameters, Outlet, Verdict};
 use crate::engine::rng::Rng;
 use crate::metrics::Gauges;
-use crate::units::Time;
+use crate::units::{BitRate, Time};
 
 // RFC 8034 appendix A.1 and A.2; times in seconds, sizes in bytes.
 const A: f64 = 0.25;
@@ -35,11 +35,15 @@ pub struct Parameters {
     /// Latency target in ms (RFC 8034 §4.1: 10 unless configured).
     #[schemars(range(min = 0.1, max = 255.0))]
     pub target_ms: f64,
+    /// Estimate the rate of the channel from the grants, and predict the latency with it where it is
+    /// below the service's rates: for channels so congested that they, and not the token buckets,
+    /// are the limit (White 2014 appendix A).
+    pub track_rate: bool,
 }
 
 impl Default for Parameters {
     fn default() -> Self {
-        Self { target_ms: 10.0 }
+        Self { target_ms: 10.0, track_rate: false }
     }
 }
 
@@ -59,6 +63,35 @@ enum Phase {
     Active,
 }
 
+/// Channel rate from grants (White 2014 appendix A). It follows the channel only while the modem
+/// keeps asking; the paper leaves open how to notice that it does not.
+struct RateTracker {
+    /// Bytes granted since the last update.
+    granted: u64,
+    /// At all MAPs since the last update something stayed ungranted.
+    pending: bool,
+    /// Bits per second; `None` until the first update, which brings the sustained rate to start with.
+    estimate: Option<f64>,
+}
+
+impl RateTracker {
+    fn on_map(&mut self, granted: u64, ungranted: u64) {
+        self.granted += granted;
+        self.pending &= ungranted > 0;
+    }
+
+    fn update(&mut self, sustained: BitRate) -> BitRate {
+        let estimate = self.estimate.get_or_insert(sustained.bps() as f64);
+        let now = 8.0 * self.granted as f64 / INTERVAL.secs_f64();
+        if self.pending || now > *estimate {
+            *estimate = (*estimate + now) / 2.0;
+        }
+        self.granted = 0;
+        self.pending = true;
+        BitRate::from_bps(*estimate as u64)
+    }
+}
+
 /// State of DOCSIS-PIE.
 pub struct DocsisPie {
     target_s: f64,
@@ -71,6 +104,7 @@ pub struct DocsisPie {
     burst_allowance: Time,
     burst_reset: Time,
     next_update: Time,
+    tracker: Option<RateTracker>,
 }
 
 impl DocsisPie {
@@ -85,15 +119,21 @@ impl DocsisPie {
             burst_allowance: Time::ZERO,
             burst_reset: Time::ZERO,
             next_update: INTERVAL,
+            tracker: p.track_rate.then(|| RateTracker {
+                granted: 0,
+                pending: true,
+                estimate: None,
+            }),
         }
     }
 
     /// `drop_early()` of RFC 8034 appendix A.1.
-    fn drop_early(&mut self, size: f64, backlog_bytes: u64, rng: &mut Rng) -> bool {
-        let p1 = (self.prob * size / MEAN_PKTSIZE).min(PROB_LOW);
+    fn drop_early(&mut self, packet: &Arrival, rng: &mut Rng) -> bool {
+        let size = packet.size as f64;
+        let p1 = (self.prob * size / MEAN_PKTSIZE).min(PROB_LOW) * packet.share;
         self.derandomiser.accumulate(p1);
         let latency_is_low = self.qdelay_old_s < self.target_s / 2.0 && self.prob < 0.2;
-        if latency_is_low || backlog_bytes as f64 <= 2.0 * MEAN_PKTSIZE {
+        if latency_is_low || packet.backlog.bytes as f64 <= 2.0 * MEAN_PKTSIZE {
             return false;
         }
         self.derandomiser.says_drop(p1, rng)
@@ -169,7 +209,7 @@ impl Aqm for DocsisPie {
             }
             self.phase = Phase::Quiescent;
         }
-        if !self.drop_early(packet.size as f64, packet.backlog.bytes, rng) {
+        if !self.drop_early(packet, rng) {
             return Verdict::Pass;
         }
         self.derandomiser.reset();
@@ -184,17 +224,37 @@ impl Aqm for DocsisPie {
         self.derandomiser.reset();
     }
 
+    fn on_map(&mut self, granted: u64, ungranted: u64) {
+        if let Some(tracker) = &mut self.tracker {
+            tracker.on_map(granted, ungranted);
+        }
+    }
+
+    fn follows_maps(&self) -> bool {
+        self.tracker.is_some()
+    }
+
     fn next_update(&self) -> Time {
         self.next_update
     }
 
     fn update(&mut self, now: Time, backlog: Backlog, outlet: &Outlet) {
         self.next_update = now + INTERVAL;
+        let mut outlet = *outlet;
+        if let Some(tracker) = &mut self.tracker {
+            let channel = tracker.update(outlet.sustained);
+            outlet.sustained = outlet.sustained.min(channel);
+            outlet.peak = outlet.peak.min(channel);
+        }
         self.calculate_drop_prob(outlet.drain_s(backlog.bytes as f64));
     }
 
     fn gauges(&self, out: &mut Gauges) {
         out.set("drop_probability", "1", self.prob);
+        if let Some(tracker) = &self.tracker {
+            let mbps = tracker.estimate.map_or(f64::NAN, |bps| bps / 1e6);
+            out.set("rate_estimate", "Mbps", mbps);
+        }
     }
 }
 
@@ -204,7 +264,6 @@ mod tests {
     use super::*;
 
     fn outlet() -> Outlet {
-        use crate::units::BitRate;
         Outlet {
             tokens: 0.0,
             sustained: BitRate::from_mbps(5.0),
@@ -214,7 +273,8 @@ mod tests {
     }
 
     fn arrival(size: u64, bytes: u64) -> Arrival {
-        Arrival { now: Time::ZERO, size, backlog: Backlog { bytes, packets: bytes / 1500 } }
+        let backlog = Backlog { bytes, packets: bytes / 1500 };
+        Arrival { now: Time::ZERO, size, backlog, share: 1.0 }
     }
 
     #[test]
@@ -240,7 +300,7 @@ mod tests {
     fn probability_halves_in_34_3_quiet_updates() {
         // p < 0.98^34.3 = 0.5 of itself, and the PI step at D = 0 pulls further down; shown with the
         // target at zero error by D = target = 4 ms (below LATENCY_LOW): step 0, decay alone.
-        let mut pie = DocsisPie::new(&Parameters { target_ms: 4.0 });
+        let mut pie = DocsisPie::new(&Parameters { target_ms: 4.0, ..Parameters::default() });
         pie.prob = 0.5;
         pie.qdelay_old_s = 0.004;
         for _ in 0..34 {
@@ -286,6 +346,22 @@ mod tests {
     }
 
     #[test]
+    fn the_rate_follows_grants_while_there_is_more_to_grant() {
+        let mut tracker = RateTracker { granted: 0, pending: true, estimate: None };
+        let sustained = BitRate::from_mbps(20.0);
+        // Eight MAPs of 2500 bytes in 16 ms are 10 Mbps: from 20 half-way to 10, twice.
+        for want in [15.0, 12.5] {
+            (0..8).for_each(|_| tracker.on_map(2500, 1));
+            assert_eq!(tracker.update(sustained), BitRate::from_mbps(want));
+        }
+        // All was granted: a low rate says nothing about the channel, a high one does.
+        tracker.on_map(2500, 0);
+        assert_eq!(tracker.update(sustained), BitRate::from_mbps(12.5));
+        (0..8).for_each(|_| tracker.on_map(5000, 0));
+        assert_eq!(tracker.update(sustained), BitRate::from_mbps(16.25));
+    }
+
+    #[test]
     fn a_flood_of_small_packets_is_dropped_at_half_by_a_probability_of_eight() {
         // RFC 8034 §4.4: 64-byte packets need p = 8 for p1 = 8 * 64 / 1024 = 0.5. The de-randomiser
         // then passes the first (0.5 < 0.85) and drops the second on a fair coin: mean run 3 = 1 + 2.
@@ -295,7 +371,7 @@ mod tests {
         pie.qdelay_old_s = 0.05;
         let mut drops = 0;
         for _ in 0..60_000 {
-            if pie.drop_early(64.0, 100_000, &mut rng) {
+            if pie.drop_early(&arrival(64, 100_000), &mut rng) {
                 pie.derandomiser.reset();
                 drops += 1;
             }

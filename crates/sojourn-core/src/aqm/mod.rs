@@ -12,7 +12,7 @@ mod departure_rate;
 pub mod docsis_pie;
 pub mod pie;
 pub mod pie_early;
-mod pie_parts;
+pub mod pie_parts;
 pub mod red;
 
 use enum_dispatch::enum_dispatch;
@@ -71,6 +71,9 @@ pub struct Arrival {
     pub size: u64,
     /// What the queue holds without it.
     pub backlog: Backlog,
+    /// Factor to its drop probability: 1, or in SFQ-PIE the length of its bin in that of the longest
+    /// (White 2014 §4.6).
+    pub share: f64,
 }
 
 /// A packet at the head of the queue, about to leave.
@@ -107,6 +110,15 @@ pub trait Aqm {
 
     /// A packet was asked for and the queue is empty.
     fn on_empty(&mut self) {}
+
+    /// A MAP of the modem brought a grant of so many bytes, and left so many that were asked for
+    /// ungranted.
+    fn on_map(&mut self, _granted: u64, _ungranted: u64) {}
+
+    /// Does it act on `on_map`? Where there are many laws, those that do not are left alone.
+    fn follows_maps(&self) -> bool {
+        false
+    }
 
     /// When `update` wants to be called next; `Time::NEVER` for laws without a clock.
     fn next_update(&self) -> Time {

@@ -167,8 +167,9 @@ impl Aqm for Pie {
         if self.prob == 0.0 {
             self.derandomiser.reset();
         }
-        self.derandomiser.accumulate(self.prob);
-        if !self.derandomiser.says_drop(self.prob, rng) {
+        let prob = self.prob * packet.share;
+        self.derandomiser.accumulate(prob);
+        if !self.derandomiser.says_drop(prob, rng) {
             return Verdict::Pass;
         }
         self.derandomiser.reset();
@@ -234,6 +235,7 @@ mod tests {
             now: Time::ZERO,
             size: 1500,
             backlog: Backlog { bytes, packets: bytes / 1500 },
+            share: 1.0,
         };
         let mut pie = Pie::new(&Parameters::default());
         let mut rng = Rng::named(1, "pie");

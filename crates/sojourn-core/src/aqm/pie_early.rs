@@ -143,9 +143,9 @@ impl Aqm for PieEarly {
         if self.burst_allowance > Time::ZERO || latency_is_low || few {
             return Verdict::Pass;
         }
-        let share = packet.size as f64 / self.p.mean_packet_bytes as f64;
-        let prob = if self.p.by_size { self.prob * share } else { self.prob };
-        if rng.uniform() <= prob { Verdict::Drop } else { Verdict::Pass }
+        let by_size = packet.size as f64 / self.p.mean_packet_bytes as f64;
+        let prob = if self.p.by_size { self.prob * by_size } else { self.prob };
+        if rng.uniform() < prob * packet.share { Verdict::Drop } else { Verdict::Pass }
     }
 
     fn on_departure(&mut self, packet: &Departure) -> Verdict {

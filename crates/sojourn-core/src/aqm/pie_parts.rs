@@ -25,9 +25,9 @@ impl Derandomiser {
         self.accumulated += probability;
     }
 
-    /// Is an arrival of this probability to be dropped?
+    /// Is an arrival of this probability to be dropped? One of probability zero never is.
     pub fn says_drop(&self, probability: f64, rng: &mut Rng) -> bool {
-        if self.accumulated < PROB_LOW {
+        if self.accumulated < PROB_LOW || probability == 0.0 {
             return false;
         }
         self.accumulated >= PROB_HIGH || rng.uniform() <= probability

@@ -37,6 +37,11 @@ impl Downstream {
         }
     }
 
+    /// Tells the names of the traffic entries, by the number that packets carry.
+    pub fn name_traffic(&mut self, names: &[&str]) {
+        self.queue.name_traffic(names);
+    }
+
     /// Takes a packet from a server; gives the packet that is sent at once, if the channel is free,
     /// and when its last byte leaves.
     #[inline]
@@ -102,6 +107,6 @@ impl Downstream {
 
     /// Samples the queue for its series.
     pub fn sample(&mut self) {
-        self.queue.sample();
+        self.queue.sample(|_| ());
     }
 }

@@ -119,6 +119,11 @@ impl Modem {
         }
     }
 
+    /// Tells the names of the traffic entries, by the number that packets carry.
+    pub fn name_traffic(&mut self, names: &[&str]) {
+        self.queue.name_traffic(names);
+    }
+
     /// Takes a packet from the home.
     #[inline]
     pub fn accept(&mut self, now: Time, packet: Packet, ledger: &mut Ledger) {
@@ -144,6 +149,9 @@ impl Modem {
             return sent;
         }
         if self.queue.next_update() <= now {
+            if self.next_map == Time::NEVER {
+                self.queue.on_map(0, 0); // the MAPs that were skipped
+            }
             let outlet = self.outlet(now);
             self.queue.update(now, &outlet);
         } else if self.next_map <= now {
@@ -204,6 +212,7 @@ impl Modem {
             self.counters.grants += 1;
             self.counters.granted_bytes += grant;
         }
+        self.queue.on_map(grant, self.requests.at_cmts);
         grant
     }
 
@@ -337,8 +346,10 @@ impl Modem {
         self.queue.meter()
     }
 
-    /// Samples the queue for its series.
-    pub fn sample(&mut self) {
-        self.queue.sample();
+    /// Samples the queue for its series, and what the channel can give.
+    pub fn sample(&mut self, now: Time) {
+        let mean_grant = self.capacity.greatest_grant(now, 0.5);
+        let mbps = mean_grant as f64 * 8e-6 / self.map_interval.secs_f64();
+        self.queue.sample(|gauges| gauges.set("channel_rate", "Mbps", mbps));
     }
 }

@@ -123,6 +123,9 @@ impl Simulation {
             commands: Vec::new(),
             scenario: scenario.clone(),
         };
+        let names: Vec<&str> = s.traffic.keys().map(String::as_str).collect();
+        simulation.modem.name_traffic(&names);
+        simulation.downstream.name_traffic(&names);
         simulation.number_stages();
         simulation.start_apps();
         simulation
@@ -455,7 +458,7 @@ impl Simulation {
     }
 
     fn sample(&mut self) {
-        self.modem.sample();
+        self.modem.sample(self.now);
         self.downstream.sample();
         self.ledger.sample(self.sample_interval);
         self.wake.set(SAMPLER, self.now + self.sample_interval);

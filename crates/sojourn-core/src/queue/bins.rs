@@ -1,15 +1,18 @@
 //! Packets waiting in many bins that share one pool of memory.
 //!
 //! Each bin is a chain through the pool, so an empty bin costs a few words and a packet is written
-//! once, wherever it waits.
+//! once, wherever it waits. A tournament knows the longest bin, so that an overflow need not look
+//! for its victim.
 
 use crate::aqm::Backlog;
+use crate::engine::tournament::{ABSENT, Tournament};
 use crate::packet::Packet;
 
 const END: u32 = u32::MAX;
 
 struct Slot {
     packet: Option<Packet>,
+    before: u32,
     next: u32,
 }
 
@@ -20,19 +23,63 @@ struct Chain {
     backlog: Backlog,
 }
 
+const EMPTY: Chain = Chain { head: END, tail: END, backlog: Backlog { bytes: 0, packets: 0 } };
+
+/// By what the longest bin is told.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Measure {
+    /// Bytes on the wire.
+    Bytes,
+    /// Packets.
+    Packets,
+}
+
+impl Measure {
+    /// A backlog in this measure.
+    #[inline]
+    pub fn of(self, backlog: Backlog) -> u64 {
+        match self {
+            Self::Bytes => backlog.bytes,
+            Self::Packets => backlog.packets,
+        }
+    }
+}
+
 /// The bins and the pool they share.
 pub struct Bins {
     slots: Vec<Slot>,
     free: u32,
     chains: Vec<Chain>,
     total: Backlog,
+    measure: Measure,
+    /// Keys are complements of lengths: the least is the longest, an empty bin does not compete.
+    lengths: Tournament,
 }
 
 impl Bins {
     /// `count` empty bins.
-    pub fn new(count: usize) -> Self {
-        let chain = Chain { head: END, tail: END, backlog: Backlog::default() };
-        Self { slots: Vec::new(), free: END, chains: vec![chain; count], total: Backlog::default() }
+    pub fn new(count: usize, measure: Measure) -> Self {
+        Self {
+            slots: Vec::new(),
+            free: END,
+            chains: vec![EMPTY; count],
+            total: Backlog::default(),
+            measure,
+            lengths: Tournament::new(count),
+        }
+    }
+
+    /// How many bins there are.
+    pub fn count(&self) -> usize {
+        self.chains.len()
+    }
+
+    /// Makes it at least `count` bins.
+    pub fn grow(&mut self, count: usize) {
+        if count > self.chains.len() {
+            self.chains.resize(count, EMPTY);
+            self.lengths.grow(count);
+        }
     }
 
     /// What waits in one bin.
@@ -45,79 +92,99 @@ impl Bins {
         self.total
     }
 
+    /// The packet at the head of a bin.
+    pub fn head(&self, bin: usize) -> Option<&Packet> {
+        self.slots.get(self.chains[bin].head as usize)?.packet.as_ref()
+    }
+
+    /// The longest bin and its length; `None` if all are empty. Ties go to the lower number.
+    pub fn longest(&self) -> Option<(usize, u64)> {
+        let (key, bin) = self.lengths.winner();
+        (key != ABSENT).then_some((bin as usize, !key))
+    }
+
     /// Appends a packet to a bin.
+    #[inline]
     pub fn push_back(&mut self, bin: usize, packet: Packet) {
         let size = u64::from(packet.size);
-        let slot = self.take_slot(packet);
+        let before = self.chains[bin].tail;
+        let slot = self.take_slot(Slot { packet: Some(packet), before, next: END });
         let chain = &mut self.chains[bin];
-        if chain.tail == END {
-            chain.head = slot;
-        } else {
-            self.slots[chain.tail as usize].next = slot;
+        match before {
+            END => chain.head = slot,
+            tail => self.slots[tail as usize].next = slot,
         }
         chain.tail = slot;
-        add(&mut chain.backlog, size);
-        add(&mut self.total, size);
+        chain.backlog = plus(chain.backlog, size);
+        self.total = plus(self.total, size);
+        self.measure_anew(bin);
     }
 
     /// Takes the packet at the head of a bin.
+    #[inline]
     pub fn pop_front(&mut self, bin: usize) -> Option<Packet> {
-        let chain = &mut self.chains[bin];
-        if chain.head == END {
-            return None;
+        let slot = self.chains[bin].head;
+        let packet = self.release(bin, slot)?;
+        let next = self.slots[slot as usize].next;
+        self.chains[bin].head = next;
+        match next {
+            END => self.chains[bin].tail = END,
+            head => self.slots[head as usize].before = END,
         }
-        let slot = chain.head;
-        chain.head = self.slots[slot as usize].next;
-        if chain.head == END {
-            chain.tail = END;
-        }
-        Some(self.release(bin, slot))
+        self.recycle(slot);
+        Some(packet)
     }
 
-    /// Takes the packet at the tail of a bin. Walks the bin: for overflow alone.
+    /// Takes the packet at the tail of a bin.
     pub fn pop_back(&mut self, bin: usize) -> Option<Packet> {
-        let chain = self.chains[bin];
-        if chain.head == chain.tail {
-            return self.pop_front(bin);
-        }
-        let mut before = chain.head;
-        while self.slots[before as usize].next != chain.tail {
-            before = self.slots[before as usize].next;
-        }
-        self.slots[before as usize].next = END;
+        let slot = self.chains[bin].tail;
+        let packet = self.release(bin, slot)?;
+        let before = self.slots[slot as usize].before;
         self.chains[bin].tail = before;
-        Some(self.release(bin, chain.tail))
+        match before {
+            END => self.chains[bin].head = END,
+            tail => self.slots[tail as usize].next = END,
+        }
+        self.recycle(slot);
+        Some(packet)
     }
 
-    fn take_slot(&mut self, packet: Packet) -> u32 {
+    fn take_slot(&mut self, filled: Slot) -> u32 {
         if self.free == END {
-            self.slots.push(Slot { packet: Some(packet), next: END });
+            self.slots.push(filled);
             return (self.slots.len() - 1) as u32;
         }
         let slot = self.free;
         self.free = self.slots[slot as usize].next;
-        self.slots[slot as usize] = Slot { packet: Some(packet), next: END };
+        self.slots[slot as usize] = filled;
         slot
     }
 
-    fn release(&mut self, bin: usize, slot: u32) -> Packet {
-        let freed = &mut self.slots[slot as usize];
-        let packet = freed.packet.take().expect("a chained slot holds a packet");
-        freed.next = self.free;
-        self.free = slot;
+    /// Takes the packet out of a slot and off the books; `None` at the end of a chain.
+    fn release(&mut self, bin: usize, slot: u32) -> Option<Packet> {
+        let packet = self.slots.get_mut(slot as usize)?.packet.take()?;
         let size = u64::from(packet.size);
-        remove(&mut self.chains[bin].backlog, size);
-        remove(&mut self.total, size);
-        packet
+        let chain = &mut self.chains[bin];
+        chain.backlog = minus(chain.backlog, size);
+        self.total = minus(self.total, size);
+        self.measure_anew(bin);
+        Some(packet)
+    }
+
+    fn recycle(&mut self, slot: u32) {
+        self.slots[slot as usize].next = self.free;
+        self.free = slot;
+    }
+
+    fn measure_anew(&mut self, bin: usize) {
+        self.lengths.set(bin as u32, !self.measure.of(self.chains[bin].backlog));
     }
 }
 
-fn add(backlog: &mut Backlog, size: u64) {
-    backlog.bytes += size;
-    backlog.packets += 1;
+fn plus(backlog: Backlog, size: u64) -> Backlog {
+    Backlog { bytes: backlog.bytes + size, packets: backlog.packets + 1 }
 }
 
-fn remove(backlog: &mut Backlog, size: u64) {
-    backlog.bytes -= size;
-    backlog.packets -= 1;
+fn minus(backlog: Backlog, size: u64) -> Backlog {
+    Backlog { bytes: backlog.bytes - size, packets: backlog.packets - 1 }
 }

@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Discipline, Entry, Scheduler, SchedulerParameters};
-use crate::aqm::{Aqm, Arrival, Backlog, Departure, Law, LawParameters, LawSpec, Outlet, Verdict};
+use super::{Discipline, Entry, Scheduler, SchedulerParameters, Setting};
+use crate::aqm::{Aqm, Arrival, Backlog, Departure, Law, LawParameters, Outlet, Verdict};
 use crate::metrics::{Gauges, Ledger};
 use crate::packet::{DropReason, Packet};
 use crate::units::Time;
@@ -18,8 +18,8 @@ use crate::units::Time;
 pub struct Parameters {}
 
 impl SchedulerParameters for Parameters {
-    fn start(&self, law: &LawSpec) -> Scheduler {
-        Fifo { packets: VecDeque::new(), bytes: 0, law: law.start() }.into()
+    fn start(&self, setting: &Setting) -> Scheduler {
+        Fifo { packets: VecDeque::new(), bytes: 0, law: setting.law.start() }.into()
     }
 }
 
@@ -40,7 +40,7 @@ impl Discipline for Fifo {
             entry.ledger.dropped(entry.now, packet, DropReason::Overflow);
             return;
         }
-        let arrival = Arrival { now: entry.now, size, backlog };
+        let arrival = Arrival { now: entry.now, size, backlog, share: 1.0 };
         if self.law.on_arrival(&arrival, entry.outlet, entry.rng) == Verdict::Drop {
             entry.ledger.dropped(entry.now, packet, DropReason::Aqm);
             return;
@@ -72,6 +72,11 @@ impl Discipline for Fifo {
     #[inline]
     fn backlog(&self) -> Backlog {
         Backlog { bytes: self.bytes, packets: self.packets.len() as u64 }
+    }
+
+    #[inline]
+    fn on_map(&mut self, granted: u64, ungranted: u64) {
+        self.law.on_map(granted, ungranted);
     }
 
     #[inline]

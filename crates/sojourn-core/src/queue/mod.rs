@@ -3,9 +3,16 @@
 //! A queue is a scheduler (which bin is next) with a law (`aqm`) in each bin and one limit for all
 //! of them. Schedulers know laws only by their trait, so any law works in any scheduler.
 
+pub mod abb;
 mod bins;
+pub mod drr;
 pub mod fifo;
+pub mod fq;
+mod lanes;
+mod plugs;
+mod rounds;
 pub mod sfq;
+pub mod weights;
 
 use enum_dispatch::enum_dispatch;
 use schemars::JsonSchema;
@@ -18,8 +25,13 @@ use crate::packet::Packet;
 use crate::scenario::Dialect;
 use crate::units::Time;
 
+pub use abb::Abb;
+use bins::Measure;
+pub use drr::Drr;
 pub use fifo::Fifo;
+pub use fq::Fq;
 pub use sfq::Sfq;
+pub use weights::Weights;
 
 /// How much a queue may hold.
 #[derive(Clone, Copy, Debug)]
@@ -37,13 +49,33 @@ impl Limit {
     /// Is there room for a packet of `size` bytes?
     #[inline]
     pub fn admits(&self, backlog: Backlog, size: u64) -> bool {
-        let (bytes, packets) = (backlog.bytes + size, backlog.packets + 1);
+        self.holds(Backlog { bytes: backlog.bytes + size, packets: backlog.packets + 1 })
+    }
+
+    /// Is this much allowed to wait?
+    #[inline]
+    pub fn holds(&self, backlog: Backlog) -> bool {
         if self.exclusive {
-            bytes < self.bytes && packets < self.packets
+            backlog.bytes < self.bytes && backlog.packets < self.packets
         } else {
-            bytes <= self.bytes && packets <= self.packets
+            backlog.bytes <= self.bytes && backlog.packets <= self.packets
         }
     }
+
+    /// What is counted: bytes, unless the limit is in packets alone.
+    fn measure(&self) -> Measure {
+        if self.bytes == u64::MAX { Measure::Packets } else { Measure::Bytes }
+    }
+}
+
+/// What a scheduler is made for.
+pub struct Setting<'a> {
+    /// The law of its bins.
+    pub law: &'a LawSpec,
+    /// The queue's limit.
+    pub limit: &'a Limit,
+    /// Which rules it follows where they differ.
+    pub dialect: Dialect,
 }
 
 /// What a scheduler is handed with each packet.
@@ -69,10 +101,14 @@ pub trait Discipline {
     fn dequeue(&mut self, now: Time, ledger: &mut Ledger) -> Option<Packet>;
     /// What waits in all bins.
     fn backlog(&self) -> Backlog;
+    /// A MAP brought a grant: tells the laws.
+    fn on_map(&mut self, _granted: u64, _ungranted: u64) {}
     /// When `update` wants to be called next.
     fn next_update(&self) -> Time;
     /// The periodic part of the laws.
     fn update(&mut self, now: Time, outlet: &Outlet);
+    /// Tells the names of the traffic entries, by the number that packets carry.
+    fn name_traffic(&mut self, _names: &[&str]) {}
     /// State worth watching over time.
     fn gauges(&self, out: &mut Gauges);
 }
@@ -84,13 +120,23 @@ pub enum Scheduler {
     Fifo,
     /// Stochastic fair queueing.
     Sfq,
+    /// Flow queueing of FQ-CoDel.
+    Fq,
+    /// Deficit round robin.
+    Drr,
+    /// Adaptive bandwidth binning.
+    Abb,
 }
 
-/// Makes an empty scheduler from its parameters and the law of its bins.
+/// Makes an empty scheduler from its parameters.
 #[enum_dispatch]
 pub trait SchedulerParameters {
     /// The scheduler at the start of a run.
-    fn start(&self, law: &LawSpec) -> Scheduler;
+    fn start(&self, setting: &Setting) -> Scheduler;
+    /// The weights of traffic entries, if it has such.
+    fn weights(&self) -> Option<&Weights> {
+        None
+    }
 }
 
 /// Which packet goes next, by its `kind`.
@@ -102,6 +148,12 @@ pub enum SchedulerSpec {
     Fifo(fifo::Parameters),
     /// Stochastic fair queueing: flows hashed to bins, bins served in turn.
     Sfq(sfq::Parameters),
+    /// The flow queueing of FQ-CoDel (RFC 8290): as SFQ, by the letter of the RFC.
+    Fq(fq::Parameters),
+    /// Deficit round robin with a queue for each flow (Shreedhar & Varghese 1996).
+    Drr(drr::Parameters),
+    /// Adaptive bandwidth binning: flows that got as much share a bin (Hong 2015).
+    Abb(abb::Parameters),
 }
 
 impl Default for SchedulerSpec {
@@ -151,7 +203,7 @@ impl Queue {
             exclusive: dialect == Dialect::Ns2,
         };
         Self {
-            scheduler: spec.scheduler.start(&spec.law),
+            scheduler: spec.scheduler.start(&Setting { law: &spec.law, limit: &limit, dialect }),
             limit,
             rng: Rng::named(seed, name),
             meter: QueueMeter::new(name),
@@ -161,6 +213,12 @@ impl Queue {
     /// Bytes the queue may hold; a limit in packets counts them at 1500 bytes.
     pub fn buffer_bytes(&self) -> u64 {
         self.limit.bytes.min(self.limit.packets.saturating_mul(1500))
+    }
+
+    /// Tells the names of the traffic entries, by the number that packets carry: for schedulers with
+    /// weights, which until then are all 1.
+    pub fn name_traffic(&mut self, names: &[&str]) {
+        self.scheduler.name_traffic(names);
     }
 
     /// Takes a packet in, or drops it or others.
@@ -185,6 +243,12 @@ impl Queue {
         self.scheduler.backlog()
     }
 
+    /// A MAP of the modem brought a grant, and left so many bytes that were asked for ungranted.
+    #[inline]
+    pub fn on_map(&mut self, granted: u64, ungranted: u64) {
+        self.scheduler.on_map(granted, ungranted);
+    }
+
     /// When `update` wants to be called next.
     #[inline]
     pub fn next_update(&self) -> Time {
@@ -201,9 +265,12 @@ impl Queue {
         &self.meter
     }
 
-    /// Samples the queue for its series.
-    pub fn sample(&mut self) {
+    /// Samples the queue for its series, with what its link has to show.
+    pub fn sample(&mut self, show_link: impl FnOnce(&mut Gauges)) {
         let Self { scheduler, meter, .. } = self;
-        meter.sample(scheduler.backlog(), |gauges| scheduler.gauges(gauges));
+        meter.sample(scheduler.backlog(), |gauges| {
+            show_link(gauges);
+            scheduler.gauges(gauges);
+        });
     }
 }

@@ -4,7 +4,7 @@ use super::check::Fault;
 use super::schema::{Congestion, Dialect, Scenario};
 use super::words;
 use crate::apps::{AppParameters, AppSpec};
-use crate::queue::QueueSpec;
+use crate::queue::{QueueSpec, SchedulerParameters};
 use crate::tcp::TcpOptions;
 
 /// Bytes of a full Ethernet frame with a VLAN tag: what a modem must be able to pass.
@@ -28,6 +28,8 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), Fault> {
             tcp(scenario, own, &path)?;
         }
     }
+    weights(scenario, &up.queue, "upstream")?;
+    weights(scenario, &down.queue, "downstream")?;
     let room =
         Room { packet: largest_packet(scenario), exclusive: scenario.dialect == Dialect::Ns2 };
     room.check("upstream", &up.queue, up.sustained_mbps, up.burst_bytes)?;
@@ -67,12 +69,29 @@ fn servers(scenario: &Scenario, app: &AppSpec, path: &str) -> Result<(), Fault> 
             [] => "a name of the table servers, but that has none".to_owned(),
             names => names.join(", "),
         };
-        if let Some(close) = words::closest(server, &there) {
-            message += &format!(" (did you mean {close}?)");
-        }
+        message += &did_you_mean(server, &there);
         return Err(Fault::new(format!("{path}.{key}"), message));
     }
     Ok(())
+}
+
+fn did_you_mean(name: &str, names: &[&str]) -> String {
+    words::closest(name, names).map_or_else(String::new, |name| format!(" (did you mean {name}?)"))
+}
+
+/// Weights must be of entries that there are.
+fn weights(scenario: &Scenario, queue: &QueueSpec, path: &str) -> Result<(), Fault> {
+    let there: Vec<_> = scenario.traffic.keys().map(String::as_str).collect();
+    let named = queue.scheduler.weights().into_iter().flat_map(|weights| weights.0.keys());
+    match named.into_iter().find(|name| !there.contains(&name.as_str())) {
+        None => Ok(()),
+        Some(name) => {
+            let path = words::join(&format!("{path}.queue.scheduler.weights"), name);
+            let close = did_you_mean(name, &there);
+            let message = format!("unknown entry of traffic; allowed: {}{close}", there.join(", "));
+            Err(Fault::new(path, message))
+        }
+    }
 }
 
 fn times(app: &AppSpec, path: &str) -> Result<(), Fault> {

@@ -231,8 +231,13 @@ impl Endpoint {
         self.rto_due = Time::NEVER;
         self.rtt.back_off();
         if self.state == State::Established {
-            let flight = self.sender.flight() as f64 / config.mss as f64;
-            self.controller.on_timeout(&mut self.window, flight, now);
+            if config.dialect == Dialect::Rfc && self.sender.was_given_up() {
+                // RFC 5681 §3.1: the threshold stays where the first timeout put it.
+                self.window.cwnd = 1.0;
+            } else {
+                let flight = self.sender.flight() as f64 / config.mss as f64;
+                self.controller.on_timeout(&mut self.window, flight, now);
+            }
             self.sender.on_timeout(config);
             self.timed = None;
         } else {

@@ -13,3 +13,6 @@ mod sender;
 
 pub use endpoint::{Endpoint, News};
 pub use options::{Config, Recovery, TcpOptions};
+
+#[cfg(test)]
+mod pair_tests;

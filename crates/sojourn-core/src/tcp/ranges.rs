@@ -54,11 +54,9 @@ impl Ranges {
         let whole = self.ranges.partition_point(|r| r.1 <= edge);
         let mut removed: u64 = self.ranges[..whole].iter().map(|r| r.1 - r.0).sum();
         self.ranges.drain(..whole);
-        if let Some(first) = self.ranges.first_mut() {
-            if first.0 < edge {
-                removed += edge - first.0;
-                first.0 = edge;
-            }
+        if let Some(first) = self.ranges.first_mut().filter(|first| first.0 < edge) {
+            removed += edge - first.0;
+            first.0 = edge;
         }
         self.covered -= removed;
         removed
@@ -80,11 +78,9 @@ impl Ranges {
     pub fn next_hole(&self, from: u64) -> (u64, u64) {
         let mut index = self.ranges.partition_point(|r| r.1 <= from);
         let mut start = from;
-        if let Some(range) = self.ranges.get(index) {
-            if range.0 <= from {
-                start = range.1;
-                index += 1;
-            }
+        if let Some(range) = self.ranges.get(index).filter(|range| range.0 <= from) {
+            start = range.1;
+            index += 1;
         }
         (start, self.ranges.get(index).map_or(u64::MAX, |r| r.0))
     }

@@ -188,6 +188,29 @@ mod tests {
     }
 
     #[test]
+    fn the_oldest_unacknowledged_timestamp_is_echoed_but_the_latest_in_ns2() {
+        // RFC 7323 §4.3: (A) of two segments under one acknowledgement, that of the first; (B) of one
+        // beyond a hole, the same as before; (C) of one that fills a hole, its own.
+        let ms = Time::from_ms;
+        for (dialect, want) in
+            [(Dialect::Rfc, [ms(10), ms(10), ms(40)]), (Dialect::Ns2, [ms(20), ms(30), ms(40)])]
+        {
+            let (mut receiver, _) = receiver();
+            let config = TcpOptions::default().resolve(dialect);
+            let mut echo = |arrivals: &[(u64, u64)]| {
+                for &(seq, sent_ms) in arrivals {
+                    receiver.on_data(ms(50), &data(seq, 100), ms(sent_ms), &config);
+                }
+                let mut ack = Segment::default();
+                receiver.acknowledge(&mut ack, &config);
+                ack.echo
+            };
+            let echoed = [echo(&[(1, 10), (101, 20)]), echo(&[(301, 30)]), echo(&[(201, 40)])];
+            assert_eq!(echoed, want, "{dialect:?}");
+        }
+    }
+
+    #[test]
     fn blocks_are_reported_most_recent_first() {
         // RFC 2018 §5 with segments of 100 bytes: 1, 3, 5 and 7 are missing.
         let (mut receiver, config) = receiver();

@@ -71,6 +71,8 @@ pub struct Sender {
     dup_bytes: u64,
     dup_acks: u32,
     phase: Phase,
+    /// What was acknowledged when the retransmission timer last expired.
+    timed_out_at: u64,
     /// The first retransmission of a recovery does not wait for the window.
     retransmit_now: bool,
 }
@@ -90,6 +92,7 @@ impl Sender {
             dup_bytes: 0,
             dup_acks: 0,
             phase: Phase::Open,
+            timed_out_at: 0,
             retransmit_now: false,
         }
     }
@@ -149,6 +152,19 @@ impl Sender {
         (self.lost_below - self.una) - self.sacked.covered_below(self.lost_below)
     }
 
+    /// The parts of the picture agree (debug builds only).
+    fn debug_check(&self) {
+        debug_assert!(self.una <= self.nxt && self.nxt <= self.limit(), "sent what is not there");
+        debug_assert!(self.lost_below <= self.nxt && self.resent_below <= self.nxt);
+        let held = self.sacked.first().map(|first| first.0);
+        debug_assert!(held.is_none_or(|start| start > self.una), "the first byte missing is held");
+        debug_assert_eq!(self.sacked.covered(), self.sacked.covered_below(self.nxt));
+        debug_assert!(self.dup_bytes <= self.flight(), "more has arrived than is under way");
+        let resent_below = self.resent_below.max(self.una);
+        let resent_holes = resent_below - self.una - self.sacked.covered_below(resent_below);
+        debug_assert_eq!(self.resent_under_way, resent_holes, "bytes sent again");
+    }
+
     /// Takes in an acknowledgement.
     pub fn on_ack(
         &mut self,
@@ -177,6 +193,7 @@ impl Sender {
             progress.loss_found = true;
             progress.may_grow = false;
         }
+        self.debug_check();
         progress
     }
 
@@ -214,7 +231,7 @@ impl Sender {
                     // RFC 6582 §3.2: the next hole is lost as well; the window deflates by what
                     // was acknowledged, less the one retransmission.
                     let deflation = acknowledged.saturating_sub(config.mss);
-                    self.dup_bytes -= deflation.min(self.dup_bytes);
+                    self.dup_bytes = self.dup_bytes.saturating_sub(deflation).min(self.flight());
                     self.lost_below = (self.una + config.mss).min(self.nxt);
                     self.retransmit_now = true;
                 }
@@ -276,6 +293,11 @@ impl Sender {
         self.retransmit_now = true;
     }
 
+    /// Has the timer given up the first segment under way before?
+    pub fn was_given_up(&self) -> bool {
+        matches!(self.phase, Phase::AfterTimeout(_)) && self.timed_out_at == self.una
+    }
+
     /// The retransmission timer expired: all that is not known to have arrived is lost (RFC 6675
     /// §5.1). ns-2's Sack1 forgets what the receiver holds.
     pub fn on_timeout(&mut self, config: &Config) {
@@ -284,36 +306,58 @@ impl Sender {
         }
         self.forget_duplicates();
         self.phase = Phase::AfterTimeout(self.nxt);
+        self.timed_out_at = self.una;
         self.lost_below = self.nxt;
         self.resent_below = self.una;
         self.resent_under_way = 0;
         self.retransmit_now = true;
+        self.debug_check();
     }
 
     /// The segment to send next with a window of this many bytes, of which `reach` may lie beyond
     /// the acknowledgement; taken as sent.
     pub fn next(&mut self, window: u64, reach: u64, config: &Config) -> Option<Outgoing> {
         if let Some((seq, len)) = self.next_lost(config) {
-            if !self.retransmit_now && self.pipe() + len > window {
+            if !self.retransmit_now && self.pipe() + self.payload(seq, len) > window {
                 return None;
             }
             self.retransmit_now = false;
-            self.resent_below = seq + len;
-            self.resent_under_way += len;
-            return Some(self.outgoing(seq, len, true));
+            return Some(self.send_again(seq, len));
         }
+        if self.nxt == self.limit() {
+            let (seq, len) = self.next_suspect(config)?;
+            let fits = self.pipe() + self.payload(seq, len) <= window;
+            return fits.then(|| self.send_again(seq, len));
+        }
+        self.next_new(window, reach, config)
+    }
+
+    fn next_new(&mut self, window: u64, reach: u64, config: &Config) -> Option<Outgoing> {
         let len = (self.limit() - self.nxt).min(config.mss);
-        if len == 0 || self.nxt + len > self.una + reach {
+        let payload = self.payload(self.nxt, len);
+        if self.nxt + payload > self.una + reach {
             return None;
         }
         let pipe = self.pipe();
-        if pipe > 0 && pipe + len > window {
+        if pipe > 0 && pipe + payload > window {
             return None;
         }
         let len = self.with_fin(self.nxt, len, self.limit());
         let outgoing = self.outgoing(self.nxt, len, false);
         self.nxt += len;
         Some(outgoing)
+    }
+
+    fn send_again(&mut self, seq: u64, len: u64) -> Outgoing {
+        self.resent_below = seq + len;
+        self.resent_under_way += len;
+        self.debug_check();
+        self.outgoing(seq, len, true)
+    }
+
+    /// Bytes without the FIN: that takes no room in a window.
+    fn payload(&self, seq: u64, len: u64) -> u64 {
+        len - u64::from(seq + len > self.end)
     }
 
     /// Is there something to send that only the window holds back?
@@ -345,8 +389,19 @@ impl Sender {
         Some((start, self.with_fin(start, len, end)))
     }
 
+    /// RFC 6675 §4, NextSeg rule 3: with nothing new to send, a hole that too little is held above
+    /// for it to count as lost.
+    fn next_suspect(&self, config: &Config) -> Option<(u64, u64)> {
+        if !matches!(self.phase, Phase::FastRecovery(_)) || config.recovery != Recovery::Sack {
+            return None;
+        }
+        let (start, end) = self.sacked.next_hole(self.resent_below.max(self.una));
+        let is_below_held = end < u64::MAX;
+        is_below_held.then(|| (start, (end - start).min(config.mss)))
+    }
+
     fn outgoing(&self, seq: u64, len: u64, again: bool) -> Outgoing {
-        let fin = seq + len > self.end;
-        Outgoing { seq, len: len - u64::from(fin), fin, again }
+        let payload = self.payload(seq, len);
+        Outgoing { seq, len: payload, fin: payload < len, again }
     }
 }

@@ -61,7 +61,7 @@ fn home_has_its_five_variants() {
     let variants = load_with(HOME, &[]).unwrap();
     let limit = |bytes| QueueSpec { limit_bytes: Some(bytes), ..Default::default() };
     let codel = QueueSpec { law: codel_of_the_study(), ..limit(625_000) };
-    let bins = sfq::Parameters { bins: 32, quantum_bytes: 300 };
+    let bins = sfq::Parameters { bins: 32, quantum_bytes: 300, ..sfq::Parameters::default() };
     let sfq_codel = QueueSpec { scheduler: SchedulerSpec::Sfq(bins), ..codel.clone() };
     let pie = QueueSpec {
         law: LawSpec::DocsisPie(docsis_pie::Parameters::default()),

@@ -84,7 +84,7 @@ impl Cubic {
         // §4.3: Reno's estimate, at full speed once it has passed the old window.
         epoch.reno += if epoch.reno >= prior { 1.0 } else { alpha } * ack.segments / cwnd;
         let t = ack.now.since(epoch.start).secs_f64();
-        let cubic = |t: f64| C * (t - epoch.k_s).powi(3) + epoch.origin;
+        let cubic = |t: f64| C * cube(t - epoch.k_s) + epoch.origin;
         if cubic(t) < epoch.reno {
             window.cwnd = epoch.reno.max(cwnd);
         } else {
@@ -99,7 +99,7 @@ impl Cubic {
         let delayed_ack = self.delayed_ack;
         let epoch = self.epoch(cwnd, ack.now);
         let t = (ack.now.since(epoch.start) + ack.min_rtt).secs_f64();
-        let target = epoch.origin + C * (t - epoch.k_s).powi(3);
+        let target = epoch.origin + C * cube(t - epoch.k_s);
         let mut cnt = if target > cwnd { cwnd / (target - cwnd) } else { 100.0 * cwnd };
         if ack.min_rtt > Time::ZERO && t >= epoch.k_s {
             // At most 16 segments per 100 ms beyond the plateau.
@@ -115,6 +115,11 @@ impl Cubic {
         }
         window.cwnd += delayed_ack / cnt.max(delayed_ack);
     }
+}
+
+/// Not `powi`, whose last bits may differ between builds.
+fn cube(x: f64) -> f64 {
+    x * x * x
 }
 
 impl CongestionControl for Cubic {

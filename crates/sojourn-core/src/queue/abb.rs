@@ -1,0 +1,359 @@
+//! Adaptive bandwidth binning: Hong 2015 §3.1.2 and §5.1. With CoDel as the law it is ABB-k.
+//!
+//! Flows are put into a few bins by the bandwidth they have been getting, weighted bins are served in
+//! turn, and each bin is first in, first out. Every interval flows are classified anew: the bounds
+//! of the bins are the break-points of a max-min fair division of the capacity, and the weight of a
+//! bin is that of its flows. So whoever took more than the fair share is next to others who did, and
+//! shares with them.
+//!
+//! What the source leaves open:
+//! - A reclassification that falls due while plugs are in waits until they are pulled.
+//! - Plugs separate old packets from new; the weights of the old bins hold until they are pulled,
+//!   since what is served until then is in bins of the old classification.
+//! - To the rounds a bin behind its plug is empty: it leaves them and joins again as a busy bin.
+//! - A flow that was not seen before is in the first bin and its rate starts from zero. One of which
+//!   nothing was sent and nothing waits for an interval is forgotten: it weighs nothing.
+//! - A flow is a TCP connection (a slot of their table) or the datagrams of a traffic entry.
+//! - The last bin takes whoever is in no other.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::bins::Measure;
+use super::lanes::{Head, Lanes};
+use super::plugs::Plugs;
+use super::rounds::Rounds;
+use super::weights::{WeightTable, Weights};
+use super::{Discipline, Entry, Scheduler, SchedulerParameters, Setting};
+use crate::aqm::{Backlog, Outlet};
+use crate::metrics::{Gauges, Ledger};
+use crate::packet::Packet;
+use crate::units::{BitRate, Time};
+
+/// Parameters of adaptive bandwidth binning.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+#[schemars(rename = "Abb")]
+pub struct Parameters {
+    /// Number of bins (Hong 2015 §5.2: 2 to 4).
+    #[schemars(range(min = 1, max = 64))]
+    pub bins: u32,
+    /// Time between reclassifications in s (Hong 2015 §5.2: 1).
+    #[schemars(range(min = 0.01, max = 1000.0))]
+    pub interval_s: f64,
+    /// Weight of the last interval in a flow's average rate (Hong 2015 §5.1: 0.4).
+    #[schemars(range(min = 0.01, max = 1.0))]
+    pub smoothing: f64,
+    /// Average rate in kbps below which a flow counts as satisfied from the start (Hong 2015
+    /// §5.1.2.3: 50 or 100).
+    #[schemars(range(min = 0.0, max = 1_000_000.0))]
+    pub idle_kbps: f64,
+    /// Capacity that is divided, in Mbps. Unset: the sustained rate of the service.
+    #[schemars(range(min = 0.001, max = 1_000_000.0))]
+    pub capacity_mbps: Option<f64>,
+    /// Bytes that a bin of one flow of weight 1 may send in a round.
+    #[schemars(range(min = 64, max = 65_535))]
+    pub quantum_bytes: u32,
+    /// Weights by the name of the traffic entry. Unset: 1.
+    pub weights: Weights,
+}
+
+impl Default for Parameters {
+    fn default() -> Self {
+        Self {
+            bins: 3,
+            interval_s: 1.0,
+            smoothing: 0.4,
+            idle_kbps: 50.0,
+            capacity_mbps: None,
+            quantum_bytes: 1514,
+            weights: Weights::default(),
+        }
+    }
+}
+
+impl SchedulerParameters for Parameters {
+    fn start(&self, setting: &Setting) -> Scheduler {
+        let bins = self.bins as usize;
+        let interval = Time::from_secs_f64(self.interval_s);
+        Abb {
+            lanes: Lanes::new(bins, Measure::Packets, setting),
+            rounds: Rounds::new(bins, i64::from(self.quantum_bytes)),
+            plugs: Plugs::new(bins),
+            flows: Vec::new(),
+            bin_weights: vec![0.0; bins],
+            p: self.clone(),
+            weights: WeightTable::default(),
+            interval,
+            next_measurement: interval,
+            overdue: false,
+            capacity_bps: 0.0,
+            demands: Vec::new(),
+            switches: 0,
+            chances: 0,
+        }
+        .into()
+    }
+
+    fn weights(&self) -> Option<&Weights> {
+        Some(&self.weights)
+    }
+}
+
+/// What is known of a flow.
+#[derive(Clone, Copy, Default)]
+struct Flow {
+    /// Something was sent or waits since the last reclassification, or did then.
+    is_known: bool,
+    traffic: u16,
+    bin: usize,
+    /// Packets that wait.
+    waiting: u64,
+    /// Bytes sent since the last measurement.
+    sent: u64,
+    /// Average of what it got, in bit/s.
+    rate_bps: f64,
+    /// Nothing was sent in the last interval.
+    is_silent: bool,
+}
+
+/// A flow's rate and weight, as break-points are calculated from them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Demand {
+    /// Average rate, in the unit of the capacity.
+    pub rate: f64,
+    /// Its weight.
+    pub weight: f64,
+    /// It got all it wants, as far as is known.
+    pub is_satisfied: bool,
+}
+
+/// The bounds of all bins but the last (Hong 2015, listing 5.4): of each round of a max-min fair
+/// division, the share of a flow of weight 1. Satisfies demands as it goes.
+pub fn break_points(capacity: f64, demands: &mut [Demand], bounds: usize) -> Vec<f64> {
+    (0..bounds).map(|_| break_point(capacity, demands)).collect()
+}
+
+fn break_point(capacity: f64, demands: &mut [Demand]) -> f64 {
+    let taken: f64 = demands.iter().filter(|d| d.is_satisfied).map(|d| d.rate).sum();
+    let weights: f64 = demands.iter().filter(|d| !d.is_satisfied).map(|d| d.weight).sum();
+    // The listing divides by zero where all are satisfied; then whoever comes fits in here.
+    let bound = if weights > 0.0 { (capacity - taken) / weights } else { capacity };
+    for demand in demands {
+        demand.is_satisfied |= demand.rate / demand.weight <= bound;
+    }
+    bound
+}
+
+/// Adaptive bandwidth binning.
+pub struct Abb {
+    p: Parameters,
+    lanes: Lanes,
+    rounds: Rounds,
+    plugs: Plugs,
+    /// By [`Packet::flow_index`].
+    flows: Vec<Flow>,
+    weights: WeightTable,
+    /// Of the flows classified into each bin.
+    bin_weights: Vec<f64>,
+    interval: Time,
+    next_measurement: Time,
+    /// A reclassification waits for the plugs.
+    overdue: bool,
+    capacity_bps: f64,
+    /// Kept for its memory.
+    demands: Vec<Demand>,
+    switches: u64,
+    /// How many switches there could have been.
+    chances: u64,
+}
+
+impl Abb {
+    /// The bin of a packet's flow.
+    fn bin_of(&mut self, packet: &Packet) -> usize {
+        let index = packet.flow_index();
+        if index >= self.flows.len() {
+            self.flows.resize(index + 1, Flow::default());
+        }
+        if !self.flows[index].is_known {
+            self.flows[index] = Flow { is_known: true, ..Flow::default() };
+            self.bin_weights[0] += self.weights.of_packet(packet);
+            if !self.plugs.are_in() {
+                self.apply_weight(0);
+            }
+        }
+        let flow = &mut self.flows[index];
+        flow.traffic = packet.traffic;
+        flow.bin
+    }
+
+    fn apply_weight(&mut self, bin: usize) {
+        let quantum = self.bin_weights[bin] * f64::from(self.p.quantum_bytes);
+        self.rounds.set_quantum(bin, quantum);
+    }
+
+    /// Averages what flows got (Hong 2015 §5.1).
+    fn measure(&mut self) {
+        let per_interval = 8.0 / self.interval.secs_f64();
+        for flow in &mut self.flows {
+            let sample = flow.sent as f64 * per_interval;
+            flow.is_silent = flow.sent == 0;
+            flow.sent = 0;
+            flow.rate_bps += self.p.smoothing * (sample - flow.rate_bps);
+        }
+    }
+
+    /// Hong 2015, listing 5.4 `Optimize`, and plugs if a flow changes its bin (§5.1.4).
+    fn reclassify(&mut self, now: Time) {
+        self.overdue = false;
+        self.gather_demands();
+        let bounds = break_points(self.capacity_bps, &mut self.demands, self.lanes.count() - 1);
+        if self.assign_bins(&bounds) {
+            let Self { plugs, lanes, .. } = self;
+            plugs.plug(|bin| lanes.backlog_of(bin).packets);
+            self.pull_plugs(now);
+        } else {
+            (0..self.lanes.count()).for_each(|bin| self.apply_weight(bin));
+        }
+    }
+
+    fn gather_demands(&mut self) {
+        self.demands.clear();
+        for flow in &mut self.flows {
+            flow.is_known &= flow.waiting > 0 || !flow.is_silent;
+            if flow.is_known {
+                let rate = flow.rate_bps;
+                let is_satisfied = rate < self.p.idle_kbps * 1e3;
+                let weight = self.weights.of(flow.traffic);
+                self.demands.push(Demand { rate, weight, is_satisfied });
+            }
+        }
+    }
+
+    /// Puts flows into the bins of these bounds; says whether any was in another.
+    fn assign_bins(&mut self, bounds: &[f64]) -> bool {
+        self.bin_weights.fill(0.0);
+        let switches_before = self.switches;
+        let known = self.flows.iter_mut().filter(|flow| flow.is_known);
+        for (flow, demand) in known.zip(&self.demands) {
+            let normalised = demand.rate / demand.weight;
+            let fits = |bound: &f64| normalised <= *bound;
+            let bin = bounds.iter().position(fits).unwrap_or(bounds.len());
+            self.switches += u64::from(bin != flow.bin);
+            flow.bin = bin;
+            self.bin_weights[bin] += demand.weight;
+        }
+        self.chances += self.demands.len() as u64;
+        self.switches > switches_before
+    }
+
+    /// If all plugs are at the heads: bins that waited go on, by the new weights.
+    #[inline]
+    fn pull_plugs(&mut self, now: Time) {
+        if !self.plugs.pull(now) {
+            return;
+        }
+        for bin in 0..self.lanes.count() {
+            self.apply_weight(bin);
+            if self.lanes.backlog_of(bin).packets > 0 {
+                self.rounds.join_first(bin);
+            }
+        }
+        if self.overdue {
+            self.reclassify(now);
+        }
+    }
+
+    /// The head of a bin has gone, out or dropped.
+    fn popped(&mut self, bin: usize, flow: usize, now: Time) {
+        self.flows[flow].waiting -= 1;
+        self.plugs.popped(bin, self.lanes.backlog_of(bin).packets, now);
+        self.pull_plugs(now);
+    }
+}
+
+impl Discipline for Abb {
+    fn enqueue(&mut self, packet: Packet, entry: &mut Entry) {
+        let size = u64::from(packet.size);
+        while let Some((bin, victim)) = self.lanes.take_excess(size, entry) {
+            self.flows[victim.flow_index()].waiting -= 1;
+            self.plugs.cut(bin, self.lanes.backlog_of(bin).packets);
+            self.lanes.overflow(bin, victim, entry);
+        }
+        self.pull_plugs(entry.now);
+        let bin = self.bin_of(&packet);
+        if !entry.limit.admits(self.lanes.backlog(), size) {
+            self.lanes.overflow(bin, packet, entry);
+            return;
+        }
+        let flow = packet.flow_index();
+        if self.lanes.push(bin, packet, entry) {
+            self.flows[flow].waiting += 1;
+            self.plugs.pushed(bin, entry.now);
+            if !self.plugs.hold(bin) {
+                self.rounds.join_first(bin);
+            }
+        }
+    }
+
+    fn dequeue(&mut self, now: Time, ledger: &mut Ledger) -> Option<Packet> {
+        while let Some(bin) = self.rounds.current(|_| 1) {
+            let Some(head) = self.lanes.head(bin).filter(|_| !self.plugs.hold(bin)) else {
+                self.lanes.emptied(bin);
+                self.rounds.retire_current();
+                continue;
+            };
+            let flow = head.flow_index();
+            let head = self.lanes.pop(bin, now, ledger);
+            if let Head::Passed(packet) = &head {
+                self.flows[flow].sent += u64::from(packet.size);
+                self.rounds.charge(bin, i64::from(packet.size));
+            }
+            self.popped(bin, flow, now);
+            if let Head::Passed(packet) = head {
+                return Some(packet);
+            }
+        }
+        None
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.lanes.backlog()
+    }
+
+    fn on_map(&mut self, granted: u64, ungranted: u64) {
+        self.lanes.on_map(granted, ungranted);
+    }
+
+    fn next_update(&self) -> Time {
+        self.lanes.next_update().min(self.next_measurement)
+    }
+
+    fn update(&mut self, now: Time, outlet: &Outlet) {
+        if self.lanes.next_update() <= now {
+            self.lanes.update(now, outlet);
+        }
+        if self.next_measurement > now {
+            return;
+        }
+        self.next_measurement = now + self.interval;
+        let capacity = self.p.capacity_mbps.map_or(outlet.sustained, BitRate::from_mbps);
+        self.capacity_bps = capacity.bps() as f64;
+        self.measure();
+        if self.plugs.are_in() {
+            self.overdue = true;
+        } else {
+            self.reclassify(now);
+        }
+    }
+
+    fn name_traffic(&mut self, names: &[&str]) {
+        self.weights = self.p.weights.of(names);
+    }
+
+    fn gauges(&self, out: &mut Gauges) {
+        out.set("disrupted", "s", self.plugs.disrupted().secs_f64());
+        out.set("bin_switches", "1", self.switches as f64);
+        out.set("bin_switch_chances", "1", self.chances as f64);
+    }
+}

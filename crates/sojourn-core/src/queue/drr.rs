@@ -1,0 +1,161 @@
+//! Deficit round robin with a queue for each flow: Shreedhar & Varghese 1996. With weights it is
+//! weighted DRR, with CoDel as the law the DRR-CoDel of Hong 2015 §5.2.
+//!
+//! A flow is a TCP connection or the datagrams of a traffic entry; nothing is hashed. Queues are
+//! numbered as the slots of connections are, so there are as many as there were connections at the
+//! same time. A connection that takes over a slot takes over the state of its law, as a flow does in
+//! a hashed bin.
+//!
+//! Left out: ns-2's `queue/drr.cc` tells flows by their source address alone.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::bins::Measure;
+use super::lanes::{Head, Lanes};
+use super::rounds::Rounds;
+use super::weights::{WeightTable, Weights};
+use super::{Discipline, Entry, Limit, Scheduler, SchedulerParameters, Setting};
+use crate::aqm::{Backlog, Outlet};
+use crate::metrics::{Gauges, Ledger};
+use crate::packet::Packet;
+use crate::units::Time;
+
+/// Parameters of deficit round robin.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+#[schemars(rename = "Drr")]
+pub struct Parameters {
+    /// Bytes a flow of weight 1 may send in a round: a full packet (Shreedhar & Varghese 1996 §3).
+    #[schemars(range(min = 64, max = 65_535))]
+    pub quantum_bytes: u32,
+    /// Packets a flow may have waiting (Hong 2015 §4.1: a tenth of the queue's capacity). Unset: only
+    /// the limit of the queue holds, for all flows together.
+    #[schemars(range(min = 2, max = 10_000_000))]
+    pub flow_limit_packets: Option<u64>,
+    /// Weights by the name of the traffic entry: the quantum of its flows is as many times as large.
+    /// Unset: 1.
+    pub weights: Weights,
+}
+
+impl Default for Parameters {
+    fn default() -> Self {
+        Self { quantum_bytes: 1514, flow_limit_packets: None, weights: Weights::default() }
+    }
+}
+
+impl SchedulerParameters for Parameters {
+    fn start(&self, setting: &Setting) -> Scheduler {
+        Drr {
+            lanes: Lanes::new(1, Measure::Bytes, setting),
+            rounds: Rounds::new(1, 1),
+            quantum: f64::from(self.quantum_bytes),
+            flow_limit: Limit {
+                bytes: u64::MAX,
+                packets: self.flow_limit_packets.unwrap_or(u64::MAX),
+                exclusive: setting.limit.exclusive,
+            },
+            named: self.weights.clone(),
+            weights: WeightTable::default(),
+        }
+        .into()
+    }
+
+    fn weights(&self) -> Option<&Weights> {
+        Some(&self.weights)
+    }
+}
+
+/// Deficit round robin.
+pub struct Drr {
+    lanes: Lanes,
+    rounds: Rounds,
+    quantum: f64,
+    flow_limit: Limit,
+    named: Weights,
+    weights: WeightTable,
+}
+
+impl Drr {
+    /// Makes a queue for a flow that has none yet.
+    #[inline]
+    fn grow(&mut self, flow: usize) {
+        if flow >= self.lanes.count() {
+            self.lanes.grow(flow + 1);
+            self.rounds.grow(flow + 1);
+        }
+    }
+
+    fn schedule(&mut self, flow: usize, weight: f64) {
+        if !self.rounds.is_scheduled(flow) {
+            self.rounds.set_quantum(flow, weight * self.quantum);
+            self.rounds.join_last(flow);
+        }
+    }
+
+    /// A flow that has nothing left gives up its deficit (Shreedhar & Varghese 1996 §3).
+    fn retire_if_empty(&mut self, flow: usize) {
+        if self.lanes.backlog_of(flow).packets == 0 {
+            self.lanes.emptied(flow);
+            self.rounds.retire_current();
+        }
+    }
+}
+
+impl Discipline for Drr {
+    fn enqueue(&mut self, packet: Packet, entry: &mut Entry) {
+        let flow = packet.flow_index();
+        self.grow(flow);
+        if !self.flow_limit.admits(self.lanes.backlog_of(flow), u64::from(packet.size)) {
+            self.lanes.overflow(flow, packet, entry);
+            return;
+        }
+        let weight = self.weights.of_packet(&packet);
+        if self.lanes.push(flow, packet, entry) {
+            self.schedule(flow, weight);
+            // ns-2.35 queue/drr.cc: the head of the queue with most bytes, the arrival counted in.
+            self.lanes.shed(entry, |_| 1);
+        }
+    }
+
+    fn dequeue(&mut self, now: Time, ledger: &mut Ledger) -> Option<Packet> {
+        let Self { lanes, rounds, .. } = self;
+        let head_size = |lanes: &Lanes, flow| lanes.head(flow).map_or(0, |head| head.size.into());
+        while let Some(flow) = rounds.current(|flow| head_size(lanes, flow)) {
+            match lanes.pop(flow, now, ledger) {
+                Head::Passed(packet) => {
+                    rounds.charge(flow, i64::from(packet.size));
+                    self.retire_if_empty(flow);
+                    return Some(packet);
+                }
+                Head::Dropped => {}
+                Head::Empty => rounds.retire_current(),
+            }
+        }
+        None
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.lanes.backlog()
+    }
+
+    fn on_map(&mut self, granted: u64, ungranted: u64) {
+        self.lanes.on_map(granted, ungranted);
+    }
+
+    fn next_update(&self) -> Time {
+        self.lanes.next_update()
+    }
+
+    fn update(&mut self, now: Time, outlet: &Outlet) {
+        self.lanes.update(now, outlet);
+    }
+
+    fn name_traffic(&mut self, names: &[&str]) {
+        self.weights = self.named.of(names);
+    }
+
+    fn gauges(&self, out: &mut Gauges) {
+        out.set("busy_flows", "1", self.rounds.busy() as f64);
+    }
+}

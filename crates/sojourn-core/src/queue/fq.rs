@@ -1,0 +1,107 @@
+//! The flow queueing of FQ-CoDel: RFC 8290 §4.1 and §4.2, with any law in its queues.
+//!
+//! Flows are hashed to queues. A queue that becomes busy joins the new queues, which go before the
+//! old ones until they have used up a quantum; a new queue that runs empty goes round once among
+//! the old ones, so that a flow cannot stay new by pausing.
+//!
+//! Left out: the salt of the hash (§4.1): connections draw their hashes at random. The limit is the
+//! queue's, without a default of 10 240 packets (§4.1.3).
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::bins::Measure;
+use super::lanes::{Head, Lanes};
+use super::rounds::Rounds;
+use super::{Discipline, Entry, Scheduler, SchedulerParameters, Setting};
+use crate::aqm::{Backlog, Outlet};
+use crate::metrics::{Gauges, Ledger};
+use crate::packet::Packet;
+use crate::units::Time;
+
+/// Packets dropped in one go at most (RFC 8290 §4.1).
+const BATCH: u64 = 64;
+
+/// Parameters of flow queueing.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+#[schemars(rename = "Fq")]
+pub struct Parameters {
+    /// Number of queues that flows are hashed to (RFC 8290 §5.2.4: 1024).
+    #[schemars(range(min = 1, max = 65_536))]
+    pub queues: u32,
+    /// Bytes a queue may send in a round: a full packet (RFC 8290 §5.2.3: 1514).
+    #[schemars(range(min = 64, max = 65_535))]
+    pub quantum_bytes: u32,
+}
+
+impl Default for Parameters {
+    fn default() -> Self {
+        Self { queues: 1024, quantum_bytes: 1514 }
+    }
+}
+
+impl SchedulerParameters for Parameters {
+    fn start(&self, setting: &Setting) -> Scheduler {
+        let queues = self.queues as usize;
+        Fq {
+            lanes: Lanes::new(queues, Measure::Bytes, setting),
+            rounds: Rounds::new(queues, i64::from(self.quantum_bytes)),
+        }
+        .into()
+    }
+}
+
+/// Flow queueing.
+pub struct Fq {
+    lanes: Lanes,
+    rounds: Rounds,
+}
+
+impl Discipline for Fq {
+    fn enqueue(&mut self, packet: Packet, entry: &mut Entry) {
+        let queue = packet.tuple as usize % self.lanes.count();
+        if !self.lanes.push(queue, packet, entry) {
+            return;
+        }
+        self.rounds.join_first(queue);
+        // RFC 8290 §4.1: half the packets of the queue with most bytes, up to a batch.
+        self.lanes.shed(entry, |packets| packets.div_ceil(2).min(BATCH));
+    }
+
+    fn dequeue(&mut self, now: Time, ledger: &mut Ledger) -> Option<Packet> {
+        // RFC 8290 §4.2 moves on from a queue "with a negative number of credits (i.e. it has already
+        // dequeued at least a quantum of bytes)". The second half is meant: no credits are left.
+        while let Some(queue) = self.rounds.current(|_| 1) {
+            match self.lanes.pop(queue, now, ledger) {
+                Head::Passed(packet) => {
+                    self.rounds.charge(queue, i64::from(packet.size));
+                    return Some(packet);
+                }
+                Head::Dropped => {}
+                Head::Empty => self.rounds.age_or_retire_current(),
+            }
+        }
+        None
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.lanes.backlog()
+    }
+
+    fn on_map(&mut self, granted: u64, ungranted: u64) {
+        self.lanes.on_map(granted, ungranted);
+    }
+
+    fn next_update(&self) -> Time {
+        self.lanes.next_update()
+    }
+
+    fn update(&mut self, now: Time, outlet: &Outlet) {
+        self.lanes.update(now, outlet);
+    }
+
+    fn gauges(&self, out: &mut Gauges) {
+        out.set("busy_queues", "1", self.rounds.busy() as f64);
+    }
+}

@@ -1,0 +1,191 @@
+//! Bins with their laws: what all schedulers share that tell flows apart. They differ in which bin a
+//! packet goes to, which bin is next, and what is dropped when there is no room.
+
+use super::bins::{Bins, Measure};
+use super::{Entry, Setting};
+use crate::aqm::{Aqm, Arrival, Backlog, Departure, Law, LawParameters, LawSpec, Outlet, Verdict};
+use crate::metrics::Ledger;
+use crate::packet::{DropReason, Packet};
+use crate::units::Time;
+
+/// What became of the head of a bin.
+pub enum Head {
+    /// It goes out.
+    Passed(Packet),
+    /// The law dropped it; the next one is to be judged.
+    Dropped,
+    /// There was none.
+    Empty,
+}
+
+/// Bins, and a law for each or one law for all.
+pub struct Lanes {
+    bins: Bins,
+    laws: Vec<Law>,
+    law: LawSpec,
+    /// One law judges all bins, by what waits in all of them.
+    shared: bool,
+}
+
+impl Lanes {
+    /// `count` empty bins with a law each; the longest is told by `measure`.
+    pub fn new(count: usize, measure: Measure, setting: &Setting) -> Self {
+        let laws = (0..count).map(|_| setting.law.start()).collect();
+        Self { bins: Bins::new(count, measure), laws, law: setting.law.clone(), shared: false }
+    }
+
+    /// `count` empty bins under one law.
+    pub fn under_one_law(count: usize, setting: &Setting) -> Self {
+        let bins = Bins::new(count, Measure::Bytes);
+        Self { bins, laws: vec![setting.law.start()], law: setting.law.clone(), shared: true }
+    }
+
+    /// Makes it at least `count` bins.
+    pub fn grow(&mut self, count: usize) {
+        self.bins.grow(count);
+        while self.laws.len() < count && !self.shared {
+            self.laws.push(self.law.start());
+        }
+    }
+
+    /// How many bins there are.
+    pub fn count(&self) -> usize {
+        self.bins.count()
+    }
+
+    /// What waits in all bins.
+    pub fn backlog(&self) -> Backlog {
+        self.bins.backlog()
+    }
+
+    /// What waits in one bin.
+    pub fn backlog_of(&self, bin: usize) -> Backlog {
+        self.bins.backlog_of(bin)
+    }
+
+    /// The packet at the head of a bin.
+    pub fn head(&self, bin: usize) -> Option<&Packet> {
+        self.bins.head(bin)
+    }
+
+    /// The law of a bin, and what that law looks at.
+    #[inline]
+    fn judge(&mut self, bin: usize) -> (&mut Law, Backlog) {
+        if self.shared {
+            (&mut self.laws[0], self.bins.backlog())
+        } else {
+            (&mut self.laws[bin], self.bins.backlog_of(bin))
+        }
+    }
+
+    /// The length of a bin in that of the longest; 1 where each bin has a law of its own.
+    fn share(&self, bin: usize) -> f64 {
+        if !self.shared {
+            return 1.0;
+        }
+        // White 2014 §4.6: an empty bin is immune, and a single busy one is as a single queue.
+        let length = self.bins.backlog_of(bin).bytes as f64;
+        self.bins.longest().map_or(1.0, |(_, longest)| length / longest as f64)
+    }
+
+    /// Asks the law and appends the packet, or drops it; says whether it is in.
+    #[inline]
+    pub fn push(&mut self, bin: usize, packet: Packet, entry: &mut Entry) -> bool {
+        let (now, size, share) = (entry.now, u64::from(packet.size), self.share(bin));
+        let (law, backlog) = self.judge(bin);
+        let arrival = Arrival { now, size, backlog, share };
+        if law.on_arrival(&arrival, entry.outlet, entry.rng) == Verdict::Drop {
+            entry.ledger.dropped(now, packet, DropReason::Aqm);
+            return false;
+        }
+        self.bins.push_back(bin, packet);
+        true
+    }
+
+    /// Takes the head of a bin and asks the law.
+    #[inline]
+    pub fn pop(&mut self, bin: usize, now: Time, ledger: &mut Ledger) -> Head {
+        let Some(packet) = self.bins.pop_front(bin) else {
+            self.emptied(bin);
+            return Head::Empty;
+        };
+        let left = self.bins.backlog();
+        let (law, waiting) = self.judge(bin);
+        let departure = Departure {
+            now,
+            sojourn: now.since(packet.queued_at),
+            size: u64::from(packet.size),
+            left,
+            alone: waiting.packets == 0,
+        };
+        if law.on_departure(&departure) == Verdict::Drop {
+            ledger.dropped(now, packet, DropReason::Aqm);
+            return Head::Dropped;
+        }
+        Head::Passed(packet)
+    }
+
+    /// Tells the law of a bin that a packet was asked for and nothing waits.
+    pub fn emptied(&mut self, bin: usize) {
+        let (law, waiting) = self.judge(bin);
+        if waiting.packets == 0 {
+            law.on_empty();
+        }
+    }
+
+    /// Drops a packet of this bin that there was no room for.
+    pub fn overflow(&mut self, bin: usize, packet: Packet, entry: &mut Entry) {
+        self.judge(bin).0.on_overflow();
+        entry.ledger.dropped(entry.now, packet, DropReason::Overflow);
+    }
+
+    /// Before an arrival of `size` bytes: drops from the tail of the longest bin until it fits.
+    pub fn make_room(&mut self, size: u64, entry: &mut Entry) {
+        while let Some((bin, victim)) = self.take_excess(size, entry) {
+            self.overflow(bin, victim, entry);
+        }
+    }
+
+    /// The tail of the longest bin, if without it there is no room for `size` bytes.
+    pub fn take_excess(&mut self, size: u64, entry: &Entry) -> Option<(usize, Packet)> {
+        if entry.limit.admits(self.bins.backlog(), size) {
+            return None;
+        }
+        let (bin, _) = self.bins.longest()?;
+        Some((bin, self.bins.pop_back(bin)?))
+    }
+
+    /// After an arrival: drops from the head of the longest bin until the limit holds, in each go as
+    /// many packets as `batch` says of its length in packets.
+    pub fn shed(&mut self, entry: &mut Entry, batch: impl Fn(u64) -> u64) {
+        while !entry.limit.holds(self.bins.backlog()) {
+            let Some((bin, _)) = self.bins.longest() else { return };
+            for _ in 0..batch(self.bins.backlog_of(bin).packets) {
+                let Some(victim) = self.bins.pop_front(bin) else { return };
+                self.overflow(bin, victim, entry);
+            }
+        }
+    }
+
+    /// Tells the laws of a MAP, which is of the link that all bins share.
+    #[inline]
+    pub fn on_map(&mut self, granted: u64, ungranted: u64) {
+        if self.laws[0].follows_maps() {
+            self.laws.iter_mut().for_each(|law| law.on_map(granted, ungranted));
+        }
+    }
+
+    /// When `update` wants to be called next. All laws tick together: one that was made later joins
+    /// in with its first update.
+    pub fn next_update(&self) -> Time {
+        self.laws[0].next_update()
+    }
+
+    /// The periodic part of the laws.
+    pub fn update(&mut self, now: Time, outlet: &Outlet) {
+        for bin in 0..self.laws.len() {
+            let (law, backlog) = self.judge(bin);
+            law.update(now, backlog, outlet);
+        }
+    }
+}

@@ -1,0 +1,755 @@
+//! Two connection ends joined by a pipe that delays and loses: what TCP must do about loss.
+//!
+//! The pipe has a fixed delay and no rate, so a round trip takes twice the delay and arithmetic on
+//! paper gives the times. What is lost is told by a function of the segments in their order.
+
+use std::collections::VecDeque;
+
+use proptest::prelude::*;
+
+use super::cc::CongestionSpec;
+use super::cc::reno;
+use super::ranges::Ranges;
+use super::{Config, Endpoint, Recovery, TcpOptions};
+use crate::engine::rng::Rng;
+use crate::packet::Segment;
+use crate::scenario::Dialect;
+use crate::units::Time;
+
+/// Says of each segment, as it is sent, whether the pipe loses it.
+type Loss = Box<dyn FnMut(&Segment) -> bool>;
+
+/// One way of the pipe and what was seen there.
+struct Pipe {
+    loses: Loss,
+    under_way: VecDeque<(Time, Segment)>,
+    /// One past the highest sequence number sent.
+    highest: u64,
+    /// What has come out at the other end.
+    arrived: Ranges,
+    /// Segments with payload that were sent, and those of them that were sent again.
+    data_sent: u64,
+    data_resent: u64,
+    /// Every SYN and every segment with FIN, by the time it was sent.
+    syns_at: Vec<Time>,
+    fins_at: Vec<Time>,
+}
+
+impl Pipe {
+    fn new(loses: Loss) -> Self {
+        Self {
+            loses,
+            under_way: VecDeque::new(),
+            highest: 0,
+            arrived: Ranges::default(),
+            data_sent: 0,
+            data_resent: 0,
+            syns_at: Vec::new(),
+            fins_at: Vec::new(),
+        }
+    }
+
+    /// Takes a segment; says whether it repeats payload or FIN.
+    fn accept(&mut self, now: Time, segment: Segment) -> bool {
+        let end = segment.seq + u64::from(segment.len) + u64::from(segment.fin);
+        let repeats = end > segment.seq && segment.seq < self.highest;
+        self.highest = self.highest.max(end);
+        self.data_sent += u64::from(segment.len > 0);
+        self.data_resent += u64::from(segment.len > 0 && repeats);
+        if segment.syn {
+            self.syns_at.push(now);
+        }
+        if segment.fin {
+            self.fins_at.push(now);
+        }
+        if !(self.loses)(&segment) {
+            self.under_way.push_back((now, segment));
+        }
+        repeats
+    }
+
+    /// Payload that has come out without a gap. It begins at number 1 and ends before the FIN.
+    fn contiguous(&self, payload: u64) -> u64 {
+        let end = self.arrived.containing(1).map_or(1, |range| range.1);
+        (end - 1).min(payload)
+    }
+}
+
+const CLIENT: usize = 0;
+const SERVER: usize = 1;
+
+/// What an end has been told by its half of the connection.
+#[derive(Debug, Default, PartialEq, Clone, Copy)]
+struct Told {
+    established: u32,
+    received_bytes: u64,
+    received_all: u32,
+    acknowledged_all: u32,
+}
+
+/// Both ends and the pipe between them.
+struct Pair {
+    now: Time,
+    config: Config,
+    delay: Time,
+    ends: [Endpoint; 2],
+    /// By the end that sends into it.
+    pipes: [Pipe; 2],
+    /// Payload each end has to send in all.
+    sends: [u64; 2],
+    told: [Told; 2],
+    /// Timers of either end that made it send payload or FIN again.
+    timeouts: [u32; 2],
+    /// When payload last came in order, and the longest time it did not.
+    last_progress: Time,
+    longest_stall: Time,
+}
+
+impl Pair {
+    /// A client that opens a connection at time zero to a server.
+    fn new(config: Config, delay: Time, up: Loss, down: Loss) -> Self {
+        let mut client = Endpoint::new(&config);
+        client.open();
+        Self {
+            now: Time::ZERO,
+            ends: [client, Endpoint::new(&config)],
+            config,
+            delay,
+            pipes: [Pipe::new(up), Pipe::new(down)],
+            sends: [0; 2],
+            told: [Told::default(); 2],
+            timeouts: [0; 2],
+            last_progress: Time::ZERO,
+            longest_stall: Time::ZERO,
+        }
+    }
+
+    /// The client sends a file and both ends close.
+    fn upload(&mut self, bytes: u64) {
+        self.exchange([bytes, 0]);
+    }
+
+    /// Each end sends a file, both at once, and closes.
+    fn exchange(&mut self, bytes: [u64; 2]) {
+        self.sends = bytes;
+        for end in [CLIENT, SERVER] {
+            self.ends[end].send(bytes[end]);
+            self.ends[end].expect(bytes[1 - end]);
+            self.ends[end].close();
+        }
+    }
+
+    /// The client sends without end.
+    fn upload_endlessly(&mut self) {
+        self.sends[CLIENT] = u64::MAX;
+        self.ends[CLIENT].send(u64::MAX);
+    }
+
+    /// Sends what an end wants to send; says whether it sent anything again.
+    fn pump(&mut self, end: usize) -> bool {
+        let mut repeats = false;
+        while let Some((segment, _)) = self.ends[end].poll(self.now, &self.config) {
+            repeats |= self.pipes[end].accept(self.now, segment);
+        }
+        repeats
+    }
+
+    fn next_arrival(&self, end: usize) -> Time {
+        let pipe = &self.pipes[1 - end];
+        pipe.under_way.front().map_or(Time::NEVER, |(sent_at, _)| *sent_at + self.delay)
+    }
+
+    fn arrive(&mut self, end: usize) {
+        let pipe = &mut self.pipes[1 - end];
+        let (sent_at, segment) = pipe.under_way.pop_front().expect("one is due");
+        let fin = u64::from(segment.fin);
+        pipe.arrived.insert(segment.seq, segment.seq + u64::from(segment.len) + fin);
+        let contiguous = pipe.contiguous(self.sends[1 - end]);
+        let news = self.ends[end].on_segment(self.now, &segment, sent_at, &self.config);
+        let told = &mut self.told[end];
+        told.established += u32::from(news.established);
+        told.received_bytes += news.received_bytes;
+        told.received_all += u32::from(news.received_all);
+        told.acknowledged_all += u32::from(news.acknowledged_all);
+        assert_eq!(told.received_bytes, contiguous, "told of other bytes than have arrived");
+        if news.received_bytes > 0 {
+            self.longest_stall = self.longest_stall.max(self.now.since(self.last_progress));
+            self.last_progress = self.now;
+        }
+    }
+
+    /// Handles what is next, if there is anything: arrivals before timers, the client first.
+    fn step(&mut self) -> bool {
+        let arrivals = [CLIENT, SERVER].map(|end| self.next_arrival(end));
+        let deadlines = [CLIENT, SERVER].map(|end| self.ends[end].deadline());
+        let all = [arrivals, deadlines].concat();
+        let next = *all.iter().min().expect("four of them");
+        if next == Time::NEVER {
+            return false;
+        }
+        assert!(next >= self.now, "time runs backwards");
+        self.now = next;
+        match all.iter().position(|at| *at == next).expect("it is one of them") {
+            end @ (CLIENT | SERVER) => {
+                self.arrive(end);
+                self.pump(end);
+            }
+            timer => {
+                let end = timer - 2;
+                self.ends[end].on_timer(self.now, &self.config);
+                self.timeouts[end] += u32::from(self.pump(end));
+            }
+        }
+        true
+    }
+
+    fn is_done(&self) -> bool {
+        self.ends.iter().all(Endpoint::is_done)
+    }
+
+    /// Runs until both ends are closed, which must be before `limit`.
+    fn run(&mut self, limit: Time) {
+        self.pump(CLIENT);
+        while !self.is_done() {
+            assert!(self.step(), "nothing is under way, no timer runs, and it is not done");
+            assert!(self.now < limit, "not done at {limit:?}: {:?}", self.told);
+        }
+    }
+
+    /// Runs for a given time.
+    fn run_until(&mut self, end: Time) {
+        self.pump(CLIENT);
+        while self.now < end && self.step() {}
+    }
+}
+
+fn nothing() -> Loss {
+    Box::new(|_| false)
+}
+
+/// Loses those of the segments with payload whose numbers are listed; the first is number 0, and
+/// what is sent again has a number of its own.
+fn data(lost: &[u64]) -> Loss {
+    nth(|segment| segment.len > 0, lost)
+}
+
+/// Loses those of the segments of some kind whose numbers are listed.
+fn nth(is_meant: fn(&Segment) -> bool, lost: &[u64]) -> Loss {
+    let lost = lost.to_vec();
+    let mut seen = 0;
+    Box::new(move |segment| {
+        if !is_meant(segment) {
+            return false;
+        }
+        seen += 1;
+        lost.contains(&(seen - 1))
+    })
+}
+
+/// Loses each segment with probability `p`.
+fn at_random(p: f64, seed: u64) -> Loss {
+    let mut rng = Rng::named(seed, "loss");
+    Box::new(move |_| rng.uniform() < p)
+}
+
+/// Loses each segment with payload with probability `p`.
+fn data_at_random(p: f64, seed: u64) -> Loss {
+    let mut rng = Rng::named(seed, "loss");
+    Box::new(move |segment| segment.len > 0 && rng.uniform() < p)
+}
+
+const RTT: Time = Time::from_ms(100);
+const MSS: u64 = 1000;
+
+/// Reno with segments of 1000 bytes, an acknowledgement for each, and a window of 10 at the start.
+fn options(recovery: Recovery) -> TcpOptions {
+    TcpOptions {
+        congestion_control: Some(CongestionSpec::Reno(reno::Parameters {})),
+        recovery: Some(recovery),
+        mss_bytes: Some(MSS as u16),
+        initial_window_segments: Some(10),
+        ack_every_segments: Some(1),
+        ..TcpOptions::default()
+    }
+}
+
+/// Uploads `segments` full segments over a round trip of 100 ms.
+fn upload(dialect: Dialect, recovery: Recovery, segments: u64, up: Loss, down: Loss) -> Pair {
+    upload_bytes(dialect, recovery, segments * MSS, up, down)
+}
+
+/// Uploads a file over a round trip of 100 ms. The pipe has no queue, so whatever is lost, a sender
+/// that measures a round trip measures 100 ms: anything else is a measurement of a segment that was
+/// sent twice (Karn) or of the wrong timestamp.
+fn upload_bytes(dialect: Dialect, recovery: Recovery, bytes: u64, up: Loss, down: Loss) -> Pair {
+    let config = options(recovery).resolve(dialect);
+    let mut pair = Pair::new(config, RTT.scaled(0.5), up, down);
+    pair.upload(bytes);
+    pair.run(Time::from_s(600));
+    assert_eq!(pair.told[SERVER].received_bytes, bytes);
+    assert!([Time::ZERO, RTT].contains(&pair.ends[CLIENT].smoothed_rtt()));
+    pair
+}
+
+const DIALECTS: [Dialect; 2] = [Dialect::Rfc, Dialect::Ns2];
+
+/// Without loss a window's worth is there after one and a half round trips: 50 ms for the SYN, 50 for
+/// its answer, 50 for the data. The FIN rides on the last segment, so the server's FIN is back at
+/// 200 ms and the acknowledgement of that is there at 250.
+#[test]
+fn without_loss_nothing_is_sent_twice() {
+    for dialect in DIALECTS {
+        let pair = upload(dialect, Recovery::Sack, 10, nothing(), nothing());
+        assert_eq!(pair.last_progress, Time::from_ms(150));
+        assert_eq!(pair.now, Time::from_ms(250));
+        assert_eq!((pair.pipes[CLIENT].data_sent, pair.pipes[CLIENT].data_resent), (10, 0));
+        assert_eq!(pair.timeouts, [0, 0]);
+    }
+}
+
+/// A file of 30 segments: ten are sent at 100 ms and acknowledged at 200, when the other twenty,
+/// numbers 10 to 29, follow. One of these is lost. The duplicate acknowledgements come at 300 ms and
+/// what they ask for is there at 350. One segment is sent again and no timer runs out; nor if the
+/// file goes on, with new data during the recovery.
+#[test]
+fn a_single_loss_is_repaired_in_a_round_trip() {
+    for dialect in DIALECTS {
+        for recovery in [Recovery::Sack, Recovery::Newreno, Recovery::Reno] {
+            let pair = upload(dialect, recovery, 30, data(&[12]), nothing());
+            assert_eq!(pair.last_progress, Time::from_ms(350), "{dialect:?} {recovery:?}");
+            let long = upload(dialect, recovery, 200, data(&[12]), nothing());
+            for pair in [pair, long] {
+                assert_eq!(pair.pipes[CLIENT].data_resent, 1);
+                assert_eq!(pair.timeouts, [0, 0]);
+            }
+        }
+    }
+}
+
+/// Three segments that arrive beyond a hole mean that it is lost, two do not (RFC 5681 §3.2, RFC 6675
+/// §4). The last segment is half a segment, so that the FIN's own number does not matter.
+#[test]
+fn three_duplicates_mean_loss_and_two_do_not() {
+    for dialect in DIALECTS {
+        for recovery in [Recovery::Sack, Recovery::Newreno, Recovery::Reno] {
+            for (lost, timeouts) in [(26, 0), (27, 1)] {
+                let bytes = 30 * MSS - MSS / 2;
+                let pair = upload_bytes(dialect, recovery, bytes, data(&[lost]), nothing());
+                assert_eq!(pair.timeouts, [timeouts, 0], "{dialect:?} {recovery:?} {lost}");
+            }
+        }
+    }
+}
+
+/// As above with several lost: with SACK all of them are sent again at 300 ms. That holds for the
+/// last hole too, beyond which only one segment arrived, fewer than prove a loss: with no new data
+/// left to send it is sent again on suspicion (RFC 6675 §4, NextSeg rule 3).
+#[test]
+fn sack_repairs_all_losses_of_a_window_in_a_round_trip() {
+    for dialect in DIALECTS {
+        for lost in [&[12, 17][..], &[10, 11], &[12, 14, 16, 18], &[12, 28]] {
+            let pair = upload(dialect, Recovery::Sack, 30, data(lost), nothing());
+            assert_eq!(pair.last_progress, Time::from_ms(350), "{dialect:?} {lost:?}");
+            assert_eq!(pair.pipes[CLIENT].data_resent, lost.len() as u64);
+            assert_eq!(pair.timeouts, [0, 0]);
+        }
+    }
+}
+
+/// RFC 6582: every partial acknowledgement shows one more hole, so n losses take n round trips:
+/// 350, 450, 550 ms.
+#[test]
+fn newreno_repairs_one_hole_per_round_trip() {
+    for dialect in DIALECTS {
+        for lost in [&[12][..], &[12, 17], &[12, 17, 22]] {
+            let pair = upload(dialect, Recovery::Newreno, 30, data(lost), nothing());
+            let round_trips = lost.len() as u64 - 1;
+            assert_eq!(pair.last_progress, Time::from_ms(350 + 100 * round_trips));
+            let long = upload(dialect, Recovery::Newreno, 200, data(lost), nothing());
+            for pair in [pair, long] {
+                assert_eq!(pair.pipes[CLIENT].data_resent, lost.len() as u64);
+                assert_eq!(pair.timeouts, [0, 0]);
+            }
+        }
+    }
+}
+
+/// RFC 2581: the first partial acknowledgement ends the recovery, and with nothing new to send there
+/// are no duplicates to begin another: the second hole waits for the timer.
+#[test]
+fn reno_repairs_a_second_hole_by_timeout() {
+    for dialect in DIALECTS {
+        let pair = upload(dialect, Recovery::Reno, 30, data(&[12, 17]), nothing());
+        assert_eq!(pair.timeouts, [1, 0]);
+    }
+}
+
+/// The last segments are lost, so nothing comes after them to tell. The timer was restarted by the
+/// acknowledgements at 300 ms.
+///
+/// rfc: the timeout has its floor of 1 s: sent again at 1300 ms, there at 1350.
+/// ns2: measurements of 100 ms at 100, 200 and 300 ms, one per window: the variation is 50, 37.5 and
+/// 28.125 ms, the timeout 100 + 4 * 28.125 = 212.5 ms: sent again at 512.5 ms, there at 562.5.
+/// The window is one segment then and two when that is acknowledged, so two more lost segments
+/// follow a round trip later.
+#[test]
+fn a_lost_tail_takes_one_timeout() {
+    for (dialect, there_ms) in [(Dialect::Rfc, 1350.0), (Dialect::Ns2, 562.5)] {
+        for recovery in [Recovery::Sack, Recovery::Newreno, Recovery::Reno] {
+            for (lost, round_trips) in [(&[29][..], 0.0), (&[27, 28, 29], 1.0)] {
+                let pair = upload(dialect, recovery, 30, data(lost), nothing());
+                let want = there_ms + 100.0 * round_trips;
+                assert_eq!(pair.last_progress.ms_f64(), want, "{dialect:?} {recovery:?} {lost:?}");
+                assert_eq!(pair.pipes[CLIENT].data_resent, lost.len() as u64);
+                assert_eq!(pair.timeouts, [1, 0]);
+            }
+        }
+    }
+}
+
+/// The retransmission is lost as well: SACK cannot tell, and the timer must. It was last restarted
+/// at 300 ms by the acknowledgement of what came before the hole.
+#[test]
+fn a_lost_retransmission_takes_one_timeout() {
+    for dialect in DIALECTS {
+        for recovery in [Recovery::Sack, Recovery::Newreno, Recovery::Reno] {
+            // Thirty segments are sent before the first is sent again: that is number 30.
+            let pair = upload(dialect, recovery, 30, data(&[12, 30]), nothing());
+            assert_eq!(pair.timeouts, [1, 0], "{dialect:?} {recovery:?}");
+            assert!(pair.last_progress <= Time::from_ms(1350), "{:?}", pair.last_progress);
+        }
+    }
+}
+
+/// RFC 5681 §3.1: a second timeout of the same segment leaves the threshold where the first one put
+/// it. Twenty segments are under way when all is lost, three times over; when it gets through, slow
+/// start goes on to half of them (Reno) or to 0.7 of the window (CUBIC, RFC 9438 §4.6).
+#[test]
+fn repeated_timeouts_lower_the_threshold_once() {
+    let cubic = CongestionSpec::default();
+    for (control, want) in [(options(Recovery::Sack).congestion_control, 10.0), (Some(cubic), 14.0)]
+    {
+        let options = TcpOptions { congestion_control: control, ..options(Recovery::Sack) };
+        // Numbers 10 to 29 are the second window, 30 and 31 the first two times one is sent again.
+        let lost: Vec<u64> = (10..32).collect();
+        let config = options.resolve(Dialect::Rfc);
+        let mut pair = Pair::new(config, RTT.scaled(0.5), data(&lost), nothing());
+        pair.upload(1000 * MSS);
+        pair.run_until(Time::from_s(8));
+        assert_eq!(pair.timeouts[CLIENT], 3);
+        assert_eq!(pair.ends[CLIENT].window().ssthresh, want);
+    }
+}
+
+/// A SYN is sent again after the initial timeout, 1 s or 3 s, and the data follows with a window of
+/// one segment (RFC 5681 §3.1): its acknowledgement comes two round trips after the second SYN.
+#[test]
+fn a_lost_syn_costs_the_initial_timeout() {
+    for (dialect, timeout_ms) in [(Dialect::Rfc, 1000), (Dialect::Ns2, 3000)] {
+        let pair = upload(dialect, Recovery::Sack, 1, nth(|s| s.syn, &[0]), nothing());
+        assert_eq!(pair.pipes[CLIENT].syns_at, [0, timeout_ms].map(Time::from_ms));
+        assert_eq!(pair.last_progress, Time::from_ms(timeout_ms + 150));
+        let pair = upload(dialect, Recovery::Sack, 3, nth(|s| s.syn, &[0]), nothing());
+        assert_eq!(pair.last_progress, Time::from_ms(timeout_ms + 250));
+    }
+}
+
+/// The same when the answer to the SYN is lost. The server answers the second SYN at once.
+#[test]
+fn a_lost_syn_ack_costs_the_initial_timeout() {
+    for (dialect, timeout_ms) in [(Dialect::Rfc, 1000), (Dialect::Ns2, 3000)] {
+        let pair = upload(dialect, Recovery::Sack, 1, nothing(), nth(|s| s.syn, &[0]));
+        assert_eq!(pair.pipes[SERVER].syns_at, [50, timeout_ms + 50].map(Time::from_ms));
+        assert_eq!(pair.last_progress, Time::from_ms(timeout_ms + 150));
+        assert_eq!(pair.told.map(|told| told.established), [1, 1]);
+    }
+}
+
+/// The acknowledgement that ends the handshake is lost and the client has nothing to send: the
+/// server's timer repeats its SYN, and the client answers that.
+#[test]
+fn a_lost_end_of_the_handshake_is_repaired_by_the_server() {
+    for (dialect, timeout_ms) in [(Dialect::Rfc, 1000), (Dialect::Ns2, 3000)] {
+        let config = options(Recovery::Sack).resolve(dialect);
+        let up = nth(|s| !s.syn, &[0]);
+        let mut pair = Pair::new(config, RTT.scaled(0.5), up, nothing());
+        pair.run_until(Time::from_s(20));
+        assert_eq!(pair.pipes[SERVER].syns_at, [50, timeout_ms + 50].map(Time::from_ms));
+        assert_eq!(pair.told.map(|told| told.established), [1, 1]);
+    }
+}
+
+/// A FIN is acknowledged at once, however many segments an acknowledgement may wait for (RFC 5681
+/// §4.2 would allow a delay; ends that close are not kept waiting): all is over at 250 ms, as above.
+#[test]
+fn a_fin_is_acknowledged_at_once() {
+    for dialect in DIALECTS {
+        let options = TcpOptions { ack_every_segments: Some(10), ..options(Recovery::Sack) };
+        let mut pair = Pair::new(options.resolve(dialect), RTT.scaled(0.5), nothing(), nothing());
+        pair.upload(MSS);
+        pair.run(Time::from_s(1));
+        assert_eq!(pair.now, Time::from_ms(250));
+    }
+}
+
+/// A FIN that is lost is sent again, be it the client's, that rides on the data, or the server's; so
+/// is one whose acknowledgement is lost. Each costs one timeout and the handshake still completes.
+#[test]
+fn a_lost_fin_takes_one_timeout() {
+    for dialect in DIALECTS {
+        let with_fin: fn(&Segment) -> bool = |s| s.fin;
+        let pair = upload(dialect, Recovery::Sack, 1, nth(with_fin, &[0]), nothing());
+        assert_eq!((pair.timeouts, pair.pipes[CLIENT].fins_at.len()), ([1, 0], 2));
+        let pair = upload(dialect, Recovery::Sack, 1, nothing(), nth(with_fin, &[0]));
+        assert_eq!((pair.timeouts[SERVER], pair.pipes[SERVER].fins_at.len()), (1, 2));
+        // The client's segments: SYN, data with FIN, and the acknowledgement of the server's FIN.
+        let pair = upload(dialect, Recovery::Sack, 1, nth(|_| true, &[2]), nothing());
+        assert_eq!((pair.timeouts, pair.pipes[SERVER].fins_at.len()), ([0, 1], 2));
+    }
+}
+
+/// Algorithms G9: a least timeout of 0.2 s, acknowledgements held back for 100 ms and a round trip
+/// of 110 ms. With one segment under way its acknowledgement comes after 210 ms, just after a timer
+/// that expects 110 has run out, and a sender that learns nothing from it stalls for minutes.
+///
+/// Here the timeout is at most some 0.6 s once both 110 and 210 ms have been measured (210 + 4 * 100),
+/// and only losing a retransmission doubles it. With 2 % lost there are a few hundred timeouts in
+/// 300 s; that a segment is lost three times more after one has probability 0.02^3 each. So the
+/// longest silence is 0.6 * (1 + 2 + 4) = 4.2 s, and a round trip or two.
+#[test]
+fn delayed_acknowledgements_and_a_short_timeout_do_not_stall() {
+    for dialect in DIALECTS {
+        for (recovery, timestamps) in [
+            (Recovery::Sack, true),
+            (Recovery::Sack, false),
+            (Recovery::Newreno, false),
+            (Recovery::Reno, false),
+        ] {
+            let options = TcpOptions {
+                timestamps: Some(timestamps),
+                min_rto_s: Some(0.2),
+                ack_every_segments: Some(2),
+                delayed_ack_ms: Some(100.0),
+                ..options(recovery)
+            };
+            let config = options.resolve(dialect);
+            let mut pair = Pair::new(config, Time::from_ms(55), data_at_random(0.02, 7), nothing());
+            pair.upload_endlessly();
+            pair.run_until(Time::from_s(300));
+            assert!(pair.now >= Time::from_s(300), "{dialect:?} {recovery:?}: deadlock");
+            assert!(pair.longest_stall < Time::from_ms(4500), "{:?}", pair.longest_stall);
+        }
+    }
+}
+
+/// The same with never more than one segment under way and nothing lost. A segment takes 55 ms to
+/// come, 100 ms to be acknowledged, 55 ms to be known: 210 ms. The first timer may run out too early,
+/// once, for it knows only the handshake.
+#[test]
+fn a_window_of_one_segment_goes_at_the_pace_of_the_delayed_acknowledgement() {
+    for dialect in DIALECTS {
+        for timestamps in [false, true] {
+            let options = TcpOptions {
+                timestamps: Some(timestamps),
+                min_rto_s: Some(0.2),
+                ack_every_segments: Some(2),
+                initial_window_segments: Some(1),
+                max_window_segments: Some(1),
+                ..options(Recovery::Sack)
+            };
+            let config = options.resolve(dialect);
+            let mut pair = Pair::new(config, Time::from_ms(55), nothing(), nothing());
+            pair.upload(100 * MSS);
+            pair.run(Time::from_s(30));
+            // The handshake takes 110 ms; so does the first segment, acknowledged by the server's
+            // FIN; the next 98 take 210 ms each and the last is there after 55.
+            assert_eq!(pair.last_progress, Time::from_ms(110 + 110 + 98 * 210 + 55));
+            assert!(pair.timeouts[CLIENT] <= 1);
+        }
+    }
+}
+
+/// Throughput in segments per second of an endless upload with the rfc dialect.
+fn segments_per_second(control: CongestionSpec, rtt: Time, loss: Loss, seconds: u64) -> f64 {
+    let options = TcpOptions {
+        congestion_control: Some(control),
+        mss_bytes: Some(1460),
+        ..options(Recovery::Sack)
+    };
+    let mut pair = Pair::new(options.resolve(Dialect::Rfc), rtt.scaled(0.5), loss, nothing());
+    pair.upload_endlessly();
+    pair.run_until(Time::from_s(seconds));
+    pair.told[SERVER].received_bytes as f64 / 1460.0 / seconds as f64
+}
+
+/// Loses every n-th segment with payload.
+fn every(n: u64) -> Loss {
+    let mut left = n;
+    Box::new(move |segment| {
+        left -= u64::from(segment.len > 0);
+        let is_lost = left == 0;
+        if is_lost {
+            left = n;
+        }
+        is_lost
+    })
+}
+
+/// Karn (RFC 6298 §3): the round trip of a segment that was sent twice is not known, and its timeout
+/// stays doubled until one that was sent once has been measured. The round trip grows from 100 ms to
+/// 2 s after the handshake, so all timers run out too early at first. Whatever is measured must be
+/// 2 s: the smoothed value is 2000 - 1900 * 0.875^k ms after k measurements. With an ambiguous one
+/// (acknowledged 1.1 s after it was sent again, say) it is not.
+#[test]
+fn what_was_sent_twice_is_not_measured() {
+    for dialect in DIALECTS {
+        let options = TcpOptions {
+            timestamps: Some(false),
+            min_rto_s: Some(0.2),
+            initial_window_segments: Some(1),
+            max_window_segments: Some(1),
+            ..options(Recovery::Sack)
+        };
+        let mut pair = Pair::new(options.resolve(dialect), RTT.scaled(0.5), nothing(), nothing());
+        pair.upload(10 * MSS);
+        pair.run_until(RTT);
+        pair.delay = Time::from_s(1);
+        pair.run(Time::from_s(60));
+        assert!(pair.timeouts[CLIENT] >= 3, "no timer ran out too early");
+        let smoothed = pair.ends[CLIENT].smoothed_rtt().ms_f64();
+        let after = |k: i32| 2000.0 - 1900.0 * 0.875_f64.powi(k);
+        assert!((3..10).any(|k| (smoothed - after(k)).abs() < 1e-3), "{dialect:?}: {smoothed} ms");
+    }
+}
+
+/// Mathis et al. 1997: sqrt(3/2) / (RTT * sqrt(p)) segments per second with an acknowledgement for
+/// each segment. MSS 1460, RTT 100 ms: p = 0.001 gives 387.3 (4.524 Mbps), p = 0.01 122.5 (1.431).
+///
+/// That is for one loss every N = 1/p segments: windows from w/2 to w, 3 w^2 / 8 = N segments in w/2
+/// round trips, w = 51.6 or 16.3. It leaves out the round trip of the recovery, in which w/2 segments
+/// go and the window does not grow: 3 w^2 / 8 + w/2 = N gives w = 50.97 or 15.68 and N segments in
+/// w/2 + 1 round trips, 2.5 or 7.7 % less; and that only whole segments of a window are sent, half a
+/// segment of 3/4 w: 1.3 or 4.1 %. Together 3.8 and 11.8 %.
+///
+/// For independent losses Ott, Kemperman and Mathis 1996 have 1.3098 in place of 1.2247, 7 % more,
+/// and lost retransmissions and small windows, with their timeouts of 1 s, take some back; so the
+/// formula is good to 15 %. Sampling: 1500 losses and more, 1/sqrt(1500) = 3 %.
+#[test]
+fn reno_has_the_throughput_of_mathis() {
+    for (p, seconds, error) in [(0.001, 4000, 0.04), (0.01, 1500, 0.12)] {
+        let mathis = 1.5_f64.sqrt() / (0.1 * f64::sqrt(p));
+        let reno = || CongestionSpec::Reno(reno::Parameters {});
+        let n = (1.0 / p) as u64;
+        let even = segments_per_second(reno(), RTT, every(n), seconds);
+        let random = segments_per_second(reno(), RTT, data_at_random(p, 11), seconds);
+        println!("p {p}: even {:.3}, random {:.3} of Mathis", even / mathis, random / mathis);
+        assert!((even / mathis - 1.0).abs() < error, "p {p}: {even} and {mathis} segments/s");
+        assert!((random / mathis - 1.0).abs() < 0.15, "p {p}: {random} and {mathis} segments/s");
+    }
+}
+
+/// RFC 9438 §5.1: one loss every 1/p segments and a round trip long enough for the cubic function to
+/// be ahead of Reno: a mean window of 1.054 * (RTT / p)^(3/4) segments with beta = 0.7. RTT 200 ms
+/// and p = 1e-4: 1.054 * 2000^0.75 = 315.2 segments, 1576 a second. A cycle takes K = 6.3 s, 31 round
+/// trips, of which the one of the recovery is left out in the formula: 3 %.
+#[test]
+fn cubic_has_the_throughput_of_its_rfc() {
+    let want = 1.054 * f64::powf(0.2 / 1e-4, 0.75) / 0.2;
+    let rate =
+        segments_per_second(CongestionSpec::default(), Time::from_ms(200), every(10_000), 600);
+    println!("cubic {:.3} of RFC 9438", rate / want);
+    assert!((rate / want - 1.0).abs() < 0.05, "{rate} and {want} segments/s");
+}
+
+/// How a pipe loses in the property test: at random, or in a pattern that repeats.
+#[derive(Debug, Clone)]
+enum LossCase {
+    Random(u64, f64),
+    Pattern(Vec<bool>),
+}
+
+impl LossCase {
+    fn loss(&self) -> Loss {
+        match self.clone() {
+            Self::Random(seed, p) => at_random(p, seed),
+            Self::Pattern(pattern) => {
+                let mut turn = pattern.into_iter().cycle();
+                Box::new(move |_| turn.next().expect("it goes on for ever"))
+            }
+        }
+    }
+}
+
+/// Up to 30 % lost: at random, or in bursts of up to 6 every 20 segments or more.
+fn any_loss() -> impl Strategy<Value = LossCase> {
+    let burst = (0..=6_usize, 0..40_usize, 0..20_usize).prop_map(|(lost, passed, shift)| {
+        let mut pattern = vec![true; lost];
+        pattern.resize(20 + passed, false);
+        pattern.rotate_right(shift);
+        LossCase::Pattern(pattern)
+    });
+    prop_oneof![(any::<u64>(), 0.0..0.3).prop_map(|(seed, p)| LossCase::Random(seed, p)), burst,]
+}
+
+fn any_options() -> impl Strategy<Value = (Dialect, TcpOptions)> {
+    let recovery = prop_oneof![Just(Recovery::Sack), Just(Recovery::Newreno), Just(Recovery::Reno)];
+    let control = prop_oneof![Just(None), Just(Some(CongestionSpec::Reno(reno::Parameters {})))];
+    (
+        prop_oneof![Just(Dialect::Rfc), Just(Dialect::Ns2)],
+        (recovery, control, any::<Option<bool>>()),
+        (64_u16..=1460, 1_u32..20, 1_u32..4, 1_u32..200),
+    )
+        .prop_map(|(dialect, (recovery, control, timestamps), (mss, iw, ack_every, most))| {
+            let options = TcpOptions {
+                recovery: Some(recovery),
+                congestion_control: control,
+                timestamps,
+                mss_bytes: Some(mss),
+                initial_window_segments: Some(iw),
+                max_window_segments: Some(iw + most),
+                ack_every_segments: Some(ack_every),
+                max_rto_s: Some(4.0),
+                ..TcpOptions::default()
+            };
+            (dialect, options)
+        })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    /// Whatever is lost, what each end sends arrives whole and once, and both ends learn that it did
+    /// and that the other has closed. The sender's own checks (`debug_check`) hold at each step.
+    ///
+    /// The time: with both ways losing 30 %, a round trip succeeds with probability 0.49 at least.
+    /// At worst each segment needs timeouts, of at most 4 s, until one does: 1/0.49 on average. 20
+    /// more of them cover the handshakes at both ends and the spread.
+    #[test]
+    fn whatever_is_lost_all_arrives_whole_and_once(
+        (dialect, options) in any_options(),
+        upload in prop_oneof![0_u64..3000, 0_u64..300_000],
+        answer in prop_oneof![Just(0_u64), 0_u64..30_000],
+        rtt_ms in 1_u64..300,
+        up in any_loss(),
+        down in any_loss(),
+    ) {
+        let config = options.resolve(dialect);
+        let segments = (upload + answer).div_ceil(config.mss);
+        let limit = Time::from_s(4).scaled((segments + 20) as f64 / 0.49);
+        let delay = Time::from_us(500 * rtt_ms);
+        let mut pair = Pair::new(config, delay, up.loss(), down.loss());
+        pair.exchange([upload, answer]);
+        pair.run(limit);
+        for (end, sent, received) in [(CLIENT, upload, answer), (SERVER, answer, upload)] {
+            let want = Told {
+                established: 1,
+                received_bytes: received,
+                received_all: u32::from(received > 0),
+                acknowledged_all: u32::from(sent > 0),
+            };
+            prop_assert_eq!(pair.told[end], want);
+            // The SYN and the FIN count for one each.
+            prop_assert_eq!(pair.pipes[end].highest, 1 + sent + 1);
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! A run is a function of scenario, seed and version: bit for bit the same in every build.
+//!
+//! The snapshot holds for debug and release builds alike: `cargo test -p sojourn-core --test
+//! determinism` and the same with `--release` read the same file. `UPDATE_SNAPSHOTS=1` in front of
+//! either writes it anew; whoever commits that says in the change log why results changed.
+
+mod common;
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use common::{HOME_QUEUES, home, scenario};
+use sojourn_core::metrics::results::{FlowRow, Results};
+use sojourn_core::network::Simulation;
+use sojourn_core::scenario::{Dialect, Scenario};
+
+/// The five queue managers of the home for 10 s, in the dialect of the study.
+fn homes() -> Vec<(String, Scenario)> {
+    HOME_QUEUES.iter().map(|(name, keys)| ((*name).to_owned(), home(keys, 10.0))).collect()
+}
+
+/// The home by the documents: rfc dialect, rate shaping of transmissions, default queue.
+fn rfc_home() -> Scenario {
+    Scenario { dialect: Dialect::Rfc, ..home("law = { kind = 'docsis_pie' }", 10.0) }
+}
+
+/// All that the home leaves out: congestion, repeated files, several connections and people, losses
+/// in the downstream, Reno, recovery without SACK, bins with tail drop.
+fn busy() -> Scenario {
+    scenario(
+        "duration_s = 10
+         upstream = { sustained_mbps = 3, peak_mbps = 6, burst_bytes = 100_000,
+                      congestion = { levels_mbps = [1, 2, 4, 6], step_s = 1 },
+                      queue = { limit_packets = 40, scheduler = { kind = 'sfq', bins = 16 } } }
+         downstream = { sustained_mbps = 8, peak_mbps = 10, burst_bytes = 50_000,
+                        queue = { limit_bytes = 60_000, law = { kind = 'codel' } } }
+         servers.near = { delay_ms = 2 }
+         servers.far = { delay_ms = 60, rate_mbps = 20 }
+         traffic.save = { kind = 'transfer', server = 'near', connections = 3, file_bytes = 90_000,
+                          pause_s = 0.2, start_spread_s = 1,
+                          tcp = { recovery = 'newreno', congestion_control = { kind = 'reno' } } }
+         traffic.watch = { kind = 'transfer', server = 'far', direction = 'down' }
+         traffic.read = { kind = 'web', servers = ['near', 'far'], objects = { kind = 'appendix_a' },
+                          users = 2, pause_s = 0.5, tcp = { recovery = 'reno' } }
+         traffic.call = { kind = 'stream', purpose = 'voice', server = 'far' }
+         traffic.hear = { kind = 'stream', purpose = 'voice', server = 'far', direction = 'down' }",
+    )
+}
+
+fn all() -> Vec<(String, Scenario)> {
+    let mut all = homes();
+    all.push(("home in the rfc dialect".to_owned(), rfc_home()));
+    all.push(("busy, rfc dialect".to_owned(), busy()));
+    all
+}
+
+/// The counts of a flow, and latencies as the bits of their numbers.
+fn flow_line(row: &FlowRow) -> String {
+    let bits = |value: Option<f64>| value.map_or(0, f64::to_bits);
+    format!(
+        "{} {}: sent {} delivered {} ({} B) overflow {} aqm {} mean {:016x} max {:016x} pages {} files {}",
+        row.traffic,
+        row.direction,
+        row.sent_packets,
+        row.delivered_packets,
+        row.delivered_bytes,
+        row.dropped_overflow_packets,
+        row.dropped_aqm_packets,
+        bits(row.latency_mean_ms),
+        bits(row.latency_max_ms),
+        row.page_loads.unwrap_or(0),
+        row.transfers_completed.unwrap_or(0),
+    )
+}
+
+fn flow_lines(results: &Results) -> Vec<String> {
+    results.flows.iter().map(flow_line).collect()
+}
+
+fn digest(name: &str, results: &Results) -> String {
+    let mut text = format!(
+        "{name}\n  fingerprint {:016x} events {} forwarded {}\n",
+        results.fingerprint, results.events, results.forwarded_packets
+    );
+    for line in flow_lines(results) {
+        writeln!(text, "  {line}").unwrap();
+    }
+    text
+}
+
+fn digest_all() -> String {
+    all().iter().map(|(name, scenario)| digest(name, &Simulation::run(scenario))).collect()
+}
+
+/// The runs are those of the snapshot: in every build, on every machine, until somebody means to
+/// change them.
+#[test]
+fn runs_are_those_of_the_snapshot() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/snapshots/fingerprints.txt");
+    let now = digest_all();
+    if std::env::var_os("UPDATE_SNAPSHOTS").is_some() {
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(&file, &now).unwrap();
+    }
+    let then = std::fs::read_to_string(&file).expect("run with UPDATE_SNAPSHOTS=1 once");
+    for (now, then) in now.lines().zip(then.lines()) {
+        assert_eq!(now, then, "results have changed; see the head of this file");
+    }
+    assert_eq!(now.lines().count(), then.lines().count());
+}
+
+/// Nothing is shared between runs: two at once, in threads that start with different scenarios, give
+/// what each gives alone.
+#[test]
+fn runs_at_the_same_time_do_not_disturb_each_other() {
+    let alone: Vec<_> = all().iter().map(|(_, s)| Simulation::run(s).fingerprint).collect();
+    let in_order = std::thread::spawn(|| {
+        all().iter().map(|(_, s)| Simulation::run(s).fingerprint).collect::<Vec<_>>()
+    });
+    let reversed = std::thread::spawn(|| {
+        all().iter().rev().map(|(_, s)| Simulation::run(s).fingerprint).collect::<Vec<_>>()
+    });
+    assert_eq!(in_order.join().unwrap(), alone);
+    assert!(reversed.join().unwrap().into_iter().rev().eq(alone));
+}
+
+/// A run in pieces is the run.
+#[test]
+fn advancing_in_pieces_changes_nothing() {
+    let whole = Simulation::run(&busy());
+    let mut simulation = Simulation::new(&busy());
+    while simulation.advance(777) {}
+    let pieces = simulation.finish();
+    assert_eq!(digest("", &pieces), digest("", &whole));
+}
+
+/// The seed reaches every run: another one gives another run.
+#[test]
+fn another_seed_gives_another_run() {
+    for (name, scenario) in all() {
+        let other = Scenario { seed: scenario.seed + 1, ..scenario.clone() };
+        let fingerprints = [&scenario, &other].map(|s| Simulation::run(s).fingerprint);
+        assert_ne!(fingerprints[0], fingerprints[1], "{name}");
+    }
+}
+
+/// Watching changes nothing: with the packet trace the run is the same event for event. (The series
+/// have an event for each sample, so their interval is part of the run.)
+#[test]
+fn the_packet_trace_changes_nothing() {
+    for (name, scenario) in all() {
+        let mut traced = scenario.clone();
+        traced.metrics.packet_trace = true;
+        let results = [&scenario, &traced].map(Simulation::run);
+        assert!(results[0].packets.is_empty() && !results[1].packets.is_empty());
+        assert_eq!(digest(&name, &results[0]), digest(&name, &results[1]));
+    }
+}
+
+/// Random numbers belong to names: an entry that sends nothing within the run, before or after the
+/// others in the list, leaves all others' packets as they were.
+#[test]
+fn an_entry_that_never_starts_changes_nothing() {
+    let idle = scenario(
+        "duration_s = 10
+         upstream = { sustained_mbps = 3, peak_mbps = 6, burst_bytes = 100_000 }
+         downstream = { sustained_mbps = 8, peak_mbps = 10, burst_bytes = 50_000 }
+         servers.near = { delay_ms = 2 }
+         traffic.never = { kind = 'transfer', server = 'near', start_s = 11 }",
+    )
+    .traffic["never"]
+        .clone();
+    for (name, scenario) in [("CoDel", homes().swap_remove(2).1), ("busy", busy())] {
+        let want = flow_lines(&Simulation::run(&scenario));
+        for place in [0, scenario.traffic.len()] {
+            let mut with_idle = scenario.clone();
+            with_idle.traffic.shift_insert(place, "never".to_owned(), idle.clone());
+            assert_eq!(flow_lines(&Simulation::run(&with_idle)), want, "{name}, at {place}");
+        }
+    }
+}
