@@ -6,6 +6,7 @@ from pathlib import Path
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 import sojourn
 from conftest import HOME, SHORT_S
@@ -157,3 +158,13 @@ def test_summary_prints(comparison: sojourn.Comparison, capsys: pytest.CaptureFi
 def test_unknown_names_are_attribute_errors() -> None:
     with pytest.raises(AttributeError, match="simulate"):
         sojourn.simulate  # noqa: B018
+
+
+def test_tables_of_a_comparison_are_those_of_its_results(comparison: sojourn.Comparison) -> None:
+    flows = comparison.flows
+    assert flows.column_names[0] == "variant"
+    assert flows.num_rows == sum(result.flows.num_rows for result in comparison.values())
+    of_codel = flows.filter(pc.equal(flows["variant"], "CoDel")).drop_columns("variant")
+    assert of_codel.combine_chunks() == comparison["CoDel"].flows.combine_chunks()
+    for name in ("queues", "pages", "latencies", "series", "packets"):
+        assert getattr(comparison, name).column_names[0] == "variant"

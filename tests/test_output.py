@@ -47,7 +47,10 @@ def test_parquet_columns_carry_their_units(saved: Path) -> None:
 def test_summary_is_that_of_the_command(saved: Path, cli: Cli) -> None:
     printed = json.loads(cli("run", HOME, "--duration", SHORT_S, "--json").stdout)
     written = json.loads((saved / "summary.json").read_text())
-    assert written.pop("format") == "sojourn-output-1"
+    assert written.pop("format") == "sojourn-output-2"
+    assert set(written.pop("files")) == {
+        path.relative_to(saved).as_posix() for path in saved.rglob("*") if path.is_file()
+    }
     for variant in written["variants"]:
         assert (saved / variant.pop("directory")).is_dir()
     assert written == printed
@@ -72,10 +75,22 @@ def test_an_earlier_output_is_replaced(comparison: sojourn.Comparison, tmp_path:
     directory = tmp_path / "out"
     directory.mkdir()
     comparison.save(directory)
-    (directory / "CoDel" / "stale").write_text("")
+    before = (directory / "CoDel" / "meta.json").stat().st_ino
     comparison.save(directory)
-    assert not (directory / "CoDel" / "stale").exists()
+    assert (directory / "CoDel" / "meta.json").stat().st_ino != before
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+def test_a_file_of_someone_elses_is_not_lost(
+    comparison: sojourn.Comparison, tmp_path: Path
+) -> None:
+    directory = tmp_path / "out"
+    comparison.save(directory)
+    notes = directory / "CoDel" / "notes.txt"
+    notes.write_text("mine")
+    with pytest.raises(FileExistsError, match=r"would be lost: CoDel/notes\.txt"):
+        comparison.save(directory)
+    assert notes.read_text() == "mine"
 
 
 def test_a_failure_leaves_the_earlier_output(

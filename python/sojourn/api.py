@@ -3,7 +3,7 @@
 import json
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -111,7 +111,10 @@ class Result(Outcome):
 
 
 class Comparison(Outcome, Mapping[str, Result]):
-    """The results of a scenario with a compare table, by variant, in the order of the file."""
+    """The results of a scenario with a compare table, by variant, in the order of the file.
+
+    Its tables are those of all results, one after the other, with a column `variant` in front.
+    """
 
     def __init__(self, results: Iterable[Result]) -> None:
         """Puts results side by side."""
@@ -133,6 +136,40 @@ class Comparison(Outcome, Mapping[str, Result]):
     def runs(self) -> Mapping[str, Result]:
         """The comparison itself."""
         return self
+
+    @cached_property
+    def flows(self) -> pa.Table:
+        """As `Result.flows`, of all variants."""
+        return self._joined(lambda result: result.flows)
+
+    @cached_property
+    def queues(self) -> pa.Table:
+        """As `Result.queues`, of all variants."""
+        return self._joined(lambda result: result.queues)
+
+    @cached_property
+    def pages(self) -> pa.Table:
+        """As `Result.pages`, of all variants."""
+        return self._joined(lambda result: result.pages)
+
+    @cached_property
+    def latencies(self) -> pa.Table:
+        """As `Result.latencies`, of all variants."""
+        return self._joined(lambda result: result.latencies)
+
+    @cached_property
+    def series(self) -> pa.Table:
+        """As `Result.series`, of all variants."""
+        return self._joined(lambda result: result.series)
+
+    @cached_property
+    def packets(self) -> pa.Table:
+        """As `Result.packets`, of all variants."""
+        return self._joined(lambda result: result.packets)
+
+    def _joined(self, table_of: Callable[[Result], pa.Table]) -> pa.Table:
+        tables = [_in_variant(name, table_of(result)) for name, result in self.items()]
+        return pa.concat_tables(tables)
 
 
 def load(
@@ -182,9 +219,16 @@ def run_variants(
     jobs: int | None = None,
 ) -> Result | Comparison:
     """Runs what `load` gave."""
+    if jobs is not None and jobs < 1:
+        raise ValueError(f"jobs: found {jobs}; allowed: 1 or more")
     natives = run_all(variants, progress, jobs)
     results = [Result(variant, native) for variant, native in zip(variants, natives, strict=True)]
     return Comparison(results) if variants[0].name else results[0]
+
+
+def _in_variant(name: str, table: pa.Table) -> pa.Table:
+    column = pa.repeat(pa.scalar(name), len(table)).dictionary_encode()
+    return table.add_column(0, "variant", column)
 
 
 def _text_and_source(scenario: Scenario) -> tuple[str, str]:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from contextlib import nullcontext
@@ -136,6 +137,11 @@ def run_study(
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Runs the command and exits: 0 done, 1 defect, 2 bad input, 130 stopped by Ctrl-C."""
+    # A closed stream is None; what is told there is told to no one.
+    sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: SIM115
+    sys.stderr = sys.stderr or open(os.devnull, "w")  # noqa: SIM115
+    # Being told to end is like Ctrl-C: drafts are removed on the way out.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     if isinstance(sys.stdout, TextIOWrapper):
         # A terminal that knows no dashes is no reason to fail.
         sys.stdout.reconfigure(errors="replace")
@@ -176,5 +182,5 @@ def _reason(error: OSError) -> str:
 
 
 def _fail(message: str, status: int) -> int:
-    typer.echo(message, err=True)
+    typer.echo(" ".join(message.splitlines()), err=True)
     return status

@@ -22,7 +22,7 @@ MARKER = "summary.json"
 
 _REPORT = "report.html"
 _FIGURE = "latency-cdf.svg"
-_FORMAT = "sojourn-output-1"
+_FORMAT = "sojourn-output-2"
 _TABLES = ("flows", "queues", "pages", "latencies", "series")
 
 
@@ -40,8 +40,8 @@ def save(runs: Mapping[str, Result], directory: Path) -> None:
 def check(directory: Path) -> None:
     """Raises `OSError` if `save` would refuse to write there: it replaces nothing but its own."""
     if directory.is_dir():
-        if any(directory.iterdir()) and not _is_output(directory):
-            raise FileExistsError(f"{directory} holds other files, which would be lost")
+        if strange := next(iter(_files(directory) - _own_files(directory)), None):
+            raise FileExistsError(f"{directory} holds other files, which would be lost: {strange}")
     elif directory.exists():
         raise NotADirectoryError(f"{directory} is not a directory")
     else:
@@ -75,11 +75,19 @@ def directory_names(variants: Iterable[str]) -> dict[str, str]:
     return names
 
 
-def _is_output(directory: Path) -> bool:
+def _files(directory: Path) -> set[str]:
+    """Paths of everything below a directory that is not a directory, relative to it."""
+    below = directory.rglob("*")
+    return {path.relative_to(directory).as_posix() for path in below if not path.is_dir()}
+
+
+def _own_files(directory: Path) -> set[str]:
+    """What `save` wrote there, by its own account."""
     try:
-        return bool(json.loads((directory / MARKER).read_text())["format"] == _FORMAT)
+        summary = json.loads((directory / MARKER).read_text())
+        return set(summary["files"]) if summary["format"] == _FORMAT else set()
     except (OSError, ValueError, KeyError, TypeError):
-        return False
+        return set()
 
 
 @contextmanager
@@ -113,12 +121,12 @@ def _write_all(runs: Mapping[str, Result], directory: Path) -> None:
     summary = {"format": _FORMAT, **summary_json(runs)}
     for variant in summary["variants"]:
         variant["directory"] = names[variant["name"]]
-    _write_json(directory / MARKER, summary)
     (directory / _REPORT).write_text(report_html(runs), encoding="utf-8")
     if svg := latency_cdf_svg(runs):
         (directory / _FIGURE).write_bytes(svg)
     for name, result in runs.items():
         _write_run(result, directory / names[name])
+    _write_json(directory / MARKER, {**summary, "files": sorted(_files(directory) | {MARKER})})
 
 
 def _write_run(result: Result, directory: Path) -> None:

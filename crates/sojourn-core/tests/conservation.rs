@@ -186,7 +186,7 @@ fn delivered_bytes(results: &Results, direction: &str) -> f64 {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(250))]
+    #![proptest_config(ProptestConfig::with_cases(800))]
 
     /// What must hold of any run:
     ///

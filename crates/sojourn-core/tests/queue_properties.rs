@@ -35,7 +35,8 @@ impl Drawer {
             return self.value(&self.defs[name].clone());
         }
         if let Some(options) = schema["oneOf"].as_array().or_else(|| schema["anyOf"].as_array()) {
-            return self.value(&self.one_of(options).clone());
+            let option = self.one_of(options);
+            return self.value(option);
         }
         if let Some(word) = schema.get("const") {
             return word.clone();

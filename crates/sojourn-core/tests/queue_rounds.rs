@@ -83,11 +83,8 @@ fn sfq_of_ns2_puts_a_new_bin_behind_the_only_other_one() {
     // Quantum 3000. a has had its first turn and is in its second, with 3000 of 3000 left. In the rfc
     // dialect b goes first; in ns-2's code it waits for a's turn, three packets.
     let order = |dialect| {
-        let mut rig = Rig::new(
-            &spec("scheduler = { kind = 'sfq', quantum_bytes = 3000 }"),
-            dialect,
-            10.0,
-        );
+        let mut rig =
+            Rig::new(&spec("scheduler = { kind = 'sfq', quantum_bytes = 3000 }"), dialect, 10.0);
         let mut seq = 0;
         put(&mut rig, "aaaaaaaaaa", &mut seq);
         let first = take(&mut rig, 4);
@@ -190,9 +187,8 @@ fn drr_weights_are_by_name_and_multiply_the_quantum() {
 
 #[test]
 fn drr_limits_each_flow_and_drops_from_the_head_of_the_longest() {
-    let mut rig = Rig::of(
-        "limit_packets = 6\nscheduler = { kind = 'drr', flow_limit_packets = 4 }",
-    );
+    let mut rig =
+        Rig::of("limit_packets = 6\nscheduler = { kind = 'drr', flow_limit_packets = 4 }");
     let mut seq = 0;
     put(&mut rig, "aaaaa", &mut seq); // the fifth does not fit into its flow: seq 4
     assert_eq!((rig.dropped(0), rig.backlog().packets), (1, 4));

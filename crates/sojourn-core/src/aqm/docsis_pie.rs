@@ -75,6 +75,8 @@ struct RateTracker {
 }
 
 impl RateTracker {
+    const NEW: Self = Self { granted: 0, pending: true, estimate: None };
+
     fn on_map(&mut self, granted: u64, ungranted: u64) {
         self.granted += granted;
         self.pending &= ungranted > 0;
@@ -119,11 +121,7 @@ impl DocsisPie {
             burst_allowance: Time::ZERO,
             burst_reset: Time::ZERO,
             next_update: INTERVAL,
-            tracker: p.track_rate.then(|| RateTracker {
-                granted: 0,
-                pending: true,
-                estimate: None,
-            }),
+            tracker: p.track_rate.then_some(RateTracker::NEW),
         }
     }
 
@@ -347,7 +345,7 @@ mod tests {
 
     #[test]
     fn the_rate_follows_grants_while_there_is_more_to_grant() {
-        let mut tracker = RateTracker { granted: 0, pending: true, estimate: None };
+        let mut tracker = RateTracker::NEW;
         let sustained = BitRate::from_mbps(20.0);
         // Eight MAPs of 2500 bytes in 16 ms are 10 Mbps: from 20 half-way to 10, twice.
         for want in [15.0, 12.5] {

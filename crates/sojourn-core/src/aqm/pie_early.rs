@@ -199,4 +199,24 @@ mod tests {
             assert_eq!(law.burst_allowance, Time::from_ms(left_ms));
         }
     }
+
+    #[test]
+    fn a_share_of_the_longest_bin_scales_the_probability() {
+        // White 2014 §4.6. Of 100 000 arrivals at p = 0.4 * 0.5 the share dropped deviates by
+        // sqrt(0.2 * 0.8 / 100 000) = 0.0013; an empty bin is immune.
+        let mut law = PieEarly::new(&Parameters { by_size: false, ..Parameters::default() });
+        let mut rng = Rng::named(1, "share");
+        (law.prob, law.burst_allowance) = (0.4, Time::ZERO);
+        let rate = crate::units::BitRate::from_mbps(5.0);
+        let outlet = Outlet { tokens: 0.0, sustained: rate, peak: rate, buffer_bytes: 100_000 };
+        let mut dropped = |share| {
+            let backlog = Backlog { bytes: 50_000, packets: 50 };
+            let packet = Arrival { now: Time::ZERO, size: 1000, backlog, share };
+            let mut drops = |_: &u32| law.on_arrival(&packet, &outlet, &mut rng) == Verdict::Drop;
+            (0..100_000).filter(|n| drops(n)).count()
+        };
+        assert_eq!(dropped(0.0), 0);
+        let half = dropped(0.5) as f64 / 1e5;
+        assert!((half - 0.2).abs() < 0.0052, "{half}");
+    }
 }

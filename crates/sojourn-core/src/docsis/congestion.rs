@@ -11,7 +11,7 @@ const PATTERN: [usize; 12] = [1, 0, 1, 2, 0, 2, 1, 3, 0, 3, 2, 3];
 #[derive(Clone, Debug)]
 pub struct FreeCapacity {
     /// Mean greatest grant in bytes, by level; a single one if the channel is not congested.
-    grants: Vec<u64>,
+    grants: Vec<f64>,
     step: Time,
     /// Half-width of the uniform variation around the mean, as a share of it.
     spread: f64,
@@ -35,19 +35,20 @@ impl FreeCapacity {
         Self { grants, step, spread: spread_percent / 100.0 }
     }
 
-    /// The greatest grant of the MAP at `now`, for `draw` uniform in [0, 1).
-    pub fn greatest_grant(&self, now: Time, draw: f64) -> u64 {
+    /// The greatest grant of the MAP at `now` in bytes, for `draw` uniform in [0, 1). It has a
+    /// fraction, for at low rates a MAP interval is less than a byte long.
+    pub fn greatest_grant(&self, now: Time, draw: f64) -> f64 {
         let mean = match self.grants[..] {
             [steady] => steady,
             ref levels => levels[PATTERN[(now.ps() / self.step.ps()) as usize % PATTERN.len()]],
         };
-        let width = (mean as f64 * self.spread).trunc();
-        (mean as f64 + (2.0 * width * draw).floor() - width) as u64
+        let width = (mean * self.spread).trunc();
+        mean + (2.0 * width * draw).floor() - width
     }
 }
 
-fn grant_bytes(rate: BitRate, map_interval: Time) -> u64 {
-    rate.bytes_in(map_interval).round() as u64
+fn grant_bytes(rate: BitRate, map_interval: Time) -> f64 {
+    rate.bytes_in(map_interval)
 }
 
 #[cfg(test)]
@@ -69,11 +70,11 @@ mod tests {
         let levels = [2.5, 5.0, 12.5, 20.0].map(BitRate::from_mbps);
         let map = Time::from_ms(2);
         let capacity = FreeCapacity::in_steps(&levels, Time::from_s(10), map, 20.0);
-        let mean: u64 =
-            (0..120).map(|s| capacity.greatest_grant(Time::from_s(s), 0.5)).sum::<u64>() / 120;
-        assert_eq!(mean, 2500);
+        let mean: f64 =
+            (0..120).map(|s| capacity.greatest_grant(Time::from_s(s), 0.5)).sum::<f64>() / 120.0;
+        assert!((mean - 2500.0).abs() < 1e-6);
         // Second level first: 1250 bytes, between 1000 and 1499.
-        assert_eq!(capacity.greatest_grant(Time::ZERO, 0.0), 1000);
-        assert_eq!(capacity.greatest_grant(Time::ZERO, 0.9999), 1499);
+        assert!((capacity.greatest_grant(Time::ZERO, 0.0) - 1000.0).abs() < 1e-6);
+        assert!((capacity.greatest_grant(Time::ZERO, 0.9999) - 1499.0).abs() < 1e-6);
     }
 }

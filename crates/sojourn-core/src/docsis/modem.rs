@@ -11,7 +11,7 @@
 //! fragment with a request at a random moment, this modem asks at once.
 
 use super::congestion::FreeCapacity;
-use super::shaper::Shaper;
+use super::shaper::{Shaper, TokenBucket};
 use crate::aqm::Outlet;
 use crate::engine::rng::Rng;
 use crate::metrics::{Count, Ledger, QueueMeter};
@@ -20,6 +20,10 @@ use crate::queue::Queue;
 use crate::scenario::Dialect;
 use crate::scenario::schema::{Shaping, Upstream};
 use crate::units::{BitRate, Time};
+
+/// Rate of the channels in CableLabs' ns-2 script, taken where the scenario gives none and the peak
+/// rate is not more than half of it.
+const LEAST_CHANNEL_MBPS: f64 = 100.0;
 
 /// A packet on its way out, of which some bytes may have been sent in earlier grants.
 struct Fragment {
@@ -63,6 +67,8 @@ pub struct Modem {
     last_request: Time,
     /// Bytes granted and not yet used.
     granted: u64,
+    /// What the last MAP could have granted of one more byte.
+    grant_fraction: f64,
     /// Bytes granted by a MAP that has been looked at before its time.
     coming: u64,
     fragment: Option<Fragment>,
@@ -103,13 +109,16 @@ impl Modem {
             shaper: Shaper::new(sustained, peak, spec.burst_bytes),
             shaping: spec.shaping.unwrap_or(by_dialect),
             map_interval,
-            channel: BitRate::from_mbps(spec.mac.channel_mbps),
+            channel: BitRate::from_mbps(
+                spec.mac.channel_mbps.unwrap_or(LEAST_CHANNEL_MBPS.max(2.0 * spec.peak_mbps)),
+            ),
             capacity,
             rng: Rng::named(seed, "upstream mac"),
             requests: Requests::default(),
             last_request: Time::ZERO,
             granted: 0,
             coming: 0,
+            grant_fraction: 0.0,
             fragment: None,
             piece: 0,
             next_map: Time::NEVER,
@@ -204,8 +213,9 @@ impl Modem {
 
     /// What the MAP at `at` grants of the requests made up to two intervals before.
     fn grant_of_map(&mut self, at: Time) -> u64 {
-        let greatest = self.capacity.greatest_grant(at, self.rng.uniform());
-        let grant = self.requests.at_cmts.min(greatest);
+        let greatest = self.capacity.greatest_grant(at, self.rng.uniform()) + self.grant_fraction;
+        self.grant_fraction = greatest.fract();
+        let grant = self.requests.at_cmts.min(greatest as u64);
         self.requests.at_cmts = self.requests.at_cmts - grant + self.requests.under_way;
         self.requests.under_way = 0;
         if grant > 0 {
@@ -259,7 +269,6 @@ impl Modem {
             Shaping::Transmissions => self.sendable_by_grant(now).saturating_sub(asked),
         };
         let request = wanted.min(allowed);
-        self.last_request = now;
         if request == 0 {
             return;
         }
@@ -271,18 +280,22 @@ impl Modem {
     }
 
     /// docsislink.cc: the sustained bucket's tokens, and what the peak rate brought since the last
-    /// request. The peak bucket's depth is not enforced there.
-    fn requestable(&self, now: Time) -> u64 {
-        let at_peak = self.shaper.peak.rate().bytes_in(now.since(self.last_request));
+    /// request. The peak bucket's depth is not enforced there. Unlike there, a fraction of a byte
+    /// is not lost but counts for the next request, which matters at a few kbps.
+    fn requestable(&mut self, now: Time) -> u64 {
+        let peak = self.shaper.peak.rate();
+        let at_peak = peak.bytes_in(now.since(self.last_request));
+        let fraction = at_peak.fract();
+        self.last_request = now.since(Time::from_secs_f64(fraction * 8.0 / peak.bps() as f64));
         self.shaper.sustained.tokens(now).min(at_peak) as u64
     }
 
     /// Bytes that will conform by the end of the interval in which a request of now is granted.
+    /// What was asked for before is sent by then, so the buckets' depths do not cap the sum.
     fn sendable_by_grant(&self, now: Time) -> u64 {
         let span = self.map_interval.times(3);
-        let sustained = self.shaper.sustained.tokens(now + span);
-        let peak = self.shaper.peak.tokens(now) + self.shaper.peak.rate().bytes_in(span);
-        sustained.min(peak) as u64
+        let by_then = |bucket: &TokenBucket| bucket.tokens(now) + bucket.rate().bytes_in(span);
+        by_then(&self.shaper.sustained).min(by_then(&self.shaper.peak)) as u64
     }
 
     /// The piece being sent is over; gives the packet if it was its last.
@@ -336,6 +349,21 @@ impl Modem {
         inside
     }
 
+    /// What a user must know before trusting the results.
+    pub fn warnings(&self) -> impl Iterator<Item = String> {
+        let burst = self.shaper.sustained.depth_bytes();
+        let needed = self.shaper.sustained.rate().bytes_in(self.map_interval);
+        let starved = self.shaping == Shaping::Requests && burst < needed;
+        let warning = || {
+            format!(
+                "upstream.burst_bytes holds {burst:.0} bytes, but at the sustained rate {needed:.0} \
+                 pass in a MAP interval: with shaping of requests, made once an interval, the \
+                 service cannot reach its rate"
+            )
+        };
+        starved.then(warning).into_iter()
+    }
+
     /// What the MAC did.
     pub fn counters(&self) -> MacCounters {
         self.counters
@@ -349,7 +377,7 @@ impl Modem {
     /// Samples the queue for its series, and what the channel can give.
     pub fn sample(&mut self, now: Time) {
         let mean_grant = self.capacity.greatest_grant(now, 0.5);
-        let mbps = mean_grant as f64 * 8e-6 / self.map_interval.secs_f64();
+        let mbps = mean_grant * 8e-6 / self.map_interval.secs_f64();
         self.queue.sample(|gauges| gauges.set("channel_rate", "Mbps", mbps));
     }
 }

@@ -30,6 +30,11 @@ impl TokenBucket {
         self.rate
     }
 
+    /// How much it holds.
+    pub fn depth_bytes(&self) -> f64 {
+        self.rate.bytes_in(self.depth)
+    }
+
     /// When `bytes` will be in it, if none are taken before; at least `now`. More than it holds are
     /// let through when it is full.
     pub fn ready_at(&self, now: Time, bytes: u64) -> Time {

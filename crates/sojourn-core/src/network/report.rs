@@ -156,7 +156,7 @@ fn series_row(run: &Simulation, subject: String, series: &Series) -> SeriesRow {
 
 /// What a user must know before trusting the results.
 fn warnings(run: &Simulation, done: &[Done]) -> Vec<String> {
-    let mut warnings = Vec::new();
+    let mut warnings: Vec<String> = run.modem.warnings().collect();
     for (index, (name, spec)) in run.scenario.traffic.iter().enumerate() {
         let sent = Direction::BOTH.map(|way| run.ledger.account(index, way).sent.packets);
         if sent == [0, 0] {

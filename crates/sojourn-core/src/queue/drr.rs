@@ -159,3 +159,52 @@ impl Discipline for Drr {
         out.set("busy_flows", "1", self.rounds.busy() as f64);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::aqm::LawSpec;
+    use crate::engine::rng::Rng;
+    use crate::packet::{Direction, Segment};
+    use crate::scenario::Dialect;
+    use crate::units::BitRate;
+
+    #[test]
+    fn queues_are_used_again_and_again() {
+        // A thousand connections one after the other in three slots, and the datagrams of the first
+        // entry: numbers 0, 2 and 4, and 1.
+        let rate = BitRate::from_mbps(1.0);
+        let outlet = Outlet { tokens: 0.0, sustained: rate, peak: rate, buffer_bytes: 10_000 };
+        let limit = Limit { bytes: 10_000, packets: u64::MAX, exclusive: false };
+        let setting =
+            Setting { law: &LawSpec::default(), limit: &limit, dialect: Dialect::default() };
+        let Scheduler::Drr(mut drr) = Parameters::default().start(&setting) else { unreachable!() };
+        let (mut rng, mut ledger) = (Rng::named(1, "unused"), Ledger::new(1, false));
+        for generation in 0..1000 {
+            for flow in [crate::packet::DATAGRAM, 0, 1, 2] {
+                let packet = Packet {
+                    sent_at: Time::ZERO,
+                    queued_at: Time::ZERO,
+                    segment: Segment::default(),
+                    tuple: 0,
+                    flow,
+                    generation,
+                    traffic: 0,
+                    server: 0,
+                    size: 1000,
+                    direction: Direction::Up,
+                };
+                ledger.sent(&packet);
+                let (limit, ledger) = (&limit, &mut ledger);
+                let now = Time::ZERO;
+                drr.enqueue(
+                    packet,
+                    &mut Entry { now, outlet: &outlet, limit, rng: &mut rng, ledger },
+                );
+            }
+            while drr.dequeue(Time::ZERO, &mut ledger).is_some() {}
+            assert_eq!(drr.rounds.busy(), 0);
+        }
+        assert_eq!(drr.lanes.count(), 5);
+    }
+}

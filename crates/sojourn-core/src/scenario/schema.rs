@@ -80,7 +80,7 @@ impl Default for Cable {
     }
 }
 
-/// A rate service with bursts (White 2014 appendix C).
+/// The modem's upstream service flow: a rate service with bursts (White 2014 appendix C).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Upstream {
@@ -125,9 +125,10 @@ pub struct Mac {
     /// Time between MAPs in ms (White & Padden 2012 §2.2.2: 2).
     #[schemars(range(min = 0.1, max = 100.0))]
     pub map_interval_ms: f64,
-    /// Rate at which a burst is sent in Mbps: the channels' together (CableLabs' ns-2 script: 100).
-    #[schemars(range(min = 0.1, max = 100_000.0))]
-    pub channel_mbps: f64,
+    /// Rate at which a burst is sent in Mbps: the channels' together. Unset: 100, as in CableLabs'
+    /// ns-2 script, or twice the peak rate where that is more.
+    #[schemars(range(min = 0.1, max = 1_000_000.0))]
+    pub channel_mbps: Option<f64>,
     /// How far the greatest grant of a MAP wanders around its mean without congestion, in percent
     /// (CableLabs' ns-2 script: 1).
     #[schemars(range(min = 0.0, max = 100.0))]
@@ -136,7 +137,7 @@ pub struct Mac {
 
 impl Default for Mac {
     fn default() -> Self {
-        Self { map_interval_ms: 2.0, channel_mbps: 100.0, grant_spread_percent: 1.0 }
+        Self { map_interval_ms: 2.0, channel_mbps: None, grant_spread_percent: 1.0 }
     }
 }
 

@@ -23,7 +23,7 @@ pub struct TcpOptions {
     pub mss_bytes: Option<u16>,
     /// Header bytes of every segment, down to and with the link's framing, without TCP options.
     /// Default: 40, IPv4 and TCP.
-    #[schemars(range(min = 0, max = 200))]
+    #[schemars(range(min = 1, max = 200))]
     pub header_bytes: Option<u16>,
     /// Timestamps on every segment (RFC 7323): 12 bytes more, 10 in ns-2. Default: on; off in ns-2.
     pub timestamps: Option<bool>,

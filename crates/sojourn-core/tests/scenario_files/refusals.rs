@@ -163,10 +163,10 @@ fn wrong_types() {
         "--set metrics.packet_trace=yes: metrics.packet_trace: found a string \"yes\"; \
          allowed: true, false"
     );
-    assert_eq!(
-        refusal_of(&["upstream.queue.law=codel"]),
+    assert_begins(
+        &refusal_of(&["upstream.queue.law=codel"]),
         "--set upstream.queue.law=codel: upstream.queue.law: found a string \"codel\"; \
-         allowed: a table with a kind: none, codel, docsis_pie"
+         allowed: a table with a kind: none, codel, ",
     );
     assert_eq!(
         refusal_of(&["traffic.upload.tcp.congestion_control=[]"]),
@@ -179,11 +179,16 @@ fn wrong_types() {
     );
 }
 
+/// The list of laws at the end of a message grows with every law there is.
+fn assert_begins(message: &str, beginning: &str) {
+    assert!(message.starts_with(beginning), "{message}");
+}
+
 #[test]
 fn wrong_names() {
-    assert_eq!(
-        refusal_with("[servers]", "queue.law = { kind = 'codle' }\n[servers]"),
-        "home.toml: downstream.queue.law.kind: found \"codle\"; allowed: none, codel, docsis_pie"
+    assert_begins(
+        &refusal_with("[servers]", "queue.law = { kind = 'codle' }\n[servers]"),
+        "home.toml: downstream.queue.law.kind: found \"codle\"; allowed: none, codel, ",
     );
     assert_eq!(
         refusal_with("duration_s = 10", "duration_s = 10\ndialect = 'ns3'"),
