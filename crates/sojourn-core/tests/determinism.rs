@@ -7,9 +7,8 @@
 mod common;
 
 use std::fmt::Write as _;
-use std::path::Path;
 
-use common::{HOME_QUEUES, home, scenario};
+use common::{HOME_QUEUES, assert_snapshot, home, scenario};
 use sojourn_core::metrics::results::{FlowRow, Results};
 use sojourn_core::network::Simulation;
 use sojourn_core::scenario::{Dialect, Scenario};
@@ -96,17 +95,7 @@ fn digest_all() -> String {
 /// change them.
 #[test]
 fn runs_are_those_of_the_snapshot() {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/snapshots/fingerprints.txt");
-    let now = digest_all();
-    if std::env::var_os("UPDATE_SNAPSHOTS").is_some() {
-        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
-        std::fs::write(&file, &now).unwrap();
-    }
-    let then = std::fs::read_to_string(&file).expect("run with UPDATE_SNAPSHOTS=1 once");
-    for (now, then) in now.lines().zip(then.lines()) {
-        assert_eq!(now, then, "results have changed; see the head of this file");
-    }
-    assert_eq!(now.lines().count(), then.lines().count());
+    assert_snapshot("fingerprints.txt", &digest_all());
 }
 
 /// Nothing is shared between runs: two at once, in threads that start with different scenarios, give

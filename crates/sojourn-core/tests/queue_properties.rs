@@ -5,102 +5,22 @@
 mod queue_kit;
 
 use proptest::prelude::*;
-use queue_kit::{Rig, TRAFFIC, datagram, segment};
-use serde_json::{Map, Value, json};
-use sojourn_core::engine::rng::Rng;
+use queue_kit::drawer::Drawer;
+use queue_kit::{Rig, datagram, segment};
 use sojourn_core::packet::Packet;
 use sojourn_core::queue::QueueSpec;
 use sojourn_core::scenario::Dialect;
 use sojourn_core::scenario::schema::json_schema;
 use sojourn_core::units::Time;
 
-/// Draws values that a schema allows.
-struct Drawer {
-    defs: Value,
-    rng: Rng,
-}
-
-impl Drawer {
-    fn new(seed: u64) -> Self {
-        Self { defs: json_schema()["$defs"].take(), rng: Rng::named(seed, "parameters") }
-    }
-
-    fn one_of<'a, T>(&mut self, list: &'a [T]) -> &'a T {
-        &list[self.rng.below(list.len() as u64) as usize]
-    }
-
-    fn value(&mut self, schema: &Value) -> Value {
-        if let Some(reference) = schema["$ref"].as_str() {
-            let name = reference.rsplit('/').next().unwrap();
-            return self.value(&self.defs[name].clone());
-        }
-        if let Some(options) = schema["oneOf"].as_array().or_else(|| schema["anyOf"].as_array()) {
-            let option = self.one_of(options);
-            return self.value(option);
-        }
-        if let Some(word) = schema.get("const") {
-            return word.clone();
-        }
-        if let Some(words) = schema["enum"].as_array() {
-            return self.one_of(words).clone();
-        }
-        match schema["type"].as_str().or_else(|| schema["type"][0].as_str()) {
-            Some("object") => self.table(schema),
-            Some("boolean") => json!(self.rng.below(2) == 1),
-            Some("null") => Value::Null,
-            Some("integer") => json!(self.number(schema).round() as u64),
-            Some("number") => json!(self.number(schema)),
-            other => panic!("{other:?} in {schema}"),
-        }
-    }
-
-    /// Often an end of the range, else any order of magnitude in it.
-    fn number(&mut self, schema: &Value) -> f64 {
-        let bound = |key: &str| schema[key].as_f64().expect("every number has a range");
-        let (min, max) = (bound("minimum"), bound("maximum"));
-        let low = min.max(max * 1e-9);
-        match self.rng.below(6) {
-            0 => min,
-            1 => max,
-            _ => (low * (max / low).powf(self.rng.uniform())).clamp(min, max),
-        }
-    }
-
-    /// About half of the keys that may be left out are.
-    fn table(&mut self, schema: &Value) -> Value {
-        let empty = Map::new();
-        let properties = schema["properties"].as_object().unwrap_or(&empty);
-        let mut table = Map::new();
-        for (key, schema) in properties {
-            if schema.get("const").is_some() || self.rng.below(2) == 0 {
-                table.insert(key.clone(), self.value(schema));
-            }
-        }
-        if schema["additionalProperties"].is_object() {
-            for name in TRAFFIC {
-                if self.rng.below(2) == 0 {
-                    table.insert(name.to_owned(), self.value(&schema["additionalProperties"]));
-                }
-            }
-        }
-        Value::Object(table)
-    }
-
-    /// A scheduler and a law with any parameters, and limits that hold at least one packet.
-    fn queue(&mut self) -> QueueSpec {
-        let mut spec = json!({
-            "scheduler": self.value(&json!({ "$ref": "#/$defs/SchedulerSpec" })),
-            "law": self.value(&json!({ "$ref": "#/$defs/LawSpec" })),
-        });
-        let limits = self.rng.below(3);
-        if limits != 0 {
-            spec["limit_bytes"] = json!(u64::from(LARGEST) + 1 + self.rng.below(100_000));
-        }
-        if limits != 1 {
-            spec["limit_packets"] = json!(2 + self.rng.below(100));
-        }
-        serde_json::from_value(spec).expect("the schema allows it")
-    }
+/// A scheduler and a law with any parameters, and limits that hold at least one packet.
+fn queue(seed: u64) -> QueueSpec {
+    let mut drawer = Drawer::new(seed);
+    let mut spec = drawer.queue();
+    let limits = drawer.rng.below(3);
+    spec.limit_bytes = (limits != 0).then(|| u64::from(LARGEST) + 1 + drawer.rng.below(100_000));
+    spec.limit_packets = (limits != 1).then(|| 2 + drawer.rng.below(100));
+    spec
 }
 
 const LARGEST: u16 = 1522;
@@ -184,7 +104,7 @@ proptest! {
         ns2 in any::<bool>(),
         steps in steps(),
     ) {
-        let spec = Drawer::new(seed).queue();
+        let spec = queue(seed);
         let dialect = if ns2 { Dialect::Ns2 } else { Dialect::Rfc };
         check(&spec, dialect, &steps).map_err(|error| TestCaseError::fail(format!("{spec:?}: {error}")))?;
     }
@@ -197,8 +117,7 @@ fn the_draws_reach_every_scheduler_and_law() {
     for (part, key) in [("SchedulerSpec", "scheduler"), ("LawSpec", "law")] {
         for option in defs[part]["oneOf"].as_array().unwrap() {
             let kind = &option["properties"]["kind"]["const"];
-            let mut specs =
-                (0..300).map(|seed| serde_json::to_value(Drawer::new(seed).queue()).unwrap());
+            let mut specs = (0..300).map(|seed| serde_json::to_value(queue(seed)).unwrap());
             assert!(specs.any(|spec| spec[key]["kind"] == *kind), "{kind}");
         }
     }

@@ -1,5 +1,6 @@
 //! How much of the upstream channel other modems leave: the step pattern of the CableLabs studies.
 
+use crate::scenario::schema::Upstream;
 use crate::units::{BitRate, Time};
 
 /// Order of the four levels in a cycle, lowest = 0: each of the twelve changes from one level to
@@ -18,6 +19,18 @@ pub struct FreeCapacity {
 }
 
 impl FreeCapacity {
+    /// As the scenario says; without congestion, `free` at all times.
+    pub fn of(spec: &Upstream, free: BitRate, map_interval: Time) -> Self {
+        match &spec.congestion {
+            None => Self::steady(free, map_interval, spec.mac.grant_spread_percent),
+            Some(c) => {
+                let levels: Vec<_> = c.levels_mbps.iter().map(|m| BitRate::from_mbps(*m)).collect();
+                let step = Time::from_secs_f64(c.step_s);
+                Self::in_steps(&levels, step, map_interval, c.grant_spread_percent)
+            }
+        }
+    }
+
     /// The same at all times.
     pub fn steady(rate: BitRate, map_interval: Time, spread_percent: f64) -> Self {
         let grants = vec![grant_bytes(rate, map_interval)];

@@ -86,12 +86,7 @@ impl Downstream {
     }
 
     fn outlet(&self, now: Time) -> Outlet {
-        Outlet {
-            tokens: self.shaper.sustained.tokens(now),
-            sustained: self.shaper.sustained.rate(),
-            peak: self.shaper.peak.rate(),
-            buffer_bytes: self.queue.buffer_bytes(),
-        }
+        self.shaper.outlet(now, self.queue.buffer_bytes())
     }
 
     /// Packets and bytes that wait; one being sent is with the cable already.

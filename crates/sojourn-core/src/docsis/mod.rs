@@ -4,6 +4,7 @@ pub mod congestion;
 pub mod downstream;
 pub mod modem;
 pub mod shaper;
+mod staging;
 
 pub use downstream::Downstream;
 pub use modem::Modem;

@@ -3,7 +3,8 @@
 //! The single-queue model of White & Rice 2013 §3.1, after CableLabs' ns-2 code (docsislink.cc):
 //! every MAP interval the CMTS answers the request made an interval before the last one; the modem
 //! sends at a random place within the interval and asks for more as it does. Packets are fragmented
-//! across grants; a packet leaves the queue when its first byte is sent and is delivered with its
+//! across grants. The two-queue modem of White & Padden 2012 §2.2 is the same MAC behind a
+//! rate-shaping queue (staging.rs), without limits to requests. A packet leaves the queue when its first byte is sent and is delivered with its
 //! last. An idle modem has no events: MAPs that would bring it nothing are skipped.
 //!
 //! Left out: request contention (a request always succeeds, as in the studies), the headers of
@@ -12,13 +13,14 @@
 
 use super::congestion::FreeCapacity;
 use super::shaper::{Shaper, TokenBucket};
+use super::staging::Staging;
 use crate::aqm::Outlet;
 use crate::engine::rng::Rng;
-use crate::metrics::{Count, Ledger, QueueMeter};
+use crate::metrics::{Count, Gauges, Ledger, QueueMeter};
 use crate::packet::Packet;
-use crate::queue::Queue;
+use crate::queue::{Beyond, Queue, QueueSpec};
 use crate::scenario::Dialect;
-use crate::scenario::schema::{Shaping, Upstream};
+use crate::scenario::schema::{ModemSpec, Shaping, Upstream};
 use crate::units::{BitRate, Time};
 
 /// Rate of the channels in CableLabs' ns-2 script, taken where the scenario gives none and the peak
@@ -57,7 +59,12 @@ pub struct MacCounters {
 pub struct Modem {
     queue: Queue,
     shaper: Shaper,
-    shaping: Shaping,
+    /// What the token buckets hold back; nothing here where they are in `staging`.
+    shaping: Option<Shaping>,
+    /// The rate-shaping queue of the two-queue modem, whose transmit queue is `queue`.
+    staging: Option<Staging>,
+    /// How long the packet that left `queue` last was in it.
+    last_sojourn: Time,
     map_interval: Time,
     channel: BitRate,
     capacity: FreeCapacity,
@@ -90,29 +97,38 @@ impl Modem {
         let sustained = BitRate::from_mbps(spec.sustained_mbps);
         let peak = BitRate::from_mbps(spec.peak_mbps);
         let map_interval = Time::from_secs_f64(spec.mac.map_interval_ms / 1e3);
-        let capacity = match &spec.congestion {
-            None => FreeCapacity::steady(peak, map_interval, spec.mac.grant_spread_percent),
-            Some(congestion) => {
-                let levels: Vec<_> =
-                    congestion.levels_mbps.iter().map(|mbps| BitRate::from_mbps(*mbps)).collect();
-                let step = Time::from_secs_f64(congestion.step_s);
-                FreeCapacity::in_steps(&levels, step, map_interval, congestion.grant_spread_percent)
-            }
-        };
         let by_dialect = match dialect {
             Dialect::Rfc => Shaping::Transmissions,
             Dialect::Ns2 => Shaping::Requests,
         };
+        let channel = spec.mac.channel_mbps.unwrap_or(LEAST_CHANNEL_MBPS.max(2.0 * spec.peak_mbps));
+        let channel = BitRate::from_mbps(channel);
+        let shaper = Shaper::new(sustained, peak, spec.burst_bytes);
         let buffer_bytes = sustained.bytes_in(Time::from_ms(250)) as u64;
+        let managed = Queue::new(&spec.queue, buffer_bytes, dialect, "upstream", seed);
+        let (queue, staging) = match spec.modem {
+            ModemSpec::SingleQueue => (managed, None),
+            ModemSpec::TwoQueues { transmit_packets, back_pressure, sojourn_across_both } => {
+                let limit =
+                    QueueSpec { limit_packets: Some(transmit_packets), ..QueueSpec::default() };
+                let transmit = Queue::new(&limit, buffer_bytes, dialect, "transmit", seed);
+                let shaper = shaper.clone();
+                let staging = Staging::new(managed, shaper, back_pressure, sojourn_across_both);
+                (transmit, Some(staging))
+            }
+        };
+        // White & Padden 2012 §3.1.3: without congestion the CMTS does not limit grants; the single
+        // queue's are limited to the peak rate in CableLabs' ns-2 script.
+        let free = if staging.is_some() { channel } else { peak };
         Self {
-            queue: Queue::new(&spec.queue, buffer_bytes, dialect, "upstream", seed),
-            shaper: Shaper::new(sustained, peak, spec.burst_bytes),
-            shaping: spec.shaping.unwrap_or(by_dialect),
+            queue,
+            shaper,
+            shaping: staging.is_none().then(|| spec.shaping.unwrap_or(by_dialect)),
+            staging,
+            last_sojourn: Time::ZERO,
             map_interval,
-            channel: BitRate::from_mbps(
-                spec.mac.channel_mbps.unwrap_or(LEAST_CHANNEL_MBPS.max(2.0 * spec.peak_mbps)),
-            ),
-            capacity,
+            channel,
+            capacity: FreeCapacity::of(spec, free, map_interval),
             rng: Rng::named(seed, "upstream mac"),
             requests: Requests::default(),
             last_request: Time::ZERO,
@@ -130,12 +146,27 @@ impl Modem {
 
     /// Tells the names of the traffic entries, by the number that packets carry.
     pub fn name_traffic(&mut self, names: &[&str]) {
-        self.queue.name_traffic(names);
+        match &mut self.staging {
+            Some(staging) => staging.name_traffic(names),
+            None => self.queue.name_traffic(names),
+        }
     }
 
     /// Takes a packet from the home.
     #[inline]
     pub fn accept(&mut self, now: Time, packet: Packet, ledger: &mut Ledger) {
+        match &mut self.staging {
+            Some(staging) => {
+                staging.accept(now, packet, ledger);
+                self.feed(now, ledger);
+            }
+            None => self.accept_to_send(now, packet, ledger),
+        }
+    }
+
+    /// Takes a packet into the queue that the MAC sends from.
+    #[inline]
+    fn accept_to_send(&mut self, now: Time, packet: Packet, ledger: &mut Ledger) {
         let outlet = self.outlet(now);
         self.queue.enqueue(now, packet, &outlet, ledger);
         if self.next_map == Time::NEVER {
@@ -143,21 +174,38 @@ impl Modem {
         }
     }
 
+    /// Moves on what the rate-shaping queue lets pass.
+    fn feed(&mut self, now: Time, ledger: &mut Ledger) {
+        while let Some(staging) = &mut self.staging {
+            let transmit = Beyond { sojourn: self.last_sojourn, backlog: self.queue.backlog() };
+            let has_room = self.queue.has_room();
+            let Some(packet) = staging.release(now, has_room, transmit, ledger) else { return };
+            self.accept_to_send(now, packet, ledger);
+        }
+    }
+
     /// When the modem wants to be woken next.
     #[inline]
     pub fn next_wake(&self) -> Time {
-        self.next_map.min(self.burst_start).min(self.burst_next).min(self.queue.next_update())
+        let mac = self.next_map.min(self.burst_start).min(self.burst_next);
+        let staging = self.staging.as_ref().map_or(Time::NEVER, Staging::next_wake);
+        mac.min(self.queue.next_update()).min(staging)
     }
 
     /// Does one thing that is due, and gives the packet whose last byte has been sent, if that was
-    /// it. At equal times: the end of a piece, the queue's law, the MAP, the start of a burst.
+    /// it. At equal times: the end of a piece, the rate-shaping queue, the queue's law, the MAP, the
+    /// start of a burst.
     pub fn wake(&mut self, now: Time, ledger: &mut Ledger) -> Option<Packet> {
         if self.burst_next <= now {
             let sent = self.end_piece(now);
             self.go_on(now, ledger);
+            self.feed(now, ledger);
             return sent;
         }
-        if self.queue.next_update() <= now {
+        if let Some(staging) = self.staging.as_mut().filter(|staging| staging.next_wake() <= now) {
+            staging.update(now);
+            self.feed(now, ledger);
+        } else if self.queue.next_update() <= now {
             if self.next_map == Time::NEVER {
                 self.queue.on_map(0, 0); // the MAPs that were skipped
             }
@@ -173,12 +221,7 @@ impl Modem {
 
     /// What the laws may know of the shaper.
     fn outlet(&self, now: Time) -> Outlet {
-        Outlet {
-            tokens: self.shaper.sustained.tokens(now),
-            sustained: self.shaper.sustained.rate(),
-            peak: self.shaper.peak.rate(),
-            buffer_bytes: self.queue.buffer_bytes(),
-        }
+        self.shaper.outlet(now, self.queue.buffer_bytes())
     }
 
     /// The first MAP after `now`; those skipped while idle would have brought nothing.
@@ -230,7 +273,7 @@ impl Modem {
     /// burst that carries it ends before: then that MAP needs no event of its own.
     fn look_ahead(&mut self, now: Time) {
         let burst_end = now + self.channel.time_for(self.granted);
-        let paced = self.shaping == Shaping::Transmissions;
+        let paced = self.shaping == Some(Shaping::Transmissions);
         if paced || self.requests.at_cmts == 0 || burst_end > self.next_map {
             return;
         }
@@ -239,12 +282,16 @@ impl Modem {
         self.next_map += self.map_interval;
     }
 
-    /// A uniform place within the MAP interval at which the whole grant still fits in.
+    /// A uniform place within the MAP interval at which the whole grant still fits in. The
+    /// two-queue modem sends from its start on (White & Padden 2012 §2.2.2).
     fn place_of_burst(&mut self, grant: u64) -> Time {
         let at_channel_rate = self.channel.time_for(grant);
         let length = match self.shaping {
-            Shaping::Requests => at_channel_rate,
-            Shaping::Transmissions => at_channel_rate.max(self.shaper.peak.rate().time_for(grant)),
+            None => self.map_interval,
+            Some(Shaping::Requests) => at_channel_rate,
+            Some(Shaping::Transmissions) => {
+                at_channel_rate.max(self.shaper.peak.rate().time_for(grant))
+            }
         };
         self.map_interval.since(length).scaled(self.rng.uniform())
     }
@@ -265,14 +312,15 @@ impl Modem {
         let asked = self.requests.at_cmts + self.requests.under_way + self.granted;
         let wanted = waiting.saturating_sub(asked);
         let allowed = match self.shaping {
-            Shaping::Requests => self.requestable(now),
-            Shaping::Transmissions => self.sendable_by_grant(now).saturating_sub(asked),
+            None => u64::MAX,
+            Some(Shaping::Requests) => self.requestable(now),
+            Some(Shaping::Transmissions) => self.sendable_by_grant(now).saturating_sub(asked),
         };
         let request = wanted.min(allowed);
         if request == 0 {
             return;
         }
-        if self.shaping == Shaping::Requests {
+        if self.shaping == Some(Shaping::Requests) {
             self.shaper.sustained.take(now, request);
         }
         self.requests.under_way += request;
@@ -315,9 +363,11 @@ impl Modem {
         if self.granted == 0 {
             return;
         }
-        if self.fragment.is_none() {
-            self.fragment =
-                self.queue.dequeue(now, ledger).map(|packet| Fragment { packet, sent: 0 });
+        if self.fragment.is_none()
+            && let Some(packet) = self.queue.dequeue(now, ledger)
+        {
+            self.last_sojourn = now.since(packet.queued_at);
+            self.fragment = Some(Fragment { packet, sent: 0 });
         }
         let Some(fragment) = &self.fragment else {
             // The law dropped what the grant was for.
@@ -325,7 +375,7 @@ impl Modem {
             return;
         };
         let piece = (u64::from(fragment.packet.size) - fragment.sent).min(self.granted);
-        if self.shaping == Shaping::Transmissions {
+        if self.shaping == Some(Shaping::Transmissions) {
             let ready = self.shaper.ready_at(now, piece);
             if ready > now {
                 self.burst_next = ready;
@@ -346,14 +396,14 @@ impl Modem {
             inside.packets += 1;
             inside.bytes += u64::from(fragment.packet.size);
         }
-        inside
+        self.staging.as_ref().map_or(inside, |staging| inside.plus(staging.inside()))
     }
 
     /// What a user must know before trusting the results.
     pub fn warnings(&self) -> impl Iterator<Item = String> {
         let burst = self.shaper.sustained.depth_bytes();
         let needed = self.shaper.sustained.rate().bytes_in(self.map_interval);
-        let starved = self.shaping == Shaping::Requests && burst < needed;
+        let starved = self.shaping == Some(Shaping::Requests) && burst < needed;
         let warning = || {
             format!(
                 "upstream.burst_bytes holds {burst:.0} bytes, but at the sustained rate {needed:.0} \
@@ -369,15 +419,22 @@ impl Modem {
         self.counters
     }
 
-    /// What was measured of the queue.
-    pub fn meter(&self) -> &QueueMeter {
-        self.queue.meter()
+    /// What was measured of its queues, the one with the queue manager first.
+    pub fn meters(&self) -> impl Iterator<Item = &QueueMeter> {
+        self.staging.as_ref().map(Staging::meter).into_iter().chain([self.queue.meter()])
     }
 
-    /// Samples the queue for its series, and what the channel can give.
+    /// Samples its queues for their series, and what the channel can give.
     pub fn sample(&mut self, now: Time) {
         let mean_grant = self.capacity.greatest_grant(now, 0.5);
         let mbps = mean_grant * 8e-6 / self.map_interval.secs_f64();
-        self.queue.sample(|gauges| gauges.set("channel_rate", "Mbps", mbps));
+        let show_channel = |gauges: &mut Gauges| gauges.set("channel_rate", "Mbps", mbps);
+        match &mut self.staging {
+            None => self.queue.sample(show_channel),
+            Some(staging) => {
+                staging.sample(show_channel);
+                self.queue.sample(|_| ());
+            }
+        }
     }
 }

@@ -3,6 +3,7 @@
 //! Over every interval, at most `span * R / 8 + B` bytes pass and at most `span * P / 8 + 1522`, with
 //! R the maximum sustained rate, B the maximum burst and P the peak rate.
 
+use crate::aqm::Outlet;
 use crate::units::{BitRate, Time};
 
 /// Depth of the peak-rate bucket in bytes: one maximum Ethernet frame with a VLAN tag
@@ -68,6 +69,16 @@ impl Shaper {
         Self {
             sustained: TokenBucket::new(sustained, burst_bytes),
             peak: TokenBucket::new(peak, PEAK_BURST_BYTES),
+        }
+    }
+
+    /// What the laws of a queue before it may know of it.
+    pub fn outlet(&self, now: Time, buffer_bytes: u64) -> Outlet {
+        Outlet {
+            tokens: self.sustained.tokens(now),
+            sustained: self.sustained.rate(),
+            peak: self.peak.rate(),
+            buffer_bytes,
         }
     }
 

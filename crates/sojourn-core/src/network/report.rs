@@ -14,7 +14,7 @@ use crate::packet::{Direction, DropReason};
 pub(super) fn results(run: &Simulation, packets: Vec<PacketRecord>) -> Results {
     let names: Vec<String> = run.scenario.traffic.keys().cloned().collect();
     let done: Vec<Done> = run.players.iter().map(|player| player.app.done()).collect();
-    let meters = [run.modem.meter(), run.downstream.meter()];
+    let meters: Vec<_> = run.modem.meters().chain([run.downstream.meter()]).collect();
     let used = accounts(run).filter(|(.., account)| account.sent.packets > 0);
     let mut results = Results {
         version: crate::VERSION,

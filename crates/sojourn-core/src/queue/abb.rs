@@ -24,9 +24,9 @@ use super::lanes::{Head, Lanes};
 use super::plugs::Plugs;
 use super::rounds::Rounds;
 use super::weights::{WeightTable, Weights};
-use super::{Discipline, Entry, Scheduler, SchedulerParameters, Setting};
+use super::{Discipline, Entry, Exit, Scheduler, SchedulerParameters, Setting};
 use crate::aqm::{Backlog, Outlet};
-use crate::metrics::{Gauges, Ledger};
+use crate::metrics::Gauges;
 use crate::packet::Packet;
 use crate::units::{BitRate, Time};
 
@@ -296,7 +296,7 @@ impl Discipline for Abb {
         }
     }
 
-    fn dequeue(&mut self, now: Time, ledger: &mut Ledger) -> Option<Packet> {
+    fn dequeue(&mut self, exit: &mut Exit) -> Option<Packet> {
         while let Some(bin) = self.rounds.current(|_| 1) {
             let Some(head) = self.lanes.head(bin).filter(|_| !self.plugs.hold(bin)) else {
                 self.lanes.emptied(bin);
@@ -304,12 +304,12 @@ impl Discipline for Abb {
                 continue;
             };
             let flow = head.flow_index();
-            let head = self.lanes.pop(bin, now, ledger);
+            let head = self.lanes.pop(bin, exit);
             if let Head::Passed(packet) = &head {
                 self.flows[flow].sent += u64::from(packet.size);
                 self.rounds.charge(bin, i64::from(packet.size));
             }
-            self.popped(bin, flow, now);
+            self.popped(bin, flow, exit.now);
             if let Head::Passed(packet) = head {
                 return Some(packet);
             }

@@ -2,7 +2,8 @@
 //!
 //! Each bin is a chain through the pool, so an empty bin costs a few words and a packet is written
 //! once, wherever it waits. A tournament knows the longest bin, so that an overflow need not look
-//! for its victim.
+//! for its victim. It is told of new lengths only when it is asked, so that it costs nothing while
+//! there is room.
 
 use crate::aqm::Backlog;
 use crate::engine::tournament::{ABSENT, Tournament};
@@ -21,9 +22,12 @@ struct Chain {
     head: u32,
     tail: u32,
     backlog: Backlog,
+    /// It is among those whose length has changed.
+    is_changed: bool,
 }
 
-const EMPTY: Chain = Chain { head: END, tail: END, backlog: Backlog { bytes: 0, packets: 0 } };
+const EMPTY: Chain =
+    Chain { head: END, tail: END, backlog: Backlog { bytes: 0, packets: 0 }, is_changed: false };
 
 /// By what the longest bin is told.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -54,6 +58,8 @@ pub struct Bins {
     measure: Measure,
     /// Keys are complements of lengths: the least is the longest, an empty bin does not compete.
     lengths: Tournament,
+    /// Bins whose length has changed since the longest was asked for.
+    changed: Vec<u32>,
 }
 
 impl Bins {
@@ -66,6 +72,7 @@ impl Bins {
             total: Backlog::default(),
             measure,
             lengths: Tournament::new(count),
+            changed: Vec::new(),
         }
     }
 
@@ -98,7 +105,12 @@ impl Bins {
     }
 
     /// The longest bin and its length; `None` if all are empty. Ties go to the lower number.
-    pub fn longest(&self) -> Option<(usize, u64)> {
+    pub fn longest(&mut self) -> Option<(usize, u64)> {
+        for bin in self.changed.drain(..) {
+            let chain = &mut self.chains[bin as usize];
+            chain.is_changed = false;
+            self.lengths.set(bin, !self.measure.of(chain.backlog));
+        }
         let (key, bin) = self.lengths.winner();
         (key != ABSENT).then_some((bin as usize, !key))
     }
@@ -117,7 +129,7 @@ impl Bins {
         chain.tail = slot;
         chain.backlog = plus(chain.backlog, size);
         self.total = plus(self.total, size);
-        self.measure_anew(bin);
+        self.note_change(bin);
     }
 
     /// Takes the packet at the head of a bin.
@@ -167,7 +179,7 @@ impl Bins {
         let chain = &mut self.chains[bin];
         chain.backlog = minus(chain.backlog, size);
         self.total = minus(self.total, size);
-        self.measure_anew(bin);
+        self.note_change(bin);
         Some(packet)
     }
 
@@ -176,8 +188,11 @@ impl Bins {
         self.free = slot;
     }
 
-    fn measure_anew(&mut self, bin: usize) {
-        self.lengths.set(bin as u32, !self.measure.of(self.chains[bin].backlog));
+    #[inline]
+    fn note_change(&mut self, bin: usize) {
+        if !std::mem::replace(&mut self.chains[bin].is_changed, true) {
+            self.changed.push(bin as u32);
+        }
     }
 }
 

@@ -15,9 +15,9 @@ use super::bins::Measure;
 use super::lanes::{Head, Lanes};
 use super::rounds::Rounds;
 use super::weights::{WeightTable, Weights};
-use super::{Discipline, Entry, Limit, Scheduler, SchedulerParameters, Setting};
+use super::{Discipline, Entry, Exit, Limit, Scheduler, SchedulerParameters, Setting};
 use crate::aqm::{Backlog, Outlet};
-use crate::metrics::{Gauges, Ledger};
+use crate::metrics::Gauges;
 use crate::packet::Packet;
 use crate::units::Time;
 
@@ -118,11 +118,11 @@ impl Discipline for Drr {
         }
     }
 
-    fn dequeue(&mut self, now: Time, ledger: &mut Ledger) -> Option<Packet> {
+    fn dequeue(&mut self, exit: &mut Exit) -> Option<Packet> {
         let Self { lanes, rounds, .. } = self;
         let head_size = |lanes: &Lanes, flow| lanes.head(flow).map_or(0, |head| head.size.into());
         while let Some(flow) = rounds.current(|flow| head_size(lanes, flow)) {
-            match lanes.pop(flow, now, ledger) {
+            match lanes.pop(flow, exit) {
                 Head::Passed(packet) => {
                     rounds.charge(flow, i64::from(packet.size));
                     self.retire_if_empty(flow);
@@ -165,7 +165,9 @@ mod tests {
     use super::*;
     use crate::aqm::LawSpec;
     use crate::engine::rng::Rng;
+    use crate::metrics::Ledger;
     use crate::packet::{Direction, Segment};
+    use crate::queue::Beyond;
     use crate::scenario::Dialect;
     use crate::units::BitRate;
 
@@ -202,7 +204,9 @@ mod tests {
                     &mut Entry { now, outlet: &outlet, limit, rng: &mut rng, ledger },
                 );
             }
-            while drr.dequeue(Time::ZERO, &mut ledger).is_some() {}
+            let exit =
+                &mut Exit { now: Time::ZERO, beyond: Beyond::default(), ledger: &mut ledger };
+            while drr.dequeue(exit).is_some() {}
             assert_eq!(drr.rounds.busy(), 0);
         }
         assert_eq!(drr.lanes.count(), 5);

@@ -5,9 +5,9 @@ use std::collections::VecDeque;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Discipline, Entry, Scheduler, SchedulerParameters, Setting};
+use super::{Discipline, Entry, Exit, Scheduler, SchedulerParameters, Setting};
 use crate::aqm::{Aqm, Arrival, Backlog, Departure, Law, LawParameters, Outlet, Verdict};
-use crate::metrics::{Gauges, Ledger};
+use crate::metrics::Gauges;
 use crate::packet::{DropReason, Packet};
 use crate::units::Time;
 
@@ -50,22 +50,24 @@ impl Discipline for Fifo {
     }
 
     #[inline]
-    fn dequeue(&mut self, now: Time, ledger: &mut Ledger) -> Option<Packet> {
+    fn dequeue(&mut self, exit: &mut Exit) -> Option<Packet> {
         while let Some(packet) = self.packets.pop_front() {
             self.bytes -= u64::from(packet.size);
             let departure = Departure {
-                now,
-                sojourn: now.since(packet.queued_at),
+                now: exit.now,
+                sojourn: exit.sojourn(&packet),
                 size: u64::from(packet.size),
-                left: self.backlog(),
-                alone: self.packets.is_empty(),
+                left: exit.left(self.backlog()),
+                alone: exit.left(self.backlog()).packets == 0,
             };
             match self.law.on_departure(&departure) {
                 Verdict::Pass => return Some(packet),
-                Verdict::Drop => ledger.dropped(now, packet, DropReason::Aqm),
+                Verdict::Drop => exit.ledger.dropped(exit.now, packet, DropReason::Aqm),
             }
         }
-        self.law.on_empty();
+        if exit.left(self.backlog()).packets == 0 {
+            self.law.on_empty();
+        }
         None
     }
 

@@ -13,9 +13,9 @@ use serde::{Deserialize, Serialize};
 use super::bins::Measure;
 use super::lanes::{Head, Lanes};
 use super::rounds::Rounds;
-use super::{Discipline, Entry, Scheduler, SchedulerParameters, Setting};
+use super::{Discipline, Entry, Exit, Scheduler, SchedulerParameters, Setting};
 use crate::aqm::{Backlog, Outlet};
-use crate::metrics::{Gauges, Ledger};
+use crate::metrics::Gauges;
 use crate::packet::Packet;
 use crate::units::Time;
 
@@ -69,11 +69,11 @@ impl Discipline for Fq {
         self.lanes.shed(entry, |packets| packets.div_ceil(2).min(BATCH));
     }
 
-    fn dequeue(&mut self, now: Time, ledger: &mut Ledger) -> Option<Packet> {
+    fn dequeue(&mut self, exit: &mut Exit) -> Option<Packet> {
         // RFC 8290 §4.2 moves on from a queue "with a negative number of credits (i.e. it has already
         // dequeued at least a quantum of bytes)". The second half is meant: no credits are left.
         while let Some(queue) = self.rounds.current(|_| 1) {
-            match self.lanes.pop(queue, now, ledger) {
+            match self.lanes.pop(queue, exit) {
                 Head::Passed(packet) => {
                     self.rounds.charge(queue, i64::from(packet.size));
                     return Some(packet);

@@ -2,9 +2,9 @@
 //! packet goes to, which bin is next, and what is dropped when there is no room.
 
 use super::bins::{Bins, Measure};
-use super::{Entry, Setting};
+use super::{Entry, Exit, Setting};
 use crate::aqm::{Aqm, Arrival, Backlog, Departure, Law, LawParameters, LawSpec, Outlet, Verdict};
-use crate::metrics::Ledger;
+use crate::metrics::Gauges;
 use crate::packet::{DropReason, Packet};
 use crate::units::Time;
 
@@ -79,7 +79,7 @@ impl Lanes {
     }
 
     /// The length of a bin in that of the longest; 1 where each bin has a law of its own.
-    fn share(&self, bin: usize) -> f64 {
+    fn share(&mut self, bin: usize) -> f64 {
         if !self.shared {
             return 1.0;
         }
@@ -104,22 +104,22 @@ impl Lanes {
 
     /// Takes the head of a bin and asks the law.
     #[inline]
-    pub fn pop(&mut self, bin: usize, now: Time, ledger: &mut Ledger) -> Head {
+    pub fn pop(&mut self, bin: usize, exit: &mut Exit) -> Head {
         let Some(packet) = self.bins.pop_front(bin) else {
             self.emptied(bin);
             return Head::Empty;
         };
-        let left = self.bins.backlog();
+        let left = exit.left(self.bins.backlog());
         let (law, waiting) = self.judge(bin);
         let departure = Departure {
-            now,
-            sojourn: now.since(packet.queued_at),
+            now: exit.now,
+            sojourn: exit.sojourn(&packet),
             size: u64::from(packet.size),
             left,
             alone: waiting.packets == 0,
         };
         if law.on_departure(&departure) == Verdict::Drop {
-            ledger.dropped(now, packet, DropReason::Aqm);
+            exit.ledger.dropped(exit.now, packet, DropReason::Aqm);
             return Head::Dropped;
         }
         Head::Passed(packet)
@@ -186,6 +186,13 @@ impl Lanes {
         for bin in 0..self.laws.len() {
             let (law, backlog) = self.judge(bin);
             law.update(now, backlog, outlet);
+        }
+    }
+
+    /// The state of the law, if it is one for all bins.
+    pub fn gauges(&self, out: &mut Gauges) {
+        if self.shared {
+            self.laws[0].gauges(out);
         }
     }
 }

@@ -92,13 +92,47 @@ pub struct Entry<'a> {
     pub ledger: &'a mut Ledger,
 }
 
+/// What the laws of a queue may be told of the queue behind it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Beyond {
+    /// How long the packet that left it last was in it.
+    pub sojourn: Time,
+    /// What waits there.
+    pub backlog: Backlog,
+}
+
+/// What a scheduler is handed when a packet is asked for.
+pub struct Exit<'a> {
+    /// Now.
+    pub now: Time,
+    /// The queue behind this one, where the laws look at both.
+    pub beyond: Beyond,
+    /// Where drops are told.
+    pub ledger: &'a mut Ledger,
+}
+
+impl Exit<'_> {
+    /// The sojourn time of a packet that leaves now.
+    #[inline]
+    pub fn sojourn(&self, packet: &Packet) -> Time {
+        self.now.since(packet.queued_at) + self.beyond.sojourn
+    }
+
+    /// What is left behind a packet that leaves now, `waiting` being what is left in this queue.
+    #[inline]
+    pub fn left(&self, waiting: Backlog) -> Backlog {
+        let beyond = self.beyond.backlog;
+        Backlog { bytes: waiting.bytes + beyond.bytes, packets: waiting.packets + beyond.packets }
+    }
+}
+
 /// Which packet waits where, and which is next.
 #[enum_dispatch]
 pub trait Discipline {
     /// Takes a packet in, or drops it or others.
     fn enqueue(&mut self, packet: Packet, entry: &mut Entry);
     /// The next packet to send; heads that a law drops are told to the ledger.
-    fn dequeue(&mut self, now: Time, ledger: &mut Ledger) -> Option<Packet>;
+    fn dequeue(&mut self, exit: &mut Exit) -> Option<Packet>;
     /// What waits in all bins.
     fn backlog(&self) -> Backlog;
     /// A MAP brought a grant: tells the laws.
@@ -221,6 +255,11 @@ impl Queue {
         self.scheduler.name_traffic(names);
     }
 
+    /// Is there room for one more packet, if it is small?
+    pub fn has_room(&self) -> bool {
+        self.limit.admits(self.backlog(), 0)
+    }
+
     /// Takes a packet in, or drops it or others.
     #[inline]
     pub fn enqueue(&mut self, now: Time, mut packet: Packet, outlet: &Outlet, ledger: &mut Ledger) {
@@ -232,7 +271,18 @@ impl Queue {
     /// The next packet to send.
     #[inline]
     pub fn dequeue(&mut self, now: Time, ledger: &mut Ledger) -> Option<Packet> {
-        let packet = self.scheduler.dequeue(now, ledger)?;
+        self.dequeue_before(now, Beyond::default(), ledger)
+    }
+
+    /// As `dequeue`, for a queue before another one, which the laws count in.
+    #[inline]
+    pub fn dequeue_before(
+        &mut self,
+        now: Time,
+        beyond: Beyond,
+        ledger: &mut Ledger,
+    ) -> Option<Packet> {
+        let packet = self.scheduler.dequeue(&mut Exit { now, beyond, ledger })?;
         self.meter.departed(now.since(packet.queued_at));
         Some(packet)
     }

@@ -13,9 +13,9 @@ use serde::{Deserialize, Serialize};
 
 use super::lanes::{Head, Lanes};
 use super::rounds::Rounds;
-use super::{Discipline, Entry, Scheduler, SchedulerParameters, Setting};
+use super::{Discipline, Entry, Exit, Scheduler, SchedulerParameters, Setting};
 use crate::aqm::{Backlog, Outlet};
-use crate::metrics::{Gauges, Ledger};
+use crate::metrics::Gauges;
 use crate::packet::Packet;
 use crate::scenario::Dialect;
 use crate::units::Time;
@@ -96,9 +96,9 @@ impl Discipline for Sfq {
         }
     }
 
-    fn dequeue(&mut self, now: Time, ledger: &mut Ledger) -> Option<Packet> {
+    fn dequeue(&mut self, exit: &mut Exit) -> Option<Packet> {
         while let Some(bin) = self.rounds.current(|_| 1) {
-            match self.lanes.pop(bin, now, ledger) {
+            match self.lanes.pop(bin, exit) {
                 Head::Passed(packet) => {
                     let used = if self.by_packet { 1 } else { i64::from(packet.size) };
                     self.rounds.charge(bin, used);
@@ -129,5 +129,6 @@ impl Discipline for Sfq {
 
     fn gauges(&self, out: &mut Gauges) {
         out.set("busy_bins", "1", self.rounds.busy() as f64);
+        self.lanes.gauges(out);
     }
 }

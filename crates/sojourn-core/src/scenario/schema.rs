@@ -97,6 +97,9 @@ pub struct Upstream {
     /// transmissions, as White 2014 appendix C says. Unset: by dialect.
     #[serde(default)]
     pub shaping: Option<Shaping>,
+    /// One queue or two.
+    #[serde(default)]
+    pub modem: ModemSpec,
     /// Request and grant.
     #[serde(default)]
     pub mac: Mac,
@@ -116,6 +119,36 @@ pub enum Shaping {
     Requests,
     /// Transmissions.
     Transmissions,
+}
+
+/// How the modem is built.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum ModemSpec {
+    /// One queue does rate shaping, request and grant (White & Rice 2013 §3.1).
+    #[default]
+    SingleQueue,
+    /// A rate-shaping queue with the queue manager, and behind it a drop-tail transmit queue that
+    /// requests and sends, from the start of a MAP interval on (White & Padden 2012 §2.2).
+    TwoQueues {
+        /// Packets the transmit queue may hold (§3.1.2: 32).
+        #[serde(default = "thirty_two")]
+        #[schemars(range(min = 2, max = 1_000_000))]
+        transmit_packets: u64,
+        /// A full transmit queue makes packets wait in the rate-shaping queue rather than dropping
+        /// them (§2.2.3, the second alternative).
+        #[serde(default)]
+        back_pressure: bool,
+        /// The queue manager judges a packet by its time in the rate-shaping queue and that of the
+        /// packet that last left the transmit queue there, and by the backlog of both (§2.2.3, the
+        /// first alternative).
+        #[serde(default)]
+        sojourn_across_both: bool,
+    },
+}
+
+fn thirty_two() -> u64 {
+    32
 }
 
 /// Request-grant MAC of the modem (White & Rice 2013 §3.1).

@@ -1,6 +1,8 @@
 //! A queue on a bench: literal packets in, packets out, and the books.
 #![allow(dead_code, reason = "each test crate uses some of this")]
 
+pub mod drawer;
+
 use sojourn_core::aqm::{Backlog, Outlet};
 use sojourn_core::engine::rng::Rng;
 use sojourn_core::metrics::{Count, Ledger};

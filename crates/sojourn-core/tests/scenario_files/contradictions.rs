@@ -78,6 +78,30 @@ fn limits_that_hold_no_packet() {
 }
 
 #[test]
+fn weights_of_entries_that_are_not_there() {
+    for kind in ["drr", "abb"] {
+        let set =
+            format!("downstream.queue.scheduler={{ kind = '{kind}', weights = {{ uplaod = 2 }} }}");
+        assert_eq!(
+            refusal_of(&[&set]),
+            format!(
+                "--set {set}: downstream.queue.scheduler.weights.uplaod: unknown entry of traffic; \
+                 allowed: upload (did you mean upload?)"
+            )
+        );
+    }
+    let weights = "upstream.queue.scheduler={ kind = 'drr', weights = { upload = 0.001 } }";
+    assert_eq!(
+        refusal_of(&[weights]),
+        format!(
+            "--set {weights}: upstream.queue.scheduler.weights.upload: found 0.001; allowed: a \
+             number from 0.01 to 1000"
+        )
+    );
+    only(SMALL, &["upstream.queue.scheduler={ kind = 'drr', weights = { upload = 2 } }"]);
+}
+
+#[test]
 fn traffic_that_contradicts_itself() {
     let call = "traffic.call={ kind = 'stream', purpose = 'voice', server = 'files', \
                 start_s = 5, stop_s = 4.5 }";

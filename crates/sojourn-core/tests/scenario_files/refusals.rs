@@ -235,7 +235,7 @@ fn bad_sets() {
     assert_eq!(
         refusal_of(&["upstream.sustaned_mbps=1"]),
         "--set upstream.sustaned_mbps=1: upstream.sustaned_mbps: unknown key; allowed here: \
-         sustained_mbps, peak_mbps, burst_bytes, shaping, mac, congestion, queue \
+         sustained_mbps, peak_mbps, burst_bytes, shaping, modem, mac, congestion, queue \
          (did you mean sustained_mbps?)"
     );
 }

@@ -1,0 +1,107 @@
+//! The rate-shaping queue of the two-queue modem: White & Padden 2012 §2.2.1 and §2.3.
+//!
+//! Packets wait under the queue manager until the token buckets let them pass to the transmit queue,
+//! over a link without delay. A packet is taken from the queue first and then held for its tokens,
+//! so those the queue manager drops use none. Whether the transmit queue has room for it is its own
+//! matter, or, with back-pressure, decides whether a packet is taken at all (§2.2.3).
+
+use super::shaper::Shaper;
+use crate::aqm::Outlet;
+use crate::metrics::{Count, Gauges, Ledger, QueueMeter};
+use crate::packet::Packet;
+use crate::queue::{Beyond, Queue};
+use crate::units::Time;
+
+/// The rate-shaping queue.
+pub struct Staging {
+    queue: Queue,
+    shaper: Shaper,
+    /// Taken from the queue, and waiting for tokens until `ready_at`.
+    held: Option<Packet>,
+    ready_at: Time,
+    back_pressure: bool,
+    across_both: bool,
+}
+
+impl Staging {
+    /// An empty queue before full token buckets.
+    pub fn new(queue: Queue, shaper: Shaper, back_pressure: bool, across_both: bool) -> Self {
+        let ready_at = Time::NEVER;
+        Self { queue, shaper, held: None, ready_at, back_pressure, across_both }
+    }
+
+    /// Takes a packet from the home.
+    pub fn accept(&mut self, now: Time, packet: Packet, ledger: &mut Ledger) {
+        let outlet = self.outlet(now);
+        self.queue.enqueue(now, packet, &outlet, ledger);
+    }
+
+    /// The next packet that may pass now, by whether the transmit queue has room and what it looks
+    /// like.
+    pub fn release(
+        &mut self,
+        now: Time,
+        has_room: bool,
+        transmit: Beyond,
+        ledger: &mut Ledger,
+    ) -> Option<Packet> {
+        if self.held.is_none() && (has_room || !self.back_pressure) {
+            let beyond = if self.across_both { transmit } else { Beyond::default() };
+            self.held = self.queue.dequeue_before(now, beyond, ledger);
+            self.ready_at = self.held.as_ref().map_or(Time::NEVER, |packet| {
+                let size = u64::from(packet.size);
+                let ready_at = self.shaper.ready_at(now, size);
+                self.shaper.take(ready_at, size);
+                ready_at
+            });
+        }
+        if now < self.ready_at {
+            return None;
+        }
+        self.ready_at = Time::NEVER;
+        self.held.take()
+    }
+
+    /// When it wants to be woken next.
+    pub fn next_wake(&self) -> Time {
+        self.ready_at.min(self.queue.next_update())
+    }
+
+    /// The periodic part of the queue manager, if it is due.
+    pub fn update(&mut self, now: Time) {
+        if self.queue.next_update() <= now {
+            let outlet = self.outlet(now);
+            self.queue.update(now, &outlet);
+        }
+    }
+
+    fn outlet(&self, now: Time) -> Outlet {
+        self.shaper.outlet(now, self.queue.buffer_bytes())
+    }
+
+    /// Packets and bytes held.
+    pub fn inside(&self) -> Count {
+        let waiting = self.queue.backlog();
+        let mut inside = Count { packets: waiting.packets, bytes: waiting.bytes };
+        if let Some(packet) = &self.held {
+            inside.packets += 1;
+            inside.bytes += u64::from(packet.size);
+        }
+        inside
+    }
+
+    /// Tells the names of the traffic entries.
+    pub fn name_traffic(&mut self, names: &[&str]) {
+        self.queue.name_traffic(names);
+    }
+
+    /// What was measured of the queue.
+    pub fn meter(&self) -> &QueueMeter {
+        self.queue.meter()
+    }
+
+    /// Samples the queue for its series.
+    pub fn sample(&mut self, show_link: impl FnOnce(&mut Gauges)) {
+        self.queue.sample(show_link);
+    }
+}
