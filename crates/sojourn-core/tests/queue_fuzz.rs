@@ -226,7 +226,7 @@ impl Drop for Sequence {
 
 fn run(seed: u64) -> u64 {
     let mut bytes = Bytes::of(seed);
-    let dialect = if bytes.byte() % 2 == 0 { Dialect::Rfc } else { Dialect::Ns2 };
+    let dialect = if bytes.byte().is_multiple_of(2) { Dialect::Rfc } else { Dialect::Ns2 };
     let spec = spec(bytes.number(), dialect);
     let sequence = Sequence { seed, spec, dialect };
     let mut subject = Subject::new(&sequence.spec, dialect);
