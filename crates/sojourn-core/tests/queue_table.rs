@@ -25,51 +25,40 @@ use sojourn_core::scenario::Scenario;
 const DURATION_S: u32 = 10;
 const THREADS: usize = 2;
 
-/// Name and keys of `upstream.queue`; the limit is the default, 250 ms at the sustained rate. CoDel
-/// has the target and interval of White & Rice 2013 §3.2: its default target of 5 ms is less than
-/// request and grant take.
-const MANAGERS: [(&str, &str); 19] = [
-    ("drop-tail", ""),
-    ("CoDel", "law = { kind = 'codel', target_ms = 10, interval_ms = 150 }"),
-    ("CoDel ns2", "law = { kind = 'codel', target_ms = 10, interval_ms = 150, variant = 'ns2' }"),
-    ("CoDel-DT", "law = { kind = 'codel_dt' }"),
-    ("early PIE", "law = { kind = 'pie_early' }"),
-    ("PIE", "law = { kind = 'pie' }"),
-    ("DOCSIS-PIE", "law = { kind = 'docsis_pie' }"),
-    ("DOCSIS-PIE track_rate", "law = { kind = 'docsis_pie', track_rate = true }"),
-    ("RED", "law = { kind = 'red' }"),
-    ("adaptive RED", "law = { kind = 'red', adaptive = true }"),
-    ("SFQ", "scheduler = { kind = 'sfq' }"),
-    (
-        "SFQ-CoDel bytes",
-        "scheduler = { kind = 'sfq', quantum_bytes = 300 }, law = { kind = 'codel', target_ms = 10, interval_ms = 150 }",
-    ),
-    (
-        "SFQ-CoDel packets",
-        "scheduler = { kind = 'sfq', quantum_bytes = 0 }, law = { kind = 'codel', target_ms = 10, interval_ms = 150 }",
-    ),
-    (
-        "FQ-CoDel",
-        "scheduler = { kind = 'fq' }, law = { kind = 'codel', target_ms = 10, interval_ms = 150 }",
-    ),
-    ("SFQ-PIE", "scheduler = { kind = 'sfq', one_law = true }, law = { kind = 'pie' }"),
-    ("DRR", "scheduler = { kind = 'drr' }"),
-    ("DRR weighted", "scheduler = { kind = 'drr', weights = { upload1 = 2.0 } }"),
-    (
-        "DRR-CoDel",
-        "scheduler = { kind = 'drr' }, law = { kind = 'codel', target_ms = 10, interval_ms = 150 }",
-    ),
-    (
-        "ABB-CoDel",
-        "scheduler = { kind = 'abb' }, law = { kind = 'codel', target_ms = 10, interval_ms = 150 }",
-    ),
+const FIFO: &str = "kind = 'fifo'";
+const NO_LAW: &str = "kind = 'none'";
+/// The target and interval of White & Rice 2013 §3.2: the default target of 5 ms is less than request
+/// and grant take.
+const CODEL: &str = "kind = 'codel', target_ms = 10, interval_ms = 150";
+const CODEL_NS2: &str = "kind = 'codel', target_ms = 10, interval_ms = 150, variant = 'ns2'";
+
+/// Name, scheduler and law; the limit is the default, 250 ms at the sustained rate.
+const MANAGERS: [[&str; 3]; 19] = [
+    ["drop-tail", FIFO, NO_LAW],
+    ["CoDel", FIFO, CODEL],
+    ["CoDel ns2", FIFO, CODEL_NS2],
+    ["CoDel-DT", FIFO, "kind = 'codel_dt'"],
+    ["early PIE", FIFO, "kind = 'pie_early'"],
+    ["PIE", FIFO, "kind = 'pie'"],
+    ["DOCSIS-PIE", FIFO, "kind = 'docsis_pie'"],
+    ["DOCSIS-PIE track_rate", FIFO, "kind = 'docsis_pie', track_rate = true"],
+    ["RED", FIFO, "kind = 'red'"],
+    ["adaptive RED", FIFO, "kind = 'red', adaptive = true"],
+    ["SFQ", "kind = 'sfq'", NO_LAW],
+    ["SFQ-CoDel bytes", "kind = 'sfq', quantum_bytes = 300", CODEL],
+    ["SFQ-CoDel packets", "kind = 'sfq', quantum_bytes = 0", CODEL],
+    ["FQ-CoDel", "kind = 'fq'", CODEL],
+    ["SFQ-PIE", "kind = 'sfq', one_law = true", "kind = 'pie'"],
+    ["DRR", "kind = 'drr'", NO_LAW],
+    ["DRR weighted", "kind = 'drr', weights = { upload1 = 2.0 }", NO_LAW],
+    ["DRR-CoDel", "kind = 'drr'", CODEL],
+    ["ABB-CoDel", "kind = 'abb'", CODEL],
 ];
 
 /// A row before it is run.
 #[derive(Clone, Copy)]
 struct Case {
-    manager: &'static str,
-    keys: &'static str,
+    manager: [&'static str; 3],
     up_mbps: u32,
     rtt_ms: u32,
     flows: u32,
@@ -77,11 +66,11 @@ struct Case {
 
 fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
-    for (manager, keys) in MANAGERS {
+    for manager in MANAGERS {
         for up_mbps in [5, 38, 200] {
             for rtt_ms in [20, 100] {
                 for flows in [1, 5, 25] {
-                    cases.push(Case { manager, keys, up_mbps, rtt_ms, flows });
+                    cases.push(Case { manager, up_mbps, rtt_ms, flows });
                 }
             }
         }
@@ -91,13 +80,14 @@ fn cases() -> Vec<Case> {
 
 impl Case {
     fn scenario(&self) -> Scenario {
-        let Self { up_mbps, keys, .. } = self;
+        let Self { up_mbps, manager: [_, scheduler, law], .. } = self;
         // The cable takes 1 ms each way.
         let delay_ms = self.rtt_ms / 2 - 1;
         let mut text = format!(
             "duration_s = {DURATION_S}
              upstream = {{ sustained_mbps = {up_mbps}, peak_mbps = {up_mbps},
-                           burst_bytes = 1_000_000, queue = {{ {keys} }} }}
+                           burst_bytes = 1_000_000,
+                           queue = {{ scheduler = {{ {scheduler} }}, law = {{ {law} }} }} }}
              downstream = {{ sustained_mbps = 1000, peak_mbps = 1000, burst_bytes = 1_000_000 }}
              servers = {{ files = {{ delay_ms = {delay_ms} }}, peer = {{ delay_ms = 0 }} }}
              traffic.game = {{ kind = 'stream', purpose = 'game', server = 'peer' }}\n"
@@ -125,7 +115,7 @@ impl Case {
         let least = mbps.iter().copied().fold(f64::INFINITY, f64::min);
         let most = mbps.iter().copied().fold(0.0, f64::max);
         [
-            self.manager.to_owned(),
+            self.manager[0].to_owned(),
             self.up_mbps.to_string(),
             self.rtt_ms.to_string(),
             self.flows.to_string(),

@@ -32,6 +32,20 @@ pub struct Backlog {
     pub packets: u64,
 }
 
+impl Backlog {
+    /// With one more packet, of `size` bytes.
+    #[inline]
+    pub fn plus(self, size: u64) -> Self {
+        Self { bytes: self.bytes + size, packets: self.packets + 1 }
+    }
+
+    /// Without one of its packets, of `size` bytes.
+    #[inline]
+    pub fn less(self, size: u64) -> Self {
+        Self { bytes: self.bytes - size, packets: self.packets - 1 }
+    }
+}
+
 /// What lies behind the queue: how fast a rate shaper will let it drain.
 #[derive(Clone, Copy, Debug)]
 pub struct Outlet {

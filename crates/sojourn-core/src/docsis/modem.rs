@@ -259,13 +259,13 @@ impl Modem {
         let greatest = self.capacity.greatest_grant(at, self.rng.uniform()) + self.grant_fraction;
         self.grant_fraction = greatest.fract();
         let grant = self.requests.at_cmts.min(greatest as u64);
-        self.requests.at_cmts = self.requests.at_cmts - grant + self.requests.under_way;
-        self.requests.under_way = 0;
+        let ungranted = self.requests.at_cmts - grant;
+        self.requests.at_cmts = ungranted + std::mem::take(&mut self.requests.under_way);
         if grant > 0 {
             self.counters.grants += 1;
             self.counters.granted_bytes += grant;
         }
-        self.queue.on_map(grant, self.requests.at_cmts);
+        self.queue.on_map(grant, ungranted);
         grant
     }
 

@@ -8,7 +8,7 @@ use crate::units::Time;
 pub struct QueueMeter {
     name: String,
     sojourn: Latency,
-    interval_sum: Time,
+    interval_sum_ps: u128,
     interval_count: u64,
     delay: Series,
     bytes: Series,
@@ -23,7 +23,7 @@ impl QueueMeter {
         Self {
             name: name.to_owned(),
             sojourn: Latency::default(),
-            interval_sum: Time::ZERO,
+            interval_sum_ps: 0,
             interval_count: 0,
             delay: Series::new("queue_delay", "ms"),
             bytes: Series::new("queue_bytes", "B"),
@@ -37,7 +37,7 @@ impl QueueMeter {
     #[inline]
     pub fn departed(&mut self, sojourn: Time) {
         self.sojourn.record(sojourn);
-        self.interval_sum += sojourn;
+        self.interval_sum_ps += u128::from(sojourn.ps());
         self.interval_count += 1;
     }
 
@@ -45,9 +45,9 @@ impl QueueMeter {
     pub fn sample(&mut self, backlog: Backlog, show: impl FnOnce(&mut Gauges)) {
         let mean = match self.interval_count {
             0 => f64::NAN,
-            n => self.interval_sum.ms_f64() / n as f64,
+            n => self.interval_sum_ps as f64 / n as f64 / 1e9,
         };
-        (self.interval_sum, self.interval_count) = (Time::ZERO, 0);
+        (self.interval_sum_ps, self.interval_count) = (0, 0);
         self.delay.push(mean);
         self.bytes.push(backlog.bytes as f64);
         self.packets.push(backlog.packets as f64);

@@ -177,7 +177,7 @@ impl Abb {
         }
         if !self.flows[index].is_known {
             self.flows[index] = Flow { is_known: true, ..Flow::default() };
-            self.bin_weights[0] += self.weights.of_packet(packet);
+            self.bin_weights[0] += self.weights.of(packet.traffic);
             if !self.plugs.are_in() {
                 self.apply_weight(0);
             }
@@ -304,14 +304,17 @@ impl Discipline for Abb {
                 continue;
             };
             let flow = head.flow_index();
-            let head = self.lanes.pop(bin, exit);
-            if let Head::Passed(packet) = &head {
-                self.flows[flow].sent += u64::from(packet.size);
-                self.rounds.charge(bin, i64::from(packet.size));
-            }
+            let packet = match self.lanes.judge_head(bin, exit) {
+                Head::Passes(size) => {
+                    self.flows[flow].sent += size as u64;
+                    self.rounds.charge(bin, size);
+                    self.lanes.pop(bin)
+                }
+                Head::Dropped | Head::None => None,
+            };
             self.popped(bin, flow, exit.now);
-            if let Head::Passed(packet) = head {
-                return Some(packet);
+            if packet.is_some() {
+                return packet;
             }
         }
         None

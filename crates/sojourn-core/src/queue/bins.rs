@@ -127,8 +127,8 @@ impl Bins {
             tail => self.slots[tail as usize].next = slot,
         }
         chain.tail = slot;
-        chain.backlog = plus(chain.backlog, size);
-        self.total = plus(self.total, size);
+        chain.backlog = chain.backlog.plus(size);
+        self.total = self.total.plus(size);
         self.note_change(bin);
     }
 
@@ -136,29 +136,25 @@ impl Bins {
     #[inline]
     pub fn pop_front(&mut self, bin: usize) -> Option<Packet> {
         let slot = self.chains[bin].head;
-        let packet = self.release(bin, slot)?;
-        let next = self.slots[slot as usize].next;
+        let next = self.slots.get(slot as usize)?.next;
         self.chains[bin].head = next;
         match next {
             END => self.chains[bin].tail = END,
             head => self.slots[head as usize].before = END,
         }
-        self.recycle(slot);
-        Some(packet)
+        self.release(bin, slot)
     }
 
     /// Takes the packet at the tail of a bin.
     pub fn pop_back(&mut self, bin: usize) -> Option<Packet> {
         let slot = self.chains[bin].tail;
-        let packet = self.release(bin, slot)?;
-        let before = self.slots[slot as usize].before;
+        let before = self.slots.get(slot as usize)?.before;
         self.chains[bin].tail = before;
         match before {
             END => self.chains[bin].head = END,
             tail => self.slots[tail as usize].next = END,
         }
-        self.recycle(slot);
-        Some(packet)
+        self.release(bin, slot)
     }
 
     fn take_slot(&mut self, filled: Slot) -> u32 {
@@ -172,20 +168,20 @@ impl Bins {
         slot
     }
 
-    /// Takes the packet out of a slot and off the books; `None` at the end of a chain.
+    /// Takes the packet out of a slot that has left its chain, and off the books.
+    #[inline]
     fn release(&mut self, bin: usize, slot: u32) -> Option<Packet> {
-        let packet = self.slots.get_mut(slot as usize)?.packet.take()?;
-        let size = u64::from(packet.size);
-        let chain = &mut self.chains[bin];
-        chain.backlog = minus(chain.backlog, size);
-        self.total = minus(self.total, size);
-        self.note_change(bin);
-        Some(packet)
-    }
-
-    fn recycle(&mut self, slot: u32) {
-        self.slots[slot as usize].next = self.free;
+        let freed = &mut self.slots[slot as usize];
+        freed.next = self.free;
         self.free = slot;
+        let size = freed.packet.as_ref().map_or(0, |packet| packet.size.into());
+        let chain = &mut self.chains[bin];
+        chain.backlog = chain.backlog.less(size);
+        self.total = self.total.less(size);
+        self.note_change(bin);
+        // Moved once, and last: a packet that is taken apart and put together again on its way costs
+        // more than all the rest.
+        self.slots[slot as usize].packet.take()
     }
 
     #[inline]
@@ -194,12 +190,4 @@ impl Bins {
             self.changed.push(bin as u32);
         }
     }
-}
-
-fn plus(backlog: Backlog, size: u64) -> Backlog {
-    Backlog { bytes: backlog.bytes + size, packets: backlog.packets + 1 }
-}
-
-fn minus(backlog: Backlog, size: u64) -> Backlog {
-    Backlog { bytes: backlog.bytes - size, packets: backlog.packets - 1 }
 }

@@ -110,7 +110,7 @@ impl Discipline for Drr {
             self.lanes.overflow(flow, packet, entry);
             return;
         }
-        let weight = self.weights.of_packet(&packet);
+        let weight = self.weights.of(packet.traffic);
         if self.lanes.push(flow, packet, entry) {
             self.schedule(flow, weight);
             // ns-2.35 queue/drr.cc: the head of the queue with most bytes, the arrival counted in.
@@ -122,14 +122,15 @@ impl Discipline for Drr {
         let Self { lanes, rounds, .. } = self;
         let head_size = |lanes: &Lanes, flow| lanes.head(flow).map_or(0, |head| head.size.into());
         while let Some(flow) = rounds.current(|flow| head_size(lanes, flow)) {
-            match lanes.pop(flow, exit) {
-                Head::Passed(packet) => {
-                    rounds.charge(flow, i64::from(packet.size));
+            match lanes.judge_head(flow, exit) {
+                Head::Passes(size) => {
+                    rounds.charge(flow, size);
+                    let packet = lanes.pop(flow);
                     self.retire_if_empty(flow);
-                    return Some(packet);
+                    return packet;
                 }
                 Head::Dropped => {}
-                Head::Empty => rounds.retire_current(),
+                Head::None => rounds.retire_current(),
             }
         }
         None

@@ -73,13 +73,13 @@ impl Discipline for Fq {
         // RFC 8290 §4.2 moves on from a queue "with a negative number of credits (i.e. it has already
         // dequeued at least a quantum of bytes)". The second half is meant: no credits are left.
         while let Some(queue) = self.rounds.current(|_| 1) {
-            match self.lanes.pop(queue, exit) {
-                Head::Passed(packet) => {
-                    self.rounds.charge(queue, i64::from(packet.size));
-                    return Some(packet);
+            match self.lanes.judge_head(queue, exit) {
+                Head::Passes(size) => {
+                    self.rounds.charge(queue, size);
+                    return self.lanes.pop(queue);
                 }
                 Head::Dropped => {}
-                Head::Empty => self.rounds.age_or_retire_current(),
+                Head::None => self.rounds.age_or_retire_current(),
             }
         }
         None

@@ -8,14 +8,15 @@ use crate::metrics::Gauges;
 use crate::packet::{DropReason, Packet};
 use crate::units::Time;
 
-/// What became of the head of a bin.
+/// What the law says of the head of a bin.
+#[derive(Clone, Copy)]
 pub enum Head {
-    /// It goes out.
-    Passed(Packet),
-    /// The law dropped it; the next one is to be judged.
+    /// It is to go out: a packet of this many bytes.
+    Passes(i64),
+    /// It was dropped; the next one is to be judged.
     Dropped,
-    /// There was none.
-    Empty,
+    /// There is none.
+    None,
 }
 
 /// Bins, and a law for each or one law for all.
@@ -70,7 +71,7 @@ impl Lanes {
 
     /// The law of a bin, and what that law looks at.
     #[inline]
-    fn judge(&mut self, bin: usize) -> (&mut Law, Backlog) {
+    fn law_of(&mut self, bin: usize) -> (&mut Law, Backlog) {
         if self.shared {
             (&mut self.laws[0], self.bins.backlog())
         } else {
@@ -92,7 +93,7 @@ impl Lanes {
     #[inline]
     pub fn push(&mut self, bin: usize, packet: Packet, entry: &mut Entry) -> bool {
         let (now, size, share) = (entry.now, u64::from(packet.size), self.share(bin));
-        let (law, backlog) = self.judge(bin);
+        let (law, backlog) = self.law_of(bin);
         let arrival = Arrival { now, size, backlog, share };
         if law.on_arrival(&arrival, entry.outlet, entry.rng) == Verdict::Drop {
             entry.ledger.dropped(now, packet, DropReason::Aqm);
@@ -102,32 +103,35 @@ impl Lanes {
         true
     }
 
-    /// Takes the head of a bin and asks the law.
+    /// Asks the law about the head of a bin, and drops it if that says so.
     #[inline]
-    pub fn pop(&mut self, bin: usize, exit: &mut Exit) -> Head {
-        let Some(packet) = self.bins.pop_front(bin) else {
+    pub fn judge_head(&mut self, bin: usize, exit: &mut Exit) -> Head {
+        let Some(head) = self.bins.head(bin) else {
             self.emptied(bin);
-            return Head::Empty;
+            return Head::None;
         };
-        let left = exit.left(self.bins.backlog());
-        let (law, waiting) = self.judge(bin);
-        let departure = Departure {
-            now: exit.now,
-            sojourn: exit.sojourn(&packet),
-            size: u64::from(packet.size),
-            left,
-            alone: waiting.packets == 0,
-        };
-        if law.on_departure(&departure) == Verdict::Drop {
-            exit.ledger.dropped(exit.now, packet, DropReason::Aqm);
-            return Head::Dropped;
+        let (size, sojourn) = (u64::from(head.size), exit.sojourn(head));
+        let left = exit.left(self.bins.backlog().less(size));
+        let (law, waiting) = self.law_of(bin);
+        let alone = waiting.packets == 1;
+        let departure = Departure { now: exit.now, sojourn, size, left, alone };
+        if law.on_departure(&departure) == Verdict::Pass {
+            return Head::Passes(size as i64);
         }
-        Head::Passed(packet)
+        let packet = self.bins.pop_front(bin).expect("it has a head");
+        exit.ledger.dropped(exit.now, packet, DropReason::Aqm);
+        Head::Dropped
+    }
+
+    /// Takes the head of a bin.
+    #[inline]
+    pub fn pop(&mut self, bin: usize) -> Option<Packet> {
+        self.bins.pop_front(bin)
     }
 
     /// Tells the law of a bin that a packet was asked for and nothing waits.
     pub fn emptied(&mut self, bin: usize) {
-        let (law, waiting) = self.judge(bin);
+        let (law, waiting) = self.law_of(bin);
         if waiting.packets == 0 {
             law.on_empty();
         }
@@ -135,7 +139,7 @@ impl Lanes {
 
     /// Drops a packet of this bin that there was no room for.
     pub fn overflow(&mut self, bin: usize, packet: Packet, entry: &mut Entry) {
-        self.judge(bin).0.on_overflow();
+        self.law_of(bin).0.on_overflow();
         entry.ledger.dropped(entry.now, packet, DropReason::Overflow);
     }
 
@@ -184,7 +188,7 @@ impl Lanes {
     /// The periodic part of the laws.
     pub fn update(&mut self, now: Time, outlet: &Outlet) {
         for bin in 0..self.laws.len() {
-            let (law, backlog) = self.judge(bin);
+            let (law, backlog) = self.law_of(bin);
             law.update(now, backlog, outlet);
         }
     }

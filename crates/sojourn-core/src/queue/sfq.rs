@@ -98,14 +98,13 @@ impl Discipline for Sfq {
 
     fn dequeue(&mut self, exit: &mut Exit) -> Option<Packet> {
         while let Some(bin) = self.rounds.current(|_| 1) {
-            match self.lanes.pop(bin, exit) {
-                Head::Passed(packet) => {
-                    let used = if self.by_packet { 1 } else { i64::from(packet.size) };
-                    self.rounds.charge(bin, used);
-                    return Some(packet);
+            match self.lanes.judge_head(bin, exit) {
+                Head::Passes(size) => {
+                    self.rounds.charge(bin, if self.by_packet { 1 } else { size });
+                    return self.lanes.pop(bin);
                 }
                 Head::Dropped => {}
-                Head::Empty => self.rounds.retire_current(),
+                Head::None => self.rounds.retire_current(),
             }
         }
         None

@@ -4,8 +4,6 @@ use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::packet::Packet;
-
 /// A weight, in proportion to others.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
@@ -33,11 +31,5 @@ impl WeightTable {
     #[inline]
     pub fn of(&self, traffic: u16) -> f64 {
         self.0.get(usize::from(traffic)).copied().unwrap_or(1.0)
-    }
-
-    /// The weight of a packet's flow.
-    #[inline]
-    pub fn of_packet(&self, packet: &Packet) -> f64 {
-        self.of(packet.traffic)
     }
 }
