@@ -25,7 +25,7 @@ lint: $(VENV)/packages ## Check formatting, lints and types
 	$(BIN)/mypy
 
 bench: ## Measure the simulator's speed
-	cargo bench -p sojourn-core --locked
+	cargo bench -p sojourn-core --locked --bench packet_cost --bench queue_cost
 
 # Python files are live; only a change of the Rust code or of the package's description builds anew.
 $(VENV)/installed: $(VENV)/packages $(RUST) pyproject.toml
