@@ -102,3 +102,16 @@ fn back_pressure_drops_nothing_in_the_transmit_queue() {
     }
     assert!(flow(&results, "upload", "up").dropped_aqm_packets > 0);
 }
+
+#[test]
+fn grants_reach_the_law_in_the_rate_shaping_queue() {
+    // The channel gives 5 Mbps and the upload always wants more: what DOCSIS-PIE counts of the
+    // grants must come to that, with a spread of 20 % from MAP to MAP and 8 MAPs in an update.
+    let pie = "queue = { law = { kind = 'docsis_pie', track_rate = true } }
+        congestion = { levels_mbps = [5, 5, 5, 5] }";
+    let results = run("back_pressure = true", pie, true);
+    let estimate = series(&results, "upstream", "rate_estimate");
+    let settled = &estimate.series.values[100..];
+    let mean = f64::from(settled.iter().sum::<f32>()) / settled.len() as f64;
+    assert!((mean - 5.0).abs() < 0.5, "{mean}");
+}

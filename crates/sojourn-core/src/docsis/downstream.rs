@@ -7,7 +7,7 @@ use super::shaper::Shaper;
 use crate::aqm::Outlet;
 use crate::metrics::{Count, Ledger, QueueMeter};
 use crate::packet::Packet;
-use crate::queue::Queue;
+use crate::queue::{Queue, default_limit_bytes};
 use crate::scenario::{Dialect, schema};
 use crate::units::{BitRate, Time};
 
@@ -27,7 +27,7 @@ impl Downstream {
     /// Nothing waits and the token buckets are full.
     pub fn new(spec: &schema::Downstream, dialect: Dialect, seed: u64) -> Self {
         let sustained = BitRate::from_mbps(spec.sustained_mbps);
-        let buffer_bytes = sustained.bytes_in(Time::from_ms(250)) as u64;
+        let buffer_bytes = default_limit_bytes(sustained);
         let channel_mbps = spec.channel_mbps.unwrap_or(CHANNEL_OVER_PEAK * spec.peak_mbps);
         Self {
             queue: Queue::new(&spec.queue, buffer_bytes, dialect, "downstream", seed),

@@ -18,7 +18,7 @@ use crate::aqm::Outlet;
 use crate::engine::rng::Rng;
 use crate::metrics::{Count, Gauges, Ledger, QueueMeter};
 use crate::packet::Packet;
-use crate::queue::{Beyond, Queue, QueueSpec};
+use crate::queue::{Beyond, Queue, QueueSpec, default_limit_bytes};
 use crate::scenario::Dialect;
 use crate::scenario::schema::{ModemSpec, Shaping, Upstream};
 use crate::units::{BitRate, Time};
@@ -104,7 +104,7 @@ impl Modem {
         let channel = spec.mac.channel_mbps.unwrap_or(LEAST_CHANNEL_MBPS.max(2.0 * spec.peak_mbps));
         let channel = BitRate::from_mbps(channel);
         let shaper = Shaper::new(sustained, peak, spec.burst_bytes);
-        let buffer_bytes = sustained.bytes_in(Time::from_ms(250)) as u64;
+        let buffer_bytes = default_limit_bytes(sustained);
         let managed = Queue::new(&spec.queue, buffer_bytes, dialect, "upstream", seed);
         let (queue, staging) = match spec.modem {
             ModemSpec::SingleQueue => (managed, None),
@@ -146,10 +146,12 @@ impl Modem {
 
     /// Tells the names of the traffic entries, by the number that packets carry.
     pub fn name_traffic(&mut self, names: &[&str]) {
-        match &mut self.staging {
-            Some(staging) => staging.name_traffic(names),
-            None => self.queue.name_traffic(names),
-        }
+        self.managed_queue().name_traffic(names);
+    }
+
+    /// The queue with the queue manager.
+    fn managed_queue(&mut self) -> &mut Queue {
+        self.staging.as_mut().map_or(&mut self.queue, Staging::queue_mut)
     }
 
     /// Takes a packet from the home.
@@ -203,11 +205,14 @@ impl Modem {
             return sent;
         }
         if let Some(staging) = self.staging.as_mut().filter(|staging| staging.next_wake() <= now) {
+            if self.next_map == Time::NEVER {
+                staging.queue_mut().on_map(0, 0); // the MAPs that were skipped
+            }
             staging.update(now);
             self.feed(now, ledger);
         } else if self.queue.next_update() <= now {
             if self.next_map == Time::NEVER {
-                self.queue.on_map(0, 0); // the MAPs that were skipped
+                self.queue.on_map(0, 0); // as above
             }
             let outlet = self.outlet(now);
             self.queue.update(now, &outlet);
@@ -265,7 +270,7 @@ impl Modem {
             self.counters.grants += 1;
             self.counters.granted_bytes += grant;
         }
-        self.queue.on_map(grant, ungranted);
+        self.managed_queue().on_map(grant, ungranted);
         grant
     }
 

@@ -90,9 +90,9 @@ impl Staging {
         inside
     }
 
-    /// Tells the names of the traffic entries.
-    pub fn name_traffic(&mut self, names: &[&str]) {
-        self.queue.name_traffic(names);
+    /// The queue with the queue manager.
+    pub fn queue_mut(&mut self) -> &mut Queue {
+        &mut self.queue
     }
 
     /// What was measured of the queue.

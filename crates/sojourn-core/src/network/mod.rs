@@ -178,11 +178,6 @@ impl Simulation {
         self.now
     }
 
-    /// Wake-ups handled so far.
-    pub fn events(&self) -> u64 {
-        self.events
-    }
-
     /// Handles up to `events` wake-ups; says whether the run goes on.
     pub fn advance(&mut self, events: u64) -> bool {
         for _ in 0..events {

@@ -23,7 +23,7 @@ use crate::engine::rng::Rng;
 use crate::metrics::{Gauges, Ledger, QueueMeter};
 use crate::packet::Packet;
 use crate::scenario::Dialect;
-use crate::units::Time;
+use crate::units::{BitRate, Time};
 
 pub use abb::Abb;
 use bins::Measure;
@@ -210,6 +210,12 @@ pub struct QueueSpec {
     pub scheduler: SchedulerSpec,
     /// What is dropped early; one instance of the law for each bin of the scheduler.
     pub law: LawSpec,
+}
+
+/// Limit of a queue in bytes where the scenario gives none: 250 ms at the sustained rate (White 2014
+/// §9).
+pub fn default_limit_bytes(sustained: BitRate) -> u64 {
+    sustained.bytes_in(Time::from_ms(250)) as u64
 }
 
 /// A queue with its meter.

@@ -4,8 +4,9 @@ use super::check::Fault;
 use super::schema::{Congestion, Dialect, Scenario};
 use super::words;
 use crate::apps::{AppParameters, AppSpec};
-use crate::queue::{QueueSpec, SchedulerParameters};
+use crate::queue::{QueueSpec, SchedulerParameters, default_limit_bytes};
 use crate::tcp::TcpOptions;
+use crate::units::BitRate;
 
 /// Bytes of a full Ethernet frame with a VLAN tag: what a modem must be able to pass.
 const FULL_PACKET: u64 = 1522;
@@ -164,8 +165,7 @@ struct Room {
 impl Room {
     fn check(&self, path: &str, queue: &QueueSpec, mbps: f64, burst: u64) -> Result<(), Fault> {
         let unlimited = queue.limit_bytes.is_none() && queue.limit_packets.is_none();
-        // The default of a queue's limit: 250 ms at the sustained rate.
-        let default = (mbps * 1e6 / 8.0 * 0.25) as u64;
+        let default = default_limit_bytes(BitRate::from_mbps(mbps));
         if unlimited && default < self.least(self.packet) {
             let message = format!(
                 "unset, which is {default} (250 ms at the sustained rate); {}",
