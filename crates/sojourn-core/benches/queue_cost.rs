@@ -10,7 +10,7 @@
 use rustix::time::{ClockId, clock_gettime};
 use sojourn_core::aqm::Outlet;
 use sojourn_core::metrics::Ledger;
-use sojourn_core::packet::{Direction, Packet, Segment};
+use sojourn_core::packet::{Direction, Ecn, Packet, Segment};
 use sojourn_core::queue::Queue;
 use sojourn_core::scenario::Dialect;
 use sojourn_core::units::{BitRate, Time};
@@ -58,6 +58,7 @@ fn packet(flow: u32) -> Packet {
         server: 0,
         size: 1500,
         direction: Direction::Up,
+        ecn: Ecn::NotEct,
     }
 }
 

@@ -91,6 +91,21 @@ pub struct Segment {
     pub fin: bool,
 }
 
+/// The ECN field of the IP header (RFC 3168 §5, RFC 9331 §4.1).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[repr(u8)]
+pub enum Ecn {
+    /// Its transport does not understand marks.
+    #[default]
+    NotEct = 0b00,
+    /// Its transport understands marks and takes one for a loss.
+    Ect0 = 0b10,
+    /// Its transport expects many marks (L4S).
+    Ect1 = 0b01,
+    /// Marked: it has met congestion.
+    Ce = 0b11,
+}
+
 /// The `flow` of packets that belong to no connection.
 pub const DATAGRAM: u32 = u32::MAX;
 
@@ -118,6 +133,8 @@ pub struct Packet {
     pub size: u16,
     /// Which way it travels.
     pub direction: Direction,
+    /// Whether it may be marked rather than dropped, and whether it was.
+    pub ecn: Ecn,
 }
 
 impl Packet {
@@ -125,6 +142,12 @@ impl Packet {
     #[inline]
     pub fn carries_data(&self) -> bool {
         self.segment.len > 0 || self.flow == DATAGRAM
+    }
+
+    /// May a queue mark it rather than drop it?
+    #[inline]
+    pub fn is_markable(&self) -> bool {
+        self.ecn != Ecn::NotEct
     }
 
     /// A number of its flow that few others lie between: even for the slots of connections, odd for

@@ -11,7 +11,7 @@ use sojourn_core::engine::rng::Rng;
 use sojourn_core::metrics::Ledger;
 use sojourn_core::metrics::results::{Fate, PacketRecord, Results};
 use sojourn_core::network::Simulation;
-use sojourn_core::packet::{DATAGRAM, Direction, Packet, Segment};
+use sojourn_core::packet::{DATAGRAM, Direction, Ecn, Packet, Segment};
 use sojourn_core::scenario::Dialect;
 use sojourn_core::scenario::schema;
 use sojourn_core::tcp::{Endpoint, TcpOptions};
@@ -235,6 +235,7 @@ fn packet(now: Time) -> Packet {
         server: 0,
         size: 1500,
         direction: Direction::Down,
+        ecn: Ecn::NotEct,
     }
 }
 

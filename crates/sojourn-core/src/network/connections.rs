@@ -1,7 +1,7 @@
 //! The table of TCP connections. Slots are used again; generations tell their uses apart.
 
 use crate::apps::{ConnectionId, End};
-use crate::packet::{Packet, Segment};
+use crate::packet::{Ecn, Packet, Segment};
 use crate::tcp::{Config, Endpoint};
 use crate::units::Time;
 
@@ -46,6 +46,7 @@ impl Connection {
             server: self.server,
             size,
             direction: from.outward(),
+            ecn: Ecn::NotEct,
         }
     }
 }

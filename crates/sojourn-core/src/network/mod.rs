@@ -22,7 +22,7 @@ use crate::engine::wake::{StageId, Wake};
 use crate::link::Link;
 use crate::metrics::results::Results;
 use crate::metrics::{Count, Ledger};
-use crate::packet::{DATAGRAM, Direction, Packet, Segment};
+use crate::packet::{DATAGRAM, Direction, Ecn, Packet, Segment};
 use crate::scenario::Scenario;
 use crate::tcp::{Config, News};
 use crate::units::{BitRate, Time};
@@ -448,6 +448,7 @@ impl Simulation {
             server,
             size,
             direction,
+            ecn: Ecn::NotEct,
         };
         self.send(packet);
     }

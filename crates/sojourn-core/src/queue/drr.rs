@@ -167,7 +167,7 @@ mod tests {
     use crate::aqm::LawSpec;
     use crate::engine::rng::Rng;
     use crate::metrics::Ledger;
-    use crate::packet::{Direction, Segment};
+    use crate::packet::{Direction, Ecn, Segment};
     use crate::queue::Beyond;
     use crate::scenario::Dialect;
     use crate::units::BitRate;
@@ -196,6 +196,7 @@ mod tests {
                     server: 0,
                     size: 1000,
                     direction: Direction::Up,
+                    ecn: Ecn::NotEct,
                 };
                 ledger.sent(&packet);
                 let (limit, ledger) = (&limit, &mut ledger);

@@ -6,7 +6,7 @@ pub mod drawer;
 use sojourn_core::aqm::{Backlog, Outlet};
 use sojourn_core::engine::rng::Rng;
 use sojourn_core::metrics::{Count, Ledger};
-use sojourn_core::packet::{DATAGRAM, Direction, Packet, Segment};
+use sojourn_core::packet::{DATAGRAM, Direction, Ecn, Packet, Segment};
 use sojourn_core::queue::{Queue, QueueSpec};
 use sojourn_core::scenario::Dialect;
 use sojourn_core::units::{BitRate, Time};
@@ -33,6 +33,7 @@ pub fn datagram(traffic: u16, seq: u64, size: u16) -> Packet {
         server: 0,
         size,
         direction: Direction::Up,
+        ecn: Ecn::NotEct,
     }
 }
 
