@@ -42,17 +42,20 @@ pub enum DropReason {
     Overflow,
     /// The queue manager dropped it early, to signal congestion.
     Aqm,
+    /// An acknowledgement whose place in the modem a newer one of its connection has taken.
+    Superseded,
 }
 
 impl DropReason {
     /// All reasons, in the order of their numbers.
-    pub const ALL: [Self; 2] = [Self::Overflow, Self::Aqm];
+    pub const ALL: [Self; 3] = [Self::Overflow, Self::Aqm, Self::Superseded];
 
     /// As it stands in results.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Overflow => "overflow",
             Self::Aqm => "aqm",
+            Self::Superseded => "superseded",
         }
     }
 }
@@ -144,10 +147,23 @@ impl Packet {
         self.segment.len > 0 || self.flow == DATAGRAM
     }
 
+    /// Does it do nothing but acknowledge?
+    #[inline]
+    pub fn is_bare_ack(&self) -> bool {
+        let Segment { is_ack, len, syn, fin, .. } = self.segment;
+        is_ack && len == 0 && !syn && !fin
+    }
+
     /// May a queue mark it rather than drop it?
     #[inline]
     pub fn is_markable(&self) -> bool {
         self.ecn != Ecn::NotEct
+    }
+
+    /// Marks it: it has met congestion (RFC 3168 §5).
+    #[inline]
+    pub fn mark(&mut self) {
+        self.ecn = Ecn::Ce;
     }
 
     /// A number of its flow that few others lie between: even for the slots of connections, odd for

@@ -36,7 +36,7 @@ fn limit() -> impl Strategy<Value = String> {
 fn queue_keys() -> impl Strategy<Value = String> {
     let scheduler = prop_oneof![
         Just("{ kind = 'fifo' }".to_owned()),
-        (1_u32..2000, 0_u32..4000).prop_map(|(bins, quantum)| format!(
+        (1_u32..2000, prop_oneof![Just(0_u32), 64_u32..4000]).prop_map(|(bins, quantum)| format!(
             "{{ kind = 'sfq', bins = {bins}, quantum_bytes = {quantum} }}"
         )),
     ];

@@ -3,8 +3,8 @@
 //! The law looks at a packet's sojourn time as it leaves. Once that has stayed above `target` for
 //! an `interval`, it drops the packet at the head and the next ones at intervals that shrink with
 //! the square root of the number of drops, until the sojourn time is below `target` again.
-//!
-//! Left out: ECN marking (RFC 8289 leaves it to the implementer, and the studies have none).
+//! Where packets are marked rather than dropped, a mark counts as a drop (RFC 8290 §4.2 leaves the
+//! law as it is).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -23,6 +23,20 @@ pub enum Variant {
     /// The ns-2 code of 2012-13: from the old count less two, if within 8 intervals; and the first
     /// wait after a recent episode is shortened to interval/sqrt(count).
     Ns2,
+    /// The listing in ACM Queue of 2012 (Nichols & Jacobson, appendix): from the old count less two,
+    /// if within 1 interval; otherwise the first drop comes only after a second interval above target.
+    Acm2012,
+}
+
+impl Variant {
+    /// How many intervals after the last drop was due an episode counts as the same.
+    fn re_entry_intervals(self) -> f64 {
+        match self {
+            Self::Rfc8289 => 16.0,
+            Self::Ns2 => 8.0,
+            Self::Acm2012 => 1.0,
+        }
+    }
 }
 
 /// Parameters of CoDel.
@@ -44,17 +58,31 @@ pub struct Parameters {
     pub mtu_bytes: u64,
     /// Which form of re-entry.
     pub variant: Variant,
+    /// How many intervals after the last drop was due dropping may start again where it stopped.
+    /// Unset: 16 in RFC 8289, 8 in the ns-2 code, 1 in ACM Queue.
+    #[schemars(range(min = 0.0, max = 1000.0))]
+    pub re_entry_intervals: Option<f64>,
 }
 
 impl Default for Parameters {
     fn default() -> Self {
-        Self { target_ms: 5.0, interval_ms: 100.0, mtu_bytes: 1514, variant: Variant::Rfc8289 }
+        Self {
+            target_ms: 5.0,
+            interval_ms: 100.0,
+            mtu_bytes: 1514,
+            variant: Variant::Rfc8289,
+            re_entry_intervals: None,
+        }
     }
 }
 
 impl LawParameters for Parameters {
     fn start(&self) -> Law {
         Codel::new(self).into()
+    }
+
+    fn interval_ms(&self) -> Option<f64> {
+        Some(self.interval_ms)
     }
 }
 
@@ -64,6 +92,8 @@ pub struct Codel {
     interval: Time,
     mtu_bytes: u64,
     variant: Variant,
+    /// An episode that ended less than this ago is gone on with.
+    re_entry: Time,
     /// When the sojourn time, above target since, will have been so for an interval.
     first_above: Option<Time>,
     /// When the next packet is to be dropped, while dropping; afterwards, when it would have been.
@@ -80,11 +110,14 @@ pub struct Codel {
 impl Codel {
     /// A law that has seen nothing yet.
     pub fn new(p: &Parameters) -> Self {
+        let interval = Time::from_secs_f64(p.interval_ms / 1e3);
+        let re_entry = p.re_entry_intervals.unwrap_or(p.variant.re_entry_intervals());
         Self {
             target: Time::from_secs_f64(p.target_ms / 1e3),
-            interval: Time::from_secs_f64(p.interval_ms / 1e3),
+            interval,
             mtu_bytes: p.mtu_bytes,
             variant: p.variant,
+            re_entry: interval.scaled(re_entry),
             first_above: None,
             drop_next: Time::ZERO,
             count: 0,
@@ -116,33 +149,40 @@ impl Codel {
         }
     }
 
+    /// Has dropping stopped only just now?
+    fn is_recent(&self, now: Time) -> bool {
+        now.since(self.drop_next) < self.re_entry
+    }
+
     fn first_deadline(&self, now: Time) -> Time {
-        let recent = now.since(self.drop_next) < self.interval.times(8);
         match self.variant {
-            Variant::Ns2 if self.count > 1 && recent => self.control_law(now, self.count),
+            Variant::Ns2 if self.count > 1 && self.is_recent(now) => {
+                self.control_law(now, self.count)
+            }
             _ => now + self.interval,
         }
     }
 
+    /// May dropping start, the sojourn time having been above target for an interval?
+    fn may_enter(&self, now: Time) -> bool {
+        // ACM Queue 2012, `deque`: at once only after a recent episode.
+        self.variant != Variant::Acm2012
+            || self.is_recent(now)
+            || self.first_above.is_some_and(|at| now >= at + self.interval)
+    }
+
     /// Where the count starts when dropping starts again.
     fn re_entry_count(&self, now: Time) -> u64 {
-        let since = now.since(self.drop_next);
+        if !self.is_recent(now) {
+            return 1;
+        }
+        let two_less = self.count.saturating_sub(2).max(1);
         match self.variant {
             // RFC 8289 §5.4: drops of the last episode, if they are more than one.
-            Variant::Rfc8289 => {
-                let delta = self.count - self.last_count;
-                if delta > 1 && since < self.interval.times(16) { delta } else { 1 }
-            }
+            Variant::Rfc8289 => (self.count - self.last_count).max(1),
             // ns-2 queue/codel.cc: two less, or 126/128 of it when it is large.
-            Variant::Ns2 => {
-                if self.count <= 2 || since >= self.interval.times(8) {
-                    1
-                } else if self.count - 2 > 126 {
-                    (0.9844 * self.count as f64) as u64
-                } else {
-                    self.count - 2
-                }
-            }
+            Variant::Ns2 if two_less > 126 => (0.9844 * self.count as f64) as u64,
+            Variant::Ns2 | Variant::Acm2012 => two_less,
         }
     }
 
@@ -159,16 +199,16 @@ impl Aqm for Codel {
     fn on_departure(&mut self, packet: &Departure) -> Verdict {
         let ok = self.ok_to_drop(packet);
         if !self.dropping {
-            if ok {
+            if ok && self.may_enter(packet.now) {
                 self.enter_dropping(packet.now);
-                return Verdict::Drop;
+                return Verdict::Signal;
             }
             return Verdict::Pass;
         }
         if self.drop_pending {
-            // The RFC counts the drop at once, the ns-2 code only if this head is late as well.
+            // The ns-2 code counts the drop only if this head is late as well.
             self.drop_pending = false;
-            if ok || self.variant == Variant::Rfc8289 {
+            if ok || self.variant != Variant::Ns2 {
                 self.count += 1;
             }
             if ok {
@@ -183,13 +223,13 @@ impl Aqm for Codel {
             return Verdict::Pass;
         }
         self.drop_pending = true;
-        Verdict::Drop
+        Verdict::Signal
     }
 
     fn on_empty(&mut self) {
         self.first_above = None;
         self.dropping = false;
-        if self.drop_pending && self.variant == Variant::Rfc8289 {
+        if self.drop_pending && self.variant != Variant::Ns2 {
             self.count += 1;
         }
         self.drop_pending = false;
@@ -211,7 +251,7 @@ mod tests {
         let mut drops = Vec::new();
         for tick in 0..ms * 10 {
             let now = Time::from_ms(from_ms) + Time::from_us(100 * tick);
-            while codel.on_departure(&late(now)) == Verdict::Drop {
+            while codel.on_departure(&late(now)) == Verdict::Signal {
                 drops.push((now - Time::from_ms(from_ms)).ms_f64());
             }
         }
@@ -278,13 +318,17 @@ mod tests {
         }
     }
 
-    /// Ten drops, one packet below target at 600 ms, then late again until the next drop.
-    fn count_after_re_entry(variant: Variant) -> u64 {
-        let mut codel = Codel::new(&Parameters { variant, ..Parameters::default() });
-        let drops = drop_times(&mut codel, 0, 580);
+    /// Starts at 10 s, when nothing counts as recent: ten drops, the first after `first_ms`, the last
+    /// 470.48 ms later, the next due after another 100/sqrt(10) ms, 502.1 ms after the first. A packet
+    /// below target 500 ms after the first, then late ones from `late_ms` after the first on, until the
+    /// next drop. The count after that.
+    fn count_after_re_entry(p: &Parameters, first_ms: u64, late_ms: u64) -> u64 {
+        let mut codel = Codel::new(p);
+        let first = 10_000 + first_ms;
+        let drops = drop_times(&mut codel, 10_000, first_ms + 480);
         assert_eq!(drops.len(), 10, "{drops:?}");
-        codel.on_departure(&early(Time::from_ms(600)));
-        let mut now = Time::from_ms(601);
+        codel.on_departure(&early(Time::from_ms(first + 500)));
+        let mut now = Time::from_ms(first + late_ms);
         while codel.on_departure(&late(now)) == Verdict::Pass {
             now += Time::from_us(100);
         }
@@ -294,9 +338,37 @@ mod tests {
     #[test]
     fn re_entry_takes_up_the_count_as_each_variant_says() {
         // Ten drops: count = 1 at entry and +1 for each of the nine that follow = 10.
-        // RFC 8289: delta = count - lastcount = 10 - 1 = 9. ns-2: count - 2 = 8.
-        assert_eq!(count_after_re_entry(Variant::Rfc8289), 9);
-        assert_eq!(count_after_re_entry(Variant::Ns2), 8);
+        // RFC 8289: delta = count - lastcount = 10 - 1 = 9. ns-2: count - 2 = 8. ACM Queue: late from
+        // 501 ms on is above target for an interval at 601, which is within one of 502.1: 8.
+        for (variant, first_ms, want) in
+            [(Variant::Rfc8289, 100, 9), (Variant::Ns2, 100, 8), (Variant::Acm2012, 200, 8)]
+        {
+            let p = Parameters { variant, ..Parameters::default() };
+            assert_eq!(count_after_re_entry(&p, first_ms, 501), want, "{variant:?}");
+        }
+    }
+
+    #[test]
+    fn the_window_of_re_entry_can_be_chosen() {
+        // Late from 520 ms on is above target for an interval at 620, 117.9 ms after 502.1.
+        for (variant, intervals, want) in [
+            (Variant::Acm2012, None, 1),
+            (Variant::Acm2012, Some(8.0), 8),
+            (Variant::Rfc8289, Some(1.0), 1),
+            (Variant::Rfc8289, Some(1.2), 9),
+        ] {
+            let p = Parameters { variant, re_entry_intervals: intervals, ..Parameters::default() };
+            let first_ms = if variant == Variant::Acm2012 { 200 } else { 100 };
+            assert_eq!(count_after_re_entry(&p, first_ms, 520), want, "{variant:?} {intervals:?}");
+        }
+    }
+
+    #[test]
+    fn in_acm_queue_the_first_drop_comes_after_two_intervals() {
+        let mut codel =
+            Codel::new(&Parameters { variant: Variant::Acm2012, ..Parameters::default() });
+        let drops = drop_times(&mut codel, 0, 350);
+        assert_eq!(drops[..2], [200.0, 300.0]);
     }
 
     #[test]

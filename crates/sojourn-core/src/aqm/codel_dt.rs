@@ -62,6 +62,10 @@ impl LawParameters for Parameters {
     fn start(&self) -> Law {
         CodelDt::new(self).into()
     }
+
+    fn interval_ms(&self) -> Option<f64> {
+        Some(self.interval_ms)
+    }
 }
 
 /// CoDel-DT's parameters in its own units, and its state.

@@ -1,7 +1,7 @@
 //! The laws of active queue management: they decide, and own no packets.
 //!
 //! A law is handed plain values (the time, the size and sojourn time of a packet, the backlog of its
-//! queue, what the shaper has to give) and answers pass or drop. It knows neither packets nor queues,
+//! queue, what the shaper has to give) and answers pass, signal or drop. It knows neither packets nor queues,
 //! so the same law works in a single queue, in hashed bins or behind a round robin, and is tested
 //! with literals. Each law has a file of its own with its parameters (from the scenario, immutable),
 //! its state and its tests.
@@ -39,6 +39,12 @@ impl Backlog {
         Self { bytes: self.bytes + size, packets: self.packets + 1 }
     }
 
+    /// Both together.
+    #[inline]
+    pub fn and(self, other: Self) -> Self {
+        Self { bytes: self.bytes + other.bytes, packets: self.packets + other.packets }
+    }
+
     /// Without one of its packets, of `size` bytes.
     #[inline]
     pub fn less(self, size: u64) -> Self {
@@ -72,7 +78,10 @@ impl Outlet {
 pub enum Verdict {
     /// Let it through.
     Pass,
-    /// Drop it, to signal congestion.
+    /// Signal congestion to its sender: mark it if its transport understands marks, and otherwise
+    /// drop it (RFC 3168 §5).
+    Signal,
+    /// Drop it, whatever its transport understands.
     Drop,
 }
 
@@ -117,7 +126,8 @@ pub trait Aqm {
     /// The queue was full and the packet was dropped for that alone.
     fn on_overflow(&mut self) {}
 
-    /// A packet is at the head and may leave. After a drop the next head is judged in turn.
+    /// A packet is at the head and may leave. If it is dropped the next head is judged in turn; if it
+    /// is marked it leaves.
     fn on_departure(&mut self, _packet: &Departure) -> Verdict {
         Verdict::Pass
     }
@@ -175,6 +185,11 @@ pub enum Law {
 pub trait LawParameters {
     /// The law at the start of a run.
     fn start(&self) -> Law;
+    /// The time in ms within which the law expects a good queue to empty, if it has such, which is at
+    /// least that of a packet on the link.
+    fn interval_ms(&self) -> Option<f64> {
+        None
+    }
 }
 
 /// Parameters of no law: `kind = "none"`.

@@ -1,15 +1,13 @@
 //! PIE, proportional integral controller enhanced: RFC 8033 with the elements of its section 5.
 //!
 //! Every update interval the law estimates the queueing latency and moves a drop probability by a
-//! proportional-integral rule; arrivals are dropped with that probability.
-//!
-//! Left out: ECN (§5.1).
+//! proportional-integral rule; arrivals are dropped, or marked, with that probability.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::departure_rate::ByTime;
-use super::pie_parts::{Derandomiser, tuning_divisor};
+use super::pie_parts::{Derandomiser, signal_or_drop, tuning_divisor};
 use super::{Aqm, Arrival, Backlog, Departure, Law, LawParameters, Outlet, Verdict};
 use crate::engine::rng::Rng;
 use crate::metrics::Gauges;
@@ -52,6 +50,10 @@ pub struct Parameters {
     pub max_burst_ms: f64,
     /// Where the latency is taken from.
     pub estimate: Estimate,
+    /// Drop probability from which on packets of transports with ECN are dropped like all others
+    /// (§5.1: MAX_ECNTH, 0.1).
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub max_mark_probability: f64,
 }
 
 impl Default for Parameters {
@@ -63,6 +65,7 @@ impl Default for Parameters {
             beta_hz: 1.25,
             max_burst_ms: 150.0,
             estimate: Estimate::DepartureRate,
+            max_mark_probability: 0.1,
         }
     }
 }
@@ -81,6 +84,7 @@ pub struct Pie {
     beta: f64,
     max_burst: Time,
     estimate: Estimate,
+    max_mark_probability: f64,
     /// Controlling; otherwise waiting until the buffer is a third full (§5.3).
     active: bool,
     prob: f64,
@@ -103,6 +107,7 @@ impl Pie {
             beta: p.beta_hz,
             max_burst: Time::from_secs_f64(p.max_burst_ms / 1e3),
             estimate: p.estimate,
+            max_mark_probability: p.max_mark_probability,
             active: false,
             prob: 0.0,
             derandomiser: Derandomiser::default(),
@@ -173,7 +178,7 @@ impl Aqm for Pie {
             return Verdict::Pass;
         }
         self.derandomiser.reset();
-        Verdict::Drop
+        signal_or_drop(self.prob, self.max_mark_probability)
     }
 
     fn on_overflow(&mut self) {

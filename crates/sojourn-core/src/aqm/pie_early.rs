@@ -1,12 +1,13 @@
 //! Early PIE, as the studies of 2013 and 2015 had it: three operating points, no de-randomiser.
 //! White & Rice 2013 §2.3 and §3.2; Hong 2015 §4.1; the first Linux sch_pie has the same scaling.
 //!
-//! Left out: ECN. What the early Linux code adds beyond the draft is behind `linux_extras`.
+//! What the early Linux code adds beyond the draft is behind `linux_extras`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::departure_rate::ByRate;
+use super::pie_parts::signal_or_drop;
 use super::{Aqm, Arrival, Backlog, Departure, Law, LawParameters, Outlet, Verdict};
 use crate::engine::rng::Rng;
 use crate::metrics::Gauges;
@@ -44,6 +45,10 @@ pub struct Parameters {
     /// What the first Linux code adds: at a drop probability of 0.1 or more, steps up of at most
     /// 0.02; 0.02 more above 250 ms; decay by 2 % while there is no latency.
     pub linux_extras: bool,
+    /// Drop probability from which on packets of transports with ECN are dropped like all others
+    /// (PIE's ns-2 scripts: 0.1).
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub max_mark_probability: f64,
 }
 
 impl Default for Parameters {
@@ -58,6 +63,7 @@ impl Default for Parameters {
             mean_packet_bytes: 1000,
             by_size: true,
             linux_extras: false,
+            max_mark_probability: 0.1,
         }
     }
 }
@@ -145,7 +151,10 @@ impl Aqm for PieEarly {
         }
         let by_size = packet.size as f64 / self.p.mean_packet_bytes as f64;
         let prob = if self.p.by_size { self.prob * by_size } else { self.prob };
-        if rng.uniform() < prob * packet.share { Verdict::Drop } else { Verdict::Pass }
+        if rng.uniform() < prob * packet.share {
+            return signal_or_drop(self.prob, self.p.max_mark_probability);
+        }
+        Verdict::Pass
     }
 
     fn on_departure(&mut self, packet: &Departure) -> Verdict {
@@ -212,7 +221,7 @@ mod tests {
         let mut dropped = |share| {
             let backlog = Backlog { bytes: 50_000, packets: 50 };
             let packet = Arrival { now: Time::ZERO, size: 1000, backlog, share };
-            let mut drops = |_: &u32| law.on_arrival(&packet, &outlet, &mut rng) == Verdict::Drop;
+            let mut drops = |_: &u32| law.on_arrival(&packet, &outlet, &mut rng) != Verdict::Pass;
             (0..100_000).filter(|n| drops(n)).count()
         };
         assert_eq!(dropped(0.0), 0);

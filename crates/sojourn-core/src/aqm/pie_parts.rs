@@ -1,5 +1,6 @@
 //! What the forms of PIE have in common.
 
+use super::Verdict;
 use crate::engine::rng::Rng;
 
 /// A drop is suppressed until the probability accumulated since the last one reaches this
@@ -32,6 +33,13 @@ impl Derandomiser {
         }
         self.accumulated >= PROB_HIGH || rng.uniform() <= probability
     }
+}
+
+/// Up to this drop probability congestion is signalled by a mark, where the transport understands
+/// that; above it marks have proved too weak and packets are dropped.
+pub fn signal_or_drop(probability: f64, max_mark_probability: f64) -> Verdict {
+    // RFC 8033 §5.1: marked below MAX_ECNTH.
+    if probability < max_mark_probability { Verdict::Signal } else { Verdict::Drop }
 }
 
 /// Divisor of the control step where the drop probability is small (RFC 8033 §4.2); 1 above 0.1.

@@ -5,7 +5,7 @@
 //! at the lower threshold to `max_p` at the upper, and on to 1 at twice the upper (gentle).
 //! Adaptive RED moves `max_p` so that the average stays half-way.
 //!
-//! Left out: ECN; the reset of the gentle part's slope as `max_p` adapts, which ns-2 does not do
+//! Left out: the reset of the gentle part's slope as `max_p` adapts, which ns-2 does not do
 //! either: it is fixed by the first `max_p`.
 
 use schemars::JsonSchema;
@@ -201,23 +201,27 @@ impl Red {
         spaced.min(1.0)
     }
 
-    fn says_drop(&mut self, packet: &Arrival, rng: &mut Rng) -> bool {
-        let Some(d) = &self.derived else { return false };
+    fn judge(&mut self, packet: &Arrival, rng: &mut Rng) -> Verdict {
+        let Some(d) = &self.derived else { return Verdict::Pass };
         if self.average < d.min || packet.backlog.packets <= 1 {
             self.was_above = false;
-            return false;
+            return Verdict::Pass;
         }
         let forced_above = if self.p.gentle { 2.0 * d.max } else { d.max };
         if self.average >= forced_above {
-            return true;
+            return Verdict::Drop;
         }
         if !self.was_above {
             self.was_above = true;
             self.count = 1;
             self.count_bytes = packet.size;
-            return false;
+            return Verdict::Pass;
         }
-        rng.uniform() <= self.probability(packet.size, d)
+        if rng.uniform() > self.probability(packet.size, d) {
+            return Verdict::Pass;
+        }
+        // RFC 3168 §7: beyond the upper threshold packets are dropped, not marked.
+        if self.average < d.max { Verdict::Signal } else { Verdict::Drop }
     }
 
     fn forget_count(&mut self) {
@@ -235,11 +239,11 @@ impl Aqm for Red {
         self.adapt(packet.now);
         self.count += 1;
         self.count_bytes += packet.size;
-        if !self.says_drop(packet, rng) {
-            return Verdict::Pass;
+        let verdict = self.judge(packet, rng);
+        if verdict != Verdict::Pass {
+            self.forget_count();
         }
-        self.forget_count();
-        Verdict::Drop
+        verdict
     }
 
     fn on_overflow(&mut self) {

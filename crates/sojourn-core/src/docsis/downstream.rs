@@ -5,7 +5,7 @@
 
 use super::shaper::Shaper;
 use crate::aqm::Outlet;
-use crate::metrics::{Count, Ledger, QueueMeter};
+use crate::metrics::{Count, Ledger};
 use crate::packet::Packet;
 use crate::queue::{Queue, default_limit_bytes};
 use crate::scenario::{Dialect, schema};
@@ -38,8 +38,8 @@ impl Downstream {
     }
 
     /// Tells the names of the traffic entries, by the number that packets carry.
-    pub fn name_traffic(&mut self, names: &[&str]) {
-        self.queue.name_traffic(names);
+    pub fn name_traffic(&mut self, names: &[&str], watch_flows: usize) {
+        self.queue.name_traffic(names, watch_flows);
     }
 
     /// Takes a packet from a server; gives the packet that is sent at once, if the channel is free,
@@ -95,9 +95,9 @@ impl Downstream {
         Count { packets: waiting.packets, bytes: waiting.bytes }
     }
 
-    /// What was measured of the queue.
-    pub fn meter(&self) -> &QueueMeter {
-        self.queue.meter()
+    /// The queue, for what was measured of it.
+    pub fn queue(&self) -> &Queue {
+        &self.queue
     }
 
     /// Samples the queue for its series.

@@ -16,7 +16,7 @@ use super::shaper::{Shaper, TokenBucket};
 use super::staging::Staging;
 use crate::aqm::Outlet;
 use crate::engine::rng::Rng;
-use crate::metrics::{Count, Gauges, Ledger, QueueMeter};
+use crate::metrics::{Count, Gauges, Ledger};
 use crate::packet::Packet;
 use crate::queue::{Beyond, Queue, QueueSpec, default_limit_bytes};
 use crate::scenario::Dialect;
@@ -145,8 +145,8 @@ impl Modem {
     }
 
     /// Tells the names of the traffic entries, by the number that packets carry.
-    pub fn name_traffic(&mut self, names: &[&str]) {
-        self.managed_queue().name_traffic(names);
+    pub fn name_traffic(&mut self, names: &[&str], watch_flows: usize) {
+        self.managed_queue().name_traffic(names, watch_flows);
     }
 
     /// The queue with the queue manager.
@@ -424,9 +424,9 @@ impl Modem {
         self.counters
     }
 
-    /// What was measured of its queues, the one with the queue manager first.
-    pub fn meters(&self) -> impl Iterator<Item = &QueueMeter> {
-        self.staging.as_ref().map(Staging::meter).into_iter().chain([self.queue.meter()])
+    /// Its queues, the one with the queue manager first.
+    pub fn queues(&self) -> impl Iterator<Item = &Queue> {
+        self.staging.as_ref().map(Staging::queue).into_iter().chain([&self.queue])
     }
 
     /// Samples its queues for their series, and what the channel can give.

@@ -7,7 +7,7 @@
 
 use super::shaper::Shaper;
 use crate::aqm::Outlet;
-use crate::metrics::{Count, Gauges, Ledger, QueueMeter};
+use crate::metrics::{Count, Gauges, Ledger};
 use crate::packet::Packet;
 use crate::queue::{Beyond, Queue};
 use crate::units::Time;
@@ -95,9 +95,9 @@ impl Staging {
         &mut self.queue
     }
 
-    /// What was measured of the queue.
-    pub fn meter(&self) -> &QueueMeter {
-        self.queue.meter()
+    /// The queue, for what was measured of it.
+    pub fn queue(&self) -> &Queue {
+        &self.queue
     }
 
     /// Samples the queue for its series.

@@ -36,6 +36,8 @@ pub struct Account {
     pub delivered: Count,
     /// Dropped, by reason.
     pub dropped: [Count; DropReason::ALL.len()],
+    /// Marked by a queue manager (RFC 3168 §5).
+    pub marked: Count,
     /// Delivered packets that carried payload.
     pub data_packets: u64,
     /// Payload bytes delivered in order to the application.
@@ -53,6 +55,7 @@ impl Account {
             sent: Count::default(),
             delivered: Count::default(),
             dropped: Default::default(),
+            marked: Count::default(),
             data_packets: 0,
             goodput_bytes: 0,
             latency: Latency::default(),
@@ -115,6 +118,11 @@ impl Ledger {
     pub fn dropped(&mut self, now: Time, packet: Packet, reason: DropReason) {
         self.account_of(&packet).dropped[reason as usize].add(&packet);
         self.trace_fate(now, &packet, Fate::Dropped(reason));
+    }
+
+    /// A packet is marked and goes on.
+    pub fn marked(&mut self, packet: &Packet) {
+        self.account_of(packet).marked.add(packet);
     }
 
     /// Payload has been handed to the application in order.

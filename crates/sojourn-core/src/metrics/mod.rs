@@ -13,4 +13,4 @@ pub mod series;
 pub use latency::Latency;
 pub use ledger::{Count, Ledger};
 pub use queue_meter::QueueMeter;
-pub use series::{Gauges, Series};
+pub use series::{GaugeSeries, Gauges, Series};

@@ -1,6 +1,6 @@
 //! What is measured of one queue.
 
-use super::{Gauges, Latency, Series};
+use super::{GaugeSeries, Gauges, Latency, Series};
 use crate::aqm::Backlog;
 use crate::units::Time;
 
@@ -13,8 +13,7 @@ pub struct QueueMeter {
     delay: Series,
     bytes: Series,
     packets: Series,
-    gauges: Vec<Series>,
-    scratch: Gauges,
+    gauges: GaugeSeries,
 }
 
 impl QueueMeter {
@@ -28,8 +27,7 @@ impl QueueMeter {
             delay: Series::new("queue_delay", "ms"),
             bytes: Series::new("queue_bytes", "B"),
             packets: Series::new("queue_packets", "packets"),
-            gauges: Vec::new(),
-            scratch: Gauges::default(),
+            gauges: GaugeSeries::default(),
         }
     }
 
@@ -51,14 +49,7 @@ impl QueueMeter {
         self.delay.push(mean);
         self.bytes.push(backlog.bytes as f64);
         self.packets.push(backlog.packets as f64);
-        self.scratch.0.clear();
-        show(&mut self.scratch);
-        for (index, &(metric, unit, value)) in self.scratch.0.iter().enumerate() {
-            if index == self.gauges.len() {
-                self.gauges.push(Series::new(metric, unit));
-            }
-            self.gauges[index].push(value);
-        }
+        self.gauges.sample(show);
     }
 
     /// The queue's name.
@@ -73,6 +64,6 @@ impl QueueMeter {
 
     /// All series, the queue delay first: the mean sojourn time of the packets that left.
     pub fn series(&self) -> impl Iterator<Item = &Series> {
-        [&self.delay, &self.bytes, &self.packets].into_iter().chain(&self.gauges)
+        [&self.delay, &self.bytes, &self.packets].into_iter().chain(self.gauges.iter())
     }
 }

@@ -84,7 +84,9 @@ pub struct FlowRow {
     pub dropped_overflow_packets: u64,
     /// Packets dropped early by a queue manager.
     pub dropped_aqm_packets: u64,
-    /// Share of packets dropped among those delivered or dropped, in percent.
+    /// Acknowledgements dropped because a newer one took their place in the modem.
+    pub superseded_packets: u64,
+    /// Share of packets dropped, not superseded, among those delivered or dropped, in percent.
     pub loss_percent: Option<f64>,
     /// Bytes on the wire delivered, over the run, in Mbps.
     pub throughput_mbps: f64,

@@ -66,6 +66,41 @@ impl Gauges {
     }
 }
 
+/// The series of gauges that are shown once per sampling interval, always in the same order.
+#[derive(Default)]
+pub struct GaugeSeries {
+    series: Vec<Series>,
+    scratch: Gauges,
+    /// Sampling intervals that ended before the first.
+    missed: u64,
+}
+
+impl GaugeSeries {
+    /// Series that begin after so many sampling intervals.
+    pub fn after(missed: u64) -> Self {
+        Self { missed, ..Self::default() }
+    }
+
+    /// Ends a sampling interval with what is shown.
+    pub fn sample(&mut self, show: impl FnOnce(&mut Gauges)) {
+        self.scratch.0.clear();
+        show(&mut self.scratch);
+        for (index, &(metric, unit, value)) in self.scratch.0.iter().enumerate() {
+            if index == self.series.len() {
+                let mut series = Series::new(metric, unit);
+                (0..self.missed).for_each(|_| series.push(f64::NAN));
+                self.series.push(series);
+            }
+            self.series[index].push(value);
+        }
+    }
+
+    /// All of them.
+    pub fn iter(&self) -> std::slice::Iter<'_, Series> {
+        self.series.iter()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -124,8 +124,9 @@ impl Simulation {
             scenario: scenario.clone(),
         };
         let names: Vec<&str> = s.traffic.keys().map(String::as_str).collect();
-        simulation.modem.name_traffic(&names);
-        simulation.downstream.name_traffic(&names);
+        let watch_flows = s.metrics.watch_flows as usize;
+        simulation.modem.name_traffic(&names, watch_flows);
+        simulation.downstream.name_traffic(&names, watch_flows);
         simulation.number_stages();
         simulation.start_apps();
         simulation

@@ -9,12 +9,13 @@ use crate::metrics::results::{
 };
 use crate::metrics::{Latency, QueueMeter, Series};
 use crate::packet::{Direction, DropReason};
+use crate::queue::Queue;
 
 /// The results of a run that has come to its end.
 pub(super) fn results(run: &Simulation, packets: Vec<PacketRecord>) -> Results {
     let names: Vec<String> = run.scenario.traffic.keys().cloned().collect();
     let done: Vec<Done> = run.players.iter().map(|player| player.app.done()).collect();
-    let meters: Vec<_> = run.modem.meters().chain([run.downstream.meter()]).collect();
+    let queues: Vec<_> = run.modem.queues().chain([run.downstream.queue()]).collect();
     let used = accounts(run).filter(|(.., account)| account.sent.packets > 0);
     let mut results = Results {
         version: crate::VERSION,
@@ -24,10 +25,10 @@ pub(super) fn results(run: &Simulation, packets: Vec<PacketRecord>) -> Results {
         fingerprint: run.fingerprint,
         warnings: Vec::new(),
         flows: Vec::new(),
-        queues: meters.iter().map(|meter| queue_row(meter)).collect(),
+        queues: queues.iter().map(|queue| queue_row(queue.meter())).collect(),
         pages: Vec::new(),
         latencies: Vec::new(),
-        series: meters.iter().flat_map(|meter| queue_series(run, meter)).collect(),
+        series: queues.iter().flat_map(|queue| queue_series(run, queue)).collect(),
         packets,
         traffic: names.clone(),
     };
@@ -67,7 +68,8 @@ fn flow_row(
     done: &Done,
 ) -> FlowRow {
     let (name, spec) = run.scenario.traffic.get_index(index).expect("an account per traffic entry");
-    let dropped = account.dropped_in_all().packets;
+    let superseded = account.dropped[DropReason::Superseded as usize].packets;
+    let dropped = account.dropped_in_all().packets - superseded;
     let ended = account.delivered.packets + dropped;
     let mbps = |bytes: u64| bytes as f64 * 8e-6 / run.scenario.duration_s;
     let latency = &account.latency;
@@ -81,6 +83,7 @@ fn flow_row(
         delivered_bytes: account.delivered.bytes,
         dropped_overflow_packets: account.dropped[DropReason::Overflow as usize].packets,
         dropped_aqm_packets: account.dropped[DropReason::Aqm as usize].packets,
+        superseded_packets: superseded,
         loss_percent: (ended > 0).then(|| 100.0 * dropped as f64 / ended as f64),
         throughput_mbps: mbps(account.delivered.bytes),
         goodput_mbps: mbps(account.goodput_bytes),
@@ -145,8 +148,8 @@ fn queue_row(meter: &QueueMeter) -> QueueRow {
     }
 }
 
-fn queue_series(run: &Simulation, meter: &QueueMeter) -> Vec<SeriesRow> {
-    meter.series().map(|series| series_row(run, meter.name().to_owned(), series)).collect()
+fn queue_series(run: &Simulation, queue: &Queue) -> Vec<SeriesRow> {
+    queue.series().map(|(subject, series)| series_row(run, subject, series)).collect()
 }
 
 fn series_row(run: &Simulation, subject: String, series: &Series) -> SeriesRow {

@@ -24,7 +24,7 @@ use super::lanes::{Head, Lanes};
 use super::plugs::Plugs;
 use super::rounds::Rounds;
 use super::weights::{WeightTable, Weights};
-use super::{Discipline, Entry, Exit, Scheduler, SchedulerParameters, Setting};
+use super::{Discipline, Entry, Exit, FlowKey, Scheduler, SchedulerParameters, Setting};
 use crate::aqm::{Backlog, Outlet};
 use crate::metrics::Gauges;
 use crate::packet::Packet;
@@ -358,5 +358,13 @@ impl Discipline for Abb {
         out.set("disrupted", "s", self.plugs.disrupted().secs_f64());
         out.set("bin_switches", "1", self.switches as f64);
         out.set("bin_switch_chances", "1", self.chances as f64);
+    }
+
+    fn flow_gauges(&self, flow: FlowKey, out: &mut Gauges) {
+        let Flow { bin, rate_bps, .. } = self.flows[flow.index];
+        out.set("weight", "1", self.weights.of(flow.traffic));
+        out.set("rate", "Mbps", rate_bps / 1e6);
+        out.set("bin_weight", "1", self.bin_weights[bin]);
+        self.lanes.flow_gauges(bin, &self.rounds, out);
     }
 }

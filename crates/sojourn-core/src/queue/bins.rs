@@ -104,6 +104,11 @@ impl Bins {
         self.slots.get(self.chains[bin].head as usize)?.packet.as_ref()
     }
 
+    /// The packet at the head of a bin, to be marked.
+    pub fn head_mut(&mut self, bin: usize) -> Option<&mut Packet> {
+        self.slots.get_mut(self.chains[bin].head as usize)?.packet.as_mut()
+    }
+
     /// The longest bin and its length; `None` if all are empty. Ties go to the lower number.
     pub fn longest(&mut self) -> Option<(usize, u64)> {
         for bin in self.changed.drain(..) {

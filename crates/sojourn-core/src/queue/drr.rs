@@ -15,7 +15,7 @@ use super::bins::Measure;
 use super::lanes::{Head, Lanes};
 use super::rounds::Rounds;
 use super::weights::{WeightTable, Weights};
-use super::{Discipline, Entry, Exit, Limit, Scheduler, SchedulerParameters, Setting};
+use super::{Discipline, Entry, Exit, FlowKey, Limit, Scheduler, SchedulerParameters, Setting};
 use crate::aqm::{Backlog, Outlet};
 use crate::metrics::Gauges;
 use crate::packet::Packet;
@@ -26,7 +26,8 @@ use crate::units::Time;
 #[serde(deny_unknown_fields, default)]
 #[schemars(rename = "Drr")]
 pub struct Parameters {
-    /// Bytes a flow of weight 1 may send in a round: a full packet (Shreedhar & Varghese 1996 §3).
+    /// Bytes a flow of weight 1 may send in a round: a full packet, and not less than the largest
+    /// (Shreedhar & Varghese 1996 §3).
     #[schemars(range(min = 64, max = 65_535))]
     pub quantum_bytes: u32,
     /// Packets a flow may have waiting (Hong 2015 §4.1: a tenth of the queue's capacity). Unset: only
@@ -40,7 +41,7 @@ pub struct Parameters {
 
 impl Default for Parameters {
     fn default() -> Self {
-        Self { quantum_bytes: 1514, flow_limit_packets: None, weights: Weights::default() }
+        Self { quantum_bytes: 1522, flow_limit_packets: None, weights: Weights::default() }
     }
 }
 
@@ -159,6 +160,11 @@ impl Discipline for Drr {
     fn gauges(&self, out: &mut Gauges) {
         out.set("busy_flows", "1", self.rounds.busy() as f64);
     }
+
+    fn flow_gauges(&self, flow: FlowKey, out: &mut Gauges) {
+        out.set("weight", "1", self.weights.of(flow.traffic));
+        self.lanes.flow_gauges(flow.index, &self.rounds, out);
+    }
 }
 
 #[cfg(test)]
@@ -203,11 +209,15 @@ mod tests {
                 let now = Time::ZERO;
                 drr.enqueue(
                     packet,
-                    &mut Entry { now, outlet: &outlet, limit, rng: &mut rng, ledger },
+                    &mut Entry { now, outlet: &outlet, limit, rng: &mut rng, ecn: true, ledger },
                 );
             }
-            let exit =
-                &mut Exit { now: Time::ZERO, beyond: Beyond::default(), ledger: &mut ledger };
+            let exit = &mut Exit {
+                now: Time::ZERO,
+                beyond: Beyond::default(),
+                ecn: true,
+                ledger: &mut ledger,
+            };
             while drr.dequeue(exit).is_some() {}
             assert_eq!(drr.rounds.busy(), 0);
         }

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Discipline, Entry, Exit, Scheduler, SchedulerParameters, Setting};
-use crate::aqm::{Aqm, Arrival, Backlog, Departure, Law, LawParameters, Outlet, Verdict};
+use crate::aqm::{Aqm, Arrival, Backlog, Departure, Law, LawParameters, Outlet};
 use crate::metrics::Gauges;
 use crate::packet::{DropReason, Packet};
 use crate::units::Time;
@@ -32,7 +32,7 @@ pub struct Fifo {
 
 impl Discipline for Fifo {
     #[inline]
-    fn enqueue(&mut self, packet: Packet, entry: &mut Entry) {
+    fn enqueue(&mut self, mut packet: Packet, entry: &mut Entry) {
         let backlog = self.backlog();
         let size = u64::from(packet.size);
         if !entry.limit.admits(backlog, size) {
@@ -41,7 +41,8 @@ impl Discipline for Fifo {
             return;
         }
         let arrival = Arrival { now: entry.now, size, backlog, share: 1.0 };
-        if self.law.on_arrival(&arrival, entry.outlet, entry.rng) == Verdict::Drop {
+        let verdict = self.law.on_arrival(&arrival, entry.outlet, entry.rng);
+        if entry.refuses(verdict, &mut packet) {
             entry.ledger.dropped(entry.now, packet, DropReason::Aqm);
             return;
         }
@@ -51,7 +52,7 @@ impl Discipline for Fifo {
 
     #[inline]
     fn dequeue(&mut self, exit: &mut Exit) -> Option<Packet> {
-        while let Some(packet) = self.packets.pop_front() {
+        while let Some(mut packet) = self.packets.pop_front() {
             self.bytes -= u64::from(packet.size);
             let departure = Departure {
                 now: exit.now,
@@ -60,10 +61,11 @@ impl Discipline for Fifo {
                 left: exit.left(self.backlog()),
                 alone: exit.left(self.backlog()).packets == 0,
             };
-            match self.law.on_departure(&departure) {
-                Verdict::Pass => return Some(packet),
-                Verdict::Drop => exit.ledger.dropped(exit.now, packet, DropReason::Aqm),
+            let verdict = self.law.on_departure(&departure);
+            if !exit.refuses(verdict, &mut packet) {
+                return Some(packet);
             }
+            exit.ledger.dropped(exit.now, packet, DropReason::Aqm);
         }
         if exit.left(self.backlog()).packets == 0 {
             self.law.on_empty();

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::bins::Measure;
 use super::lanes::{Head, Lanes};
 use super::rounds::Rounds;
-use super::{Discipline, Entry, Exit, Scheduler, SchedulerParameters, Setting};
+use super::{Discipline, Entry, Exit, FlowKey, Scheduler, SchedulerParameters, Setting};
 use crate::aqm::{Backlog, Outlet};
 use crate::metrics::Gauges;
 use crate::packet::Packet;
@@ -60,7 +60,7 @@ pub struct Fq {
 
 impl Discipline for Fq {
     fn enqueue(&mut self, packet: Packet, entry: &mut Entry) {
-        let queue = packet.tuple as usize % self.lanes.count();
+        let queue = self.lanes.hashed(packet.tuple);
         if !self.lanes.push(queue, packet, entry) {
             return;
         }
@@ -103,5 +103,9 @@ impl Discipline for Fq {
 
     fn gauges(&self, out: &mut Gauges) {
         out.set("busy_queues", "1", self.rounds.busy() as f64);
+    }
+
+    fn flow_gauges(&self, flow: FlowKey, out: &mut Gauges) {
+        self.lanes.flow_gauges(self.lanes.hashed(flow.tuple), &self.rounds, out);
     }
 }

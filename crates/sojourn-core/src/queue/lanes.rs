@@ -2,8 +2,9 @@
 //! packet goes to, which bin is next, and what is dropped when there is no room.
 
 use super::bins::{Bins, Measure};
+use super::rounds::Rounds;
 use super::{Entry, Exit, Setting};
-use crate::aqm::{Aqm, Arrival, Backlog, Departure, Law, LawParameters, LawSpec, Outlet, Verdict};
+use crate::aqm::{Aqm, Arrival, Backlog, Departure, Law, LawParameters, LawSpec, Outlet};
 use crate::metrics::Gauges;
 use crate::packet::{DropReason, Packet};
 use crate::units::Time;
@@ -91,11 +92,12 @@ impl Lanes {
 
     /// Asks the law and appends the packet, or drops it; says whether it is in.
     #[inline]
-    pub fn push(&mut self, bin: usize, packet: Packet, entry: &mut Entry) -> bool {
+    pub fn push(&mut self, bin: usize, mut packet: Packet, entry: &mut Entry) -> bool {
         let (now, size, share) = (entry.now, u64::from(packet.size), self.share(bin));
         let (law, backlog) = self.law_of(bin);
         let arrival = Arrival { now, size, backlog, share };
-        if law.on_arrival(&arrival, entry.outlet, entry.rng) == Verdict::Drop {
+        let verdict = law.on_arrival(&arrival, entry.outlet, entry.rng);
+        if entry.refuses(verdict, &mut packet) {
             entry.ledger.dropped(now, packet, DropReason::Aqm);
             return false;
         }
@@ -115,7 +117,9 @@ impl Lanes {
         let (law, waiting) = self.law_of(bin);
         let alone = waiting.packets == 1;
         let departure = Departure { now: exit.now, sojourn, size, left, alone };
-        if law.on_departure(&departure) == Verdict::Pass {
+        let verdict = law.on_departure(&departure);
+        let head = self.bins.head_mut(bin).expect("it has a head");
+        if !exit.refuses(verdict, head) {
             return Head::Passes(size as i64);
         }
         let packet = self.bins.pop_front(bin).expect("it has a head");
@@ -190,6 +194,22 @@ impl Lanes {
         for bin in 0..self.laws.len() {
             let (law, backlog) = self.law_of(bin);
             law.update(now, backlog, outlet);
+        }
+    }
+
+    /// The bin of a flow, where bins are hashed.
+    #[inline]
+    pub fn hashed(&self, tuple: u32) -> usize {
+        tuple as usize % self.count()
+    }
+
+    /// What a flow sees of its bin.
+    pub fn flow_gauges(&self, bin: usize, rounds: &Rounds, out: &mut Gauges) {
+        out.set("bin", "1", bin as f64);
+        out.set("deficit", "B", rounds.deficit(bin) as f64);
+        out.set("bin_bytes", "B", self.bins.backlog_of(bin).bytes as f64);
+        if !self.shared {
+            self.laws[bin].gauges(out);
         }
     }
 

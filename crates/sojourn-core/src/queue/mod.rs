@@ -4,6 +4,7 @@
 //! of them. Schedulers know laws only by their trait, so any law works in any scheduler.
 
 pub mod abb;
+pub mod acks;
 mod bins;
 pub mod drr;
 pub mod fifo;
@@ -12,25 +13,29 @@ mod lanes;
 mod plugs;
 mod rounds;
 pub mod sfq;
+mod watch;
 pub mod weights;
 
 use enum_dispatch::enum_dispatch;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::aqm::{Backlog, LawSpec, Outlet};
+use crate::aqm::{Backlog, LawSpec, Outlet, Verdict};
 use crate::engine::rng::Rng;
-use crate::metrics::{Gauges, Ledger, QueueMeter};
-use crate::packet::Packet;
+use crate::metrics::{Gauges, Ledger, QueueMeter, Series};
+use crate::packet::{DropReason, Packet};
 use crate::scenario::Dialect;
 use crate::units::{BitRate, Time};
 
 pub use abb::Abb;
+use acks::{AckLane, Acks};
 use bins::Measure;
 pub use drr::Drr;
 pub use fifo::Fifo;
 pub use fq::Fq;
 pub use sfq::Sfq;
+pub use watch::FlowKey;
+use watch::Watch;
 pub use weights::Weights;
 
 /// How much a queue may hold.
@@ -88,8 +93,31 @@ pub struct Entry<'a> {
     pub limit: &'a Limit,
     /// The queue's random stream.
     pub rng: &'a mut Rng,
-    /// Where drops are told.
+    /// Packets that may be marked are, rather than dropped, where the law allows it.
+    pub ecn: bool,
+    /// Where drops and marks are told.
     pub ledger: &'a mut Ledger,
+}
+
+impl Entry<'_> {
+    /// Is the packet to be dropped by this verdict? Marks it if that is enough.
+    #[inline]
+    pub fn refuses(&mut self, verdict: Verdict, packet: &mut Packet) -> bool {
+        refuses(verdict, packet, self.ecn, self.ledger)
+    }
+}
+
+#[inline]
+fn refuses(verdict: Verdict, packet: &mut Packet, ecn: bool, ledger: &mut Ledger) -> bool {
+    match verdict {
+        Verdict::Pass => false,
+        Verdict::Signal if ecn && packet.is_markable() => {
+            packet.mark();
+            ledger.marked(packet);
+            false
+        }
+        Verdict::Signal | Verdict::Drop => true,
+    }
 }
 
 /// What the laws of a queue may be told of the queue behind it.
@@ -107,11 +135,19 @@ pub struct Exit<'a> {
     pub now: Time,
     /// The queue behind this one, where the laws look at both.
     pub beyond: Beyond,
-    /// Where drops are told.
+    /// Packets that may be marked are, rather than dropped, where the law allows it.
+    pub ecn: bool,
+    /// Where drops and marks are told.
     pub ledger: &'a mut Ledger,
 }
 
 impl Exit<'_> {
+    /// Is the packet to be dropped by this verdict? Marks it if that is enough.
+    #[inline]
+    pub fn refuses(&mut self, verdict: Verdict, packet: &mut Packet) -> bool {
+        refuses(verdict, packet, self.ecn, self.ledger)
+    }
+
     /// The sojourn time of a packet that leaves now.
     #[inline]
     pub fn sojourn(&self, packet: &Packet) -> Time {
@@ -121,8 +157,7 @@ impl Exit<'_> {
     /// What is left behind a packet that leaves now, `waiting` being what is left in this queue.
     #[inline]
     pub fn left(&self, waiting: Backlog) -> Backlog {
-        let beyond = self.beyond.backlog;
-        Backlog { bytes: waiting.bytes + beyond.bytes, packets: waiting.packets + beyond.packets }
+        waiting.and(self.beyond.backlog)
     }
 }
 
@@ -145,6 +180,8 @@ pub trait Discipline {
     fn name_traffic(&mut self, _names: &[&str]) {}
     /// State worth watching over time.
     fn gauges(&self, out: &mut Gauges);
+    /// What is worth watching of one flow, of which a packet has come: always the same gauges.
+    fn flow_gauges(&self, _flow: FlowKey, _out: &mut Gauges) {}
 }
 
 /// Every scheduler there is.
@@ -197,7 +234,7 @@ impl Default for SchedulerSpec {
 }
 
 /// A queue manager: a limit, a scheduler and a law. With nothing but a limit it is drop-tail.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct QueueSpec {
     /// Bytes the queue may hold. With neither limit: 250 ms at the sustained rate (White 2014 §9).
@@ -210,6 +247,25 @@ pub struct QueueSpec {
     pub scheduler: SchedulerSpec,
     /// What is dropped early; one instance of the law for each bin of the scheduler.
     pub law: LawSpec,
+    /// Where the law signals congestion, packets of transports with ECN are marked rather than
+    /// dropped (RFC 3168 §5). CoDel, FQ-CoDel (RFC 8290 §5.2), PIE (RFC 8033 §5.1) and RED do;
+    /// CoDel-DT and DOCSIS-PIE (RFC 8034 §4.7) always drop.
+    pub ecn: bool,
+    /// What becomes of bare TCP acknowledgements.
+    pub acks: Acks,
+}
+
+impl Default for QueueSpec {
+    fn default() -> Self {
+        Self {
+            limit_bytes: None,
+            limit_packets: None,
+            scheduler: SchedulerSpec::default(),
+            law: LawSpec::default(),
+            ecn: true,
+            acks: Acks::default(),
+        }
+    }
 }
 
 /// Limit of a queue in bytes where the scenario gives none: 250 ms at the sustained rate (White 2014
@@ -222,8 +278,11 @@ pub fn default_limit_bytes(sustained: BitRate) -> u64 {
 pub struct Queue {
     scheduler: Scheduler,
     limit: Limit,
+    ecn: bool,
+    acks: Option<AckLane>,
     rng: Rng,
     meter: QueueMeter,
+    watch: Watch,
 }
 
 impl Queue {
@@ -245,8 +304,11 @@ impl Queue {
         Self {
             scheduler: spec.scheduler.start(&Setting { law: &spec.law, limit: &limit, dialect }),
             limit,
+            ecn: spec.ecn,
+            acks: AckLane::new(spec.acks),
             rng: Rng::named(seed, name),
             meter: QueueMeter::new(name),
+            watch: Watch::default(),
         }
     }
 
@@ -256,9 +318,11 @@ impl Queue {
     }
 
     /// Tells the names of the traffic entries, by the number that packets carry: for schedulers with
-    /// weights, which until then are all 1.
-    pub fn name_traffic(&mut self, names: &[&str]) {
+    /// weights, which until then are all 1, and for the first `watch_flows` flows, which are watched
+    /// one by one.
+    pub fn name_traffic(&mut self, names: &[&str], watch_flows: usize) {
         self.scheduler.name_traffic(names);
+        self.watch = Watch::new(watch_flows, names);
     }
 
     /// Is there room for one more packet, if it is small?
@@ -270,8 +334,24 @@ impl Queue {
     #[inline]
     pub fn enqueue(&mut self, now: Time, mut packet: Packet, outlet: &Outlet, ledger: &mut Ledger) {
         packet.queued_at = now;
-        let entry = &mut Entry { now, outlet, limit: &self.limit, rng: &mut self.rng, ledger };
+        self.watch.note(&packet);
+        if self.acks.is_some() && packet.is_bare_ack() {
+            return self.enqueue_ack(now, packet, ledger);
+        }
+        let Self { limit, ecn, rng, .. } = self;
+        let entry = &mut Entry { now, outlet, limit, rng, ecn: *ecn, ledger };
         self.scheduler.enqueue(packet, entry);
+    }
+
+    fn enqueue_ack(&mut self, now: Time, packet: Packet, ledger: &mut Ledger) {
+        let Some(acks) = &mut self.acks else { return };
+        match acks.replace(packet) {
+            Ok(old) => ledger.dropped(now, old, DropReason::Superseded),
+            Err(packet) if self.limit.admits(acks.backlog(), packet.size.into()) => {
+                acks.push(packet);
+            }
+            Err(packet) => ledger.dropped(now, packet, DropReason::Overflow),
+        }
     }
 
     /// The next packet to send.
@@ -288,7 +368,9 @@ impl Queue {
         beyond: Beyond,
         ledger: &mut Ledger,
     ) -> Option<Packet> {
-        let packet = self.scheduler.dequeue(&mut Exit { now, beyond, ledger })?;
+        let ack = self.acks.as_mut().and_then(AckLane::pop);
+        let exit = &mut Exit { now, beyond, ecn: self.ecn, ledger };
+        let packet = ack.or_else(|| self.scheduler.dequeue(exit))?;
         self.meter.departed(now.since(packet.queued_at));
         Some(packet)
     }
@@ -296,7 +378,8 @@ impl Queue {
     /// What waits.
     #[inline]
     pub fn backlog(&self) -> Backlog {
-        self.scheduler.backlog()
+        let waiting = self.scheduler.backlog();
+        self.acks.as_ref().map_or(waiting, |acks| waiting.and(acks.backlog()))
     }
 
     /// A MAP of the modem brought a grant, and left so many bytes that were asked for ungranted.
@@ -321,10 +404,21 @@ impl Queue {
         &self.meter
     }
 
+    /// All series with their subjects: those of the queue under its name, those of a watched flow
+    /// under that and the flow's.
+    pub fn series(&self) -> impl Iterator<Item = (String, &Series)> {
+        let queue = self.meter.name();
+        let own = self.meter.series().map(|series| (queue.to_owned(), series));
+        let flows = self.watch.series();
+        own.chain(flows.map(move |(flow, series)| (format!("{queue} {flow}"), series)))
+    }
+
     /// Samples the queue for its series, with what its link has to show.
     pub fn sample(&mut self, show_link: impl FnOnce(&mut Gauges)) {
-        let Self { scheduler, meter, .. } = self;
-        meter.sample(scheduler.backlog(), |gauges| {
+        let backlog = self.backlog();
+        let Self { scheduler, meter, watch, .. } = self;
+        watch.sample(scheduler);
+        meter.sample(backlog, |gauges| {
             show_link(gauges);
             scheduler.gauges(gauges);
         });

@@ -53,6 +53,11 @@ impl Rounds {
         self.turns[bin].scheduled
     }
 
+    /// Bytes a bin may still send in its turn; negative if it has sent more than it might.
+    pub fn deficit(&self, bin: usize) -> i64 {
+        self.turns[bin].deficit
+    }
+
     /// How many bins take part.
     pub fn busy(&self) -> usize {
         self.fresh.len() + self.rounds.len()

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::lanes::{Head, Lanes};
 use super::rounds::Rounds;
-use super::{Discipline, Entry, Exit, Scheduler, SchedulerParameters, Setting};
+use super::{Discipline, Entry, Exit, FlowKey, Scheduler, SchedulerParameters, Setting};
 use crate::aqm::{Backlog, Outlet};
 use crate::metrics::Gauges;
 use crate::packet::Packet;
@@ -29,7 +29,7 @@ pub struct Parameters {
     #[schemars(range(min = 1, max = 65_536))]
     pub bins: u32,
     /// Bytes a bin may send in a round (White & Rice 2013 §3.2: 300); 0 for one packet a round, as
-    /// in the first SFQ-CoDel.
+    /// in the first SFQ-CoDel; otherwise at least the 64 of the smallest frame.
     #[schemars(range(min = 0, max = 65_535))]
     pub quantum_bytes: u32,
     /// One law judges all bins by what waits in all of them, and its drop probability is scaled by
@@ -84,7 +84,7 @@ impl Sfq {
 
 impl Discipline for Sfq {
     fn enqueue(&mut self, packet: Packet, entry: &mut Entry) {
-        let bin = packet.tuple as usize % self.lanes.count();
+        let bin = self.lanes.hashed(packet.tuple);
         let size = u64::from(packet.size);
         self.lanes.make_room(size, entry);
         if !entry.limit.admits(self.lanes.backlog(), size) {
@@ -129,5 +129,9 @@ impl Discipline for Sfq {
     fn gauges(&self, out: &mut Gauges) {
         out.set("busy_bins", "1", self.rounds.busy() as f64);
         self.lanes.gauges(out);
+    }
+
+    fn flow_gauges(&self, flow: FlowKey, out: &mut Gauges) {
+        self.lanes.flow_gauges(self.lanes.hashed(flow.tuple), &self.rounds, out);
     }
 }

@@ -4,12 +4,15 @@ use super::check::Fault;
 use super::schema::{Congestion, Dialect, Scenario};
 use super::words;
 use crate::apps::{AppParameters, AppSpec};
-use crate::queue::{QueueSpec, SchedulerParameters, default_limit_bytes};
+use crate::aqm::LawParameters;
+use crate::queue::{QueueSpec, SchedulerParameters, SchedulerSpec, default_limit_bytes};
 use crate::tcp::TcpOptions;
 use crate::units::BitRate;
 
 /// Bytes of a full Ethernet frame with a VLAN tag: what a modem must be able to pass.
 const FULL_PACKET: u64 = 1522;
+/// Bytes of the smallest Ethernet frame.
+const SMALLEST_PACKET: u32 = 64;
 /// Bytes of a jumbo frame.
 const LARGEST_PACKET: u64 = 9018;
 
@@ -31,8 +34,11 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), Fault> {
     }
     weights(scenario, &up.queue, "upstream")?;
     weights(scenario, &down.queue, "downstream")?;
-    let room =
-        Room { packet: largest_packet(scenario), exclusive: scenario.dialect == Dialect::Ns2 };
+    let room = Room {
+        largest: largest_sent(scenario),
+        packet: largest_sent(scenario).max(FULL_PACKET),
+        exclusive: scenario.dialect == Dialect::Ns2,
+    };
     room.check("upstream", &up.queue, up.sustained_mbps, up.burst_bytes)?;
     room.check("downstream", &down.queue, down.sustained_mbps, down.burst_bytes)
 }
@@ -143,7 +149,8 @@ fn tcp(scenario: &Scenario, own: &TcpOptions, path: &str) -> Result<(), Fault> {
     Ok(())
 }
 
-fn largest_packet(scenario: &Scenario) -> u64 {
+/// Bytes of the largest packet that may be sent.
+fn largest_sent(scenario: &Scenario) -> u64 {
     let packet = |app: &AppSpec| match (app, app.tcp()) {
         (AppSpec::Stream(stream), _) => stream.packet_bytes.into(),
         (_, Some(own)) => {
@@ -152,11 +159,13 @@ fn largest_packet(scenario: &Scenario) -> u64 {
         }
         (_, None) => 0,
     };
-    scenario.traffic.values().map(packet).fold(FULL_PACKET, u64::max)
+    scenario.traffic.values().map(packet).fold(0, u64::max)
 }
 
 /// Room for one packet in queues and bursts, without which nothing would ever pass.
 struct Room {
+    /// The largest packet that is sent.
+    largest: u64,
     packet: u64,
     /// A queue never reaches its limit (ns-2.35 queue/drop-tail.cc).
     exclusive: bool,
@@ -183,12 +192,39 @@ impl Room {
                 return Err(Fault::new(format!("{path}.queue.{key}"), message));
             }
         }
+        self.laws(path, queue, mbps)?;
         if burst < self.packet {
             let message =
                 format!("found {burst}; allowed: {} or more, the largest packet", self.packet);
             return Err(Fault::new(format!("{path}.burst_bytes"), message));
         }
         Ok(())
+    }
+
+    /// What laws and schedulers must be to do anything sensible with full packets.
+    fn laws(&self, path: &str, queue: &QueueSpec, mbps: f64) -> Result<(), Fault> {
+        // RFC 8289 §4.3: the interval covers a round trip, which is more than one packet.
+        let packet_ms = BitRate::from_mbps(mbps).time_for(FULL_PACKET).ms_f64();
+        if let Some(interval) = queue.law.interval_ms().filter(|interval| *interval < packet_ms) {
+            let message = format!(
+                "found {interval}; allowed: {packet_ms:.3} or more, the time of a packet of \
+                 {FULL_PACKET} bytes at the sustained rate"
+            );
+            return Err(Fault::new(format!("{path}.queue.law.interval_ms"), message));
+        }
+        let (quantum, allowed) = match &queue.scheduler {
+            // Shreedhar & Varghese 1996 §3: less, and turns pass in which nothing may be sent.
+            SchedulerSpec::Drr(drr) if u64::from(drr.quantum_bytes) < self.largest => {
+                (drr.quantum_bytes, format!("{} or more, the largest packet", self.largest))
+            }
+            SchedulerSpec::Sfq(sfq) if (1..SMALLEST_PACKET).contains(&sfq.quantum_bytes) => {
+                let or_more = format!("{SMALLEST_PACKET} or more, the smallest frame");
+                (sfq.quantum_bytes, format!("0 for one packet a round, or {or_more}"))
+            }
+            _ => return Ok(()),
+        };
+        let message = format!("found {quantum}; allowed: {allowed}");
+        Err(Fault::new(format!("{path}.queue.scheduler.quantum_bytes"), message))
     }
 
     fn least(&self, packet: u64) -> u64 {

@@ -252,11 +252,15 @@ pub struct Metrics {
     pub series_interval_ms: f64,
     /// Keep the fate of every packet. Memory then grows with the run: about 40 bytes a packet.
     pub packet_trace: bool,
+    /// How many flows of each queue are watched one by one, the first that come: series of the bin,
+    /// weight, deficit and law's state of each, where the queue manager tells flows apart.
+    #[schemars(range(min = 0, max = 64))]
+    pub watch_flows: u32,
 }
 
 impl Default for Metrics {
     fn default() -> Self {
-        Self { series_interval_ms: 100.0, packet_trace: false }
+        Self { series_interval_ms: 100.0, packet_trace: false, watch_flows: 0 }
     }
 }
 

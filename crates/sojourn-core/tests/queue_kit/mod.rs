@@ -55,7 +55,7 @@ impl Rig {
     /// An empty queue before an outlet of this rate.
     pub fn new(spec: &QueueSpec, dialect: Dialect, mbps: f64) -> Self {
         let mut queue = Queue::new(spec, u64::MAX, dialect, "upstream", 1);
-        queue.name_traffic(&TRAFFIC);
+        queue.name_traffic(&TRAFFIC, 0);
         let rate = BitRate::from_mbps(mbps);
         let buffer_bytes = queue.buffer_bytes();
         let outlet = Outlet { tokens: 0.0, sustained: rate, peak: rate, buffer_bytes };

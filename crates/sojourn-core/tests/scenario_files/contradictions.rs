@@ -137,3 +137,54 @@ fn tcp_options_that_contradict_each_other() {
     // The ns-2 dialect starts with 2 segments.
     only(SMALL, &["tcp.max_window_segments=5", "dialect=ns2"]);
 }
+
+#[test]
+fn intervals_and_quanta_below_a_packet() {
+    // 1522 bytes at 5 Mbps: 8 * 1522 / 5e6 = 2.4352 ms.
+    assert_eq!(
+        refusal_of(&["upstream.queue.law={ kind = 'codel', interval_ms = 2.4 }"]),
+        "--set upstream.queue.law={ kind = 'codel', interval_ms = 2.4 }: \
+         upstream.queue.law.interval_ms: found 2.4; allowed: 2.435 or more, the time of a packet of \
+         1522 bytes at the sustained rate"
+    );
+    assert_eq!(
+        refusal_of(&["upstream.queue.scheduler={ kind = 'drr', quantum_bytes = 1499 }"]),
+        "--set upstream.queue.scheduler={ kind = 'drr', quantum_bytes = 1499 }: \
+         upstream.queue.scheduler.quantum_bytes: found 1499; allowed: 1512 or more, the largest packet"
+    );
+    assert_eq!(
+        refusal_of(&["upstream.queue.scheduler={ kind = 'sfq', quantum_bytes = 63 }"]),
+        "--set upstream.queue.scheduler={ kind = 'sfq', quantum_bytes = 63 }: \
+         upstream.queue.scheduler.quantum_bytes: found 63; allowed: 0 for one packet a round, or 64 \
+         or more, the smallest frame"
+    );
+}
+
+#[test]
+fn parameters_of_queue_managers_that_make_no_sense() {
+    for (key, value, allowed) in [
+        (
+            "law",
+            "{ kind = 'codel', target_ms = 0 }",
+            "law.target_ms: found 0; allowed: a number from 0.01",
+        ),
+        (
+            "law",
+            "{ kind = 'pie', update_ms = 0 }",
+            "law.update_ms: found 0; allowed: a number from 0.1",
+        ),
+        (
+            "scheduler",
+            "{ kind = 'sfq', bins = 0 }",
+            "scheduler.bins: found 0; allowed: a whole number from 1",
+        ),
+        (
+            "scheduler",
+            "{ kind = 'drr', weights = { upload = 0 } }",
+            "scheduler.weights.upload: found 0; allowed: a number from 0.01",
+        ),
+    ] {
+        let refused = refusal_of(&[&format!("upstream.queue.{key}={value}")]);
+        assert!(refused.contains(&format!("upstream.queue.{allowed}")), "{refused}");
+    }
+}

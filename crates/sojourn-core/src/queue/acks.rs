@@ -1,0 +1,103 @@
+//! A lane for bare acknowledgements before the queue: what cable modems do so that a full upstream
+//! queue does not throttle downloads (White & Rice 2013 §1.3; RFC 3449 §5.2).
+//!
+//! An acknowledgement that supersedes one of the same connection that still waits takes its place
+//! (RFC 3449 §5.2.1, ACK filtering). One that says no more than the last, or follows one with
+//! selective acknowledgements, is a sign of loss that the sender counts: both stay.
+//!
+//! Left out: what modems do differs and is not published; thinning out without a waiting
+//! acknowledgement, and generating those left out again at the CMTS.
+
+use std::collections::VecDeque;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::aqm::Backlog;
+use crate::packet::Packet;
+
+/// What becomes of bare acknowledgements.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Acks {
+    /// They wait like all packets.
+    #[default]
+    InOrder,
+    /// They go before all other packets, in a lane with the queue's limit and no law.
+    Prioritised,
+    /// They go before all other packets, and a newer one takes the place of an older one.
+    Aggregated,
+}
+
+/// Acknowledgements that wait, first in, first out.
+pub struct AckLane {
+    aggregates: bool,
+    packets: VecDeque<Packet>,
+    bytes: u64,
+    /// How many have left.
+    left: u64,
+    /// By slot of the connection: the number of its acknowledgement that came last, counted from the
+    /// first that ever came.
+    latest: Vec<u64>,
+}
+
+impl AckLane {
+    /// An empty lane, if acknowledgements have one.
+    pub fn new(acks: Acks) -> Option<Self> {
+        (acks != Acks::InOrder).then(|| Self {
+            aggregates: acks == Acks::Aggregated,
+            packets: VecDeque::new(),
+            bytes: 0,
+            left: 0,
+            latest: Vec::new(),
+        })
+    }
+
+    /// What waits.
+    pub fn backlog(&self) -> Backlog {
+        Backlog { bytes: self.bytes, packets: self.packets.len() as u64 }
+    }
+
+    /// Puts an acknowledgement into the place of one that it supersedes and gives that back; or gives
+    /// back the acknowledgement itself.
+    pub fn replace(&mut self, packet: Packet) -> Result<Packet, Packet> {
+        match self.superseded_by(&packet) {
+            Some(place) => {
+                self.bytes += u64::from(packet.size);
+                let old = std::mem::replace(&mut self.packets[place], packet);
+                self.bytes -= u64::from(old.size);
+                Ok(old)
+            }
+            None => Err(packet),
+        }
+    }
+
+    fn superseded_by(&self, packet: &Packet) -> Option<usize> {
+        let number = *self.latest.get(packet.flow as usize).filter(|_| self.aggregates)?;
+        let place = number.checked_sub(self.left)? as usize;
+        let old = self.packets.get(place)?;
+        let same = old.flow == packet.flow && old.generation == packet.generation;
+        let is_plain = old.segment.sack[0].end == 0;
+        (same && is_plain && old.segment.ack < packet.segment.ack).then_some(place)
+    }
+
+    /// Appends an acknowledgement.
+    pub fn push(&mut self, packet: Packet) {
+        let slot = packet.flow as usize;
+        if slot >= self.latest.len() {
+            self.latest.resize(slot + 1, u64::MAX);
+        }
+        self.latest[slot] = self.left + self.packets.len() as u64;
+        self.bytes += u64::from(packet.size);
+        self.packets.push_back(packet);
+    }
+
+    /// The next acknowledgement to send.
+    #[inline]
+    pub fn pop(&mut self) -> Option<Packet> {
+        let packet = self.packets.pop_front()?;
+        self.bytes -= u64::from(packet.size);
+        self.left += 1;
+        Some(packet)
+    }
+}
