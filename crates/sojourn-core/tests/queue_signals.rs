@@ -62,7 +62,9 @@ fn signals(law: &str) -> (u64, u64) {
             seq += 1;
             rig.put(Packet { ecn: Ecn::Ect0, ..datagram(0, seq, 500) });
         }
-        (0..if ms % 2 == 0 { 2 } else { 3 }).for_each(|_| drop(rig.take()));
+        for _ in 0..2 + ms % 2 {
+            rig.take();
+        }
     }
     let account = rig.ledger.account(0, Direction::Up);
     (account.marked.packets, account.dropped[1].packets)
