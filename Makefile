@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
-.PHONY: help run test lint bench
+.PHONY: help run test lint bench figures
 .DEFAULT_GOAL := help
 
 help: ## List the targets
@@ -26,6 +26,9 @@ lint: $(VENV)/packages ## Check formatting, lints and types
 
 bench: ## Measure the simulator's speed
 	cargo bench -p sojourn-core --locked --bench packet_cost --bench queue_cost
+
+figures: $(VENV)/installed ## Draw the figures of docs/queues anew
+	$(BIN)/python -m sojourn.studies.queues docs/queues/img
 
 # Python files are live; only a change of the Rust code or of the package's description builds anew.
 $(VENV)/installed: $(VENV)/packages $(RUST) pyproject.toml

@@ -1,22 +1,33 @@
 //! Pieces of queue managers by themselves, for the figures that show how they behave.
 
+use std::fmt::Display;
+
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use sojourn_core::aqm::pie_parts::Derandomiser;
+use sojourn_core::aqm::{Aqm, Arrival, Backlog, Departure, Law, LawParameters, Outlet, Verdict};
 use sojourn_core::engine::rng::Rng;
+use sojourn_core::metrics::Gauges;
+use sojourn_core::queue::default_limit_bytes;
+use sojourn_core::units::{BitRate, Time};
+
+use crate::panics::caught;
+use crate::variant::Variant;
 
 /// Arrivals up to and with each of so many drops, at a constant drop probability, by the
 /// de-randomiser of PIE and DOCSIS-PIE.
 #[pyfunction]
 pub fn derandomiser_runs(probability: f64, drops: usize, seed: u64) -> PyResult<Vec<u64>> {
     if !(probability > 0.0 && probability <= 1.0) {
-        return Err(PyValueError::new_err(format!(
-            "probability: found {probability}; allowed: above 0, up to 1"
-        )));
+        return Err(refused("probability", probability, "above 0, up to 1"));
     }
     let mut derandomiser = Derandomiser::default();
     let mut rng = Rng::named(seed, "de-randomiser");
     Ok((0..drops).map(|_| run_length(&mut derandomiser, probability, &mut rng)).collect())
+}
+
+fn refused(key: &str, found: impl Display, allowed: &str) -> PyErr {
+    PyValueError::new_err(format!("{key}: found {found}; allowed: {allowed}"))
 }
 
 fn run_length(derandomiser: &mut Derandomiser, probability: f64, rng: &mut Rng) -> u64 {
@@ -28,5 +39,70 @@ fn run_length(derandomiser: &mut Derandomiser, probability: f64, rng: &mut Rng) 
         if derandomiser.says_drop(probability, rng) {
             return length;
         }
+    }
+}
+
+/// Bytes of the packets of the open loop: DOCSIS-PIE's mean packet, and a sixteenth of what PIE
+/// measures its departure rate over, so that neither size adds a factor.
+const OPEN_LOOP_BYTES: u64 = 1024;
+
+const MOST_PACKETS: u64 = 1_000_000;
+
+/// What a law does while nothing it does has an effect: the downstream's law of a scenario before
+/// its link, where `backlog` packets wait at all times, through so many arrivals and departures.
+///
+/// Gives the numbers of the arrivals, from 0, that it would have dropped, and its drop probability
+/// after each update, if it has one.
+#[pyfunction]
+pub fn open_loop(variant: &Variant, backlog: u64, arrivals: u64) -> PyResult<(Vec<u64>, Vec<f64>)> {
+    for (key, found) in [("backlog", backlog), ("arrivals", arrivals)] {
+        if !(1..=MOST_PACKETS).contains(&found) {
+            return Err(refused(key, found, "1 to 1000000"));
+        }
+    }
+    caught(|| OpenLoop::new(variant, backlog).run(arrivals))
+}
+
+struct OpenLoop {
+    law: Law,
+    rng: Rng,
+    outlet: Outlet,
+    backlog: Backlog,
+    probabilities: Vec<f64>,
+}
+
+impl OpenLoop {
+    fn new(variant: &Variant, backlog: u64) -> Self {
+        let link = &variant.scenario.downstream;
+        let rate = BitRate::from_mbps(link.sustained_mbps);
+        let buffer_bytes = link.queue.limit_bytes.unwrap_or_else(|| default_limit_bytes(rate));
+        Self {
+            law: link.queue.law.start(),
+            rng: Rng::named(variant.scenario.seed, "open loop"),
+            outlet: Outlet { tokens: 0.0, sustained: rate, peak: rate, buffer_bytes },
+            backlog: Backlog { bytes: backlog * OPEN_LOOP_BYTES, packets: backlog },
+            probabilities: Vec::new(),
+        }
+    }
+
+    fn run(mut self, arrivals: u64) -> (Vec<u64>, Vec<f64>) {
+        let gap = self.outlet.sustained.time_for(OPEN_LOOP_BYTES);
+        let sojourn = gap.times(self.backlog.packets);
+        let dropped = (0..arrivals).filter(|n| self.exchange(gap.times(*n), sojourn)).collect();
+        (dropped, self.probabilities)
+    }
+
+    /// A packet leaves and one comes: is that one dropped?
+    fn exchange(&mut self, now: Time, sojourn: Time) -> bool {
+        while self.law.next_update() <= now {
+            self.law.update(self.law.next_update(), self.backlog, &self.outlet);
+            let mut gauges = Gauges::default();
+            self.law.gauges(&mut gauges);
+            self.probabilities.extend(gauges.get("drop_probability"));
+        }
+        let (size, left) = (OPEN_LOOP_BYTES, self.backlog);
+        self.law.on_departure(&Departure { now, sojourn, size, left, alone: false });
+        let arrival = Arrival { now, size, backlog: self.backlog, share: 1.0 };
+        self.law.on_arrival(&arrival, &self.outlet, &mut self.rng) == Verdict::Drop
     }
 }

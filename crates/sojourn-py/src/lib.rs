@@ -29,7 +29,7 @@ mod _sojourn {
     #[pymodule_export]
     use super::job::{Job, run};
     #[pymodule_export]
-    use super::laws::derandomiser_runs;
+    use super::laws::{derandomiser_runs, open_loop};
     #[pymodule_export]
     use super::results::RunResult;
     #[pymodule_export]

@@ -1,12 +1,11 @@
 """Drawing for paper: one axes, one line or set of dots per series."""
 
-import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
-from io import BytesIO
 from typing import Any
 
 from ..report.curves import PALETTE, Numbers
+from ..report.svg import blank, to_svg
 
 
 @dataclass(frozen=True)
@@ -21,13 +20,7 @@ class Plot:
 
 def svg(plots: Sequence[Plot], **axes: Any) -> bytes:
     """The picture of some series; `axes` are matplotlib's: labels, scales, limits."""
-    # The first time it builds a cache of fonts, which it would tell on stderr.
-    logging.getLogger("matplotlib").setLevel(logging.ERROR)
-    from matplotlib import rc_context
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(7, 4), layout="constrained")
-    canvas = figure.subplots()
+    figure, canvas = blank()
     for index, plot in enumerate(plots):
         style = {"marker": "o", "linestyle": "", "markersize": 4} if plot.dots else {"lw": 1.2}
         color = PALETTE[index % len(PALETTE)]
@@ -36,7 +29,4 @@ def svg(plots: Sequence[Plot], **axes: Any) -> bytes:
     canvas.grid(alpha=0.3)
     if len(plots) > 1:
         figure.legend(loc="outside upper center", ncols=min(len(plots), 4), frameon=False)
-    out = BytesIO()
-    with rc_context({"svg.hashsalt": "sojourn"}):
-        figure.savefig(out, format="svg", metadata={"Date": None})
-    return out.getvalue()
+    return to_svg(figure)

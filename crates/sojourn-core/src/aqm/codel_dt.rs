@@ -74,6 +74,8 @@ pub struct CodelDt {
     interval: Time,
     prediction: Prediction,
     rate: ByRate,
+    /// Sojourn time predicted for the last arrival.
+    predicted_s: f64,
     /// Largest packet seen, in bytes: with no more than that waiting nothing is dropped.
     largest: u64,
     dropping: bool,
@@ -94,6 +96,7 @@ impl CodelDt {
             interval: Time::from_secs_f64(p.interval_ms / 1e3),
             prediction: p.prediction,
             rate: ByRate::new(p.rate_threshold_bytes),
+            predicted_s: 0.0,
             largest: FIRST_LARGEST,
             dropping: false,
             drop_time: None,
@@ -102,7 +105,7 @@ impl CodelDt {
         }
     }
 
-    fn predicted_s(&self, bytes: u64, outlet: &Outlet) -> f64 {
+    fn predict_s(&self, bytes: u64, outlet: &Outlet) -> f64 {
         match self.prediction {
             Prediction::Shaper => outlet.drain_s(bytes as f64),
             Prediction::DepartureRate => self.rate.latency_s(bytes),
@@ -136,8 +139,8 @@ impl CodelDt {
 impl Aqm for CodelDt {
     fn on_arrival(&mut self, packet: &Arrival, outlet: &Outlet, _rng: &mut Rng) -> Verdict {
         self.largest = self.largest.max(packet.size);
-        let predicted_s = self.predicted_s(packet.backlog.bytes + packet.size, outlet);
-        if predicted_s < self.target_s || packet.backlog.bytes <= self.largest {
+        self.predicted_s = self.predict_s(packet.backlog.bytes + packet.size, outlet);
+        if self.predicted_s < self.target_s || packet.backlog.bytes <= self.largest {
             self.dropping = false;
             self.drop_time = None;
             return Verdict::Pass;
@@ -163,6 +166,7 @@ impl Aqm for CodelDt {
 
     fn gauges(&self, out: &mut Gauges) {
         out.set("codel_count", "drops", if self.dropping { self.count as f64 } else { 0.0 });
+        out.set("predicted_sojourn", "ms", self.predicted_s * 1e3);
     }
 }
 
@@ -208,7 +212,11 @@ mod tests {
     fn the_mac_allowance_comes_off_the_target() {
         // 13 000 + 1000 bytes are 14 ms, the target less 6 ms: not below it any more.
         assert!(drop_times(&mut CodelDt::new(&Parameters::default()), 12_999, 0, 400).is_empty());
-        assert_eq!(drop_times(&mut CodelDt::new(&Parameters::default()), 13_000, 0, 200).len(), 1);
+        let mut law = CodelDt::new(&Parameters::default());
+        assert_eq!(drop_times(&mut law, 13_000, 0, 200).len(), 1);
+        let mut gauges = Gauges::default();
+        law.gauges(&mut gauges);
+        assert_eq!(gauges.get("predicted_sojourn"), Some(14.0));
     }
 
     #[test]

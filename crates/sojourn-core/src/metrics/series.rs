@@ -64,6 +64,11 @@ impl Gauges {
     pub fn set(&mut self, name: &'static str, unit: &'static str, value: f64) {
         self.0.push((name, unit, value));
     }
+
+    /// What is shown under `name`, if anything is.
+    pub fn get(&self, name: &str) -> Option<f64> {
+        self.0.iter().find(|(shown, _, _)| *shown == name).map(|(_, _, value)| *value)
+    }
 }
 
 /// The series of gauges that are shown once per sampling interval, always in the same order.

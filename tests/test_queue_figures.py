@@ -1,0 +1,172 @@
+"""The figures of docs/queues: their numbers, and that each page carries its own."""
+
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import ROOT
+from sojourn._sojourn import open_loop
+from sojourn.api import load
+from sojourn.studies import Drawing, UnknownError
+from sojourn.studies.queues import FIGURES
+from sojourn.studies.queues.__main__ import main
+from sojourn.studies.queues.laws import red_run
+from sojourn.studies.queues.link import scenario, stream
+
+PAGES = ROOT / "docs" / "queues"
+Compared = tuple[np.ndarray, np.ndarray, np.ndarray]
+
+
+@cache
+def drawing(name: str) -> Drawing:
+    return FIGURES[name]()
+
+
+def compared(name: str) -> dict[str, Compared]:
+    """By series: x, what is expected and what was simulated."""
+    rows: dict[str, list[tuple[float, ...]]] = {}
+    for series, *values in drawing(name).rows:
+        rows.setdefault(series, []).append(tuple(values))
+    return {series: tuple(np.array(values).T) for series, values in rows.items()}
+
+
+def only(name: str) -> Compared:
+    ((_, values),) = compared(name).items()
+    return values
+
+
+def test_drop_tail_waits_for_its_limit_less_half_a_packet() -> None:
+    # Packets come twice as fast as they leave: one just as the one before leaves, too early, and
+    # one half a packet later, which takes the free place. 1500 B are 2.4 ms at 5 Mbps.
+    for series, half_packet_ms in (("5 Mbps", 1.2), ("50 Mbps", 0.12)):
+        _, limit_ms, greatest_ms = compared("drop-tail")[series]
+        assert limit_ms - greatest_ms == pytest.approx(half_packet_ms, abs=1e-6)
+
+
+def test_codel_drops_the_first_packet_that_leaves_after_each_due_time() -> None:
+    _, due_ms, dropped_ms = only("codel")
+    # RFC 8289 §5.5: 100, + 100/sqrt(2), + 100/sqrt(3); the hundredth drop is at 1848.96 ms.
+    assert due_ms[[0, 1, 2, 98]] == pytest.approx([100, 170.71, 228.45, 1848.96], abs=0.01)
+    # A packet leaves every 0.12 ms (1500 B at 100 Mbps); so do the times of the first drop.
+    late_ms = dropped_ms - due_ms
+    assert late_ms.min() > -1e-6
+    assert late_ms.max() <= 0.12
+
+
+def test_codel_dt_predicts_all_but_the_packet_being_sent_and_the_mac() -> None:
+    figure = compared("codel-dt")
+    _, predicted, took = figure["downstream, no MAC"]
+    # 1500 B at 5 Mbps are 2.4 ms, of which anything may be left.
+    assert len(took) > 100
+    assert 0 <= (took - predicted).min() < 0.2
+    assert 2.2 < (took - predicted).max() <= 2.4
+    _, predicted, took = figure["upstream, with MAC"]
+    # Request and grant take 4 to 8 ms, and less the more of the queue they overlap with.
+    assert len(took) > 100
+    assert (took - predicted).max() <= 8
+    assert 0 < np.median(took - predicted) < 6
+
+
+def test_pie_climbs_by_the_steps_of_rfc_8033() -> None:
+    update, expected, simulated = only("pie")
+    # 0.125 * 0.015 = 1.875e-3: / 2048 = 9.1553e-7, twice, as that is below 1e-6; then / 512.
+    assert expected[:3] == pytest.approx([9.1553e-7, 1.83105e-6, 5.49316e-6], rel=1e-5)
+    assert len(update) == 400
+    assert simulated == pytest.approx(expected, rel=1e-9)
+
+
+def test_docsis_pie_climbs_by_the_steps_of_rfc_8034() -> None:
+    update, expected, simulated = only("docsis-pie")
+    # (0.25 * 0.010 + 2.5 * 0.020) / 2048, then twice 0.25 * 0.010 / 128.
+    assert expected[:3] == pytest.approx([2.56348e-5, 4.51660e-5, 6.46973e-5], rel=1e-5)
+    reached = [int(update[expected >= p * (1 - 1e-9)][0]) for p in (1e-4, 1e-3, 1e-2, 0.1, 1)]
+    assert reached == [5, 17, 46, 118, 298]
+    assert simulated == pytest.approx(expected, rel=1e-9)
+
+
+def test_the_derandomiser_drops_the_exact_share() -> None:
+    # 20 000 runs whose lengths deviate by about half their mean: 0.4 %, four times that allowed.
+    _, expected, simulated = only("docsis-pie-drops")
+    assert simulated == pytest.approx(expected, rel=0.016)
+
+
+def test_early_pie_settles_at_its_reference_at_all_operating_points() -> None:
+    for percent, reference_ms, delay_ms in compared("pie-early").values():
+        # Seven loads, of drop probabilities below 0.01, to 0.1 and above.
+        assert (percent < 1).sum() >= 2 and (percent > 10).sum() >= 2
+        # PIE counts what waits. A packet waits for half of the one being sent too: 0.3 ms of 0.6.
+        assert (delay_ms - reference_ms).min() > 0
+        assert (delay_ms - reference_ms).max() < 0.32
+
+
+def test_red_drops_the_exact_share() -> None:
+    # p = 1/2, wait: never the first, the second with 1/2 / (2 - 1), the third for sure: 2.5.
+    # p = 1/4, no wait: 1/4 / (1 - 1/4) = 1/3, then 1/2, then 1: evenly the first to the third.
+    assert (red_run(0.5, True), red_run(0.25, False)) == (2.5, pytest.approx(2))
+    # Runs are uniform on 1/p to 2/p or on 0 to 1/p, deviating by 0.19 and 0.58 of their mean. Of
+    # 100 000 packets 780 and 2300 are dropped at least: 0.7 and 1.2 %, four times that allowed.
+    (_, expected, simulated), (_, no_wait, no_wait_simulated) = compared("red").values()
+    assert simulated == pytest.approx(expected, rel=0.028)
+    assert no_wait_simulated == pytest.approx(no_wait, rel=0.048)
+
+
+def test_drr_shares_are_max_min_fair() -> None:
+    for _, expected, simulated in compared("drr").values():
+        # A round of weight 16 is 24 kB, and one packet more: 0.0035 Mbps of 60 s.
+        assert simulated == pytest.approx(expected, abs=0.0035)
+
+
+@pytest.mark.parametrize("name", ["fq", "sfq"])
+def test_a_game_waits_as_long_as_it_must_at_most(name: str) -> None:
+    for series, (_, bound_ms, greatest_ms) in compared(name).items():
+        packet_ms = 12 / float(series.removesuffix(" Mbps"))
+        # Of 1900 packets spread evenly over a packet's time one comes within 1 % of the bound.
+        assert (bound_ms - greatest_ms).min() > 0
+        assert (bound_ms - greatest_ms).max() < 0.01 * packet_ms
+
+
+def test_sfq_pie_holds_bins_in_proportion_to_their_drops() -> None:
+    rates, expected_ms, latency_ms = only("sfq-pie")
+    # Fair share 8 of 10 to 20 Mbps: 0.2 to 0.6 are dropped, 2.618 of six in all. 45 ms * 6 * 0.2 /
+    # 2.618 = 20.6 ms.
+    assert (rates[0], rates[-1]) == (10, 20)
+    assert expected_ms[[0, -1]] == pytest.approx([20.63, 61.89], abs=0.01)
+    # Means are multiplied, as if p and the bins held still; and sending takes 0.25 ms.
+    assert latency_ms == pytest.approx(expected_ms, rel=0.05)
+
+
+def test_abb_shares_as_in_table_5_1() -> None:
+    fair = np.array([4, 6, 7, 7, 7, 7])
+    published_index = {"1 bin": 0.937, "2 bins": 0.995, "3 bins": 0.996}
+    for series, (_, published, simulated) in compared("abb").items():
+        share = simulated / fair
+        index = share.sum() ** 2 / (6 * (share**2).sum())
+        assert index == pytest.approx(published_index[series], abs=0.01)
+        assert simulated == pytest.approx(published, abs=1.6)
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_every_figure_is_on_its_page(name: str) -> None:
+    page = PAGES / f"{name.removesuffix('-drops')}.md"
+    assert f"](img/{name}.svg)" in page.read_text()
+    assert (PAGES / "img" / f"{name}.svg").read_bytes().startswith(b"<?xml")
+
+
+def test_every_page_has_a_figure() -> None:
+    pages = {path.stem for path in PAGES.glob("*.md")} - {"README"}
+    assert pages <= set(FIGURES)
+
+
+def test_a_figure_is_drawn_with_the_same_bits_each_time(tmp_path: Path) -> None:
+    main(str(tmp_path), "codel")
+    assert (tmp_path / "codel.svg").read_bytes() == drawing("codel").svg
+    with pytest.raises(UnknownError, match="found 'cdel'; allowed: drop-tail, codel"):
+        main(str(tmp_path), "cdel")
+
+
+@pytest.mark.parametrize(("backlog", "arrivals"), [(0, 1), (1, 0), (1_000_001, 1)])
+def test_an_open_loop_of_too_few_or_many_packets_is_refused(backlog: int, arrivals: int) -> None:
+    (variant,) = load(scenario(8, {}, {"none": stream(1)}, 1))
+    with pytest.raises(ValueError, match=r"found \d+; allowed: 1 to 1000000"):
+        open_loop(variant, backlog, arrivals)
