@@ -103,6 +103,6 @@ impl OpenLoop {
         let (size, left) = (OPEN_LOOP_BYTES, self.backlog);
         self.law.on_departure(&Departure { now, sojourn, size, left, alone: false });
         let arrival = Arrival { now, size, backlog: self.backlog, share: 1.0 };
-        self.law.on_arrival(&arrival, &self.outlet, &mut self.rng) == Verdict::Drop
+        self.law.on_arrival(&arrival, &self.outlet, &mut self.rng) != Verdict::Pass
     }
 }
