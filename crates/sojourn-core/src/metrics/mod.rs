@@ -3,6 +3,7 @@
 //! Everything here is streaming: memory does not grow with the length of the run, except for the
 //! optional packet trace.
 
+pub mod fairness;
 pub mod latency;
 pub mod ledger;
 pub mod qoe;
