@@ -39,7 +39,7 @@ pub fn mmr(x: Vec<f64>) -> PyResult<Option<f64>> {
 }
 
 fn all_at_least_zero(name: &str, values: &[f64]) -> PyResult<()> {
-    match values.iter().find(|value| !(**value >= 0.0)) {
+    match values.iter().find(|value| value.is_nan() || **value < 0.0) {
         None => Ok(()),
         Some(value) => {
             Err(PyValueError::new_err(format!("{name}: found {value}; allowed: 0 or more")))
