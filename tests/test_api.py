@@ -31,7 +31,10 @@ def test_meta(traced: sojourn.Result) -> None:
     assert 0 < traced.meta["forwarded_packets"] < delivered < traced.meta["events"]
 
 
-@pytest.mark.parametrize("table", ["flows", "queues", "pages", "latencies", "series", "packets"])
+TABLES = ["flows", "qualities", "connections", "queues", "pages", "latencies", "series", "packets"]
+
+
+@pytest.mark.parametrize("table", TABLES)
 def test_tables_reach_pandas_and_polars(traced: sojourn.Result, table: str) -> None:
     arrow = getattr(traced, table)
     assert isinstance(arrow, pa.Table)
@@ -166,5 +169,5 @@ def test_tables_of_a_comparison_are_those_of_its_results(comparison: sojourn.Com
     assert flows.num_rows == sum(result.flows.num_rows for result in comparison.values())
     of_codel = flows.filter(pc.equal(flows["variant"], "CoDel")).drop_columns("variant")
     assert of_codel.combine_chunks() == comparison["CoDel"].flows.combine_chunks()
-    for name in ("queues", "pages", "latencies", "series", "packets"):
+    for name in TABLES[1:]:
         assert getattr(comparison, name).column_names[0] == "variant"

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 import sojourn
 from sojourn.report import latency_cdf_svg, report_html
-from sojourn.report.curves import latency_cdfs
+from sojourn.report.curves import latency_cdfs, page_cdfs
 from sojourn.report.definitions import DEFINITIONS
 from sojourn.summary import flows_of
 
@@ -43,7 +43,7 @@ def test_every_variant_is_there_in_full(markup: str, comparison: sojourn.Compari
 
 def test_every_plot_has_a_label_and_a_heading(markup: str) -> None:
     plots = re.findall(r'<div class="plot" role="img" aria-label="Plot: ([^"]+)"', markup)
-    assert len(plots) == 4
+    assert len(plots) == 5
     assert markup.count("<h1>") == 1
     assert '<html lang="en">' in markup
 
@@ -61,7 +61,7 @@ def test_variant_names_cannot_end_the_script(alone: object) -> None:
     assert name not in page
 
 
-@pytest.mark.parametrize("table", ["flows", "queues"])
+@pytest.mark.parametrize("table", ["flows", "qualities", "connections", "queues", "pages"])
 def test_every_column_is_defined(traced: sojourn.Result, table: str) -> None:
     patterns = [d.name.replace("*", ".+") for d in DEFINITIONS] + ["queue"]
     for column in getattr(traced, table).column_names:
@@ -82,6 +82,15 @@ def test_cdfs_are_short_and_end_at_all_packets(comparison: sojourn.Comparison) -
         assert curve.y[-1] == pytest.approx(100)
         assert (curve.x[1:] > curve.x[:-1]).all()
         assert (curve.y[1:] > curve.y[:-1]).all()
+
+
+def test_page_cdfs_are_those_of_the_pages(comparison: sojourn.Comparison) -> None:
+    curves = page_cdfs(comparison)
+    assert [curve.name for curve in curves] == list(comparison)
+    for curve, result in zip(curves, comparison.values(), strict=True):
+        times = sorted(result.pages["load_time_s"].to_pylist())
+        assert curve.x.tolist() == times
+        assert curve.y == pytest.approx([100 * n / len(times) for n in range(1, len(times) + 1)])
 
 
 def test_cdf_agrees_with_the_median(traced: sojourn.Result) -> None:

@@ -3,7 +3,7 @@
 import json
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from . import _sojourn
+from .fairness import Fairness, fairness
 from .runner import Progress, run_all
 from .toml_text import toml_document, toml_value
 
@@ -85,13 +86,26 @@ class Result(Outcome):
         return pa.table(self._native.flows)
 
     @cached_property
+    def qualities(self) -> pa.Table:
+        """One row per quality and direction: counts, loss and scores of all entries judged so."""
+        return pa.table(self._native.qualities)
+
+    @cached_property
+    def connections(self) -> pa.Table:
+        """One row per TCP connection and direction: when, how much, what was lost and sent again.
+
+        The first of each traffic entry alone, as many as the scenario's `metrics.connections`.
+        """
+        return pa.table(self._native.connections)
+
+    @cached_property
     def queues(self) -> pa.Table:
         """One row per queue: sojourn times in ms."""
         return pa.table(self._native.queues)
 
     @cached_property
     def pages(self) -> pa.Table:
-        """One row per web page loaded: start and load time in s."""
+        """One row per web page loaded: start and load time in s, and its place among the others."""
         return pa.table(self._native.pages)
 
     @cached_property
@@ -108,6 +122,38 @@ class Result(Outcome):
     def packets(self) -> pa.Table:
         """The fate of every packet; empty unless the scenario sets `metrics.packet_trace`."""
         return pa.table(self._native.packets)
+
+    def fairness(
+        self,
+        traffic: Sequence[str],
+        *,
+        from_s: float = 0.0,
+        to_s: float | None = None,
+        shares: Mapping[str, float] | None = None,
+        demands_mbps: Mapping[str, float] | None = None,
+        capacity_mbps: float | None = None,
+    ) -> Fairness:
+        """How evenly the flows of these entries shared the capacity from `from_s` to `to_s`.
+
+        A flow is a TCP connection, in the direction that carries the payload, or the datagrams of
+        an entry; its throughput is that of bytes on the wire, exact at multiples of the series'
+        interval and taken as even within one. What it should have got is its share of a weighted
+        max-min fair division of `capacity_mbps`: `shares` are weights of the entries' flows (1 by
+        default), `demands_mbps` what one flow of an entry wants at most (no limit by default).
+        Without a capacity it is what the flows got together (Hong 2015 sections 3.1.3 and 4.2.2).
+
+        Raises `ValueError` if an entry opened more connections than have accounts
+        (`metrics.connections`), for unknown names, and for a window outside of the run.
+        """
+        return fairness(
+            self,
+            traffic,
+            from_s=from_s,
+            to_s=to_s,
+            shares=shares or {},
+            demands_mbps=demands_mbps or {},
+            capacity_mbps=capacity_mbps,
+        )
 
 
 class Comparison(Outcome, Mapping[str, Result]):
@@ -141,6 +187,16 @@ class Comparison(Outcome, Mapping[str, Result]):
     def flows(self) -> pa.Table:
         """As `Result.flows`, of all variants."""
         return self._joined(lambda result: result.flows)
+
+    @cached_property
+    def qualities(self) -> pa.Table:
+        """As `Result.qualities`, of all variants."""
+        return self._joined(lambda result: result.qualities)
+
+    @cached_property
+    def connections(self) -> pa.Table:
+        """As `Result.connections`, of all variants."""
+        return self._joined(lambda result: result.connections)
 
     @cached_property
     def queues(self) -> pa.Table:

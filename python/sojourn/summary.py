@@ -109,6 +109,31 @@ FLOW_COLUMNS = (
     Column("page_load_median_s", "load\ns", 2),
 )
 
+QUALITY_COLUMNS = (
+    Column("quality", "quality"),
+    Column("direction", "way"),
+    Column("entries", "entries"),
+    Column("sent_packets", "packets\nsent"),
+    Column("dropped_overflow_packets", "queue\nfull"),
+    Column("dropped_aqm_packets", "queue\nmanager"),
+    Column("marked_packets", "marked"),
+    Column("loss_percent", "loss\n%", 2),
+    Column("latency_p90_ms", "p90\nms", 1),
+    Column("mos_min", "worst\nMOS", 2),
+    Column("page_load_median_s", "load\ns", 2),
+)
+
+TCP_COLUMNS = (
+    Column("traffic", "traffic"),
+    Column("direction", "way"),
+    Column("connections", "connections"),
+    Column("rtt_mean_ms", "RTT mean\nms", 1),
+    Column("rtt_p90_ms", "RTT p90\nms", 1),
+    Column("retransmitted_packets", "sent\nagain"),
+    Column("timeouts", "timeouts"),
+    Column("time_to_peak_rate_s", "to peak\ns", 1),
+)
+
 QUEUE_COLUMNS = (
     Column("queue", "queue"),
     Column("departed_packets", "packets"),
@@ -132,7 +157,13 @@ def summary_grids(runs: Mapping[str, Result]) -> list[Grid]:
     """What to show first: the variants side by side, or all there is of a single run."""
     if is_comparison(runs):
         return [comparison_grid(runs)]
-    return [grid for result in runs.values() for grid in (flow_grid(result), queue_grid(result))]
+    return [grid for result in runs.values() for grid in run_grids(result)]
+
+
+def run_grids(result: Result) -> list[Grid]:
+    """All there is of a single run."""
+    grids = [flow_grid(result), quality_grid(result), tcp_grid(result), queue_grid(result)]
+    return [grid for grid in grids if grid.rows]
 
 
 def is_comparison(runs: Mapping[str, Result]) -> bool:
@@ -162,6 +193,18 @@ def queue_grid(result: Result) -> Grid:
     return _grid(title, QUEUE_COLUMNS, result.queues.to_pylist())
 
 
+def quality_grid(result: Result) -> Grid:
+    """One row per quality and direction."""
+    title = "Qualities: all traffic that is judged alike"
+    return _grid(title, QUALITY_COLUMNS, result.qualities.to_pylist())
+
+
+def tcp_grid(result: Result) -> Grid:
+    """One row per flow whose senders measured round trips."""
+    rows = [row for row in result.flows.to_pylist() if row["rtt_mean_ms"] is not None]
+    return _grid("TCP: round trips and repair", TCP_COLUMNS, rows)
+
+
 def drop_grid(runs: Mapping[str, Result]) -> Grid:
     """One row per flow that lost packets, with the reasons."""
     lossy = [
@@ -175,7 +218,7 @@ def drop_grid(runs: Mapping[str, Result]) -> Grid:
 
 
 def summary_json(runs: Mapping[str, Result]) -> dict[str, Any]:
-    """The summary for machines: per variant its meta data, summary, flows and queues."""
+    """The summary for machines: per variant its meta data, summary and short tables."""
     first = next(iter(runs.values()))
     return {
         "title": first.settings["title"],
@@ -211,5 +254,6 @@ def _variant_json(name: str, result: Result) -> dict[str, Any]:
         **result.meta,
         "summary": {m.key: m.value(result) for m in MEASURES if m.applies([result])},
         "flows": result.flows.to_pylist(),
+        "qualities": result.qualities.to_pylist(),
         "queues": result.queues.to_pylist(),
     }

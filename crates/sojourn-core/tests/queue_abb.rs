@@ -4,13 +4,13 @@ mod queue_kit;
 
 use proptest::prelude::*;
 use queue_kit::{Load, Rig, assert_all_near, datagram, spec};
-use sojourn_core::queue::abb::{Demand, break_points};
+use sojourn_core::metrics::fairness::{Demand, break_points};
 use sojourn_core::scenario::Dialect;
 use sojourn_core::units::Time;
 
 /// E9: the examples of Hong 2015 §5.1.2.3, all weights 1.
 fn demands(rates: &[f64]) -> Vec<Demand> {
-    rates.iter().map(|rate| Demand { rate: *rate, weight: 1.0, is_satisfied: false }).collect()
+    rates.iter().map(|rate| Demand::new(*rate, 1.0)).collect()
 }
 
 #[test]

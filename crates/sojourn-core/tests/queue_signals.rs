@@ -24,7 +24,7 @@ fn marks_under_excess(law: &str, ecn: Ecn) -> (Vec<usize>, u64) {
     }
     rig.assert_conserved();
     let account = rig.ledger.account(0, Direction::Up);
-    assert_eq!(account.marked.packets, marked.len() as u64);
+    assert_eq!(account.marked_packets, marked.len() as u64);
     (marked, rig.dropped(0))
 }
 
@@ -67,7 +67,7 @@ fn signals(law: &str) -> (u64, u64) {
         }
     }
     let account = rig.ledger.account(0, Direction::Up);
-    (account.marked.packets, account.dropped[1].packets)
+    (account.marked_packets, account.dropped[1].packets)
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The Python module `sojourn._sojourn`: loads scenarios, runs them with the interpreter's lock
 //! released, and hands out results as Arrow tables. All simulation is in `sojourn-core`.
 
+mod fairness;
 mod job;
 mod laws;
 mod panics;
@@ -26,6 +27,8 @@ mod _sojourn {
     use pyo3::prelude::*;
     use sojourn_core::scenario::file::file_schema;
 
+    #[pymodule_export]
+    use super::fairness::{jfi, max_min, mmr};
     #[pymodule_export]
     use super::job::{Job, run};
     #[pymodule_export]

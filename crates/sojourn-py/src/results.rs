@@ -4,7 +4,8 @@ use arrow_array::types::{Float32Type, Float64Type, UInt16Type, UInt32Type, UInt6
 use pyo3::prelude::*;
 use serde_json::json;
 use sojourn_core::metrics::results::{
-    FlowRow, LatencyCells, PacketRecord, PageRow, QueueRow, Results, SeriesRow,
+    ConnectionRow, FlowRow, LatencyCells, PacketRecord, PageRow, QualityRow, QueueRow, Results,
+    SeriesRow,
 };
 use sojourn_core::packet::DATAGRAM;
 
@@ -17,6 +18,10 @@ pub struct RunResult {
     meta: String,
     /// One row per traffic entry and direction.
     flows: ArrowTable,
+    /// One row per quality and direction.
+    qualities: ArrowTable,
+    /// One row per direction of a connection, of the first connections of each entry.
+    connections: ArrowTable,
     /// One row per queue.
     queues: ArrowTable,
     /// One row per page loaded.
@@ -35,6 +40,8 @@ impl RunResult {
         Self {
             meta: meta(&results, seed),
             flows: flows(&results.flows),
+            qualities: qualities(&results.qualities),
+            connections: connections(&results.connections),
             queues: queues(&results.queues),
             pages: pages(&results.pages),
             latencies: latencies(&results.latencies),
@@ -68,6 +75,7 @@ fn flows(rows: &[FlowRow]) -> ArrowTable {
         .number::<UInt64Type>("delivered_bytes", |r| r.delivered_bytes)
         .number::<UInt64Type>("dropped_overflow_packets", |r| r.dropped_overflow_packets)
         .number::<UInt64Type>("dropped_aqm_packets", |r| r.dropped_aqm_packets)
+        .number::<UInt64Type>("marked_packets", |r| r.marked_packets)
         .maybe::<Float64Type>("loss_percent", |r| r.loss_percent)
         .number::<Float64Type>("throughput_mbps", |r| r.throughput_mbps)
         .number::<Float64Type>("goodput_mbps", |r| r.goodput_mbps)
@@ -78,14 +86,69 @@ fn flows(rows: &[FlowRow]) -> ArrowTable {
         .maybe::<Float64Type>("latency_p99_ms", |r| r.latency_p99_ms)
         .maybe::<Float64Type>("latency_p999_ms", |r| r.latency_p999_ms)
         .maybe::<Float64Type>("latency_max_ms", |r| r.latency_max_ms)
+        .maybe::<Float64Type>("over_20_ms_access_percent", |r| r.over_20_ms_access_percent)
+        .maybe::<Float64Type>("over_80_ms_round_trip_percent", |r| r.over_80_ms_round_trip_percent)
         .maybe::<Float64Type>("late_percent", |r| r.late_percent)
         .maybe::<Float64Type>("r_value", |r| r.r_value)
         .maybe::<Float64Type>("mos", |r| r.mos)
+        .maybe::<Float64Type>("network_r_value", |r| r.network_r_value)
+        .maybe::<Float64Type>("network_mos", |r| r.network_mos)
         .maybe::<UInt64Type>("page_loads", |r| r.page_loads)
         .maybe::<Float64Type>("page_load_median_s", |r| r.page_load_median_s)
         .maybe::<Float64Type>("page_load_mad_s", |r| r.page_load_mad_s)
         .maybe::<Float64Type>("page_load_p90_s", |r| r.page_load_p90_s)
         .maybe::<UInt64Type>("transfers_completed", |r| r.transfers_completed)
+        .maybe::<Float64Type>("time_to_sustained_rate_s", |r| r.time_to_sustained_rate_s)
+        .maybe::<Float64Type>("time_to_peak_rate_s", |r| r.time_to_peak_rate_s)
+        .number::<UInt64Type>("connections", |r| r.connections)
+        .maybe::<Float64Type>("rtt_mean_ms", |r| r.rtt_mean_ms)
+        .maybe::<Float64Type>("rtt_time_mean_ms", |r| r.rtt_time_mean_ms)
+        .maybe::<Float64Type>("rtt_p50_ms", |r| r.rtt_p50_ms)
+        .maybe::<Float64Type>("rtt_p90_ms", |r| r.rtt_p90_ms)
+        .maybe::<Float64Type>("rtt_p99_ms", |r| r.rtt_p99_ms)
+        .number::<UInt64Type>("retransmitted_packets", |r| r.retransmitted_packets)
+        .number::<UInt64Type>("timeouts", |r| r.timeouts)
+        .table()
+}
+
+fn qualities(rows: &[QualityRow]) -> ArrowTable {
+    Columns::of(rows)
+        .text("quality", |r| r.quality)
+        .text("direction", |r| r.direction)
+        .number::<UInt64Type>("entries", |r| r.entries)
+        .number::<UInt64Type>("sent_packets", |r| r.sent_packets)
+        .number::<UInt64Type>("delivered_packets", |r| r.delivered_packets)
+        .number::<UInt64Type>("dropped_overflow_packets", |r| r.dropped_overflow_packets)
+        .number::<UInt64Type>("dropped_aqm_packets", |r| r.dropped_aqm_packets)
+        .number::<UInt64Type>("marked_packets", |r| r.marked_packets)
+        .maybe::<Float64Type>("loss_percent", |r| r.loss_percent)
+        .maybe::<Float64Type>("latency_p50_ms", |r| r.latency_p50_ms)
+        .maybe::<Float64Type>("latency_p90_ms", |r| r.latency_p90_ms)
+        .maybe::<Float64Type>("latency_p99_ms", |r| r.latency_p99_ms)
+        .maybe::<Float64Type>("mos_mean", |r| r.mos_mean)
+        .maybe::<Float64Type>("mos_min", |r| r.mos_min)
+        .maybe::<UInt64Type>("page_loads", |r| r.page_loads)
+        .maybe::<Float64Type>("page_load_median_s", |r| r.page_load_median_s)
+        .maybe::<Float64Type>("page_load_mad_s", |r| r.page_load_mad_s)
+        .maybe::<Float64Type>("page_load_p90_s", |r| r.page_load_p90_s)
+        .table()
+}
+
+fn connections(rows: &[ConnectionRow]) -> ArrowTable {
+    Columns::of(rows)
+        .word("traffic", |r| &r.traffic)
+        .number::<UInt64Type>("connection", |r| r.connection)
+        .word("direction", |r| r.direction)
+        .number::<Float64Type>("start_s", |r| r.start_s)
+        .maybe::<Float64Type>("end_s", |r| r.end_s)
+        .number::<UInt64Type>("payload_bytes", |r| r.payload_bytes)
+        .number::<UInt64Type>("delivered_packets", |r| r.delivered_packets)
+        .number::<UInt64Type>("delivered_bytes", |r| r.delivered_bytes)
+        .number::<UInt64Type>("dropped_packets", |r| r.dropped_packets)
+        .number::<UInt64Type>("marked_packets", |r| r.marked_packets)
+        .number::<UInt64Type>("retransmitted_packets", |r| r.retransmitted_packets)
+        .number::<UInt64Type>("timeouts", |r| r.timeouts)
+        .maybe::<Float64Type>("rtt_mean_ms", |r| r.rtt_mean_ms)
         .table()
 }
 
@@ -106,6 +169,7 @@ fn pages(rows: &[PageRow]) -> ArrowTable {
         .text("traffic", |r| &r.traffic)
         .number::<Float64Type>("start_s", |r| r.start_s)
         .number::<Float64Type>("load_time_s", |r| r.load_time_s)
+        .number::<Float64Type>("no_slower_percent", |r| r.no_slower_percent)
         .table()
 }
 
@@ -128,7 +192,7 @@ fn series(all: &[SeriesRow]) -> ArrowTable {
         .word("metric", |(s, _)| s.series.metric)
         .word("unit", |(s, _)| s.series.unit)
         // The end of the interval that the value is of.
-        .number::<Float64Type>("time_s", |(s, index)| (index + 1) as f64 * s.interval_s)
+        .number::<Float64Type>("time_s", |(s, index)| (s.offset + index + 1) as f64 * s.interval_s)
         .maybe::<Float32Type>("value", |(s, index)| {
             Some(s.series.values[*index]).filter(|value| !value.is_nan())
         })

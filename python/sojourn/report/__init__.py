@@ -7,7 +7,7 @@ from jinja2 import Environment, StrictUndefined
 from plotly.offline import get_plotlyjs
 
 from ..api import Result
-from ..summary import Grid, drop_grid, flow_grid, is_comparison, queue_grid, summary_grids
+from ..summary import Grid, drop_grid, is_comparison, run_grids, summary_grids
 from .definitions import DEFINITIONS
 from .figures import figures
 from .svg import latency_cdf_svg
@@ -41,7 +41,7 @@ def report_html(runs: Mapping[str, Result]) -> str:
 
 def _details(name: str, result: Result, compared: bool) -> dict[str, object]:
     # The summary of a run that stands alone has its grids already.
-    grids: list[Grid] = [flow_grid(result), queue_grid(result)] if compared else []
+    grids: list[Grid] = run_grids(result) if compared else []
     facts = {key: value for key, value in result.meta.items() if key != "warnings"}
     return {
         "name": name or "This run",

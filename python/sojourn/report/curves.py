@@ -47,6 +47,16 @@ def latency_cdfs(runs: Mapping[str, Result], select: Select) -> list[Curve]:
     ]
 
 
+def page_cdfs(runs: Mapping[str, Result]) -> list[Curve]:
+    """Share of pages in % over load time in s, a curve per variant."""
+    times = {name: np.sort(result.pages["load_time_s"].to_numpy()) for name, result in runs.items()}
+    return [
+        Curve(name or "pages", x, 100 * np.arange(1, len(x) + 1) / len(x))
+        for name, x in times.items()
+        if len(x)
+    ]
+
+
 def throughputs(runs: Mapping[str, Result], select: Select) -> list[Curve]:
     """Mbps on the wire over time in s, a curve per variant and selected flow."""
     return [

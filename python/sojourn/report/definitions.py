@@ -14,6 +14,7 @@ class Definition:
 
 
 _WHITE_2012 = "White & Padden 2012, section 3.2.2"
+_WHITE_2013 = "White & Rice 2013, section 4.1.3"
 _HISTOGRAM = "Quantiles are exact to 0.1 % or 1 µs."
 
 DEFINITIONS = (
@@ -37,6 +38,12 @@ DEFINITIONS = (
         "packets",
         "Packets that a queue manager dropped early, to signal congestion.",
     ),
+    Definition(
+        "marked_packets",
+        "packets",
+        "Packets that a queue manager marked rather than dropping them.",
+        "RFC 3168, section 5",
+    ),
     Definition("loss_percent", "%", "Share of packets dropped among those delivered or dropped."),
     Definition("throughput_mbps", "Mbps", "Bytes on the wire delivered, over the whole run."),
     Definition(
@@ -46,6 +53,21 @@ DEFINITIONS = (
         "latency_*_ms",
         "ms",
         f"One-way latency from sending to delivery: mean, extremes and quantiles. {_HISTOGRAM}",
+    ),
+    Definition(
+        "over_20_ms_access_percent",
+        "%",
+        "Game: share of delivered packets with more than 20 ms in the access network, which is the "
+        "one-way latency without cable and server link. Lost packets are in loss_percent alone.",
+        _WHITE_2013,
+    ),
+    Definition(
+        "over_80_ms_round_trip_percent",
+        "%",
+        "Game: share of delivered packets that leave a round trip of more than 80 ms. The way back "
+        "counts with the mean latency of what the entry sends that way, or with cable and link "
+        "alone if that is nothing.",
+        f"Choy et al. in {_WHITE_2013}",
     ),
     Definition(
         "late_percent",
@@ -63,6 +85,15 @@ DEFINITIONS = (
     Definition(
         "mos", "", "Voice: mean opinion score from R, 1 (bad) to 4.5 (excellent).", "ITU-T G.107"
     ),
+    Definition(
+        "network_r_value",
+        "",
+        "Voice: R from mean latency and loss of the network, nothing added, no packet late.",
+        "Cole & Rosenbluth 2001; Hong 2015, section 3.2.2.2",
+    ),
+    Definition("network_mos", "", "Voice: mean opinion score from network_r_value.", "ITU-T G.107"),
+    Definition("mos_mean", "", "Mean of the mean opinion scores of all entries."),
+    Definition("mos_min", "", "The worst of them."),
     Definition("page_loads", "pages", "Web: pages loaded to the end within the run."),
     Definition(
         "page_load_*_s",
@@ -73,6 +104,69 @@ DEFINITIONS = (
     Definition(
         "transfers_completed", "transfers", "Transfers of known size that came to their end."
     ),
+    Definition(
+        "time_to_*_rate_s",
+        "s",
+        "Throughput: time from the first packet to the end of the first sampling interval (100 ms "
+        "by default) with 90 % of the service's sustained or peak rate or more. The 90 % are ours.",
+        "White & Rice 2013, section 4.4",
+    ),
+    Definition(
+        "connections",
+        "connections",
+        "TCP connections that an entry opened, in the rows of both directions.",
+    ),
+    Definition(
+        "rtt_*_ms",
+        "ms",
+        "TCP: round-trip times that the senders of a direction measured with their data, delayed "
+        f"acknowledgements included: mean and quantiles. {_HISTOGRAM}",
+        "RFC 7323, section 4; RFC 6298, section 3",
+    ),
+    Definition(
+        "rtt_time_mean_ms",
+        "ms",
+        "TCP: mean over the sampling intervals of the mean round-trip time in each, so that time "
+        "counts and not the number of samples.",
+        "Hong 2015, table 5.4: path and queueing delay",
+    ),
+    Definition(
+        "retransmitted_packets",
+        "packets",
+        "TCP: segments that the senders of a direction sent again, those of handshakes too.",
+    ),
+    Definition("timeouts", "timeouts", "TCP: times that a retransmission timer expired."),
+    Definition("entries", "entries", "Traffic entries of a quality that sent packets this way."),
+    Definition(
+        "connection",
+        "",
+        "Number of a TCP connection among those of its entry, in the order of opening. The first "
+        "of each entry have accounts, as many as metrics.connections says.",
+    ),
+    Definition("start_s", "s", "When a connection was opened or a page was asked for."),
+    Definition("end_s", "s", "When both sides of a connection were closed; none if it was open."),
+    Definition("payload_bytes", "B", "Payload delivered to the application in order."),
+    Definition("dropped_packets", "packets", "Packets of a connection dropped, for any reason."),
+    Definition("load_time_s", "s", "Time from the first request of a page to its last object."),
+    Definition(
+        "no_slower_percent",
+        "%",
+        "Share of the pages of an entry that took no longer: the distribution of load times.",
+        "White & Rice 2013, section 4.2",
+    ),
+    Definition(
+        "jfi",
+        "",
+        "Jain's fairness index of x, throughput over fair share: (sum x)² / (n sum x²).",
+        "Hong 2015, equation 3.1",
+    ),
+    Definition("mmr", "", "Min-max ratio: least x over greatest.", "Hong 2015, equation 3.2"),
+    Definition(
+        "bias_percent",
+        "%",
+        "How far throughput is above or below its share of a max-min fair division.",
+        "Hong 2015, section 4.2.2",
+    ),
     Definition("departed_packets", "packets", "Packets that left a queue without being dropped."),
     Definition(
         "sojourn_*_ms",
@@ -81,6 +175,9 @@ DEFINITIONS = (
     ),
     Definition(
         "throughput", "Mbps", "Series: bytes on the wire delivered in the sampling interval."
+    ),
+    Definition(
+        "rtt", "ms", "Series: mean of the round-trip times that TCP measured in the interval."
     ),
     Definition(
         "queue_delay", "ms", "Series: mean sojourn time of the packets that left in the interval."

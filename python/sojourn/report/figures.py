@@ -14,6 +14,7 @@ from .curves import (
     Curve,
     judged_by_latency,
     latency_cdfs,
+    page_cdfs,
     queue_delays,
     throughputs,
 )
@@ -35,7 +36,13 @@ class Figure:
 
 def figures(runs: Mapping[str, Result]) -> list[Figure]:
     """Every figure for which the runs have data."""
-    all_figures = [_latency(runs), _pages(runs), *_throughput(runs), _queue_delay(runs)]
+    all_figures = [
+        _latency(runs),
+        _page_distribution(runs),
+        _pages(runs),
+        *_throughput(runs),
+        _queue_delay(runs),
+    ]
     return [figure for figure in all_figures if figure.data]
 
 
@@ -47,6 +54,18 @@ def _latency(runs: Mapping[str, Result]) -> Figure:
         "Further left is better; a tail to the right is what people notice.",
         _lines(latency_cdfs(runs, flows_of(quality))),
         _axes("one-way latency (ms)", "packets (%)", x="log"),
+    )
+
+
+def _page_distribution(runs: Mapping[str, Result]) -> Figure:
+    lines = _lines(page_cdfs(runs))
+    for line in lines:
+        line["line"]["shape"] = "hv"
+    return Figure(
+        "Distribution of page load times",
+        "Share of pages whose load time is at most the value on the horizontal axis.",
+        lines,
+        _axes("page load time (s)", "pages (%)"),
     )
 
 

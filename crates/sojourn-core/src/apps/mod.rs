@@ -167,6 +167,9 @@ pub enum Quality {
 }
 
 impl Quality {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Voice, Self::Game, Self::Pages, Self::Throughput];
+
     /// As it stands in results.
     pub const fn name(self) -> &'static str {
         match self {

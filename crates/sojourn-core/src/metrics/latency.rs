@@ -39,9 +39,22 @@ impl Latency {
         self.histogram.record(value.ps() / PS_PER_US).expect("the histogram resizes itself");
     }
 
+    /// Takes in all values of another.
+    pub fn merge(&mut self, other: &Self) {
+        self.sum_ps += other.sum_ps;
+        self.min = self.min.min(other.min);
+        self.max = self.max.max(other.max);
+        self.histogram.add(&other.histogram).expect("the histogram resizes itself");
+    }
+
     /// How many values there are.
     pub fn count(&self) -> u64 {
         self.histogram.len()
+    }
+
+    /// The sum of all values in ps.
+    pub fn sum_ps(&self) -> u128 {
+        self.sum_ps
     }
 
     /// The least value in ms.
@@ -115,6 +128,19 @@ mod tests {
         assert_eq!((latency.min_ms(), latency.max_ms()), (Some(0.001), Some(100.0)));
         assert!((latency.mean_ms().unwrap() - 50.0005).abs() < 1e-9);
         assert!((latency.count_above_ms(60.0) as f64 / 40_000.0 - 1.0).abs() < 2e-3);
+    }
+
+    #[test]
+    fn merged_distributions_are_one() {
+        let (mut small, mut large) = (Latency::default(), Latency::default());
+        (1..=3).for_each(|ms| small.record(Time::from_ms(ms)));
+        large.record(Time::from_ms(1000));
+        small.merge(&large);
+        small.merge(&Latency::default());
+        // (1 + 2 + 3 + 1000) / 4 = 251.5; half of the values do not exceed 2.
+        assert_eq!((small.count(), small.mean_ms()), (4, Some(251.5)));
+        assert_eq!((small.min_ms(), small.max_ms()), (Some(1.0), Some(1000.0)));
+        assert!((small.quantile_ms(0.5).unwrap() - 2.0).abs() <= 2.0 * RELATIVE_ERROR);
     }
 
     #[test]

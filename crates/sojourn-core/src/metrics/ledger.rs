@@ -1,9 +1,13 @@
 //! The books of a run: every packet is entered when it is sent and struck off when it is delivered
 //! or dropped, so that at the end what is missing must still be inside.
 
+use super::connections::ConnectionBook;
+use super::ramp::Ramp;
 use super::results::{Fate, PacketRecord};
-use super::{Latency, Series};
+use super::{Latency, LatencyMeter, Series};
 use crate::packet::{Direction, DropReason, Packet};
+use crate::scenario::Scenario;
+use crate::tcp::Tally;
 use crate::units::Time;
 
 /// Packets and their bytes on the wire.
@@ -17,7 +21,7 @@ pub struct Count {
 
 impl Count {
     #[inline]
-    fn add(&mut self, packet: &Packet) {
+    pub(super) fn add(&mut self, packet: &Packet) {
         self.packets += 1;
         self.bytes += u64::from(packet.size);
     }
@@ -36,8 +40,8 @@ pub struct Account {
     pub delivered: Count,
     /// Dropped, by reason.
     pub dropped: [Count; DropReason::ALL.len()],
-    /// Marked by a queue manager (RFC 3168 §5).
-    pub marked: Count,
+    /// Packets that a queue marked rather than dropped.
+    pub marked_packets: u64,
     /// Delivered packets that carried payload.
     pub data_packets: u64,
     /// Payload bytes delivered in order to the application.
@@ -46,27 +50,57 @@ pub struct Account {
     pub latency: Latency,
     /// Bytes on the wire delivered, over time.
     pub throughput: Series,
+    /// Round-trip times that its TCP senders measured with the data of this direction.
+    pub round_trips: LatencyMeter,
+    /// What its TCP senders did twice, of the connections that have been settled.
+    pub tally: Tally,
+    /// When the first packet was sent.
+    pub first_sent: Option<Time>,
+    /// How soon it got to the sustained rate of the service.
+    pub to_sustained: Ramp,
+    /// How soon it got to the peak rate of the service.
+    pub to_peak: Ramp,
     interval_bytes: u64,
 }
 
 impl Account {
-    fn new() -> Self {
+    fn new(service: Service) -> Self {
         Self {
             sent: Count::default(),
             delivered: Count::default(),
             dropped: Default::default(),
-            marked: Count::default(),
+            marked_packets: 0,
             data_packets: 0,
             goodput_bytes: 0,
             latency: Latency::default(),
             throughput: Series::new("throughput", "Mbps"),
+            round_trips: LatencyMeter::new("rtt"),
+            tally: Tally::default(),
+            first_sent: None,
+            to_sustained: Ramp::to(service.sustained_mbps),
+            to_peak: Ramp::to(service.peak_mbps),
             interval_bytes: 0,
         }
+    }
+
+    fn sample(&mut self, now: Time, interval: Time) {
+        let bytes = std::mem::take(&mut self.interval_bytes);
+        let mbps = bytes as f64 * 8e-6 / interval.secs_f64();
+        self.throughput.push(mbps);
+        self.to_sustained.sample(now, mbps);
+        self.to_peak.sample(now, mbps);
+        self.round_trips.sample();
     }
 
     /// All drops together.
     pub fn dropped_in_all(&self) -> Count {
         self.dropped.iter().fold(Count::default(), |sum, count| sum.plus(*count))
+    }
+
+    /// Packets lost: dropped, and not because another one says all that they said.
+    pub fn lost_packets(&self) -> u64 {
+        let superseded = self.dropped[DropReason::Superseded as usize];
+        self.dropped_in_all().packets - superseded.packets
     }
 
     /// What was sent and neither delivered nor dropped.
@@ -76,17 +110,44 @@ impl Account {
     }
 }
 
+/// The rates of a service flow.
+#[derive(Clone, Copy)]
+struct Service {
+    sustained_mbps: f64,
+    peak_mbps: f64,
+}
+
 /// All accounts of a run.
 pub struct Ledger {
     accounts: Vec<[Account; 2]>,
+    connections: ConnectionBook,
     trace: Option<Vec<PacketRecord>>,
 }
 
 impl Ledger {
-    /// Empty accounts for `traffic` entries; with `trace`, every packet's fate is kept as well.
+    /// Empty accounts for `traffic` entries, none of single connections, and no rates to be reached;
+    /// with `trace`, every packet's fate is kept as well.
     pub fn new(traffic: usize, trace: bool) -> Self {
+        let endless = Service { sustained_mbps: f64::INFINITY, peak_mbps: f64::INFINITY };
+        Self::with([endless; 2], traffic, trace, 0)
+    }
+
+    /// Empty accounts for a run of this scenario.
+    pub fn of(scenario: &Scenario) -> Self {
+        let (up, down) = (&scenario.upstream, &scenario.downstream);
+        let services = [
+            Service { sustained_mbps: up.sustained_mbps, peak_mbps: up.peak_mbps },
+            Service { sustained_mbps: down.sustained_mbps, peak_mbps: down.peak_mbps },
+        ];
+        let metrics = &scenario.metrics;
+        let traffic = scenario.traffic.len();
+        Self::with(services, traffic, metrics.packet_trace, metrics.connections.into())
+    }
+
+    fn with(services: [Service; 2], traffic: usize, trace: bool, connections: u64) -> Self {
         Self {
-            accounts: (0..traffic).map(|_| [Account::new(), Account::new()]).collect(),
+            accounts: (0..traffic).map(|_| services.map(Account::new)).collect(),
+            connections: ConnectionBook::new(traffic, connections),
             trace: trace.then(Vec::new),
         }
     }
@@ -99,7 +160,9 @@ impl Ledger {
     /// A packet sets out.
     #[inline]
     pub fn sent(&mut self, packet: &Packet) {
-        self.account_of(packet).sent.add(packet);
+        let account = self.account_of(packet);
+        account.sent.add(packet);
+        account.first_sent.get_or_insert(packet.sent_at);
     }
 
     /// A packet has come to its endpoint.
@@ -110,6 +173,9 @@ impl Ledger {
         account.data_packets += u64::from(packet.carries_data());
         account.interval_bytes += u64::from(packet.size);
         account.latency.record(now.since(packet.sent_at));
+        if let Some(way) = self.connections.way_of(packet) {
+            way.delivered(packet);
+        }
         self.trace_fate(now, packet, Fate::Delivered);
     }
 
@@ -117,18 +183,53 @@ impl Ledger {
     #[inline]
     pub fn dropped(&mut self, now: Time, packet: Packet, reason: DropReason) {
         self.account_of(&packet).dropped[reason as usize].add(&packet);
+        if let Some(way) = self.connections.way_of(&packet) {
+            way.dropped_packets += 1;
+        }
         self.trace_fate(now, &packet, Fate::Dropped(reason));
     }
 
-    /// A packet is marked and goes on.
+    /// A queue marks a packet (RFC 3168 §5) rather than dropping it.
+    #[inline]
     pub fn marked(&mut self, packet: &Packet) {
-        self.account_of(packet).marked.add(packet);
+        self.account_of(packet).marked_packets += 1;
+        if let Some(way) = self.connections.way_of(packet) {
+            way.marked_packets += 1;
+        }
     }
 
-    /// Payload has been handed to the application in order.
+    /// With this packet so many bytes of payload reach the application in order.
     #[inline]
-    pub fn received(&mut self, traffic: u16, direction: Direction, bytes: u64) {
-        self.accounts[usize::from(traffic)][direction as usize].goodput_bytes += bytes;
+    pub fn received(&mut self, packet: &Packet, bytes: u64) {
+        self.account_of(packet).goodput_bytes += bytes;
+        if let Some(way) = self.connections.way_of(packet) {
+            way.payload_bytes += bytes;
+        }
+    }
+
+    /// A sender measured a round-trip time with this acknowledgement of its data.
+    #[inline]
+    pub fn round_trip(&mut self, acknowledgement: &Packet, rtt: Time) {
+        let Packet { traffic, flow, generation, direction, .. } = *acknowledgement;
+        let data = direction.reversed();
+        self.accounts[usize::from(traffic)][data as usize].round_trips.record(rtt);
+        if let Some(way) = self.connections.way(flow, generation, data) {
+            way.round_trip(rtt);
+        }
+    }
+
+    /// A connection is opened in a slot of the connection table.
+    pub fn opened(&mut self, now: Time, slot: u32, generation: u16, traffic: u16) {
+        self.connections.opened(now, slot, generation, traffic);
+    }
+
+    /// What the connection in a slot did twice, up and down; once for each connection, when it is
+    /// closed or, without an `end`, when the run is over.
+    pub fn settle(&mut self, slot: u32, traffic: u16, tallies: [Tally; 2], end: Option<Time>) {
+        for (account, tally) in self.accounts[usize::from(traffic)].iter_mut().zip(tallies) {
+            account.tally = account.tally.plus(tally);
+        }
+        self.connections.settle(slot, tallies, end);
     }
 
     #[inline]
@@ -139,11 +240,14 @@ impl Ledger {
     }
 
     /// Ends a sampling interval of this length.
-    pub fn sample(&mut self, interval: Time) {
-        for account in self.accounts.iter_mut().flatten() {
-            let bytes = std::mem::take(&mut account.interval_bytes);
-            account.throughput.push(bytes as f64 * 8e-6 / interval.secs_f64());
-        }
+    pub fn sample(&mut self, now: Time, interval: Time) {
+        self.accounts.iter_mut().flatten().for_each(|account| account.sample(now, interval));
+        self.connections.sample(interval);
+    }
+
+    /// The accounts of single connections.
+    pub fn connections(&self) -> &ConnectionBook {
+        &self.connections
     }
 
     /// The account of a traffic entry in a direction.

@@ -3,14 +3,19 @@
 //! Everything here is streaming: memory does not grow with the length of the run, except for the
 //! optional packet trace.
 
+pub mod connections;
+pub mod fairness;
 pub mod latency;
+pub mod latency_meter;
 pub mod ledger;
 pub mod qoe;
 pub mod queue_meter;
+pub mod ramp;
 pub mod results;
 pub mod series;
 
 pub use latency::Latency;
+pub use latency_meter::LatencyMeter;
 pub use ledger::{Count, Ledger};
 pub use queue_meter::QueueMeter;
 pub use series::{GaugeSeries, Gauges, Series};

@@ -1,10 +1,17 @@
-//! What people feel: voice quality, and robust statistics of page load times.
+//! What people feel: voice quality, budgets of games, and robust statistics of page load times.
 
 /// Delay in ms that White & Padden 2012 §3.2.2 adds to the measured one for the rest of the way.
 pub const VOICE_EXTRA_DELAY_MS: f64 = 20.0;
 /// A voice packet this much later than the fastest one comes too late to be played
 /// (White & Padden 2012 §3.2.2; what its jitter is measured against is not stated there).
 pub const VOICE_LATE_MS: f64 = 60.0;
+
+/// Time in ms that a packet of a game may spend in the access network: White & Rice 2013 §1.1 and, for
+/// the upstream buffer, §4.1.3.
+pub const GAME_ACCESS_MS: f64 = 20.0;
+/// Round trip in ms between client and server that a game over the network may take: Choy et al. in
+/// White & Rice 2013 §4.1.3.
+pub const GAME_ROUND_TRIP_MS: f64 = 80.0;
 
 /// Voice transmission quality R of G.711, 0 (unusable) to 94.2, from the one-way delay in ms and
 /// the share of packets lost, 0 to 1. E-model after Cole & Rosenbluth 2001, as in White & Padden
@@ -42,6 +49,14 @@ pub fn quantile(values: &[f64], quantile: f64) -> Option<f64> {
     sorted.sort_by(f64::total_cmp);
     let rank = (quantile * sorted.len() as f64).ceil() as usize;
     sorted.get(rank.saturating_sub(1)).copied()
+}
+
+/// For each of the values the share of all that do not exceed it, in percent.
+pub fn shares_up_to(values: &[f64]) -> Vec<f64> {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let up_to = |value: &f64| sorted.partition_point(|other| other <= value);
+    values.iter().map(|value| 100.0 * up_to(value) as f64 / values.len() as f64).collect()
 }
 
 /// The median distance of the values from their median.
@@ -84,6 +99,13 @@ mod tests {
         // White & Rice 2013 §1.1 says 0.005; the formula gives 0.0098 near R = 93.
         let drop = mos(r_value(40.0, 0.0)) - mos(r_value(60.0, 0.0));
         assert!((drop - 0.0098).abs() < 2e-3, "{drop}");
+    }
+
+    #[test]
+    fn shares_are_those_of_the_distribution() {
+        // Of four values one is at most 1, three at most 2, all at most 5.
+        assert_eq!(shares_up_to(&[2.0, 1.0, 5.0, 2.0]), [75.0, 25.0, 100.0, 75.0]);
+        assert_eq!(shares_up_to(&[]), Vec::<f64>::new());
     }
 
     #[test]

@@ -1,16 +1,13 @@
 //! What is measured of one queue.
 
-use super::{GaugeSeries, Gauges, Latency, Series};
+use super::{GaugeSeries, Gauges, Latency, LatencyMeter, Series};
 use crate::aqm::Backlog;
 use crate::units::Time;
 
 /// Sojourn times of a queue, and its state over time.
 pub struct QueueMeter {
     name: String,
-    sojourn: Latency,
-    interval_sum_ps: u128,
-    interval_count: u64,
-    delay: Series,
+    sojourn: LatencyMeter,
     bytes: Series,
     packets: Series,
     gauges: GaugeSeries,
@@ -21,10 +18,7 @@ impl QueueMeter {
     pub fn new(name: &str) -> Self {
         Self {
             name: name.to_owned(),
-            sojourn: Latency::default(),
-            interval_sum_ps: 0,
-            interval_count: 0,
-            delay: Series::new("queue_delay", "ms"),
+            sojourn: LatencyMeter::new("queue_delay"),
             bytes: Series::new("queue_bytes", "B"),
             packets: Series::new("queue_packets", "packets"),
             gauges: GaugeSeries::default(),
@@ -35,18 +29,11 @@ impl QueueMeter {
     #[inline]
     pub fn departed(&mut self, sojourn: Time) {
         self.sojourn.record(sojourn);
-        self.interval_sum_ps += u128::from(sojourn.ps());
-        self.interval_count += 1;
     }
 
     /// Ends a sampling interval.
     pub fn sample(&mut self, backlog: Backlog, show: impl FnOnce(&mut Gauges)) {
-        let mean = match self.interval_count {
-            0 => f64::NAN,
-            n => self.interval_sum_ps as f64 / n as f64 / 1e9,
-        };
-        (self.interval_sum_ps, self.interval_count) = (0, 0);
-        self.delay.push(mean);
+        self.sojourn.sample();
         self.bytes.push(backlog.bytes as f64);
         self.packets.push(backlog.packets as f64);
         self.gauges.sample(show);
@@ -59,11 +46,11 @@ impl QueueMeter {
 
     /// Time from entering the queue to leaving it, of all packets that were not dropped.
     pub fn sojourn(&self) -> &Latency {
-        &self.sojourn
+        self.sojourn.latency()
     }
 
     /// All series, the queue delay first: the mean sojourn time of the packets that left.
     pub fn series(&self) -> impl Iterator<Item = &Series> {
-        [&self.delay, &self.bytes, &self.packets].into_iter().chain(self.gauges.iter())
+        [self.sojourn.series(), &self.bytes, &self.packets].into_iter().chain(self.gauges.iter())
     }
 }

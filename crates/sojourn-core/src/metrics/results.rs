@@ -84,9 +84,11 @@ pub struct FlowRow {
     pub dropped_overflow_packets: u64,
     /// Packets dropped early by a queue manager.
     pub dropped_aqm_packets: u64,
-    /// Acknowledgements dropped because a newer one took their place in the modem.
+    /// Acknowledgements dropped because a newer one took their place in the modem: no loss.
     pub superseded_packets: u64,
-    /// Share of packets dropped, not superseded, among those delivered or dropped, in percent.
+    /// Packets that a queue manager marked (RFC 3168 §5) rather than dropping them.
+    pub marked_packets: u64,
+    /// Share of packets lost among those delivered or lost, in percent.
     pub loss_percent: Option<f64>,
     /// Bytes on the wire delivered, over the run, in Mbps.
     pub throughput_mbps: f64,
@@ -106,12 +108,26 @@ pub struct FlowRow {
     pub latency_p999_ms: Option<f64>,
     /// Greatest latency.
     pub latency_max_ms: Option<f64>,
-    /// Voice: share of packets more than 60 ms later than the fastest, in percent of those sent.
+    /// Game: share of delivered packets, in percent, with more than 20 ms in the access network: the
+    /// one-way latency without what the cable and the server's link take of it. White & Rice 2013
+    /// §4.1.3 asks for less in the upstream; lost packets are in `loss_percent` alone, as there.
+    pub over_20_ms_access_percent: Option<f64>,
+    /// Game: share of delivered packets, in percent, that leave a round trip of more than 80 ms, the
+    /// budget of Choy et al. in White & Rice 2013 §4.1.3. The way back counts with the mean latency of
+    /// what the entry sends that way, or with cable and link alone if that is nothing.
+    pub over_80_ms_round_trip_percent: Option<f64>,
+    /// Voice: share of packets more than 60 ms later than the fastest, in percent of those that ended.
     pub late_percent: Option<f64>,
-    /// Voice: E-model R.
+    /// Voice: E-model R of White & Padden 2012 §3.2.2: 20 ms added for the rest of the way, late
+    /// packets lost.
     pub r_value: Option<f64>,
-    /// Voice: mean opinion score.
+    /// Voice: mean opinion score, from `r_value`.
     pub mos: Option<f64>,
+    /// Voice: E-model R of Hong 2015 §3.2.2.2: mean latency and loss of the network, nothing added,
+    /// no packet late.
+    pub network_r_value: Option<f64>,
+    /// Voice: mean opinion score, from `network_r_value`.
+    pub network_mos: Option<f64>,
     /// Web: pages loaded.
     pub page_loads: Option<u64>,
     /// Web: median page load time in s.
@@ -122,6 +138,104 @@ pub struct FlowRow {
     pub page_load_p90_s: Option<f64>,
     /// Transfers of known size: how many were completed.
     pub transfers_completed: Option<u64>,
+    /// Throughput: s from the first packet to the end of the first sampling interval (100 ms by
+    /// default, as in White & Rice 2013 §4.4) at 90 % of the service's sustained rate or more. `None`
+    /// if there was none.
+    pub time_to_sustained_rate_s: Option<f64>,
+    /// The same for the service's peak rate.
+    pub time_to_peak_rate_s: Option<f64>,
+    /// TCP: connections opened, in the rows of both directions.
+    pub connections: u64,
+    /// TCP: mean in ms of the round-trip times that the senders of this direction measured with their
+    /// data (RFC 7323 §4 with timestamps, RFC 6298 §3 without), delayed acknowledgements included.
+    pub rtt_mean_ms: Option<f64>,
+    /// TCP: mean round-trip time in ms over time: the mean over the sampling intervals of the mean in
+    /// each, as Hong 2015 §4.2.1 has path and queueing delay rather than samples.
+    pub rtt_time_mean_ms: Option<f64>,
+    /// TCP: median round-trip time in ms.
+    pub rtt_p50_ms: Option<f64>,
+    /// TCP: 90 % quantile in ms.
+    pub rtt_p90_ms: Option<f64>,
+    /// TCP: 99 % quantile in ms.
+    pub rtt_p99_ms: Option<f64>,
+    /// TCP: segments that the senders of this direction sent again, those of handshakes too.
+    pub retransmitted_packets: u64,
+    /// TCP: times that their retransmission timers expired.
+    pub timeouts: u64,
+}
+
+/// All entries of the traffic list that are judged alike, in one direction: a row of the `qualities`
+/// table.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct QualityRow {
+    /// How they are judged: voice, game, pages or throughput.
+    pub quality: &'static str,
+    /// `up` or `down`.
+    pub direction: &'static str,
+    /// Entries that sent packets this way.
+    pub entries: u64,
+    /// Packets sent.
+    pub sent_packets: u64,
+    /// Packets delivered.
+    pub delivered_packets: u64,
+    /// Packets dropped because a queue was full.
+    pub dropped_overflow_packets: u64,
+    /// Packets dropped early by a queue manager.
+    pub dropped_aqm_packets: u64,
+    /// Packets marked by a queue manager.
+    pub marked_packets: u64,
+    /// Share of packets dropped among those delivered or dropped, in percent.
+    pub loss_percent: Option<f64>,
+    /// Median one-way latency of all packets together, in ms.
+    pub latency_p50_ms: Option<f64>,
+    /// 90 % quantile.
+    pub latency_p90_ms: Option<f64>,
+    /// 99 % quantile.
+    pub latency_p99_ms: Option<f64>,
+    /// Voice: mean of the entries' mean opinion scores.
+    pub mos_mean: Option<f64>,
+    /// Voice: the worst of them.
+    pub mos_min: Option<f64>,
+    /// Web: pages loaded.
+    pub page_loads: Option<u64>,
+    /// Web: median load time of all pages together, in s.
+    pub page_load_median_s: Option<f64>,
+    /// Web: median absolute deviation in s.
+    pub page_load_mad_s: Option<f64>,
+    /// Web: 90 % quantile in s.
+    pub page_load_p90_s: Option<f64>,
+}
+
+/// One direction of a TCP connection that carried packets: a row of the `connections` table, which
+/// has the first of each entry, as many as the scenario's `metrics.connections` says.
+#[derive(Clone, Debug, Serialize)]
+pub struct ConnectionRow {
+    /// Name of the entry.
+    pub traffic: String,
+    /// Its number among those of its entry, from 1, in the order of opening.
+    pub connection: u64,
+    /// `up` or `down`.
+    pub direction: &'static str,
+    /// When it was opened, in s.
+    pub start_s: f64,
+    /// When both sides were closed, in s; `None` if it was open at the end of the run.
+    pub end_s: Option<f64>,
+    /// Payload delivered in order, in bytes.
+    pub payload_bytes: u64,
+    /// Packets delivered.
+    pub delivered_packets: u64,
+    /// Bytes delivered, on the wire.
+    pub delivered_bytes: u64,
+    /// Packets dropped, for any reason.
+    pub dropped_packets: u64,
+    /// Packets marked by a queue manager.
+    pub marked_packets: u64,
+    /// Segments sent again, those of the handshake too.
+    pub retransmitted_packets: u64,
+    /// Times that the retransmission timer expired.
+    pub timeouts: u64,
+    /// Mean in ms of the round-trip times that the sender measured.
+    pub rtt_mean_ms: Option<f64>,
 }
 
 /// One queue: a row of the `queues` table.
@@ -152,6 +266,9 @@ pub struct PageRow {
     pub start_s: f64,
     /// Until its last object was there, in s.
     pub load_time_s: f64,
+    /// Share of the pages of this entry that took no longer, in percent: with the load time, the
+    /// distribution that White & Rice 2013 §4.2 plots.
+    pub no_slower_percent: f64,
 }
 
 /// The distribution of the one-way latency of a flow.
@@ -168,10 +285,12 @@ pub struct LatencyCells {
 /// A series with its subject.
 #[derive(Clone, Debug)]
 pub struct SeriesRow {
-    /// The queue, or the traffic entry with its direction.
+    /// The queue, or the traffic entry with its direction and the number of a connection.
     pub subject: String,
     /// The values.
     pub series: Series,
+    /// Intervals before the first value: a connection has none before it opens.
+    pub offset: usize,
     /// Seconds between its values.
     pub interval_s: f64,
 }
@@ -195,6 +314,10 @@ pub struct Results {
     pub traffic: Vec<String>,
     /// One row per traffic entry and direction that carried packets.
     pub flows: Vec<FlowRow>,
+    /// One row per quality and direction.
+    pub qualities: Vec<QualityRow>,
+    /// One row per direction of a connection, of the first connections of each entry.
+    pub connections: Vec<ConnectionRow>,
     /// One row per queue.
     pub queues: Vec<QueueRow>,
     /// One row per page loaded.

@@ -2,7 +2,7 @@
 
 use crate::apps::{ConnectionId, End};
 use crate::packet::{Ecn, Packet, Segment};
-use crate::tcp::{Config, Endpoint};
+use crate::tcp::{Config, Endpoint, Tally};
 use crate::units::Time;
 
 /// A connection: both of its ends, and whose it is.
@@ -31,6 +31,11 @@ impl Connection {
     /// Both ends have closed and know it of each other.
     pub fn is_done(&self) -> bool {
         self.ends.iter().all(Endpoint::is_done)
+    }
+
+    /// What its ends had to do twice, up and down.
+    pub fn tallies(&self) -> [Tally; 2] {
+        [self.ends[0].tally(), self.ends[1].tally()]
     }
 
     /// A segment of this connection, packed.
@@ -85,6 +90,11 @@ impl Connections {
     /// The name of what is in a slot.
     pub fn id(&self, slot: u32) -> ConnectionId {
         ConnectionId { slot, generation: self.slots[slot as usize].generation }
+    }
+
+    /// The connections that are not done, with their slots.
+    pub fn open_ones(&self) -> impl Iterator<Item = (u32, &Connection)> {
+        (0..).zip(&self.slots).filter(|(_, connection)| !connection.is_done())
     }
 
     /// Frees a slot: packets still on the way to it belong to no one.

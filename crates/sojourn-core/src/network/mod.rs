@@ -117,7 +117,7 @@ impl Simulation {
             down_links: s.servers.values().map(link).collect(),
             downstream: Downstream::new(&s.downstream, s.dialect, s.seed),
             cable: Link::new(None, cable_delay),
-            ledger: Ledger::new(s.traffic.len(), s.metrics.packet_trace),
+            ledger: Ledger::of(s),
             sample_interval: Time::from_secs_f64(s.metrics.series_interval_ms / 1e3),
             to_tell: Vec::new(),
             commands: Vec::new(),
@@ -301,7 +301,7 @@ impl Simulation {
     fn arrive(&mut self, end: End, packet: Packet) {
         self.ledger.delivered(self.now, &packet);
         if packet.flow == DATAGRAM {
-            self.ledger.received(packet.traffic, packet.direction, u64::from(packet.size));
+            self.ledger.received(&packet, u64::from(packet.size));
             return;
         }
         let connection = self.connections.get_mut(packet.flow);
@@ -312,10 +312,14 @@ impl Simulation {
         let endpoint = &mut connection.ends[end as usize];
         let news = endpoint.on_segment(self.now, &packet.segment, packet.sent_at, config);
         if news.received_bytes > 0 {
-            self.ledger.received(packet.traffic, packet.direction, news.received_bytes);
+            self.ledger.received(&packet, news.received_bytes);
+        }
+        if news.rtt > Time::ZERO {
+            self.ledger.round_trip(&packet, news.rtt);
         }
         self.pump(packet.flow, end);
-        if news != (News { received_bytes: news.received_bytes, ..News::default() }) {
+        let News { received_bytes, rtt, .. } = news;
+        if news != (News { received_bytes, rtt, ..News::default() }) {
             self.pass_on(packet.flow, end, &news);
         }
         self.release_if_done(packet.flow);
@@ -421,12 +425,15 @@ impl Simulation {
         if is_new {
             self.timers.grow(2 * (id.slot as usize + 1));
         }
+        self.ledger.opened(self.now, id.slot, id.generation, app);
         self.to_tell.push((app, Event::Opening(tag, id)));
         self.pump(id.slot, End::Home);
     }
 
     fn release_if_done(&mut self, slot: u32) {
-        if self.connections.get_mut(slot).is_done() {
+        let connection = self.connections.get_mut(slot);
+        if connection.is_done() {
+            self.ledger.settle(slot, connection.app, connection.tallies(), Some(self.now));
             self.connections.release(slot);
             for end in [End::Home, End::Server] {
                 self.timers.set(timer_of(slot, end), Time::NEVER);
@@ -457,7 +464,7 @@ impl Simulation {
     fn sample(&mut self) {
         self.modem.sample(self.now);
         self.downstream.sample();
-        self.ledger.sample(self.sample_interval);
+        self.ledger.sample(self.now, self.sample_interval);
         self.wake.set(SAMPLER, self.now + self.sample_interval);
     }
 
@@ -476,6 +483,9 @@ impl Simulation {
     /// If a packet was lost or doubled on the way.
     pub fn finish(mut self) -> Results {
         self.ledger.assert_conserved(self.inside());
+        for (slot, connection) in self.connections.open_ones() {
+            self.ledger.settle(slot, connection.app, connection.tallies(), None);
+        }
         let packets = self.ledger.take_trace();
         report::results(&self, packets)
     }

@@ -27,6 +27,7 @@ use super::weights::{WeightTable, Weights};
 use super::{Discipline, Entry, Exit, FlowKey, Scheduler, SchedulerParameters, Setting};
 use crate::aqm::{Backlog, Outlet};
 use crate::metrics::Gauges;
+use crate::metrics::fairness::{Demand, break_points};
 use crate::packet::Packet;
 use crate::units::{BitRate, Time};
 
@@ -117,34 +118,6 @@ struct Flow {
     is_silent: bool,
 }
 
-/// A flow's rate and weight, as break-points are calculated from them.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Demand {
-    /// Average rate, in the unit of the capacity.
-    pub rate: f64,
-    /// Its weight.
-    pub weight: f64,
-    /// It got all it wants, as far as is known.
-    pub is_satisfied: bool,
-}
-
-/// The bounds of all bins but the last (Hong 2015, listing 5.4): of each round of a max-min fair
-/// division, the share of a flow of weight 1. Satisfies demands as it goes.
-pub fn break_points(capacity: f64, demands: &mut [Demand], bounds: usize) -> Vec<f64> {
-    (0..bounds).map(|_| break_point(capacity, demands)).collect()
-}
-
-fn break_point(capacity: f64, demands: &mut [Demand]) -> f64 {
-    let taken: f64 = demands.iter().filter(|d| d.is_satisfied).map(|d| d.rate).sum();
-    let weights: f64 = demands.iter().filter(|d| !d.is_satisfied).map(|d| d.weight).sum();
-    // The listing divides by zero where all are satisfied; then whoever comes fits in here.
-    let bound = if weights > 0.0 { (capacity - taken) / weights } else { capacity };
-    for demand in demands {
-        demand.is_satisfied |= demand.rate / demand.weight <= bound;
-    }
-    bound
-}
-
 /// Adaptive bandwidth binning.
 pub struct Abb {
     p: Parameters,
@@ -207,6 +180,7 @@ impl Abb {
     fn reclassify(&mut self, now: Time) {
         self.overdue = false;
         self.gather_demands();
+        // The bounds of all bins but the last.
         let bounds = break_points(self.capacity_bps, &mut self.demands, self.lanes.count() - 1);
         if self.assign_bins(&bounds) {
             let Self { plugs, lanes, .. } = self;

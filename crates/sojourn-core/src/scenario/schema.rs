@@ -256,11 +256,17 @@ pub struct Metrics {
     /// weight, deficit and law's state of each, where the queue manager tells flows apart.
     #[schemars(range(min = 0, max = 64))]
     pub watch_flows: u32,
+    /// Connections of each traffic entry that get an account of their own: a row of `connections`
+    /// and a throughput series for each direction, at most 33 kB together. Connections that an entry
+    /// opens after these are in the account of the entry alone, so that memory does not grow with
+    /// simulated time. The default is what the largest entry of White & Rice 2013 §3.6 opens at once.
+    #[schemars(range(min = 0, max = 100_000))]
+    pub connections: u32,
 }
 
 impl Default for Metrics {
     fn default() -> Self {
-        Self { series_interval_ms: 100.0, packet_trace: false, watch_flows: 0 }
+        Self { series_interval_ms: 100.0, packet_trace: false, watch_flows: 0, connections: 32 }
     }
 }
 

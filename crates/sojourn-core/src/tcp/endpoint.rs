@@ -32,6 +32,27 @@ pub struct News {
     pub received_all: bool,
     /// All that was to be sent is acknowledged.
     pub acknowledged_all: bool,
+    /// Round-trip time measured with an acknowledgement of data; zero for none.
+    pub rtt: Time,
+}
+
+/// What an end had to do twice.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Segments sent again, those of the handshake too.
+    pub retransmissions: u64,
+    /// Times the retransmission timer expired.
+    pub timeouts: u64,
+}
+
+impl Tally {
+    /// The sum of two tallies.
+    pub fn plus(self, other: Self) -> Self {
+        Self {
+            retransmissions: self.retransmissions + other.retransmissions,
+            timeouts: self.timeouts + other.timeouts,
+        }
+    }
 }
 
 /// One end of a connection.
@@ -56,6 +77,7 @@ pub struct Endpoint {
     expected: u64,
     told_acknowledged: u64,
     total_to_send: u64,
+    tally: Tally,
 }
 
 impl Endpoint {
@@ -77,6 +99,7 @@ impl Endpoint {
             expected: u64::MAX,
             told_acknowledged: 0,
             total_to_send: 0,
+            tally: Tally::default(),
         }
     }
 
@@ -116,6 +139,11 @@ impl Endpoint {
     /// Smoothed round-trip time, zero before the first measurement.
     pub fn smoothed_rtt(&self) -> Time {
         self.rtt.smoothed()
+    }
+
+    /// What it had to do twice so far.
+    pub fn tally(&self) -> Tally {
+        self.tally
     }
 
     /// When `on_timer` wants to be called.
@@ -183,7 +211,7 @@ impl Endpoint {
         let flight = self.sender.flight() as f64 / config.mss as f64;
         let progress = self.sender.on_ack(s.ack, &s.sack, is_pure, config);
         if progress.acknowledged > 0 {
-            self.measure(now, s, config);
+            news.rtt = self.measure(now, s, config);
             self.restart_rto(now, config);
         }
         if progress.loss_found {
@@ -207,13 +235,18 @@ impl Endpoint {
 
     /// RFC 7323 §4.1 with timestamps: every acknowledgement of new data. RFC 6298 §3 without: one
     /// segment at a time, never one that was sent twice.
-    fn measure(&mut self, now: Time, s: &Segment, config: &Config) {
-        if config.timestamps {
-            self.rtt.measured(now.since(s.echo), config);
+    fn measure(&mut self, now: Time, s: &Segment, config: &Config) -> Time {
+        let sent_at = if config.timestamps {
+            s.echo
         } else if let Some((_, sent_at)) = self.timed.filter(|&(end, _)| s.ack >= end) {
             self.timed = None;
-            self.rtt.measured(now.since(sent_at), config);
-        }
+            sent_at
+        } else {
+            return Time::ZERO;
+        };
+        let rtt = now.since(sent_at);
+        self.rtt.measured(rtt, config);
+        rtt
     }
 
     /// RFC 6298 §5.2-5.3.
@@ -229,6 +262,7 @@ impl Endpoint {
             return;
         }
         self.rto_due = Time::NEVER;
+        self.tally.timeouts += 1;
         self.rtt.back_off();
         if self.state == State::Established {
             if config.dialect == Dialect::Rfc && self.sender.was_given_up() {
@@ -266,6 +300,7 @@ impl Endpoint {
 
     fn syn(&mut self, now: Time, config: &Config) -> (Segment, u16) {
         self.syn_due = false;
+        self.tally.retransmissions += u64::from(self.syns_sent > 0);
         self.syns_sent += 1;
         self.rto_due = now + self.rtt.timeout(config);
         let mut segment = Segment { syn: true, ..Segment::default() };
@@ -295,6 +330,7 @@ impl Endpoint {
         segment.sack = Default::default();
         self.last_sent = now;
         if outgoing.again {
+            self.tally.retransmissions += 1;
             self.timed = None;
         } else if !config.timestamps && self.timed.is_none() {
             self.timed = Some((outgoing.seq + outgoing.len, now));

@@ -1,0 +1,177 @@
+//! The rows of the `flows` and `connections` tables.
+
+use super::super::Simulation;
+use crate::apps::{AppParameters, Done, Quality};
+use crate::metrics::Latency;
+use crate::metrics::connections::ConnectionAccount;
+use crate::metrics::ledger::Account;
+use crate::metrics::qoe::{
+    self, GAME_ACCESS_MS, GAME_ROUND_TRIP_MS, VOICE_EXTRA_DELAY_MS, VOICE_LATE_MS,
+};
+use crate::metrics::results::{ConnectionRow, FlowRow};
+use crate::packet::{Direction, DropReason};
+use crate::units::{BitRate, Time};
+
+/// The row of a traffic entry in a direction.
+pub fn flow_row(run: &Simulation, index: usize, direction: Direction, done: &Done) -> FlowRow {
+    let (name, spec) = run.scenario.traffic.get_index(index).expect("an account per traffic entry");
+    let account = run.ledger.account(index, direction);
+    let mbps = |bytes: u64| bytes as f64 * 8e-6 / run.scenario.duration_s;
+    let latency = &account.latency;
+    let rtt = account.round_trips.latency();
+    let mut row = FlowRow {
+        traffic: name.clone(),
+        quality: spec.quality().name(),
+        direction: direction.name(),
+        sent_packets: account.sent.packets,
+        sent_bytes: account.sent.bytes,
+        delivered_packets: account.delivered.packets,
+        delivered_bytes: account.delivered.bytes,
+        dropped_overflow_packets: account.dropped[DropReason::Overflow as usize].packets,
+        dropped_aqm_packets: account.dropped[DropReason::Aqm as usize].packets,
+        superseded_packets: account.dropped[DropReason::Superseded as usize].packets,
+        marked_packets: account.marked_packets,
+        loss_percent: percent(account.lost_packets(), ended_packets(account)),
+        throughput_mbps: mbps(account.delivered.bytes),
+        goodput_mbps: mbps(account.goodput_bytes),
+        latency_mean_ms: latency.mean_ms(),
+        latency_min_ms: latency.min_ms(),
+        latency_p50_ms: latency.quantile_ms(0.5),
+        latency_p90_ms: latency.quantile_ms(0.9),
+        latency_p99_ms: latency.quantile_ms(0.99),
+        latency_p999_ms: latency.quantile_ms(0.999),
+        latency_max_ms: latency.max_ms(),
+        over_20_ms_access_percent: None,
+        over_80_ms_round_trip_percent: None,
+        late_percent: None,
+        r_value: None,
+        mos: None,
+        network_r_value: None,
+        network_mos: None,
+        page_loads: None,
+        page_load_median_s: None,
+        page_load_mad_s: None,
+        page_load_p90_s: None,
+        transfers_completed: done.transfers_completed,
+        time_to_sustained_rate_s: None,
+        time_to_peak_rate_s: None,
+        connections: run.ledger.connections().opened_by(index),
+        rtt_mean_ms: rtt.mean_ms(),
+        rtt_time_mean_ms: account.round_trips.time_mean_ms(),
+        rtt_p50_ms: rtt.quantile_ms(0.5),
+        rtt_p90_ms: rtt.quantile_ms(0.9),
+        rtt_p99_ms: rtt.quantile_ms(0.99),
+        retransmitted_packets: account.tally.retransmissions,
+        timeouts: account.tally.timeouts,
+    };
+    match spec.quality() {
+        Quality::Voice => score_voice(&mut row, account),
+        Quality::Game => score_game(&mut row, run, index, direction),
+        Quality::Pages if direction == Direction::Down => score_pages(&mut row, done),
+        Quality::Pages => {}
+        Quality::Throughput => score_throughput(&mut row, account),
+    }
+    row
+}
+
+/// A share in percent.
+pub fn percent(part: u64, whole: u64) -> Option<f64> {
+    (whole > 0).then(|| 100.0 * part as f64 / whole as f64)
+}
+
+fn ended_packets(account: &Account) -> u64 {
+    account.delivered.packets + account.lost_packets()
+}
+
+/// White & Padden 2012 §3.2.2: late packets count as lost, and the latency in the model is that of
+/// the packets that are played. Hong 2015 §3.2.2.2 and table 4.10: latency and loss as they are.
+fn score_voice(row: &mut FlowRow, account: &Account) {
+    let latency = &account.latency;
+    let (Some(fastest), Some(mean)) = (latency.min_ms(), latency.mean_ms()) else {
+        return;
+    };
+    let ended = ended_packets(account) as f64;
+    let dropped = account.lost_packets();
+    let latest = fastest + VOICE_LATE_MS;
+    let late = latency.count_above_ms(latest);
+    let delay = latency.mean_up_to_ms(latest).unwrap_or(fastest) + VOICE_EXTRA_DELAY_MS;
+    let r = qoe::r_value(delay, (dropped + late) as f64 / ended);
+    row.late_percent = Some(100.0 * late as f64 / ended);
+    row.r_value = Some(r);
+    row.mos = Some(qoe::mos(r));
+    let network_r = qoe::r_value(mean, dropped as f64 / ended);
+    row.network_r_value = Some(network_r);
+    row.network_mos = Some(qoe::mos(network_r));
+}
+
+fn score_game(row: &mut FlowRow, run: &Simulation, index: usize, direction: Direction) {
+    let latency = &run.ledger.account(index, direction).latency;
+    let beyond_access_ms = beyond_access_ms(run, index, direction);
+    let back = direction.reversed();
+    let way_back_ms = run.ledger.account(index, back).latency.mean_ms();
+    let way_back_ms = way_back_ms.unwrap_or(beyond_access_ms);
+    let over = |budget_ms: f64| share_over(latency, budget_ms);
+    row.over_20_ms_access_percent = over(GAME_ACCESS_MS + beyond_access_ms);
+    row.over_80_ms_round_trip_percent = over(GAME_ROUND_TRIP_MS - way_back_ms);
+}
+
+fn share_over(latency: &Latency, budget_ms: f64) -> Option<f64> {
+    percent(latency.count_above_ms(budget_ms.max(0.0)), latency.count())
+}
+
+/// What the cable and the link of an entry's first server take of the one-way latency of a packet
+/// that is sent alone, in ms.
+fn beyond_access_ms(run: &Simulation, index: usize, direction: Direction) -> f64 {
+    let scenario = &run.scenario;
+    let sent = run.ledger.account(index, direction).sent;
+    let packet_bytes = sent.bytes.checked_div(sent.packets).unwrap_or_default();
+    let servers = scenario.traffic[index].servers();
+    let link_ms =
+        servers.first().and_then(|(_, name)| scenario.servers.get(*name)).map_or(0.0, |s| {
+            s.delay_ms + BitRate::from_mbps(s.rate_mbps).time_for(packet_bytes).ms_f64()
+        });
+    scenario.cable.delay_ms + link_ms
+}
+
+fn score_pages(row: &mut FlowRow, done: &Done) {
+    let times = load_times_s(done);
+    row.page_loads = Some(times.len() as u64);
+    row.page_load_median_s = qoe::median(&times);
+    row.page_load_mad_s = qoe::median_absolute_deviation(&times);
+    row.page_load_p90_s = qoe::quantile(&times, 0.9);
+}
+
+/// Page load times in s.
+pub fn load_times_s(done: &Done) -> Vec<f64> {
+    done.pages.iter().map(|(_, load_time)| load_time.secs_f64()).collect()
+}
+
+fn score_throughput(row: &mut FlowRow, account: &Account) {
+    let since_start = |reached: Time| account.first_sent.map(|start| (reached - start).secs_f64());
+    row.time_to_sustained_rate_s = account.to_sustained.reached().and_then(since_start);
+    row.time_to_peak_rate_s = account.to_peak.reached().and_then(since_start);
+}
+
+/// The row of a direction of a connection.
+pub fn connection_row(
+    traffic: &str,
+    account: &ConnectionAccount,
+    direction: Direction,
+) -> ConnectionRow {
+    let way = &account.ways[direction as usize];
+    ConnectionRow {
+        traffic: traffic.to_owned(),
+        connection: account.number,
+        direction: direction.name(),
+        start_s: account.start.secs_f64(),
+        end_s: account.end.map(Time::secs_f64),
+        payload_bytes: way.payload_bytes,
+        delivered_packets: way.delivered.packets,
+        delivered_bytes: way.delivered.bytes,
+        dropped_packets: way.dropped_packets,
+        marked_packets: way.marked_packets,
+        retransmitted_packets: way.tally.retransmissions,
+        timeouts: way.tally.timeouts,
+        rtt_mean_ms: way.rtt_mean_ms(),
+    }
+}

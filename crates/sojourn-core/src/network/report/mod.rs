@@ -1,0 +1,147 @@
+//! From a finished run to its results.
+
+mod flows;
+mod qualities;
+
+use super::Simulation;
+use crate::apps::{AppParameters, Done, Model, Quality};
+use crate::metrics::connections::ConnectionAccount;
+use crate::metrics::results::{LatencyCells, PacketRecord, PageRow, QueueRow, Results, SeriesRow};
+use crate::metrics::{QueueMeter, Series, qoe};
+use crate::packet::Direction;
+use crate::queue::Queue;
+
+/// The results of a run that has come to its end.
+pub(super) fn results(run: &Simulation, packets: Vec<PacketRecord>) -> Results {
+    let names: Vec<String> = run.scenario.traffic.keys().cloned().collect();
+    let done: Vec<Done> = run.players.iter().map(|player| player.app.done()).collect();
+    let queues: Vec<_> = run.modem.queues().chain([run.downstream.queue()]).collect();
+    let mut results = Results {
+        version: crate::VERSION,
+        duration_s: run.scenario.duration_s,
+        events: run.events,
+        forwarded_packets: run.ledger.data_packets(),
+        fingerprint: run.fingerprint,
+        warnings: warnings(run, &done),
+        flows: Vec::new(),
+        qualities: Vec::new(),
+        connections: Vec::new(),
+        queues: queues.iter().map(|queue| queue_row(queue.meter())).collect(),
+        pages: names.iter().zip(&done).flat_map(|(name, done)| page_rows(name, done)).collect(),
+        latencies: Vec::new(),
+        series: queues.iter().flat_map(|queue| queue_series(run, queue)).collect(),
+        packets,
+        traffic: names,
+    };
+    for (index, done) in done.iter().enumerate() {
+        for direction in Direction::BOTH {
+            add_flow(&mut results, run, index, direction, done);
+        }
+    }
+    for account in run.ledger.connections().accounts() {
+        for direction in Direction::BOTH {
+            add_connection(&mut results, run, account, direction);
+        }
+    }
+    results.qualities = qualities::quality_rows(run, &results.flows, &done);
+    results
+}
+
+/// What an entry of the traffic list sent in a direction, if it sent anything.
+fn add_flow(
+    results: &mut Results,
+    run: &Simulation,
+    index: usize,
+    direction: Direction,
+    done: &Done,
+) {
+    let account = run.ledger.account(index, direction);
+    if account.sent.packets == 0 {
+        return;
+    }
+    let name = &results.traffic[index];
+    results.latencies.push(LatencyCells {
+        traffic: name.clone(),
+        direction: direction.name(),
+        cells: account.latency.cells(),
+    });
+    let subject = format!("{name} {}", direction.name());
+    if account.round_trips.latency().count() > 0 {
+        results.series.push(series_row(run, subject.clone(), account.round_trips.series()));
+    }
+    results.series.push(series_row(run, subject, &account.throughput));
+    results.flows.push(flows::flow_row(run, index, direction, done));
+}
+
+/// What was delivered of a connection in a direction, if anything was; over time only where there was
+/// payload, while the connection was open.
+fn add_connection(
+    results: &mut Results,
+    run: &Simulation,
+    account: &ConnectionAccount,
+    direction: Direction,
+) {
+    let way = &account.ways[direction as usize];
+    if way.delivered.packets + way.dropped_packets == 0 {
+        return;
+    }
+    let name = &results.traffic[usize::from(account.traffic)];
+    if way.payload_bytes > 0 {
+        let subject = format!("{name} {} {}", direction.name(), account.number);
+        let mut row = series_row(run, subject, &way.throughput);
+        let interval_of = |s: f64| (s / row.interval_s) as usize;
+        row.offset = interval_of(account.start.secs_f64());
+        if let Some(end) = account.end {
+            row.series.values.truncate(interval_of(end.secs_f64()) + 1);
+        }
+        row.series.values.drain(..row.offset.min(row.series.values.len()));
+        results.series.push(row);
+    }
+    results.connections.push(flows::connection_row(name, account, direction));
+}
+
+fn page_rows(name: &str, done: &Done) -> impl Iterator<Item = PageRow> {
+    let shares = qoe::shares_up_to(&flows::load_times_s(done));
+    done.pages.iter().zip(shares).map(|((start, load_time), share)| PageRow {
+        traffic: name.to_owned(),
+        start_s: start.secs_f64(),
+        load_time_s: load_time.secs_f64(),
+        no_slower_percent: share,
+    })
+}
+
+fn queue_row(meter: &QueueMeter) -> QueueRow {
+    let sojourn = meter.sojourn();
+    QueueRow {
+        queue: meter.name().to_owned(),
+        departed_packets: sojourn.count(),
+        sojourn_mean_ms: sojourn.mean_ms(),
+        sojourn_p50_ms: sojourn.quantile_ms(0.5),
+        sojourn_p90_ms: sojourn.quantile_ms(0.9),
+        sojourn_p99_ms: sojourn.quantile_ms(0.99),
+        sojourn_max_ms: sojourn.max_ms(),
+    }
+}
+
+fn queue_series(run: &Simulation, queue: &Queue) -> Vec<SeriesRow> {
+    queue.series().map(|(subject, series)| series_row(run, subject, series)).collect()
+}
+
+fn series_row(run: &Simulation, subject: String, series: &Series) -> SeriesRow {
+    let interval_s = run.sample_interval.secs_f64() * f64::from(series.stride);
+    SeriesRow { subject, series: series.clone(), offset: 0, interval_s }
+}
+
+/// What a user must know before trusting the results.
+fn warnings(run: &Simulation, done: &[Done]) -> Vec<String> {
+    let mut warnings: Vec<String> = run.modem.warnings().collect();
+    for (index, (name, spec)) in run.scenario.traffic.iter().enumerate() {
+        let sent = Direction::BOTH.map(|way| run.ledger.account(index, way).sent.packets);
+        if sent == [0, 0] {
+            warnings.push(format!("traffic.{name} sent nothing: does it start within the run?"));
+        } else if spec.quality() == Quality::Pages && done[index].pages.is_empty() {
+            warnings.push(format!("traffic.{name} did not finish loading a single page"));
+        }
+    }
+    warnings
+}
