@@ -84,6 +84,8 @@ pub struct FlowRow {
     pub dropped_overflow_packets: u64,
     /// Packets dropped early by a queue manager.
     pub dropped_aqm_packets: u64,
+    /// Packets lost at random on the link of their server.
+    pub dropped_link_packets: u64,
     /// Share of packets dropped among those delivered or dropped, in percent.
     pub loss_percent: Option<f64>,
     /// Bytes on the wire delivered, over the run, in Mbps.

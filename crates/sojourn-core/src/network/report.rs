@@ -14,7 +14,8 @@ use crate::packet::{Direction, DropReason};
 pub(super) fn results(run: &Simulation, packets: Vec<PacketRecord>) -> Results {
     let names: Vec<String> = run.scenario.traffic.keys().cloned().collect();
     let done: Vec<Done> = run.players.iter().map(|player| player.app.done()).collect();
-    let meters: Vec<_> = run.modem.meters().chain([run.downstream.meter()]).collect();
+    let meters: Vec<_> =
+        run.upstream.meters().into_iter().chain([run.downstream.meter()]).collect();
     let used = accounts(run).filter(|(.., account)| account.sent.packets > 0);
     let mut results = Results {
         version: crate::VERSION,
@@ -81,6 +82,7 @@ fn flow_row(
         delivered_bytes: account.delivered.bytes,
         dropped_overflow_packets: account.dropped[DropReason::Overflow as usize].packets,
         dropped_aqm_packets: account.dropped[DropReason::Aqm as usize].packets,
+        dropped_link_packets: account.dropped[DropReason::Link as usize].packets,
         loss_percent: (ended > 0).then(|| 100.0 * dropped as f64 / ended as f64),
         throughput_mbps: mbps(account.delivered.bytes),
         goodput_mbps: mbps(account.goodput_bytes),
@@ -156,7 +158,7 @@ fn series_row(run: &Simulation, subject: String, series: &Series) -> SeriesRow {
 
 /// What a user must know before trusting the results.
 fn warnings(run: &Simulation, done: &[Done]) -> Vec<String> {
-    let mut warnings: Vec<String> = run.modem.warnings().collect();
+    let mut warnings: Vec<String> = run.upstream.warnings();
     for (index, (name, spec)) in run.scenario.traffic.iter().enumerate() {
         let sent = Direction::BOTH.map(|way| run.ledger.account(index, way).sent.packets);
         if sent == [0, 0] {

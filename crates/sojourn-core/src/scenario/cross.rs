@@ -1,7 +1,7 @@
 //! The checks that look at several keys together; each key by itself is checked by the schema.
 
 use super::check::Fault;
-use super::schema::{Congestion, Dialect, Scenario};
+use super::schema::{Congestion, Dialect, Mac, ModemSpec, Scenario, Upstream};
 use super::words;
 use crate::apps::{AppParameters, AppSpec};
 use crate::queue::{QueueSpec, SchedulerParameters, default_limit_bytes};
@@ -18,6 +18,9 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), Fault> {
     let (up, down) = (&scenario.upstream, &scenario.downstream);
     at_least("upstream", ("peak_mbps", up.peak_mbps), ("sustained_mbps", up.sustained_mbps))?;
     at_least("downstream", ("peak_mbps", down.peak_mbps), ("sustained_mbps", down.sustained_mbps))?;
+    if up.modem == ModemSpec::Link {
+        no_mac(up)?;
+    }
     if let Some(congestion) = &up.congestion {
         ascending(congestion)?;
     }
@@ -44,6 +47,23 @@ fn at_least(path: &str, (key, value): (&str, f64), least: (&str, f64)) -> Result
     }
     let message = format!("found {value}; allowed: {} or more, by {}", least.1, least.0);
     Err(Fault::new(words::join(path, key), message))
+}
+
+/// A plain link has nothing that these keys could set.
+fn no_mac(upstream: &Upstream) -> Result<(), Fault> {
+    let given = [
+        ("mac", upstream.mac != Mac::default()),
+        ("congestion", upstream.congestion.is_some()),
+        ("shaping", upstream.shaping.is_some()),
+    ];
+    match given.iter().find(|(_, is_given)| *is_given) {
+        None => Ok(()),
+        Some((key, _)) => {
+            let message = "found with a modem of kind link, which has no MAC; allowed: only with \
+                           kind single_queue or two_queues";
+            Err(Fault::new(words::join("upstream", key), message.to_owned()))
+        }
+    }
 }
 
 fn ascending(congestion: &Congestion) -> Result<(), Fault> {

@@ -11,7 +11,7 @@ mod receiver;
 mod rtt;
 mod sender;
 
-pub use endpoint::{Endpoint, News};
+pub use endpoint::{Departure, Endpoint, News};
 pub use options::{Config, Recovery, TcpOptions};
 
 #[cfg(test)]

@@ -26,6 +26,8 @@ pub struct Receiver {
     acknowledged: u64,
     /// One past the other side's FIN.
     fin_end: Option<u64>,
+    /// A marked segment has come and its sender has not said that it slowed down.
+    echoes_mark: bool,
 }
 
 impl Receiver {
@@ -41,6 +43,7 @@ impl Receiver {
             echo: Time::ZERO,
             acknowledged: 0,
             fin_end: None,
+            echoes_mark: false,
         }
     }
 
@@ -54,6 +57,11 @@ impl Receiver {
         self.next = self.next.max(1);
         self.echo = sent_at;
         self.ack_now = true;
+    }
+
+    /// RFC 3168 §6.1.3: a mark is echoed until the sender says that it has slowed down.
+    pub fn note_mark(&mut self, window_reduced: bool, is_marked: bool) {
+        self.echoes_mark = is_marked || (self.echoes_mark && !window_reduced);
     }
 
     /// A segment with payload or FIN has come.
@@ -138,6 +146,7 @@ impl Receiver {
         segment.is_ack = true;
         segment.ack = self.next;
         segment.echo = self.echo;
+        segment.echoes_mark = self.echoes_mark;
         if config.recovery == Recovery::Sack && !self.held.is_empty() {
             self.write_blocks(&mut segment.sack);
         }

@@ -201,8 +201,7 @@ mod tests {
             let acks = (window.cwnd / 2.0).round();
             for n in 1..=acks as u64 {
                 let at = now + srtt.scaled(n as f64 / acks);
-                let ack = Ack { now: at, segments: 2.0, srtt, min_rtt: srtt, max_window: 1e4 };
-                cubic.on_ack(&mut window, &ack);
+                cubic.on_ack(&mut window, &Ack::of(at, 2.0, srtt));
             }
             now += srtt;
         }

@@ -39,12 +39,29 @@ pub struct Ack {
     pub now: Time,
     /// Segments newly acknowledged, as a real number.
     pub segments: f64,
+    /// Segments still under way, as a real number.
+    pub flight: f64,
     /// Smoothed round-trip time, zero before the first measurement.
     pub srtt: Time,
     /// Least round-trip time seen, zero before the first measurement.
     pub min_rtt: Time,
+    /// From the timestamp echoed to now: the round trip, where there are timestamps.
+    pub rtt: Time,
+    /// From the timestamp echoed to when the acknowledgement was sent: the way there, with what the
+    /// receiver held back.
+    pub one_way: Time,
     /// Greatest window the receiver takes, in segments.
     pub max_window: f64,
+}
+
+#[cfg(test)]
+impl Ack {
+    /// Of so many segments on a path with this round trip and no queue.
+    fn of(now: Time, segments: f64, rtt: Time) -> Self {
+        let one_way = rtt.scaled(0.5);
+        let (srtt, min_rtt) = (rtt, rtt);
+        Self { now, segments, flight: 1e4, srtt, min_rtt, rtt, one_way, max_window: 1e4 }
+    }
 }
 
 /// A congestion control.
