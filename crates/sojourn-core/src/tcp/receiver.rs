@@ -76,7 +76,8 @@ impl Receiver {
         }
         if segment.seq > self.next {
             self.hold(segment.seq, end);
-        } else if end > self.next {
+        } else if end > self.next || (end == self.next && config.dialect == Dialect::Ns2) {
+            // ns-2 takes a copy of the last segment in order for one in order (tcp-sink.cc `recv`).
             self.take_in_order(now, end, config);
         } else {
             self.ack_now = true;

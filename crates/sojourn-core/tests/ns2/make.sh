@@ -12,7 +12,7 @@ trace() {
   echo "$name: $(wc -l <"$here/$name.txt") lines"
 }
 one=starts=0.125
-two="starts=0.125,0.375 delays=19.53125,34.1796875"
+two="starts=0.125,0.375 delays=34.1796875,19.53125"
 
 trace one-65 $one
 trace one-65-each $one sink=none

@@ -321,7 +321,7 @@ impl Sending for Ns2Sender {
             Permit::Nothing | Permit::Burst(0) => None,
             Permit::Limited => {
                 self.permit = Permit::Nothing;
-                let reach = (cwnd + f64::from(self.dup_acks)).min(config.max_window);
+                let reach = (cwnd + f64::from(self.dup_acks)).trunc().min(config.max_window);
                 self.at_cursor(reach, config).map(|segment| self.send(segment))
             }
             Permit::Burst(left) => {
