@@ -68,6 +68,7 @@ fn flows(rows: &[FlowRow]) -> ArrowTable {
         .number::<UInt64Type>("delivered_bytes", |r| r.delivered_bytes)
         .number::<UInt64Type>("dropped_overflow_packets", |r| r.dropped_overflow_packets)
         .number::<UInt64Type>("dropped_aqm_packets", |r| r.dropped_aqm_packets)
+        .number::<UInt64Type>("dropped_link_packets", |r| r.dropped_link_packets)
         .maybe::<Float64Type>("loss_percent", |r| r.loss_percent)
         .number::<Float64Type>("throughput_mbps", |r| r.throughput_mbps)
         .number::<Float64Type>("goodput_mbps", |r| r.goodput_mbps)

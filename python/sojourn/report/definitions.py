@@ -37,6 +37,9 @@ DEFINITIONS = (
         "packets",
         "Packets that a queue manager dropped early, to signal congestion.",
     ),
+    Definition(
+        "dropped_link_packets", "packets", "Packets lost at random on the link of their server."
+    ),
     Definition("loss_percent", "%", "Share of packets dropped among those delivered or dropped."),
     Definition("throughput_mbps", "Mbps", "Bytes on the wire delivered, over the whole run."),
     Definition(

@@ -6,6 +6,7 @@ use super::words;
 use crate::apps::{AppParameters, AppSpec};
 use crate::queue::{QueueSpec, SchedulerParameters, default_limit_bytes};
 use crate::tcp::TcpOptions;
+use crate::tcp::cc::CongestionSpec;
 use crate::units::BitRate;
 
 /// Bytes of a full Ethernet frame with a VLAN tag: what a modem must be able to pass.
@@ -61,7 +62,7 @@ fn no_mac(upstream: &Upstream) -> Result<(), Fault> {
         Some((key, _)) => {
             let message = "found with a modem of kind link, which has no MAC; allowed: only with \
                            kind single_queue or two_queues";
-            Err(Fault::new(words::join("upstream", key), message.to_owned()))
+            Err(Fault::new(words::join("upstream", key), message))
         }
     }
 }
@@ -150,6 +151,11 @@ fn tcp(scenario: &Scenario, own: &TcpOptions, path: &str) -> Result<(), Fault> {
         ("max_rto_s", config.max_rto.secs_f64()),
         ("min_rto_s", config.min_rto.secs_f64()),
     )?;
+    if matches!(config.congestion_control, CongestionSpec::Ledbat(_)) && !config.timestamps {
+        let path = words::join(&place(own.timestamps.is_some()), "timestamps");
+        let message = "found false; allowed: true, as congestion control ledbat measures by them";
+        return Err(Fault::new(path, message));
+    }
     let header = u64::from(config.header);
     if config.mss + header > LARGEST_PACKET {
         let most = LARGEST_PACKET.saturating_sub(header);

@@ -280,7 +280,7 @@ impl Endpoint {
             flight: self.flight_segments(config),
             srtt: self.rtt.smoothed(config),
             min_rtt: self.rtt.min(),
-            rtt: now.since(s.echo),
+            rtt: if config.timestamps { now.since(s.echo) } else { Time::ZERO },
             one_way: sent_at.since(s.echo),
             max_window: config.max_window,
         }

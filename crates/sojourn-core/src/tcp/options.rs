@@ -103,7 +103,9 @@ impl TcpOptions {
         let dialect = self.dialect.unwrap_or(scenario);
         let ns2 = dialect == Dialect::Ns2;
         let by_dialect = |rfc: f64, in_ns2: f64| if ns2 { in_ns2 } else { rfc };
-        let timestamps = self.timestamps.unwrap_or(!ns2);
+        let congestion_control = self.congestion_control.clone().unwrap_or_default();
+        let needs_timestamps = matches!(congestion_control, CongestionSpec::Ledbat(_));
+        let timestamps = self.timestamps.unwrap_or(!ns2 || needs_timestamps);
         let option_bytes = match (timestamps, ns2) {
             (false, _) => 0,
             (true, false) => 12,
@@ -112,7 +114,7 @@ impl TcpOptions {
         let seconds = |s: Option<f64>, default: f64| Time::from_secs_f64(s.unwrap_or(default));
         Config {
             dialect,
-            congestion_control: self.congestion_control.clone().unwrap_or_default(),
+            congestion_control,
             recovery: self.recovery.unwrap_or_default(),
             mss: u64::from(self.mss_bytes.unwrap_or(1460)),
             header: self.header_bytes.unwrap_or(40) + option_bytes,

@@ -101,6 +101,11 @@ struct Pair {
     told: [Told; 2],
     /// Timers of either end that made it send payload or FIN again.
     timeouts: [u32; 2],
+    /// Marks those of the client's segments that are markable and meant, by their number.
+    marks: Vec<u64>,
+    /// Segments of the client that could be marked, and those of them that say CWR.
+    markable: u64,
+    reductions: u64,
     /// When payload last came in order, and the longest time it did not.
     last_progress: Time,
     longest_stall: Time,
@@ -120,6 +125,9 @@ impl Pair {
             sends: [0; 2],
             told: [Told::default(); 2],
             timeouts: [0; 2],
+            marks: Vec::new(),
+            markable: 0,
+            reductions: 0,
             last_progress: Time::ZERO,
             longest_stall: Time::ZERO,
         }
@@ -162,7 +170,14 @@ impl Pair {
 
     fn arrive(&mut self, end: usize) {
         let pipe = &mut self.pipes[1 - end];
-        let (sent_at, segment, ecn) = pipe.under_way.pop_front().expect("one is due");
+        let (sent_at, segment, mut ecn) = pipe.under_way.pop_front().expect("one is due");
+        if end == SERVER && ecn == Ecn::Ect0 {
+            if self.marks.contains(&self.markable) {
+                ecn = Ecn::Ce;
+            }
+            self.markable += 1;
+            self.reductions += u64::from(segment.window_reduced);
+        }
         let fin = u64::from(segment.fin);
         pipe.arrived.insert(segment.seq, segment.seq + u64::from(segment.len) + fin);
         let contiguous = pipe.contiguous(self.sends[1 - end]);
@@ -668,6 +683,69 @@ fn cubic_has_the_throughput_of_its_rfc() {
         segments_per_second(CongestionSpec::default(), Time::from_ms(200), every(10_000), 600);
     println!("cubic {:.3} of RFC 9438", rate / want);
     assert!((rate / want - 1.0).abs() < 0.05, "{rate} and {want} segments/s");
+}
+
+/// An upload with ECN of which the segments with these numbers are marked.
+fn upload_marked(dialect: Dialect, recovery: Recovery, marks: &[u64], lost: &[u64]) -> Pair {
+    let options = TcpOptions { ecn: Some(true), ..options(recovery) };
+    let mut pair = Pair::new(options.resolve(dialect), RTT.scaled(0.5), data(lost), nothing());
+    pair.marks = marks.to_vec();
+    pair.upload(100 * MSS);
+    pair.run(Time::from_s(30));
+    pair
+}
+
+/// RFC 3168 §6.1. Windows of 10, 20, 40 segments leave at 100, 200, 300 ms. Marks on numbers 12, 15
+/// and 29, all of the second, slow the sender once: to half of what is under way or of the window, 10
+/// to 20 segments. It says so once, and nothing is sent again.
+#[test]
+fn a_window_with_marks_slows_once_and_sends_nothing_again() {
+    for dialect in DIALECTS {
+        for recovery in [Recovery::Sack, Recovery::Newreno, Recovery::Reno] {
+            let pair = upload_marked(dialect, recovery, &[12, 15, 29], &[]);
+            assert_eq!((pair.markable, pair.reductions), (100, 1), "{dialect:?} {recovery:?}");
+            assert_eq!((pair.pipes[CLIENT].data_resent, pair.timeouts), (0, [0, 0]));
+            let threshold = pair.ends[CLIENT].window().ssthresh;
+            assert!((10.0..=20.0).contains(&threshold), "{threshold}");
+            let twice = upload_marked(dialect, recovery, &[12, 60], &[]);
+            assert_eq!(twice.reductions, 2);
+            assert!(twice.ends[CLIENT].window().ssthresh < threshold);
+        }
+    }
+}
+
+/// RFC 3168 §6.1.2: a mark and a loss in one window are one congestion. §6.1.5: what is sent again
+/// cannot be marked: 99 of the 100 segments arrive markable.
+#[test]
+fn a_mark_and_a_loss_in_one_window_slow_once() {
+    for dialect in DIALECTS {
+        let marked = upload_marked(dialect, Recovery::Sack, &[12], &[]);
+        let both = upload_marked(dialect, Recovery::Sack, &[12], &[15]);
+        let thresholds = [&marked, &both].map(|pair| pair.ends[CLIENT].window().ssthresh);
+        assert_eq!(thresholds[0], thresholds[1], "{dialect:?}");
+        assert_eq!((both.markable, both.pipes[CLIENT].data_resent), (99, 1));
+    }
+}
+
+/// Without ECN nothing is markable; that is the default.
+#[test]
+fn ecn_is_off_unless_asked_for() {
+    assert_eq!(upload(Dialect::Rfc, Recovery::Sack, 30, nothing(), nothing()).markable, 0);
+}
+
+/// The timeout of a SYN begins at 3 s in ns-2, doubles and stays at 60 s: White & Padden 2012 have 1,
+/// 4, 10, 22, 46, 94, 154 and 214 s for SYNs of a connection that opens at 1 s. By RFC 6298 it begins
+/// at 1 s.
+#[test]
+fn syns_are_sent_again_at_doubling_intervals() {
+    let ns2 = [0, 3, 9, 21, 45, 93, 153, 213];
+    let rfc = [0, 1, 3, 7, 15, 31, 63, 123];
+    for (dialect, want) in [(Dialect::Ns2, ns2), (Dialect::Rfc, rfc)] {
+        let config = options(Recovery::Sack).resolve(dialect);
+        let mut pair = Pair::new(config, RTT.scaled(0.5), Box::new(|_| true), nothing());
+        pair.run_until(Time::from_s(214));
+        assert_eq!(pair.pipes[CLIENT].syns_at[..8], want.map(Time::from_s), "{dialect:?}");
+    }
 }
 
 /// How a pipe loses in the property test: at random, or in a pattern that repeats.

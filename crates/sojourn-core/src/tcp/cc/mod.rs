@@ -4,6 +4,8 @@
 //! knows nothing of sequence numbers, timers or packets.
 
 pub mod cubic;
+mod hystart;
+pub mod ledbat;
 pub mod reno;
 
 use enum_dispatch::enum_dispatch;
@@ -14,6 +16,7 @@ use super::options::Config;
 use crate::units::Time;
 
 pub use cubic::Cubic;
+pub use ledbat::Ledbat;
 pub use reno::Reno;
 
 /// The congestion window and the slow-start threshold, in segments.
@@ -45,7 +48,7 @@ pub struct Ack {
     pub srtt: Time,
     /// Least round-trip time seen, zero before the first measurement.
     pub min_rtt: Time,
-    /// From the timestamp echoed to now: the round trip, where there are timestamps.
+    /// From the timestamp echoed to now: the round trip; zero without timestamps.
     pub rtt: Time,
     /// From the timestamp echoed to when the acknowledgement was sent: the way there, with what the
     /// receiver held back.
@@ -82,6 +85,8 @@ pub enum Controller {
     Reno,
     /// A cubic function of the time since the last loss.
     Cubic,
+    /// What others leave, up to a queueing delay.
+    Ledbat,
 }
 
 /// Makes a controller from its parameters.
@@ -100,10 +105,13 @@ pub enum CongestionSpec {
     Reno(reno::Parameters),
     /// CUBIC (RFC 9438; Linux 2.6.22 in the ns-2 dialect).
     Cubic(cubic::Parameters),
+    /// LEDBAT (RFC 6817; Rossi and Valenti's in the ns-2 dialect): yields to others. It needs
+    /// timestamps, which are then on.
+    Ledbat(ledbat::Parameters),
 }
 
 impl Default for CongestionSpec {
     fn default() -> Self {
-        Self::Cubic(cubic::Parameters {})
+        Self::Cubic(cubic::Parameters::default())
     }
 }
