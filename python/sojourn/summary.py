@@ -149,6 +149,7 @@ DROP_COLUMNS = (
     Column("sent_packets", "packets sent"),
     Column("dropped_overflow_packets", "queue full"),
     Column("dropped_aqm_packets", "queue manager"),
+    Column("dropped_link_packets", "link"),
     Column("loss_percent", "loss\n%", 2),
 )
 

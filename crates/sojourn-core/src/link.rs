@@ -1,9 +1,11 @@
-//! Links that only delay: serialisation at a fixed rate, then a fixed delay.
+//! Links that only delay: serialisation at a fixed rate, then a fixed delay. They may lose packets at
+//! random.
 
 use std::collections::VecDeque;
 
-use crate::metrics::Count;
-use crate::packet::Packet;
+use crate::engine::rng::Rng;
+use crate::metrics::{Count, Ledger};
+use crate::packet::{DropReason, Packet};
 use crate::units::{BitRate, Time};
 
 /// A link whose packets arrive in the order they were sent. The time of arrival is known when a
@@ -16,18 +18,32 @@ pub struct Link {
     delay: Time,
     busy_until: Time,
     under_way: VecDeque<(Time, Packet)>,
+    /// Chance of a packet to be lost, and the draws.
+    loss: Option<(f64, Rng)>,
 }
 
 impl Link {
     /// A link of this rate and one-way delay; without a rate it only delays.
     pub fn new(rate: Option<BitRate>, delay: Time) -> Self {
-        Self { rate, delay, busy_until: Time::ZERO, under_way: VecDeque::new() }
+        Self { rate, delay, busy_until: Time::ZERO, under_way: VecDeque::new(), loss: None }
+    }
+
+    /// The same link that loses each packet with probability `chance`.
+    pub fn losing(mut self, chance: f64, rng: Rng) -> Self {
+        self.loss = (chance > 0.0).then_some((chance, rng));
+        self
     }
 
     /// Takes a packet that is at the sending end at `now`, which must not lie before that of the
-    /// packet before it.
+    /// packet before it. A packet that is lost takes no time on the link.
     #[inline]
-    pub fn accept(&mut self, now: Time, packet: Packet) {
+    pub fn accept(&mut self, now: Time, packet: Packet, ledger: &mut Ledger) {
+        if let Some((chance, rng)) = &mut self.loss
+            && rng.uniform() < *chance
+        {
+            ledger.dropped(now, packet, DropReason::Link);
+            return;
+        }
         let serialisation = self.rate.map_or(Time::ZERO, |r| r.time_for(packet.size.into()));
         self.busy_until = self.busy_until.max(now) + serialisation;
         self.under_way.push_back((self.busy_until + self.delay, packet));

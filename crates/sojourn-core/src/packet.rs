@@ -42,19 +42,22 @@ pub enum DropReason {
     Overflow,
     /// The queue manager dropped it early, to signal congestion.
     Aqm,
+    /// It was lost at random on the link of its server.
+    Link,
     /// An acknowledgement whose place in the modem a newer one of its connection has taken.
     Superseded,
 }
 
 impl DropReason {
     /// All reasons, in the order of their numbers.
-    pub const ALL: [Self; 3] = [Self::Overflow, Self::Aqm, Self::Superseded];
+    pub const ALL: [Self; 4] = [Self::Overflow, Self::Aqm, Self::Link, Self::Superseded];
 
     /// As it stands in results.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Overflow => "overflow",
             Self::Aqm => "aqm",
+            Self::Link => "link",
             Self::Superseded => "superseded",
         }
     }
@@ -92,6 +95,10 @@ pub struct Segment {
     pub is_ack: bool,
     /// No more payload will follow.
     pub fin: bool,
+    /// A marked segment has come (RFC 3168 §6.1: ECE).
+    pub echoes_mark: bool,
+    /// The window has been reduced (RFC 3168 §6.1: CWR).
+    pub window_reduced: bool,
 }
 
 /// The ECN field of the IP header (RFC 3168 §5, RFC 9331 §4.1).

@@ -6,7 +6,7 @@
 mod common;
 
 use common::{HOME_QUEUES, flow, home, queue, scenario, series};
-use sojourn_core::docsis::{Downstream, Modem};
+use sojourn_core::docsis::{Modem, ShapedLink};
 use sojourn_core::engine::rng::Rng;
 use sojourn_core::metrics::Ledger;
 use sojourn_core::metrics::results::{Fate, PacketRecord, Results};
@@ -257,7 +257,7 @@ fn poisson_into_downstream(rho: f64, packets: usize) -> Waits {
     )
     .unwrap();
     let service = Time::from_us(2400);
-    let mut downstream = Downstream::new(&spec, Dialect::Rfc, 1);
+    let mut downstream = ShapedLink::downstream(&spec, Dialect::Rfc, 1);
     let mut ledger = Ledger::new(1, false);
     let mut rng = Rng::named(1, &format!("arrivals at {rho}"));
     let mut waits = Waits { waits_ms: Vec::new(), packet_ms: 0.0, end_ms: 0.0 };
@@ -328,7 +328,7 @@ fn a_syn_is_tried_again_at_doubling_intervals() {
         end.open();
         let mut now = Time::ZERO;
         let tries = want_s.map(|_| {
-            let (segment, _) = end.poll(now, &config).expect("a SYN is due");
+            let segment = end.poll(now, &config).expect("a SYN is due").segment;
             assert!(segment.syn && end.poll(now, &config).is_none());
             let tried = now;
             now = end.deadline();

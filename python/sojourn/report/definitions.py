@@ -39,12 +39,21 @@ DEFINITIONS = (
         "Packets that a queue manager dropped early, to signal congestion.",
     ),
     Definition(
+        "dropped_link_packets", "packets", "Packets lost at random on the link of their server."
+    ),
+    Definition(
+        "superseded_packets",
+        "packets",
+        "Acknowledgements dropped because a newer one took their place in the modem: no loss.",
+        "RFC 3449, section 5.2.1",
+    ),
+    Definition(
         "marked_packets",
         "packets",
         "Packets that a queue manager marked rather than dropping them.",
         "RFC 3168, section 5",
     ),
-    Definition("loss_percent", "%", "Share of packets dropped among those delivered or dropped."),
+    Definition("loss_percent", "%", "Share of packets lost among those delivered or lost."),
     Definition("throughput_mbps", "Mbps", "Bytes on the wire delivered, over the whole run."),
     Definition(
         "goodput_mbps", "Mbps", "Payload delivered to the application in order, over the whole run."

@@ -107,7 +107,7 @@ impl Modem {
         let buffer_bytes = default_limit_bytes(sustained);
         let managed = Queue::new(&spec.queue, buffer_bytes, dialect, "upstream", seed);
         let (queue, staging) = match spec.modem {
-            ModemSpec::SingleQueue => (managed, None),
+            ModemSpec::SingleQueue | ModemSpec::Link => (managed, None),
             ModemSpec::TwoQueues { transmit_packets, back_pressure, sojourn_across_both } => {
                 let limit =
                     QueueSpec { limit_packets: Some(transmit_packets), ..QueueSpec::default() };

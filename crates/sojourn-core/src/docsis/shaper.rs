@@ -64,6 +64,12 @@ pub struct Shaper {
 }
 
 impl Shaper {
+    /// Full buckets, by the keys of a scenario.
+    pub fn of(sustained_mbps: f64, peak_mbps: f64, burst_bytes: u64) -> Self {
+        let [sustained, peak] = [sustained_mbps, peak_mbps].map(BitRate::from_mbps);
+        Self::new(sustained, peak, burst_bytes)
+    }
+
     /// Full buckets.
     pub fn new(sustained: BitRate, peak: BitRate, burst_bytes: u64) -> Self {
         Self {

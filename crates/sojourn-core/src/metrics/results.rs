@@ -84,6 +84,8 @@ pub struct FlowRow {
     pub dropped_overflow_packets: u64,
     /// Packets dropped early by a queue manager.
     pub dropped_aqm_packets: u64,
+    /// Packets lost at random on the link of their server.
+    pub dropped_link_packets: u64,
     /// Acknowledgements dropped because a newer one took their place in the modem: no loss.
     pub superseded_packets: u64,
     /// Packets that a queue manager marked (RFC 3168 §5) rather than dropping them.
@@ -182,6 +184,8 @@ pub struct QualityRow {
     pub dropped_overflow_packets: u64,
     /// Packets dropped early by a queue manager.
     pub dropped_aqm_packets: u64,
+    /// Packets lost at random on the links of servers.
+    pub dropped_link_packets: u64,
     /// Packets marked by a queue manager.
     pub marked_packets: u64,
     /// Share of packets dropped among those delivered or dropped, in percent.

@@ -1,8 +1,8 @@
 //! The table of TCP connections. Slots are used again; generations tell their uses apart.
 
 use crate::apps::{ConnectionId, End};
-use crate::packet::{Ecn, Packet, Segment};
-use crate::tcp::{Config, Endpoint, Tally};
+use crate::packet::Packet;
+use crate::tcp::{Config, Departure, Endpoint, Tally};
 use crate::units::Time;
 
 /// A connection: both of its ends, and whose it is.
@@ -39,19 +39,19 @@ impl Connection {
     }
 
     /// A segment of this connection, packed.
-    pub fn packet(&self, now: Time, slot: u32, from: End, segment: Segment, size: u16) -> Packet {
+    pub fn packet(&self, now: Time, slot: u32, from: End, departure: Departure) -> Packet {
         Packet {
             sent_at: now,
             queued_at: now,
-            segment,
+            segment: departure.segment,
             tuple: self.tuples[from as usize],
             flow: slot,
             generation: self.generation,
             traffic: self.app,
             server: self.server,
-            size,
+            size: departure.size,
             direction: from.outward(),
-            ecn: Ecn::NotEct,
+            ecn: departure.ecn,
         }
     }
 }
@@ -80,6 +80,11 @@ impl Connections {
     #[inline]
     pub fn get_mut(&mut self, slot: u32) -> &mut Connection {
         &mut self.slots[slot as usize]
+    }
+
+    /// As above, if the slot was ever used.
+    pub fn get(&self, slot: u32) -> Option<&Connection> {
+        self.slots.get(slot as usize)
     }
 
     /// The connection, if the slot has not been released since.

@@ -16,7 +16,7 @@ mod connections;
 mod report;
 
 use crate::apps::{App, AppParameters, Command, Desk, End, Event, Model};
-use crate::docsis::{Downstream, Modem};
+use crate::docsis::{ShapedLink, Upstream};
 use crate::engine::rng::Rng;
 use crate::engine::wake::{StageId, Wake};
 use crate::link::Link;
@@ -24,6 +24,8 @@ use crate::metrics::results::Results;
 use crate::metrics::{Count, Ledger};
 use crate::packet::{DATAGRAM, Direction, Ecn, Packet, Segment};
 use crate::scenario::Scenario;
+use crate::scenario::schema::Server;
+use crate::tcp::cc::Window;
 use crate::tcp::{Config, News};
 use crate::units::{BitRate, Time};
 use connections::{Connection, Connections};
@@ -34,8 +36,8 @@ use connections::{Connection, Connections};
 enum Stage {
     /// Takes the samples of all series.
     Sampler,
-    /// The modem's upstream.
-    Modem,
+    /// The modem, or the link in its place.
+    Upstream,
     /// The link from the CMTS to a server.
     UpLink(u16),
     /// The link from a server to the CMTS.
@@ -74,11 +76,11 @@ pub struct Simulation {
 
     players: Vec<Player>,
     connections: Connections,
-    modem: Modem,
+    upstream: Upstream,
     cable_delay: Time,
     up_links: Vec<Link>,
     down_links: Vec<Link>,
-    downstream: Downstream,
+    downstream: ShapedLink,
     cable: Link,
 
     ledger: Ledger,
@@ -90,17 +92,13 @@ pub struct Simulation {
 }
 
 const SAMPLER: StageId = 0;
-const MODEM: StageId = 1;
+const UPSTREAM: StageId = 1;
 
 impl Simulation {
     /// A run of this scenario, which has been checked by [`crate::scenario::load`], at time zero.
     pub fn new(scenario: &Scenario) -> Self {
         let s = scenario;
         let cable_delay = Time::from_secs_f64(s.cable.delay_ms / 1e3);
-        let link = |server: &crate::scenario::schema::Server| {
-            let rate = BitRate::from_mbps(server.rate_mbps);
-            Link::new(Some(rate), Time::from_secs_f64(server.delay_ms / 1e3))
-        };
         let mut simulation = Self {
             now: Time::ZERO,
             end: Time::from_secs_f64(s.duration_s),
@@ -111,11 +109,11 @@ impl Simulation {
             fingerprint: 0,
             players: s.traffic.keys().map(|name| player(s, name)).collect(),
             connections: Connections::default(),
-            modem: Modem::new(&s.upstream, s.dialect, s.seed),
+            upstream: Upstream::new(&s.upstream, s.dialect, s.seed),
             cable_delay,
-            up_links: s.servers.values().map(link).collect(),
-            down_links: s.servers.values().map(link).collect(),
-            downstream: Downstream::new(&s.downstream, s.dialect, s.seed),
+            up_links: server_links(s, Direction::Up),
+            down_links: server_links(s, Direction::Down),
+            downstream: ShapedLink::downstream(&s.downstream, s.dialect, s.seed),
             cable: Link::new(None, cable_delay),
             ledger: Ledger::of(s),
             sample_interval: Time::from_secs_f64(s.metrics.series_interval_ms / 1e3),
@@ -125,7 +123,7 @@ impl Simulation {
         };
         let names: Vec<&str> = s.traffic.keys().map(String::as_str).collect();
         let watch_flows = s.metrics.watch_flows as usize;
-        simulation.modem.name_traffic(&names, watch_flows);
+        simulation.upstream.name_traffic(&names, watch_flows);
         simulation.downstream.name_traffic(&names, watch_flows);
         simulation.number_stages();
         simulation.start_apps();
@@ -135,7 +133,7 @@ impl Simulation {
     fn number_stages(&mut self) {
         let servers = self.up_links.len() as u16;
         let players = self.players.len() as u16;
-        self.stages = [Stage::Sampler, Stage::Modem].into();
+        self.stages = [Stage::Sampler, Stage::Upstream].into();
         self.stages.extend((0..servers).map(Stage::UpLink));
         self.stages.extend((0..servers).map(Stage::DownLink));
         self.stages.extend([Stage::Downstream, Stage::Cable]);
@@ -144,7 +142,7 @@ impl Simulation {
     }
 
     fn up_link_stage(&self, server: u16) -> StageId {
-        MODEM + 1 + StageId::from(server)
+        UPSTREAM + 1 + StageId::from(server)
     }
 
     fn down_link_stage(&self, server: u16) -> StageId {
@@ -170,13 +168,18 @@ impl Simulation {
             let at = player.app.start(&mut player.rng);
             self.wake.set(self.app_stage(app), at);
         }
-        self.schedule_modem();
+        self.schedule_upstream();
         self.schedule_downstream();
     }
 
     /// Simulated time reached.
     pub fn now(&self) -> Time {
         self.now
+    }
+
+    /// The congestion window of an end of the connection in a slot, if one has been opened there.
+    pub fn window(&self, slot: u32, end: End) -> Option<Window> {
+        self.connections.get(slot).map(|connection| connection.ends[end as usize].window())
     }
 
     /// Handles up to `events` wake-ups; says whether the run goes on.
@@ -213,16 +216,14 @@ impl Simulation {
     fn wake_stage(&mut self, stage: Stage) {
         let now = self.now;
         match stage {
-            Stage::Modem => {
-                if let Some(packet) = self.modem.wake(now, &mut self.ledger) {
-                    self.onto_up_link(packet);
-                }
-                self.schedule_modem();
+            Stage::Upstream => {
+                let sent = self.upstream.wake(now, &mut self.ledger);
+                self.onto_up_link(sent);
             }
             Stage::UpLink(server) => {
                 let link = &mut self.up_links[usize::from(server)];
                 let packet = link.wake();
-                self.wake.set(MODEM + 1 + StageId::from(server), link.next_wake());
+                self.wake.set(UPSTREAM + 1 + StageId::from(server), link.next_wake());
                 packet.into_iter().for_each(|packet| self.arrive(End::Server, packet));
             }
             Stage::DownLink(server) => {
@@ -250,8 +251,8 @@ impl Simulation {
         }
     }
 
-    fn schedule_modem(&mut self) {
-        self.wake.set(MODEM, self.modem.next_wake());
+    fn schedule_upstream(&mut self) {
+        self.wake.set(UPSTREAM, self.upstream.next_wake());
     }
 
     fn schedule_downstream(&mut self) {
@@ -261,7 +262,7 @@ impl Simulation {
     /// What the CMTS sends, if it does, and when its last byte leaves there.
     fn onto_cable(&mut self, sent: Option<(Time, Packet)>) {
         if let Some((at, packet)) = sent {
-            self.cable.accept(at, packet);
+            self.cable.accept(at, packet, &mut self.ledger);
             self.wake.set(self.cable_stage(), self.cable.next_wake());
         }
         self.schedule_downstream();
@@ -272,13 +273,17 @@ impl Simulation {
         self.wake.set(self.down_link_stage(server), at);
     }
 
-    /// The cable's delay is the same for all packets, so it can be added before the link's.
-    fn onto_up_link(&mut self, packet: Packet) {
-        let server = packet.server;
-        let link = &mut self.up_links[usize::from(server)];
-        link.accept(self.now + self.cable_delay, packet);
-        let at = link.next_wake();
-        self.wake.set(self.up_link_stage(server), at);
+    /// What the home sends, if it does, and when its last byte leaves there. The cable's delay is the
+    /// same for all packets, so it can be added before the link's.
+    fn onto_up_link(&mut self, sent: Option<(Time, Packet)>) {
+        if let Some((at, packet)) = sent {
+            let server = packet.server;
+            let link = &mut self.up_links[usize::from(server)];
+            link.accept(at + self.cable_delay, packet, &mut self.ledger);
+            let at = link.next_wake();
+            self.wake.set(self.up_link_stage(server), at);
+        }
+        self.schedule_upstream();
     }
 
     /// A packet sets out from its sender.
@@ -286,12 +291,13 @@ impl Simulation {
         self.ledger.sent(&packet);
         match packet.direction {
             Direction::Up => {
-                self.modem.accept(self.now, packet, &mut self.ledger);
-                self.schedule_modem();
+                let sent = self.upstream.accept(self.now, packet, &mut self.ledger);
+                self.onto_up_link(sent);
             }
             Direction::Down => {
                 let server = packet.server;
-                self.down_links[usize::from(server)].accept(self.now, packet);
+                let link = &mut self.down_links[usize::from(server)];
+                link.accept(self.now, packet, &mut self.ledger);
                 self.schedule_down_link(server);
             }
         }
@@ -310,7 +316,8 @@ impl Simulation {
         }
         let config = &self.players[usize::from(packet.traffic)].config;
         let endpoint = &mut connection.ends[end as usize];
-        let news = endpoint.on_segment(self.now, &packet.segment, packet.sent_at, config);
+        let news =
+            endpoint.on_segment(self.now, &packet.segment, packet.sent_at, packet.ecn, config);
         if news.received_bytes > 0 {
             self.ledger.received(&packet, news.received_bytes);
         }
@@ -331,10 +338,10 @@ impl Simulation {
         loop {
             let config = &self.players[usize::from(app)].config;
             let connection = self.connections.get_mut(slot);
-            let Some((segment, size)) = connection.ends[end as usize].poll(self.now, config) else {
+            let Some(departure) = connection.ends[end as usize].poll(self.now, config) else {
                 break;
             };
-            let packet = connection.packet(self.now, slot, end, segment, size);
+            let packet = connection.packet(self.now, slot, end, departure);
             self.send(packet);
         }
         let at = self.connections.get_mut(slot).ends[end as usize].deadline();
@@ -462,7 +469,7 @@ impl Simulation {
     }
 
     fn sample(&mut self) {
-        self.modem.sample(self.now);
+        self.upstream.sample(self.now);
         self.downstream.sample();
         self.ledger.sample(self.now, self.sample_interval);
         self.wake.set(SAMPLER, self.now + self.sample_interval);
@@ -473,7 +480,7 @@ impl Simulation {
         let links = self.up_links.iter().chain(&self.down_links).chain([&self.cable]);
         links
             .map(Link::inside)
-            .chain([self.modem.inside(), self.downstream.inside()])
+            .chain([self.upstream.inside(), self.downstream.inside()])
             .fold(Count::default(), Count::plus)
     }
 
@@ -489,6 +496,17 @@ impl Simulation {
         let packets = self.ledger.take_trace();
         report::results(&self, packets)
     }
+}
+
+/// The links of all servers, one way.
+fn server_links(scenario: &Scenario, way: Direction) -> Vec<Link> {
+    let link = |(name, server): (&String, &Server)| {
+        let rate = BitRate::from_mbps(server.rate_mbps);
+        let losses = Rng::named(scenario.seed, &format!("losses {} {name}", way.name()));
+        Link::new(Some(rate), Time::from_secs_f64(server.delay_ms / 1e3))
+            .losing(server.loss_percent / 100.0, losses)
+    };
+    scenario.servers.iter().map(link).collect()
 }
 
 fn player(scenario: &Scenario, name: &str) -> Player {

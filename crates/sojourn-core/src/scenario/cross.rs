@@ -1,12 +1,13 @@
 //! The checks that look at several keys together; each key by itself is checked by the schema.
 
 use super::check::Fault;
-use super::schema::{Congestion, Dialect, Scenario};
+use super::schema::{Congestion, Dialect, Mac, ModemSpec, Scenario, Upstream};
 use super::words;
 use crate::apps::{AppParameters, AppSpec};
 use crate::aqm::LawParameters;
 use crate::queue::{QueueSpec, SchedulerParameters, SchedulerSpec, default_limit_bytes};
 use crate::tcp::TcpOptions;
+use crate::tcp::cc::CongestionSpec;
 use crate::units::BitRate;
 
 /// Bytes of a full Ethernet frame with a VLAN tag: what a modem must be able to pass.
@@ -21,6 +22,9 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), Fault> {
     let (up, down) = (&scenario.upstream, &scenario.downstream);
     at_least("upstream", ("peak_mbps", up.peak_mbps), ("sustained_mbps", up.sustained_mbps))?;
     at_least("downstream", ("peak_mbps", down.peak_mbps), ("sustained_mbps", down.sustained_mbps))?;
+    if up.modem == ModemSpec::Link {
+        no_mac(up)?;
+    }
     if let Some(congestion) = &up.congestion {
         ascending(congestion)?;
     }
@@ -50,6 +54,23 @@ fn at_least(path: &str, (key, value): (&str, f64), least: (&str, f64)) -> Result
     }
     let message = format!("found {value}; allowed: {} or more, by {}", least.1, least.0);
     Err(Fault::new(words::join(path, key), message))
+}
+
+/// A plain link has nothing that these keys could set.
+fn no_mac(upstream: &Upstream) -> Result<(), Fault> {
+    let given = [
+        ("mac", upstream.mac != Mac::default()),
+        ("congestion", upstream.congestion.is_some()),
+        ("shaping", upstream.shaping.is_some()),
+    ];
+    match given.iter().find(|(_, is_given)| *is_given) {
+        None => Ok(()),
+        Some((key, _)) => {
+            let message = "found with a modem of kind link, which has no MAC; allowed: only with \
+                           kind single_queue or two_queues";
+            Err(Fault::new(words::join("upstream", key), message))
+        }
+    }
 }
 
 fn ascending(congestion: &Congestion) -> Result<(), Fault> {
@@ -136,6 +157,11 @@ fn tcp(scenario: &Scenario, own: &TcpOptions, path: &str) -> Result<(), Fault> {
         ("max_rto_s", config.max_rto.secs_f64()),
         ("min_rto_s", config.min_rto.secs_f64()),
     )?;
+    if matches!(config.congestion_control, CongestionSpec::Ledbat(_)) && !config.timestamps {
+        let path = words::join(&place(own.timestamps.is_some()), "timestamps");
+        let message = "found false; allowed: true, as congestion control ledbat measures by them";
+        return Err(Fault::new(path, message));
+    }
     let header = u64::from(config.header);
     if config.mss + header > LARGEST_PACKET {
         let most = LARGEST_PACKET.saturating_sub(header);

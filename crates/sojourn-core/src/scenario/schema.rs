@@ -97,7 +97,7 @@ pub struct Upstream {
     /// transmissions, as White 2014 appendix C says. Unset: by dialect.
     #[serde(default)]
     pub shaping: Option<Shaping>,
-    /// One queue or two.
+    /// One queue, two, or no modem at all.
     #[serde(default)]
     pub modem: ModemSpec,
     /// Request and grant.
@@ -145,6 +145,10 @@ pub enum ModemSpec {
         #[serde(default)]
         sojourn_across_both: bool,
     },
+    /// No modem: a link at the peak rate behind the queue and the token buckets, without request and
+    /// grant, so that a plain dumbbell can be simulated. `mac`, `congestion` and `shaping` have no
+    /// place then.
+    Link,
 }
 
 fn thirty_two() -> u64 {
@@ -236,6 +240,10 @@ pub struct Server {
     #[serde(default = "gigabit")]
     #[schemars(range(min = 0.001, max = 1_000_000.0))]
     pub rate_mbps: f64,
+    /// Chance of a packet to be lost on its link, either way, in percent, each by itself.
+    #[serde(default)]
+    #[schemars(range(min = 0.0, max = 100.0))]
+    pub loss_percent: f64,
 }
 
 fn gigabit() -> f64 {

@@ -4,8 +4,8 @@ use super::cc::{Ack, CongestionControl, CongestionParameters, Controller, Window
 use super::options::Config;
 use super::receiver::Receiver;
 use super::rtt::Rtt;
-use super::sender::{Outgoing, Sender};
-use crate::packet::Segment;
+use super::sender::{Outgoing, Progress, Sender, Sending};
+use crate::packet::{Ecn, Segment};
 use crate::scenario::Dialect;
 use crate::units::Time;
 
@@ -55,6 +55,17 @@ impl Tally {
     }
 }
 
+/// A segment on its way out.
+#[derive(Debug)]
+pub struct Departure {
+    /// The segment.
+    pub segment: Segment,
+    /// Bytes on the wire.
+    pub size: u16,
+    /// May it be marked?
+    pub ecn: Ecn,
+}
+
 /// One end of a connection.
 pub struct Endpoint {
     state: State,
@@ -71,6 +82,12 @@ pub struct Endpoint {
     /// Without timestamps: the segment being timed, by its end, and when it was sent.
     timed: Option<(u64, Time)>,
     last_sent: Time,
+    /// ns-2: when the timer that runs on while nothing is under way expires.
+    idle_due: Time,
+    /// Both ends have ECN.
+    has_ecn: bool,
+    /// The next new segment is to say that the window has been reduced.
+    reduction_due: bool,
     /// The window, not the application, holds sending back.
     is_window_limited: bool,
     /// Tell when the receiver has reached this.
@@ -85,7 +102,7 @@ impl Endpoint {
     pub fn new(config: &Config) -> Self {
         Self {
             state: State::Listen,
-            sender: Sender::new(),
+            sender: Sender::new(config.dialect),
             receiver: Receiver::new(),
             rtt: Rtt::new(config),
             window: Window { cwnd: config.initial_window, ssthresh: config.max_window },
@@ -95,6 +112,9 @@ impl Endpoint {
             rto_due: Time::NEVER,
             timed: None,
             last_sent: Time::ZERO,
+            idle_due: Time::NEVER,
+            has_ecn: false,
+            reduction_due: false,
             is_window_limited: false,
             expected: u64::MAX,
             told_acknowledged: 0,
@@ -111,7 +131,7 @@ impl Endpoint {
 
     /// Has `bytes` more to send; `u64::MAX` for without end.
     pub fn send(&mut self, bytes: u64) {
-        self.sender.append(bytes);
+        self.sender.space_mut().append(bytes);
         self.total_to_send = self.total_to_send.saturating_add(bytes);
     }
 
@@ -123,12 +143,12 @@ impl Endpoint {
 
     /// Has nothing more to send.
     pub fn close(&mut self) {
-        self.sender.close();
+        self.sender.space_mut().close();
     }
 
     /// Both directions are closed and acknowledged, as far as this end knows.
     pub fn is_done(&self) -> bool {
-        self.sender.fin_acknowledged() && self.receiver.is_complete()
+        self.sender.space().fin_acknowledged() && self.receiver.is_complete()
     }
 
     /// The congestion window, in segments.
@@ -137,8 +157,8 @@ impl Endpoint {
     }
 
     /// Smoothed round-trip time, zero before the first measurement.
-    pub fn smoothed_rtt(&self) -> Time {
-        self.rtt.smoothed()
+    pub fn smoothed_rtt(&self, config: &Config) -> Time {
+        self.rtt.smoothed(config)
     }
 
     /// What it had to do twice so far.
@@ -152,18 +172,26 @@ impl Endpoint {
         self.rto_due.min(self.receiver.deadline())
     }
 
-    /// Takes in a segment that its other end sent at `sent_at`.
-    pub fn on_segment(&mut self, now: Time, s: &Segment, sent_at: Time, config: &Config) -> News {
+    /// Takes in a segment that its other end sent at `sent_at` and that came with this ECN field.
+    pub fn on_segment(
+        &mut self,
+        now: Time,
+        s: &Segment,
+        sent_at: Time,
+        ecn: Ecn,
+        config: &Config,
+    ) -> News {
         let mut news = News::default();
         if s.syn {
             self.on_syn(now, s, sent_at, config, &mut news);
             return news;
         }
         if s.is_ack {
-            self.on_ack(now, s, config, &mut news);
+            self.on_ack(now, s, sent_at, config, &mut news);
         }
         if s.len > 0 || s.fin {
             let before = self.receiver.next();
+            self.receiver.note_mark(s.window_reduced, ecn == Ecn::Ce);
             self.receiver.on_data(now, s, sent_at, config);
             let after = self.receiver.next();
             news.received_bytes =
@@ -177,6 +205,8 @@ impl Endpoint {
 
     fn on_syn(&mut self, now: Time, s: &Segment, sent_at: Time, config: &Config, news: &mut News) {
         self.receiver.on_syn(sent_at);
+        // RFC 3168 §6.1.1: a SYN asks by ECE, its answer agrees by it.
+        self.has_ecn = config.ecn && s.echoes_mark;
         match self.state {
             State::Listen | State::SynReceived => {
                 self.state = State::SynReceived;
@@ -189,54 +219,108 @@ impl Endpoint {
 
     fn establish(&mut self, now: Time, echo: Option<Time>, config: &Config, news: &mut News) {
         self.state = State::Established;
-        self.sender.on_syn_acknowledged();
+        self.sender.space_mut().on_syn_acknowledged();
         self.rto_due = Time::NEVER;
         if self.syns_sent > 1 {
-            // RFC 5681 §3.1: one segment after a lost SYN (ns-2: bugfix_ss_).
-            self.window.cwnd = 1.0;
-            self.rtt.restart_after_lost_syn();
+            self.restart_after_lost_syn(config);
         } else if let Some(sent_at) = echo {
-            self.rtt.measured(now.since(sent_at), config);
+            self.rtt.measured(sent_at, now, config);
         }
         news.established = true;
     }
 
-    fn on_ack(&mut self, now: Time, s: &Segment, config: &Config, news: &mut News) {
+    /// RFC 5681 §3.1: one segment after a lost SYN (ns-2: bugfix_ss_), and a longer timeout. In ns-2
+    /// the timeout of the SYN is one like any other: it halves the threshold, to its least value, and
+    /// stays doubled until a measurement.
+    fn restart_after_lost_syn(&mut self, config: &Config) {
+        self.window.cwnd = 1.0;
+        match config.dialect {
+            Dialect::Rfc => self.rtt.restart_after_lost_syn(),
+            Dialect::Ns2 => self.window.ssthresh = 2.0,
+        }
+    }
+
+    fn on_ack(&mut self, now: Time, s: &Segment, sent_at: Time, config: &Config, news: &mut News) {
         match self.state {
             State::SynReceived if s.ack >= 1 => self.establish(now, Some(s.echo), config, news),
             State::Established => {}
             _ => return,
         }
         let is_pure = s.len == 0 && !s.fin;
-        let flight = self.sender.flight() as f64 / config.mss as f64;
+        let flight = self.flight_segments(config);
+        let is_marked = self.has_ecn && s.echoes_mark;
+        if is_marked && self.sender.on_mark(s.ack) {
+            self.slow_down(flight, now);
+        }
         let progress = self.sender.on_ack(s.ack, &s.sack, is_pure, config);
+        self.window.cwnd = (self.window.cwnd - progress.deflation).max(1.0);
         if progress.acknowledged > 0 {
-            news.rtt = self.measure(now, s, config);
-            self.restart_rto(now, config);
+            news.rtt = self.measure(now, s, &progress, config);
+            self.restart_rto(now, &progress, config);
         }
         if progress.loss_found {
-            self.controller.on_loss(&mut self.window, flight, now);
+            if !progress.is_same_congestion {
+                self.slow_down(flight, now);
+            }
             self.timed = None;
-        } else if progress.may_grow && (self.is_window_limited || config.dialect == Dialect::Ns2) {
-            let ack = Ack {
-                now,
-                segments: progress.acknowledged as f64 / config.mss as f64,
-                srtt: self.rtt.smoothed(),
-                min_rtt: self.rtt.min(),
-                max_window: config.max_window,
-            };
+            if config.dialect == Dialect::Ns2 {
+                self.rto_due = now + self.rtt.timeout(config);
+            }
+        } else if progress.may_grow && !is_marked && self.window_may_grow(config) {
+            let ack = self.ack(now, s, sent_at, &progress, config);
             self.controller.on_ack(&mut self.window, &ack);
         }
-        if self.sender.all_data_acknowledged() && self.told_acknowledged != self.total_to_send {
+        if self.sender.space().all_data_acknowledged()
+            && self.told_acknowledged != self.total_to_send
+        {
             self.told_acknowledged = self.total_to_send;
             news.acknowledged_all = true;
         }
     }
 
+    fn flight_segments(&self, config: &Config) -> f64 {
+        self.sender.space().flight() as f64 / config.mss as f64
+    }
+
+    /// Loss or a mark: RFC 3168 §6.1.2 has the same answer to both.
+    fn slow_down(&mut self, flight: f64, now: Time) {
+        self.controller.on_loss(&mut self.window, flight, now);
+        self.reduction_due = true;
+    }
+
+    /// RFC 7661 §1: a window that is not used says nothing of the path.
+    fn window_may_grow(&self, config: &Config) -> bool {
+        self.is_window_limited || config.dialect == Dialect::Ns2
+    }
+
+    /// What congestion control is told of an acknowledgement.
+    fn ack(
+        &self,
+        now: Time,
+        s: &Segment,
+        sent_at: Time,
+        progress: &Progress,
+        config: &Config,
+    ) -> Ack {
+        Ack {
+            now,
+            segments: progress.acknowledged as f64 / config.mss as f64,
+            flight: self.flight_segments(config),
+            srtt: self.rtt.smoothed(config),
+            min_rtt: self.rtt.min(),
+            rtt: if config.timestamps { now.since(s.echo) } else { Time::ZERO },
+            one_way: sent_at.since(s.echo),
+            max_window: config.max_window,
+        }
+    }
+
     /// RFC 7323 §4.1 with timestamps: every acknowledgement of new data. RFC 6298 §3 without: one
-    /// segment at a time, never one that was sent twice.
-    fn measure(&mut self, now: Time, s: &Segment, config: &Config) -> Time {
-        let sent_at = if config.timestamps {
+    /// segment at a time, never one that was sent twice. ns-2 measures nothing in a recovery.
+    fn measure(&mut self, now: Time, s: &Segment, progress: &Progress, config: &Config) -> Time {
+        let sent_at = if progress.is_partial {
+            self.rtt.end_backoff();
+            return Time::ZERO;
+        } else if config.timestamps {
             s.echo
         } else if let Some((_, sent_at)) = self.timed.filter(|&(end, _)| s.ack >= end) {
             self.timed = None;
@@ -244,15 +328,19 @@ impl Endpoint {
         } else {
             return Time::ZERO;
         };
-        let rtt = now.since(sent_at);
-        self.rtt.measured(rtt, config);
-        rtt
+        self.rtt.measured(sent_at, now, config);
+        now.since(sent_at)
     }
 
     /// RFC 6298 §5.2-5.3.
-    fn restart_rto(&mut self, now: Time, config: &Config) {
-        self.rto_due =
-            if self.sender.is_outstanding() { now + self.rtt.timeout(config) } else { Time::NEVER };
+    fn restart_rto(&mut self, now: Time, progress: &Progress, config: &Config) {
+        let due = now + self.rtt.timeout(config);
+        if !self.sender.space().is_outstanding() {
+            self.rto_due = Time::NEVER;
+            self.idle_due = due;
+        } else if !progress.keeps_timer {
+            self.rto_due = due;
+        }
     }
 
     /// A deadline has passed.
@@ -269,19 +357,19 @@ impl Endpoint {
                 // RFC 5681 §3.1: the threshold stays where the first timeout put it.
                 self.window.cwnd = 1.0;
             } else {
-                let flight = self.sender.flight() as f64 / config.mss as f64;
+                let flight = self.flight_segments(config);
                 self.controller.on_timeout(&mut self.window, flight, now);
             }
             self.sender.on_timeout(config);
             self.timed = None;
+            self.reduction_due = true;
         } else {
             self.syn_due = true;
         }
     }
 
-    /// The next segment this end wants to send now, and its size on the wire. Ask until there is
-    /// none.
-    pub fn poll(&mut self, now: Time, config: &Config) -> Option<(Segment, u16)> {
+    /// The next segment this end wants to send now. Ask until there is none.
+    pub fn poll(&mut self, now: Time, config: &Config) -> Option<Departure> {
         if self.syn_due {
             return Some(self.syn(now, config));
         }
@@ -289,16 +377,14 @@ impl Endpoint {
             return None;
         }
         self.restart_after_idle(now, config);
-        let window = (self.window.cwnd * config.mss as f64) as u64;
-        let reach = (config.max_window * config.mss as f64) as u64;
-        if let Some(outgoing) = self.sender.next(window, reach, config) {
+        if let Some(outgoing) = self.sender.next(self.window.cwnd, config) {
             return Some(self.data(now, &outgoing, config));
         }
         self.is_window_limited = self.sender.has_more();
         self.receiver.wants_ack().then(|| self.bare_ack(config))
     }
 
-    fn syn(&mut self, now: Time, config: &Config) -> (Segment, u16) {
+    fn syn(&mut self, now: Time, config: &Config) -> Departure {
         self.syn_due = false;
         self.tally.retransmissions += u64::from(self.syns_sent > 0);
         self.syns_sent += 1;
@@ -307,19 +393,35 @@ impl Endpoint {
         if self.state == State::SynReceived {
             self.receiver.acknowledge(&mut segment, config);
         }
-        (segment, config.header)
+        let is_answer = segment.is_ack;
+        segment.echoes_mark = if is_answer { self.has_ecn } else { config.ecn };
+        segment.window_reduced = config.ecn && !is_answer;
+        Departure { segment, size: config.header, ecn: Ecn::NotEct }
     }
 
-    /// RFC 5681 §4.1: after a pause longer than the timeout the old window says nothing. ns-2's
-    /// one-way agents reach the same end by a timer that runs on while nothing is under way.
+    /// RFC 5681 §4.1: after a pause longer than the timeout the old window says nothing. The timer of
+    /// ns-2's one-way agents runs on while nothing is under way, and leaves one segment.
     fn restart_after_idle(&mut self, now: Time, config: &Config) {
-        let idle = now.since(self.last_sent);
-        if !self.sender.is_outstanding() && idle > self.rtt.timeout(config) {
-            self.window.cwnd = self.window.cwnd.min(config.initial_window);
+        if self.sender.space().is_outstanding() {
+            return;
+        }
+        match config.dialect {
+            Dialect::Rfc => {
+                if now.since(self.last_sent) > self.rtt.timeout(config) {
+                    self.window.cwnd = self.window.cwnd.min(config.initial_window);
+                }
+            }
+            Dialect::Ns2 => {
+                if now >= self.idle_due {
+                    self.idle_due = Time::NEVER;
+                    self.window.cwnd = 1.0;
+                    self.sender.on_timeout(config);
+                }
+            }
         }
     }
 
-    fn data(&mut self, now: Time, outgoing: &Outgoing, config: &Config) -> (Segment, u16) {
+    fn data(&mut self, now: Time, outgoing: &Outgoing, config: &Config) -> Departure {
         let mut segment = Segment {
             seq: outgoing.seq,
             len: outgoing.len as u16,
@@ -331,23 +433,31 @@ impl Endpoint {
         self.last_sent = now;
         if outgoing.again {
             self.tally.retransmissions += 1;
-            self.timed = None;
+            // Karn; ns-2 forgets the segment being timed at losses and timeouts only.
+            if config.dialect == Dialect::Rfc {
+                self.timed = None;
+            }
         } else if !config.timestamps && self.timed.is_none() {
             self.timed = Some((outgoing.seq + outgoing.len, now));
         }
         if self.rto_due == Time::NEVER {
             self.rto_due = now + self.rtt.timeout(config);
         }
+        // RFC 3168 §6.1.4, §6.1.5: neither acknowledgements nor what is sent again.
+        let is_markable = self.has_ecn && !outgoing.again && segment.len > 0;
+        if is_markable {
+            segment.window_reduced = std::mem::take(&mut self.reduction_due);
+        }
         let size = config.header + segment.len;
-        (segment, size)
+        Departure { segment, size, ecn: if is_markable { Ecn::Ect0 } else { Ecn::NotEct } }
     }
 
-    fn bare_ack(&mut self, config: &Config) -> (Segment, u16) {
-        let mut segment = Segment { seq: self.sender.highest_sent(), ..Segment::default() };
+    fn bare_ack(&mut self, config: &Config) -> Departure {
+        let mut segment = Segment { seq: self.sender.space().highest_sent(), ..Segment::default() };
         self.receiver.acknowledge(&mut segment, config);
         let blocks = segment.sack.iter().filter(|block| block.end > 0).count() as u16;
         let (once, each) = config.sack_bytes;
         let options = if blocks > 0 { once + each * blocks } else { 0 };
-        (segment, config.header + options)
+        Departure { segment, size: config.header + options, ecn: Ecn::NotEct }
     }
 }

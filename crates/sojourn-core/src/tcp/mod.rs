@@ -11,7 +11,7 @@ mod receiver;
 mod rtt;
 mod sender;
 
-pub use endpoint::{Endpoint, News, Tally};
+pub use endpoint::{Departure, Endpoint, News, Tally};
 pub use options::{Config, Recovery, TcpOptions};
 
 #[cfg(test)]

@@ -51,9 +51,13 @@ pub struct TcpOptions {
     /// Greatest retransmission timeout in s. Default: 60 (RFC 6298 §2.5).
     #[schemars(range(min = 1.0, max = 3600.0))]
     pub max_rto_s: Option<f64>,
-    /// Clock tick of round-trip measurements in ms, 0 for none. Default: 0; 10 in ns-2.
+    /// Clock tick of round-trip measurements in ms, with ns-2's arithmetic in whole ticks; 0 for
+    /// neither. Default: 0; 10 in ns-2.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub rtt_tick_ms: Option<f64>,
+    /// Explicit congestion notification (RFC 3168): queues may mark data segments rather than drop
+    /// them, and the sender takes an echoed mark for a loss. Default: off.
+    pub ecn: Option<bool>,
 }
 
 /// How lost segments are found and sent again.
@@ -90,6 +94,7 @@ impl TcpOptions {
             min_rto_s: self.min_rto_s.or(base.min_rto_s),
             max_rto_s: self.max_rto_s.or(base.max_rto_s),
             rtt_tick_ms: self.rtt_tick_ms.or(base.rtt_tick_ms),
+            ecn: self.ecn.or(base.ecn),
         }
     }
 
@@ -98,7 +103,9 @@ impl TcpOptions {
         let dialect = self.dialect.unwrap_or(scenario);
         let ns2 = dialect == Dialect::Ns2;
         let by_dialect = |rfc: f64, in_ns2: f64| if ns2 { in_ns2 } else { rfc };
-        let timestamps = self.timestamps.unwrap_or(!ns2);
+        let congestion_control = self.congestion_control.clone().unwrap_or_default();
+        let needs_timestamps = matches!(congestion_control, CongestionSpec::Ledbat(_));
+        let timestamps = self.timestamps.unwrap_or(!ns2 || needs_timestamps);
         let option_bytes = match (timestamps, ns2) {
             (false, _) => 0,
             (true, false) => 12,
@@ -107,13 +114,13 @@ impl TcpOptions {
         let seconds = |s: Option<f64>, default: f64| Time::from_secs_f64(s.unwrap_or(default));
         Config {
             dialect,
-            congestion_control: self.congestion_control.clone().unwrap_or_default(),
+            congestion_control,
             recovery: self.recovery.unwrap_or_default(),
             mss: u64::from(self.mss_bytes.unwrap_or(1460)),
             header: self.header_bytes.unwrap_or(40) + option_bytes,
-            // RFC 2018 §3: two bytes of kind and length and two of padding, then eight a block.
-            // ns-2's one-way agents do not count them.
-            sack_bytes: if ns2 { (0, 0) } else { (4, 8) },
+            // RFC 2018 §3: two bytes of kind and length and two of padding, then eight a block; in
+            // ns-2 (tcp-sink.cc `append_ack`) only the blocks.
+            sack_bytes: if ns2 { (0, 8) } else { (4, 8) },
             timestamps,
             initial_window: f64::from(self.initial_window_segments.unwrap_or(if ns2 {
                 2
@@ -127,6 +134,7 @@ impl TcpOptions {
             min_rto: seconds(self.min_rto_s, by_dialect(1.0, 0.2)),
             max_rto: seconds(self.max_rto_s, 60.0),
             rtt_tick: seconds(self.rtt_tick_ms.map(|ms| ms / 1e3), by_dialect(0.0, 0.01)),
+            ecn: self.ecn.unwrap_or(false),
         }
     }
 }
@@ -164,4 +172,6 @@ pub struct Config {
     pub max_rto: Time,
     /// Clock tick of round-trip measurements, zero for none.
     pub rtt_tick: Time,
+    /// Are data segments markable?
+    pub ecn: bool,
 }

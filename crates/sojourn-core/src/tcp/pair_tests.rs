@@ -10,9 +10,9 @@ use proptest::prelude::*;
 use super::cc::CongestionSpec;
 use super::cc::reno;
 use super::ranges::Ranges;
-use super::{Config, Endpoint, Recovery, TcpOptions};
+use super::{Config, Departure, Endpoint, Recovery, TcpOptions};
 use crate::engine::rng::Rng;
-use crate::packet::Segment;
+use crate::packet::{Ecn, Segment};
 use crate::scenario::Dialect;
 use crate::units::Time;
 
@@ -22,7 +22,7 @@ type Loss = Box<dyn FnMut(&Segment) -> bool>;
 /// One way of the pipe and what was seen there.
 struct Pipe {
     loses: Loss,
-    under_way: VecDeque<(Time, Segment)>,
+    under_way: VecDeque<(Time, Segment, Ecn)>,
     /// One past the highest sequence number sent.
     highest: u64,
     /// What has come out at the other end.
@@ -50,7 +50,8 @@ impl Pipe {
     }
 
     /// Takes a segment; says whether it repeats payload or FIN.
-    fn accept(&mut self, now: Time, segment: Segment) -> bool {
+    fn accept(&mut self, now: Time, departure: Departure) -> bool {
+        let Departure { segment, ecn, .. } = departure;
         let end = segment.seq + u64::from(segment.len) + u64::from(segment.fin);
         let repeats = end > segment.seq && segment.seq < self.highest;
         self.highest = self.highest.max(end);
@@ -63,7 +64,7 @@ impl Pipe {
             self.fins_at.push(now);
         }
         if !(self.loses)(&segment) {
-            self.under_way.push_back((now, segment));
+            self.under_way.push_back((now, segment, ecn));
         }
         repeats
     }
@@ -100,6 +101,11 @@ struct Pair {
     told: [Told; 2],
     /// Timers of either end that made it send payload or FIN again.
     timeouts: [u32; 2],
+    /// Marks those of the client's segments that are markable and meant, by their number.
+    marks: Vec<u64>,
+    /// Segments of the client that could be marked, and those of them that say CWR.
+    markable: u64,
+    reductions: u64,
     /// When payload last came in order, and the longest time it did not.
     last_progress: Time,
     longest_stall: Time,
@@ -119,6 +125,9 @@ impl Pair {
             sends: [0; 2],
             told: [Told::default(); 2],
             timeouts: [0; 2],
+            marks: Vec::new(),
+            markable: 0,
+            reductions: 0,
             last_progress: Time::ZERO,
             longest_stall: Time::ZERO,
         }
@@ -148,24 +157,31 @@ impl Pair {
     /// Sends what an end wants to send; says whether it sent anything again.
     fn pump(&mut self, end: usize) -> bool {
         let mut repeats = false;
-        while let Some((segment, _)) = self.ends[end].poll(self.now, &self.config) {
-            repeats |= self.pipes[end].accept(self.now, segment);
+        while let Some(departure) = self.ends[end].poll(self.now, &self.config) {
+            repeats |= self.pipes[end].accept(self.now, departure);
         }
         repeats
     }
 
     fn next_arrival(&self, end: usize) -> Time {
         let pipe = &self.pipes[1 - end];
-        pipe.under_way.front().map_or(Time::NEVER, |(sent_at, _)| *sent_at + self.delay)
+        pipe.under_way.front().map_or(Time::NEVER, |(sent_at, ..)| *sent_at + self.delay)
     }
 
     fn arrive(&mut self, end: usize) {
         let pipe = &mut self.pipes[1 - end];
-        let (sent_at, segment) = pipe.under_way.pop_front().expect("one is due");
+        let (sent_at, segment, mut ecn) = pipe.under_way.pop_front().expect("one is due");
+        if end == SERVER && ecn == Ecn::Ect0 {
+            if self.marks.contains(&self.markable) {
+                ecn = Ecn::Ce;
+            }
+            self.markable += 1;
+            self.reductions += u64::from(segment.window_reduced);
+        }
         let fin = u64::from(segment.fin);
         pipe.arrived.insert(segment.seq, segment.seq + u64::from(segment.len) + fin);
         let contiguous = pipe.contiguous(self.sends[1 - end]);
-        let news = self.ends[end].on_segment(self.now, &segment, sent_at, &self.config);
+        let news = self.ends[end].on_segment(self.now, &segment, sent_at, ecn, &self.config);
         let told = &mut self.told[end];
         told.established += u32::from(news.established);
         told.received_bytes += news.received_bytes;
@@ -280,14 +296,17 @@ fn upload(dialect: Dialect, recovery: Recovery, segments: u64, up: Loss, down: L
 
 /// Uploads a file over a round trip of 100 ms. The pipe has no queue, so whatever is lost, a sender
 /// that measures a round trip measures 100 ms: anything else is a measurement of a segment that was
-/// sent twice (Karn) or of the wrong timestamp.
+/// sent twice (Karn) or of the wrong timestamp. ns-2 takes measurements at the end of a recovery, of
+/// a segment sent in its course: those may be longer.
 fn upload_bytes(dialect: Dialect, recovery: Recovery, bytes: u64, up: Loss, down: Loss) -> Pair {
     let config = options(recovery).resolve(dialect);
     let mut pair = Pair::new(config, RTT.scaled(0.5), up, down);
     pair.upload(bytes);
     pair.run(Time::from_s(600));
     assert_eq!(pair.told[SERVER].received_bytes, bytes);
-    assert!([Time::ZERO, RTT].contains(&pair.ends[CLIENT].smoothed_rtt()));
+    let smoothed = pair.ends[CLIENT].smoothed_rtt(&pair.config);
+    let is_late = dialect == Dialect::Ns2 && smoothed > RTT;
+    assert!(is_late || [Time::ZERO, RTT].contains(&smoothed), "{smoothed:?}");
     pair
 }
 
@@ -388,13 +407,14 @@ fn reno_repairs_a_second_hole_by_timeout() {
 /// acknowledgements at 300 ms.
 ///
 /// rfc: the timeout has its floor of 1 s: sent again at 1300 ms, there at 1350.
-/// ns2: measurements of 100 ms at 100, 200 and 300 ms, one per window: the variation is 50, 37.5 and
-/// 28.125 ms, the timeout 100 + 4 * 28.125 = 212.5 ms: sent again at 512.5 ms, there at 562.5.
+/// ns2: measurements of 10 ticks at 100, 200 and 300 ms, one per window: the variation, in quarters of
+/// a tick, is 20, 20 - 20/4 = 15 and 15 - 15/4 = 12 in whole numbers, the timeout 10 + 12 = 22 ticks:
+/// sent again at 520 ms, there at 570.
 /// The window is one segment then and two when that is acknowledged, so two more lost segments
 /// follow a round trip later.
 #[test]
 fn a_lost_tail_takes_one_timeout() {
-    for (dialect, there_ms) in [(Dialect::Rfc, 1350.0), (Dialect::Ns2, 562.5)] {
+    for (dialect, there_ms) in [(Dialect::Rfc, 1350.0), (Dialect::Ns2, 570.0)] {
         for recovery in [Recovery::Sack, Recovery::Newreno, Recovery::Reno] {
             for (lost, round_trips) in [(&[29][..], 0.0), (&[27, 28, 29], 1.0)] {
                 let pair = upload(dialect, recovery, 30, data(lost), nothing());
@@ -598,8 +618,9 @@ fn every(n: u64) -> Loss {
 /// Karn (RFC 6298 §3): the round trip of a segment that was sent twice is not known, and its timeout
 /// stays doubled until one that was sent once has been measured. The round trip grows from 100 ms to
 /// 2 s after the handshake, so all timers run out too early at first. Whatever is measured must be
-/// 2 s: the smoothed value is 2000 - 1900 * 0.875^k ms after k measurements. With an ambiguous one
-/// (acknowledged 1.1 s after it was sent again, say) it is not.
+/// 2 s: the smoothed value is 2000 - 1900 * 0.875^k ms after k measurements; in ns-2, in eighths of a
+/// tick of 10 ms, s + 200 - s/8 in whole numbers, from 80 on. With an ambiguous one (acknowledged 1.1 s
+/// after it was sent again, say) it is not.
 #[test]
 fn what_was_sent_twice_is_not_measured() {
     for dialect in DIALECTS {
@@ -616,8 +637,11 @@ fn what_was_sent_twice_is_not_measured() {
         pair.delay = Time::from_s(1);
         pair.run(Time::from_s(60));
         assert!(pair.timeouts[CLIENT] >= 3, "no timer ran out too early");
-        let smoothed = pair.ends[CLIENT].smoothed_rtt().ms_f64();
-        let after = |k: i32| 2000.0 - 1900.0 * 0.875_f64.powi(k);
+        let smoothed = pair.ends[CLIENT].smoothed_rtt(&pair.config).ms_f64();
+        let after = |k: i32| match dialect {
+            Dialect::Rfc => 2000.0 - 1900.0 * 0.875_f64.powi(k),
+            Dialect::Ns2 => f64::from((0..k).fold(80, |s, _| s + 200 - s / 8)) * 1.25,
+        };
         assert!((3..10).any(|k| (smoothed - after(k)).abs() < 1e-3), "{dialect:?}: {smoothed} ms");
     }
 }
@@ -659,6 +683,69 @@ fn cubic_has_the_throughput_of_its_rfc() {
         segments_per_second(CongestionSpec::default(), Time::from_ms(200), every(10_000), 600);
     println!("cubic {:.3} of RFC 9438", rate / want);
     assert!((rate / want - 1.0).abs() < 0.05, "{rate} and {want} segments/s");
+}
+
+/// An upload with ECN of which the segments with these numbers are marked.
+fn upload_marked(dialect: Dialect, recovery: Recovery, marks: &[u64], lost: &[u64]) -> Pair {
+    let options = TcpOptions { ecn: Some(true), ..options(recovery) };
+    let mut pair = Pair::new(options.resolve(dialect), RTT.scaled(0.5), data(lost), nothing());
+    pair.marks = marks.to_vec();
+    pair.upload(100 * MSS);
+    pair.run(Time::from_s(30));
+    pair
+}
+
+/// RFC 3168 §6.1. Windows of 10, 20, 40 segments leave at 100, 200, 300 ms. Marks on numbers 12, 15
+/// and 29, all of the second, slow the sender once: to half of what is under way or of the window, 10
+/// to 20 segments. It says so once, and nothing is sent again.
+#[test]
+fn a_window_with_marks_slows_once_and_sends_nothing_again() {
+    for dialect in DIALECTS {
+        for recovery in [Recovery::Sack, Recovery::Newreno, Recovery::Reno] {
+            let pair = upload_marked(dialect, recovery, &[12, 15, 29], &[]);
+            assert_eq!((pair.markable, pair.reductions), (100, 1), "{dialect:?} {recovery:?}");
+            assert_eq!((pair.pipes[CLIENT].data_resent, pair.timeouts), (0, [0, 0]));
+            let threshold = pair.ends[CLIENT].window().ssthresh;
+            assert!((10.0..=20.0).contains(&threshold), "{threshold}");
+            let twice = upload_marked(dialect, recovery, &[12, 60], &[]);
+            assert_eq!(twice.reductions, 2);
+            assert!(twice.ends[CLIENT].window().ssthresh < threshold);
+        }
+    }
+}
+
+/// RFC 3168 §6.1.2: a mark and a loss in one window are one congestion. §6.1.5: what is sent again
+/// cannot be marked: 99 of the 100 segments arrive markable.
+#[test]
+fn a_mark_and_a_loss_in_one_window_slow_once() {
+    for dialect in DIALECTS {
+        let marked = upload_marked(dialect, Recovery::Sack, &[12], &[]);
+        let both = upload_marked(dialect, Recovery::Sack, &[12], &[15]);
+        let thresholds = [&marked, &both].map(|pair| pair.ends[CLIENT].window().ssthresh);
+        assert_eq!(thresholds[0], thresholds[1], "{dialect:?}");
+        assert_eq!((both.markable, both.pipes[CLIENT].data_resent), (99, 1));
+    }
+}
+
+/// Without ECN nothing is markable; that is the default.
+#[test]
+fn ecn_is_off_unless_asked_for() {
+    assert_eq!(upload(Dialect::Rfc, Recovery::Sack, 30, nothing(), nothing()).markable, 0);
+}
+
+/// The timeout of a SYN begins at 3 s in ns-2, doubles and stays at 60 s: White & Padden 2012 have 1,
+/// 4, 10, 22, 46, 94, 154 and 214 s for SYNs of a connection that opens at 1 s. By RFC 6298 it begins
+/// at 1 s.
+#[test]
+fn syns_are_sent_again_at_doubling_intervals() {
+    let ns2 = [0, 3, 9, 21, 45, 93, 153, 213];
+    let rfc = [0, 1, 3, 7, 15, 31, 63, 123];
+    for (dialect, want) in [(Dialect::Ns2, ns2), (Dialect::Rfc, rfc)] {
+        let config = options(Recovery::Sack).resolve(dialect);
+        let mut pair = Pair::new(config, RTT.scaled(0.5), Box::new(|_| true), nothing());
+        pair.run_until(Time::from_s(214));
+        assert_eq!(pair.pipes[CLIENT].syns_at[..8], want.map(Time::from_s), "{dialect:?}");
+    }
 }
 
 /// How a pipe loses in the property test: at random, or in a pattern that repeats.

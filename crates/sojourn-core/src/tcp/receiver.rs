@@ -26,6 +26,8 @@ pub struct Receiver {
     acknowledged: u64,
     /// One past the other side's FIN.
     fin_end: Option<u64>,
+    /// A marked segment has come and its sender has not said that it slowed down.
+    echoes_mark: bool,
 }
 
 impl Receiver {
@@ -41,6 +43,7 @@ impl Receiver {
             echo: Time::ZERO,
             acknowledged: 0,
             fin_end: None,
+            echoes_mark: false,
         }
     }
 
@@ -56,6 +59,11 @@ impl Receiver {
         self.ack_now = true;
     }
 
+    /// RFC 3168 §6.1.3: a mark is echoed until the sender says that it has slowed down.
+    pub fn note_mark(&mut self, window_reduced: bool, is_marked: bool) {
+        self.echoes_mark = is_marked || (self.echoes_mark && !window_reduced);
+    }
+
     /// A segment with payload or FIN has come.
     pub fn on_data(&mut self, now: Time, segment: &Segment, sent_at: Time, config: &Config) {
         let end = segment.seq + u64::from(segment.len) + u64::from(segment.fin);
@@ -68,7 +76,8 @@ impl Receiver {
         }
         if segment.seq > self.next {
             self.hold(segment.seq, end);
-        } else if end > self.next {
+        } else if end > self.next || (end == self.next && config.dialect == Dialect::Ns2) {
+            // ns-2 takes a copy of the last segment in order for one in order (tcp-sink.cc `recv`).
             self.take_in_order(now, end, config);
         } else {
             self.ack_now = true;
@@ -138,6 +147,7 @@ impl Receiver {
         segment.is_ack = true;
         segment.ack = self.next;
         segment.echo = self.echo;
+        segment.echoes_mark = self.echoes_mark;
         if config.recovery == Recovery::Sack && !self.held.is_empty() {
             self.write_blocks(&mut segment.sack);
         }

@@ -3,10 +3,19 @@
 use super::options::Config;
 use crate::units::Time;
 
+/// What has been measured.
+enum Estimate {
+    /// Nothing yet.
+    None,
+    /// Smoothed round-trip time and its variation.
+    Smoothed(Time, Time),
+    /// The same in ticks, times 8 and times 4, as ns-2 keeps them (t_srtt_, t_rttvar_).
+    Ticks(u64, u64),
+}
+
 /// The estimator of one connection end.
 pub struct Rtt {
-    /// Smoothed round-trip time and its variation; `None` before the first measurement.
-    smoothed: Option<(Time, Time)>,
+    estimate: Estimate,
     /// Least round-trip time measured, zero before the first.
     min: Time,
     /// Timeout without back-off.
@@ -18,12 +27,16 @@ pub struct Rtt {
 impl Rtt {
     /// An estimator without a measurement.
     pub fn new(config: &Config) -> Self {
-        Self { smoothed: None, min: Time::ZERO, base: config.initial_rto, backoff: 0 }
+        Self { estimate: Estimate::None, min: Time::ZERO, base: config.initial_rto, backoff: 0 }
     }
 
     /// Smoothed round-trip time, zero before the first measurement.
-    pub fn smoothed(&self) -> Time {
-        self.smoothed.map_or(Time::ZERO, |(srtt, _)| srtt)
+    pub fn smoothed(&self, config: &Config) -> Time {
+        match self.estimate {
+            Estimate::None => Time::ZERO,
+            Estimate::Smoothed(srtt, _) => srtt,
+            Estimate::Ticks(srtt, _) => config.rtt_tick.times(srtt).scaled(0.125),
+        }
     }
 
     /// Least round-trip time, zero before the first measurement.
@@ -31,25 +44,58 @@ impl Rtt {
         self.min
     }
 
-    /// Takes in a measurement and ends any back-off (Karn: it is of data sent once).
-    pub fn measured(&mut self, rtt: Time, config: &Config) {
+    /// What was sent at `sent_at` is acknowledged now. Ends any back-off (Karn: it was sent once).
+    pub fn measured(&mut self, sent_at: Time, now: Time, config: &Config) {
+        let rtt = now.since(sent_at);
         self.min = if self.min == Time::ZERO { rtt } else { self.min.min(rtt) };
-        let rtt = in_ticks(rtt, config.rtt_tick);
-        let (srtt, var) = match self.smoothed {
-            // RFC 6298 §2.2.
-            None => (rtt, rtt.scaled(0.5)),
+        let rto = if config.rtt_tick == Time::ZERO {
+            self.smooth(rtt)
+        } else {
+            config.rtt_tick.times(self.smooth_in_ticks(sent_at, now, config))
+        };
+        self.base = rto.clamp(config.min_rto, config.max_rto);
+        self.backoff = 0;
+    }
+
+    /// Gives the timeout.
+    fn smooth(&mut self, rtt: Time) -> Time {
+        let (srtt, var) = match self.estimate {
             // RFC 6298 §2.3: beta = 1/4, alpha = 1/8.
-            Some((srtt, var)) => {
+            Estimate::Smoothed(srtt, var) => {
                 let error = rtt.since(srtt) + srtt.since(rtt);
                 (srtt.scaled(0.875) + rtt.scaled(0.125), var.scaled(0.75) + error.scaled(0.25))
             }
+            // RFC 6298 §2.2.
+            _ => (rtt, rtt.scaled(0.5)),
         };
-        self.smoothed = Some((srtt, var));
-        // RFC 6298 §2.3, with a clock granularity of 1 ms where there are no ticks.
-        let granularity = config.rtt_tick.max(Time::from_ms(1));
-        let rto = srtt + var.times(4).max(granularity);
-        self.base = rto.clamp(config.min_rto, config.max_rto);
-        self.backoff = 0;
+        self.estimate = Estimate::Smoothed(srtt, var);
+        // RFC 6298 §2.3, with a clock granularity of 1 ms.
+        srtt + var.times(4).max(Time::from_ms(1))
+    }
+
+    /// tcp.cc `rtt_update`, in whole numbers; gives the timeout in ticks. With timestamps the time is
+    /// rounded; without, ticks of a clock are counted, which in ns-2 begins at a random phase and here
+    /// at zero.
+    fn smooth_in_ticks(&mut self, sent_at: Time, now: Time, config: &Config) -> u64 {
+        let tick = config.rtt_tick.ps();
+        let ticks = if config.timestamps {
+            (now.since(sent_at).ps() + tick / 2) / tick
+        } else {
+            now.ps() / tick - sent_at.ps() / tick
+        };
+        let ticks = ticks.max(1);
+        let (srtt, var) = match self.estimate {
+            Estimate::Ticks(srtt, var) if srtt > 0 => {
+                let old = srtt / 8;
+                (
+                    (srtt + ticks).saturating_sub(old).max(1),
+                    (var + ticks.abs_diff(old)).saturating_sub(var / 4).max(1),
+                )
+            }
+            Estimate::Ticks(..) | Estimate::None | Estimate::Smoothed(..) => (8 * ticks, 2 * ticks),
+        };
+        self.estimate = Estimate::Ticks(srtt, var);
+        (8 * var + srtt) / 8
     }
 
     /// The timeout now.
@@ -57,9 +103,21 @@ impl Rtt {
         self.base.times(1 << self.backoff.min(16)).min(config.max_rto)
     }
 
-    /// Doubles the timeout (RFC 6298 §5.5).
+    /// Doubles the timeout (RFC 6298 §5.5). ns-2 gives up its smoothed value after four in a row and
+    /// counts it to the variation (tcp.cc `rtt_backoff`).
     pub fn back_off(&mut self) {
         self.backoff += 1;
+        if let Estimate::Ticks(srtt, var) = &mut self.estimate
+            && self.backoff >= 4
+        {
+            *var += *srtt / 8;
+            *srtt = 0;
+        }
+    }
+
+    /// The timeout is no longer doubled.
+    pub fn end_backoff(&mut self) {
+        self.backoff = 0;
     }
 
     /// The SYN was sent more than once: RFC 6298 §5.7 starts the data with at least 3 s.
@@ -67,15 +125,6 @@ impl Rtt {
         self.base = self.base.max(Time::from_s(3));
         self.backoff = 0;
     }
-}
-
-/// To the nearest tick, and at least one.
-fn in_ticks(rtt: Time, tick: Time) -> Time {
-    if tick == Time::ZERO {
-        return rtt;
-    }
-    let ticks = (rtt.ps() + tick.ps() / 2) / tick.ps();
-    tick.times(ticks.max(1))
 }
 
 #[cfg(test)]
@@ -91,23 +140,34 @@ mod tests {
         let mut rtt = Rtt::new(&config);
         assert_eq!(rtt.timeout(&config), Time::from_s(1));
         // srtt 100, var 50: 100 + 200 = 300 ms.
-        rtt.measured(Time::from_ms(100), &config);
+        rtt.measured(Time::ZERO, Time::from_ms(100), &config);
         assert_eq!(rtt.timeout(&config), Time::from_ms(300));
         // srtt 0.875 * 100 + 0.125 * 180 = 110, var 0.75 * 50 + 0.25 * 80 = 57.5: 340 ms.
-        rtt.measured(Time::from_ms(180), &config);
+        rtt.measured(Time::from_ms(20), Time::from_ms(200), &config);
         assert_eq!(rtt.timeout(&config), Time::from_ms(340));
         rtt.back_off();
         assert_eq!(rtt.timeout(&config), Time::from_ms(680));
     }
 
     #[test]
-    fn ns2_counts_in_ticks_of_ten_ms() {
+    fn ns2_counts_in_whole_ticks_of_ten_ms() {
         let config = TcpOptions::default().resolve(Dialect::Ns2);
         let mut rtt = Rtt::new(&config);
-        rtt.measured(Time::from_ms(104), &config);
-        assert_eq!(rtt.smoothed(), Time::from_ms(100));
-        rtt.measured(Time::from_us(10), &config);
-        // One tick at least: 0.875 * 100 + 0.125 * 10 = 88.75.
-        assert_eq!(rtt.smoothed(), Time::from_us(88_750));
+        // From 5 to 109 ms the clock ticks ten times: 8 * 10 and 2 * 10, timeout 20 + 80/8 = 30 ticks.
+        rtt.measured(Time::from_ms(5), Time::from_ms(109), &config);
+        assert_eq!(rtt.smoothed(&config), Time::from_ms(100));
+        assert_eq!(rtt.timeout(&config), Time::from_ms(300));
+        // From 9 to 131 ms 13 times: 80 + 3 = 83, 20 + 3 - 5 = 18, timeout 18 + 10 = 28 ticks.
+        rtt.measured(Time::from_ms(9), Time::from_ms(131), &config);
+        assert_eq!(rtt.smoothed(&config), Time::from_us(103_750));
+        assert_eq!(rtt.timeout(&config), Time::from_ms(280));
+        // No tick counts for one: 83 + 1 - 10 = 74, 18 + 9 - 4 = 23, timeout 23 + 9 = 32 ticks.
+        rtt.measured(Time::from_ms(1), Time::from_ms(2), &config);
+        assert_eq!(rtt.timeout(&config), Time::from_ms(320));
+        // After four timeouts the next measurement counts as the first.
+        (0..4).for_each(|_| rtt.back_off());
+        assert_eq!(rtt.timeout(&config), Time::from_ms(16 * 320));
+        rtt.measured(Time::ZERO, Time::from_ms(50), &config);
+        assert_eq!(rtt.smoothed(&config), Time::from_ms(50));
     }
 }

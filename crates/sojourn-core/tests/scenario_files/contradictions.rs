@@ -21,6 +21,29 @@ fn rates_that_contradict_each_other() {
 }
 
 #[test]
+fn keys_of_a_mac_that_is_not_there() {
+    for set in ["upstream.mac.map_interval_ms=1", "upstream.shaping=requests"] {
+        let key = set.split(['=', '.']).nth(1).unwrap();
+        assert_eq!(
+            refusal_of(&["upstream.modem.kind=link", set]),
+            format!(
+                "home.toml: upstream.{key}: found with a modem of kind link, which has no MAC; \
+                 allowed: only with kind single_queue or two_queues"
+            )
+        );
+    }
+}
+
+#[test]
+fn ledbat_without_timestamps() {
+    assert_eq!(
+        refusal_of(&["tcp.congestion_control.kind=ledbat", "tcp.timestamps=false"]),
+        "--set tcp.timestamps=false: tcp.timestamps: found false; allowed: true, as congestion \
+         control ledbat measures by them"
+    );
+}
+
+#[test]
 fn servers_that_are_not_there() {
     assert_eq!(
         refusal_with("server = \"files\"", "server = 'file'"),

@@ -15,7 +15,8 @@ use crate::queue::Queue;
 pub(super) fn results(run: &Simulation, packets: Vec<PacketRecord>) -> Results {
     let names: Vec<String> = run.scenario.traffic.keys().cloned().collect();
     let done: Vec<Done> = run.players.iter().map(|player| player.app.done()).collect();
-    let queues: Vec<_> = run.modem.queues().chain([run.downstream.queue()]).collect();
+    let queues: Vec<_> =
+        run.upstream.queues().into_iter().chain([run.downstream.queue()]).collect();
     let mut results = Results {
         version: crate::VERSION,
         duration_s: run.scenario.duration_s,
@@ -134,7 +135,7 @@ fn series_row(run: &Simulation, subject: String, series: &Series) -> SeriesRow {
 
 /// What a user must know before trusting the results.
 fn warnings(run: &Simulation, done: &[Done]) -> Vec<String> {
-    let mut warnings: Vec<String> = run.modem.warnings().collect();
+    let mut warnings: Vec<String> = run.upstream.warnings();
     for (index, (name, spec)) in run.scenario.traffic.iter().enumerate() {
         let sent = Direction::BOTH.map(|way| run.ledger.account(index, way).sent.packets);
         if sent == [0, 0] {

@@ -38,7 +38,7 @@ fn quality_row(
             row.page_loads = Some(load_times.len() as u64);
         }
     }
-    let dropped = row.dropped_overflow_packets + row.dropped_aqm_packets;
+    let dropped = row.dropped_overflow_packets + row.dropped_aqm_packets + row.dropped_link_packets;
     row.loss_percent = percent(dropped, row.delivered_packets + dropped);
     row.latency_p50_ms = latency.quantile_ms(0.5);
     row.latency_p90_ms = latency.quantile_ms(0.9);
@@ -57,5 +57,6 @@ fn add_counts(row: &mut QualityRow, flow: &FlowRow) {
     row.delivered_packets += flow.delivered_packets;
     row.dropped_overflow_packets += flow.dropped_overflow_packets;
     row.dropped_aqm_packets += flow.dropped_aqm_packets;
+    row.dropped_link_packets += flow.dropped_link_packets;
     row.marked_packets += flow.marked_packets;
 }

@@ -1,12 +1,13 @@
 //! CUBIC: RFC 9438, and in the ns-2 dialect the code of Linux 2.6.22 that ns-2.35 carries
 //! (tcp/linux/src/tcp_cubic.c).
 //!
-//! Left out: HyStart++ (RFC 9438 §4.10 recommends it; neither study had it). In the ns-2 dialect the
-//! window moves by fractions of a segment where Linux counts acknowledgements up to whole ones.
+//! In the ns-2 dialect the window moves by fractions of a segment where Linux counts acknowledgements
+//! up to whole ones. Left out: what Linux does about windows after idle times.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::hystart::HyStart;
 use super::reno::slow_start;
 use super::{Ack, CongestionControl, CongestionParameters, Controller, Window};
 use crate::scenario::Dialect;
@@ -20,15 +21,21 @@ const BETA_RFC: f64 = 0.7;
 /// Multiplicative decrease in Linux 2.6.22.
 const BETA_LINUX: f64 = 819.0 / 1024.0;
 
-/// CUBIC has no parameters.
+/// Parameters of CUBIC.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, default)]
 #[schemars(rename = "Cubic")]
-pub struct Parameters {}
+pub struct Parameters {
+    /// The first slow start ends when round trips grow (RFC 9406, which RFC 9438 §4.10 recommends).
+    /// Default: on; off in ns-2, and without effect there.
+    pub hystart: Option<bool>,
+}
 
 impl CongestionParameters for Parameters {
     fn start(&self, config: &Config) -> Controller {
-        Cubic::new(config.dialect).into()
+        let is_rfc = config.dialect == Dialect::Rfc;
+        let hystart = self.hystart.unwrap_or(is_rfc) && is_rfc;
+        Cubic { hystart: hystart.then(HyStart::new), ..Cubic::new(config.dialect) }.into()
     }
 }
 
@@ -54,13 +61,15 @@ pub struct Cubic {
     epoch: Option<Epoch>,
     /// Segments per acknowledgement, smoothed (Linux: starts at 2).
     delayed_ack: f64,
+    /// Until the first loss.
+    hystart: Option<HyStart>,
 }
 
 impl Cubic {
-    /// A controller that has seen no loss.
+    /// A controller that has seen no loss, with plain slow start.
     pub fn new(dialect: Dialect) -> Self {
         let beta = if dialect == Dialect::Rfc { BETA_RFC } else { BETA_LINUX };
-        Self { dialect, beta, w_max: 0.0, prior: 0.0, epoch: None, delayed_ack: 2.0 }
+        Self { dialect, beta, w_max: 0.0, prior: 0.0, epoch: None, delayed_ack: 2.0, hystart: None }
     }
 
     /// Reno's growth that loses `1 - beta` at each loss (RFC 9438 §4.3).
@@ -126,7 +135,9 @@ impl CongestionControl for Cubic {
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
         match self.dialect {
             Dialect::Rfc => {
-                if slow_start(window, ack.segments, ack.max_window) > 0.0 {
+                if let Some(hystart) = self.hystart.as_mut().filter(|_| window.in_slow_start()) {
+                    hystart.on_ack(window, ack);
+                } else if slow_start(window, ack.segments, ack.max_window) > 0.0 {
                     self.grow_rfc(window, ack);
                 }
             }
@@ -142,6 +153,7 @@ impl CongestionControl for Cubic {
 
     fn on_loss(&mut self, window: &mut Window, _flight: f64, _now: Time) {
         self.epoch = None;
+        self.hystart = None;
         self.prior = window.cwnd;
         // Fast convergence (RFC 9438 §4.7): release more where the plateau is falling.
         self.w_max = if window.cwnd < self.w_max {
@@ -201,8 +213,7 @@ mod tests {
             let acks = (window.cwnd / 2.0).round();
             for n in 1..=acks as u64 {
                 let at = now + srtt.scaled(n as f64 / acks);
-                let ack = Ack { now: at, segments: 2.0, srtt, min_rtt: srtt, max_window: 1e4 };
-                cubic.on_ack(&mut window, &ack);
+                cubic.on_ack(&mut window, &Ack::of(at, 2.0, srtt));
             }
             now += srtt;
         }

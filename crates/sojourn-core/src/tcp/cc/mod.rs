@@ -4,6 +4,8 @@
 //! knows nothing of sequence numbers, timers or packets.
 
 pub mod cubic;
+mod hystart;
+pub mod ledbat;
 pub mod reno;
 
 use enum_dispatch::enum_dispatch;
@@ -14,6 +16,7 @@ use super::options::Config;
 use crate::units::Time;
 
 pub use cubic::Cubic;
+pub use ledbat::Ledbat;
 pub use reno::Reno;
 
 /// The congestion window and the slow-start threshold, in segments.
@@ -39,12 +42,29 @@ pub struct Ack {
     pub now: Time,
     /// Segments newly acknowledged, as a real number.
     pub segments: f64,
+    /// Segments still under way, as a real number.
+    pub flight: f64,
     /// Smoothed round-trip time, zero before the first measurement.
     pub srtt: Time,
     /// Least round-trip time seen, zero before the first measurement.
     pub min_rtt: Time,
+    /// From the timestamp echoed to now: the round trip; zero without timestamps.
+    pub rtt: Time,
+    /// From the timestamp echoed to when the acknowledgement was sent: the way there, with what the
+    /// receiver held back.
+    pub one_way: Time,
     /// Greatest window the receiver takes, in segments.
     pub max_window: f64,
+}
+
+#[cfg(test)]
+impl Ack {
+    /// Of so many segments on a path with this round trip and no queue.
+    fn of(now: Time, segments: f64, rtt: Time) -> Self {
+        let one_way = rtt.scaled(0.5);
+        let (srtt, min_rtt) = (rtt, rtt);
+        Self { now, segments, flight: 1e4, srtt, min_rtt, rtt, one_way, max_window: 1e4 }
+    }
 }
 
 /// A congestion control.
@@ -65,6 +85,8 @@ pub enum Controller {
     Reno,
     /// A cubic function of the time since the last loss.
     Cubic,
+    /// What others leave, up to a queueing delay.
+    Ledbat,
 }
 
 /// Makes a controller from its parameters.
@@ -83,10 +105,13 @@ pub enum CongestionSpec {
     Reno(reno::Parameters),
     /// CUBIC (RFC 9438; Linux 2.6.22 in the ns-2 dialect).
     Cubic(cubic::Parameters),
+    /// LEDBAT (RFC 6817; Rossi and Valenti's in the ns-2 dialect): yields to others. It needs
+    /// timestamps, which are then on.
+    Ledbat(ledbat::Parameters),
 }
 
 impl Default for CongestionSpec {
     fn default() -> Self {
-        Self::Cubic(cubic::Parameters {})
+        Self::Cubic(cubic::Parameters::default())
     }
 }

@@ -80,13 +80,7 @@ mod tests {
     use super::*;
 
     fn acked(segments: f64) -> Ack {
-        Ack {
-            now: Time::ZERO,
-            segments,
-            srtt: Time::from_ms(50),
-            min_rtt: Time::from_ms(50),
-            max_window: 1e4,
-        }
+        Ack::of(Time::ZERO, segments, Time::from_ms(50))
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! A service flow's downstream at the CMTS: queue, token buckets, channel.
+//! A queue, token buckets and a channel that is one's own: a service flow's downstream at the CMTS,
+//! and upstream what stands in for a modem where no request-grant MAC is wanted.
 //!
 //! After CableLabs' ns-2 code (delaytb.cc): a packet is taken from the queue when the channel is
 //! free, held until both token buckets have room for it, and then sent at the channel's rate.
@@ -8,14 +9,15 @@ use crate::aqm::Outlet;
 use crate::metrics::{Count, Ledger};
 use crate::packet::Packet;
 use crate::queue::{Queue, default_limit_bytes};
-use crate::scenario::{Dialect, schema};
+use crate::scenario::Dialect;
+use crate::scenario::schema::{Downstream, Upstream};
 use crate::units::{BitRate, Time};
 
-/// Channel rate over peak rate where the scenario gives none.
+/// Channel rate over peak rate downstream, where the scenario gives none.
 const CHANNEL_OVER_PEAK: f64 = 10.0;
 
-/// The downstream of a service flow.
-pub struct Downstream {
+/// A link behind a queue and token buckets.
+pub struct ShapedLink {
     queue: Queue,
     shaper: Shaper,
     channel: BitRate,
@@ -23,18 +25,27 @@ pub struct Downstream {
     busy_until: Time,
 }
 
-impl Downstream {
-    /// Nothing waits and the token buckets are full.
-    pub fn new(spec: &schema::Downstream, dialect: Dialect, seed: u64) -> Self {
-        let sustained = BitRate::from_mbps(spec.sustained_mbps);
-        let buffer_bytes = default_limit_bytes(sustained);
+impl ShapedLink {
+    /// The downstream at the CMTS. Nothing waits and the token buckets are full.
+    pub fn downstream(spec: &Downstream, dialect: Dialect, seed: u64) -> Self {
+        let shaper = Shaper::of(spec.sustained_mbps, spec.peak_mbps, spec.burst_bytes);
         let channel_mbps = spec.channel_mbps.unwrap_or(CHANNEL_OVER_PEAK * spec.peak_mbps);
-        Self {
-            queue: Queue::new(&spec.queue, buffer_bytes, dialect, "downstream", seed),
-            shaper: Shaper::new(sustained, BitRate::from_mbps(spec.peak_mbps), spec.burst_bytes),
-            channel: BitRate::from_mbps(channel_mbps),
-            busy_until: Time::ZERO,
-        }
+        let buffer_bytes = default_limit_bytes(shaper.sustained.rate());
+        let queue = Queue::new(&spec.queue, buffer_bytes, dialect, "downstream", seed);
+        Self::new(queue, shaper, BitRate::from_mbps(channel_mbps))
+    }
+
+    /// An upstream without a MAC, at the peak rate.
+    pub fn upstream(spec: &Upstream, dialect: Dialect, seed: u64) -> Self {
+        let shaper = Shaper::of(spec.sustained_mbps, spec.peak_mbps, spec.burst_bytes);
+        let buffer_bytes = default_limit_bytes(shaper.sustained.rate());
+        let queue = Queue::new(&spec.queue, buffer_bytes, dialect, "upstream", seed);
+        let channel = shaper.peak.rate();
+        Self::new(queue, shaper, channel)
+    }
+
+    fn new(queue: Queue, shaper: Shaper, channel: BitRate) -> Self {
+        Self { queue, shaper, channel, busy_until: Time::ZERO }
     }
 
     /// Tells the names of the traffic entries, by the number that packets carry.
@@ -42,7 +53,7 @@ impl Downstream {
         self.queue.name_traffic(names, watch_flows);
     }
 
-    /// Takes a packet from a server; gives the packet that is sent at once, if the channel is free,
+    /// Takes a packet; gives the packet that is sent at once, if the channel is free,
     /// and when its last byte leaves.
     #[inline]
     pub fn accept(
@@ -89,7 +100,7 @@ impl Downstream {
         self.shaper.outlet(now, self.queue.buffer_bytes())
     }
 
-    /// Packets and bytes that wait; one being sent is with the cable already.
+    /// Packets and bytes that wait; one being sent is with the next stage already.
     pub fn inside(&self) -> Count {
         let waiting = self.queue.backlog();
         Count { packets: waiting.packets, bytes: waiting.bytes }

@@ -1,0 +1,181 @@
+//! The sending half of a connection end: what is under way, what is lost, what goes next.
+//!
+//! Two senders share the picture of what there is to send: that of the RFCs and that of ns-2's one-way
+//! agents, which differ in all that happens after a loss.
+
+mod ns2;
+mod rfc;
+
+use enum_dispatch::enum_dispatch;
+
+use super::options::Config;
+use crate::packet::{SACK_BLOCKS, SackBlock};
+use crate::scenario::Dialect;
+
+use ns2::Ns2Sender;
+use rfc::RfcSender;
+
+/// Duplicate acknowledgements, or segments held beyond a hole, that mean loss (RFC 5681 §3.2, RFC 6675
+/// §2; ns-2: numdupacks_).
+const DUP_THRESH: u32 = 3;
+
+/// What an acknowledgement brought.
+#[derive(Debug, Default, PartialEq)]
+pub struct Progress {
+    /// Bytes newly acknowledged.
+    pub acknowledged: u64,
+    /// Loss was found and a recovery begins.
+    pub loss_found: bool,
+    /// That loss is of a window for which the sender has slowed down already.
+    pub is_same_congestion: bool,
+    /// The window may grow for this acknowledgement.
+    pub may_grow: bool,
+    /// In the midst of a recovery: ns-2 takes no measurement then.
+    pub is_partial: bool,
+    /// It leaves the retransmission timer as it is.
+    pub keeps_timer: bool,
+    /// Segments by which the window shrinks.
+    pub deflation: f64,
+}
+
+/// A segment to send.
+#[derive(Debug, PartialEq)]
+pub struct Outgoing {
+    /// First byte.
+    pub seq: u64,
+    /// Payload bytes.
+    pub len: u64,
+    /// With FIN.
+    pub fin: bool,
+    /// It has been sent before.
+    pub again: bool,
+}
+
+/// The sequence space: what there is to send and how far that has come.
+pub struct Space {
+    /// First byte not acknowledged. The SYN is byte 0, data starts at 1.
+    una: u64,
+    /// One past the highest byte sent.
+    nxt: u64,
+    /// One past the last byte of data to send.
+    end: u64,
+    /// A FIN follows the data.
+    fin: bool,
+}
+
+impl Default for Space {
+    fn default() -> Self {
+        Self { una: 0, nxt: 0, end: 1, fin: false }
+    }
+}
+
+impl Space {
+    /// Our SYN has been acknowledged.
+    pub fn on_syn_acknowledged(&mut self) {
+        self.una = self.una.max(1);
+        self.nxt = self.nxt.max(1);
+    }
+
+    /// More data to send; `u64::MAX` for without end.
+    pub fn append(&mut self, bytes: u64) {
+        self.end = self.end.saturating_add(bytes);
+    }
+
+    /// A FIN is to follow the data.
+    pub fn close(&mut self) {
+        self.fin = true;
+    }
+
+    /// Is all data acknowledged that there was to send, FIN aside?
+    pub fn all_data_acknowledged(&self) -> bool {
+        self.una >= self.end && self.end > 1
+    }
+
+    /// Is our FIN acknowledged?
+    pub fn fin_acknowledged(&self) -> bool {
+        self.fin && self.una > self.end
+    }
+
+    /// Is anything under way?
+    pub fn is_outstanding(&self) -> bool {
+        self.nxt > self.una
+    }
+
+    /// One past the highest byte sent.
+    pub fn highest_sent(&self) -> u64 {
+        self.nxt
+    }
+
+    /// Bytes between what is acknowledged and what was sent (RFC 5681 §2: FlightSize).
+    pub fn flight(&self) -> u64 {
+        self.nxt - self.una
+    }
+
+    /// One past the last sequence number to send, FIN included.
+    fn limit(&self) -> u64 {
+        self.end.saturating_add(u64::from(self.fin))
+    }
+
+    /// Bytes without the FIN: that takes no room in a window.
+    fn payload(&self, seq: u64, len: u64) -> u64 {
+        len - u64::from(seq + len > self.end)
+    }
+
+    /// A FIN rides on the last segment rather than taking one of its own.
+    fn with_fin(&self, seq: u64, len: u64, limit: u64) -> u64 {
+        let ends_data = self.fin && seq + len == self.end && limit > self.end;
+        len + u64::from(ends_data)
+    }
+
+    fn outgoing(&self, seq: u64, len: u64, again: bool) -> Outgoing {
+        let payload = self.payload(seq, len);
+        Outgoing { seq, len: payload, fin: payload < len, again }
+    }
+}
+
+/// A sender of either dialect.
+#[enum_dispatch]
+pub trait Sending {
+    /// What there is to send.
+    fn space(&self) -> &Space;
+    /// As above, to add to it.
+    fn space_mut(&mut self) -> &mut Space;
+    /// Takes in an acknowledgement.
+    fn on_ack(
+        &mut self,
+        ack: u64,
+        blocks: &[SackBlock; SACK_BLOCKS],
+        is_pure: bool,
+        config: &Config,
+    ) -> Progress;
+    /// An acknowledgement up to `ack` echoes a mark (RFC 3168 §6.1.2): is the sender to slow down?
+    /// Once a window.
+    fn on_mark(&mut self, ack: u64) -> bool;
+    /// The retransmission timer expired.
+    fn on_timeout(&mut self, config: &Config);
+    /// Has the timer given up the first segment under way before?
+    fn was_given_up(&self) -> bool;
+    /// The segment to send next with a window of so many segments; taken as sent.
+    fn next(&mut self, cwnd: f64, config: &Config) -> Option<Outgoing>;
+    /// Is there something to send that only the window holds back?
+    fn has_more(&self) -> bool;
+}
+
+/// The sender of a connection.
+#[enum_dispatch(Sending)]
+pub enum Sender {
+    /// By the RFCs.
+    RfcSender,
+    /// By ns-2.
+    Ns2Sender,
+}
+
+impl Sender {
+    /// Nothing sent, nothing to send.
+    pub fn new(dialect: Dialect) -> Self {
+        match dialect {
+            Dialect::Rfc => RfcSender::default().into(),
+            Dialect::Ns2 => Ns2Sender::default().into(),
+        }
+    }
+}

@@ -1,0 +1,317 @@
+//! The sending half by the RFCs. With selective acknowledgements: RFC 6675. Without: RFC 6582 (NewReno)
+//! or RFC 2581 (Reno). All share one picture of the sequence space: what is acknowledged, what the
+//! receiver holds beyond that, up to where the holes count as lost, and up to where they have been
+//! sent again.
+//!
+//! Left out: the rescue retransmission of RFC 6675 §4 (rule 4), D-SACK, Nagle's algorithm.
+
+use super::{DUP_THRESH, Outgoing, Progress, Sending, Space};
+use crate::packet::{SACK_BLOCKS, SackBlock};
+use crate::tcp::options::{Config, Recovery};
+use crate::tcp::ranges::Ranges;
+
+#[derive(Clone, Copy, Default, PartialEq, Debug)]
+enum Phase {
+    /// Nothing is known to be lost.
+    #[default]
+    Open,
+    /// Holes are being filled until the acknowledgement reaches this point.
+    FastRecovery(u64),
+    /// A timeout happened; what was sent by then ends here.
+    AfterTimeout(u64),
+}
+
+/// The sender of the RFCs.
+#[derive(Default)]
+pub struct RfcSender {
+    space: Space,
+    /// What the receiver holds beyond `una`.
+    sacked: Ranges,
+    /// Holes below this point count as lost.
+    lost_below: u64,
+    /// Holes below this point have been sent again.
+    resent_below: u64,
+    /// Bytes sent again and neither acknowledged nor held.
+    resent_under_way: u64,
+    /// Without SACK: bytes that duplicate acknowledgements say have arrived.
+    dup_bytes: u64,
+    dup_acks: u32,
+    phase: Phase,
+    /// What was acknowledged when the retransmission timer last expired.
+    timed_out_at: u64,
+    /// The first retransmission of a recovery does not wait for the window.
+    retransmit_now: bool,
+    /// What was under way at the last mark ends here.
+    slowed_until: u64,
+}
+
+impl RfcSender {
+    /// Bytes thought to be in the network (RFC 6675 §2: pipe).
+    pub fn pipe(&self) -> u64 {
+        let arrived = self.sacked.covered() + self.dup_bytes;
+        (self.space.flight() + self.resent_under_way).saturating_sub(arrived + self.lost())
+    }
+
+    /// Bytes of the holes that count as lost.
+    fn lost(&self) -> u64 {
+        if self.lost_below <= self.space.una {
+            return 0;
+        }
+        (self.lost_below - self.space.una) - self.sacked.covered_below(self.lost_below)
+    }
+
+    /// The parts of the picture agree (debug builds only).
+    fn debug_check(&self) {
+        debug_assert!(
+            self.space.una <= self.space.nxt && self.space.nxt <= self.space.limit(),
+            "sent what is not there"
+        );
+        debug_assert!(self.lost_below <= self.space.nxt && self.resent_below <= self.space.nxt);
+        let held = self.sacked.first().map(|first| first.0);
+        debug_assert!(
+            held.is_none_or(|start| start > self.space.una),
+            "the first byte missing is held"
+        );
+        debug_assert_eq!(self.sacked.covered(), self.sacked.covered_below(self.space.nxt));
+        debug_assert!(self.dup_bytes <= self.space.flight(), "more has arrived than is under way");
+        let resent_below = self.resent_below.max(self.space.una);
+        let resent_holes = resent_below - self.space.una - self.sacked.covered_below(resent_below);
+        debug_assert_eq!(self.resent_under_way, resent_holes, "bytes sent again");
+    }
+
+    fn take_blocks(&mut self, ack: u64, blocks: &[SackBlock; SACK_BLOCKS]) -> u64 {
+        let mut fresh = 0;
+        for block in blocks.iter().filter(|block| block.end > block.start) {
+            let (start, end) = (ack + u64::from(block.start), ack + u64::from(block.end));
+            let end = end.min(self.space.nxt);
+            let edge = self.resent_below.clamp(start, end.max(start));
+            let resent = self.sacked.insert(start, edge);
+            self.resent_under_way -= resent.min(self.resent_under_way);
+            fresh += resent + self.sacked.insert(edge, end);
+        }
+        fresh
+    }
+
+    fn advance(&mut self, ack: u64) {
+        let resent_end = self.resent_below.clamp(self.space.una, ack);
+        let held = self.sacked.remove_below(resent_end);
+        let arrived = (resent_end - self.space.una) - held;
+        self.resent_under_way -= arrived.min(self.resent_under_way);
+        self.sacked.remove_below(ack);
+        self.space.una = ack;
+        self.resent_below = self.resent_below.max(ack);
+        self.lost_below = self.lost_below.max(ack);
+    }
+
+    /// Goes on with, or ends, what recovery there is; says whether the window may grow.
+    fn after_advance(&mut self, acknowledged: u64, config: &Config) -> bool {
+        match self.phase {
+            Phase::FastRecovery(until) => {
+                if self.space.una >= until || config.recovery == Recovery::Reno {
+                    self.leave_recovery();
+                } else if config.recovery == Recovery::Newreno {
+                    // RFC 6582 §3.2: the next hole is lost as well; the window deflates by what
+                    // was acknowledged, less the one retransmission.
+                    let deflation = acknowledged.saturating_sub(config.mss);
+                    self.dup_bytes =
+                        self.dup_bytes.saturating_sub(deflation).min(self.space.flight());
+                    self.lost_below = (self.space.una + config.mss).min(self.space.nxt);
+                    self.retransmit_now = true;
+                }
+                false
+            }
+            Phase::AfterTimeout(until) => {
+                if self.space.una >= until {
+                    self.leave_recovery();
+                }
+                true
+            }
+            Phase::Open => {
+                self.forget_duplicates();
+                true
+            }
+        }
+    }
+
+    fn leave_recovery(&mut self) {
+        self.phase = Phase::Open;
+        self.retransmit_now = false;
+        self.forget_duplicates();
+    }
+
+    fn forget_duplicates(&mut self) {
+        self.dup_acks = 0;
+        self.dup_bytes = 0;
+    }
+
+    fn count_duplicate(&mut self, newly_held: u64, config: &Config) {
+        if config.recovery == Recovery::Sack {
+            // RFC 6675 §2: a duplicate brings new selective acknowledgements.
+            self.dup_acks += u32::from(newly_held > 0);
+        } else if !matches!(self.phase, Phase::AfterTimeout(_)) {
+            self.dup_acks += 1;
+            self.dup_bytes = (self.dup_bytes + config.mss).min(self.space.flight());
+        }
+    }
+
+    /// RFC 6675 §4, IsLost: a hole is lost if three ranges, or more than two segments, are held
+    /// above it.
+    fn update_loss_edge(&mut self, config: &Config) {
+        let more_than_two = (u64::from(DUP_THRESH) - 1) * config.mss + 1;
+        if let Some(edge) = self.sacked.edge_below(more_than_two, DUP_THRESH as usize) {
+            self.lost_below = self.lost_below.max(edge);
+        }
+    }
+
+    /// There is a lost hole that has not been sent again.
+    fn is_loss_evident(&self, config: &Config) -> bool {
+        let repeated = self.dup_acks >= DUP_THRESH && self.resent_below <= self.space.una;
+        self.space.is_outstanding() && (repeated || self.next_lost(config).is_some())
+    }
+
+    fn enter_fast_recovery(&mut self, config: &Config) {
+        self.phase = Phase::FastRecovery(self.space.nxt);
+        let first_hole_end =
+            self.sacked.next_hole(self.space.una).1.min(self.space.una + config.mss);
+        self.lost_below = self.lost_below.max(first_hole_end.min(self.space.nxt));
+        self.retransmit_now = true;
+    }
+
+    fn next_new(&mut self, window: u64, reach: u64, config: &Config) -> Option<Outgoing> {
+        let len = (self.space.limit() - self.space.nxt).min(config.mss);
+        let payload = self.space.payload(self.space.nxt, len);
+        if self.space.nxt + payload > self.space.una + reach {
+            return None;
+        }
+        let pipe = self.pipe();
+        if pipe > 0 && pipe + payload > window {
+            return None;
+        }
+        let len = self.space.with_fin(self.space.nxt, len, self.space.limit());
+        let outgoing = self.space.outgoing(self.space.nxt, len, false);
+        self.space.nxt += len;
+        Some(outgoing)
+    }
+
+    fn send_again(&mut self, seq: u64, len: u64) -> Outgoing {
+        self.resent_below = seq + len;
+        self.resent_under_way += len;
+        self.debug_check();
+        self.space.outgoing(seq, len, true)
+    }
+
+    fn next_lost(&self, config: &Config) -> Option<(u64, u64)> {
+        if self.lost_below <= self.resent_below.max(self.space.una) {
+            return None;
+        }
+        let (start, end) = self.sacked.next_hole(self.resent_below.max(self.space.una));
+        let end = end.min(self.lost_below);
+        if start >= end {
+            return None;
+        }
+        let len = (end - start).min(config.mss);
+        Some((start, self.space.with_fin(start, len, end)))
+    }
+
+    /// RFC 6675 §4, NextSeg rule 3: with nothing new to send, a hole that too little is held above
+    /// for it to count as lost.
+    fn next_suspect(&self, config: &Config) -> Option<(u64, u64)> {
+        if !matches!(self.phase, Phase::FastRecovery(_)) || config.recovery != Recovery::Sack {
+            return None;
+        }
+        let (start, end) = self.sacked.next_hole(self.resent_below.max(self.space.una));
+        let is_below_held = end < u64::MAX;
+        is_below_held.then(|| (start, (end - start).min(config.mss)))
+    }
+}
+
+impl Sending for RfcSender {
+    fn space(&self) -> &Space {
+        &self.space
+    }
+
+    fn space_mut(&mut self) -> &mut Space {
+        &mut self.space
+    }
+
+    fn on_ack(
+        &mut self,
+        ack: u64,
+        blocks: &[SackBlock; SACK_BLOCKS],
+        is_pure: bool,
+        config: &Config,
+    ) -> Progress {
+        if ack > self.space.nxt || ack < self.space.una {
+            return Progress::default();
+        }
+        let newly_held = self.take_blocks(ack, blocks);
+        let acknowledged = ack - self.space.una;
+        let mut progress = Progress { acknowledged, ..Progress::default() };
+        if acknowledged > 0 {
+            self.advance(ack);
+            progress.may_grow = self.after_advance(acknowledged, config);
+        } else if is_pure && self.space.is_outstanding() {
+            self.count_duplicate(newly_held, config);
+        }
+        if config.recovery == Recovery::Sack {
+            self.update_loss_edge(config);
+        }
+        if self.phase == Phase::Open && self.is_loss_evident(config) {
+            self.enter_fast_recovery(config);
+            progress.loss_found = true;
+            // RFC 3168 §6.1.2: a loss and a mark in one window are one congestion.
+            progress.is_same_congestion = self.space.una < self.slowed_until;
+            progress.may_grow = false;
+        }
+        self.debug_check();
+        progress
+    }
+
+    /// RFC 3168 §6.1.2: at most once for what was under way, and not where a loss has done it.
+    fn on_mark(&mut self, ack: u64) -> bool {
+        let slows = self.phase == Phase::Open && ack > self.slowed_until;
+        if slows {
+            self.slowed_until = self.space.nxt;
+        }
+        slows
+    }
+
+    fn was_given_up(&self) -> bool {
+        matches!(self.phase, Phase::AfterTimeout(_)) && self.timed_out_at == self.space.una
+    }
+
+    /// The retransmission timer expired: all that is not known to have arrived is lost (RFC 6675
+    /// §5.1).
+    fn on_timeout(&mut self, _config: &Config) {
+        self.forget_duplicates();
+        self.phase = Phase::AfterTimeout(self.space.nxt);
+        self.timed_out_at = self.space.una;
+        self.lost_below = self.space.nxt;
+        self.resent_below = self.space.una;
+        self.resent_under_way = 0;
+        self.retransmit_now = true;
+        self.debug_check();
+    }
+
+    fn next(&mut self, cwnd: f64, config: &Config) -> Option<Outgoing> {
+        let window = (cwnd * config.mss as f64) as u64;
+        if let Some((seq, len)) = self.next_lost(config) {
+            if !self.retransmit_now && self.pipe() + self.space.payload(seq, len) > window {
+                return None;
+            }
+            self.retransmit_now = false;
+            return Some(self.send_again(seq, len));
+        }
+        if self.space.nxt == self.space.limit() {
+            let (seq, len) = self.next_suspect(config)?;
+            let fits = self.pipe() + self.space.payload(seq, len) <= window;
+            return fits.then(|| self.send_again(seq, len));
+        }
+        let reach = (config.max_window * config.mss as f64) as u64;
+        self.next_new(window, reach, config)
+    }
+
+    fn has_more(&self) -> bool {
+        self.space.nxt < self.space.limit() || self.lost_below > self.resent_below
+    }
+}

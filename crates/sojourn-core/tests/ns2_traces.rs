@@ -1,0 +1,166 @@
+//! The ns2 dialect against ns-2.35 itself. `tests/ns2/README.md` says how the traces were made.
+//!
+//! What is compared is every packet the bottleneck drops, every segment that is sent again and every
+//! fall of a congestion window, in order and in time.
+
+mod common;
+
+use std::fmt;
+
+use common::scenario;
+use sojourn_core::apps::End;
+use sojourn_core::metrics::results::{Fate, PacketRecord};
+use sojourn_core::network::Simulation;
+use sojourn_core::packet::Direction;
+use sojourn_core::units::Time;
+
+const MSS: u64 = 1460;
+
+/// A line of a trace: when, what, which flow, and which segment or how many segments.
+#[derive(Clone, PartialEq)]
+struct Line {
+    us: f64,
+    kind: &'static str,
+    flow: u32,
+    value: f64,
+}
+
+impl fmt::Debug for Line {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:.0} {} {} {}", self.us, self.kind, self.flow, self.value)
+    }
+}
+
+impl Line {
+    fn parse(line: &str) -> Self {
+        let words: Vec<_> = line.split(' ').collect();
+        let kinds = ["drop", "again", "window"];
+        let kind = kinds.into_iter().find(|kind| *kind == words[1]).expect("one of them");
+        let number = |n: usize| words[n].parse::<f64>().expect("a number");
+        Self { us: number(0), kind, flow: number(2) as u32, value: number(3) }
+    }
+
+    /// The same but for a microsecond in ns-2's trace of packets, ten in its trace of windows, and the
+    /// three digits of a window there.
+    fn agrees(&self, other: &Self) -> bool {
+        (self.kind, self.flow) == (other.kind, other.flow)
+            && (self.us - other.us).abs() < 11.0
+            && (self.value - other.value).abs() < 0.0011
+    }
+}
+
+/// The dumbbell of `tests/ns2/dumbbell.tcl`.
+fn dumbbell(limit: u64, seconds: f64, tcp: &str, flows: &[(f64, f64)]) -> String {
+    let mut text = format!(
+        "duration_s = {seconds}
+         dialect = 'ns2'
+         metrics.packet_trace = true
+         cable.delay_ms = 0.244140625
+         upstream = {{ sustained_mbps = 33.554432, peak_mbps = 33.554432, burst_bytes = 10_000,
+                       modem = {{ kind = 'link' }}, queue = {{ limit_packets = {limit} }} }}
+         downstream = {{ sustained_mbps = 8589.934592, peak_mbps = 8589.934592,
+                         channel_mbps = 8589.934592, burst_bytes = 1_000_000 }}
+         tcp = {{ congestion_control = {{ kind = 'reno' }}, {tcp} }}\n"
+    );
+    for (n, (start_s, delay_ms)) in flows.iter().enumerate() {
+        text += &format!(
+            "servers.s{n} = {{ delay_ms = {delay_ms}, rate_mbps = 1073.741824 }}
+             traffic.f{n} = {{ kind = 'transfer', server = 's{n}', start_s = {start_s} }}\n"
+        );
+    }
+    text
+}
+
+/// What a run does at the bottleneck, as lines of a trace.
+fn trace(text: &str) -> Vec<Line> {
+    let mut simulation = Simulation::new(&scenario(text));
+    let mut lines = Vec::new();
+    let mut windows: Vec<f64> = Vec::new();
+    while simulation.advance(1) {
+        let us = simulation.now().secs_f64() * 1e6;
+        for flow in 0.. {
+            let Some(window) = simulation.window(flow, End::Home) else { break };
+            windows.resize(windows.len().max(flow as usize + 1), 0.0);
+            let before = std::mem::replace(&mut windows[flow as usize], window.cwnd);
+            if window.cwnd < before {
+                lines.push(Line { us, kind: "window", flow, value: window.cwnd });
+            }
+        }
+    }
+    let mut packets = simulation.finish().packets;
+    packets.retain(|packet| packet.direction == Direction::Up && packet.size > 100);
+    packets.sort_by_key(|packet| (packet.sent, packet.flow, packet.seq));
+    let mut top = vec![0; windows.len()];
+    let us = |time: Time| time.secs_f64() * 1e6;
+    for packet in &packets {
+        let number = (packet.seq - 1) / MSS + 1;
+        let line = |kind, at| Line { us: us(at), kind, flow: packet.flow, value: number as f64 };
+        let top = &mut top[packet.flow as usize];
+        if number <= *top {
+            lines.push(line("again", packet.sent));
+        }
+        *top = number.max(*top);
+        if is_dropped(packet) {
+            lines.push(line("drop", packet.ended));
+        }
+    }
+    lines
+}
+
+fn is_dropped(packet: &PacketRecord) -> bool {
+    matches!(packet.fate, Fate::Dropped(_))
+}
+
+/// Asserts that a run does what the trace says, kind by kind.
+#[track_caller]
+fn assert_traces_agree(reference: &str, text: &str) {
+    let ours = trace(text);
+    let theirs: Vec<_> = reference.lines().map(Line::parse).collect();
+    for kind in ["drop", "again", "window"] {
+        let of = |lines: &[Line]| -> Vec<Line> {
+            let mut of = lines.to_vec();
+            of.retain(|line| line.kind == kind);
+            of.sort_by(|a, b| a.us.total_cmp(&b.us));
+            of
+        };
+        let (ours, theirs) = (of(&ours), of(&theirs));
+        println!("{kind}: {} lines, in ns-2 {}", ours.len(), theirs.len());
+        let differing = ours.iter().zip(&theirs).position(|(a, b)| !a.agrees(b));
+        if let Some(n) = differing {
+            let around =
+                |lines: &[Line]| lines[n.saturating_sub(2)..lines.len().min(n + 6)].to_vec();
+            panic!("{kind} {n}: here {:?}\nin ns-2 {:?}", around(&ours), around(&theirs));
+        }
+        assert_eq!(ours.len(), theirs.len(), "{kind}");
+    }
+}
+
+/// Two flows: round trips of 70 and 40 ms.
+const ONE: [(f64, f64); 1] = [(0.125, 19.53125)];
+const TWO: [(f64, f64); 2] = [(0.125, 34.1796875), (0.375, 19.53125)];
+
+macro_rules! cases {
+    ($($name:ident: $file:literal, $limit:literal, $seconds:literal, $flows:expr, $tcp:literal;)*) => { $(
+        #[test]
+        fn $name() {
+            let reference = include_str!(concat!("ns2/", $file, ".txt"));
+            assert_traces_agree(reference, &dumbbell($limit, $seconds, $tcp, &$flows));
+        }
+    )* };
+}
+
+cases! {
+    one_sack_flow: "one-65", 65, 60.0, ONE, "ack_every_segments = 2";
+    one_sack_each: "one-65-each", 65, 60.0, ONE, "ack_every_segments = 1";
+    one_sack_2048: "one-2048", 2048, 120.0, ONE, "ack_every_segments = 2";
+    one_sack_5: "one-5", 5, 60.0, ONE, "ack_every_segments = 2";
+    one_reno: "one-65-reno", 65, 60.0, ONE, "ack_every_segments = 2, recovery = 'reno'";
+    one_reno_5: "one-5-reno", 5, 60.0, ONE, "ack_every_segments = 2, recovery = 'reno'";
+    one_newreno: "one-65-newreno", 65, 60.0, ONE, "ack_every_segments = 2, recovery = 'newreno'";
+    one_newreno_5: "one-5-newreno", 5, 60.0, ONE, "ack_every_segments = 2, recovery = 'newreno'";
+    two_sack: "two-65", 65, 60.0, TWO, "ack_every_segments = 2";
+    two_sack_20: "two-20", 20, 60.0, TWO, "ack_every_segments = 2";
+    two_sack_2048: "two-2048", 2048, 120.0, TWO, "ack_every_segments = 2";
+    two_reno: "two-65-reno", 65, 60.0, TWO, "ack_every_segments = 2, recovery = 'reno'";
+    two_newreno: "two-65-newreno", 65, 60.0, TWO, "ack_every_segments = 2, recovery = 'newreno'";
+}
