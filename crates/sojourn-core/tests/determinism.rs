@@ -39,8 +39,8 @@ fn busy() -> Scenario {
                           pause_s = 0.2, start_spread_s = 1,
                           tcp = { recovery = 'newreno', congestion_control = { kind = 'reno' } } }
          traffic.watch = { kind = 'transfer', server = 'far', direction = 'down' }
-         traffic.read = { kind = 'web', servers = ['near', 'far'], objects = { kind = 'appendix_a' },
-                          users = 2, pause_s = 0.5, tcp = { recovery = 'reno' } }
+         traffic.read = { kind = 'web', servers = ['near', 'far'], html_bytes = 100_000,
+                          objects = { kind = 'appendix_a' }, users = 2, pause_s = 0.5, tcp = { recovery = 'reno' } }
          traffic.call = { kind = 'stream', purpose = 'voice', server = 'far' }
          traffic.hear = { kind = 'stream', purpose = 'voice', server = 'far', direction = 'down' }",
     )

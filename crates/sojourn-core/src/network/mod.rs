@@ -15,7 +15,7 @@
 mod connections;
 mod report;
 
-use crate::apps::{App, AppParameters, Command, Desk, End, Event, Model};
+use crate::apps::{App, AppParameters, Command, ConnectionId, Desk, End, Event, Model};
 use crate::docsis::{Downstream, Modem};
 use crate::engine::rng::Rng;
 use crate::engine::wake::{StageId, Wake};
@@ -317,7 +317,7 @@ impl Simulation {
         if news != (News { received_bytes: news.received_bytes, ..News::default() }) {
             self.pass_on(packet.flow, end, &news);
         }
-        self.release_if_done(packet.flow);
+        self.release_if_done(packet.flow, packet.generation);
     }
 
     /// Sends all that an end of a connection wants to send now, and sets its timer.
@@ -405,6 +405,11 @@ impl Simulation {
                     self.pump(id.slot, end);
                 }
             }
+            Command::Abort(id) => {
+                if self.connections.current(id).is_some() {
+                    self.release(id.slot);
+                }
+            }
             Command::Datagram { server, direction, size } => {
                 self.send_datagram(app, server, direction, size);
             }
@@ -424,12 +429,18 @@ impl Simulation {
         self.pump(id.slot, End::Home);
     }
 
-    fn release_if_done(&mut self, slot: u32) {
-        if self.connections.get_mut(slot).is_done() {
-            self.connections.release(slot);
-            for end in [End::Home, End::Server] {
-                self.timers.set(timer_of(slot, end), Time::NEVER);
-            }
+    /// The app may have cut the connection, and then it is released already.
+    fn release_if_done(&mut self, slot: u32, generation: u16) {
+        let id = ConnectionId { slot, generation };
+        if self.connections.current(id).is_some_and(|connection| connection.is_done()) {
+            self.release(slot);
+        }
+    }
+
+    fn release(&mut self, slot: u32) {
+        self.connections.release(slot);
+        for end in [End::Home, End::Server] {
+            self.timers.set(timer_of(slot, end), Time::NEVER);
         }
     }
 

@@ -13,7 +13,7 @@ use crate::packet::{Direction, DropReason};
 /// The results of a run that has come to its end.
 pub(super) fn results(run: &Simulation, packets: Vec<PacketRecord>) -> Results {
     let names: Vec<String> = run.scenario.traffic.keys().cloned().collect();
-    let done: Vec<Done> = run.players.iter().map(|player| player.app.done()).collect();
+    let done: Vec<Done> = run.players.iter().map(|player| player.app.done(run.now)).collect();
     let meters: Vec<_> = run.modem.meters().chain([run.downstream.meter()]).collect();
     let used = accounts(run).filter(|(.., account)| account.sent.packets > 0);
     let mut results = Results {
@@ -98,11 +98,21 @@ fn flow_row(
         page_load_median_s: None,
         page_load_mad_s: None,
         page_load_p90_s: None,
+        responses: None,
+        response_mean_s: None,
+        response_stddev_s: None,
+        response_median_s: None,
+        response_p90_s: None,
+        video_rate_mbps: None,
+        video_adaptations_per_hour: None,
+        video_stalled_percent: None,
         transfers_completed: done.transfers_completed,
     };
     match spec.quality() {
         Quality::Voice => score_voice(&mut row, latency, dropped, ended),
         Quality::Pages if direction == Direction::Down => score_pages(&mut row, done),
+        Quality::Responses if direction == Direction::Down => score_responses(&mut row, done),
+        Quality::Video if direction == Direction::Down => score_video(&mut row, done),
         _ => {}
     }
     row
@@ -130,6 +140,21 @@ fn score_pages(row: &mut FlowRow, done: &Done) {
     row.page_load_median_s = qoe::median(&times);
     row.page_load_mad_s = qoe::median_absolute_deviation(&times);
     row.page_load_p90_s = qoe::quantile(&times, 0.9);
+}
+
+fn score_responses(row: &mut FlowRow, done: &Done) {
+    let times: Vec<f64> = done.responses.iter().map(|time| time.secs_f64()).collect();
+    row.responses = Some(times.len() as u64);
+    row.response_mean_s = qoe::mean(&times);
+    row.response_stddev_s = qoe::standard_deviation(&times);
+    row.response_median_s = qoe::median(&times);
+    row.response_p90_s = qoe::quantile(&times, 0.9);
+}
+
+fn score_video(row: &mut FlowRow, done: &Done) {
+    row.video_rate_mbps = done.viewing.and_then(|viewing| viewing.rate_mbps);
+    row.video_adaptations_per_hour = done.viewing.and_then(|viewing| viewing.adaptations_per_hour);
+    row.video_stalled_percent = done.viewing.and_then(|viewing| viewing.stalled_percent);
 }
 
 fn queue_row(meter: &QueueMeter) -> QueueRow {

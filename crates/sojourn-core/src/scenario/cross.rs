@@ -1,17 +1,16 @@
 //! The checks that look at several keys together; each key by itself is checked by the schema.
 
 use super::check::Fault;
-use super::schema::{Congestion, Dialect, Scenario};
+use super::schema::{Dialect, Scenario};
 use super::words;
-use crate::apps::{AppParameters, AppSpec};
+use crate::apps::{AppParameters, AppSpec, video};
+use crate::packet::LARGEST_PACKET;
 use crate::queue::{QueueSpec, SchedulerParameters, default_limit_bytes};
 use crate::tcp::TcpOptions;
 use crate::units::BitRate;
 
 /// Bytes of a full Ethernet frame with a VLAN tag: what a modem must be able to pass.
 const FULL_PACKET: u64 = 1522;
-/// Bytes of a jumbo frame.
-const LARGEST_PACKET: u64 = 9018;
 
 /// The first fault.
 pub(super) fn check(scenario: &Scenario) -> Result<(), Fault> {
@@ -19,12 +18,12 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), Fault> {
     at_least("upstream", ("peak_mbps", up.peak_mbps), ("sustained_mbps", up.sustained_mbps))?;
     at_least("downstream", ("peak_mbps", down.peak_mbps), ("sustained_mbps", down.sustained_mbps))?;
     if let Some(congestion) = &up.congestion {
-        ascending(congestion)?;
+        ascending("upstream.congestion.levels_mbps", &congestion.levels_mbps, "levels")?;
     }
     for (name, app) in &scenario.traffic {
         let path = words::join("traffic", name);
         servers(scenario, app, &path)?;
-        times(app, &path)?;
+        by_itself(app, &path)?;
         if let Some(own) = app.tcp() {
             tcp(scenario, own, &path)?;
         }
@@ -46,14 +45,13 @@ fn at_least(path: &str, (key, value): (&str, f64), least: (&str, f64)) -> Result
     Err(Fault::new(words::join(path, key), message))
 }
 
-fn ascending(congestion: &Congestion) -> Result<(), Fault> {
-    let levels = &congestion.levels_mbps;
-    let pairs = levels.iter().zip(levels.iter().skip(1));
-    for (i, (low, high)) in pairs.enumerate() {
-        if low > high {
-            let message = format!("found {high}; allowed: {low} or more, as levels ascend");
-            let path = format!("upstream.congestion.levels_mbps.{}", i + 1);
-            return Err(Fault::new(path, message));
+fn ascending(path: &str, values: &[f64], what: &str) -> Result<(), Fault> {
+    for (i, pair) in values.windows(2).enumerate() {
+        if let [low, high] = pair
+            && low > high
+        {
+            let message = format!("found {high}; allowed: {low} or more, as {what} ascend");
+            return Err(Fault::new(format!("{path}.{}", i + 1), message));
         }
     }
     Ok(())
@@ -95,23 +93,51 @@ fn weights(scenario: &Scenario, queue: &QueueSpec, path: &str) -> Result<(), Fau
     }
 }
 
-fn times(app: &AppSpec, path: &str) -> Result<(), Fault> {
+/// The keys of an entry that must agree with each other.
+fn by_itself(app: &AppSpec, path: &str) -> Result<(), Fault> {
     match app {
-        AppSpec::Stream(stream) => match (stream.start_s, stream.stop_s) {
-            (Some(start), Some(stop)) => at_least(path, ("stop_s", stop), ("start_s", start)),
-            _ => Ok(()),
-        },
-        AppSpec::Transfer(transfer) => match (transfer.pause_s, transfer.file_bytes) {
-            (Some(pause), None) => {
-                let message = format!(
-                    "found {pause}; allowed: only with file_bytes, as an endless file never ends"
-                );
-                Err(Fault::new(words::join(path, "pause_s"), message))
-            }
-            _ => Ok(()),
-        },
-        AppSpec::Web(_) => Ok(()),
+        AppSpec::Stream(stream) => stop(path, stream.start_s.unwrap_or(0.0), stream.stop_s),
+        AppSpec::Transfer(transfer) => {
+            pause(path, transfer.pause_s, transfer.file_bytes)?;
+            stop(path, transfer.start_s, transfer.stop_s)
+        }
+        AppSpec::Video(video) => levels_and_buffer(video, path),
+        AppSpec::OnOff(on_off) => {
+            ascending(&format!("{path}.mean_mbps"), &on_off.mean_mbps, "the bounds of a range")?;
+            ascending(&format!("{path}.on_s"), &on_off.on_s, "the bounds of a range")
+        }
+        AppSpec::Web(_) | AppSpec::WebSessions(_) | AppSpec::Torrent(_) | AppSpec::Replay(_) => {
+            Ok(())
+        }
     }
+}
+
+fn stop(path: &str, start_s: f64, stop_s: Option<f64>) -> Result<(), Fault> {
+    stop_s.map_or(Ok(()), |stop_s| at_least(path, ("stop_s", stop_s), ("start_s", start_s)))
+}
+
+fn pause(path: &str, pause_s: Option<f64>, file_bytes: Option<u64>) -> Result<(), Fault> {
+    match (pause_s, file_bytes) {
+        (Some(pause_s), None) => {
+            let message = format!(
+                "found {pause_s}; allowed: only with file_bytes, as an endless file never ends"
+            );
+            Err(Fault::new(words::join(path, "pause_s"), message))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn levels_and_buffer(video: &video::Parameters, path: &str) -> Result<(), Fault> {
+    ascending(&format!("{path}.ladder_mbps"), &video.ladder_mbps, "levels")?;
+    let levels = video.ladder_mbps.len();
+    if video.first_level as usize > levels {
+        let message =
+            format!("found {}; allowed: 1 to {levels}, by ladder_mbps", video.first_level);
+        return Err(Fault::new(format!("{path}.first_level"), message));
+    }
+    let start_s = f64::from(video.start_segments) * video.segment_s;
+    at_least(path, ("buffer_s", video.buffer_s), ("start_segments times segment_s", start_s))
 }
 
 /// The options of an entry's connections, which come from the entry, the scenario and the dialect.
@@ -131,10 +157,11 @@ fn tcp(scenario: &Scenario, own: &TcpOptions, path: &str) -> Result<(), Fault> {
         ("min_rto_s", config.min_rto.secs_f64()),
     )?;
     let header = u64::from(config.header);
-    if config.mss + header > LARGEST_PACKET {
-        let most = LARGEST_PACKET.saturating_sub(header);
+    let largest = u64::from(LARGEST_PACKET);
+    if config.mss + header > largest {
+        let most = largest.saturating_sub(header);
         let message = format!(
-            "found {}; allowed: {most} or less, to stay within {LARGEST_PACKET} with {header} of header and options",
+            "found {}; allowed: {most} or less, to stay within {largest} with {header} of header and options",
             config.mss,
         );
         let path = place(own.mss_bytes.is_some());
@@ -144,13 +171,12 @@ fn tcp(scenario: &Scenario, own: &TcpOptions, path: &str) -> Result<(), Fault> {
 }
 
 fn largest_packet(scenario: &Scenario) -> u64 {
-    let packet = |app: &AppSpec| match (app, app.tcp()) {
-        (AppSpec::Stream(stream), _) => stream.packet_bytes.into(),
-        (_, Some(own)) => {
+    let packet = |app: &AppSpec| {
+        let segment = app.tcp().map_or(0, |own| {
             let config = own.or(&scenario.tcp).resolve(scenario.dialect);
             config.mss + u64::from(config.header)
-        }
-        (_, None) => 0,
+        });
+        segment.max(app.largest_datagram().into())
     };
     scenario.traffic.values().map(packet).fold(FULL_PACKET, u64::max)
 }
