@@ -1,8 +1,8 @@
 //! The packets of a capture, sent again with the sizes and at the times they had: cross-traffic that
 //! answers to nothing.
 //!
-//! The core does not read files while it simulates: the capture is read when the scenario is loaded
-//! (`scenario/capture.rs`), and its packets are part of the loaded scenario.
+//! A run reads no files: the capture is read when the scenario is loaded (`scenario/capture.rs`), and
+//! its packets are part of the loaded scenario.
 //!
 //! Left out: addresses, ports and contents. All packets go one way and are one flow to queues that
 //! separate flows; a filter such as `tcpdump -r all.pcap -w up.pcap src 192.168.0.2` cuts a capture to

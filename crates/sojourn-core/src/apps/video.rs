@@ -7,9 +7,9 @@
 //! again. While it plays, the thesis has one request per segment time (§4.2.2); that is the same as
 //! to ask whenever fewer than `start_segments` are in the buffer or on the way, which is how it is
 //! done here, and it also says what happens when a fetch takes longer than a segment lasts: the
-//! request that is overdue follows at once. The buffer of 240 s then never fills. That the published
-//! video rates do not exceed 5 Mbps while the channel is idle for a part of the time (tables 4.11,
-//! 4.12) shows that it did not there either; with `fill_buffer` it does.
+//! request that is overdue follows at once. The buffer of 240 s then never fills. It did not in the
+//! thesis either: with one competitor the video of 5 Mbps took 4.99 Mbps, while 12 % of the channel
+//! was idle (tables 4.11 and 4.12, DRR). With `fill_buffer` it does.
 //!
 //! Before each request the player compares the time that a segment lasts with the time that the last
 //! fetch took, mu (equation 3.3), and goes one level up, stays, or goes down as far as it must
