@@ -75,7 +75,8 @@ pub struct Parameters {
     #[serde(default = "two")]
     #[schemars(range(min = 1, max = 1000))]
     pub start_segments: u32,
-    /// What the buffer holds in s: no request while it is full (Hong 2015 §4.2.2).
+    /// What the buffer holds in s, at least `start_segments`: no request while it is full (Hong 2015
+    /// §4.2.2). Without `fill_buffer` it never is.
     #[serde(default = "buffer")]
     #[schemars(range(min = 0.01, max = 1_000_000.0))]
     pub buffer_s: f64,
@@ -132,10 +133,11 @@ impl Parameters {
         ((mbps * self.segment_s * 1e6 / 8.0).round() as u64).max(1)
     }
 
-    /// Segments in the buffer or on the way at which the player stops to ask.
+    /// Segments in the buffer at which the player stops to ask.
     fn wanted(&self) -> usize {
+        let start = self.start_segments as usize;
         let full = (self.buffer_s / self.segment_s) as usize;
-        if self.fill_buffer { full } else { full.min(self.start_segments as usize) }
+        if self.fill_buffer { full.max(start) } else { start }
     }
 }
 

@@ -147,28 +147,22 @@ fn scaled(bytes: u64, scale: f64) -> u64 {
 }
 
 impl Parameters {
-    /// The factor on appendix A, where the objects are from there.
-    fn scale(&self) -> Option<f64> {
-        match self.objects {
-            Objects::Fixed { .. } => None,
-            Objects::AppendixA { scale } => Some(scale),
-            Objects::White2014 {} => Some(WHITE_2014_SCALE),
-        }
-    }
-
     fn html_bytes(&self) -> u64 {
-        let by_source = || self.scale().map_or(100_000, |scale| scaled(102_400, scale));
+        let by_source = || match self.objects {
+            Objects::Fixed { .. } => 100_000,
+            Objects::AppendixA { scale } => scaled(102_400, scale),
+            Objects::White2014 {} => scaled(102_400, WHITE_2014_SCALE),
+        };
         self.html_bytes.unwrap_or_else(by_source)
     }
 
     /// Sizes of the objects on each server.
     fn sizes(&self) -> Vec<Vec<u64>> {
         let servers = self.servers.len();
-        match (&self.objects, self.scale()) {
-            (&Objects::Fixed { per_server, bytes }, _) => {
-                vec![vec![bytes; per_server as usize]; servers]
-            }
-            (_, scale) => dealt_out(servers, scale.unwrap_or(1.0)),
+        match self.objects {
+            Objects::Fixed { per_server, bytes } => vec![vec![bytes; per_server as usize]; servers],
+            Objects::AppendixA { scale } => dealt_out(servers, scale),
+            Objects::White2014 {} => dealt_out(servers, WHITE_2014_SCALE),
         }
     }
 }
