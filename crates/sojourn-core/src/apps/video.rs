@@ -133,11 +133,14 @@ impl Parameters {
         ((mbps * self.segment_s * 1e6 / 8.0).round() as u64).max(1)
     }
 
+    /// Segments that fit into the buffer; 0.3 s hold three of 0.1 s, whatever their binary fractions.
+    pub fn buffer_segments(&self) -> usize {
+        (self.buffer_s / self.segment_s + 1e-9) as usize
+    }
+
     /// Segments in the buffer at which the player stops to ask.
     fn wanted(&self) -> usize {
-        let start = self.start_segments as usize;
-        let full = (self.buffer_s / self.segment_s) as usize;
-        if self.fill_buffer { full.max(start) } else { start }
+        if self.fill_buffer { self.buffer_segments() } else { self.start_segments as usize }
     }
 }
 
@@ -566,6 +569,15 @@ mod tests {
         let requests = Bench::new(keys, Time::from_us).requests_until(9.0);
         let times: Vec<_> = requests.iter().map(|(at, _)| *at).collect();
         assert_eq!(times, [0.0, 0.25, 0.5, 0.75, 4.5, 8.5]);
+    }
+
+    #[test]
+    fn decimal_fractions_fill_a_buffer() {
+        let spec = |keys| toml::from_str::<Parameters>(keys).unwrap();
+        // 0.3 / 0.1 is 2.9999999999999996.
+        let short = spec("server = 'cdn'\nsegment_s = 0.1\nbuffer_s = 0.3");
+        assert_eq!(short.buffer_segments(), 3);
+        assert_eq!(spec("server = 'cdn'\nbuffer_s = 7.9").buffer_segments(), 1);
     }
 
     #[test]

@@ -136,8 +136,16 @@ fn levels_and_buffer(video: &video::Parameters, path: &str) -> Result<(), Fault>
             format!("found {}; allowed: 1 to {levels}, by ladder_mbps", video.first_level);
         return Err(Fault::new(format!("{path}.first_level"), message));
     }
-    let start_s = f64::from(video.start_segments) * video.segment_s;
-    at_least(path, ("buffer_s", video.buffer_s), ("start_segments times segment_s", start_s))
+    let (held, wanted) = (video.buffer_segments(), video.start_segments);
+    if held < wanted as usize {
+        let message = format!(
+            "found {}, which holds {held} of segment_s; allowed: {wanted} of them or more, by \
+             start_segments",
+            video.buffer_s,
+        );
+        return Err(Fault::new(format!("{path}.buffer_s"), message));
+    }
+    Ok(())
 }
 
 /// The options of an entry's connections, which come from the entry, the scenario and the dialect.

@@ -148,7 +148,8 @@ fn ranges_and_levels_that_do_not_ascend() {
     assert_eq!(film("first_level = 7"), "first_level: found 7; allowed: 1 to 6, by ladder_mbps");
     assert_eq!(
         film("buffer_s = 7.5"),
-        "buffer_s: found 7.5; allowed: 8 or more, by start_segments times segment_s"
+        "buffer_s: found 7.5, which holds 1 of segment_s; allowed: 2 of them or more, by \
+         start_segments"
     );
 }
 
