@@ -89,6 +89,23 @@ MEASURES = (
     Measure("game_loss_percent", "game\nloss\n%", 2, flows_of("game"), "loss_percent", max),
     Measure("voice_mos", "voice\nMOS", 2, flows_of("voice"), "mos", min),
     Measure("page_load_median_s", "page\nload\ns", 2, flows_of("pages"), "page_load_median_s", max),
+    Measure(
+        "response_median_s",
+        "web\nresponse\ns",
+        3,
+        flows_of("responses"),
+        "response_median_s",
+        max,
+    ),
+    Measure("video_rate_mbps", "video\nMbps", 2, flows_of("video"), "video_rate_mbps", min),
+    Measure(
+        "video_stalled_percent",
+        "video\nstalled\n%",
+        1,
+        flows_of("video"),
+        "video_stalled_percent",
+        max,
+    ),
     Measure("upload_mbps", "upload\nMbps", 2, transfers("up"), "throughput_mbps", sum),
     Measure("download_mbps", "download\nMbps", 2, transfers("down"), "throughput_mbps", sum),
     Measure("upstream_queue_p50_ms", "queue\np50\nms", 1, queue("upstream"), "sojourn_p50_ms", max),
@@ -107,6 +124,9 @@ FLOW_COLUMNS = (
     Column("mos", "MOS", 2),
     Column("page_loads", "pages"),
     Column("page_load_median_s", "load\ns", 2),
+    Column("response_median_s", "response\ns", 3),
+    Column("video_rate_mbps", "video\nMbps", 2),
+    Column("video_stalled_percent", "stalled\n%", 1),
 )
 
 QUALITY_COLUMNS = (

@@ -2,8 +2,8 @@
 //!
 //! A [`scenario::Scenario`] describes a home, its modem, the CMTS, servers and traffic;
 //! [`network::Simulation`] runs it; [`metrics::results::Results`] tells what people there feel.
-//! A run is a pure function of scenario, seed and version: nothing here reads a clock, a file or a
-//! global, and there are no threads.
+//! A run is a pure function of scenario, seed and version: it reads no clock, no file and no global,
+//! and there are no threads. Only [`scenario::load`] reads files, the captures that a scenario names.
 
 pub mod apps;
 pub mod aqm;

@@ -119,6 +119,9 @@ pub enum Ecn {
 /// The `flow` of packets that belong to no connection.
 pub const DATAGRAM: u32 = u32::MAX;
 
+/// Bytes on the wire of the largest packet: a jumbo frame.
+pub const LARGEST_PACKET: u16 = 9018;
+
 /// A packet on the path.
 #[derive(Debug)]
 pub struct Packet {

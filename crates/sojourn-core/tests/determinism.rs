@@ -39,10 +39,29 @@ fn busy() -> Scenario {
                           pause_s = 0.2, start_spread_s = 1,
                           tcp = { recovery = 'newreno', congestion_control = { kind = 'reno' } } }
          traffic.watch = { kind = 'transfer', server = 'far', direction = 'down' }
-         traffic.read = { kind = 'web', servers = ['near', 'far'], objects = { kind = 'appendix_a' },
-                          users = 2, pause_s = 0.5, tcp = { recovery = 'reno' } }
+         traffic.read = { kind = 'web', servers = ['near', 'far'], html_bytes = 100_000,
+                          objects = { kind = 'appendix_a' }, users = 2, pause_s = 0.5, tcp = { recovery = 'reno' } }
          traffic.call = { kind = 'stream', purpose = 'voice', server = 'far' }
          traffic.hear = { kind = 'stream', purpose = 'voice', server = 'far', direction = 'down' }",
+    )
+}
+
+/// All kinds of traffic that the others leave out, but for captures, which come from files.
+fn crowd() -> Scenario {
+    scenario(
+        "duration_s = 10
+         upstream = { sustained_mbps = 3, peak_mbps = 6, burst_bytes = 100_000,
+                      queue = { law = { kind = 'docsis_pie' } } }
+         downstream = { sustained_mbps = 8, peak_mbps = 10, burst_bytes = 50_000 }
+         servers.near = { delay_ms = 2 }
+         servers.far = { delay_ms = 60 }
+         traffic.seed = { kind = 'torrent', servers = ['near', 'far'], connections = 5, limit_mbps = 2 }
+         traffic.browse = { kind = 'web_sessions', servers = ['near', 'far'], sessions = 10 }
+         traffic.film = { kind = 'video', server = 'far', viewers = 2, start_spread_s = 1 }
+         traffic.mice = { kind = 'on_off', server = 'near', sources = 5, mean_mbps = [0.1, 0.2] }
+         traffic.bursts = { kind = 'on_off', server = 'far', direction = 'down', mean_mbps = [0.3],
+                            transport = 'datagrams', packet_bytes = 1000 }
+         traffic.save = { kind = 'transfer', server = 'near', start_s = 4, stop_s = 6 }",
     )
 }
 
@@ -50,6 +69,7 @@ fn all() -> Vec<(String, Scenario)> {
     let mut all = homes();
     all.push(("home in the rfc dialect".to_owned(), rfc_home()));
     all.push(("busy, rfc dialect".to_owned(), busy()));
+    all.push(("crowd, rfc dialect".to_owned(), crowd()));
     all
 }
 

@@ -11,13 +11,14 @@ use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
 /// What a column is measured in, by the end of its name.
-const UNITS: [(&str, &str); 6] = [
+const UNITS: [(&str, &str); 7] = [
     ("_ms", "ms"),
     ("_s", "s"),
     ("mbps", "Mbps"),
     ("bytes", "B"),
     ("packets", "packets"),
     ("percent", "%"),
+    ("per_hour", "1/h"),
 ];
 
 /// A table for anything that speaks Arrow: `pyarrow.table(t)`, `polars.DataFrame(t)`.

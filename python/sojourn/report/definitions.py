@@ -15,6 +15,7 @@ class Definition:
 
 _WHITE_2012 = "White & Padden 2012, section 3.2.2"
 _WHITE_2013 = "White & Rice 2013, section 4.1.3"
+_HONG_2015 = "Hong 2015, section 3.2.2.1"
 _HISTOGRAM = "Quantiles are exact to 0.1 % or 1 µs."
 
 DEFINITIONS = (
@@ -23,7 +24,7 @@ DEFINITIONS = (
         "quality",
         "",
         "How an entry is judged: game by latency and loss, voice by its score, pages by load time, "
-        "throughput by rate.",
+        "responses by response time, video by what was seen, throughput by rate.",
     ),
     Definition("direction", "", "up: from the home to a server; down: to the home."),
     Definition("sent_packets", "packets", "Packets that the sender sent, acknowledgements too."),
@@ -110,8 +111,36 @@ DEFINITIONS = (
         "Web: time from the first request of a page to its last object: median, median absolute "
         "deviation (mad) and 90 % quantile.",
     ),
+    Definition("responses", "objects", "Web sessions: objects that came within the run."),
     Definition(
-        "transfers_completed", "transfers", "Transfers of known size that came to their end."
+        "response_*_s",
+        "s",
+        "Web sessions: time from the opening of an object's connection to its last byte: mean, "
+        "standard deviation (stddev), median and 90 % quantile.",
+        "Hong 2015, section 3.2.2.3",
+    ),
+    Definition(
+        "video_rate_mbps",
+        "Mbps",
+        "Video: mean rate of what was played, from the encoded rates of its segments.",
+        f"{_HONG_2015}, videoPlaybackRate",
+    ),
+    Definition(
+        "video_adaptations_per_hour",
+        "1/h",
+        "Video: changes of the level per viewer, over the time since the first request.",
+        f"{_HONG_2015}, adaptationRate",
+    ),
+    Definition(
+        "video_stalled_percent",
+        "%",
+        "Video: share of the time since playing began in which it stood still.",
+        f"{_HONG_2015}, rebufferTime",
+    ),
+    Definition(
+        "transfers_completed",
+        "transfers",
+        "Transfers of known size, and pieces of BitTorrent, that came to their end.",
     ),
     Definition(
         "time_to_*_rate_s",

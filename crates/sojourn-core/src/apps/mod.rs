@@ -3,9 +3,16 @@
 //! An app never touches a packet. It is told what happened (a timer, a connection that opened, data
 //! that came) and answers with commands, which the network carries out.
 
+mod agenda;
+pub mod draw;
+pub mod on_off;
+pub mod replay;
 pub mod stream;
+pub mod torrent;
 pub mod transfer;
+pub mod video;
 pub mod web;
+pub mod web_sessions;
 
 use enum_dispatch::enum_dispatch;
 use schemars::JsonSchema;
@@ -16,9 +23,14 @@ use crate::packet::Direction;
 use crate::tcp::TcpOptions;
 use crate::units::Time;
 
+pub use on_off::OnOff;
+pub use replay::Replay;
 pub use stream::Stream;
+pub use torrent::Torrent;
 pub use transfer::Transfer;
+pub use video::Video;
 pub use web::Web;
+pub use web_sessions::WebSessions;
 
 /// The end of a connection at which something is done or happens.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -79,6 +91,8 @@ pub enum Command {
     Expect(ConnectionId, End, u64),
     /// No more will be sent from this end.
     Close(ConnectionId, End),
+    /// Cut the connection at both ends at once: what is under way comes to nobody.
+    Abort(ConnectionId),
     /// Send one datagram of this many bytes on the wire to or from a server.
     Datagram {
         /// Index in the scenario's list of servers.
@@ -107,6 +121,13 @@ impl Desk<'_> {
     pub fn ask(&mut self, command: Command) {
         self.commands.push(command);
     }
+
+    /// Asks the server over a connection for so many bytes, and tells when all are there.
+    fn request(&mut self, id: ConnectionId, request_bytes: u64, answer_bytes: u64) {
+        self.ask(Command::Send(id, End::Home, request_bytes));
+        self.ask(Command::Expect(id, End::Server, request_bytes));
+        self.ask(Command::Expect(id, End::Home, answer_bytes));
+    }
 }
 
 /// What an app did, for the results.
@@ -116,6 +137,21 @@ pub struct Done {
     pub pages: Vec<(Time, Time)>,
     /// Transfers of known size that were completed.
     pub transfers_completed: Option<u64>,
+    /// How long each object of a web session took to come.
+    pub responses: Vec<Time>,
+    /// What viewers of videos saw.
+    pub viewing: Option<Viewing>,
+}
+
+/// What the viewers of an entry saw: all of them together.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Viewing {
+    /// Mean rate of the video played in Mbps, none if nothing was played.
+    pub rate_mbps: Option<f64>,
+    /// Changes of the level per viewer and hour.
+    pub adaptations_per_hour: Option<f64>,
+    /// Share of the time since playing first began in which it stood still, in percent.
+    pub stalled_percent: Option<f64>,
 }
 
 /// A traffic model.
@@ -125,8 +161,8 @@ pub trait Model {
     fn start(&self, rng: &mut Rng) -> Time;
     /// Something happened.
     fn on_event(&mut self, event: Event, desk: &mut Desk);
-    /// What it did so far.
-    fn done(&self) -> Done;
+    /// What it did until now.
+    fn done(&self, now: Time) -> Done;
 }
 
 /// Every traffic model there is.
@@ -138,6 +174,16 @@ pub enum App {
     Transfer,
     /// Web pages.
     Web,
+    /// Web sessions.
+    WebSessions,
+    /// Videos.
+    Video,
+    /// BitTorrent.
+    Torrent,
+    /// Sources that pause.
+    OnOff,
+    /// A packet capture.
+    Replay,
 }
 
 /// Makes an app from its parameters.
@@ -149,6 +195,10 @@ pub trait AppParameters {
     fn servers(&self) -> Vec<(String, &str)>;
     /// TCP options of its own.
     fn tcp(&self) -> Option<&TcpOptions>;
+    /// Bytes on the wire of its largest datagram, 0 if it sends none.
+    fn largest_datagram(&self) -> u16 {
+        0
+    }
     /// The quality score that fits it.
     fn quality(&self) -> Quality;
 }
@@ -162,13 +212,18 @@ pub enum Quality {
     Game,
     /// Page load times.
     Pages,
+    /// Response times.
+    Responses,
+    /// What was seen of a video.
+    Video,
     /// Throughput.
     Throughput,
 }
 
 impl Quality {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::Voice, Self::Game, Self::Pages, Self::Throughput];
+    pub const ALL: [Self; 6] =
+        [Self::Voice, Self::Game, Self::Pages, Self::Responses, Self::Video, Self::Throughput];
 
     /// As it stands in results.
     pub const fn name(self) -> &'static str {
@@ -176,6 +231,8 @@ impl Quality {
             Self::Voice => "voice",
             Self::Game => "game",
             Self::Pages => "pages",
+            Self::Responses => "responses",
+            Self::Video => "video",
             Self::Throughput => "throughput",
         }
     }
@@ -192,4 +249,14 @@ pub enum AppSpec {
     Transfer(transfer::Parameters),
     /// A person loading web pages.
     Web(web::Parameters),
+    /// Web sessions with pages, objects and pauses drawn at random.
+    WebSessions(web_sessions::Parameters),
+    /// A video in segments of a quality that adapts to the network.
+    Video(video::Parameters),
+    /// BitTorrent: many connections that send pieces under a common limit.
+    Torrent(torrent::Parameters),
+    /// Sources that send at a steady rate and pause, for random times.
+    OnOff(on_off::Parameters),
+    /// The packets of a capture file, as datagrams.
+    Replay(replay::Parameters),
 }

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{App, AppParameters, Command, Desk, Done, Event, Model, Quality};
+use super::{App, AppParameters, Command, Desk, Done, End, Event, Model, Quality};
 use crate::engine::rng::Rng;
 use crate::packet::Direction;
 use crate::tcp::TcpOptions;
@@ -20,12 +20,19 @@ pub enum Way {
     Down,
 }
 
+impl Way {
+    /// The end of a connection that sends the data.
+    pub fn sender(self) -> End {
+        match self {
+            Self::Up => End::Home,
+            Self::Down => End::Server,
+        }
+    }
+}
+
 impl From<Way> for Direction {
     fn from(way: Way) -> Self {
-        match way {
-            Way::Up => Self::Up,
-            Way::Down => Self::Down,
-        }
+        way.sender().outward()
     }
 }
 
@@ -55,11 +62,12 @@ pub struct Parameters {
     #[serde(default)]
     pub direction: Way,
     /// Bytes of a packet on the wire. G.711 with 20 ms of voice: 160 voice + 12 RTP + 8 UDP + 20 IP
-    /// + 18 Ethernet = 218 (White & Padden 2012 §3.2.2).
+    /// + 18 Ethernet = 218 (White & Padden 2012 §3.2.2); Hong 2015 §3.2.2.2 has 238.
     #[serde(default = "voice_bytes")]
     #[schemars(range(min = 1, max = 9018))]
     pub packet_bytes: u16,
-    /// Time from one packet to the next in ms (White & Padden 2012 §3.2.2: 20).
+    /// Time from one packet to the next in ms. White & Padden 2012 §3.2.2: 20. Their datagrams at a
+    /// constant 1 Mbps are 1000 B every 8 ms.
     #[serde(default = "voice_interval_ms")]
     #[schemars(range(min = 0.001, max = 1_000_000.0))]
     pub interval_ms: f64,
@@ -103,6 +111,10 @@ impl AppParameters for Parameters {
         None
     }
 
+    fn largest_datagram(&self) -> u16 {
+        self.packet_bytes
+    }
+
     fn quality(&self) -> Quality {
         match self.purpose {
             Purpose::Voice => Quality::Voice,
@@ -139,7 +151,7 @@ impl Model for Stream {
         desk.ask(Command::Wake(desk.now + self.interval));
     }
 
-    fn done(&self) -> Done {
+    fn done(&self, _now: Time) -> Done {
         Done::default()
     }
 }

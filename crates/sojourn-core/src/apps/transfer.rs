@@ -1,11 +1,13 @@
-//! File transfers over TCP: endless, repeating, or in bursts.
+//! File transfers over TCP: endless, repeating, in bursts, or for a time.
 //!
 //! White & Padden 2012 §3.2.1: one endless upload; five uploads that start again as each ends; a
 //! file of 18.75 MB with a pause of 16 s, which uses up and refills a burst of 10 MB at 5/20 Mbps.
+//! Hong 2015 §4.3: one that is there from 500 to 1500 s.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::agenda::Agenda;
 use super::stream::Way;
 use super::{App, AppParameters, Command, ConnectionId, Desk, Done, End, Event, Model, Quality};
 use crate::engine::rng::Rng;
@@ -43,6 +45,11 @@ pub struct Parameters {
     #[serde(default)]
     #[schemars(range(min = 0.0, max = 1_000_000.0))]
     pub start_spread_s: f64,
+    /// When all connections are cut, in s; no file starts from then on. Unset: never. What is in the
+    /// network by then still passes it, but nothing is sent again.
+    #[serde(default)]
+    #[schemars(range(min = 0.0, max = 1_000_000.0))]
+    pub stop_s: Option<f64>,
     /// TCP keys in which these connections differ from the scenario's.
     #[serde(default)]
     pub tcp: TcpOptions,
@@ -56,16 +63,12 @@ impl AppParameters for Parameters {
     fn start(&self, server: &dyn Fn(&str) -> u16) -> App {
         Transfer {
             server: server(&self.server),
-            sender: match self.direction {
-                Way::Up => End::Home,
-                Way::Down => End::Server,
-            },
+            sender: self.direction.sender(),
             file_bytes: self.file_bytes,
             pause: self.pause_s.map(Time::from_secs_f64),
-            start: Time::from_secs_f64(self.start_s),
-            spread: Time::from_secs_f64(self.start_spread_s),
-            due: vec![Time::NEVER; self.connections as usize],
-            planned: false,
+            stop: self.stop_s.map_or(Time::NEVER, Time::from_secs_f64),
+            agenda: Agenda::new(self.connections, self.start_s, self.start_spread_s),
+            open: vec![None; self.connections as usize],
             completed: 0,
         }
         .into()
@@ -90,60 +93,50 @@ pub struct Transfer {
     sender: End,
     file_bytes: Option<u64>,
     pause: Option<Time>,
-    start: Time,
-    spread: Time,
+    stop: Time,
     /// When each connection is to open next.
-    due: Vec<Time>,
-    planned: bool,
+    agenda: Agenda,
+    open: Vec<Option<ConnectionId>>,
     completed: u64,
 }
 
 impl Transfer {
-    /// Draws the start times, at the first timer.
-    fn plan(&mut self, desk: &mut Desk) {
-        for due in &mut self.due {
-            *due = self.start + self.spread.scaled(desk.rng.uniform());
-        }
-        self.planned = true;
-    }
-
     /// Opens what is due and asks for the next timer.
     fn open_due(&mut self, desk: &mut Desk) {
-        for (number, due) in self.due.iter_mut().enumerate() {
-            if *due <= desk.now {
-                *due = Time::NEVER;
-                desk.ask(Command::Open { server: self.server, tag: number as u32 });
-            }
+        while let Some(number) = self.agenda.take(desk) {
+            desk.ask(Command::Open { server: self.server, tag: number });
         }
-        let next = self.due.iter().copied().min().unwrap_or(Time::NEVER);
-        desk.ask(Command::Wake(next));
+        desk.ask(Command::Wake(self.agenda.next().min(self.stop)));
     }
 
     fn finish(&mut self, number: u32, connection: ConnectionId, desk: &mut Desk) {
         self.completed += 1;
+        self.open[number as usize] = None;
         desk.ask(Command::Close(connection, End::Home));
         desk.ask(Command::Close(connection, End::Server));
         if let Some(pause) = self.pause {
-            self.due[number as usize] = desk.now + pause;
+            self.agenda.set(number, desk.now + pause);
             self.open_due(desk);
         }
+    }
+
+    fn cut_all(&mut self, desk: &mut Desk) {
+        let open = self.open.iter_mut().filter_map(Option::take);
+        open.for_each(|connection| desk.ask(Command::Abort(connection)));
     }
 }
 
 impl Model for Transfer {
     fn start(&self, _rng: &mut Rng) -> Time {
-        self.start
+        self.agenda.start()
     }
 
     fn on_event(&mut self, event: Event, desk: &mut Desk) {
         match event {
-            Event::Timer => {
-                if !self.planned {
-                    self.plan(desk);
-                }
-                self.open_due(desk);
-            }
-            Event::Opening(_, connection) => {
+            _ if desk.now >= self.stop => self.cut_all(desk),
+            Event::Timer => self.open_due(desk),
+            Event::Opening(number, connection) => {
+                self.open[number as usize] = Some(connection);
                 let bytes = self.file_bytes.unwrap_or(u64::MAX);
                 desk.ask(Command::Send(connection, self.sender, bytes));
             }
@@ -154,7 +147,7 @@ impl Model for Transfer {
         }
     }
 
-    fn done(&self) -> Done {
+    fn done(&self, _now: Time) -> Done {
         let completed = self.file_bytes.map(|_| self.completed);
         Done { transfers_completed: completed, ..Done::default() }
     }

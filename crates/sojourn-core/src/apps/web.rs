@@ -11,7 +11,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{App, AppParameters, Command, ConnectionId, Desk, Done, End, Event, Model, Quality};
+use super::agenda::Agenda;
+use super::{App, AppParameters, Command, Desk, Done, End, Event, Model, Quality};
 use crate::engine::rng::Rng;
 use crate::tcp::TcpOptions;
 use crate::units::Time;
@@ -55,12 +56,19 @@ pub enum Objects {
     },
     /// The table of White & Padden 2012 appendix A: 25 objects from each of four servers.
     AppendixA {
-        /// Factor on all sizes.
+        /// Factor on all sizes, that of the HTML too where `html_bytes` is unset.
         #[serde(default = "unity")]
         #[schemars(range(min = 0.001, max = 10_000.0))]
         scale: f64,
     },
+    /// The page of White 2014 §2.2.1: 100 objects of log-normal sizes and the HTML, 7 MB in all. The
+    /// study does not say how it drew the sizes; here they are those of appendix A, and its HTML,
+    /// each times 9.766.
+    White2014 {},
 }
+
+/// What makes 7 MB of the 614 402 + 102 400 bytes of appendix A.
+const WHITE_2014_SCALE: f64 = 7e6 / 716_802.0;
 
 fn twenty_five() -> u32 {
     25
@@ -82,10 +90,11 @@ pub struct Parameters {
     /// The servers, the first of which has the HTML.
     #[schemars(length(min = 1, max = 100))]
     pub servers: Vec<String>,
-    /// Size of the HTML in bytes (White & Padden 2012 §3.2.3: 100 000; appendix A: 102 400).
-    #[serde(default = "html_bytes")]
+    /// Size of the HTML in bytes. Unset: as the objects' source has it, 100 000 with fixed ones
+    /// (White & Padden 2012 §3.2.3) and 102 400 times the scale with appendix A.
+    #[serde(default)]
     #[schemars(range(min = 1, max = 1_000_000_000))]
-    pub html_bytes: u64,
+    pub html_bytes: Option<u64>,
     /// The objects.
     pub objects: Objects,
     /// Connections to each server at the same time.
@@ -102,7 +111,7 @@ pub struct Parameters {
     pub pause_s: f64,
     /// People doing this, each on their own.
     #[serde(default = "one")]
-    #[schemars(range(min = 1, max = 1000))]
+    #[schemars(range(min = 1, max = 10_000))]
     pub users: u32,
     /// When the first page is asked for, in s.
     #[serde(default)]
@@ -115,10 +124,6 @@ pub struct Parameters {
     /// TCP keys in which these connections differ from the scenario's.
     #[serde(default)]
     pub tcp: TcpOptions,
-}
-
-fn html_bytes() -> u64 {
-    100_000
 }
 
 fn six() -> u32 {
@@ -137,30 +142,44 @@ fn one() -> u32 {
     1
 }
 
+fn scaled(bytes: u64, scale: f64) -> u64 {
+    ((bytes as f64 * scale).round() as u64).max(1)
+}
+
 impl Parameters {
+    fn html_bytes(&self) -> u64 {
+        let by_source = || match self.objects {
+            Objects::Fixed { .. } => 100_000,
+            Objects::AppendixA { scale } => scaled(102_400, scale),
+            Objects::White2014 {} => scaled(102_400, WHITE_2014_SCALE),
+        };
+        self.html_bytes.unwrap_or_else(by_source)
+    }
+
     /// Sizes of the objects on each server.
     fn sizes(&self) -> Vec<Vec<u64>> {
         let servers = self.servers.len();
         match self.objects {
             Objects::Fixed { per_server, bytes } => vec![vec![bytes; per_server as usize]; servers],
-            Objects::AppendixA { scale } => {
-                let mut sizes = vec![Vec::new(); servers];
-                for (column, objects) in APPENDIX_A.iter().enumerate() {
-                    let scaled =
-                        objects.iter().map(|b| ((*b as f64 * scale).round() as u64).max(1));
-                    sizes[column % servers].extend(scaled);
-                }
-                sizes
-            }
+            Objects::AppendixA { scale } => dealt_out(servers, scale),
+            Objects::White2014 {} => dealt_out(servers, WHITE_2014_SCALE),
         }
     }
+}
+
+/// The columns of appendix A, dealt out to so many servers.
+fn dealt_out(servers: usize, scale: f64) -> Vec<Vec<u64>> {
+    let mut sizes = vec![Vec::new(); servers];
+    for (column, objects) in APPENDIX_A.iter().enumerate() {
+        sizes[column % servers].extend(objects.iter().map(|bytes| scaled(*bytes, scale)));
+    }
+    sizes
 }
 
 impl AppParameters for Parameters {
     fn start(&self, server: &dyn Fn(&str) -> u16) -> App {
         let sizes = self.sizes();
         let user = || User {
-            next_start: Time::NEVER,
             page_start: Time::ZERO,
             loading_html: false,
             asked: vec![0; sizes.len()],
@@ -169,15 +188,13 @@ impl AppParameters for Parameters {
         };
         Web {
             servers: self.servers.iter().map(|name| server(name)).collect(),
-            html_bytes: self.html_bytes,
+            html_bytes: self.html_bytes(),
             connections_per_server: self.connections_per_server as usize,
             request_bytes: self.request_bytes,
             pause: Time::from_secs_f64(self.pause_s),
-            start: Time::from_secs_f64(self.start_s),
-            spread: Time::from_secs_f64(self.start_spread_s),
+            agenda: Agenda::new(self.users, self.start_s, self.start_spread_s),
             users: (0..self.users).map(|_| user()).collect(),
             sizes,
-            planned: false,
             pages: Vec::new(),
         }
         .into()
@@ -198,7 +215,6 @@ impl AppParameters for Parameters {
 
 /// One person and the page being loaded.
 struct User {
-    next_start: Time,
     page_start: Time,
     loading_html: bool,
     /// Objects asked for so far, by server.
@@ -218,10 +234,9 @@ pub struct Web {
     connections_per_server: usize,
     request_bytes: u64,
     pause: Time,
-    start: Time,
-    spread: Time,
+    /// When each person's next page starts.
+    agenda: Agenda,
     users: Vec<User>,
-    planned: bool,
     pages: Vec<(Time, Time)>,
 }
 
@@ -230,31 +245,16 @@ impl Web {
         self.servers.len() * self.connections_per_server
     }
 
-    fn plan(&mut self, desk: &mut Desk) {
-        for user in &mut self.users {
-            user.next_start = self.start + self.spread.scaled(desk.rng.uniform());
-        }
-        self.planned = true;
-    }
-
     /// Starts the pages that are due and asks for the next timer.
     fn start_due(&mut self, desk: &mut Desk) {
-        for person in 0..self.users.len() {
-            if self.users[person].next_start <= desk.now {
-                self.start_page(person, desk);
-            }
+        while let Some(person) = self.agenda.take(desk) {
+            self.start_page(person as usize, desk);
         }
-        self.ask_for_timer(desk);
-    }
-
-    fn ask_for_timer(&self, desk: &mut Desk) {
-        let next = self.users.iter().map(|user| user.next_start).min().unwrap_or(Time::NEVER);
-        desk.ask(Command::Wake(next));
+        self.agenda.ask(desk);
     }
 
     fn start_page(&mut self, person: usize, desk: &mut Desk) {
         let user = &mut self.users[person];
-        user.next_start = Time::NEVER;
         user.page_start = desk.now;
         user.loading_html = true;
         user.missing = self.sizes.iter().map(Vec::len).sum();
@@ -298,8 +298,8 @@ impl Web {
     fn page_is_there(&mut self, person: usize, desk: &mut Desk) {
         let user = &mut self.users[person];
         self.pages.push((user.page_start, desk.now - user.page_start));
-        user.next_start = desk.now + self.pause;
-        self.ask_for_timer(desk);
+        self.agenda.set(person as u32, desk.now + self.pause);
+        self.agenda.ask(desk);
     }
 
     fn on_connection(&mut self, tag: u32, event: Event, desk: &mut Desk) {
@@ -307,7 +307,7 @@ impl Web {
         let connection = tag as usize % self.connections();
         let size = self.users[person].fetching[connection];
         match event {
-            Event::Opening(_, id) => self.ask_for_object(id, size, desk),
+            Event::Opening(_, id) => desk.request(id, self.request_bytes, size),
             Event::Received(_, id, End::Server) => {
                 desk.ask(Command::Send(id, End::Server, size));
                 desk.ask(Command::Close(id, End::Server));
@@ -319,27 +319,16 @@ impl Web {
             _ => {}
         }
     }
-
-    fn ask_for_object(&self, id: ConnectionId, size: u64, desk: &mut Desk) {
-        desk.ask(Command::Send(id, End::Home, self.request_bytes));
-        desk.ask(Command::Expect(id, End::Server, self.request_bytes));
-        desk.ask(Command::Expect(id, End::Home, size));
-    }
 }
 
 impl Model for Web {
     fn start(&self, _rng: &mut Rng) -> Time {
-        self.start
+        self.agenda.start()
     }
 
     fn on_event(&mut self, event: Event, desk: &mut Desk) {
         match event {
-            Event::Timer => {
-                if !self.planned {
-                    self.plan(desk);
-                }
-                self.start_due(desk);
-            }
+            Event::Timer => self.start_due(desk),
             Event::Opening(tag, ..)
             | Event::Established(tag, ..)
             | Event::Received(tag, ..)
@@ -347,7 +336,7 @@ impl Model for Web {
         }
     }
 
-    fn done(&self) -> Done {
+    fn done(&self, _now: Time) -> Done {
         Done { pages: self.pages.clone(), ..Done::default() }
     }
 }
@@ -362,5 +351,22 @@ mod tests {
         let totals = APPENDIX_A.map(|objects| objects.iter().sum::<u64>());
         assert_eq!(totals, [121_151, 60_683, 276_266, 156_302]);
         assert_eq!(totals.iter().sum::<u64>(), 614_402);
+    }
+
+    fn page(keys: &str) -> (u64, u64) {
+        let web: Parameters =
+            toml::from_str(&format!("servers = ['a', 'b', 'c', 'd']\n{keys}")).unwrap();
+        (web.html_bytes(), web.sizes().concat().iter().sum())
+    }
+
+    #[test]
+    fn the_pages_of_the_studies() {
+        // 100 objects of 25 kB; 614 402 B; and those and their HTML times 9.766 for 7 MB: the HTML
+        // 1 000 000 and the objects 6 000 020, each rounded to a byte, so within 50 B.
+        assert_eq!(page("objects = { kind = 'fixed' }"), (100_000, 2_500_000));
+        assert_eq!(page("objects = { kind = 'appendix_a' }"), (102_400, 614_402));
+        let (html, objects) = page("objects = { kind = 'white2014' }");
+        assert!(html.abs_diff(1_000_000) < 10 && (html + objects).abs_diff(7_000_000) < 51);
+        assert_eq!(page("html_bytes = 7\nobjects = { kind = 'appendix_a', scale = 2 }").0, 7);
     }
 }

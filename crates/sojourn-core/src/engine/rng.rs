@@ -37,6 +37,17 @@ impl Rng {
     pub fn below(&mut self, n: u64) -> u64 {
         (self.uniform() * n as f64) as u64
     }
+
+    /// Exponentially distributed with this mean.
+    pub fn exponential(&mut self, mean: f64) -> f64 {
+        -mean * libm::log(1.0 - self.uniform())
+    }
+
+    /// Pareto distributed with this mean and shape, which must be above 1: scale * U^(-1/shape),
+    /// where scale = mean * (shape - 1) / shape is the least value (ns-2.35 tools/ranvar.cc).
+    pub fn pareto(&mut self, mean: f64, shape: f64) -> f64 {
+        mean * (shape - 1.0) / shape * libm::pow(1.0 - self.uniform(), -1.0 / shape)
+    }
 }
 
 #[cfg(test)]

@@ -32,6 +32,18 @@ pub fn mos(r: f64) -> f64 {
     }
 }
 
+/// The mean of the values.
+pub fn mean(values: &[f64]) -> Option<f64> {
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+}
+
+/// The standard deviation of the values as a sample of others, of which there must be two.
+pub fn standard_deviation(values: &[f64]) -> Option<f64> {
+    let centre = mean(values).filter(|_| values.len() > 1)?;
+    let squares: f64 = values.iter().map(|v| (v - centre) * (v - centre)).sum();
+    Some((squares / (values.len() - 1) as f64).sqrt())
+}
+
 /// The middle of the values, the mean of the two middle ones where their number is even.
 pub fn median(values: &[f64]) -> Option<f64> {
     if values.is_empty() {
@@ -115,6 +127,10 @@ mod tests {
         assert_eq!(median(&[]), None);
         assert_eq!(quantile(&[4.0, 1.0, 2.0, 3.0], 0.9), Some(4.0));
         assert_eq!(quantile(&[4.0, 1.0, 2.0, 3.0], 0.5), Some(2.0));
+        assert_eq!((mean(&[4.0, 1.0, 1.0]), mean(&[])), (Some(2.0), None));
+        // Distances from 2: 2, -1, -1; (4 + 1 + 1) / 2 = 3.
+        assert_eq!(standard_deviation(&[4.0, 1.0, 1.0]), Some(3.0_f64.sqrt()));
+        assert_eq!(standard_deviation(&[4.0]), None);
         // Distances from 3: 2, 1, 0, 1, 97.
         assert_eq!(median_absolute_deviation(&[1.0, 2.0, 3.0, 4.0, 100.0]), Some(1.0));
     }

@@ -68,7 +68,7 @@ impl PacketRecord {
 pub struct FlowRow {
     /// Name of the entry.
     pub traffic: String,
-    /// How it is judged: voice, game, pages or throughput.
+    /// How it is judged: voice, game, pages, responses, video or throughput.
     pub quality: &'static str,
     /// `up` or `down`.
     pub direction: &'static str,
@@ -138,7 +138,25 @@ pub struct FlowRow {
     pub page_load_mad_s: Option<f64>,
     /// Web: 90 % quantile of the page load time in s.
     pub page_load_p90_s: Option<f64>,
-    /// Transfers of known size: how many were completed.
+    /// Web sessions: objects that came.
+    pub responses: Option<u64>,
+    /// Web sessions: mean time in s from the opening of an object's connection to its last byte
+    /// (Hong 2015 §3.2.2.3).
+    pub response_mean_s: Option<f64>,
+    /// Standard deviation of that time in s.
+    pub response_stddev_s: Option<f64>,
+    /// Median.
+    pub response_median_s: Option<f64>,
+    /// 90 % quantile.
+    pub response_p90_s: Option<f64>,
+    /// Video: mean rate of what was played, in Mbps (Hong 2015 §3.2.2.1, videoPlaybackRate).
+    pub video_rate_mbps: Option<f64>,
+    /// Video: changes of the level per viewer and hour (Hong 2015 §3.2.2.1, adaptationRate).
+    pub video_adaptations_per_hour: Option<f64>,
+    /// Video: share of the time since playing began in which it stood still, in percent (Hong 2015
+    /// §3.2.2.1, rebufferTime).
+    pub video_stalled_percent: Option<f64>,
+    /// Transfers of known size, and pieces: how many were completed.
     pub transfers_completed: Option<u64>,
     /// Throughput: s from the first packet to the end of the first sampling interval (100 ms by
     /// default, as in White & Rice 2013 §4.4) at 90 % of the service's sustained rate or more. `None`

@@ -15,7 +15,7 @@
 mod connections;
 mod report;
 
-use crate::apps::{App, AppParameters, Command, Desk, End, Event, Model};
+use crate::apps::{App, AppParameters, Command, ConnectionId, Desk, End, Event, Model};
 use crate::docsis::{ShapedLink, Upstream};
 use crate::engine::rng::Rng;
 use crate::engine::wake::{StageId, Wake};
@@ -329,7 +329,7 @@ impl Simulation {
         if news != (News { received_bytes, rtt, ..News::default() }) {
             self.pass_on(packet.flow, end, &news);
         }
-        self.release_if_done(packet.flow);
+        self.release_if_done(packet.flow, packet.generation);
     }
 
     /// Sends all that an end of a connection wants to send now, and sets its timer.
@@ -417,6 +417,11 @@ impl Simulation {
                     self.pump(id.slot, end);
                 }
             }
+            Command::Abort(id) => {
+                if self.connections.current(id).is_some() {
+                    self.release(id.slot);
+                }
+            }
             Command::Datagram { server, direction, size } => {
                 self.send_datagram(app, server, direction, size);
             }
@@ -437,14 +442,20 @@ impl Simulation {
         self.pump(id.slot, End::Home);
     }
 
-    fn release_if_done(&mut self, slot: u32) {
+    /// The app may have cut the connection, and then it is released already.
+    fn release_if_done(&mut self, slot: u32, generation: u16) {
+        let id = ConnectionId { slot, generation };
+        if self.connections.current(id).is_some_and(|connection| connection.is_done()) {
+            self.release(slot);
+        }
+    }
+
+    fn release(&mut self, slot: u32) {
         let connection = self.connections.get_mut(slot);
-        if connection.is_done() {
-            self.ledger.settle(slot, connection.app, connection.tallies(), Some(self.now));
-            self.connections.release(slot);
-            for end in [End::Home, End::Server] {
-                self.timers.set(timer_of(slot, end), Time::NEVER);
-            }
+        self.ledger.settle(slot, connection.app, connection.tallies(), Some(self.now));
+        self.connections.release(slot);
+        for end in [End::Home, End::Server] {
+            self.timers.set(timer_of(slot, end), Time::NEVER);
         }
     }
 

@@ -1,10 +1,11 @@
 //! The checks that look at several keys together; each key by itself is checked by the schema.
 
 use super::check::Fault;
-use super::schema::{Congestion, Dialect, Mac, ModemSpec, Scenario, Upstream};
+use super::schema::{Dialect, Mac, ModemSpec, Scenario, Upstream};
 use super::words;
-use crate::apps::{AppParameters, AppSpec};
+use crate::apps::{AppParameters, AppSpec, video};
 use crate::aqm::LawParameters;
+use crate::packet::LARGEST_PACKET;
 use crate::queue::{QueueSpec, SchedulerParameters, SchedulerSpec, default_limit_bytes};
 use crate::tcp::TcpOptions;
 use crate::tcp::cc::CongestionSpec;
@@ -14,8 +15,6 @@ use crate::units::BitRate;
 const FULL_PACKET: u64 = 1522;
 /// Bytes of the smallest Ethernet frame.
 const SMALLEST_PACKET: u32 = 64;
-/// Bytes of a jumbo frame.
-const LARGEST_PACKET: u64 = 9018;
 
 /// The first fault.
 pub(super) fn check(scenario: &Scenario) -> Result<(), Fault> {
@@ -26,12 +25,12 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), Fault> {
         no_mac(up)?;
     }
     if let Some(congestion) = &up.congestion {
-        ascending(congestion)?;
+        ascending("upstream.congestion.levels_mbps", &congestion.levels_mbps, "levels")?;
     }
     for (name, app) in &scenario.traffic {
         let path = words::join("traffic", name);
         servers(scenario, app, &path)?;
-        times(app, &path)?;
+        by_itself(app, &path)?;
         if let Some(own) = app.tcp() {
             tcp(scenario, own, &path)?;
         }
@@ -73,14 +72,13 @@ fn no_mac(upstream: &Upstream) -> Result<(), Fault> {
     }
 }
 
-fn ascending(congestion: &Congestion) -> Result<(), Fault> {
-    let levels = &congestion.levels_mbps;
-    let pairs = levels.iter().zip(levels.iter().skip(1));
-    for (i, (low, high)) in pairs.enumerate() {
-        if low > high {
-            let message = format!("found {high}; allowed: {low} or more, as levels ascend");
-            let path = format!("upstream.congestion.levels_mbps.{}", i + 1);
-            return Err(Fault::new(path, message));
+fn ascending(path: &str, values: &[f64], what: &str) -> Result<(), Fault> {
+    for (i, pair) in values.windows(2).enumerate() {
+        if let [low, high] = pair
+            && low > high
+        {
+            let message = format!("found {high}; allowed: {low} or more, as {what} ascend");
+            return Err(Fault::new(format!("{path}.{}", i + 1), message));
         }
     }
     Ok(())
@@ -122,23 +120,59 @@ fn weights(scenario: &Scenario, queue: &QueueSpec, path: &str) -> Result<(), Fau
     }
 }
 
-fn times(app: &AppSpec, path: &str) -> Result<(), Fault> {
+/// The keys of an entry that must agree with each other.
+fn by_itself(app: &AppSpec, path: &str) -> Result<(), Fault> {
     match app {
-        AppSpec::Stream(stream) => match (stream.start_s, stream.stop_s) {
-            (Some(start), Some(stop)) => at_least(path, ("stop_s", stop), ("start_s", start)),
-            _ => Ok(()),
-        },
-        AppSpec::Transfer(transfer) => match (transfer.pause_s, transfer.file_bytes) {
-            (Some(pause), None) => {
-                let message = format!(
-                    "found {pause}; allowed: only with file_bytes, as an endless file never ends"
-                );
-                Err(Fault::new(words::join(path, "pause_s"), message))
-            }
-            _ => Ok(()),
-        },
-        AppSpec::Web(_) => Ok(()),
+        AppSpec::Stream(stream) => stop(path, stream.start_s.unwrap_or(0.0), stream.stop_s),
+        AppSpec::Transfer(transfer) => {
+            pause(path, transfer.pause_s, transfer.file_bytes)?;
+            stop(path, transfer.start_s, transfer.stop_s)
+        }
+        AppSpec::Video(video) => levels_and_buffer(video, path),
+        AppSpec::OnOff(on_off) => {
+            ascending(&format!("{path}.mean_mbps"), &on_off.mean_mbps, "the bounds of a range")?;
+            ascending(&format!("{path}.on_s"), &on_off.on_s, "the bounds of a range")
+        }
+        AppSpec::Web(_) | AppSpec::WebSessions(_) | AppSpec::Torrent(_) | AppSpec::Replay(_) => {
+            Ok(())
+        }
     }
+}
+
+fn stop(path: &str, start_s: f64, stop_s: Option<f64>) -> Result<(), Fault> {
+    stop_s.map_or(Ok(()), |stop_s| at_least(path, ("stop_s", stop_s), ("start_s", start_s)))
+}
+
+fn pause(path: &str, pause_s: Option<f64>, file_bytes: Option<u64>) -> Result<(), Fault> {
+    match (pause_s, file_bytes) {
+        (Some(pause_s), None) => {
+            let message = format!(
+                "found {pause_s}; allowed: only with file_bytes, as an endless file never ends"
+            );
+            Err(Fault::new(words::join(path, "pause_s"), message))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn levels_and_buffer(video: &video::Parameters, path: &str) -> Result<(), Fault> {
+    ascending(&format!("{path}.ladder_mbps"), &video.ladder_mbps, "levels")?;
+    let levels = video.ladder_mbps.len();
+    if video.first_level as usize > levels {
+        let message =
+            format!("found {}; allowed: 1 to {levels}, by ladder_mbps", video.first_level);
+        return Err(Fault::new(format!("{path}.first_level"), message));
+    }
+    let (held, wanted) = (video.buffer_segments(), video.start_segments);
+    if held < wanted as usize {
+        let message = format!(
+            "found {}, which holds {held} of segment_s; allowed: {wanted} of them or more, by \
+             start_segments",
+            video.buffer_s,
+        );
+        return Err(Fault::new(format!("{path}.buffer_s"), message));
+    }
+    Ok(())
 }
 
 /// The options of an entry's connections, which come from the entry, the scenario and the dialect.
@@ -163,10 +197,11 @@ fn tcp(scenario: &Scenario, own: &TcpOptions, path: &str) -> Result<(), Fault> {
         return Err(Fault::new(path, message));
     }
     let header = u64::from(config.header);
-    if config.mss + header > LARGEST_PACKET {
-        let most = LARGEST_PACKET.saturating_sub(header);
+    let largest = u64::from(LARGEST_PACKET);
+    if config.mss + header > largest {
+        let most = largest.saturating_sub(header);
         let message = format!(
-            "found {}; allowed: {most} or less, to stay within {LARGEST_PACKET} with {header} of header and options",
+            "found {}; allowed: {most} or less, to stay within {largest} with {header} of header and options",
             config.mss,
         );
         let path = place(own.mss_bytes.is_some());
@@ -177,13 +212,12 @@ fn tcp(scenario: &Scenario, own: &TcpOptions, path: &str) -> Result<(), Fault> {
 
 /// Bytes of the largest packet that may be sent.
 fn largest_sent(scenario: &Scenario) -> u64 {
-    let packet = |app: &AppSpec| match (app, app.tcp()) {
-        (AppSpec::Stream(stream), _) => stream.packet_bytes.into(),
-        (_, Some(own)) => {
+    let packet = |app: &AppSpec| {
+        let segment = app.tcp().map_or(0, |own| {
             let config = own.or(&scenario.tcp).resolve(scenario.dialect);
             config.mss + u64::from(config.header)
-        }
-        (_, None) => 0,
+        });
+        segment.max(app.largest_datagram().into())
     };
     scenario.traffic.values().map(packet).fold(0, u64::max)
 }

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::capture::Captures;
 use super::check::{Checker, Fault};
 use super::overlay::{COMPARE, Set, lay_over};
 use super::{Problem, Scenario, cross, json_schema, text};
@@ -17,7 +18,8 @@ pub struct Variant {
 
 /// The runs that a scenario file describes, checked.
 ///
-/// `text` is the file's, `source` its name in messages. Each of `sets` is `key.path=value` and wins
+/// `text` is the file's, `source` its name in messages; the paths of captures are relative to where
+/// that is. Each of `sets` is `key.path=value` and wins
 /// over the file and its variants; one that begins with `compare.` changes a variant.
 pub fn load(text: &str, source: &str, sets: &[String]) -> Result<Vec<Variant>, Problem> {
     let sets = sets.iter().map(|set| Set::parse(set)).collect::<Result<Vec<_>, _>>()?;
@@ -28,7 +30,8 @@ pub fn load(text: &str, source: &str, sets: &[String]) -> Result<Vec<Variant>, P
     let compare = base.as_object_mut().and_then(|table| table.shift_remove(COMPARE));
     // Where there are no variants, messages name the key that would bring them.
     let schema = if compare.is_some() { json_schema() } else { file_schema() };
-    let file = File { source, sets, base, checker: Checker::new(schema) };
+    let captures = Captures::beside(source);
+    let file = File { source, sets, base, checker: Checker::new(schema), captures };
     match compare {
         None => Ok(vec![file.variant("", &json!({}))?]),
         Some(compare) => file.variants(&compare),
@@ -78,6 +81,7 @@ struct File<'a> {
     sets: Vec<Set>,
     base: Value,
     checker: Checker,
+    captures: Captures,
 }
 
 impl File<'_> {
@@ -109,10 +113,11 @@ impl File<'_> {
 
     fn scenario(&self, value: &Value) -> Result<Scenario, Fault> {
         self.checker.check(value, "")?;
-        let scenario: Scenario = serde_path_to_error::deserialize(value).map_err(|error| {
+        let mut scenario: Scenario = serde_path_to_error::deserialize(value).map_err(|error| {
             let path = error.path().to_string();
             Fault::new(path.trim_start_matches('.'), error.inner().to_string())
         })?;
+        self.captures.fill(&mut scenario)?;
         cross::check(&scenario)?;
         Ok(scenario)
     }

@@ -138,6 +138,42 @@ fn traffic_that_contradicts_itself() {
          file_bytes, as an endless file never ends"
     );
     only(SMALL, &["traffic.upload.pause_s=16", "traffic.upload.file_bytes=18_750_000"]);
+    assert_eq!(
+        refusal_of(&["traffic.upload.start_s=500", "traffic.upload.stop_s=100"]),
+        "--set traffic.upload.stop_s=100: traffic.upload.stop_s: found 100; allowed: 500 or more, \
+         by start_s"
+    );
+}
+
+#[test]
+fn ranges_and_levels_that_do_not_ascend() {
+    let mice = "traffic.mice={ kind = 'on_off', server = 'files', mean_mbps = [0.6, 0.3] }";
+    assert_eq!(
+        refusal_of(&[mice]),
+        format!(
+            "--set {mice}: traffic.mice.mean_mbps.1: found 0.3; allowed: 0.6 or more, as the \
+             bounds of a range ascend"
+        )
+    );
+    let film = |keys: &str| {
+        let set = format!("traffic.film={{ kind = 'video', server = 'files', {keys} }}");
+        let message = refusal_of(&[&set]);
+        message.replacen(&format!("--set {set}: traffic.film."), "", 1)
+    };
+    assert_eq!(
+        film("ladder_mbps = [1, 3, 2]"),
+        "ladder_mbps.2: found 2; allowed: 3 or more, as levels ascend"
+    );
+    assert_eq!(
+        film("ladder_mbps = []"),
+        "ladder_mbps: found an empty list; allowed: 1 to 100 items"
+    );
+    assert_eq!(film("first_level = 7"), "first_level: found 7; allowed: 1 to 6, by ladder_mbps");
+    assert_eq!(
+        film("buffer_s = 7.5"),
+        "buffer_s: found 7.5, which holds 1 of segment_s; allowed: 2 of them or more, by \
+         start_segments"
+    );
 }
 
 #[test]

@@ -53,6 +53,14 @@ pub fn flow_row(run: &Simulation, index: usize, direction: Direction, done: &Don
         page_load_median_s: None,
         page_load_mad_s: None,
         page_load_p90_s: None,
+        responses: None,
+        response_mean_s: None,
+        response_stddev_s: None,
+        response_median_s: None,
+        response_p90_s: None,
+        video_rate_mbps: None,
+        video_adaptations_per_hour: None,
+        video_stalled_percent: None,
         transfers_completed: done.transfers_completed,
         time_to_sustained_rate_s: None,
         time_to_peak_rate_s: None,
@@ -69,10 +77,27 @@ pub fn flow_row(run: &Simulation, index: usize, direction: Direction, done: &Don
         Quality::Voice => score_voice(&mut row, account),
         Quality::Game => score_game(&mut row, run, index, direction),
         Quality::Pages if direction == Direction::Down => score_pages(&mut row, done),
-        Quality::Pages => {}
+        Quality::Responses if direction == Direction::Down => score_responses(&mut row, done),
+        Quality::Video if direction == Direction::Down => score_video(&mut row, done),
+        Quality::Pages | Quality::Responses | Quality::Video => {}
         Quality::Throughput => score_throughput(&mut row, account),
     }
     row
+}
+
+fn score_responses(row: &mut FlowRow, done: &Done) {
+    let times: Vec<f64> = done.responses.iter().map(|time| time.secs_f64()).collect();
+    row.responses = Some(times.len() as u64);
+    row.response_mean_s = qoe::mean(&times);
+    row.response_stddev_s = qoe::standard_deviation(&times);
+    row.response_median_s = qoe::median(&times);
+    row.response_p90_s = qoe::quantile(&times, 0.9);
+}
+
+fn score_video(row: &mut FlowRow, done: &Done) {
+    row.video_rate_mbps = done.viewing.and_then(|viewing| viewing.rate_mbps);
+    row.video_adaptations_per_hour = done.viewing.and_then(|viewing| viewing.adaptations_per_hour);
+    row.video_stalled_percent = done.viewing.and_then(|viewing| viewing.stalled_percent);
 }
 
 /// A share in percent.

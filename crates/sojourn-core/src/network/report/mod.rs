@@ -14,7 +14,7 @@ use crate::queue::Queue;
 /// The results of a run that has come to its end.
 pub(super) fn results(run: &Simulation, packets: Vec<PacketRecord>) -> Results {
     let names: Vec<String> = run.scenario.traffic.keys().cloned().collect();
-    let done: Vec<Done> = run.players.iter().map(|player| player.app.done()).collect();
+    let done: Vec<Done> = run.players.iter().map(|player| player.app.done(run.now)).collect();
     let queues: Vec<_> =
         run.upstream.queues().into_iter().chain([run.downstream.queue()]).collect();
     let mut results = Results {

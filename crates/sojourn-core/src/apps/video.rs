@@ -1,0 +1,588 @@
+//! Video in segments, each of a quality that the player chooses (HTTP adaptive streaming): the client
+//! of Hong 2015 §3.2.2.1.
+//!
+//! Over one connection the player asks for segments, one at a time. It starts with requests back to
+//! back; when `start_segments` are in its buffer it begins to play, and takes one from the buffer
+//! every segment time. Where there is none to take it stands still until `start_segments` are there
+//! again. While it plays, the thesis has one request per segment time (§4.2.2); that is the same as
+//! to ask whenever fewer than `start_segments` are in the buffer or on the way, which is how it is
+//! done here, and it also says what happens when a fetch takes longer than a segment lasts: the
+//! request that is overdue follows at once. The buffer of 240 s then never fills. It did not in the
+//! thesis either: with one competitor the video of 5 Mbps took 4.99 Mbps, while 12 % of the channel
+//! was idle (tables 4.11 and 4.12, DRR). With `fill_buffer` it does.
+//!
+//! Before each request the player compares the time that a segment lasts with the time that the last
+//! fetch took, mu (equation 3.3), and goes one level up, stays, or goes down as far as it must
+//! (equations 3.4 to 3.7). Not stated there: the level of the first segment; the lowest is assumed.
+//!
+//! Left out: audio, more than one connection, seeking, an end of the video.
+
+use std::collections::VecDeque;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::agenda::Agenda;
+use super::{
+    App, AppParameters, Command, ConnectionId, Desk, Done, End, Event, Model, Quality, Viewing,
+};
+use crate::engine::rng::Rng;
+use crate::tcp::TcpOptions;
+use crate::units::Time;
+
+/// How the level of the next segment is chosen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Adaptation {
+    /// By the time that the last segment took (Hong 2015 §3.2.2.1).
+    #[default]
+    FetchTime,
+    /// Always the highest (Hong 2015 §4.2.2, max-always).
+    AlwaysTop,
+}
+
+/// Parameters of a video.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "Video")]
+pub struct Parameters {
+    /// The server at the other end.
+    pub server: String,
+    /// Viewers, each with a video and a connection.
+    #[serde(default = "one")]
+    #[schemars(range(min = 1, max = 10_000))]
+    pub viewers: u32,
+    /// Rates of the levels in Mbps, ascending (Hong 2015 §4.2.2; §5.4.3 has 1.5, 3, 6, 9, 12, 15).
+    #[serde(default = "ladder")]
+    #[schemars(length(min = 1, max = 100), inner(range(min = 0.001, max = 10_000.0)))]
+    pub ladder_mbps: Vec<f64>,
+    /// Level of the first segment, counted from 1, the lowest.
+    #[serde(default = "one")]
+    #[schemars(range(min = 1, max = 100))]
+    pub first_level: u32,
+    /// How the level of the next segment is chosen.
+    #[serde(default)]
+    pub adaptation: Adaptation,
+    /// Go down where mu is below this (Hong 2015 §3.2.2.1: 0.67).
+    #[serde(default = "down_below")]
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub down_below: f64,
+    /// How long a segment lasts in s (Hong 2015 §4.2.2).
+    #[serde(default = "four")]
+    #[schemars(range(min = 0.01, max = 1000.0))]
+    pub segment_s: f64,
+    /// Segments in the buffer with which playing begins, and begins again (Hong 2015 §3.2.2.1).
+    #[serde(default = "two")]
+    #[schemars(range(min = 1, max = 1000))]
+    pub start_segments: u32,
+    /// What the buffer holds in s, at least `start_segments`: no request while it is full (Hong 2015
+    /// §4.2.2). Without `fill_buffer` it never is.
+    #[serde(default = "buffer")]
+    #[schemars(range(min = 0.01, max = 1_000_000.0))]
+    pub buffer_s: f64,
+    /// Ask for segments until the buffer is full, rather than one per segment time.
+    #[serde(default)]
+    pub fill_buffer: bool,
+    /// Size of a request in bytes; stated nowhere, 300 is a small GET of today.
+    #[serde(default = "request_bytes")]
+    #[schemars(range(min = 1, max = 1_000_000))]
+    pub request_bytes: u64,
+    /// When the first viewer may begin, in s.
+    #[serde(default)]
+    #[schemars(range(min = 0.0, max = 1_000_000.0))]
+    pub start_s: f64,
+    /// Viewers begin at random times within this many seconds after `start_s`.
+    #[serde(default)]
+    #[schemars(range(min = 0.0, max = 1_000_000.0))]
+    pub start_spread_s: f64,
+    /// TCP keys in which these connections differ from the scenario's.
+    #[serde(default)]
+    pub tcp: TcpOptions,
+}
+
+fn one() -> u32 {
+    1
+}
+
+fn two() -> u32 {
+    2
+}
+
+fn four() -> f64 {
+    4.0
+}
+
+fn ladder() -> Vec<f64> {
+    vec![0.5, 1.0, 2.0, 3.0, 4.0, 5.0]
+}
+
+fn down_below() -> f64 {
+    0.67
+}
+
+fn buffer() -> f64 {
+    240.0
+}
+
+fn request_bytes() -> u64 {
+    300
+}
+
+impl Parameters {
+    fn bytes(&self, mbps: f64) -> u64 {
+        ((mbps * self.segment_s * 1e6 / 8.0).round() as u64).max(1)
+    }
+
+    /// Segments that fit into the buffer; 0.3 s hold three of 0.1 s, whatever their binary fractions.
+    pub fn buffer_segments(&self) -> usize {
+        (self.buffer_s / self.segment_s + 1e-9) as usize
+    }
+
+    /// Segments in the buffer at which the player stops to ask.
+    fn wanted(&self) -> usize {
+        if self.fill_buffer { self.buffer_segments() } else { self.start_segments as usize }
+    }
+}
+
+impl AppParameters for Parameters {
+    fn start(&self, server: &dyn Fn(&str) -> u16) -> App {
+        let top = self.ladder_mbps.len() - 1;
+        let first = match self.adaptation {
+            Adaptation::FetchTime => top.min(self.first_level as usize - 1),
+            Adaptation::AlwaysTop => top,
+        };
+        Video {
+            server: server(&self.server),
+            bytes: self.ladder_mbps.iter().map(|mbps| self.bytes(*mbps)).collect(),
+            chooser: Chooser {
+                up_above: 1.0 + greatest_step(&self.ladder_mbps),
+                down_below: self.down_below,
+                ladder_mbps: self.ladder_mbps.clone(),
+                adaptation: self.adaptation,
+            },
+            segment: Time::from_secs_f64(self.segment_s),
+            start_segments: self.start_segments as usize,
+            wanted: self.wanted(),
+            request_bytes: self.request_bytes,
+            agenda: Agenda::new(self.viewers, self.start_s, self.start_spread_s),
+            viewers: (0..self.viewers).map(|_| Viewer::new(first)).collect(),
+        }
+        .into()
+    }
+
+    fn servers(&self) -> Vec<(String, &str)> {
+        vec![("server".to_owned(), &self.server)]
+    }
+
+    fn tcp(&self) -> Option<&TcpOptions> {
+        Some(&self.tcp)
+    }
+
+    fn quality(&self) -> Quality {
+        Quality::Video
+    }
+}
+
+/// Epsilon of equation 3.5: the greatest relative step from a level to the next.
+fn greatest_step(ladder_mbps: &[f64]) -> f64 {
+    let steps = ladder_mbps.windows(2).map(|pair| (pair[1] - pair[0]) / pair[0]);
+    steps.fold(0.0, f64::max)
+}
+
+/// Chooses the level of the next segment.
+struct Chooser {
+    ladder_mbps: Vec<f64>,
+    adaptation: Adaptation,
+    /// One level up where mu is above this.
+    up_above: f64,
+    down_below: f64,
+}
+
+impl Chooser {
+    /// The level after one whose segment came with this mu.
+    fn next(&self, level: usize, mu: f64) -> usize {
+        let top = self.ladder_mbps.len() - 1;
+        if self.adaptation == Adaptation::AlwaysTop {
+            top
+        } else if mu > self.up_above {
+            // Equation 3.4.
+            top.min(level + 1)
+        } else if mu < self.down_below {
+            // Equation 3.7: the highest below what the last fetch says the network can do.
+            let affordable = mu * self.ladder_mbps[level];
+            self.ladder_mbps.iter().rposition(|mbps| *mbps < affordable).unwrap_or(0)
+        } else {
+            level
+        }
+    }
+}
+
+/// One who watches.
+struct Viewer {
+    connection: Option<ConnectionId>,
+    /// Level of the segment asked for last.
+    level: usize,
+    /// When it was asked for, while it is on the way.
+    asked_at: Option<Time>,
+    last_fetch: Option<Time>,
+    /// Levels of the segments in the buffer.
+    buffer: VecDeque<usize>,
+    is_playing: bool,
+    begun: Option<Time>,
+    play_begun: Option<Time>,
+    stalled_since: Option<Time>,
+    stalled: Time,
+    adaptations: u64,
+    /// Segments taken from the buffer, and the sum of their rates in Mbps.
+    played: u64,
+    played_mbps: f64,
+}
+
+impl Viewer {
+    fn new(level: usize) -> Self {
+        Self {
+            connection: None,
+            level,
+            asked_at: None,
+            last_fetch: None,
+            buffer: VecDeque::new(),
+            is_playing: false,
+            begun: None,
+            play_begun: None,
+            stalled_since: None,
+            stalled: Time::ZERO,
+            adaptations: 0,
+            played: 0,
+            played_mbps: 0.0,
+        }
+    }
+
+    fn play(&mut self, now: Time) {
+        self.is_playing = true;
+        self.play_begun.get_or_insert(now);
+        self.stalled += self.stalled_until(now);
+        self.stalled_since = None;
+    }
+
+    fn stall(&mut self, now: Time) {
+        self.is_playing = false;
+        self.stalled_since = Some(now);
+    }
+
+    /// How long the stall that lasts has lasted.
+    fn stalled_until(&self, now: Time) -> Time {
+        self.stalled_since.map_or(Time::ZERO, |since| now - since)
+    }
+}
+
+/// Videos at work. The number of a viewer is the tag of the connection.
+pub struct Video {
+    server: u16,
+    chooser: Chooser,
+    /// Bytes of a segment, by level.
+    bytes: Vec<u64>,
+    segment: Time,
+    start_segments: usize,
+    wanted: usize,
+    request_bytes: u64,
+    /// When each viewer begins, and then when the player needs the next segment.
+    agenda: Agenda,
+    viewers: Vec<Viewer>,
+}
+
+impl Video {
+    fn act_due(&mut self, desk: &mut Desk) {
+        while let Some(number) = self.agenda.take(desk) {
+            match self.viewers[number as usize].connection {
+                None => desk.ask(Command::Open { server: self.server, tag: number }),
+                Some(_) => {
+                    self.take_segment(number, desk);
+                    self.ask_for_segment(number, desk);
+                }
+            }
+        }
+        self.agenda.ask(desk);
+    }
+
+    /// The player needs a segment.
+    fn take_segment(&mut self, number: u32, desk: &mut Desk) {
+        let viewer = &mut self.viewers[number as usize];
+        match viewer.buffer.pop_front() {
+            Some(level) => {
+                viewer.played += 1;
+                viewer.played_mbps += self.chooser.ladder_mbps[level];
+                self.agenda.set(number, desk.now + self.segment);
+            }
+            None => viewer.stall(desk.now),
+        }
+    }
+
+    fn ask_for_segment(&mut self, number: u32, desk: &mut Desk) {
+        let viewer = &mut self.viewers[number as usize];
+        let Some(connection) = viewer.connection else { return };
+        if viewer.asked_at.is_some() || viewer.buffer.len() >= self.wanted {
+            return;
+        }
+        if let Some(fetch) = viewer.last_fetch {
+            // Equation 3.3.
+            let mu = self.segment.secs_f64() / fetch.secs_f64();
+            let level = self.chooser.next(viewer.level, mu);
+            viewer.adaptations += u64::from(level != viewer.level);
+            viewer.level = level;
+        }
+        viewer.asked_at = Some(desk.now);
+        desk.request(connection, self.request_bytes, self.bytes[viewer.level]);
+    }
+
+    fn segment_is_there(&mut self, number: u32, desk: &mut Desk) {
+        let viewer = &mut self.viewers[number as usize];
+        viewer.last_fetch = viewer.asked_at.take().map(|since| desk.now - since);
+        viewer.buffer.push_back(viewer.level);
+        if !viewer.is_playing && viewer.buffer.len() >= self.start_segments {
+            viewer.play(desk.now);
+            self.take_segment(number, desk);
+            self.agenda.ask(desk);
+        }
+        self.ask_for_segment(number, desk);
+    }
+
+    fn viewing(&self, now: Time) -> Viewing {
+        let sum = |of: &dyn Fn(&Viewer) -> f64| self.viewers.iter().map(of).sum::<f64>();
+        let since = |begun: Option<Time>| begun.map_or(0.0, |begun| (now - begun).secs_f64());
+        let share = |part: f64, whole: f64| (whole > 0.0).then(|| part / whole);
+        let watched_h = sum(&|v| since(v.begun)) / 3600.0;
+        let stalled_s = sum(&|v| (v.stalled + v.stalled_until(now)).secs_f64());
+        let played = sum(&|v| v.played as f64);
+        Viewing {
+            rate_mbps: share(sum(&|v| v.played_mbps), played),
+            adaptations_per_hour: share(sum(&|v| v.adaptations as f64), watched_h),
+            stalled_percent: share(100.0 * stalled_s, sum(&|v| since(v.play_begun))),
+        }
+    }
+}
+
+impl Model for Video {
+    fn start(&self, _rng: &mut Rng) -> Time {
+        self.agenda.start()
+    }
+
+    fn on_event(&mut self, event: Event, desk: &mut Desk) {
+        match event {
+            Event::Timer => self.act_due(desk),
+            Event::Established(number, connection) => {
+                let viewer = &mut self.viewers[number as usize];
+                viewer.connection = Some(connection);
+                viewer.begun = Some(desk.now);
+                self.ask_for_segment(number, desk);
+            }
+            Event::Received(number, connection, End::Server) => {
+                let bytes = self.bytes[self.viewers[number as usize].level];
+                desk.ask(Command::Send(connection, End::Server, bytes));
+            }
+            Event::Received(number, _, End::Home) => self.segment_is_there(number, desk),
+            Event::Opening(..) | Event::Acknowledged(..) => {}
+        }
+    }
+
+    fn done(&self, now: Time) -> Done {
+        Done { viewing: Some(self.viewing(now)), ..Done::default() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chooser(ladder_mbps: &[f64]) -> Chooser {
+        Chooser {
+            ladder_mbps: ladder_mbps.to_vec(),
+            adaptation: Adaptation::FetchTime,
+            up_above: 1.0 + greatest_step(ladder_mbps),
+            down_below: 0.67,
+        }
+    }
+
+    /// Steps of 0.5, 1, 2, 3, 4, 5: 1, 1, 0.5, 0.33, 0.25. Of 1.5, 3, 6, 9, 12, 15: the same. So up
+    /// above mu = 2.
+    #[test]
+    fn the_ladders_of_the_thesis_go_up_above_two() {
+        assert_eq!(chooser(&ladder()).up_above, 2.0);
+        assert_eq!(chooser(&[1.5, 3.0, 6.0, 9.0, 12.0, 15.0]).up_above, 2.0);
+        // 2, 3, 4: 0.5 and 0.33.
+        assert_eq!(chooser(&[2.0, 3.0, 4.0]).up_above, 1.5);
+    }
+
+    #[test]
+    fn levels_by_mu() {
+        let chooser = chooser(&ladder());
+        for (level, mu, want) in [
+            (0, 2.0, 0),  // not above 2
+            (0, 2.1, 1),  // one level, not more
+            (3, 80.0, 4), // one level, not more
+            (5, 3.74, 5), // at the top
+            (5, 0.67, 5), // not below 0.67
+            (5, 0.66, 3), // 0.66 * 5 = 3.3: 3 is the highest below
+            (5, 0.6, 2),  // 0.6 * 5 = 3.0: 3 is not below, 2 is
+            (5, 0.15, 0), // 0.75
+            (2, 0.2, 0),  // 0.4: none is below, so the lowest
+            (0, 0.1, 0),  // at the bottom
+        ] {
+            assert_eq!(chooser.next(level, mu), want, "level {level}, mu {mu}");
+        }
+    }
+
+    /// One viewer whose segments come when `fetch` says, given their bytes.
+    struct Bench {
+        video: Video,
+        rng: Rng,
+        now: Time,
+        wake: Time,
+        /// When a segment was asked for and of how many bytes.
+        asked: Vec<(Time, u64)>,
+        arrival: Option<Time>,
+        fetch: fn(u64) -> Time,
+    }
+
+    const CONNECTION: ConnectionId = ConnectionId { slot: 0, generation: 0 };
+
+    impl Bench {
+        fn new(keys: &str, fetch: fn(u64) -> Time) -> Self {
+            let spec: Parameters = toml::from_str(&format!("server = 'cdn'\n{keys}")).unwrap();
+            let App::Video(video) = spec.start(&|_| 0) else {
+                unreachable!("parameters of a video start one");
+            };
+            let mut bench = Self {
+                video,
+                rng: Rng::named(1, ""),
+                now: Time::ZERO,
+                wake: Time::NEVER,
+                asked: Vec::new(),
+                arrival: None,
+                fetch,
+            };
+            bench.tell(Event::Timer);
+            bench.tell(Event::Established(0, CONNECTION));
+            bench
+        }
+
+        fn tell(&mut self, event: Event) {
+            let mut commands = Vec::new();
+            let mut desk = Desk { now: self.now, rng: &mut self.rng, commands: &mut commands };
+            self.video.on_event(event, &mut desk);
+            for command in commands {
+                match command {
+                    Command::Expect(_, End::Home, bytes) => {
+                        self.asked.push((self.now, bytes));
+                        self.arrival = Some(self.now + (self.fetch)(bytes));
+                    }
+                    Command::Wake(at) => self.wake = at,
+                    _ => {}
+                }
+            }
+        }
+
+        /// Runs to the end and gives the requests: when, in s, and for what rate, in Mbps.
+        fn requests_until(&mut self, end_s: f64) -> Vec<(f64, f64)> {
+            let end = Time::from_secs_f64(end_s);
+            loop {
+                let arrival = self.arrival.unwrap_or(Time::NEVER);
+                let next = arrival.min(self.wake);
+                if next > end {
+                    break;
+                }
+                self.now = next;
+                if arrival <= self.wake {
+                    self.arrival = None;
+                    self.tell(Event::Received(0, CONNECTION, End::Home));
+                } else {
+                    self.wake = Time::NEVER;
+                    self.tell(Event::Timer);
+                }
+            }
+            self.now = end;
+            self.asked.iter().map(|(at, b)| (at.secs_f64(), *b as f64 * 8e-6 / 4.0)).collect()
+        }
+
+        fn viewing(&self) -> Viewing {
+            self.video.done(self.now).viewing.unwrap()
+        }
+    }
+
+    /// Segments come at 8 Mbps: a byte takes 1 us. The first, of 0.5 Mbps, is 250 000 B and takes
+    /// 0.25 s: mu = 16, up. The second, of 1 Mbps, takes 0.5 s and is there at 0.75 s: playing begins,
+    /// the first is taken, and the third asked for: mu = 8, up to 2 Mbps, 1 s. From then on one request
+    /// every 4 s, as the player takes a segment: mu = 4, up to 3 Mbps, 1.5 s; mu = 2.67, up to 4 Mbps,
+    /// 2 s; mu = 2, not above 2: stays.
+    #[test]
+    fn start_and_steady_state() {
+        let mut bench = Bench::new("", Time::from_us);
+        let requests = bench.requests_until(24.0);
+        assert_eq!(
+            requests,
+            [
+                (0.0, 0.5),
+                (0.25, 1.0),
+                (0.75, 2.0),
+                (4.75, 3.0),
+                (8.75, 4.0),
+                (12.75, 4.0),
+                (16.75, 4.0),
+                (20.75, 4.0)
+            ]
+        );
+        // Played from 0.75 s on, every 4 s: 0.5, 1, 2, 3, 4, 4: 14.5 / 6. Four changes in 24 s.
+        let viewing = bench.viewing();
+        assert!((viewing.rate_mbps.unwrap() - 14.5 / 6.0).abs() < 1e-12);
+        assert!((viewing.adaptations_per_hour.unwrap() - 4.0 * 3600.0 / 24.0).abs() < 1e-9);
+        assert_eq!(viewing.stalled_percent, Some(0.0));
+    }
+
+    /// Always 5 Mbps, 2 500 000 B, over 4 Mbps: a fetch takes 5 s. Segments are there at 5 and 10 s;
+    /// playing begins at 10 s, takes the first, takes the second at 14 s, and the third, which comes
+    /// at 15 s, is not there at 18 s? It is: 15 < 18. The player takes the k-th segment at 10 + 4k s
+    /// and it comes at 5 + 5k s (k = 0, 1, ...), so the first that is late has 5 + 5k > 10 + 4k,
+    /// k = 6: it comes at 35 s and is needed at 34 s (k = 5 is there at 30 s, just when it is needed;
+    /// what comes is seen first). From 34 s it stands still until two are there: at 35 and 40 s. Again
+    /// it plays at 40 s segments that come at 35 + 5j s for 40 + 4j s: the same as before, 24 s of
+    /// playing and 6 s of standing, so a fifth of the time.
+    #[test]
+    fn always_the_top_level_stalls() {
+        let mut bench = Bench::new("adaptation = 'always_top'", |bytes| Time::from_us(2 * bytes));
+        let requests = bench.requests_until(130.0);
+        assert!(requests.iter().all(|(_, mbps)| *mbps == 5.0));
+        let times: Vec<_> = requests.iter().map(|(at, _)| *at).collect();
+        // Back to back, as the buffer never has two: 26 fetches in 130 s and the one that begins then.
+        assert_eq!(times, (0..27).map(|k| 5.0 * f64::from(k)).collect::<Vec<_>>());
+        let viewing = bench.viewing();
+        assert_eq!(viewing.rate_mbps, Some(5.0));
+        assert_eq!(viewing.adaptations_per_hour, Some(0.0));
+        // 120 s since playing began: four rounds of 30 s.
+        assert!((viewing.stalled_percent.unwrap() - 20.0).abs() < 1e-9, "{viewing:?}");
+    }
+
+    /// A buffer of 12 s holds three segments; to fill it takes requests back to back, from then on one
+    /// as each segment is taken. Segments of 0.5 Mbps alone, 0.25 s each: there at 0.25 and 0.5 s,
+    /// when playing begins and takes one; at 0.75 and 1 s there are two and three in the buffer.
+    #[test]
+    fn a_buffer_that_is_filled_stops_the_requests() {
+        let keys = "fill_buffer = true\nbuffer_s = 12\nladder_mbps = [0.5]";
+        let requests = Bench::new(keys, Time::from_us).requests_until(9.0);
+        let times: Vec<_> = requests.iter().map(|(at, _)| *at).collect();
+        assert_eq!(times, [0.0, 0.25, 0.5, 0.75, 4.5, 8.5]);
+    }
+
+    #[test]
+    fn decimal_fractions_fill_a_buffer() {
+        let spec = |keys| toml::from_str::<Parameters>(keys).unwrap();
+        // 0.3 / 0.1 is 2.9999999999999996.
+        let short = spec("server = 'cdn'\nsegment_s = 0.1\nbuffer_s = 0.3");
+        assert_eq!(short.buffer_segments(), 3);
+        assert_eq!(spec("server = 'cdn'\nbuffer_s = 7.9").buffer_segments(), 1);
+    }
+
+    #[test]
+    fn the_first_level_is_counted_from_the_lowest() {
+        let requests = Bench::new("first_level = 3", Time::from_us).requests_until(0.0);
+        assert_eq!(requests, [(0.0, 2.0)]);
+    }
+}

@@ -1,0 +1,258 @@
+//! Web sessions drawn at random: the model of ns-2 (ns-2.35 webcache/webtraf.cc), as Hong 2015
+//! §4.2.3 used it.
+//!
+//! A session loads page after page from a server chosen at random for each. The objects of a page
+//! are asked for one after the other, a drawn gap apart, whether those before have come or not. Each
+//! has a TCP connection of its own: a request of one packet, then the object. When all have come the
+//! person thinks, and then asks for the next page. The response time of an object counts from the
+//! opening of its connection to its last byte.
+//!
+//! With constants instead of random values this is the probe of Hong 2015 §4.2.3: one object of
+//! 20 kB, a think time of 10 s.
+//!
+//! Left out: that the answer comes over a connection of its own, opened by the server with another
+//! handshake, as ns-2's one-way agents need it.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::agenda::Agenda;
+use super::draw::Draw;
+use super::{App, AppParameters, Command, Desk, Done, End, Event, Model, Quality};
+use crate::engine::rng::Rng;
+use crate::tcp::TcpOptions;
+use crate::units::Time;
+
+/// Parameters of web sessions.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "WebSessions")]
+pub struct Parameters {
+    /// The servers, one of which is chosen at random for each page.
+    #[schemars(length(min = 1, max = 100))]
+    pub servers: Vec<String>,
+    /// Sessions, each on its own.
+    #[serde(default = "one")]
+    #[schemars(range(min = 1, max = 10_000))]
+    pub sessions: u32,
+    /// Pages of a session. Unset: without end.
+    #[serde(default)]
+    #[schemars(range(min = 1, max = 1_000_000_000))]
+    pub pages: Option<u64>,
+    /// Time from the end of a page to the start of the next in s. Hong 2015 §4.2.3: Pareto, mean 5,
+    /// shape 2.
+    #[serde(default = "think")]
+    pub think_s: Draw,
+    /// Objects of a page, rounded up. Hong 2015 §4.2.3: Pareto, mean 4, shape 1.2.
+    #[serde(default = "objects")]
+    pub objects: Draw,
+    /// Time from the request for an object to the next in s. Hong 2015 §4.2.3: Pareto, mean 0.5,
+    /// shape 1.5.
+    #[serde(default = "gap")]
+    pub gap_s: Draw,
+    /// Size of an object in units of `unit_bytes`, rounded up. Hong 2015 §4.2.3: Pareto, mean 20,
+    /// shape 1.5.
+    #[serde(default = "object_units")]
+    pub object_units: Draw,
+    /// Bytes of a unit. Hong 2015 §4.2.3 speaks of KB, but ns-2 counts packets; 0.13 Mbps for each
+    /// session, as found there, fits packets of 1460.
+    #[serde(default = "unit_bytes")]
+    #[schemars(range(min = 1, max = 1_000_000))]
+    pub unit_bytes: u64,
+    /// Size of a request in bytes: one packet of ns-2.
+    #[serde(default = "request_bytes")]
+    #[schemars(range(min = 1, max = 1_000_000))]
+    pub request_bytes: u64,
+    /// When the sessions may begin, in s.
+    #[serde(default)]
+    #[schemars(range(min = 0.0, max = 1_000_000.0))]
+    pub start_s: f64,
+    /// Sessions begin at random times within this many seconds after `start_s` (Hong 2015 §4.2.3).
+    #[serde(default = "one_second")]
+    #[schemars(range(min = 0.0, max = 1_000_000.0))]
+    pub start_spread_s: f64,
+    /// TCP keys in which these connections differ from the scenario's.
+    #[serde(default)]
+    pub tcp: TcpOptions,
+}
+
+fn one() -> u32 {
+    1
+}
+
+fn think() -> Draw {
+    Draw::Pareto { mean: 5.0, shape: 2.0 }
+}
+
+fn objects() -> Draw {
+    Draw::Pareto { mean: 4.0, shape: 1.2 }
+}
+
+fn gap() -> Draw {
+    Draw::Pareto { mean: 0.5, shape: 1.5 }
+}
+
+fn object_units() -> Draw {
+    Draw::Pareto { mean: 20.0, shape: 1.5 }
+}
+
+fn unit_bytes() -> u64 {
+    1460
+}
+
+fn request_bytes() -> u64 {
+    1000
+}
+
+fn one_second() -> f64 {
+    1.0
+}
+
+impl AppParameters for Parameters {
+    fn start(&self, server: &dyn Fn(&str) -> u16) -> App {
+        let session = || Session { server: 0, to_ask: 0, missing: 0, pages_left: self.pages };
+        WebSessions {
+            servers: self.servers.iter().map(|name| server(name)).collect(),
+            think: self.think_s,
+            objects: self.objects,
+            gap: self.gap_s,
+            object_units: self.object_units,
+            unit_bytes: self.unit_bytes,
+            request_bytes: self.request_bytes,
+            agenda: Agenda::new(self.sessions, self.start_s, self.start_spread_s),
+            sessions: (0..self.sessions).map(|_| session()).collect(),
+            fetches: Vec::new(),
+            free: Vec::new(),
+            responses: Vec::new(),
+        }
+        .into()
+    }
+
+    fn servers(&self) -> Vec<(String, &str)> {
+        self.servers.iter().enumerate().map(|(i, name)| (format!("servers.{i}"), &**name)).collect()
+    }
+
+    fn tcp(&self) -> Option<&TcpOptions> {
+        Some(&self.tcp)
+    }
+
+    fn quality(&self) -> Quality {
+        Quality::Responses
+    }
+}
+
+/// One session and its page.
+struct Session {
+    server: u16,
+    /// Objects of the page that are still to be asked for.
+    to_ask: u64,
+    /// Objects of the page that have not come.
+    missing: u64,
+    pages_left: Option<u64>,
+}
+
+/// An object under way.
+struct Fetch {
+    session: u32,
+    bytes: u64,
+    since: Time,
+}
+
+/// Web sessions at work. A connection's tag is the place of its object in `fetches`.
+pub struct WebSessions {
+    servers: Vec<u16>,
+    think: Draw,
+    objects: Draw,
+    gap: Draw,
+    object_units: Draw,
+    unit_bytes: u64,
+    request_bytes: u64,
+    /// When each session asks for its next object.
+    agenda: Agenda,
+    sessions: Vec<Session>,
+    fetches: Vec<Fetch>,
+    /// Places in `fetches` to be used again.
+    free: Vec<u32>,
+    responses: Vec<Time>,
+}
+
+impl WebSessions {
+    fn ask_due(&mut self, desk: &mut Desk) {
+        while let Some(number) = self.agenda.take(desk) {
+            if self.sessions[number as usize].to_ask == 0 {
+                self.begin_page(number, desk);
+            }
+            self.ask_for_object(number, desk);
+        }
+        self.agenda.ask(desk);
+    }
+
+    fn begin_page(&mut self, number: u32, desk: &mut Desk) {
+        let session = &mut self.sessions[number as usize];
+        session.server = self.servers[desk.rng.below(self.servers.len() as u64) as usize];
+        session.to_ask = self.objects.count(desk.rng);
+        session.missing = session.to_ask;
+        session.pages_left = session.pages_left.map(|left| left - 1);
+    }
+
+    fn ask_for_object(&mut self, number: u32, desk: &mut Desk) {
+        let bytes = self.object_units.count(desk.rng) * self.unit_bytes;
+        let fetch = Fetch { session: number, bytes, since: desk.now };
+        let tag = self.place(fetch);
+        let session = &mut self.sessions[number as usize];
+        session.to_ask -= 1;
+        if session.to_ask > 0 {
+            self.agenda.set(number, desk.now + self.gap.time(desk.rng));
+        }
+        desk.ask(Command::Open { server: session.server, tag });
+    }
+
+    fn place(&mut self, fetch: Fetch) -> u32 {
+        if let Some(tag) = self.free.pop() {
+            self.fetches[tag as usize] = fetch;
+            return tag;
+        }
+        self.fetches.push(fetch);
+        self.fetches.len() as u32 - 1
+    }
+
+    fn object_is_there(&mut self, tag: u32, desk: &mut Desk) {
+        let Fetch { session: number, since, .. } = self.fetches[tag as usize];
+        self.free.push(tag);
+        self.responses.push(desk.now - since);
+        let session = &mut self.sessions[number as usize];
+        session.missing -= 1;
+        if session.missing == 0 && session.pages_left != Some(0) {
+            self.agenda.set(number, desk.now + self.think.time(desk.rng));
+            self.agenda.ask(desk);
+        }
+    }
+}
+
+impl Model for WebSessions {
+    fn start(&self, _rng: &mut Rng) -> Time {
+        self.agenda.start()
+    }
+
+    fn on_event(&mut self, event: Event, desk: &mut Desk) {
+        match event {
+            Event::Timer => self.ask_due(desk),
+            Event::Opening(tag, id) => {
+                desk.request(id, self.request_bytes, self.fetches[tag as usize].bytes);
+            }
+            Event::Received(tag, id, End::Server) => {
+                desk.ask(Command::Send(id, End::Server, self.fetches[tag as usize].bytes));
+                desk.ask(Command::Close(id, End::Server));
+            }
+            Event::Received(tag, id, End::Home) => {
+                desk.ask(Command::Close(id, End::Home));
+                self.object_is_there(tag, desk);
+            }
+            Event::Established(..) | Event::Acknowledged(..) => {}
+        }
+    }
+
+    fn done(&self, _now: Time) -> Done {
+        Done { responses: self.responses.clone(), ..Done::default() }
+    }
+}

@@ -1,0 +1,113 @@
+"""Traffic models as Python sees them: their measures, and captures that are replayed."""
+
+import struct
+import tomllib
+from pathlib import Path
+
+import pytest
+import sojourn
+from conftest import ROOT, Cli
+
+EVENING = ROOT / "scenarios" / "evening.toml"
+
+NETWORK = """
+duration_s = 2
+upstream = { sustained_mbps = 5, peak_mbps = 20, burst_bytes = 10_000_000 }
+downstream = { sustained_mbps = 20, peak_mbps = 50, burst_bytes = 10_000_000 }
+servers.far = { delay_ms = 9 }
+"""
+REPLAY = "traffic.noise = { kind = 'replay', server = 'far', file = 'noise.pcap' }\n"
+# Time in us and size of each packet.
+PACKETS = [(0, 100), (1500, 1514), (1501, 60)]
+
+
+@pytest.fixture
+def scenario(tmp_path: Path) -> Path:
+    """A scenario that replays the packets, beside their capture."""
+    frames = b"".join(struct.pack("<IIII", 7, us, 0, size) for us, size in PACKETS)
+    header = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1)
+    (tmp_path / "noise.pcap").write_bytes(header + frames)
+    path = tmp_path / "scenario.toml"
+    path.write_text(NETWORK + REPLAY)
+    return path
+
+
+def test_every_measure_of_an_evening_is_there() -> None:
+    runs = sojourn.run(EVENING, duration_s=30).runs
+    for result in runs.values():
+        flows = {(row["traffic"], row["direction"]): row for row in result.flows.to_pylist()}
+        film, browse = flows["film", "down"], flows["browse", "down"]
+        assert (film["quality"], browse["quality"]) == ("video", "responses")
+        assert 0.5 <= film["video_rate_mbps"] <= 5
+        assert film["video_adaptations_per_hour"] > 0
+        assert 0 <= film["video_stalled_percent"] <= 100
+        assert browse["responses"] > 0
+        assert 0 < browse["response_median_s"] <= browse["response_p90_s"]
+        assert browse["response_mean_s"] > 0
+        assert browse["response_stddev_s"] > 0
+        assert flows["seed", "up"]["transfers_completed"] > 0
+        # What belongs to one kind says nothing of another.
+        assert film["responses"] is browse["video_rate_mbps"] is None
+        assert flows["film", "up"]["video_rate_mbps"] is None
+
+
+def test_units_of_measures_are_in_the_metadata(traced: sojourn.Result) -> None:
+    units = {
+        "video_adaptations_per_hour": b"1/h",
+        "response_mean_s": b"s",
+        "video_rate_mbps": b"Mbps",
+    }
+    schema = traced.flows.schema
+    assert {name: schema.field(name).metadata[b"unit"] for name in units} == units
+
+
+def test_a_capture_is_found_beside_its_scenario(scenario: Path, cli: Cli) -> None:
+    result = sojourn.run(scenario, set=["metrics.packet_trace=true"])
+    packets = result.packets
+    sent_us = [round(s * 1e6, 6) for s in packets["sent_s"].to_pylist()]
+    assert list(zip(sent_us, packets["size_bytes"].to_pylist(), strict=True)) == PACKETS
+    run = cli("run", scenario, "--quiet")
+    assert (run.returncode, run.stderr) == (0, "")
+
+
+def test_a_text_has_its_captures_in_the_working_directory(
+    scenario: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(scenario.parent)
+    fingerprints = {
+        sojourn.run(form).meta["fingerprint"]
+        for form in (scenario, scenario.read_text(), tomllib.loads(scenario.read_text()))
+    }
+    assert len(fingerprints) == 1
+
+
+def test_variants_replay_in_threads_what_one_replays_alone(scenario: Path) -> None:
+    alone = sojourn.run(scenario).meta["fingerprint"]
+    variants = "".join(f"[compare.V{n}]\ntitle = '{n}'\n" for n in range(6))
+    scenario.write_text(scenario.read_text() + variants)
+    runs = sojourn.run(scenario, jobs=3).runs
+    assert {result.meta["fingerprint"] for result in runs.values()} == {alone}
+
+
+def test_the_saved_scenario_knows_its_capture(scenario: Path, tmp_path: Path) -> None:
+    result = sojourn.run(scenario)
+    out = tmp_path / "out"
+    result.save(out)
+    (saved,) = out.rglob("scenario.toml")
+    assert sojourn.run(saved).meta["fingerprint"] == result.meta["fingerprint"]
+    capture = tmp_path / "noise.pcap"
+    capture.write_bytes(capture.read_bytes()[:-16])
+    with pytest.raises(sojourn.ScenarioError, match="digest: found") as caught:
+        sojourn.load(saved)
+    assert caught.value.path == "traffic.noise.digest"
+
+
+def test_a_torn_capture_is_refused_with_its_name(scenario: Path, cli: Cli) -> None:
+    capture = scenario.parent / "noise.pcap"
+    capture.write_bytes(capture.read_bytes()[:-1])
+    run = cli("run", scenario)
+    assert run.returncode == 2
+    assert run.stderr.splitlines()[-1].endswith(
+        'traffic.noise.file: found "noise.pcap", which ends after packet 2; '
+        "allowed: a complete pcap or pcapng file"
+    )
