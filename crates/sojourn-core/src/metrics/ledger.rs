@@ -278,3 +278,43 @@ impl Ledger {
         self.trace.take().unwrap_or_default()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::packet::{Ecn, Segment};
+
+    fn packet(flow: u32, generation: u16) -> Packet {
+        Packet {
+            sent_at: Time::ZERO,
+            queued_at: Time::ZERO,
+            segment: Segment::default(),
+            tuple: 0,
+            flow,
+            generation,
+            traffic: 0,
+            server: 0,
+            size: 1000,
+            direction: Direction::Up,
+            ecn: Ecn::Ect0,
+        }
+    }
+
+    #[test]
+    fn marks_are_on_the_account_of_the_entry_and_of_its_connection() {
+        let mut ledger =
+            Ledger::with([Service { sustained_mbps: 1.0, peak_mbps: 1.0 }; 2], 1, false, 1);
+        ledger.opened(Time::ZERO, 0, 0, 0);
+        // The second connection is beyond the one that has an account; slot 0 with generation 1 is
+        // one that has closed.
+        ledger.opened(Time::ZERO, 1, 0, 0);
+        for (flow, generation) in [(0, 0), (0, 0), (1, 0), (0, 1), (crate::packet::DATAGRAM, 0)] {
+            ledger.marked(&packet(flow, generation));
+        }
+        assert_eq!(ledger.account(0, Direction::Up).marked_packets, 5);
+        assert_eq!(ledger.account(0, Direction::Down).marked_packets, 0);
+        let [account] = ledger.connections().accounts() else { panic!("one account is kept") };
+        assert_eq!(account.ways[Direction::Up as usize].marked_packets, 2);
+        assert_eq!(ledger.connections().opened_by(0), 2);
+    }
+}
