@@ -328,7 +328,7 @@ fn a_syn_is_tried_again_at_doubling_intervals() {
         end.open();
         let mut now = Time::ZERO;
         let tries = want_s.map(|_| {
-            let (segment, _) = end.poll(now, &config).expect("a SYN is due");
+            let segment = end.poll(now, &config).expect("a SYN is due").segment;
             assert!(segment.syn && end.poll(now, &config).is_none());
             let tried = now;
             now = end.deadline();

@@ -8,9 +8,10 @@ use crate::scenario::schema::{self, ModemSpec};
 use crate::units::Time;
 
 /// What a home sends through.
+#[expect(clippy::large_enum_variant, reason = "one to a run")]
 pub enum Upstream {
     /// Queue, shaping, request and grant.
-    Modem(Box<Modem>),
+    Modem(Modem),
     /// Queue and shaping.
     Link(ShapedLink),
 }
@@ -20,7 +21,7 @@ impl Upstream {
     pub fn new(spec: &schema::Upstream, dialect: Dialect, seed: u64) -> Self {
         match spec.modem {
             ModemSpec::Link => Self::Link(ShapedLink::upstream(spec, dialect, seed)),
-            _ => Self::Modem(Box::new(Modem::new(spec, dialect, seed))),
+            _ => Self::Modem(Modem::new(spec, dialect, seed)),
         }
     }
 
