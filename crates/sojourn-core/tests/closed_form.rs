@@ -181,6 +181,7 @@ fn no_interval_of_a_run_carries_more_than_the_bound() {
         "duration_s = 20
          upstream = { sustained_mbps = 5, peak_mbps = 20, burst_bytes = 10_000_000 }
          downstream = { sustained_mbps = 20, peak_mbps = 50, burst_bytes = 10_000_000 }
+         tcp.congestion_control = { kind = 'cubic', hystart = false }
          servers.near = { delay_ms = 0, rate_mbps = 1_000_000 }
          traffic.upload = { kind = 'transfer', server = 'near', connections = 3 }
          traffic.call = { kind = 'stream', purpose = 'voice', server = 'near' }

@@ -733,21 +733,6 @@ fn ecn_is_off_unless_asked_for() {
     assert_eq!(upload(Dialect::Rfc, Recovery::Sack, 30, nothing(), nothing()).markable, 0);
 }
 
-/// The timeout of a SYN begins at 3 s in ns-2, doubles and stays at 60 s: White & Padden 2012 have 1,
-/// 4, 10, 22, 46, 94, 154 and 214 s for SYNs of a connection that opens at 1 s. By RFC 6298 it begins
-/// at 1 s.
-#[test]
-fn syns_are_sent_again_at_doubling_intervals() {
-    let ns2 = [0, 3, 9, 21, 45, 93, 153, 213];
-    let rfc = [0, 1, 3, 7, 15, 31, 63, 123];
-    for (dialect, want) in [(Dialect::Ns2, ns2), (Dialect::Rfc, rfc)] {
-        let config = options(Recovery::Sack).resolve(dialect);
-        let mut pair = Pair::new(config, RTT.scaled(0.5), Box::new(|_| true), nothing());
-        pair.run_until(Time::from_s(214));
-        assert_eq!(pair.pipes[CLIENT].syns_at[..8], want.map(Time::from_s), "{dialect:?}");
-    }
-}
-
 /// How a pipe loses in the property test: at random, or in a pattern that repeats.
 #[derive(Debug, Clone)]
 enum LossCase {

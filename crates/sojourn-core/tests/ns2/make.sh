@@ -27,3 +27,16 @@ for agent in Reno Newreno; do
   trace one-5-$kind $one agent=$agent limit=5
   trace two-65-$kind $two agent=$agent
 done
+
+# Eleven flows with starts at random: LIMIT SEED MBPS LOSS_PERCENT WAIT_MS of all together.
+delays=19.53125,24.4140625,29.296875,34.1796875,39.0625,43.9453125,48.828125,53.7109375
+delays=$delays,58.59375,63.4765625,68.359375
+for limit in 65 2048; do
+  for seed in 1 2 3 4 5 6; do
+    ns "$here/dumbbell.tcl" "out=$work/eleven" limit=$limit seed=$seed time=200 spread=2 \
+      starts=0,0,0,0,0,0,0,0,0,0,0 delays=$delays |
+      awk -v limit=$limit -v seed=$seed '{ acked += $2; sent += $3; lost += $4; wait += $5 * $3 }
+        END { printf "%d %d %.4f %.4f %.3f\n", limit, seed, acked * 0.012 / 200, 100 * lost / sent,
+              wait / sent }'
+  done
+done >"$here/eleven.txt"

@@ -27,7 +27,7 @@ fn keys_of_a_mac_that_is_not_there() {
         assert_eq!(
             refusal_of(&["upstream.modem.kind=link", set]),
             format!(
-                "home.toml: upstream.{key}: found with a modem of kind link, which has no MAC; \
+                "--set {set}: upstream.{key}: found with a modem of kind link, which has no MAC; \
                  allowed: only with kind single_queue or two_queues"
             )
         );

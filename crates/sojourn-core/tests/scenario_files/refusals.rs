@@ -220,7 +220,7 @@ fn wrong_types() {
     assert_eq!(
         refusal_of(&["traffic.upload.tcp.congestion_control=[]"]),
         "--set traffic.upload.tcp.congestion_control=[]: traffic.upload.tcp.congestion_control: \
-         found an empty list; allowed: a table with a kind: reno, cubic"
+         found an empty list; allowed: a table with a kind: reno, cubic, ledbat"
     );
     assert_eq!(
         refusal_of(&["upstream=5"]),
