@@ -13,9 +13,8 @@ use super::tree::{Content, Tlv, size};
 pub struct Secret<'a>(pub &'a [u8]);
 
 /// The types over which the CMTS MIC is computed, in this order (CM-SP-MULPI D.2.1).
-const OF_CMTS: &[u8] = &[
-    1, 2, 3, 4, 17, 43, CM_MIC, 18, 19, 20, 22, 23, 24, 25, 28, 29, 26, 35, 36, 37, 40,
-];
+const OF_CMTS: &[u8] =
+    &[1, 2, 3, 4, 17, 43, CM_MIC, 18, 19, 20, 22, 23, 24, 25, 28, 29, 26, 35, 36, 37, 40];
 
 /// MD5 over all but the digests, in the file's order.
 fn of_modem(tlvs: &[Tlv]) -> [u8; 16] {

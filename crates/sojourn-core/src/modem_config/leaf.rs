@@ -127,13 +127,11 @@ impl Leaf {
     }
 
     /// What is allowed, in words.
-    pub(super) fn allowed(self) -> String {
+    pub fn allowed(self) -> String {
         match self {
             Self::Number { min, max, .. } => format!("a whole number from {min} to {max}"),
             Self::Flag => "true, false".to_owned(),
-            Self::Word(words) => {
-                words.iter().map(|(_, word)| *word).collect::<Vec<_>>().join(", ")
-            }
+            Self::Word(words) => words.iter().map(|(_, word)| *word).collect::<Vec<_>>().join(", "),
             Self::Octets(names) => {
                 format!("a table of whole numbers from 0 to 255: {}", names.join(", "))
             }

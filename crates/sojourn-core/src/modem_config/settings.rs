@@ -13,8 +13,9 @@ pub(super) const UNKNOWN: &str = "unknown";
 
 /// The longest value that one byte of length can tell.
 const LONGEST: usize = 255;
-/// Types that end and pad a file have no length, so that a TLV at the top cannot be of these.
-const TYPE: Leaf = Leaf::Number { bytes: 1, min: 1, max: 254 };
+const TYPE: Leaf = Leaf::Number { bytes: 1, min: 0, max: 255 };
+/// At the top, padding and the end marker are no types.
+const TYPE_AT_TOP: Leaf = Leaf::Number { bytes: 1, min: 1, max: 254 };
 const HEX: Leaf = Leaf::Hex { min: 0, max: LONGEST };
 
 /// The settings of TLVs, without digests.
@@ -84,22 +85,19 @@ fn misfit(value: &Value, allowed: &str) -> Fault {
 
 /// The type with a key; none for the key of types that are not known.
 fn known(table: Table, key: &str) -> Result<Option<&'static Row>, Fault> {
-    let Some(row) = table.keyed(key) else {
-        let keys: Vec<_> = settable(table).map(|row| row.key).chain([UNKNOWN]).collect();
-        if key == UNKNOWN {
-            return Ok(None);
+    match table.keyed(key) {
+        None if key == UNKNOWN => Ok(None),
+        None => {
+            let settable = table.rows().filter(|row| row.kind != Kind::Digest);
+            let keys: Vec<_> = settable.map(|row| row.key).chain([UNKNOWN]).collect();
+            Err(Fault::here(words::unknown_key(key, &keys)).under(&words::join("", key)))
         }
-        return Err(Fault::here(words::unknown_key(key, &keys)).under(&words::join("", key)));
-    };
-    if row.kind == Kind::Digest {
-        let message = "found a digest; allowed: none, it is computed when a file is written";
-        return Err(Fault::here(message).under(key));
+        Some(Row { kind: Kind::Digest, .. }) => {
+            let message = "found a digest; allowed: none, it is computed when a file is written";
+            Err(Fault::here(message).under(key))
+        }
+        row => Ok(row),
     }
-    Ok(Some(row))
-}
-
-fn settable(table: Table) -> impl Iterator<Item = &'static Row> {
-    table.rows().filter(|row| row.kind != Kind::Digest)
 }
 
 fn tlv(row: &'static Row, value: &Value, at: usize) -> Result<Tlv, Fault> {
@@ -124,7 +122,8 @@ fn unknown(table: Table, value: &Value, at: usize) -> Result<Tlv, Fault> {
     let (Some(kind), Some(bytes)) = (part("type"), part("hex")) else {
         return Err(misfit(value, "a table of type, hex"));
     };
-    let number = TYPE.write(kind).map_err(|message| Fault::here(message).under("type"))?[0];
+    let types = if table == FILE { TYPE_AT_TOP } else { TYPE };
+    let number = types.write(kind).map_err(|message| Fault::here(message).under("type"))?[0];
     if let Some(row) = table.numbered(number) {
         let message = format!("found {number}, which is {}; allowed: other types", row.key);
         return Err(Fault::here(message).under("type"));

@@ -181,6 +181,7 @@ pub const FILE: Table = Table(&[&[
         nested(&[COMMON_QOS, FLOW, DOWNSTREAM_FLOW]), "C.2.2.2").most(MOST_SERVICE_FLOWS),
     row(28, "max_classifiers", "Maximum Number of Classifiers", SHORT, "C.1.1.16"),
     row(29, "privacy_enable", "Privacy Enable", FLAG, "C.1.1.17"),
+    row(39, "docsis_2_mode", "Enable 2.0 Mode", FLAG, "C.1.1.20"),
     row(43, "extensions", "DOCSIS Extension Field", OPAQUE, "C.1.1.18").most(ANY),
     row(60, "upstream_drop_classifiers", "Upstream Drop Packet Classification",
         nested(&[CLASSIFIER]), "C.2.1.2").most(255),

@@ -108,10 +108,14 @@ pub(super) fn read_file(file: &[u8]) -> Result<(Vec<Tlv>, usize), Fault> {
     }
     let mut tlvs = Vec::new();
     let mut at = 0;
-    while *file.get(at).ok_or_else(|| no_end(at))? != END {
-        at = push(&mut tlvs, file, at, FILE)?;
+    loop {
+        match file.get(at) {
+            Some(&END) => return Ok((tlvs, padding(file, at + 1)?)),
+            Some(&PAD) => return Err(misplaced(at, "padding, 0")),
+            Some(_) => at = push(&mut tlvs, file, at, FILE)?,
+            None => return Err(misplaced(at, "the end of the file")),
+        }
     }
-    Ok((tlvs, padding(file, at + 1)?))
 }
 
 /// The bytes of a file.
@@ -123,8 +127,8 @@ pub(super) fn file_bytes(tlvs: &[Tlv], padding: usize) -> Vec<u8> {
     file
 }
 
-fn no_end(at: usize) -> Fault {
-    Fault::at(at, "found the end of the file; allowed: a TLV or the end marker, 255")
+fn misplaced(at: usize, found: &str) -> Fault {
+    Fault::at(at, format!("found {found}; allowed: a TLV or the end marker, 255"))
 }
 
 fn padding(file: &[u8], start: usize) -> Result<usize, Fault> {
@@ -196,11 +200,8 @@ pub(super) fn shown(tlvs: &[Tlv], outer: &str) -> Value {
 }
 
 fn shown_one(tlv: &Tlv, beside: &[Tlv], outer: &str) -> Value {
-    let number = if outer.is_empty() {
-        tlv.number.to_string()
-    } else {
-        format!("{outer}.{}", tlv.number)
-    };
+    let number =
+        if outer.is_empty() { tlv.number.to_string() } else { format!("{outer}.{}", tlv.number) };
     let mut node = json!({ "type": number, "offset": tlv.offset });
     if let Some(row) = tlv.row {
         node["name"] = row.name.into();

@@ -35,6 +35,8 @@ pub struct ModemConfig {
     pub software_upgrade_server: Option<Ipv4Addr>,
     /// How many classifiers the modem may have.
     pub max_classifiers: Option<u16>,
+    /// May the modem use what came with DOCSIS 2.0?
+    pub docsis_2_mode: Option<bool>,
     /// Default of upstream buffers, as time at the maximum sustained rate.
     pub default_upstream_target_buffer_ms: Option<u16>,
     /// Is AQM off in all upstream service flows?
