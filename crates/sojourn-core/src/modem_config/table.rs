@@ -1,8 +1,7 @@
 //! The types of TLV that are known: the one place that says what they are called, what they hold and
 //! what is allowed. Reading, writing, showing, messages and `docs/modem-config.md` follow it.
 //!
-//! Sections are of CM-SP-MULPI Annex C: those of one to four numbers (C.2.2.7.1) are alike in versions
-//! 3.0, 3.1 and 4.0; those of AQM and low latency are of version 3.1.
+//! Sections are of CM-SP-MULPI Annex C; the page says from where they are known.
 
 use std::fmt;
 
@@ -224,7 +223,7 @@ const FLOW: &[Row] = &[
         octets(&["and_mask", "or_mask"]), "C.2.2.7.9"),
     row(35, "buffer_control", "Buffer Control", nested(&[&[
         row(1, "minimum_bytes", "Minimum Buffer", LONG, "C.2.2.7.11").unit("B"),
-        row(2, "target_bytes", "Target Buffer", LONG, "C.2.2.7.11").unit("B"),
+        row(2, "target_bytes", "Target Buffer", LONG, "C.2.2.7.11.4").unit("B"),
         row(3, "maximum_bytes", "Maximum Buffer", LONG, "C.2.2.7.11").unit("B"),
     ]]), "C.2.2.7.11"),
     row(36, "aggregate_reference", "Aggregate Service Flow Reference", REFERENCE, "C.2.2.7"),
