@@ -11,12 +11,14 @@ In short:
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ._sojourn import Defect, ScenarioError, Variant
+    from ._sojourn import ConfigError, ConfigFile, Defect, ScenarioError, Variant
     from ._sojourn import version as __version__
     from .api import Comparison, Result, load, run
 
 __all__ = [
     "Comparison",
+    "ConfigError",
+    "ConfigFile",
     "Defect",
     "Result",
     "ScenarioError",
@@ -27,6 +29,8 @@ __all__ = [
 ]
 
 _NATIVE = {
+    "ConfigError": "ConfigError",
+    "ConfigFile": "ConfigFile",
     "Defect": "Defect",
     "ScenarioError": "ScenarioError",
     "Variant": "Variant",

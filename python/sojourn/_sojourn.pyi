@@ -6,6 +6,8 @@ from typing import final
 __all__ = [
     "ArrowTable",
     "Cancelled",
+    "ConfigError",
+    "ConfigFile",
     "Defect",
     "Job",
     "RunResult",
@@ -30,6 +32,12 @@ class ScenarioError(ValueError):
     source: str
     path: str
 
+class ConfigError(ValueError):
+    """A modem's file that cannot be read or made."""
+
+    source: str
+    path: str
+
 class Cancelled(Exception):
     """The run was cancelled by its job."""
 
@@ -46,6 +54,19 @@ class Variant:
     def seed(self) -> int: ...
     @property
     def duration_s(self) -> float: ...
+    def to_toml(self) -> str: ...
+    def to_json(self) -> str: ...
+
+@final
+class ConfigFile:
+    """A modem's configuration file, read and checked."""
+
+    @staticmethod
+    def from_bytes(content: bytes, source: str) -> ConfigFile: ...
+    @staticmethod
+    def from_toml(text: str, source: str, secret: bytes | None = None) -> ConfigFile: ...
+    def verify(self, secret: bytes, source: str) -> None: ...
+    def to_bytes(self) -> bytes: ...
     def to_toml(self) -> str: ...
     def to_json(self) -> str: ...
 

@@ -13,6 +13,7 @@ import pyarrow as pa
 from . import _sojourn
 from .fairness import Fairness, fairness
 from .runner import Progress, run_all
+from .text_file import read_text
 from .toml_text import toml_document, toml_value
 
 Scenario = str | os.PathLike[str] | Mapping[str, Any]
@@ -292,17 +293,7 @@ def _text_and_source(scenario: Scenario) -> tuple[str, str]:
         return toml_document(scenario), "scenario"
     if isinstance(scenario, str) and "\n" in scenario:
         return scenario, "scenario"
-    return _read(scenario), os.fspath(scenario)
-
-
-def _read(path: str | os.PathLike[str]) -> str:
-    try:
-        return Path(path).read_bytes().decode()
-    except UnicodeDecodeError as error:
-        source = os.fspath(path)
-        problem = _sojourn.ScenarioError(f"{source}: not UTF-8 text (byte {error.start})")
-        problem.source, problem.path = source, ""
-        raise problem from None
+    return read_text(scenario), os.fspath(scenario)
 
 
 def _assignments(settings: Settings) -> list[str]:

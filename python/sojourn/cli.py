@@ -12,6 +12,8 @@ from typing import Annotated
 
 import typer
 
+from .config_cli import config
+
 # Modules of this package are imported where they are used, so that help is shown at once.
 
 _BAD_INPUT = 2
@@ -106,6 +108,7 @@ def schema() -> None:
 
 studies = typer.Typer(help="Redo published studies.", rich_markup_mode=None)
 app.add_typer(studies, name="study")
+app.add_typer(config, name="config")
 
 
 @studies.command("list")
@@ -163,12 +166,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _explain(error: Exception) -> int:
-    from ._sojourn import Defect, ScenarioError
+    from ._sojourn import ConfigError, Defect, ScenarioError
     from .studies import UnknownError
 
     if isinstance(error, typer.TyperException):
         return _fail(f"error: {error.format_message()}", _BAD_INPUT)
-    if isinstance(error, (ScenarioError, UnknownError)):
+    if isinstance(error, (ConfigError, ScenarioError, UnknownError)):
         return _fail(f"error: {error}", _BAD_INPUT)
     if isinstance(error, OSError):
         return _fail(f"error: {_reason(error)}", _BAD_INPUT)

@@ -29,12 +29,8 @@ _TABLES = ("flows", "qualities", "connections", "queues", "pages", "latencies", 
 def save(runs: Mapping[str, Result], directory: Path) -> None:
     """Writes report, summary and tables; the directory appears when it is complete."""
     check(directory)
-    try:
-        with _draft_of(directory) as draft:
-            _write_all(runs, draft)
-    except OSError as error:
-        reason = os.strerror(error.errno) if error.errno else str(error)
-        raise OSError(f"cannot write {directory}: {reason}") from error
+    with _failures_named(directory), _draft_of(directory) as draft:
+        _write_all(runs, draft)
 
 
 def check(directory: Path) -> None:
@@ -52,13 +48,14 @@ def check(directory: Path) -> None:
 
 def write_file(path: Path, content: bytes) -> None:
     """Writes a file, which appears when it is complete."""
-    path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        draft.write_bytes(content)
-        draft.replace(path)
-    finally:
-        draft.unlink(missing_ok=True)
+    with _failures_named(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            draft.write_bytes(content)
+            draft.replace(path)
+        finally:
+            draft.unlink(missing_ok=True)
 
 
 def directory_names(variants: Iterable[str]) -> dict[str, str]:
@@ -88,6 +85,16 @@ def _own_files(directory: Path) -> set[str]:
         return set(summary["files"]) if summary["format"] == _FORMAT else set()
     except (OSError, ValueError, KeyError, TypeError):
         return set()
+
+
+@contextmanager
+def _failures_named(path: Path) -> Iterator[None]:
+    """Failures name what was to be written, and not its draft."""
+    try:
+        yield
+    except OSError as error:
+        reason = os.strerror(error.errno) if error.errno else str(error)
+        raise OSError(f"cannot write {path}: {reason}") from error
 
 
 @contextmanager

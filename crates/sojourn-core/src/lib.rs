@@ -11,6 +11,7 @@ pub mod docsis;
 pub mod engine;
 pub mod link;
 pub mod metrics;
+pub mod modem_config;
 pub mod network;
 pub mod packet;
 pub mod queue;

@@ -4,9 +4,8 @@
 //! `FUZZ_SECONDS` says for how long (3), `FUZZ_SEED` with which sequence it begins (0). A failure
 //! prints the seed of its sequence.
 
+mod fuzz_kit;
 mod queue_kit;
-
-use std::time::{Duration, Instant};
 
 use queue_kit::drawer::Drawer;
 use queue_kit::{Rig, TRAFFIC, datagram, segment};
@@ -239,22 +238,7 @@ fn run(seed: u64) -> u64 {
     operations
 }
 
-fn from_environment(name: &str, default: u64) -> u64 {
-    match std::env::var(name) {
-        Ok(value) => value.parse().unwrap_or_else(|_| panic!("{name}: found {value}")),
-        Err(_) => default,
-    }
-}
-
 #[test]
 fn no_sequence_of_operations_breaks_a_queue() {
-    let first = from_environment("FUZZ_SEED", 0);
-    let span = Duration::from_secs(from_environment("FUZZ_SECONDS", 3));
-    let start = Instant::now();
-    let (mut seed, mut operations) = (first, 0);
-    while seed == first || start.elapsed() < span {
-        operations += run(seed);
-        seed += 1;
-    }
-    println!("seeds {first} to {}: {} sequences, {operations} operations", seed - 1, seed - first);
+    fuzz_kit::run("operations", run);
 }

@@ -1,10 +1,12 @@
 //! The Python module `sojourn._sojourn`: loads scenarios, runs them with the interpreter's lock
-//! released, and hands out results as Arrow tables. All simulation is in `sojourn-core`.
+//! released, hands out results as Arrow tables, and reads files of modems. All simulation is in `sojourn-core`.
 
 mod fairness;
 mod job;
 mod laws;
+mod modem_config;
 mod panics;
+mod problem;
 mod results;
 mod table;
 mod variant;
@@ -17,6 +19,12 @@ create_exception!(
     ScenarioError,
     PyValueError,
     "A scenario that cannot be run. `source` tells the file and `path` the key at fault."
+);
+create_exception!(
+    sojourn,
+    ConfigError,
+    PyValueError,
+    "A modem's file that cannot be read or made. `source` tells the file, `path` the byte and the key."
 );
 create_exception!(sojourn, Cancelled, PyException, "The run was cancelled by its job.");
 create_exception!(sojourn, Defect, PyRuntimeError, "An invariant of the simulator does not hold.");
@@ -34,13 +42,15 @@ mod _sojourn {
     #[pymodule_export]
     use super::laws::{derandomiser_runs, open_loop};
     #[pymodule_export]
+    use super::modem_config::ConfigFile;
+    #[pymodule_export]
     use super::results::RunResult;
     #[pymodule_export]
     use super::table::ArrowTable;
     #[pymodule_export]
     use super::variant::{Variant, load};
     #[pymodule_export]
-    use super::{Cancelled, Defect, ScenarioError};
+    use super::{Cancelled, ConfigError, Defect, ScenarioError};
 
     /// The JSON Schema of a scenario file, as text.
     #[pyfunction]

@@ -1,11 +1,12 @@
 //! Scenarios, loaded and checked.
 
 use pyo3::prelude::*;
+use sojourn_core::scenario::Scenario;
 use sojourn_core::scenario::file::to_toml;
-use sojourn_core::scenario::{Problem, Scenario};
 
 use crate::ScenarioError;
 use crate::panics::caught;
+use crate::problem::about;
 
 /// One run of a scenario file: the scenario in full, with a name where the file compares several.
 #[pyclass(frozen, module = "sojourn._sojourn")]
@@ -46,13 +47,6 @@ impl Variant {
 #[pyfunction]
 pub fn load(py: Python<'_>, text: &str, source: &str, sets: Vec<String>) -> PyResult<Vec<Variant>> {
     let variants = caught(|| sojourn_core::scenario::load(text, source, &sets))?
-        .map_err(|problem| scenario_error(py, &problem))?;
+        .map_err(|problem| about(py, &problem, ScenarioError::new_err))?;
     Ok(variants.into_iter().map(|v| Variant { name: v.name, scenario: v.scenario }).collect())
-}
-
-fn scenario_error(py: Python<'_>, problem: &Problem) -> PyErr {
-    let error = ScenarioError::new_err(problem.to_string());
-    let attributes = [("source", &problem.source), ("path", &problem.path)];
-    let set = attributes.iter().try_for_each(|(name, text)| error.value(py).setattr(*name, text));
-    set.err().unwrap_or(error)
 }

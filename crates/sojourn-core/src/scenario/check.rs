@@ -35,7 +35,7 @@ impl std::error::Error for Problem {}
 
 /// What is wrong at a key, before it is known where its value came from.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Fault {
+pub(crate) struct Fault {
     /// Key path, empty for the whole.
     pub path: String,
     /// What was found and what is allowed.
@@ -211,11 +211,7 @@ impl Checker {
 fn unknown(schema: &Value, path: &str, key: &str) -> Fault {
     let properties = schema["properties"].as_object();
     let known: Vec<_> = properties.into_iter().flatten().map(|(k, _)| &**k).collect();
-    let mut message = format!("unknown key; allowed here: {}", known.join(", "));
-    if let Some(close) = words::closest(key, &known) {
-        message += &format!(" (did you mean {close}?)");
-    }
-    Fault::new(words::join(path, key), message)
+    Fault::new(words::join(path, key), words::unknown_key(key, &known))
 }
 
 fn choice(names: &[&str], value: &Value, path: &str) -> Result<(), Fault> {

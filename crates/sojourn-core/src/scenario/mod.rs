@@ -10,8 +10,8 @@ pub mod file;
 mod overlay;
 pub mod schema;
 mod shape;
-mod text;
-mod words;
+pub(crate) mod text;
+pub(crate) mod words;
 
 pub use check::Problem;
 pub use file::{Variant, load};

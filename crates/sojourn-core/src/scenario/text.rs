@@ -11,7 +11,7 @@ use super::words;
 const DEEPEST: usize = 32;
 
 /// A file.
-pub(super) fn document(text: &str) -> Result<Value, Fault> {
+pub(crate) fn document(text: &str) -> Result<Value, Fault> {
     let table = DeTable::parse(text).map_err(|error| not_toml(text, &error))?;
     table_value(table.get_ref(), "", 0)
 }

@@ -1,4 +1,4 @@
-//! The words of messages about scenarios.
+//! The words of messages about what people wrote.
 
 use serde_json::Value;
 
@@ -12,7 +12,7 @@ pub(super) fn quoted(text: &str) -> String {
 }
 
 /// What a value is.
-pub(super) fn found(value: &Value) -> String {
+pub(crate) fn found(value: &Value) -> String {
     match value {
         Value::Null => "nothing".to_owned(),
         Value::Bool(_) | Value::Number(_) => value.to_string(),
@@ -28,7 +28,7 @@ pub(super) fn found(value: &Value) -> String {
 }
 
 /// The path of a key in the table or list at `path`, as `--set` takes it.
-pub(super) fn join(path: &str, key: &str) -> String {
+pub(crate) fn join(path: &str, key: &str) -> String {
     let is_bare = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     let key = if !key.is_empty() && key.chars().all(is_bare) {
         key.to_owned()
@@ -43,6 +43,15 @@ pub(super) fn first_sentence(description: &str) -> String {
     let line = description.replace('\n', " ");
     let end = line.find(". ").unwrap_or(line.len());
     line[..end].trim_end_matches('.').to_owned()
+}
+
+/// That a key is none of those that are known.
+pub(crate) fn unknown_key(key: &str, known: &[&str]) -> String {
+    let mut message = format!("unknown key; allowed here: {}", known.join(", "));
+    if let Some(close) = closest(key, known) {
+        message += &format!(" (did you mean {close}?)");
+    }
+    message
 }
 
 /// The name that `word` is most likely a misspelling of.

@@ -1,0 +1,167 @@
+//! Configuration files of cable modems: bytes to a tree of TLVs, the tree to a typed view, and back.
+//!
+//! A file is a row of TLVs, each a byte for its type, a byte for the length of its value, and the
+//! value, which may be a row of TLVs itself; then an end marker and padding (CM-SP-MULPI Annex C and
+//! D). [`table`] says which types are known; others are kept and handed on as they are.
+//!
+//! Nothing here knows of scenarios.
+//!
+//! Left out: files of PacketCable adapters, whose type 64 has two bytes of length, and the extended
+//! CMTS MIC of DOCSIS 3.0.
+
+mod digest;
+pub mod leaf;
+mod rules;
+mod settings;
+pub mod table;
+mod tree;
+pub mod view;
+
+use serde_json::Value;
+
+pub use digest::Secret;
+pub use tree::{Content, Tlv};
+pub use view::ModemConfig;
+
+use crate::scenario::{Problem, check, text, words};
+
+/// A file: its TLVs without the end marker, and how many zeros follow that.
+#[derive(Clone, Debug, PartialEq)]
+pub struct File {
+    tlvs: Vec<Tlv>,
+    padding: usize,
+}
+
+impl File {
+    /// Reads a file, which `source` names in messages.
+    ///
+    /// # Errors
+    /// The byte at fault, the key of its TLV, what was found there and what is allowed.
+    pub fn decode(bytes: &[u8], source: &str) -> Result<Self, Problem> {
+        let read = || {
+            let (tlvs, padding) = tree::read_file(bytes)?;
+            rules::check(&tlvs)?;
+            Ok(Self { tlvs, padding })
+        };
+        read().map_err(|fault: Fault| fault.of(source))
+    }
+
+    /// The bytes of the file; those of a decoded file are the bytes it was read from.
+    pub fn encode(&self) -> Vec<u8> {
+        tree::file_bytes(&self.tlvs, self.padding)
+    }
+
+    /// The TLVs in the file's order.
+    pub fn tlvs(&self) -> &[Tlv] {
+        &self.tlvs
+    }
+
+    /// What the file sets, typed. It has no digests and does not tell the order of types.
+    pub fn view(&self) -> ModemConfig {
+        let settings = Value::Object(settings::of(&self.tlvs));
+        serde_json::from_value(settings).expect("a test holds the view to the table")
+    }
+
+    /// A file with these settings and a CM MIC; and a CMTS MIC, if its secret is known.
+    ///
+    /// # Errors
+    /// As of [`File::decode`], with the key of the setting instead of a byte.
+    pub fn from_view(view: &ModemConfig, secret: Option<Secret>) -> Result<Self, Problem> {
+        let settings = serde_json::to_value(view).expect("a view is plain data");
+        Self::from_settings(&settings, secret).map_err(|fault| fault.of(""))
+    }
+
+    /// The settings as TOML, without digests.
+    pub fn to_toml(&self) -> String {
+        toml::to_string_pretty(&settings::of(&self.tlvs)).expect("settings have no null")
+    }
+
+    /// A file with the settings of a TOML text, which `source` names in messages; digests as in
+    /// [`File::from_view`].
+    ///
+    /// # Errors
+    /// As of [`File::decode`], with the key of the setting instead of a byte.
+    pub fn from_toml(text: &str, source: &str, secret: Option<Secret>) -> Result<Self, Problem> {
+        let document = text::document(text).map_err(Fault::from);
+        let file = document.and_then(|settings| Self::from_settings(&settings, secret));
+        file.map_err(|fault| fault.of(source))
+    }
+
+    fn from_settings(settings: &Value, secret: Option<Secret>) -> Result<Self, Fault> {
+        let settled = settings::tlvs(settings).and_then(|tlvs| rules::check(&tlvs).map(|()| tlvs));
+        let mut tlvs = settled.map_err(|fault| Fault { offset: None, ..fault })?;
+        digest::append(&mut tlvs, secret);
+        // CM-SP-MULPI C.1.2.2: padded to a whole number of 32-bit words, after the end marker.
+        let size = tree::size(&tlvs) + 1;
+        Ok(Self { padding: size.next_multiple_of(4) - size, tlvs })
+    }
+
+    /// The tree as plain data: lists of tables with `type` (24.8), `offset`, `name`, `key`, and either
+    /// `value` with its `unit` or `children`. What is not known has neither name nor key.
+    pub fn to_json(&self) -> Value {
+        tree::shown(&self.tlvs, "")
+    }
+
+    /// Checks both digests.
+    ///
+    /// # Errors
+    /// The digest that is missing or differs, as of [`File::decode`].
+    pub fn verify(&self, secret: Secret, source: &str) -> Result<(), Problem> {
+        digest::verify(&self.tlvs, secret).map_err(|fault| fault.of(source))
+    }
+}
+
+/// What is wrong, before it is known in which file.
+#[derive(Clone, Debug, PartialEq)]
+struct Fault {
+    /// Where in a binary file.
+    offset: Option<usize>,
+    /// Key path, empty for the whole.
+    path: String,
+    /// What was found and what is allowed.
+    message: String,
+}
+
+impl Fault {
+    /// A fault of a TLV at an offset, before its key is known.
+    fn at(offset: usize, message: impl Into<String>) -> Self {
+        Self { offset: Some(offset), path: String::new(), message: message.into() }
+    }
+
+    /// A fault of a setting.
+    fn here(message: impl Into<String>) -> Self {
+        Self { offset: None, path: String::new(), message: message.into() }
+    }
+
+    /// This fault, of something inside the TLV with this key path.
+    fn under(self, outer: &str) -> Self {
+        let path = match (outer, &*self.path) {
+            ("", inner) => inner.to_owned(),
+            (outer, "") => outer.to_owned(),
+            (outer, inner) => format!("{outer}.{inner}"),
+        };
+        Self { path, ..self }
+    }
+
+    fn of(self, source: &str) -> Problem {
+        let byte = self.offset.map(|offset| format!("byte {offset}"));
+        let key = (!self.path.is_empty()).then_some(self.path);
+        let path = byte.into_iter().chain(key).collect::<Vec<_>>().join(": ");
+        Problem { source: source.to_owned(), path, message: self.message }
+    }
+}
+
+impl From<check::Fault> for Fault {
+    fn from(fault: check::Fault) -> Self {
+        Self { offset: None, path: fault.path, message: fault.message }
+    }
+}
+
+/// The key path of the next TLV of this type beside those before it.
+fn step(row: Option<&table::Row>, before: &[Tlv]) -> String {
+    let alike = before.iter().filter(|tlv| tlv.row == row).count();
+    match row {
+        Some(row) if !row.repeats() => row.key.to_owned(),
+        _ => words::join(row.map_or(settings::UNKNOWN, |row| row.key), &alike.to_string()),
+    }
+}

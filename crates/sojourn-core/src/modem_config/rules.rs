@@ -1,0 +1,113 @@
+//! What must hold between the TLVs of a file.
+
+use std::collections::BTreeMap;
+
+use super::table::{FILE, Kind, Table};
+use super::tree::{Content, Tlv};
+use super::{Fault, step};
+
+/// Types inside types, as 24.1 is `[24, 1]`.
+type Path = &'static [u8];
+
+/// References of which each is used once (CM-SP-MULPI C.2.2.5.1, C.2.1.4.1). The specification has
+/// references of classifiers unique in a file; files that count each direction anew are let pass.
+const UNIQUE: &[&[Path]] =
+    &[&[&[24, 1], &[25, 1]], &[&[70, 1], &[71, 1]], &[&[22, 1]], &[&[23, 1]], &[&[60, 1]]];
+
+/// References that must be among others.
+const KNOWN: &[(Path, Path)] = &[
+    (&[22, 3], &[24, 1]),
+    (&[23, 3], &[25, 1]),
+    (&[24, 36], &[70, 1]),
+    (&[25, 36], &[71, 1]),
+    (&[70, 42, 1], &[24, 1]),
+    (&[71, 42, 1], &[25, 1]),
+];
+
+/// The first fault of the TLVs of a file.
+pub(super) fn check(tlvs: &[Tlv]) -> Result<(), Fault> {
+    counts(tlvs, FILE, 0)?;
+    UNIQUE.iter().try_for_each(|paths| unique(tlvs, paths))?;
+    KNOWN.iter().try_for_each(|(path, among)| known(tlvs, path, among))
+}
+
+/// As many of each type as there may be.
+fn counts(tlvs: &[Tlv], table: Table, offset: usize) -> Result<(), Fault> {
+    for row in table.rows() {
+        let mut alike = tlvs.iter().filter(|tlv| tlv.number == row.number);
+        if row.required && alike.clone().next().is_none() {
+            let message = format!("missing; allowed: {}", row.allowed());
+            return Err(Fault::at(offset, message).under(row.key));
+        }
+        if let Some(extra) = alike.nth(row.most) {
+            let (nth, most) = (row.most + 1, row.most);
+            let message = format!("found number {nth} of this type; allowed: {most} or fewer");
+            return Err(Fault::at(extra.offset, message).under(row.key));
+        }
+    }
+    for (i, tlv) in tlvs.iter().enumerate() {
+        if let Some(Kind::Nested(table)) = tlv.row.map(|row| row.kind) {
+            let inside = counts(tlv.children(), table, tlv.offset);
+            inside.map_err(|fault| fault.under(&step(tlv.row, &tlvs[..i])))?;
+        }
+    }
+    Ok(())
+}
+
+/// A reference that stands in a file.
+struct Reference {
+    number: u64,
+    offset: usize,
+    path: String,
+}
+
+impl Reference {
+    fn fault(&self, message: String) -> Fault {
+        Fault::at(self.offset, message).under(&self.path)
+    }
+}
+
+fn unique(tlvs: &[Tlv], paths: &[Path]) -> Result<(), Fault> {
+    let mut used = BTreeMap::new();
+    for reference in paths.iter().flat_map(|path| references(tlvs, path)) {
+        let number = reference.number;
+        if let Some(first) = used.get(&number) {
+            let message = format!("found {number}, which {first} has; allowed: another number");
+            return Err(reference.fault(message));
+        }
+        used.insert(number, reference.path);
+    }
+    Ok(())
+}
+
+fn known(tlvs: &[Tlv], path: Path, among: Path) -> Result<(), Fault> {
+    let numbers: Vec<_> = references(tlvs, among).iter().map(|other| other.number).collect();
+    let lost = references(tlvs, path).into_iter().find(|r| !numbers.contains(&r.number));
+    lost.map_or(Ok(()), |reference| {
+        let key = FILE.numbered(among[0]).map_or("", |row| row.key);
+        let numbers: Vec<_> = numbers.iter().map(u64::to_string).collect();
+        let allowed = if numbers.is_empty() { "none".to_owned() } else { numbers.join(", ") };
+        let found = reference.number;
+        Err(reference.fault(format!("found {found}; allowed: a reference of {key}: {allowed}")))
+    })
+}
+
+/// The references at a path of types.
+fn references(tlvs: &[Tlv], path: &[u8]) -> Vec<Reference> {
+    let at_path = tlvs.iter().enumerate().filter(|(_, tlv)| tlv.number == path[0]);
+    at_path
+        .flat_map(|(i, tlv)| {
+            let key = step(tlv.row, &tlvs[..i]);
+            match &tlv.content {
+                Content::Nested(inner) => references(inner, &path[1..])
+                    .into_iter()
+                    .map(|inner| Reference { path: format!("{key}.{}", inner.path), ..inner })
+                    .collect(),
+                Content::Bytes(_) => {
+                    let number = tlv.value().as_u64().unwrap_or_default();
+                    vec![Reference { number, offset: tlv.offset, path: key }]
+                }
+            }
+        })
+        .collect()
+}

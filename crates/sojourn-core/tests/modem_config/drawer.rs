@@ -1,0 +1,139 @@
+//! Settings drawn from all that the table of types allows.
+
+use serde_json::{Map, Value, json};
+use sojourn_core::engine::rng::Rng;
+use sojourn_core::modem_config::leaf::Leaf;
+use sojourn_core::modem_config::table::{FILE, Kind, Row, Table};
+
+/// References are made to fit after they are drawn.
+const REFERENCES: [&str; 3] = ["reference", "flow_reference", "aggregate_reference"];
+
+/// Draws settings.
+pub struct Drawer(Rng);
+
+impl Drawer {
+    pub fn new(seed: u64) -> Self {
+        Self(Rng::named(seed, "settings"))
+    }
+
+    /// Settings of a file, in which all references fit.
+    pub fn settings(&mut self) -> Value {
+        let mut settings = self.table(FILE);
+        let mut next = 1;
+        for key in ["upstream_service_flows", "downstream_service_flows"] {
+            number(&mut settings, key, &mut next);
+        }
+        for key in ["upstream_classifiers", "downstream_classifiers", "upstream_drop_classifiers"] {
+            number(&mut settings, key, &mut 1);
+        }
+        number(&mut settings, "upstream_aggregates", &mut 1);
+        number(&mut settings, "downstream_aggregates", &mut 1000);
+        self.link(
+            &mut settings,
+            "upstream_classifiers",
+            "flow_reference",
+            "upstream_service_flows",
+        );
+        self.link(
+            &mut settings,
+            "upstream_service_flows",
+            "aggregate_reference",
+            "upstream_aggregates",
+        );
+        settings
+    }
+
+    /// Points the key of each entry of a list at some entry of another.
+    fn link(&mut self, settings: &mut Value, from: &str, key: &str, to: &str) {
+        let targets = settings[to].as_array().cloned().unwrap_or_default();
+        if targets.is_empty() {
+            return;
+        }
+        for entry in settings.get_mut(from).and_then(Value::as_array_mut).into_iter().flatten() {
+            let target = &targets[self.below(targets.len() as u64) as usize];
+            entry[key] = target["reference"].clone();
+        }
+    }
+
+    fn below(&mut self, n: u64) -> u64 {
+        self.0.below(n)
+    }
+
+    /// About two thirds of the keys.
+    fn table(&mut self, table: Table) -> Value {
+        let mut settings = Map::new();
+        for row in table.rows() {
+            if row.kind != Kind::Digest && !REFERENCES.contains(&row.key) && self.below(3) > 0 {
+                let value = self.row(row);
+                settings.insert(row.key.to_owned(), value);
+            }
+        }
+        // Types from 200 to 254 are nowhere known.
+        let unknown = (0..self.below(3)).map(|_| {
+            let length = self.below(4) as usize;
+            json!({"type": 200 + self.below(55), "hex": "c7".repeat(length)})
+        });
+        let unknown: Vec<_> = unknown.collect();
+        if !unknown.is_empty() {
+            settings.insert("unknown".to_owned(), Value::Array(unknown));
+        }
+        Value::Object(settings)
+    }
+
+    fn row(&mut self, row: &Row) -> Value {
+        if row.repeats() {
+            let count = 1 + self.below(3);
+            (0..count).map(|_| self.one(row)).collect()
+        } else {
+            self.one(row)
+        }
+    }
+
+    fn one(&mut self, row: &Row) -> Value {
+        match row.kind {
+            Kind::Nested(table) => self.table(table),
+            Kind::Leaf(leaf) => self.leaf(leaf),
+            Kind::Digest => unreachable!("digests are not set"),
+        }
+    }
+
+    fn leaf(&mut self, leaf: Leaf) -> Value {
+        match leaf {
+            Leaf::Number { min, max, .. } => match self.below(4) {
+                0 => min.into(),
+                1 => max.into(),
+                _ => (u64::from(min) + self.below(u64::from(max - min) + 1)).into(),
+            },
+            Leaf::Flag => (self.below(2) == 1).into(),
+            Leaf::Word(words) => words[self.below(words.len() as u64) as usize].1.into(),
+            Leaf::Octets(names) => names
+                .iter()
+                .map(|name| ((*name).to_owned(), Value::from(self.below(256))))
+                .collect(),
+            Leaf::Text { max, .. } => {
+                "~".repeat(1 + self.below(max.min(20) as u64) as usize).into()
+            }
+            Leaf::Hex { min, max } => {
+                let most = max.min(min + 20);
+                let length = min as u64 + self.below((most - min) as u64 + 1);
+                (0..length).map(|_| format!("{:02x}", self.below(256))).collect::<String>().into()
+            }
+            Leaf::Ipv4 => std::net::Ipv4Addr::from(self.0.bits() as u32).to_string().into(),
+            Leaf::Ipv6 => {
+                let halves = u128::from(self.0.bits()) << 64 | u128::from(self.0.bits());
+                std::net::Ipv6Addr::from(halves).to_string().into()
+            }
+        }
+    }
+}
+
+/// Gives each entry of a list a number of its own.
+fn number(settings: &mut Value, key: &str, next: &mut u64) {
+    let Some(entries) = settings.get_mut(key).and_then(Value::as_array_mut) else {
+        return;
+    };
+    for entry in entries {
+        entry["reference"] = (*next).into();
+        *next += 1;
+    }
+}

@@ -1,0 +1,265 @@
+//! What is refused, where, and in which words.
+
+use sojourn_core::modem_config::File;
+
+use super::{HOME, decoded};
+
+fn refusal(bytes: &[u8]) -> String {
+    File::decode(bytes, "modem.cfg").expect_err("refused").to_string()
+}
+
+fn toml_refusal(text: &str) -> String {
+    File::from_toml(text, "modem.toml", None).expect_err(text).to_string()
+}
+
+/// A file with this and the end marker.
+fn ended(tlvs: &[&[u8]]) -> Vec<u8> {
+    let mut bytes = tlvs.concat();
+    bytes.push(255);
+    bytes
+}
+
+/// A service flow of type 24 or 25 with this reference.
+fn flow(number: u8, reference: u8) -> Vec<u8> {
+    vec![number, 4, 1, 2, 0, reference]
+}
+
+#[test]
+fn files_that_end_early() {
+    let end = "found the end of the file; allowed: a TLV or the end marker, 255";
+    assert_eq!(refusal(&[]), format!("modem.cfg: byte 0: {end}"));
+    assert_eq!(refusal(&[3, 1, 1]), format!("modem.cfg: byte 3: {end}"));
+    assert_eq!(
+        refusal(&[3, 1, 1, 18]),
+        "modem.cfg: byte 3: max_cpe: found type 18 without a length; allowed: one byte of length"
+    );
+    assert_eq!(
+        refusal(&[3, 1, 1, 18, 2, 9]),
+        "modem.cfg: byte 3: max_cpe: found a length of 2; allowed: 1 or less, what is left"
+    );
+    // Every part of a real file; its end marker is at 125.
+    for length in 0..=125 {
+        assert!(refusal(&HOME[..length]).starts_with("modem.cfg: byte "), "{length}");
+    }
+    assert_eq!(decoded(&HOME[..126]).encode(), HOME[..126]);
+}
+
+#[test]
+fn values_past_the_end_of_what_holds_them() {
+    // 24 has 6 bytes, of which the first TLV takes 4; 24.8 says 4 bytes and the flow has none left,
+    // though the file has.
+    let bytes = ended(&[&[24, 6, 1, 2, 0, 1, 8, 4], &[0, 0, 0, 1]]);
+    assert_eq!(
+        refusal(&bytes),
+        "modem.cfg: byte 6: upstream_service_flows.0.max_sustained_rate: found a length of 4; \
+         allowed: 0 or less, what is left"
+    );
+    assert_eq!(
+        refusal(&ended(&[&[24, 5, 1, 2, 0, 1, 8]])),
+        "modem.cfg: byte 6: upstream_service_flows.0.max_sustained_rate: found type 8 without a \
+         length; allowed: one byte of length"
+    );
+    assert_eq!(
+        refusal(&ended(&[&[99, 0], &[98, 3, 1]])),
+        "modem.cfg: byte 2: unknown.1: found a length of 3; allowed: 2 or less, what is left"
+    );
+}
+
+#[test]
+fn values_of_the_wrong_length_or_out_of_range() {
+    assert_eq!(
+        refusal(&ended(&[&[3, 2, 0, 1]])),
+        "modem.cfg: byte 0: network_access: found 2 bytes; allowed: 1 byte"
+    );
+    assert_eq!(
+        refusal(&ended(&[&[18, 1, 4], &[3, 1, 2]])),
+        "modem.cfg: byte 3: network_access: found 2; allowed: true, false"
+    );
+    let flow = |inner: &[u8]| [&[24, inner.len() as u8 + 4, 1, 2, 0, 1], inner].concat();
+    assert_eq!(
+        refusal(&ended(&[&flow(&[7, 1, 8])])),
+        "modem.cfg: byte 6: upstream_service_flows.0.traffic_priority: found 8; allowed: a whole \
+         number from 0 to 7"
+    );
+    assert_eq!(
+        refusal(&ended(&[&flow(&[15, 1, 0])])),
+        "modem.cfg: byte 6: upstream_service_flows.0.scheduling: found 0; allowed: undefined, \
+         best_effort, non_real_time_polling, real_time_polling, ugs_with_activity_detection, ugs, \
+         proactive_grants"
+    );
+    assert_eq!(
+        refusal(&ended(&[&flow(&[35, 4, 2, 2, 1, 0])])),
+        "modem.cfg: byte 8: upstream_service_flows.0.buffer_control.target_bytes: found 2 bytes; \
+         allowed: 4 bytes"
+    );
+    assert_eq!(
+        refusal(&ended(&[&[6, 1, 0]])),
+        "modem.cfg: byte 0: cm_mic: found 1 byte; allowed: 16 bytes"
+    );
+}
+
+#[test]
+fn more_of_a_type_than_there_may_be() {
+    assert_eq!(
+        refusal(&ended(&[&[3, 1, 1], &[3, 1, 1]])),
+        "modem.cfg: byte 3: network_access: found number 2 of this type; allowed: 1 or fewer"
+    );
+    let flows: Vec<_> = (1..=33).map(|reference| flow(25, reference)).collect();
+    let most: Vec<&[u8]> = flows.iter().take(32).map(Vec::as_slice).collect();
+    assert_eq!(decoded(&ended(&most)).view().downstream_service_flows.len(), 32);
+    let more: Vec<&[u8]> = flows.iter().map(Vec::as_slice).collect();
+    // 32 flows of 6 bytes come before.
+    assert_eq!(
+        refusal(&ended(&more)),
+        "modem.cfg: byte 192: downstream_service_flows: found number 33 of this type; allowed: 32 \
+         or fewer"
+    );
+}
+
+#[test]
+fn references() {
+    assert_eq!(
+        refusal(&ended(&[&[3, 1, 1], &[24, 3, 6, 1, 7]])),
+        "modem.cfg: byte 3: upstream_service_flows.0.reference: missing; allowed: a whole number \
+         from 1 to 65535"
+    );
+    assert_eq!(
+        refusal(&ended(&[&flow(24, 1), &flow(24, 2), &flow(25, 2)])),
+        "modem.cfg: byte 14: downstream_service_flows.0.reference: found 2, which \
+         upstream_service_flows.1.reference has; allowed: another number"
+    );
+    let classifier = |number, flow| [number, 7, 1, 1, 1, 3, 2, 0, flow];
+    assert_eq!(
+        refusal(&ended(&[&classifier(22, 2), &flow(24, 1), &flow(25, 2)])),
+        "modem.cfg: byte 5: upstream_classifiers.0.flow_reference: found 2; allowed: a reference of \
+         upstream_service_flows: 1"
+    );
+    assert_eq!(
+        refusal(&ended(&[&classifier(23, 2), &flow(24, 2)])),
+        "modem.cfg: byte 5: downstream_classifiers.0.flow_reference: found 2; allowed: a reference \
+         of downstream_service_flows: none"
+    );
+    assert_eq!(
+        refusal(&ended(&[&classifier(22, 1), &classifier(22, 1), &flow(24, 1)])),
+        "modem.cfg: byte 11: upstream_classifiers.1.reference: found 1, which \
+         upstream_classifiers.0.reference has; allowed: another number"
+    );
+    // Each direction may count its classifiers anew.
+    decoded(&ended(&[&classifier(22, 1), &classifier(23, 2), &flow(24, 1), &flow(25, 2)]));
+    assert_eq!(
+        refusal(&ended(&[&[24, 8, 1, 2, 0, 1, 36, 2, 0, 7]])),
+        "modem.cfg: byte 6: upstream_service_flows.0.aggregate_reference: found 7; allowed: a \
+         reference of upstream_aggregates: none"
+    );
+    assert_eq!(
+        refusal(&ended(&[&flow(24, 1), &[70, 10, 1, 2, 0, 1, 42, 4, 1, 2, 0, 9]])),
+        "modem.cfg: byte 14: upstream_aggregates.0.low_latency.reference: found 9; allowed: a \
+         reference of upstream_service_flows: 1"
+    );
+}
+
+#[test]
+fn what_is_no_modem_file() {
+    assert_eq!(
+        refusal(&[254, 1, 1, 64, 0, 2, 1, 2, 254, 1, 255]),
+        "modem.cfg: byte 0: found type 254, with which files for PacketCable adapters begin; \
+         allowed: files for cable modems"
+    );
+    assert_eq!(
+        refusal(&[3, 1, 1, 255, 0, 7]),
+        "modem.cfg: byte 5: found 7 after the end marker; allowed: zeros"
+    );
+    assert_eq!(
+        refusal(&[3, 1, 1, 0, 255]),
+        "modem.cfg: byte 3: found padding, 0; allowed: a TLV or the end marker, 255"
+    );
+}
+
+#[test]
+fn toml_that_is_refused() {
+    assert_eq!(
+        toml_refusal("max_cpee = 4"),
+        "modem.toml: max_cpee: unknown key; allowed here: downstream_frequency_hz, \
+         upstream_channel, network_access, software_upgrade_file, snmp_mib_objects, \
+         baseline_privacy, max_cpe, tftp_timestamp_s, tftp_modem_address, software_upgrade_server, \
+         upstream_classifiers, downstream_classifiers, upstream_service_flows, \
+         downstream_service_flows, max_classifiers, privacy_enable, docsis_2_mode, extensions, \
+         upstream_drop_classifiers, default_upstream_target_buffer_ms, upstream_aggregates, \
+         downstream_aggregates, upstream_aqm_disable, low_latency_disable, unknown (did you mean \
+         max_cpe?)"
+    );
+    assert_eq!(
+        toml_refusal("max_cpe = 4\nmax_cpe = 5"),
+        "modem.toml: line 2, column 1: found \"max_cpe\" (duplicate key); allowed: TOML"
+    );
+    assert_eq!(
+        toml_refusal("max_cpe = 256"),
+        "modem.toml: max_cpe: found 256; allowed: a whole number from 0 to 255"
+    );
+    assert_eq!(
+        toml_refusal("[[upstream_service_flows]]\nreference = 1\naqm = { disable = 1 }"),
+        "modem.toml: upstream_service_flows.0.aqm.disable: found 1; allowed: true, false"
+    );
+    assert_eq!(
+        toml_refusal("upstream_service_flows = 1"),
+        "modem.toml: upstream_service_flows: found 1; allowed: a list"
+    );
+    assert_eq!(
+        toml_refusal("upstream_service_flows = [1]"),
+        "modem.toml: upstream_service_flows.0: found 1; allowed: a table"
+    );
+    assert_eq!(
+        toml_refusal("[[upstream_service_flows]]\nqos_set = 7"),
+        "modem.toml: upstream_service_flows.0.reference: missing; allowed: a whole number from 1 \
+         to 65535"
+    );
+    assert_eq!(
+        toml_refusal(
+            "[[upstream_service_flows]]\nreference = 1\n[[downstream_service_flows]]\nreference = 1"
+        ),
+        "modem.toml: downstream_service_flows.0.reference: found 1, which \
+         upstream_service_flows.0.reference has; allowed: another number"
+    );
+    assert_eq!(
+        toml_refusal("cm_mic = '00'"),
+        "modem.toml: cm_mic: found a digest; allowed: none, it is computed when a file is written"
+    );
+}
+
+#[test]
+fn unknown_types_that_are_refused() {
+    assert_eq!(
+        toml_refusal("unknown = [{ type = 24, hex = '' }]"),
+        "modem.toml: unknown.0.type: found 24, which is upstream_service_flows; allowed: other types"
+    );
+    assert_eq!(
+        toml_refusal("unknown = [{ type = 255, hex = '' }]"),
+        "modem.toml: unknown.0.type: found 255; allowed: a whole number from 1 to 254"
+    );
+    assert_eq!(
+        toml_refusal("unknown = [{ type = 99, hex = 'f' }]"),
+        "modem.toml: unknown.0.hex: found a string \"f\"; allowed: 0 to 255 bytes as hexadecimal \
+         digits"
+    );
+    assert_eq!(
+        toml_refusal("unknown = [{ type = 99 }]"),
+        "modem.toml: unknown.0: found a table; allowed: a table of type, hex"
+    );
+}
+
+/// A value has one byte of length.
+#[test]
+fn more_than_a_length_can_tell() {
+    let flow = |bytes: usize| {
+        let hex = "00".repeat(bytes);
+        format!(
+            "upstream_service_flows = [{{ reference = 1, unknown = [{{ type = 99, hex = '{hex}' }}] }}]"
+        )
+    };
+    // The reference takes 4 bytes and the head of the unknown TLV 2: 255 - 6 = 249.
+    assert!(File::from_toml(&flow(249), "modem.toml", None).is_ok());
+    assert_eq!(
+        toml_refusal(&flow(250)),
+        "modem.toml: upstream_service_flows.0: found 256 bytes in all; allowed: 255 or fewer"
+    );
+}

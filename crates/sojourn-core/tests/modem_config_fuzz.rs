@@ -1,0 +1,126 @@
+//! Modem files with random bytes, and real ones with random changes: none of them breaks the reader,
+//! and what is read is written as it was.
+//!
+//! `FUZZ_SECONDS` says for how long (3), `FUZZ_SEED` with which sequence it begins (0). A failure
+//! prints the seed of its sequence.
+
+mod fuzz_kit;
+
+use sojourn_core::engine::rng::Rng;
+use sojourn_core::modem_config::{File, Tlv};
+
+const HOME: &[u8] = include_bytes!("../../../tests/data/modem-configs/home-5x20.cm");
+const GIGABIT: &[u8] = include_bytes!("../../../tests/data/modem-configs/gigabit-voice.cm");
+/// Files of each sequence.
+const FILES: u64 = 16;
+/// Bytes that mean something.
+const TELLING: [u8; 16] = [0, 1, 2, 3, 4, 6, 7, 8, 22, 24, 25, 35, 40, 42, 254, 255];
+
+fn byte(rng: &mut Rng) -> u8 {
+    match rng.below(3) {
+        0 => rng.bits() as u8,
+        _ => TELLING[rng.below(TELLING.len() as u64) as usize],
+    }
+}
+
+/// One of the real files with a few changes.
+fn mutated(rng: &mut Rng) -> Vec<u8> {
+    let mut file = [HOME, GIGABIT][rng.below(2) as usize].to_vec();
+    for _ in 0..=rng.below(3) {
+        match rng.below(2) {
+            0 => change_bytes(&mut file, rng),
+            _ => change_tlvs(&mut file, rng),
+        }
+    }
+    file
+}
+
+/// Sets a byte, takes one out, puts one in or cuts the rest off.
+fn change_bytes(file: &mut Vec<u8>, rng: &mut Rng) {
+    let at = rng.below(file.len() as u64) as usize;
+    match rng.below(8) {
+        0 => file.truncate(at + 1),
+        1 => file.insert(at, byte(rng)),
+        2 if file.len() > 1 => drop(file.remove(at)),
+        _ => file[at] = byte(rng),
+    }
+}
+
+/// Takes out one of the TLVs at the top, or puts one in again somewhere, if it is a file.
+fn change_tlvs(file: &mut Vec<u8>, rng: &mut Rng) {
+    let Ok(tree) = File::decode(file, "") else {
+        return;
+    };
+    let mut starts: Vec<_> = tree.tlvs().iter().map(Tlv::offset).collect();
+    starts.push(starts.last().map_or(0, |last| last + 2 + usize::from(file[last + 1])));
+    let mut any = || rng.below(starts.len() as u64) as usize;
+    let (from, to) = (any(), any());
+    let range = starts[from]..*starts.get(from + 1).unwrap_or(&starts[from]);
+    if from < to {
+        file.drain(range);
+    } else {
+        let piece = file[range].to_vec();
+        file.splice(starts[to]..starts[to], piece);
+    }
+}
+
+fn garbage(rng: &mut Rng) -> Vec<u8> {
+    let length = rng.below(300);
+    let mut file: Vec<_> = (0..length).map(|_| byte(rng)).collect();
+    if rng.below(2) == 0 {
+        file.push(255);
+    }
+    file
+}
+
+/// Says whether it was a file.
+fn check(bytes: &[u8]) -> bool {
+    let file = match File::decode(bytes, "modem.cfg") {
+        Ok(file) => file,
+        Err(problem) => {
+            let text = problem.to_string();
+            assert!(text.starts_with("modem.cfg: byte ") && text.contains("; allowed: "), "{text}");
+            return false;
+        }
+    };
+    assert_eq!(file.encode(), bytes);
+    assert!(file.to_json().is_array());
+    // What was read can be written: the same settings, and no key is refused.
+    let again = File::from_view(&file.view(), None).unwrap_or_else(|problem| panic!("{problem}"));
+    assert_eq!(again.view(), file.view());
+    let again = File::from_toml(&file.to_toml(), "", None).unwrap_or_else(|p| panic!("{p}"));
+    assert_eq!(again.view(), file.view());
+    true
+}
+
+/// Says on a failure how to come back to it.
+struct Sequence(u64);
+
+impl Drop for Sequence {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("FUZZ_SEED={} reproduces it", self.0);
+        }
+    }
+}
+
+/// Says how many files were read.
+fn run(seed: u64) -> u64 {
+    let sequence = Sequence(seed);
+    let mut rng = Rng::named(sequence.0, "modem files");
+    let mut file = || if rng.below(4) == 0 { garbage(&mut rng) } else { mutated(&mut rng) };
+    (0..FILES).filter(|_| check(&file())).count() as u64
+}
+
+#[test]
+fn no_file_breaks_the_reader() {
+    fuzz_kit::run("files read", run);
+}
+
+/// A fair share of the changed files is read, else the checks above would see nothing.
+#[test]
+fn changes_do_not_break_every_file() {
+    let read: u64 = (0..100).map(run).sum();
+    // 100 sequences of 16 files; one in twenty would do.
+    assert!(read >= 80, "{read}");
+}

@@ -1,0 +1,61 @@
+//! Configuration files of modems.
+
+use pyo3::prelude::*;
+use sojourn_core::modem_config::{File, Secret};
+use sojourn_core::scenario::Problem;
+
+use crate::ConfigError;
+use crate::panics::caught;
+use crate::problem::about;
+
+/// A modem's configuration file, read and checked.
+#[pyclass(frozen, module = "sojourn._sojourn")]
+pub struct ConfigFile(File);
+
+#[pymethods]
+impl ConfigFile {
+    /// Reads a binary file, which `source` names in messages.
+    #[staticmethod]
+    fn from_bytes(py: Python<'_>, content: &[u8], source: &str) -> PyResult<Self> {
+        caught(|| File::decode(content, source))?.map(Self).map_err(|problem| refused(py, &problem))
+    }
+
+    /// Makes a file of settings in TOML, which `source` names in messages; it has a CMTS MIC if the
+    /// secret is given.
+    #[staticmethod]
+    #[pyo3(signature = (text, source, secret=None))]
+    fn from_toml(
+        py: Python<'_>,
+        text: &str,
+        source: &str,
+        secret: Option<&[u8]>,
+    ) -> PyResult<Self> {
+        caught(|| File::from_toml(text, source, secret.map(Secret)))?
+            .map(Self)
+            .map_err(|problem| refused(py, &problem))
+    }
+
+    /// Checks both digests.
+    fn verify(&self, py: Python<'_>, secret: &[u8], source: &str) -> PyResult<()> {
+        caught(|| self.0.verify(Secret(secret), source))?.map_err(|problem| refused(py, &problem))
+    }
+
+    /// The binary file.
+    fn to_bytes(&self) -> PyResult<Vec<u8>> {
+        caught(|| self.0.encode())
+    }
+
+    /// The settings, as TOML.
+    fn to_toml(&self) -> PyResult<String> {
+        caught(|| self.0.to_toml())
+    }
+
+    /// The tree of TLVs, as JSON.
+    fn to_json(&self) -> PyResult<String> {
+        caught(|| self.0.to_json().to_string())
+    }
+}
+
+fn refused(py: Python<'_>, problem: &Problem) -> PyErr {
+    about(py, problem, ConfigError::new_err)
+}

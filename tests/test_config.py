@@ -1,0 +1,128 @@
+"""`sojourn config`: what is shown, what is written, and what is refused."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import sojourn
+from conftest import ROOT, Cli
+from test_cli_bad_input import assert_refused
+
+DATA = ROOT / "tests" / "data" / "modem-configs"
+HOME = DATA / "home-5x20.cm"
+GIGABIT = DATA / "gigabit-voice.cm"
+KEY = "testkey"
+
+
+def test_show_has_a_line_per_tlv(cli: Cli) -> None:
+    outcome = cli("config", "show", HOME)
+    assert (outcome.returncode, outcome.stderr) == (0, "")
+    lines = [" ".join(line.split()) for line in outcome.stdout.splitlines()]
+    assert lines[0] == "0 3 Network Access Control true"
+    assert "21 24.8 Maximum Sustained Traffic Rate 5000000 bit/s" in lines
+    assert "39 24.15 Service Flow Scheduling Type best_effort" in lines
+    # 24.35 begins at 42: after the flow's 11 bytes of head and before, and 31 bytes of seven TLVs.
+    assert "50 24.35.2 Target Buffer 31250 B" in lines
+    # 7 at the top, 8 in the upstream flow, 3 in its buffer control, 5 in the downstream flow.
+    assert len(lines) == 7 + 8 + 3 + 5
+
+
+def test_unknown_types_are_listed(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "odd.cfg"
+    path.write_bytes(bytes([200, 2, 1, 2, 255]))
+    assert cli("config", "show", path).stdout.split() == ["0", "200", "(unknown)", "0102"]
+    tree = json.loads(cli("config", "show", path, "--json").stdout)
+    assert tree == [{"type": "200", "offset": 0, "value": "0102"}]
+
+
+def test_json_has_the_tree(cli: Cli) -> None:
+    tree = json.loads(cli("config", "show", GIGABIT, "--json").stdout)
+    assert [node["type"] for node in tree] == ["3", "18", "22", "24", "24", "25", "6", "7"]
+    aqm = tree[3]["children"][-1]
+    assert aqm["name"] == "AQM Encodings"
+    assert [node["value"] for node in aqm["children"]] == [False, 15]
+    assert aqm["children"][1]["unit"] == "ms"
+
+
+@pytest.mark.parametrize("file", [HOME, GIGABIT])
+def test_what_show_prints_write_reads(cli: Cli, tmp_path: Path, file: Path) -> None:
+    settings = tmp_path / "settings.toml"
+    settings.write_text(cli("config", "show", file, "--toml").stdout)
+    out = tmp_path / "deep" / "new.cfg"
+    outcome = cli("config", "write", out, "--from", settings, "--secret", KEY)
+    assert (outcome.returncode, outcome.stderr) == (0, "")
+    assert outcome.stdout == f"{out}: {file.stat().st_size} bytes\n"
+    assert out.read_bytes() == file.read_bytes()
+    assert [path.name for path in out.parent.iterdir()] == ["new.cfg"]
+
+
+def test_without_a_secret_the_cmts_mic_is_left_out(cli: Cli, tmp_path: Path) -> None:
+    settings = tmp_path / "settings.toml"
+    settings.write_text("max_cpe = 4\n")
+    out = tmp_path / "new.cfg"
+    outcome = cli("config", "write", out, "--from", settings)
+    # 3 bytes of max CPE, 18 of the CM MIC, the end marker and 2 of padding.
+    assert outcome.stdout == f"{out}: 24 bytes, without a CMTS MIC: no secret was given\n"
+    assert_refused(cli("config", "show", out, "--secret", KEY), "cmts_mic: missing")
+
+
+def test_a_secret_checks_the_digests(cli: Cli) -> None:
+    assert cli("config", "show", HOME, "--secret", KEY).returncode == 0
+    assert_refused(cli("config", "show", HOME, "--secret", "guess"), "byte 107: cmts_mic: found")
+
+
+def test_python_reads_and_writes_files() -> None:
+    file = sojourn.ConfigFile.from_bytes(HOME.read_bytes(), "home")
+    again = sojourn.ConfigFile.from_toml(file.to_toml(), "home", KEY.encode())
+    assert again.to_bytes() == HOME.read_bytes()
+    with pytest.raises(sojourn.ConfigError) as refusal:
+        sojourn.ConfigFile.from_bytes(b"\x03\x01", "broken")
+    assert (refusal.value.source, refusal.value.path) == ("broken", "byte 0: network_access")
+
+
+def test_bad_files(cli: Cli, tmp_path: Path) -> None:
+    broken = tmp_path / "broken.cfg"
+    broken.write_bytes(HOME.read_bytes()[:40])
+    assert_refused(cli("config", "show", broken), f"{broken}: byte 9: upstream_service_flows.0: ")
+    assert_refused(cli("config", "show", tmp_path), "directory")
+    assert_refused(cli("config", "show", "nowhere.cfg"), "nowhere.cfg")
+    assert_refused(cli("config", "show", HOME, "--json", "--toml"), "--json", "--toml")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (b"max_cpe = 300", "max_cpe: found 300; allowed: a whole number from 0 to 255"),
+        (b"max_cpee = 3", "did you mean max_cpe?"),
+        (b"max_cpe = = 3", "line 1"),
+        (b"# caf\xe9", "not UTF-8 text (byte 5)"),
+    ],
+)
+def test_bad_settings(cli: Cli, tmp_path: Path, text: bytes, words: str) -> None:
+    settings = tmp_path / "settings.toml"
+    settings.write_bytes(text)
+    out = tmp_path / "new.cfg"
+    assert_refused(cli("config", "write", out, "--from", settings), str(settings), words)
+    assert not out.exists()
+
+
+def test_where_nothing_can_be_written(cli: Cli, tmp_path: Path) -> None:
+    settings = tmp_path / "settings.toml"
+    settings.write_text("max_cpe = 4\n")
+    outcome = cli("config", "write", tmp_path, "--from", settings)
+    assert_refused(outcome, f"cannot write {tmp_path}: ")
+    assert [path.name for path in tmp_path.iterdir()] == ["settings.toml"]
+    assert_refused(cli("config", "write", "/proc/new.cfg", "--from", settings), "/proc/new.cfg")
+
+
+def test_help_loads_nothing_heavy() -> None:
+    code = (
+        "import sys; from sojourn.cli import main\n"
+        "try: main(['config', 'show', '--help'])\n"
+        "except SystemExit: pass\n"
+        "print([m for m in ('pyarrow', 'rich.console', 'sojourn._sojourn') if m in sys.modules])"
+    )
+    outcome = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert outcome.stdout.endswith("\n[]\n"), outcome.stdout + outcome.stderr
