@@ -56,6 +56,8 @@ fn packet(flow: u32) -> Packet {
         generation: 0,
         traffic: 0,
         server: 0,
+        home: 0,
+        service_flow: 0,
         size: 1500,
         direction: Direction::Up,
         ecn: Ecn::NotEct,

@@ -142,6 +142,11 @@ pub struct Packet {
     pub traffic: u16,
     /// The server it comes from or goes to.
     pub server: u16,
+    /// The home it comes from or goes to.
+    pub home: u16,
+    /// Which of that home's service flows of its direction it takes, 0 for the primary one: told by
+    /// classifiers when its connection opened.
+    pub service_flow: u8,
     /// Bytes on the wire, headers and framing included.
     pub size: u16,
     /// Which way it travels.

@@ -6,7 +6,7 @@
 mod common;
 
 use common::{HOME_QUEUES, flow, home, queue, scenario, series};
-use sojourn_core::docsis::{Modem, ShapedLink};
+use sojourn_core::docsis::{Modem, Place, ShapedLink};
 use sojourn_core::engine::rng::Rng;
 use sojourn_core::metrics::Ledger;
 use sojourn_core::metrics::results::{Fate, PacketRecord, Results};
@@ -75,7 +75,7 @@ fn a_packet_alone_takes_one_request_and_one_grant() {
              shaping = '{shaping}'"
         ))
         .unwrap();
-        let mut modem = Modem::new(&spec, Dialect::Rfc, 1);
+        let mut modem = Modem::new(&spec, &Place::lone(Dialect::Rfc, 1));
         let mut ledger = Ledger::new(1, false);
         assert_eq!(modem.next_wake(), Time::NEVER);
         modem.accept(Time::from_us(500), packet(Time::from_us(500)), &mut ledger);
@@ -234,6 +234,8 @@ fn packet(now: Time) -> Packet {
         generation: 0,
         traffic: 0,
         server: 0,
+        home: 0,
+        service_flow: 0,
         size: 1500,
         direction: Direction::Down,
         ecn: Ecn::NotEct,
@@ -258,7 +260,7 @@ fn poisson_into_downstream(rho: f64, packets: usize) -> Waits {
     )
     .unwrap();
     let service = Time::from_us(2400);
-    let mut downstream = ShapedLink::downstream(&spec, Dialect::Rfc, 1);
+    let mut downstream = ShapedLink::downstream(&spec, &Place::lone(Dialect::Rfc, 1));
     let mut ledger = Ledger::new(1, false);
     let mut rng = Rng::named(1, &format!("arrivals at {rho}"));
     let mut waits = Waits { waits_ms: Vec::new(), packet_ms: 0.0, end_ms: 0.0 };

@@ -61,7 +61,7 @@ fn loaded(directory: &Path, text: &str) -> Scenario {
 }
 
 fn replay(scenario: &Scenario) -> &Parameters {
-    match &scenario.traffic["noise"] {
+    match &scenario.traffic["noise"].app {
         AppSpec::Replay(replay) => replay,
         other => panic!("{other:?}"),
     }

@@ -14,6 +14,8 @@ pub mod video;
 pub mod web;
 pub mod web_sessions;
 
+use std::ops::Add as _;
+
 use enum_dispatch::enum_dispatch;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -143,15 +145,78 @@ pub struct Done {
     pub viewing: Option<Viewing>,
 }
 
-/// What the viewers of an entry saw: all of them together.
-#[derive(Clone, Copy, Debug, PartialEq)]
+impl Done {
+    /// What both did, the same app in two homes.
+    pub fn and(mut self, other: Self) -> Self {
+        self.pages.extend(other.pages);
+        self.responses.extend(other.responses);
+        Self {
+            transfers_completed: either(
+                self.transfers_completed,
+                other.transfers_completed,
+                u64::add,
+            ),
+            viewing: either(self.viewing, other.viewing, Viewing::plus),
+            ..self
+        }
+    }
+}
+
+/// Both together, or the one there is.
+fn either<T>(one: Option<T>, other: Option<T>, together: impl FnOnce(T, T) -> T) -> Option<T> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(together(one, other)),
+        (one, other) => one.or(other),
+    }
+}
+
+/// What viewers saw, summed over all of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Viewing {
+    /// Segments played.
+    pub played_segments: f64,
+    /// Sum of their rates in Mbps.
+    pub played_mbps: f64,
+    /// Changes of the level.
+    pub adaptations: f64,
+    /// Time since each viewer began, in s.
+    pub watched_s: f64,
+    /// Time since playing first began, in s.
+    pub playing_s: f64,
+    /// How much of that it stood still, in s.
+    pub stalled_s: f64,
+}
+
+impl Viewing {
     /// Mean rate of the video played in Mbps, none if nothing was played.
-    pub rate_mbps: Option<f64>,
+    pub fn rate_mbps(&self) -> Option<f64> {
+        ratio(self.played_mbps, self.played_segments)
+    }
+
     /// Changes of the level per viewer and hour.
-    pub adaptations_per_hour: Option<f64>,
+    pub fn adaptations_per_hour(&self) -> Option<f64> {
+        ratio(self.adaptations, self.watched_s / 3600.0)
+    }
+
     /// Share of the time since playing first began in which it stood still, in percent.
-    pub stalled_percent: Option<f64>,
+    pub fn stalled_percent(&self) -> Option<f64> {
+        ratio(100.0 * self.stalled_s, self.playing_s)
+    }
+
+    fn plus(self, other: Self) -> Self {
+        Self {
+            played_segments: self.played_segments + other.played_segments,
+            played_mbps: self.played_mbps + other.played_mbps,
+            adaptations: self.adaptations + other.adaptations,
+            watched_s: self.watched_s + other.watched_s,
+            playing_s: self.playing_s + other.playing_s,
+            stalled_s: self.stalled_s + other.stalled_s,
+        }
+    }
+}
+
+fn ratio(part: f64, whole: f64) -> Option<f64> {
+    (whole > 0.0).then(|| part / whole)
 }
 
 /// A traffic model.
@@ -259,4 +324,21 @@ pub enum AppSpec {
     OnOff(on_off::Parameters),
     /// The packets of a capture file, as datagrams.
     Replay(replay::Parameters),
+}
+
+impl AppSpec {
+    /// The port of its servers where the scenario names none, as IANA has them: HTTPS, RTP
+    /// (RFC 3551 §8), a game console's, BitTorrent's first, and discard (RFC 863).
+    pub fn default_port(&self) -> u16 {
+        match self {
+            Self::Web(_) | Self::WebSessions(_) | Self::Video(_) | Self::Transfer(_) => 443,
+            Self::Stream(stream) => match stream.purpose {
+                stream::Purpose::Voice => 5004,
+                stream::Purpose::Game => 3074,
+                stream::Purpose::Data => 9,
+            },
+            Self::Torrent(_) => 6881,
+            Self::OnOff(_) | Self::Replay(_) => 9,
+        }
+    }
 }

@@ -349,14 +349,13 @@ impl Video {
     fn viewing(&self, now: Time) -> Viewing {
         let sum = |of: &dyn Fn(&Viewer) -> f64| self.viewers.iter().map(of).sum::<f64>();
         let since = |begun: Option<Time>| begun.map_or(0.0, |begun| (now - begun).secs_f64());
-        let share = |part: f64, whole: f64| (whole > 0.0).then(|| part / whole);
-        let watched_h = sum(&|v| since(v.begun)) / 3600.0;
-        let stalled_s = sum(&|v| (v.stalled + v.stalled_until(now)).secs_f64());
-        let played = sum(&|v| v.played as f64);
         Viewing {
-            rate_mbps: share(sum(&|v| v.played_mbps), played),
-            adaptations_per_hour: share(sum(&|v| v.adaptations as f64), watched_h),
-            stalled_percent: share(100.0 * stalled_s, sum(&|v| since(v.play_begun))),
+            played_segments: sum(&|v| v.played as f64),
+            played_mbps: sum(&|v| v.played_mbps),
+            adaptations: sum(&|v| v.adaptations as f64),
+            watched_s: sum(&|v| since(v.begun)),
+            playing_s: sum(&|v| since(v.play_begun)),
+            stalled_s: sum(&|v| (v.stalled + v.stalled_until(now)).secs_f64()),
         }
     }
 }
@@ -532,9 +531,9 @@ mod tests {
         );
         // Played from 0.75 s on, every 4 s: 0.5, 1, 2, 3, 4, 4: 14.5 / 6. Four changes in 24 s.
         let viewing = bench.viewing();
-        assert!((viewing.rate_mbps.unwrap() - 14.5 / 6.0).abs() < 1e-12);
-        assert!((viewing.adaptations_per_hour.unwrap() - 4.0 * 3600.0 / 24.0).abs() < 1e-9);
-        assert_eq!(viewing.stalled_percent, Some(0.0));
+        assert!((viewing.rate_mbps().unwrap() - 14.5 / 6.0).abs() < 1e-12);
+        assert!((viewing.adaptations_per_hour().unwrap() - 4.0 * 3600.0 / 24.0).abs() < 1e-9);
+        assert_eq!(viewing.stalled_percent(), Some(0.0));
     }
 
     /// Always 5 Mbps, 2 500 000 B, over 4 Mbps: a fetch takes 5 s. Segments are there at 5 and 10 s;
@@ -554,10 +553,10 @@ mod tests {
         // Back to back, as the buffer never has two: 26 fetches in 130 s and the one that begins then.
         assert_eq!(times, (0..27).map(|k| 5.0 * f64::from(k)).collect::<Vec<_>>());
         let viewing = bench.viewing();
-        assert_eq!(viewing.rate_mbps, Some(5.0));
-        assert_eq!(viewing.adaptations_per_hour, Some(0.0));
+        assert_eq!(viewing.rate_mbps(), Some(5.0));
+        assert_eq!(viewing.adaptations_per_hour(), Some(0.0));
         // 120 s since playing began: four rounds of 30 s.
-        assert!((viewing.stalled_percent.unwrap() - 20.0).abs() < 1e-9, "{viewing:?}");
+        assert!((viewing.stalled_percent().unwrap() - 20.0).abs() < 1e-9, "{viewing:?}");
     }
 
     /// A buffer of 12 s holds three segments; to fill it takes requests back to back, from then on one

@@ -1,12 +1,15 @@
 //! The cable: token buckets, the modem with its request-grant MAC, and the CMTS.
 
+pub mod classifier;
 pub mod congestion;
 pub mod modem;
 pub mod shaped_link;
 pub mod shaper;
 mod staging;
+pub mod subscriber;
 pub mod upstream;
 
-pub use modem::Modem;
+pub use modem::{MacCounters, Modem};
 pub use shaped_link::ShapedLink;
+pub use subscriber::{Place, Subscriber};
 pub use upstream::Upstream;

@@ -14,6 +14,7 @@
 use super::congestion::FreeCapacity;
 use super::shaper::{Shaper, TokenBucket};
 use super::staging::Staging;
+use super::subscriber::Place;
 use crate::aqm::Outlet;
 use crate::engine::rng::Rng;
 use crate::metrics::{Count, Gauges, Ledger};
@@ -55,6 +56,18 @@ pub struct MacCounters {
     pub unused_bytes: u64,
 }
 
+impl MacCounters {
+    /// The sum of two.
+    pub fn plus(self, other: Self) -> Self {
+        Self {
+            requests: self.requests + other.requests,
+            grants: self.grants + other.grants,
+            granted_bytes: self.granted_bytes + other.granted_bytes,
+            unused_bytes: self.unused_bytes + other.unused_bytes,
+        }
+    }
+}
+
 /// The upstream of a modem.
 pub struct Modem {
     queue: Queue,
@@ -93,11 +106,11 @@ pub struct Modem {
 
 impl Modem {
     /// An idle modem with full token buckets.
-    pub fn new(spec: &Upstream, dialect: Dialect, seed: u64) -> Self {
+    pub fn new(spec: &Upstream, place: &Place) -> Self {
         let sustained = BitRate::from_mbps(spec.sustained_mbps);
         let peak = BitRate::from_mbps(spec.peak_mbps);
         let map_interval = Time::from_secs_f64(spec.mac.map_interval_ms / 1e3);
-        let by_dialect = match dialect {
+        let by_dialect = match place.dialect {
             Dialect::Rfc => Shaping::Transmissions,
             Dialect::Ns2 => Shaping::Requests,
         };
@@ -105,13 +118,13 @@ impl Modem {
         let channel = BitRate::from_mbps(channel);
         let shaper = Shaper::new(sustained, peak, spec.burst_bytes);
         let buffer_bytes = default_limit_bytes(sustained);
-        let managed = Queue::new(&spec.queue, buffer_bytes, dialect, "upstream", seed);
+        let managed = place.queue("upstream", &spec.queue, buffer_bytes);
         let (queue, staging) = match spec.modem {
             ModemSpec::SingleQueue | ModemSpec::Link => (managed, None),
             ModemSpec::TwoQueues { transmit_packets, back_pressure, sojourn_across_both } => {
                 let limit =
                     QueueSpec { limit_packets: Some(transmit_packets), ..QueueSpec::default() };
-                let transmit = Queue::new(&limit, buffer_bytes, dialect, "transmit", seed);
+                let transmit = place.queue("transmit", &limit, buffer_bytes);
                 let shaper = shaper.clone();
                 let staging = Staging::new(managed, shaper, back_pressure, sojourn_across_both);
                 (transmit, Some(staging))
@@ -129,7 +142,7 @@ impl Modem {
             map_interval,
             channel,
             capacity: FreeCapacity::of(spec, free, map_interval),
-            rng: Rng::named(seed, "upstream mac"),
+            rng: Rng::named(place.seed, &format!("{} mac", place.name("upstream"))),
             requests: Requests::default(),
             last_request: Time::ZERO,
             granted: 0,
@@ -170,6 +183,14 @@ impl Modem {
     #[inline]
     fn accept_to_send(&mut self, now: Time, packet: Packet, ledger: &mut Ledger) {
         let outlet = self.outlet(now);
+        let before = match self.shaping {
+            None => None, // its tokens are counted in `staging`
+            Some(Shaping::Requests) => Some(self.unasked()),
+            Some(Shaping::Transmissions) => Some(self.waiting()),
+        };
+        if before.is_some_and(|before| outlet.holds_back(before + u64::from(packet.size))) {
+            ledger.delayed(&packet);
+        }
         self.queue.enqueue(now, packet, &outlet, ledger);
         if self.next_map == Time::NEVER {
             self.resume_maps(now);
@@ -311,15 +332,13 @@ impl Modem {
 
     /// Asks for what waits and has not been asked for, as far as the shaper lets it.
     fn request(&mut self, now: Time) {
-        let sent = |f: &Fragment| f.sent + self.piece;
-        let unsent = self.fragment.as_ref().map_or(0, |f| u64::from(f.packet.size) - sent(f));
-        let waiting = self.queue.backlog().bytes + unsent;
-        let asked = self.requests.at_cmts + self.requests.under_way + self.granted;
-        let wanted = waiting.saturating_sub(asked);
+        let wanted = self.unasked();
         let allowed = match self.shaping {
             None => u64::MAX,
             Some(Shaping::Requests) => self.requestable(now),
-            Some(Shaping::Transmissions) => self.sendable_by_grant(now).saturating_sub(asked),
+            Some(Shaping::Transmissions) => {
+                self.sendable_by_grant(now).saturating_sub(self.asked())
+            }
         };
         let request = wanted.min(allowed);
         if request == 0 {
@@ -330,6 +349,23 @@ impl Modem {
         }
         self.requests.under_way += request;
         self.counters.requests += 1;
+    }
+
+    /// Bytes that wait, what is left of a fragment included.
+    fn waiting(&self) -> u64 {
+        let sent = |f: &Fragment| f.sent + self.piece;
+        let unsent = self.fragment.as_ref().map_or(0, |f| u64::from(f.packet.size) - sent(f));
+        self.queue.backlog().bytes + unsent
+    }
+
+    /// Bytes asked for and not yet used.
+    fn asked(&self) -> u64 {
+        self.requests.at_cmts + self.requests.under_way + self.granted
+    }
+
+    /// Bytes that wait and have not been asked for.
+    fn unasked(&self) -> u64 {
+        self.waiting().saturating_sub(self.asked())
     }
 
     /// docsislink.cc: the sustained bucket's tokens, and what the peak rate brought since the last

@@ -5,11 +5,11 @@
 //! free, held until both token buckets have room for it, and then sent at the channel's rate.
 
 use super::shaper::Shaper;
+use super::subscriber::Place;
 use crate::aqm::Outlet;
 use crate::metrics::{Count, Ledger};
 use crate::packet::Packet;
 use crate::queue::{Queue, default_limit_bytes};
-use crate::scenario::Dialect;
 use crate::scenario::schema::{Downstream, Upstream};
 use crate::units::{BitRate, Time};
 
@@ -27,19 +27,19 @@ pub struct ShapedLink {
 
 impl ShapedLink {
     /// The downstream at the CMTS. Nothing waits and the token buckets are full.
-    pub fn downstream(spec: &Downstream, dialect: Dialect, seed: u64) -> Self {
+    pub fn downstream(spec: &Downstream, place: &Place) -> Self {
         let shaper = Shaper::of(spec.sustained_mbps, spec.peak_mbps, spec.burst_bytes);
         let channel_mbps = spec.channel_mbps.unwrap_or(CHANNEL_OVER_PEAK * spec.peak_mbps);
         let buffer_bytes = default_limit_bytes(shaper.sustained.rate());
-        let queue = Queue::new(&spec.queue, buffer_bytes, dialect, "downstream", seed);
+        let queue = place.queue("downstream", &spec.queue, buffer_bytes);
         Self::new(queue, shaper, BitRate::from_mbps(channel_mbps))
     }
 
     /// An upstream without a MAC, at the peak rate.
-    pub fn upstream(spec: &Upstream, dialect: Dialect, seed: u64) -> Self {
+    pub fn upstream(spec: &Upstream, place: &Place) -> Self {
         let shaper = Shaper::of(spec.sustained_mbps, spec.peak_mbps, spec.burst_bytes);
         let buffer_bytes = default_limit_bytes(shaper.sustained.rate());
-        let queue = Queue::new(&spec.queue, buffer_bytes, dialect, "upstream", seed);
+        let queue = place.queue("upstream", &spec.queue, buffer_bytes);
         let channel = shaper.peak.rate();
         Self::new(queue, shaper, channel)
     }
@@ -63,6 +63,9 @@ impl ShapedLink {
         ledger: &mut Ledger,
     ) -> Option<(Time, Packet)> {
         let outlet = self.outlet(now);
+        if outlet.holds_back(self.queue.backlog().bytes + u64::from(packet.size)) {
+            ledger.delayed(&packet);
+        }
         self.queue.enqueue(now, packet, &outlet, ledger);
         self.send_next(now, ledger)
     }

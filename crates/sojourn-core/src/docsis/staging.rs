@@ -33,6 +33,9 @@ impl Staging {
     /// Takes a packet from the home.
     pub fn accept(&mut self, now: Time, packet: Packet, ledger: &mut Ledger) {
         let outlet = self.outlet(now);
+        if outlet.holds_back(self.queue.backlog().bytes + u64::from(packet.size)) {
+            ledger.delayed(&packet);
+        }
         self.queue.enqueue(now, packet, &outlet, ledger);
     }
 

@@ -1,10 +1,9 @@
 //! The upstream of the home: a modem, or a plain link where no request-grant MAC is wanted.
 
-use super::{Modem, ShapedLink};
+use super::{MacCounters, Modem, Place, ShapedLink};
 use crate::metrics::{Count, Ledger};
 use crate::packet::Packet;
 use crate::queue::Queue;
-use crate::scenario::Dialect;
 use crate::scenario::schema::{self, ModemSpec};
 use crate::units::Time;
 
@@ -18,10 +17,10 @@ pub enum Upstream {
 
 impl Upstream {
     /// Nothing waits and the token buckets are full.
-    pub fn new(spec: &schema::Upstream, dialect: Dialect, seed: u64) -> Self {
+    pub fn new(spec: &schema::Upstream, place: &Place) -> Self {
         match spec.modem {
-            ModemSpec::Link => Self::Link(Box::new(ShapedLink::upstream(spec, dialect, seed))),
-            _ => Self::Modem(Box::new(Modem::new(spec, dialect, seed))),
+            ModemSpec::Link => Self::Link(Box::new(ShapedLink::upstream(spec, place))),
+            _ => Self::Modem(Box::new(Modem::new(spec, place))),
         }
     }
 
@@ -90,6 +89,14 @@ impl Upstream {
         match self {
             Self::Modem(modem) => modem.queues().collect(),
             Self::Link(link) => vec![link.queue()],
+        }
+    }
+
+    /// What its MAC did, if it has one.
+    pub fn mac_counters(&self) -> Option<MacCounters> {
+        match self {
+            Self::Modem(modem) => Some(modem.counters()),
+            Self::Link(_) => None,
         }
     }
 

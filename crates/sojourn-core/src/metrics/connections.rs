@@ -63,6 +63,8 @@ impl Way {
 pub struct ConnectionAccount {
     /// The traffic entry it belongs to.
     pub traffic: u16,
+    /// The home that opened it: its number within its group, from 1.
+    pub home: u16,
     /// Its number among those of its entry, from 1, in the order of opening.
     pub number: u64,
     /// When it was opened.
@@ -109,8 +111,8 @@ impl ConnectionBook {
         }
     }
 
-    /// A connection of an entry is opened in this slot of the connection table.
-    pub fn opened(&mut self, now: Time, slot: u32, generation: u16, traffic: u16) {
+    /// A connection of an entry of this home is opened in this slot of the connection table.
+    pub fn opened(&mut self, now: Time, slot: u32, generation: u16, traffic: u16, home: u16) {
         if slot as usize >= self.tenants.len() {
             self.tenants.resize(slot as usize + 1, NOBODY);
         }
@@ -122,7 +124,8 @@ impl ConnectionBook {
         if is_kept {
             let ways = Direction::BOTH.map(|_| Way::new(self.idle.clone()));
             let number = *opened;
-            self.accounts.push(ConnectionAccount { traffic, number, start: now, end: None, ways });
+            let account = ConnectionAccount { traffic, home, number, start: now, end: None, ways };
+            self.accounts.push(account);
         }
     }
 

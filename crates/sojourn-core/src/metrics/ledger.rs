@@ -4,6 +4,7 @@
 use super::connections::ConnectionBook;
 use super::ramp::Ramp;
 use super::results::{Fate, PacketRecord};
+use super::service_flows::ServiceFlowBook;
 use super::{Latency, LatencyMeter, Series};
 use crate::packet::{Direction, DropReason, Packet};
 use crate::scenario::Scenario;
@@ -110,7 +111,7 @@ impl Account {
     }
 }
 
-/// The rates of a service flow.
+/// The rates of the primary service flow of an entry's homes, all of them together.
 #[derive(Clone, Copy)]
 struct Service {
     sustained_mbps: f64,
@@ -121,6 +122,7 @@ struct Service {
 pub struct Ledger {
     accounts: Vec<[Account; 2]>,
     connections: ConnectionBook,
+    service_flows: ServiceFlowBook,
     trace: Option<Vec<PacketRecord>>,
 }
 
@@ -129,25 +131,38 @@ impl Ledger {
     /// with `trace`, every packet's fate is kept as well.
     pub fn new(traffic: usize, trace: bool) -> Self {
         let endless = Service { sustained_mbps: f64::INFINITY, peak_mbps: f64::INFINITY };
-        Self::with([endless; 2], traffic, trace, 0)
+        Self::with(&vec![[endless; 2]; traffic], ServiceFlowBook::lone(), trace, 0)
     }
 
     /// Empty accounts for a run of this scenario.
     pub fn of(scenario: &Scenario) -> Self {
-        let (up, down) = (&scenario.upstream, &scenario.downstream);
-        let services = [
-            Service { sustained_mbps: up.sustained_mbps, peak_mbps: up.peak_mbps },
-            Service { sustained_mbps: down.sustained_mbps, peak_mbps: down.peak_mbps },
-        ];
+        let services = scenario.traffic.values().map(|entry| {
+            let group = scenario.group(scenario.group_of(entry));
+            let (up, down) = (group.upstream, group.downstream);
+            let homes = f64::from(group.count);
+            [(up.sustained_mbps, up.peak_mbps), (down.sustained_mbps, down.peak_mbps)].map(
+                |(sustained, peak)| Service {
+                    sustained_mbps: homes * sustained,
+                    peak_mbps: homes * peak,
+                },
+            )
+        });
+        let services: Vec<_> = services.collect();
         let metrics = &scenario.metrics;
-        let traffic = scenario.traffic.len();
-        Self::with(services, traffic, metrics.packet_trace, metrics.connections.into())
+        let flows = ServiceFlowBook::of(scenario);
+        Self::with(&services, flows, metrics.packet_trace, metrics.connections.into())
     }
 
-    fn with(services: [Service; 2], traffic: usize, trace: bool, connections: u64) -> Self {
+    fn with(
+        services: &[[Service; 2]],
+        service_flows: ServiceFlowBook,
+        trace: bool,
+        connections: u64,
+    ) -> Self {
         Self {
-            accounts: (0..traffic).map(|_| services.map(Account::new)).collect(),
-            connections: ConnectionBook::new(traffic, connections),
+            accounts: services.iter().map(|services| services.map(Account::new)).collect(),
+            connections: ConnectionBook::new(services.len(), connections),
+            service_flows,
             trace: trace.then(Vec::new),
         }
     }
@@ -179,10 +194,23 @@ impl Ledger {
         self.trace_fate(now, packet, Fate::Delivered);
     }
 
+    /// A packet leaves its service flow: its last byte is sent.
+    #[inline]
+    pub fn passed(&mut self, packet: &Packet) {
+        self.service_flows.of_packet(packet).passed.add(packet);
+    }
+
+    /// A packet comes that the sustained rate of its service flow holds back.
+    #[inline]
+    pub fn delayed(&mut self, packet: &Packet) {
+        self.service_flows.of_packet(packet).delayed_packets += 1;
+    }
+
     /// A packet is dropped, and gone with this call.
     #[inline]
     pub fn dropped(&mut self, now: Time, packet: Packet, reason: DropReason) {
         self.account_of(&packet).dropped[reason as usize].add(&packet);
+        self.service_flows.of_packet(&packet).dropped[reason as usize].add(&packet);
         if let Some(way) = self.connections.way_of(&packet) {
             way.dropped_packets += 1;
         }
@@ -218,9 +246,10 @@ impl Ledger {
         }
     }
 
-    /// A connection is opened in a slot of the connection table.
-    pub fn opened(&mut self, now: Time, slot: u32, generation: u16, traffic: u16) {
-        self.connections.opened(now, slot, generation, traffic);
+    /// A connection is opened in a slot of the connection table, by a home of this number within its
+    /// group.
+    pub fn opened(&mut self, now: Time, slot: u32, generation: u16, traffic: u16, home: u16) {
+        self.connections.opened(now, slot, generation, traffic, home);
     }
 
     /// What the connection in a slot did twice, up and down; once for each connection, when it is
@@ -248,6 +277,11 @@ impl Ledger {
     /// The accounts of single connections.
     pub fn connections(&self) -> &ConnectionBook {
         &self.connections
+    }
+
+    /// The counters of service flows.
+    pub fn service_flows(&self) -> &ServiceFlowBook {
+        &self.service_flows
     }
 
     /// The account of a traffic entry in a direction.
@@ -294,6 +328,8 @@ mod tests {
             generation,
             traffic: 0,
             server: 0,
+            home: 0,
+            service_flow: 0,
             size: 1000,
             direction: Direction::Up,
             ecn: Ecn::Ect0,
@@ -302,12 +338,12 @@ mod tests {
 
     #[test]
     fn marks_are_on_the_account_of_the_entry_and_of_its_connection() {
-        let mut ledger =
-            Ledger::with([Service { sustained_mbps: 1.0, peak_mbps: 1.0 }; 2], 1, false, 1);
-        ledger.opened(Time::ZERO, 0, 0, 0);
+        let services = [[Service { sustained_mbps: 1.0, peak_mbps: 1.0 }; 2]];
+        let mut ledger = Ledger::with(&services, ServiceFlowBook::lone(), false, 1);
+        ledger.opened(Time::ZERO, 0, 0, 0, 1);
         // The second connection is beyond the one that has an account; slot 0 with generation 1 is
         // one that has closed.
-        ledger.opened(Time::ZERO, 1, 0, 0);
+        ledger.opened(Time::ZERO, 1, 0, 0, 1);
         for (flow, generation) in [(0, 0), (0, 0), (1, 0), (0, 1), (crate::packet::DATAGRAM, 0)] {
             ledger.marked(&packet(flow, generation));
         }

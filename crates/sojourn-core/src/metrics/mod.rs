@@ -13,6 +13,7 @@ pub mod queue_meter;
 pub mod ramp;
 pub mod results;
 pub mod series;
+pub mod service_flows;
 
 pub use latency::Latency;
 pub use latency_meter::LatencyMeter;

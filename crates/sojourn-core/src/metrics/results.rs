@@ -234,6 +234,8 @@ pub struct QualityRow {
 pub struct ConnectionRow {
     /// Name of the entry.
     pub traffic: String,
+    /// The home that opened it: its number within the group of the entry, from 1.
+    pub home: u16,
     /// Its number among those of its entry, from 1, in the order of opening.
     pub connection: u64,
     /// `up` or `down`.
@@ -277,6 +279,38 @@ pub struct QueueRow {
     pub sojourn_p99_ms: Option<f64>,
     /// Greatest.
     pub sojourn_max_ms: Option<f64>,
+}
+
+/// A service flow of all homes of a group together: a row of the `service_flows` table, with the
+/// counters of a modem's management information base (DOCS-QOS3-MIB, docsQosServiceFlowStatsTable).
+#[derive(Clone, Debug, Serialize)]
+pub struct ServiceFlowRow {
+    /// Name of the group of homes.
+    pub homes: String,
+    /// Name of the flow; `primary` for what no classifier sends elsewhere.
+    pub service_flow: String,
+    /// `up` or `down`.
+    pub direction: &'static str,
+    /// Packets sent on (docsQosServiceFlowPkts).
+    pub passed_packets: u64,
+    /// Their bytes on the wire (docsQosServiceFlowOctets).
+    pub passed_bytes: u64,
+    /// Packets dropped because the buffer was full (docsQosServiceFlowPolicedDropPkts).
+    pub policed_drop_packets: u64,
+    /// Packets held back by the sustained rate (docsQosServiceFlowPolicedDelayPkts).
+    pub policed_delay_packets: u64,
+    /// Packets dropped early by the queue manager (White 2014 §9).
+    pub aqm_dropped_packets: u64,
+    /// Acknowledgements dropped because a newer one took their place: no loss.
+    pub superseded_packets: u64,
+    /// Upstream: requests for bandwidth that the modems made. `None` where there is no MAC.
+    pub mac_requests: Option<u64>,
+    /// Upstream: grants that gave something.
+    pub mac_grants: Option<u64>,
+    /// Upstream: bytes granted.
+    pub mac_granted_bytes: Option<u64>,
+    /// Upstream: bytes granted and not used.
+    pub mac_unused_bytes: Option<u64>,
 }
 
 /// A web page that was loaded: a row of the `pages` table.
@@ -340,7 +374,9 @@ pub struct Results {
     pub qualities: Vec<QualityRow>,
     /// One row per direction of a connection, of the first connections of each entry.
     pub connections: Vec<ConnectionRow>,
-    /// One row per queue.
+    /// One row per group of homes, service flow and direction.
+    pub service_flows: Vec<ServiceFlowRow>,
+    /// One row per queue of the first home of each group.
     pub queues: Vec<QueueRow>,
     /// One row per page loaded.
     pub pages: Vec<PageRow>,

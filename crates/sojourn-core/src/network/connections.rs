@@ -5,27 +5,47 @@ use crate::packet::Packet;
 use crate::tcp::{Config, Departure, Endpoint, Tally};
 use crate::units::Time;
 
+/// Who sends a packet: an entry of the traffic list in a home.
+#[derive(Clone, Copy, Debug)]
+pub struct Owner {
+    /// The number of its app.
+    pub app: u32,
+    /// The traffic entry.
+    pub traffic: u16,
+    /// The home.
+    pub home: u16,
+}
+
+/// Where a connection goes.
+#[derive(Clone, Copy, Debug)]
+pub struct Route {
+    /// The server at its other end.
+    pub server: u16,
+    /// Hash of addresses and ports, up and down.
+    pub tuples: [u32; 2],
+    /// The service flows that classifiers send it through, up and down.
+    pub service_flows: [u8; 2],
+}
+
 /// A connection: both of its ends, and whose it is.
 pub struct Connection {
     /// Which use of the slot this is.
     pub generation: u16,
-    /// The traffic entry it belongs to.
-    pub app: u16,
+    /// Whose it is.
+    pub owner: Owner,
     /// The app's mark.
     pub tag: u32,
-    server: u16,
-    /// Hash of addresses and ports, up and down.
-    tuples: [u32; 2],
+    route: Route,
     /// The home's end and the server's.
     pub ends: [Endpoint; 2],
 }
 
 impl Connection {
     /// A connection that the home is about to open.
-    pub fn new(app: u16, server: u16, tag: u32, tuples: [u32; 2], config: &Config) -> Self {
+    pub fn new(owner: Owner, tag: u32, route: Route, config: &Config) -> Self {
         let mut home = Endpoint::new(config);
         home.open();
-        Self { generation: 0, app, tag, server, tuples, ends: [home, Endpoint::new(config)] }
+        Self { generation: 0, owner, tag, route, ends: [home, Endpoint::new(config)] }
     }
 
     /// Both ends have closed and know it of each other.
@@ -44,11 +64,13 @@ impl Connection {
             sent_at: now,
             queued_at: now,
             segment: departure.segment,
-            tuple: self.tuples[from as usize],
+            tuple: self.route.tuples[from as usize],
             flow: slot,
             generation: self.generation,
-            traffic: self.app,
-            server: self.server,
+            traffic: self.owner.traffic,
+            server: self.route.server,
+            home: self.owner.home,
+            service_flow: self.route.service_flows[from as usize],
             size: departure.size,
             direction: from.outward(),
             ecn: departure.ecn,

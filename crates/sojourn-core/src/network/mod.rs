@@ -15,8 +15,9 @@
 mod connections;
 mod report;
 
-use crate::apps::{App, AppParameters, Command, ConnectionId, Desk, End, Event, Model};
-use crate::docsis::{ShapedLink, Upstream};
+use crate::apps::{App, AppParameters, AppSpec, Command, ConnectionId, Desk, End, Event, Model};
+use crate::docsis::Subscriber;
+use crate::docsis::classifier::{Header, service_flow};
 use crate::engine::rng::Rng;
 use crate::engine::wake::{StageId, Wake};
 use crate::link::Link;
@@ -24,11 +25,12 @@ use crate::metrics::results::Results;
 use crate::metrics::{Count, Ledger};
 use crate::packet::{DATAGRAM, Direction, Ecn, Packet, Segment};
 use crate::scenario::Scenario;
+use crate::scenario::homes::Protocol;
 use crate::scenario::schema::Server;
 use crate::tcp::cc::Window;
 use crate::tcp::{Config, News};
 use crate::units::{BitRate, Time};
-use connections::{Connection, Connections};
+use connections::{Connection, Connections, Owner, Route};
 
 /// What can be woken. Stages are numbered in this order, which decides who is first at equal times;
 /// the timers of connections come after all of them.
@@ -36,30 +38,63 @@ use connections::{Connection, Connections};
 enum Stage {
     /// Takes the samples of all series.
     Sampler,
-    /// The modem, or the link in its place.
-    Upstream,
+    /// A service flow of a home's modem, or the link in its place.
+    Upstream(Flow),
     /// The link from the CMTS to a server.
     UpLink(u16),
     /// The link from a server to the CMTS.
     DownLink(u16),
-    /// The downstream at the CMTS.
-    Downstream,
-    /// The cable down to the home.
+    /// A service flow of a home at the CMTS.
+    Downstream(Flow),
+    /// The cable down to the homes.
     Cable,
     /// A traffic model's timer.
-    App(u16),
+    App(u32),
 }
 
-/// A traffic model with what belongs to it.
+/// One of the service flows of a home in a direction.
+#[derive(Clone, Copy, Debug)]
+struct Flow {
+    home: u16,
+    number: u8,
+}
+
+impl Flow {
+    /// The one that a packet takes.
+    fn of(packet: &Packet) -> Self {
+        Self { home: packet.home, number: packet.service_flow }
+    }
+}
+
+/// The number of the first stage of each kind.
+#[derive(Clone, Copy, Default)]
+struct Numbers {
+    up_links: StageId,
+    down_links: StageId,
+    cable: StageId,
+    apps: StageId,
+}
+
+/// A home with the numbers of its first stages.
+struct Home {
+    subscriber: Subscriber,
+    /// Its number within its group, from 1.
+    number: u16,
+    /// Its first service flow, up and down.
+    stages: [StageId; 2],
+}
+
+/// A traffic model in a home, with what belongs to it.
 struct Player {
     app: App,
+    owner: Owner,
     rng: Rng,
     /// Draws the address and port hashes of its connections.
     ports: Rng,
-    /// Hash of its datagrams, up and down.
-    datagram_tuples: [u32; 2],
+    /// Hash and service flows of its datagrams.
+    datagrams: Route,
     datagrams_sent: u64,
-    config: Config,
+    connections_opened: u64,
 }
 
 /// A run: the network, the people, and the books.
@@ -75,24 +110,25 @@ pub struct Simulation {
     fingerprint: u64,
 
     players: Vec<Player>,
+    /// TCP of each traffic entry.
+    configs: Vec<Config>,
     connections: Connections,
-    upstream: Upstream,
+    homes: Vec<Home>,
     cable_delay: Time,
     up_links: Vec<Link>,
     down_links: Vec<Link>,
-    downstream: ShapedLink,
     cable: Link,
+    numbers: Numbers,
 
     ledger: Ledger,
     sample_interval: Time,
     /// What apps are to be told, and what they asked for: empty between events.
-    to_tell: Vec<(u16, Event)>,
+    to_tell: Vec<(u32, Event)>,
     commands: Vec<Command>,
     scenario: Scenario,
 }
 
 const SAMPLER: StageId = 0;
-const UPSTREAM: StageId = 1;
 
 impl Simulation {
     /// A run of this scenario, which has been checked by [`crate::scenario::load`], at time zero.
@@ -107,69 +143,69 @@ impl Simulation {
             stages: Vec::new(),
             events: 0,
             fingerprint: 0,
-            players: s.traffic.keys().map(|name| player(s, name)).collect(),
+            players: players(s),
+            configs: s.traffic.values().map(|entry| config(s, &entry.app)).collect(),
             connections: Connections::default(),
-            upstream: Upstream::new(&s.upstream, s.dialect, s.seed),
+            homes: homes(s),
             cable_delay,
             up_links: server_links(s, Direction::Up),
             down_links: server_links(s, Direction::Down),
-            downstream: ShapedLink::downstream(&s.downstream, s.dialect, s.seed),
             cable: Link::new(None, cable_delay),
+            numbers: Numbers::default(),
             ledger: Ledger::of(s),
             sample_interval: Time::from_secs_f64(s.metrics.series_interval_ms / 1e3),
             to_tell: Vec::new(),
             commands: Vec::new(),
             scenario: scenario.clone(),
         };
-        let names: Vec<&str> = s.traffic.keys().map(String::as_str).collect();
-        let watch_flows = s.metrics.watch_flows as usize;
-        simulation.upstream.name_traffic(&names, watch_flows);
-        simulation.downstream.name_traffic(&names, watch_flows);
         simulation.number_stages();
         simulation.start_apps();
         simulation
     }
 
     fn number_stages(&mut self) {
-        let servers = self.up_links.len() as u16;
-        let players = self.players.len() as u16;
-        self.stages = [Stage::Sampler, Stage::Upstream].into();
-        self.stages.extend((0..servers).map(Stage::UpLink));
-        self.stages.extend((0..servers).map(Stage::DownLink));
-        self.stages.extend([Stage::Downstream, Stage::Cable]);
-        self.stages.extend((0..players).map(Stage::App));
+        let servers = 0..self.up_links.len() as u16;
+        self.stages = [Stage::Sampler].into();
+        self.number_flows(Direction::Up);
+        self.numbers.up_links = self.stages.len() as StageId;
+        self.stages.extend(servers.clone().map(Stage::UpLink));
+        self.numbers.down_links = self.stages.len() as StageId;
+        self.stages.extend(servers.map(Stage::DownLink));
+        self.number_flows(Direction::Down);
+        self.numbers.cable = self.stages.len() as StageId;
+        self.stages.push(Stage::Cable);
+        self.numbers.apps = self.stages.len() as StageId;
+        self.stages.extend((0..self.players.len() as u32).map(Stage::App));
         self.wake.grow(self.stages.len());
     }
 
-    fn up_link_stage(&self, server: u16) -> StageId {
-        UPSTREAM + 1 + StageId::from(server)
-    }
-
-    fn down_link_stage(&self, server: u16) -> StageId {
-        self.up_link_stage(server) + self.up_links.len() as StageId
-    }
-
-    fn downstream_stage(&self) -> StageId {
-        self.down_link_stage(0) + self.down_links.len() as StageId
-    }
-
-    fn cable_stage(&self) -> StageId {
-        self.downstream_stage() + 1
-    }
-
-    fn app_stage(&self, app: u16) -> StageId {
-        self.cable_stage() + 1 + StageId::from(app)
+    /// Numbers the service flows of all homes in a direction, in the homes' order.
+    fn number_flows(&mut self, direction: Direction) {
+        for (index, home) in self.homes.iter_mut().enumerate() {
+            home.stages[direction as usize] = self.stages.len() as StageId;
+            let (flows, stage): (_, fn(Flow) -> Stage) = match direction {
+                Direction::Up => (home.subscriber.upstream.len(), Stage::Upstream),
+                Direction::Down => (home.subscriber.downstream.len(), Stage::Downstream),
+            };
+            let flow = |number| Flow { home: index as u16, number };
+            self.stages.extend((0..flows as u8).map(|number| stage(flow(number))));
+        }
     }
 
     fn start_apps(&mut self) {
         self.wake.set(SAMPLER, self.sample_interval);
-        for app in 0..self.players.len() as u16 {
-            let player = &mut self.players[usize::from(app)];
+        for app in 0..self.players.len() as u32 {
+            let player = &mut self.players[app as usize];
             let at = player.app.start(&mut player.rng);
-            self.wake.set(self.app_stage(app), at);
+            self.wake.set(self.numbers.apps + app, at);
         }
-        self.schedule_upstream();
-        self.schedule_downstream();
+        for stage in 0..self.stages.len() {
+            match self.stages[stage] {
+                Stage::Upstream(flow) => self.schedule_upstream(flow),
+                Stage::Downstream(flow) => self.schedule_downstream(flow),
+                _ => {}
+            }
+        }
     }
 
     /// Simulated time reached.
@@ -216,74 +252,88 @@ impl Simulation {
     fn wake_stage(&mut self, stage: Stage) {
         let now = self.now;
         match stage {
-            Stage::Upstream => {
-                let sent = self.upstream.wake(now, &mut self.ledger);
-                self.onto_up_link(sent);
+            Stage::Upstream(flow) => {
+                let upstream = &mut self.homes[usize::from(flow.home)].subscriber.upstream;
+                let sent = upstream[usize::from(flow.number)].wake(now, &mut self.ledger);
+                self.onto_up_link(flow, sent);
             }
             Stage::UpLink(server) => {
-                let link = &mut self.up_links[usize::from(server)];
-                let packet = link.wake();
-                self.wake.set(UPSTREAM + 1 + StageId::from(server), link.next_wake());
+                let packet = self.up_links[usize::from(server)].wake();
+                self.schedule_up_link(server);
                 packet.into_iter().for_each(|packet| self.arrive(End::Server, packet));
             }
             Stage::DownLink(server) => {
                 let packet = self.down_links[usize::from(server)].wake();
                 self.schedule_down_link(server);
                 if let Some(packet) = packet {
-                    let sent = self.downstream.accept(now, packet, &mut self.ledger);
-                    self.onto_cable(sent);
+                    let flow = Flow::of(&packet);
+                    let downstream = &mut self.homes[usize::from(flow.home)].subscriber.downstream;
+                    let link = &mut downstream[usize::from(flow.number)];
+                    let sent = link.accept(now, packet, &mut self.ledger);
+                    self.onto_cable(flow, sent);
                 }
             }
-            Stage::Downstream => {
-                let sent = self.downstream.wake(now, &mut self.ledger);
-                self.onto_cable(sent);
+            Stage::Downstream(flow) => {
+                let downstream = &mut self.homes[usize::from(flow.home)].subscriber.downstream;
+                let sent = downstream[usize::from(flow.number)].wake(now, &mut self.ledger);
+                self.onto_cable(flow, sent);
             }
             Stage::Cable => {
                 let packet = self.cable.wake();
-                self.wake.set(self.cable_stage(), self.cable.next_wake());
+                self.wake.set(self.numbers.cable, self.cable.next_wake());
                 packet.into_iter().for_each(|packet| self.arrive(End::Home, packet));
             }
             Stage::App(app) => {
-                self.wake.set(self.app_stage(app), Time::NEVER);
+                self.wake.set(self.numbers.apps + app, Time::NEVER);
                 self.tell(app, Event::Timer);
             }
             Stage::Sampler => self.sample(),
         }
     }
 
-    fn schedule_upstream(&mut self) {
-        self.wake.set(UPSTREAM, self.upstream.next_wake());
+    fn schedule_upstream(&mut self, flow: Flow) {
+        let home = &self.homes[usize::from(flow.home)];
+        let at = home.subscriber.upstream[usize::from(flow.number)].next_wake();
+        self.wake.set(home.stages[Direction::Up as usize] + StageId::from(flow.number), at);
     }
 
-    fn schedule_downstream(&mut self) {
-        self.wake.set(self.downstream_stage(), self.downstream.next_wake());
+    fn schedule_downstream(&mut self, flow: Flow) {
+        let home = &self.homes[usize::from(flow.home)];
+        let at = home.subscriber.downstream[usize::from(flow.number)].next_wake();
+        self.wake.set(home.stages[Direction::Down as usize] + StageId::from(flow.number), at);
     }
 
-    /// What the CMTS sends, if it does, and when its last byte leaves there.
-    fn onto_cable(&mut self, sent: Option<(Time, Packet)>) {
-        if let Some((at, packet)) = sent {
-            self.cable.accept(at, packet, &mut self.ledger);
-            self.wake.set(self.cable_stage(), self.cable.next_wake());
-        }
-        self.schedule_downstream();
+    fn schedule_up_link(&mut self, server: u16) {
+        let at = self.up_links[usize::from(server)].next_wake();
+        self.wake.set(self.numbers.up_links + StageId::from(server), at);
     }
 
     fn schedule_down_link(&mut self, server: u16) {
         let at = self.down_links[usize::from(server)].next_wake();
-        self.wake.set(self.down_link_stage(server), at);
+        self.wake.set(self.numbers.down_links + StageId::from(server), at);
     }
 
-    /// What the home sends, if it does, and when its last byte leaves there. The cable's delay is the
-    /// same for all packets, so it can be added before the link's.
-    fn onto_up_link(&mut self, sent: Option<(Time, Packet)>) {
+    /// What the CMTS sends in a service flow, if it does, and when its last byte leaves there.
+    fn onto_cable(&mut self, flow: Flow, sent: Option<(Time, Packet)>) {
         if let Some((at, packet)) = sent {
+            self.ledger.passed(&packet);
+            self.cable.accept(at, packet, &mut self.ledger);
+            self.wake.set(self.numbers.cable, self.cable.next_wake());
+        }
+        self.schedule_downstream(flow);
+    }
+
+    /// What a home sends in a service flow, if it does, and when its last byte leaves there. The
+    /// cable's delay is the same for all packets, so it can be added before the link's.
+    fn onto_up_link(&mut self, flow: Flow, sent: Option<(Time, Packet)>) {
+        if let Some((at, packet)) = sent {
+            self.ledger.passed(&packet);
             let server = packet.server;
             let link = &mut self.up_links[usize::from(server)];
             link.accept(at + self.cable_delay, packet, &mut self.ledger);
-            let at = link.next_wake();
-            self.wake.set(self.up_link_stage(server), at);
+            self.schedule_up_link(server);
         }
-        self.schedule_upstream();
+        self.schedule_upstream(flow);
     }
 
     /// A packet sets out from its sender.
@@ -291,8 +341,11 @@ impl Simulation {
         self.ledger.sent(&packet);
         match packet.direction {
             Direction::Up => {
-                let sent = self.upstream.accept(self.now, packet, &mut self.ledger);
-                self.onto_up_link(sent);
+                let flow = Flow::of(&packet);
+                let upstream = &mut self.homes[usize::from(flow.home)].subscriber.upstream;
+                let modem = &mut upstream[usize::from(flow.number)];
+                let sent = modem.accept(self.now, packet, &mut self.ledger);
+                self.onto_up_link(flow, sent);
             }
             Direction::Down => {
                 let server = packet.server;
@@ -314,7 +367,7 @@ impl Simulation {
         if connection.generation != packet.generation {
             return; // a late packet of a connection that is closed
         }
-        let config = &self.players[usize::from(packet.traffic)].config;
+        let config = &self.configs[usize::from(packet.traffic)];
         let endpoint = &mut connection.ends[end as usize];
         let news =
             endpoint.on_segment(self.now, &packet.segment, packet.sent_at, packet.ecn, config);
@@ -334,9 +387,9 @@ impl Simulation {
 
     /// Sends all that an end of a connection wants to send now, and sets its timer.
     fn pump(&mut self, slot: u32, end: End) {
-        let app = self.connections.get_mut(slot).app;
+        let traffic = self.connections.get_mut(slot).owner.traffic;
         loop {
-            let config = &self.players[usize::from(app)].config;
+            let config = &self.configs[usize::from(traffic)];
             let connection = self.connections.get_mut(slot);
             let Some(departure) = connection.ends[end as usize].poll(self.now, config) else {
                 break;
@@ -354,7 +407,7 @@ impl Simulation {
         let (slot, end) =
             (timer / 2, if timer.is_multiple_of(2) { End::Home } else { End::Server });
         let connection = self.connections.get_mut(slot);
-        let config = &self.players[usize::from(connection.app)].config;
+        let config = &self.configs[usize::from(connection.owner.traffic)];
         let endpoint = &mut connection.ends[end as usize];
         if endpoint.deadline() <= self.now {
             endpoint.on_timer(self.now, config);
@@ -364,7 +417,7 @@ impl Simulation {
 
     /// Tells the app of a connection what a segment brought about.
     fn pass_on(&mut self, slot: u32, end: End, news: &News) {
-        let Connection { app, tag, .. } = *self.connections.get_mut(slot);
+        let Connection { owner: Owner { app, .. }, tag, .. } = *self.connections.get_mut(slot);
         let id = self.connections.id(slot);
         if news.established && end == End::Home {
             self.to_tell.push((app, Event::Established(tag, id)));
@@ -378,7 +431,7 @@ impl Simulation {
         self.tell_all();
     }
 
-    fn tell(&mut self, app: u16, event: Event) {
+    fn tell(&mut self, app: u32, event: Event) {
         self.to_tell.push((app, event));
         self.tell_all();
     }
@@ -387,7 +440,7 @@ impl Simulation {
     fn tell_all(&mut self) {
         while let Some((app, event)) = self.to_tell.pop() {
             let mut commands = std::mem::take(&mut self.commands);
-            let player = &mut self.players[usize::from(app)];
+            let player = &mut self.players[app as usize];
             let mut desk = Desk { now: self.now, rng: &mut player.rng, commands: &mut commands };
             player.app.on_event(event, &mut desk);
             for command in commands.drain(..) {
@@ -397,7 +450,7 @@ impl Simulation {
         }
     }
 
-    fn carry_out(&mut self, app: u16, command: Command) {
+    fn carry_out(&mut self, app: u32, command: Command) {
         match command {
             Command::Open { server, tag } => self.open(app, server, tag),
             Command::Send(id, end, bytes) => {
@@ -425,19 +478,26 @@ impl Simulation {
             Command::Datagram { server, direction, size } => {
                 self.send_datagram(app, server, direction, size);
             }
-            Command::Wake(at) => self.wake.set(self.app_stage(app), at),
+            Command::Wake(at) => self.wake.set(self.numbers.apps + app, at),
         }
     }
 
-    fn open(&mut self, app: u16, server: u16, tag: u32) {
-        let player = &mut self.players[usize::from(app)];
+    fn open(&mut self, app: u32, server: u16, tag: u32) {
+        let player = &mut self.players[app as usize];
+        let owner = player.owner;
         let tuples = [player.ports.bits() as u32, player.ports.bits() as u32];
-        let (id, is_new) =
-            self.connections.open(Connection::new(app, server, tag, tuples, &player.config));
+        let home_port = home_port(player.connections_opened);
+        player.connections_opened += 1;
+        let service_flows =
+            classify(&self.scenario, owner.traffic, Protocol::Tcp, server, home_port);
+        let route = Route { server, tuples, service_flows };
+        let config = &self.configs[usize::from(owner.traffic)];
+        let (id, is_new) = self.connections.open(Connection::new(owner, tag, route, config));
         if is_new {
             self.timers.grow(2 * (id.slot as usize + 1));
         }
-        self.ledger.opened(self.now, id.slot, id.generation, app);
+        let home = self.homes[usize::from(owner.home)].number;
+        self.ledger.opened(self.now, id.slot, id.generation, owner.traffic, home);
         self.to_tell.push((app, Event::Opening(tag, id)));
         self.pump(id.slot, End::Home);
     }
@@ -452,26 +512,29 @@ impl Simulation {
 
     fn release(&mut self, slot: u32) {
         let connection = self.connections.get_mut(slot);
-        self.ledger.settle(slot, connection.app, connection.tallies(), Some(self.now));
+        let traffic = connection.owner.traffic;
+        self.ledger.settle(slot, traffic, connection.tallies(), Some(self.now));
         self.connections.release(slot);
         for end in [End::Home, End::Server] {
             self.timers.set(timer_of(slot, end), Time::NEVER);
         }
     }
 
-    fn send_datagram(&mut self, app: u16, server: u16, direction: Direction, size: u16) {
-        let player = &mut self.players[usize::from(app)];
+    fn send_datagram(&mut self, app: u32, server: u16, direction: Direction, size: u16) {
+        let player = &mut self.players[app as usize];
         let seq = player.datagrams_sent;
         player.datagrams_sent += 1;
         let packet = Packet {
             sent_at: self.now,
             queued_at: self.now,
             segment: Segment { seq, ..Segment::default() },
-            tuple: player.datagram_tuples[direction as usize],
+            tuple: player.datagrams.tuples[direction as usize],
             flow: DATAGRAM,
             generation: 0,
-            traffic: app,
+            traffic: player.owner.traffic,
             server,
+            home: player.owner.home,
+            service_flow: player.datagrams.service_flows[direction as usize],
             size,
             direction,
             ecn: Ecn::NotEct,
@@ -480,8 +543,7 @@ impl Simulation {
     }
 
     fn sample(&mut self) {
-        self.upstream.sample(self.now);
-        self.downstream.sample();
+        self.homes.iter_mut().for_each(|home| home.subscriber.sample(self.now));
         self.ledger.sample(self.now, self.sample_interval);
         self.wake.set(SAMPLER, self.now + self.sample_interval);
     }
@@ -491,7 +553,7 @@ impl Simulation {
         let links = self.up_links.iter().chain(&self.down_links).chain([&self.cable]);
         links
             .map(Link::inside)
-            .chain([self.upstream.inside(), self.downstream.inside()])
+            .chain(self.homes.iter().map(|home| home.subscriber.inside()))
             .fold(Count::default(), Count::plus)
     }
 
@@ -502,7 +564,7 @@ impl Simulation {
     pub fn finish(mut self) -> Results {
         self.ledger.assert_conserved(self.inside());
         for (slot, connection) in self.connections.open_ones() {
-            self.ledger.settle(slot, connection.app, connection.tallies(), None);
+            self.ledger.settle(slot, connection.owner.traffic, connection.tallies(), None);
         }
         let packets = self.ledger.take_trace();
         report::results(&self, packets)
@@ -520,19 +582,94 @@ fn server_links(scenario: &Scenario, way: Direction) -> Vec<Link> {
     scenario.servers.iter().map(link).collect()
 }
 
-fn player(scenario: &Scenario, name: &str) -> Player {
-    let spec = &scenario.traffic[name];
-    let server = |name: &str| scenario.servers.get_index_of(name).unwrap_or_default() as u16;
-    let options = spec.tcp().map_or_else(|| scenario.tcp.clone(), |own| own.or(&scenario.tcp));
-    let mut ports = Rng::named(scenario.seed, &format!("ports of {name}"));
-    Player {
-        app: spec.start(&server),
-        rng: Rng::named(scenario.seed, &format!("traffic {name}")),
-        datagram_tuples: [ports.bits() as u32, ports.bits() as u32],
-        datagrams_sent: 0,
-        ports,
-        config: options.resolve(scenario.dialect),
+/// All homes, group by group.
+fn homes(scenario: &Scenario) -> Vec<Home> {
+    let names: Vec<&str> = scenario.traffic.keys().map(String::as_str).collect();
+    let watch_flows = scenario.metrics.watch_flows as usize;
+    let mut homes = Vec::new();
+    for group in scenario.groups() {
+        for number in 1..=group.count {
+            let is_first = homes.is_empty();
+            let mut subscriber =
+                Subscriber::new(&group, number, is_first, scenario.dialect, scenario.seed);
+            subscriber.name_traffic(&names, watch_flows);
+            homes.push(Home { subscriber, number, stages: [0; 2] });
+        }
     }
+    homes
+}
+
+/// Every entry of the traffic list in each of its homes.
+fn players(scenario: &Scenario) -> Vec<Player> {
+    let mut players = Vec::new();
+    for traffic in 0..scenario.traffic.len() {
+        let group = scenario.group_of(&scenario.traffic[traffic]);
+        let before: u16 = scenario.groups().take(group).map(|group| group.count).sum();
+        for number in 0..scenario.group(group).count {
+            let app = players.len() as u32;
+            let owner = Owner { app, traffic: traffic as u16, home: before + number };
+            players.push(player(scenario, owner, number));
+        }
+    }
+    players
+}
+
+/// An entry in the home with this number in its group, from 0.
+fn player(scenario: &Scenario, owner: Owner, number: u16) -> Player {
+    let (name, entry) = scenario.traffic.get_index(owner.traffic.into()).expect("it is an entry");
+    let server = |name: &str| scenario.servers.get_index_of(name).unwrap_or_default() as u16;
+    let stream = |what: &str| match number {
+        0 => Rng::named(scenario.seed, &format!("{what} {name}")),
+        _ => Rng::named(scenario.seed, &format!("{what} {name}, home {}", number + 1)),
+    };
+    let mut ports = stream("ports of");
+    let tuples = [ports.bits() as u32, ports.bits() as u32];
+    let port = home_port(owner.traffic.into());
+    let server_of_datagrams = entry.app.servers().first().map_or(0, |(_, name)| server(name));
+    let service_flows = classify(scenario, owner.traffic, Protocol::Udp, server_of_datagrams, port);
+    Player {
+        app: entry.app.start(&server),
+        owner,
+        rng: stream("traffic"),
+        datagrams: Route { server: server_of_datagrams, tuples, service_flows },
+        datagrams_sent: 0,
+        connections_opened: 0,
+        ports,
+    }
+}
+
+/// TCP of an entry.
+fn config(scenario: &Scenario, app: &AppSpec) -> Config {
+    let options = app.tcp().map_or_else(|| scenario.tcp.clone(), |own| own.or(&scenario.tcp));
+    options.resolve(scenario.dialect)
+}
+
+/// The `number`th port of a home, of the dynamic ones (RFC 6335 §6).
+fn home_port(number: u64) -> u16 {
+    const FIRST: u16 = 49_152;
+    FIRST + (number % u64::from(u16::MAX - FIRST + 1)) as u16
+}
+
+/// The service flows that packets of an entry take, up and down.
+fn classify(
+    scenario: &Scenario,
+    traffic: u16,
+    protocol: Protocol,
+    server: u16,
+    home_port: u16,
+) -> [u8; 2] {
+    let (name, entry) = scenario.traffic.get_index(traffic.into()).expect("it is an entry");
+    let group = scenario.group(scenario.group_of(entry));
+    let up = Header {
+        protocol,
+        server: scenario.servers.get_index(server.into()).map_or("", |(name, _)| name),
+        traffic: name,
+        source_port: home_port,
+        destination_port: entry.port(),
+        dscp: entry.labels.dscp,
+    };
+    let flows = (&group.upstream.flows, &group.downstream.flows);
+    [service_flow(flows.0, &up), service_flow(flows.1, &up.reversed())]
 }
 
 /// The number of the timer of an end of a connection.

@@ -200,6 +200,8 @@ mod tests {
                     generation,
                     traffic: 0,
                     server: 0,
+                    home: 0,
+                    service_flow: 0,
                     size: 1000,
                     direction: Direction::Up,
                     ecn: Ecn::NotEct,

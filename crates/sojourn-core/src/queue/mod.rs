@@ -281,7 +281,8 @@ pub struct Queue {
     ecn: bool,
     acks: Option<AckLane>,
     rng: Rng,
-    meter: QueueMeter,
+    /// Of a home that is watched.
+    meter: Option<Box<QueueMeter>>,
     watch: Watch,
 }
 
@@ -307,9 +308,14 @@ impl Queue {
             ecn: spec.ecn,
             acks: AckLane::new(spec.acks),
             rng: Rng::named(seed, name),
-            meter: QueueMeter::new(name),
+            meter: Some(Box::new(QueueMeter::new(name))),
             watch: Watch::default(),
         }
+    }
+
+    /// The same queue without a meter, which takes most of an idle queue's memory.
+    pub fn unwatched(self) -> Self {
+        Self { meter: None, ..self }
     }
 
     /// Bytes the queue may hold; a limit in packets counts them at 1500 bytes.
@@ -371,7 +377,9 @@ impl Queue {
         let ack = self.acks.as_mut().and_then(AckLane::pop);
         let exit = &mut Exit { now, beyond, ecn: self.ecn, ledger };
         let packet = ack.or_else(|| self.scheduler.dequeue(exit))?;
-        self.meter.departed(now.since(packet.queued_at));
+        if let Some(meter) = &mut self.meter {
+            meter.departed(now.since(packet.queued_at));
+        }
         Some(packet)
     }
 
@@ -399,18 +407,21 @@ impl Queue {
         self.scheduler.update(now, outlet);
     }
 
-    /// Sojourn times, and a place for the series that are sampled from this queue.
-    pub fn meter(&self) -> &QueueMeter {
-        &self.meter
+    /// Sojourn times, and a place for the series that are sampled from this queue, unless it is
+    /// unwatched.
+    pub fn meter(&self) -> Option<&QueueMeter> {
+        self.meter.as_deref()
     }
 
     /// All series with their subjects: those of the queue under its name, those of a watched flow
     /// under that and the flow's.
     pub fn series(&self) -> impl Iterator<Item = (String, &Series)> {
-        let queue = self.meter.name();
-        let own = self.meter.series().map(|series| (queue.to_owned(), series));
-        let flows = self.watch.series();
-        own.chain(flows.map(move |(flow, series)| (format!("{queue} {flow}"), series)))
+        self.meter.iter().flat_map(|meter| {
+            let queue = meter.name();
+            let own = meter.series().map(|series| (queue.to_owned(), series));
+            let flows = self.watch.series();
+            own.chain(flows.map(move |(flow, series)| (format!("{queue} {flow}"), series)))
+        })
     }
 
     /// Samples the queue for its series, with what its link has to show.
@@ -418,6 +429,7 @@ impl Queue {
         let backlog = self.backlog();
         let Self { scheduler, meter, watch, .. } = self;
         watch.sample(scheduler);
+        let Some(meter) = meter else { return };
         meter.sample(backlog, |gauges| {
             show_link(gauges);
             scheduler.gauges(gauges);

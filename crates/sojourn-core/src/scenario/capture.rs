@@ -52,8 +52,8 @@ impl Captures {
 
     /// Puts into each replay of a scenario its packets, their digest and the path they came from.
     pub fn fill(&self, scenario: &mut Scenario) -> Result<(), Fault> {
-        for (name, app) in &mut scenario.traffic {
-            if let AppSpec::Replay(replay) = app {
+        for (name, entry) in &mut scenario.traffic {
+            if let AppSpec::Replay(replay) = &mut entry.app {
                 self.fill_one(replay, &words::join("traffic", name))?;
             }
         }

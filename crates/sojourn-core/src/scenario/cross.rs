@@ -27,8 +27,8 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), Fault> {
     if let Some(congestion) = &up.congestion {
         ascending("upstream.congestion.levels_mbps", &congestion.levels_mbps, "levels")?;
     }
-    for (name, app) in &scenario.traffic {
-        let path = words::join("traffic", name);
+    for (name, entry) in &scenario.traffic {
+        let (app, path) = (&entry.app, words::join("traffic", name));
         servers(scenario, app, &path)?;
         by_itself(app, &path)?;
         if let Some(own) = app.tcp() {
@@ -219,7 +219,7 @@ fn largest_sent(scenario: &Scenario) -> u64 {
         });
         segment.max(app.largest_datagram().into())
     };
-    scenario.traffic.values().map(packet).fold(0, u64::max)
+    scenario.traffic.values().map(|entry| packet(&entry.app)).fold(0, u64::max)
 }
 
 /// Room for one packet in queues and bursts, without which nothing would ever pass.

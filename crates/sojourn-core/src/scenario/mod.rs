@@ -7,6 +7,7 @@ mod capture;
 pub mod check;
 mod cross;
 pub mod file;
+pub mod homes;
 mod overlay;
 pub mod schema;
 mod shape;

@@ -6,7 +6,7 @@ use indexmap::IndexMap;
 use schemars::{JsonSchema, generate::SchemaSettings};
 use serde::{Deserialize, Serialize};
 
-use crate::apps::AppSpec;
+use super::homes::{Buffer, Entry, Homes, ServiceFlow};
 use crate::queue::QueueSpec;
 use crate::tcp::TcpOptions;
 
@@ -21,7 +21,7 @@ pub enum Dialect {
     Ns2,
 }
 
-/// A home on a cable modem, the servers it talks to, and what its people do.
+/// Homes on cable modems, the servers they talk to, and what their people do.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Scenario {
@@ -43,10 +43,13 @@ pub struct Scenario {
     /// Propagation on the cable plant.
     #[serde(default)]
     pub cable: Cable,
-    /// The modem's upstream service flow.
+    /// The modem's upstream: its primary service flow, and others.
     pub upstream: Upstream,
-    /// The downstream service flow at the CMTS.
+    /// The downstream at the CMTS: the primary service flow, and others.
     pub downstream: Downstream,
+    /// Groups of homes, by name. None given: one home, called `home`, with the above.
+    #[serde(default)]
+    pub homes: IndexMap<String, Homes>,
     /// Hosts beyond the CMTS, by name.
     #[serde(default)]
     pub servers: IndexMap<String, Server>,
@@ -55,7 +58,7 @@ pub struct Scenario {
     pub tcp: TcpOptions,
     /// Who does what, by name.
     #[schemars(extend("minProperties" = 1))]
-    pub traffic: IndexMap<String, AppSpec>,
+    pub traffic: IndexMap<String, Entry>,
     /// What is measured.
     #[serde(default)]
     pub metrics: Metrics,
@@ -63,6 +66,10 @@ pub struct Scenario {
 
 fn one() -> u64 {
     1
+}
+
+fn yes() -> bool {
+    true
 }
 
 /// Propagation on the cable plant.
@@ -109,6 +116,17 @@ pub struct Upstream {
     /// Queue manager of the modem.
     #[serde(default)]
     pub queue: QueueSpec,
+    /// Buffer control of the primary flow.
+    #[serde(default)]
+    pub buffer: Buffer,
+    /// AQM of all flows; `false` switches off the laws of all their queues (White 2014 §9).
+    #[serde(default = "yes")]
+    pub aqm: bool,
+    /// Further service flows, by name, each with queue and rates of its own. What fits none of their
+    /// classifiers takes the primary flow, which is this table itself.
+    #[serde(default)]
+    #[schemars(extend("maxProperties" = 31))]
+    pub flows: IndexMap<String, ServiceFlow>,
 }
 
 /// What the upstream token buckets hold back.
@@ -226,6 +244,17 @@ pub struct Downstream {
     /// Queue manager at the CMTS.
     #[serde(default)]
     pub queue: QueueSpec,
+    /// Buffer control of the primary flow.
+    #[serde(default)]
+    pub buffer: Buffer,
+    /// AQM of all flows; `false` switches off the laws of all their queues (White 2014 §9).
+    #[serde(default = "yes")]
+    pub aqm: bool,
+    /// Further service flows, by name, each with queue and rates of its own. What fits none of their
+    /// classifiers takes the primary flow, which is this table itself.
+    #[serde(default)]
+    #[schemars(extend("maxProperties" = 31))]
+    pub flows: IndexMap<String, ServiceFlow>,
 }
 
 /// A host beyond the CMTS, on a link of its own.

@@ -31,6 +31,8 @@ pub fn datagram(traffic: u16, seq: u64, size: u16) -> Packet {
         generation: 0,
         traffic,
         server: 0,
+        home: 0,
+        service_flow: 0,
         size,
         direction: Direction::Up,
         ecn: Ecn::NotEct,
@@ -117,7 +119,7 @@ impl Rig {
     /// The value of a gauge now.
     pub fn gauge(&mut self, metric: &str) -> f64 {
         self.queue.sample(|_| {});
-        let series = self.queue.meter().series().find(|series| series.metric == metric);
+        let series = self.queue.meter().unwrap().series().find(|series| series.metric == metric);
         f64::from(*series.and_then(|series| series.values.last()).expect("there is such a gauge"))
     }
 }

@@ -14,14 +14,15 @@ use crate::units::{BitRate, Time};
 
 /// The row of a traffic entry in a direction.
 pub fn flow_row(run: &Simulation, index: usize, direction: Direction, done: &Done) -> FlowRow {
-    let (name, spec) = run.scenario.traffic.get_index(index).expect("an account per traffic entry");
+    let (name, entry) =
+        run.scenario.traffic.get_index(index).expect("an account per traffic entry");
     let account = run.ledger.account(index, direction);
     let mbps = |bytes: u64| bytes as f64 * 8e-6 / run.scenario.duration_s;
     let latency = &account.latency;
     let rtt = account.round_trips.latency();
     let mut row = FlowRow {
         traffic: name.clone(),
-        quality: spec.quality().name(),
+        quality: entry.app.quality().name(),
         direction: direction.name(),
         sent_packets: account.sent.packets,
         sent_bytes: account.sent.bytes,
@@ -73,7 +74,7 @@ pub fn flow_row(run: &Simulation, index: usize, direction: Direction, done: &Don
         retransmitted_packets: account.tally.retransmissions,
         timeouts: account.tally.timeouts,
     };
-    match spec.quality() {
+    match entry.app.quality() {
         Quality::Voice => score_voice(&mut row, account),
         Quality::Game => score_game(&mut row, run, index, direction),
         Quality::Pages if direction == Direction::Down => score_pages(&mut row, done),
@@ -95,9 +96,10 @@ fn score_responses(row: &mut FlowRow, done: &Done) {
 }
 
 fn score_video(row: &mut FlowRow, done: &Done) {
-    row.video_rate_mbps = done.viewing.and_then(|viewing| viewing.rate_mbps);
-    row.video_adaptations_per_hour = done.viewing.and_then(|viewing| viewing.adaptations_per_hour);
-    row.video_stalled_percent = done.viewing.and_then(|viewing| viewing.stalled_percent);
+    row.video_rate_mbps = done.viewing.and_then(|viewing| viewing.rate_mbps());
+    row.video_adaptations_per_hour =
+        done.viewing.and_then(|viewing| viewing.adaptations_per_hour());
+    row.video_stalled_percent = done.viewing.and_then(|viewing| viewing.stalled_percent());
 }
 
 /// A share in percent.
@@ -151,7 +153,7 @@ fn beyond_access_ms(run: &Simulation, index: usize, direction: Direction) -> f64
     let scenario = &run.scenario;
     let sent = run.ledger.account(index, direction).sent;
     let packet_bytes = sent.bytes.checked_div(sent.packets).unwrap_or_default();
-    let servers = scenario.traffic[index].servers();
+    let servers = scenario.traffic[index].app.servers();
     let link_ms =
         servers.first().and_then(|(_, name)| scenario.servers.get(*name)).map_or(0.0, |s| {
             s.delay_ms + BitRate::from_mbps(s.rate_mbps).time_for(packet_bytes).ms_f64()
@@ -187,6 +189,7 @@ pub fn connection_row(
     let way = &account.ways[direction as usize];
     ConnectionRow {
         traffic: traffic.to_owned(),
+        home: account.home,
         connection: account.number,
         direction: direction.name(),
         start_s: account.start.secs_f64(),

@@ -2,6 +2,7 @@
 
 mod flows;
 mod qualities;
+mod service_flows;
 
 use super::Simulation;
 use crate::apps::{AppParameters, Done, Model, Quality};
@@ -14,9 +15,9 @@ use crate::queue::Queue;
 /// The results of a run that has come to its end.
 pub(super) fn results(run: &Simulation, packets: Vec<PacketRecord>) -> Results {
     let names: Vec<String> = run.scenario.traffic.keys().cloned().collect();
-    let done: Vec<Done> = run.players.iter().map(|player| player.app.done(run.now)).collect();
+    let done = done(run);
     let queues: Vec<_> =
-        run.upstream.queues().into_iter().chain([run.downstream.queue()]).collect();
+        run.homes.iter().flat_map(|home| home.subscriber.watched_queues()).collect();
     let mut results = Results {
         version: crate::VERSION,
         duration_s: run.scenario.duration_s,
@@ -27,7 +28,8 @@ pub(super) fn results(run: &Simulation, packets: Vec<PacketRecord>) -> Results {
         flows: Vec::new(),
         qualities: Vec::new(),
         connections: Vec::new(),
-        queues: queues.iter().map(|queue| queue_row(queue.meter())).collect(),
+        service_flows: service_flows::rows(run),
+        queues: queues.iter().filter_map(|queue| queue.meter()).map(queue_row).collect(),
         pages: names.iter().zip(&done).flat_map(|(name, done)| page_rows(name, done)).collect(),
         latencies: Vec::new(),
         series: queues.iter().flat_map(|queue| queue_series(run, queue)).collect(),
@@ -46,6 +48,16 @@ pub(super) fn results(run: &Simulation, packets: Vec<PacketRecord>) -> Results {
     }
     results.qualities = qualities::quality_rows(run, &results.flows, &done);
     results
+}
+
+/// What the apps of each entry did, in all its homes together.
+fn done(run: &Simulation) -> Vec<Done> {
+    let mut done: Vec<Done> = run.configs.iter().map(|_| Done::default()).collect();
+    for player in &run.players {
+        let of_entry = &mut done[usize::from(player.owner.traffic)];
+        *of_entry = std::mem::take(of_entry).and(player.app.done(run.now));
+    }
+    done
 }
 
 /// What an entry of the traffic list sent in a direction, if it sent anything.
@@ -135,12 +147,12 @@ fn series_row(run: &Simulation, subject: String, series: &Series) -> SeriesRow {
 
 /// What a user must know before trusting the results.
 fn warnings(run: &Simulation, done: &[Done]) -> Vec<String> {
-    let mut warnings: Vec<String> = run.upstream.warnings();
-    for (index, (name, spec)) in run.scenario.traffic.iter().enumerate() {
+    let mut warnings = service_flows::warnings(run);
+    for (index, (name, entry)) in run.scenario.traffic.iter().enumerate() {
         let sent = Direction::BOTH.map(|way| run.ledger.account(index, way).sent.packets);
         if sent == [0, 0] {
             warnings.push(format!("traffic.{name} sent nothing: does it start within the run?"));
-        } else if spec.quality() == Quality::Pages && done[index].pages.is_empty() {
+        } else if entry.app.quality() == Quality::Pages && done[index].pages.is_empty() {
             warnings.push(format!("traffic.{name} did not finish loading a single page"));
         }
     }

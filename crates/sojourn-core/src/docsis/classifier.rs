@@ -1,0 +1,129 @@
+//! Which service flow a packet takes: the classifiers of a modem and of the CMTS (DOCSIS 3.1 MULPI
+//! §7.5.2). Asked once for each connection and direction, never for a packet.
+//!
+//! Left out: addresses, for which the names of servers stand; classifiers that look below IP.
+
+use indexmap::IndexMap;
+
+use crate::scenario::homes::{Classifier, Protocol, ServiceFlow};
+
+/// What classifiers look at.
+#[derive(Clone, Copy, Debug)]
+pub struct Header<'a> {
+    /// TCP or UDP.
+    pub protocol: Protocol,
+    /// The server at one of its ends.
+    pub server: &'a str,
+    /// The entry of the traffic list it belongs to.
+    pub traffic: &'a str,
+    /// Port that it comes from.
+    pub source_port: u16,
+    /// Port that it goes to.
+    pub destination_port: u16,
+    /// Differentiated services code point.
+    pub dscp: u8,
+}
+
+impl Header<'_> {
+    /// That of an answer.
+    pub fn reversed(self) -> Self {
+        let (source_port, destination_port) = (self.destination_port, self.source_port);
+        Self { source_port, destination_port, ..self }
+    }
+
+    fn fits(&self, classifier: &Classifier) -> bool {
+        let Classifier { priority: _, protocol, server, traffic, .. } = classifier;
+        let Classifier { source_ports, destination_ports, dscp, .. } = classifier;
+        protocol.is_none_or(|protocol| protocol == self.protocol)
+            && server.as_ref().is_none_or(|server| server == self.server)
+            && traffic.as_ref().is_none_or(|traffic| traffic == self.traffic)
+            && source_ports.as_ref().is_none_or(|ports| within(ports, self.source_port))
+            && destination_ports.as_ref().is_none_or(|ports| within(ports, self.destination_port))
+            && dscp.as_ref().is_none_or(|range| {
+                let mask = range.get(2).copied().unwrap_or(u8::MAX);
+                within(&range[..2], self.dscp & mask)
+            })
+    }
+}
+
+/// Is it between the two bounds of a range?
+fn within<T: PartialOrd>(range: &[T], value: T) -> bool {
+    range.first().is_none_or(|low| *low <= value) && range.get(1).is_none_or(|high| value <= *high)
+}
+
+/// The number of the flow that such packets take: that of the fitting classifier with the highest
+/// priority, the first of equal ones, plus one; 0, the primary flow, if none fits.
+pub fn service_flow(flows: &IndexMap<String, ServiceFlow>, header: &Header) -> u8 {
+    let mut best = (0, None);
+    for (number, flow) in (1..).zip(flows.values()) {
+        let fitting = flow.classifiers.iter().filter(|classifier| header.fits(classifier));
+        let highest = fitting.map(|classifier| classifier.priority).max();
+        if highest > best.1 {
+            best = (number, highest);
+        }
+    }
+    best.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CALL: Header = Header {
+        protocol: Protocol::Udp,
+        server: "peer",
+        traffic: "call",
+        source_port: 49_152,
+        destination_port: 5004,
+        dscp: 46,
+    };
+
+    fn flow_of(header: &Header, matches: &[&str]) -> u8 {
+        let flows = matches.iter().enumerate().map(|(index, classifiers)| {
+            let keys = "sustained_mbps = 1\npeak_mbps = 1\nburst_bytes = 1522";
+            let flow = toml::from_str(&format!("{keys}\nmatch = [{classifiers}]")).unwrap();
+            (index.to_string(), flow)
+        });
+        service_flow(&flows.collect(), header)
+    }
+
+    #[test]
+    fn every_key_must_fit_and_any_classifier_will_do() {
+        for (classifiers, flow) in [
+            ("", 0),
+            ("{}", 1),
+            ("{ protocol = 'tcp' }", 0),
+            ("{ protocol = 'tcp' }, { server = 'peer', traffic = 'call' }", 1),
+            ("{ server = 'other', traffic = 'call' }", 0),
+            ("{ destination_ports = [5000, 5004] }", 1),
+            ("{ destination_ports = [5005, 5010] }", 0),
+            ("{ source_ports = [49152, 65535], destination_ports = [5004, 5004] }", 1),
+            ("{ dscp = [46, 46] }", 1),
+            ("{ dscp = [40, 45] }", 0),
+            // 46 = 0b101110; with the mask 0b111000 it is 40, the class selector 5.
+            ("{ dscp = [40, 40, 56] }", 1),
+        ] {
+            assert_eq!(flow_of(&CALL, &[classifiers]), flow, "{classifiers}");
+        }
+    }
+
+    #[test]
+    fn the_highest_priority_counts_and_of_equal_ones_the_first() {
+        let low = "{ priority = 1, protocol = 'udp' }";
+        let high = "{ priority = 9, dscp = [46, 46] }";
+        assert_eq!(flow_of(&CALL, &[low, high]), 2);
+        assert_eq!(flow_of(&CALL, &[high, low]), 1);
+        assert_eq!(flow_of(&CALL, &[low, low]), 1);
+        // Of the second flow's classifiers the better one counts.
+        assert_eq!(flow_of(&CALL, &[low, &format!("{low}, {high}")]), 2);
+        // High priority, but it does not fit.
+        assert_eq!(flow_of(&Header { dscp: 0, ..CALL }, &[low, high]), 1);
+    }
+
+    #[test]
+    fn an_answer_goes_from_the_server_s_port_to_the_home_s() {
+        let answer = CALL.reversed();
+        assert_eq!(flow_of(&answer, &["{ source_ports = [5004, 5004] }"]), 1);
+        assert_eq!(flow_of(&answer, &["{ destination_ports = [5004, 5004] }"]), 0);
+    }
+}

@@ -1,0 +1,58 @@
+//! The counters of service flows, as a modem's management information base names them
+//! (DOCS-QOS3-MIB, docsQosServiceFlowStatsTable; White 2014 §9 for the drops of AQM). Homes of one
+//! group share them, so that memory does not grow with their number.
+
+use super::ledger::Count;
+use crate::packet::{Direction, DropReason, Packet};
+use crate::scenario::Scenario;
+
+/// What became of the packets of a service flow, in all homes of a group.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ServiceFlowCounters {
+    /// Sent on (docsQosServiceFlowPkts, docsQosServiceFlowOctets).
+    pub passed: Count,
+    /// Dropped, by reason; on the links of servers too, before a flow downstream or behind it upstream.
+    pub dropped: [Count; DropReason::ALL.len()],
+    /// Packets that the sustained rate held back (docsQosServiceFlowPolicedDelayPkts): when they came,
+    /// the token bucket held less than they and what waited before them.
+    pub delayed_packets: u64,
+}
+
+/// The counters of all service flows.
+pub struct ServiceFlowBook {
+    counters: Vec<ServiceFlowCounters>,
+    /// Where those of a home's flows begin, up and down.
+    first: Vec<[u32; 2]>,
+}
+
+impl ServiceFlowBook {
+    /// One home with a flow each way.
+    pub fn lone() -> Self {
+        Self { counters: vec![ServiceFlowCounters::default(); 2], first: vec![[0, 1]] }
+    }
+
+    /// All zero, for the homes of this scenario.
+    pub fn of(scenario: &Scenario) -> Self {
+        let mut book = Self { counters: Vec::new(), first: Vec::new() };
+        for group in scenario.groups() {
+            let up = book.counters.len();
+            let down = up + 1 + group.upstream.flows.len();
+            let end = down + 1 + group.downstream.flows.len();
+            book.counters.resize(end, ServiceFlowCounters::default());
+            book.first.extend((0..group.count).map(|_| [up as u32, down as u32]));
+        }
+        book
+    }
+
+    /// The counters of the flow that a packet takes.
+    #[inline]
+    pub fn of_packet(&mut self, packet: &Packet) -> &mut ServiceFlowCounters {
+        let first = self.first[usize::from(packet.home)][packet.direction as usize];
+        &mut self.counters[first as usize + usize::from(packet.service_flow)]
+    }
+
+    /// The counters of a flow of the group that a home belongs to.
+    pub fn get(&self, home: usize, direction: Direction, flow: usize) -> &ServiceFlowCounters {
+        &self.counters[self.first[home][direction as usize] as usize + flow]
+    }
+}

@@ -1,0 +1,86 @@
+//! The rows of the `service_flows` table, and what to know of service flows before trusting results.
+
+use super::super::Simulation;
+use crate::docsis::{MacCounters, Upstream};
+use crate::metrics::results::ServiceFlowRow;
+use crate::packet::{Direction, DropReason};
+use crate::scenario::homes::{Group, PRIMARY, ServiceFlow};
+
+/// One row for each group of homes, service flow and direction.
+pub fn rows(run: &Simulation) -> Vec<ServiceFlowRow> {
+    let mut rows = Vec::new();
+    for (first, group) in groups(run) {
+        let flows = [&group.upstream.flows, &group.downstream.flows];
+        for (direction, flows) in Direction::BOTH.into_iter().zip(flows) {
+            let names = [PRIMARY].into_iter().chain(flows.keys().map(String::as_str));
+            rows.extend(
+                names
+                    .enumerate()
+                    .map(|(flow, name)| row(run, &group, first, direction, flow, name)),
+            );
+        }
+    }
+    rows
+}
+
+/// All groups, with the number of their first home.
+fn groups(run: &Simulation) -> impl Iterator<Item = (usize, Group<'_>)> {
+    run.scenario.groups().scan(0, |next, group| {
+        let first = *next;
+        *next += usize::from(group.count);
+        Some((first, group))
+    })
+}
+
+fn row(
+    run: &Simulation,
+    group: &Group,
+    first: usize,
+    direction: Direction,
+    flow: usize,
+    name: &str,
+) -> ServiceFlowRow {
+    let counters = run.ledger.service_flows().get(first, direction, flow);
+    let dropped = |reason: DropReason| counters.dropped[reason as usize].packets;
+    let homes = &run.homes[first..][..usize::from(group.count)];
+    let mac = match direction {
+        Direction::Up => {
+            let modems = homes.iter().map(|home| home.subscriber.upstream[flow].mac_counters());
+            modems.flatten().reduce(MacCounters::plus)
+        }
+        Direction::Down => None,
+    };
+    ServiceFlowRow {
+        homes: group.name.to_owned(),
+        service_flow: name.to_owned(),
+        direction: direction.name(),
+        passed_packets: counters.passed.packets,
+        passed_bytes: counters.passed.bytes,
+        policed_drop_packets: dropped(DropReason::Overflow),
+        policed_delay_packets: counters.delayed_packets,
+        aqm_dropped_packets: dropped(DropReason::Aqm),
+        superseded_packets: dropped(DropReason::Superseded),
+        mac_requests: mac.map(|mac| mac.requests),
+        mac_grants: mac.map(|mac| mac.grants),
+        mac_granted_bytes: mac.map(|mac| mac.granted_bytes),
+        mac_unused_bytes: mac.map(|mac| mac.unused_bytes),
+    }
+}
+
+/// What a user must know before trusting the results.
+pub fn warnings(run: &Simulation) -> Vec<String> {
+    let mut warnings = Vec::new();
+    for (first, group) in groups(run) {
+        warnings.extend(run.homes[first].subscriber.upstream.iter().flat_map(Upstream::warnings));
+        let flows = group.upstream.flows.iter().chain(&group.downstream.flows);
+        let shared = |flow: &ServiceFlow| flow.minimum_mbps > 0.0 || flow.priority > 0;
+        warnings.extend(flows.filter(|(_, flow)| shared(flow)).map(|(name, _)| {
+            format!(
+                "service flow {name} of {}: minimum_mbps and priority do nothing here, as each \
+                 service flow has a channel to itself",
+                group.name
+            )
+        }));
+    }
+    warnings
+}
