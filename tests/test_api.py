@@ -31,7 +31,17 @@ def test_meta(traced: sojourn.Result) -> None:
     assert 0 < traced.meta["forwarded_packets"] < delivered < traced.meta["events"]
 
 
-TABLES = ["flows", "qualities", "connections", "queues", "pages", "latencies", "series", "packets"]
+TABLES = [
+    "flows",
+    "qualities",
+    "connections",
+    "service_flows",
+    "queues",
+    "pages",
+    "latencies",
+    "series",
+    "packets",
+]
 
 
 @pytest.mark.parametrize("table", TABLES)

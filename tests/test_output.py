@@ -11,7 +11,16 @@ import sojourn
 from conftest import HOME, SHORT_S, Cli
 from sojourn import output
 
-FILES = {"flows", "qualities", "connections", "queues", "pages", "latencies", "series"}
+FILES = {
+    "flows",
+    "qualities",
+    "connections",
+    "service_flows",
+    "queues",
+    "pages",
+    "latencies",
+    "series",
+}
 
 
 @pytest.fixture(scope="module")

@@ -61,7 +61,9 @@ def test_variant_names_cannot_end_the_script(alone: object) -> None:
     assert name not in page
 
 
-@pytest.mark.parametrize("table", ["flows", "qualities", "connections", "queues", "pages"])
+@pytest.mark.parametrize(
+    "table", ["flows", "qualities", "connections", "service_flows", "queues", "pages"]
+)
 def test_every_column_is_defined(traced: sojourn.Result, table: str) -> None:
     patterns = [d.name.replace("*", ".+") for d in DEFINITIONS] + ["queue"]
     for column in getattr(traced, table).column_names:

@@ -100,8 +100,13 @@ class Result(Outcome):
         return pa.table(self._native.connections)
 
     @cached_property
+    def service_flows(self) -> pa.Table:
+        """One row per group of homes, service flow and direction: the counters of the modems' MIB."""
+        return pa.table(self._native.service_flows)
+
+    @cached_property
     def queues(self) -> pa.Table:
-        """One row per queue: sojourn times in ms."""
+        """One row per queue of the first home of each group: sojourn times in ms."""
         return pa.table(self._native.queues)
 
     @cached_property
@@ -198,6 +203,11 @@ class Comparison(Outcome, Mapping[str, Result]):
     def connections(self) -> pa.Table:
         """As `Result.connections`, of all variants."""
         return self._joined(lambda result: result.connections)
+
+    @cached_property
+    def service_flows(self) -> pa.Table:
+        """As `Result.service_flows`, of all variants."""
+        return self._joined(lambda result: result.service_flows)
 
     @cached_property
     def queues(self) -> pa.Table:

@@ -23,7 +23,16 @@ MARKER = "summary.json"
 _REPORT = "report.html"
 _FIGURE = "latency-cdf.svg"
 _FORMAT = "sojourn-output-2"
-_TABLES = ("flows", "qualities", "connections", "queues", "pages", "latencies", "series")
+_TABLES = (
+    "flows",
+    "qualities",
+    "connections",
+    "service_flows",
+    "queues",
+    "pages",
+    "latencies",
+    "series",
+)
 
 
 def save(runs: Mapping[str, Result], directory: Path) -> None:

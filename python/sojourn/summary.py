@@ -276,5 +276,6 @@ def _variant_json(name: str, result: Result) -> dict[str, Any]:
         "summary": {m.key: m.value(result) for m in MEASURES if m.applies([result])},
         "flows": result.flows.to_pylist(),
         "qualities": result.qualities.to_pylist(),
+        "service_flows": result.service_flows.to_pylist(),
         "queues": result.queues.to_pylist(),
     }

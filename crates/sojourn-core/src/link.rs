@@ -61,6 +61,16 @@ impl Link {
         self.under_way.pop_front().map(|(_, packet)| packet)
     }
 
+    /// Takes a packet that is at the sending end at `at`, before or after those taken before: of a
+    /// link that only delays, where several senders know ahead when their packets leave.
+    #[inline]
+    pub fn accept_in_any_order(&mut self, at: Time, packet: Packet) {
+        debug_assert!(self.rate.is_none() && self.loss.is_none());
+        let arrival = at + self.delay;
+        let later = self.under_way.iter().rev().take_while(|(other, _)| *other > arrival).count();
+        self.under_way.insert(self.under_way.len() - later, (arrival, packet));
+    }
+
     /// Packets and bytes under way.
     pub fn inside(&self) -> Count {
         let bytes = self.under_way.iter().map(|(_, packet)| u64::from(packet.size)).sum();

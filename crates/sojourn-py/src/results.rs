@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 use serde_json::json;
 use sojourn_core::metrics::results::{
     ConnectionRow, FlowRow, LatencyCells, PacketRecord, PageRow, QualityRow, QueueRow, Results,
-    SeriesRow,
+    SeriesRow, ServiceFlowRow,
 };
 use sojourn_core::packet::DATAGRAM;
 
@@ -22,7 +22,9 @@ pub struct RunResult {
     qualities: ArrowTable,
     /// One row per direction of a connection, of the first connections of each entry.
     connections: ArrowTable,
-    /// One row per queue.
+    /// One row per group of homes, service flow and direction.
+    service_flows: ArrowTable,
+    /// One row per queue of the first home of each group.
     queues: ArrowTable,
     /// One row per page loaded.
     pages: ArrowTable,
@@ -42,6 +44,7 @@ impl RunResult {
             flows: flows(&results.flows),
             qualities: qualities(&results.qualities),
             connections: connections(&results.connections),
+            service_flows: service_flows(&results.service_flows),
             queues: queues(&results.queues),
             pages: pages(&results.pages),
             latencies: latencies(&results.latencies),
@@ -148,6 +151,7 @@ fn qualities(rows: &[QualityRow]) -> ArrowTable {
 fn connections(rows: &[ConnectionRow]) -> ArrowTable {
     Columns::of(rows)
         .word("traffic", |r| &r.traffic)
+        .number::<UInt16Type>("home", |r| r.home)
         .number::<UInt64Type>("connection", |r| r.connection)
         .word("direction", |r| r.direction)
         .number::<Float64Type>("start_s", |r| r.start_s)
@@ -160,6 +164,24 @@ fn connections(rows: &[ConnectionRow]) -> ArrowTable {
         .number::<UInt64Type>("retransmitted_packets", |r| r.retransmitted_packets)
         .number::<UInt64Type>("timeouts", |r| r.timeouts)
         .maybe::<Float64Type>("rtt_mean_ms", |r| r.rtt_mean_ms)
+        .table()
+}
+
+fn service_flows(rows: &[ServiceFlowRow]) -> ArrowTable {
+    Columns::of(rows)
+        .text("homes", |r| &r.homes)
+        .text("service_flow", |r| &r.service_flow)
+        .text("direction", |r| r.direction)
+        .number::<UInt64Type>("passed_packets", |r| r.passed_packets)
+        .number::<UInt64Type>("passed_bytes", |r| r.passed_bytes)
+        .number::<UInt64Type>("policed_drop_packets", |r| r.policed_drop_packets)
+        .number::<UInt64Type>("policed_delay_packets", |r| r.policed_delay_packets)
+        .number::<UInt64Type>("aqm_dropped_packets", |r| r.aqm_dropped_packets)
+        .number::<UInt64Type>("superseded_packets", |r| r.superseded_packets)
+        .maybe::<UInt64Type>("mac_requests", |r| r.mac_requests)
+        .maybe::<UInt64Type>("mac_grants", |r| r.mac_grants)
+        .maybe::<UInt64Type>("mac_granted_bytes", |r| r.mac_granted_bytes)
+        .maybe::<UInt64Type>("mac_unused_bytes", |r| r.mac_unused_bytes)
         .table()
 }
 

@@ -16,6 +16,7 @@ class Definition:
 _WHITE_2012 = "White & Padden 2012, section 3.2.2"
 _WHITE_2013 = "White & Rice 2013, section 4.1.3"
 _HONG_2015 = "Hong 2015, section 3.2.2.1"
+_MIB = "DOCS-QOS3-MIB, docsQosServiceFlowStatsTable"
 _HISTOGRAM = "Quantiles are exact to 0.1 % or 1 µs."
 
 DEFINITIONS = (
@@ -205,6 +206,36 @@ DEFINITIONS = (
         "How far throughput is above or below its share of a max-min fair division.",
         "Hong 2015, section 4.2.2",
     ),
+    Definition("home", "", "The home that opened a connection: its number within its group, from 1."),
+    Definition("homes", "", "Group of homes; the counters are those of all of them together."),
+    Definition(
+        "service_flow", "", "Service flow; primary: what no classifier sends through another."
+    ),
+    Definition("passed_packets", "packets", "Packets that a service flow sent on.", _MIB),
+    Definition("passed_bytes", "B", "Their bytes on the wire.", _MIB),
+    Definition(
+        "policed_drop_packets",
+        "packets",
+        "Packets dropped because the buffer of their service flow was full.",
+        _MIB,
+    ),
+    Definition(
+        "policed_delay_packets",
+        "packets",
+        "Packets held back by the sustained rate: when they came, the token bucket held less than "
+        "they and what waited before them.",
+        _MIB,
+    ),
+    Definition(
+        "aqm_dropped_packets",
+        "packets",
+        "Packets that the queue manager of their service flow dropped early.",
+        "White 2014, section 9",
+    ),
+    Definition("mac_requests", "requests", "Requests for bandwidth that modems made."),
+    Definition("mac_grants", "grants", "Grants that gave something."),
+    Definition("mac_granted_bytes", "B", "Bytes granted."),
+    Definition("mac_unused_bytes", "B", "Bytes granted and not used."),
     Definition("departed_packets", "packets", "Packets that left a queue without being dropped."),
     Definition(
         "sojourn_*_ms",

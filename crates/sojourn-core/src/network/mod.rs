@@ -317,7 +317,7 @@ impl Simulation {
     fn onto_cable(&mut self, flow: Flow, sent: Option<(Time, Packet)>) {
         if let Some((at, packet)) = sent {
             self.ledger.passed(&packet);
-            self.cable.accept(at, packet, &mut self.ledger);
+            self.cable.accept_in_any_order(at, packet);
             self.wake.set(self.numbers.cable, self.cable.next_wake());
         }
         self.schedule_downstream(flow);

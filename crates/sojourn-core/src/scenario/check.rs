@@ -70,6 +70,11 @@ impl Checker {
         self.node(&self.schema, value, path)
     }
 
+    /// The first fault of a value that is of the kind of the root's `key`, and stands at `path`.
+    pub fn check_key(&self, key: &str, value: &Value, path: &str) -> Result<(), Fault> {
+        self.node(&self.schema["properties"][key], value, path)
+    }
+
     fn node(&self, schema: &Value, value: &Value, path: &str) -> Result<(), Fault> {
         let schema = self.core(schema);
         if let Some(names) = shape::choices(schema) {

@@ -1,7 +1,8 @@
 //! The checks that look at several keys together; each key by itself is checked by the schema.
 
 use super::check::Fault;
-use super::schema::{Dialect, Mac, ModemSpec, Scenario, Upstream};
+use super::homes::{Buffer, Classifier, Entry, MOST_HOMES, PRIMARY, ServiceFlow};
+use super::schema::{Dialect, Downstream, Mac, ModemSpec, Scenario, Upstream};
 use super::words;
 use crate::apps::{AppParameters, AppSpec, video};
 use crate::aqm::LawParameters;
@@ -18,32 +19,173 @@ const SMALLEST_PACKET: u32 = 64;
 
 /// The first fault.
 pub(super) fn check(scenario: &Scenario) -> Result<(), Fault> {
-    let (up, down) = (&scenario.upstream, &scenario.downstream);
-    at_least("upstream", ("peak_mbps", up.peak_mbps), ("sustained_mbps", up.sustained_mbps))?;
-    at_least("downstream", ("peak_mbps", down.peak_mbps), ("sustained_mbps", down.sustained_mbps))?;
-    if up.modem == ModemSpec::Link {
-        no_mac(up)?;
-    }
-    if let Some(congestion) = &up.congestion {
-        ascending("upstream.congestion.levels_mbps", &congestion.levels_mbps, "levels")?;
-    }
+    homes(scenario)?;
     for (name, entry) in &scenario.traffic {
         let (app, path) = (&entry.app, words::join("traffic", name));
+        home_of(scenario, entry, &path)?;
         servers(scenario, app, &path)?;
         by_itself(app, &path)?;
         if let Some(own) = app.tcp() {
             tcp(scenario, own, &path)?;
         }
     }
-    weights(scenario, &up.queue, "upstream")?;
-    weights(scenario, &down.queue, "downstream")?;
-    let room = Room {
-        largest: largest_sent(scenario),
-        packet: largest_sent(scenario).max(FULL_PACKET),
-        exclusive: scenario.dialect == Dialect::Ns2,
+    let largest = largest_sent(scenario);
+    let exclusive = scenario.dialect == Dialect::Ns2;
+    let room = Room { largest, packet: largest.max(FULL_PACKET), exclusive };
+    service(scenario, &scenario.upstream, &scenario.downstream, "", &room)?;
+    for (name, homes) in &scenario.homes {
+        let up = homes.upstream.as_ref().unwrap_or(&scenario.upstream);
+        let down = homes.downstream.as_ref().unwrap_or(&scenario.downstream);
+        service(scenario, up, down, &words::join("homes", name), &room)?;
+    }
+    Ok(())
+}
+
+/// There may be so many homes and no more.
+fn homes(scenario: &Scenario) -> Result<(), Fault> {
+    let homes: usize = scenario.groups().map(|group| usize::from(group.count)).sum();
+    if homes <= MOST_HOMES {
+        return Ok(());
+    }
+    let message = format!("found {homes} in all; allowed: {MOST_HOMES} or fewer");
+    Err(Fault::new("homes", message))
+}
+
+/// An entry must be in homes that there are.
+fn home_of(scenario: &Scenario, entry: &Entry, path: &str) -> Result<(), Fault> {
+    let Some(home) = &entry.labels.home else { return Ok(()) };
+    let there: Vec<_> = scenario.homes.keys().map(String::as_str).collect();
+    is_there(home, &there, "homes")
+        .map_err(|message| Fault::new(words::join(path, "home"), message))
+}
+
+/// What the homes at `path`, or the scenario itself, are served with.
+fn service(
+    scenario: &Scenario,
+    up: &Upstream,
+    down: &Downstream,
+    path: &str,
+    room: &Room,
+) -> Result<(), Fault> {
+    let (up_path, down_path) = (words::join(path, "upstream"), words::join(path, "downstream"));
+    at_least(&up_path, ("peak_mbps", up.peak_mbps), ("sustained_mbps", up.sustained_mbps))?;
+    at_least(&down_path, ("peak_mbps", down.peak_mbps), ("sustained_mbps", down.sustained_mbps))?;
+    if up.modem == ModemSpec::Link {
+        no_mac(up, &up_path)?;
+        alone(scenario, up, &up_path)?;
+    }
+    if let Some(congestion) = &up.congestion {
+        let path = format!("{up_path}.congestion.levels_mbps");
+        ascending(&path, &congestion.levels_mbps, "levels")?;
+    }
+    for (path, buffer, queue, flows) in [
+        (&up_path, &up.buffer, &up.queue, &up.flows),
+        (&down_path, &down.buffer, &down.queue, &down.flows),
+    ] {
+        buffers(path, buffer, queue, room)?;
+        weights(scenario, queue, path)?;
+        for (name, flow) in flows {
+            service_flow(scenario, name, flow, &words::join(&format!("{path}.flows"), name), room)?;
+        }
+    }
+    let controlled = |path: &str, own: &QueueSpec, buffer: &Buffer, mbps: f64, burst: u64| {
+        let limit_bytes = buffer.bytes(mbps).or(own.limit_bytes);
+        room.check(path, &QueueSpec { limit_bytes, ..own.clone() }, mbps, burst)
     };
-    room.check("upstream", &up.queue, up.sustained_mbps, up.burst_bytes)?;
-    room.check("downstream", &down.queue, down.sustained_mbps, down.burst_bytes)
+    controlled(&up_path, &up.queue, &up.buffer, up.sustained_mbps, up.burst_bytes)?;
+    controlled(&down_path, &down.queue, &down.buffer, down.sustained_mbps, down.burst_bytes)?;
+    for (path, flows) in [(up_path, &up.flows), (down_path, &down.flows)] {
+        for (name, flow) in flows {
+            let path = words::join(&format!("{path}.flows"), name);
+            controlled(&path, &flow.queue, &flow.buffer, flow.sustained_mbps, flow.burst_bytes)?;
+        }
+    }
+    Ok(())
+}
+
+/// The keys of a service flow besides the primary one.
+fn service_flow(
+    scenario: &Scenario,
+    name: &str,
+    flow: &ServiceFlow,
+    path: &str,
+    room: &Room,
+) -> Result<(), Fault> {
+    if name == PRIMARY {
+        let message =
+            "found the name of the flow that the table itself describes; allowed: another";
+        return Err(Fault::new(path, message));
+    }
+    at_least(path, ("peak_mbps", flow.peak_mbps), ("sustained_mbps", flow.sustained_mbps))?;
+    at_least(path, ("sustained_mbps", flow.sustained_mbps), ("minimum_mbps", flow.minimum_mbps))?;
+    buffers(path, &flow.buffer, &flow.queue, room)?;
+    weights(scenario, &flow.queue, path)?;
+    for (number, classifier) in flow.classifiers.iter().enumerate() {
+        classifies(scenario, classifier, &format!("{path}.match.{number}"))?;
+    }
+    Ok(())
+}
+
+/// What a classifier names must be there, and its ranges must hold something.
+fn classifies(scenario: &Scenario, classifier: &Classifier, path: &str) -> Result<(), Fault> {
+    let Classifier { server, traffic, source_ports, destination_ports, dscp, .. } = classifier;
+    let servers: Vec<_> = scenario.servers.keys().map(String::as_str).collect();
+    let entries: Vec<_> = scenario.traffic.keys().map(String::as_str).collect();
+    for (key, name, there, table) in
+        [("server", server, servers, "servers"), ("traffic", traffic, entries, "traffic")]
+    {
+        let known = name.as_ref().map_or(Ok(()), |name| is_there(name, &there, table));
+        known.map_err(|message| Fault::new(words::join(path, key), message))?;
+    }
+    let dscp = dscp.as_ref().map(|range| range.iter().take(2).copied().map(u16::from).collect());
+    let ranges = [
+        ("source_ports", source_ports.clone()),
+        ("destination_ports", destination_ports.clone()),
+        ("dscp", dscp),
+    ];
+    for (key, range) in ranges {
+        let range: Vec<f64> = range.into_iter().flatten().map(f64::from).collect();
+        ascending(&words::join(path, key), &range, "the bounds of a range")?;
+    }
+    Ok(())
+}
+
+/// Buffer control takes the place of limits, and its sizes ascend.
+fn buffers(path: &str, buffer: &Buffer, queue: &QueueSpec, room: &Room) -> Result<(), Fault> {
+    let path = words::join(path, "buffer");
+    if *buffer == Buffer::default() {
+        return Ok(());
+    }
+    if queue.limit_bytes.is_some() || queue.limit_packets.is_some() {
+        let message = "found beside a limit of the queue; allowed: one of both";
+        return Err(Fault::new(path, message));
+    }
+    let sizes = [
+        ("minimum_bytes", buffer.minimum_bytes),
+        ("target_bytes", buffer.target_bytes),
+        ("maximum_bytes", buffer.maximum_bytes),
+    ];
+    let mut least = ("the largest packet", room.least(room.packet));
+    for (key, size) in sizes {
+        let Some(size) = size else { continue };
+        if size < least.1 && (key != "minimum_bytes") {
+            let message = format!("found {size}; allowed: {} or more, by {}", least.1, least.0);
+            return Err(Fault::new(words::join(&path, key), message));
+        }
+        least = if size > least.1 { (key, size) } else { least };
+    }
+    Ok(())
+}
+
+/// Packets of several plain links would come to a server's link out of order.
+fn alone(scenario: &Scenario, upstream: &Upstream, path: &str) -> Result<(), Fault> {
+    let homes: usize = scenario.groups().map(|group| usize::from(group.count)).sum();
+    if homes == 1 && upstream.flows.is_empty() {
+        return Ok(());
+    }
+    let message = "found link with several homes or service flows; allowed: single_queue, \
+                   two_queues, as a plain link stands for a dumbbell";
+    Err(Fault::new(format!("{path}.modem.kind"), message))
 }
 
 /// The first of two keys in the table at `path` must not be less than the second.
@@ -56,7 +198,7 @@ fn at_least(path: &str, (key, value): (&str, f64), least: (&str, f64)) -> Result
 }
 
 /// A plain link has nothing that these keys could set.
-fn no_mac(upstream: &Upstream) -> Result<(), Fault> {
+fn no_mac(upstream: &Upstream, path: &str) -> Result<(), Fault> {
     let given = [
         ("mac", upstream.mac != Mac::default()),
         ("congestion", upstream.congestion.is_some()),
@@ -67,7 +209,7 @@ fn no_mac(upstream: &Upstream) -> Result<(), Fault> {
         Some((key, _)) => {
             let message = "found with a modem of kind link, which has no MAC; allowed: only with \
                            kind single_queue or two_queues";
-            Err(Fault::new(words::join("upstream", key), message))
+            Err(Fault::new(words::join(path, key), message))
         }
     }
 }
@@ -87,18 +229,22 @@ fn ascending(path: &str, values: &[f64], what: &str) -> Result<(), Fault> {
 fn servers(scenario: &Scenario, app: &AppSpec, path: &str) -> Result<(), Fault> {
     let there: Vec<_> = scenario.servers.keys().map(String::as_str).collect();
     for (key, server) in app.servers() {
-        if there.contains(&server) {
-            continue;
-        }
-        let mut message = format!("found {}; allowed: ", words::quoted(server));
-        message += &match &*there {
-            [] => "a name of the table servers, but that has none".to_owned(),
-            names => names.join(", "),
-        };
-        message += &did_you_mean(server, &there);
-        return Err(Fault::new(format!("{path}.{key}"), message));
+        is_there(server, &there, "servers")
+            .map_err(|message| Fault::new(format!("{path}.{key}"), message))?;
     }
     Ok(())
+}
+
+/// A name must be one of those of a table; if it is not, says which there are.
+fn is_there(name: &str, there: &[&str], table: &str) -> Result<(), String> {
+    if there.contains(&name) {
+        return Ok(());
+    }
+    let names = match there {
+        [] => format!("a name of the table {table}, but that has none"),
+        names => names.join(", "),
+    };
+    Err(format!("found {}; allowed: {names}{}", words::quoted(name), did_you_mean(name, there)))
 }
 
 fn did_you_mean(name: &str, names: &[&str]) -> String {

@@ -5,7 +5,10 @@ use serde_json::{Value, json};
 use super::capture::Captures;
 use super::check::{Checker, Fault};
 use super::overlay::{COMPARE, Set, lay_over};
-use super::{Problem, Scenario, cross, json_schema, text};
+use super::{Problem, Scenario, cross, json_schema, text, words};
+
+/// The table of a scenario that holds its groups of homes.
+const HOMES: &str = "homes";
 
 /// One run of a scenario file.
 #[derive(Clone, Debug, PartialEq)]
@@ -113,13 +116,34 @@ impl File<'_> {
 
     fn scenario(&self, value: &Value) -> Result<Scenario, Fault> {
         self.checker.check(value, "")?;
-        let mut scenario: Scenario = serde_path_to_error::deserialize(value).map_err(|error| {
+        let mut value = value.clone();
+        self.lay_homes(&mut value)?;
+        let mut scenario: Scenario = serde_path_to_error::deserialize(&value).map_err(|error| {
             let path = error.path().to_string();
             Fault::new(path.trim_start_matches('.'), error.inner().to_string())
         })?;
         self.captures.fill(&mut scenario)?;
         cross::check(&scenario)?;
         Ok(scenario)
+    }
+
+    /// Lays what homes say of their upstream and downstream over the scenario's.
+    fn lay_homes(&self, value: &mut Value) -> Result<(), Fault> {
+        let base = value.clone();
+        let homes = value.get_mut(HOMES).and_then(Value::as_object_mut);
+        for (name, home) in homes.into_iter().flatten() {
+            for way in ["upstream", "downstream"] {
+                let Some(own) = home.get_mut(way).filter(|own| own.is_object()) else { continue };
+                let mut laid = base[way].clone();
+                lay_over(&mut laid, own);
+                let path = [HOMES, name, way]
+                    .iter()
+                    .fold(String::new(), |path, key| words::join(&path, key));
+                self.checker.check_key(way, &laid, &path)?;
+                *own = laid;
+            }
+        }
+        Ok(())
     }
 
     /// Tells where a fault came from: a set, the variant alone, or the scenario that all share.

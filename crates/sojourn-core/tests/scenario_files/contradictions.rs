@@ -247,3 +247,82 @@ fn parameters_of_queue_managers_that_make_no_sense() {
         assert!(refused.contains(&format!("upstream.queue.{allowed}")), "{refused}");
     }
 }
+
+#[test]
+fn homes_and_service_flows_that_are_not_there() {
+    let flow = "sustained_mbps = 1, peak_mbps = 2, burst_bytes = 3000";
+    for (keys, problem) in [
+        (
+            "[homes.a]\n[traffic.more]\nkind = 'transfer'\nserver = 'files'\nhome = 'b'",
+            "traffic.more.home: found \"b\"; allowed: a",
+        ),
+        (
+            "[traffic.more]\nkind = 'transfer'\nserver = 'files'\nhome = 'b'",
+            "traffic.more.home: found \"b\"; allowed: a name of the table homes, but that has none",
+        ),
+        (
+            &format!("[downstream.flows]\nx = {{ {flow}, match = [{{ server = 'file' }}] }}"),
+            "downstream.flows.x.match.0.server: found \"file\"; allowed: files (did you mean files?)",
+        ),
+        (
+            &format!("[upstream.flows]\nx = {{ {flow}, match = [{{}}, {{ traffic = 'up' }}] }}"),
+            "upstream.flows.x.match.1.traffic: found \"up\"; allowed: upload",
+        ),
+        (
+            &format!("[upstream.flows]\nx = {{ {flow}, match = [{{ dscp = [9, 8, 63] }}] }}"),
+            "upstream.flows.x.match.0.dscp.1: found 8; allowed: 9 or more, as the bounds of a range \
+             ascend",
+        ),
+        (
+            &format!("[upstream.flows]\nprimary = {{ {flow} }}"),
+            "upstream.flows.primary: found the name of the flow that the table itself describes; \
+             allowed: another",
+        ),
+        (
+            &format!("[upstream.flows]\nx = {{ {flow}, minimum_mbps = 1.5 }}"),
+            "upstream.flows.x.sustained_mbps: found 1; allowed: 1.5 or more, by minimum_mbps",
+        ),
+        (
+            &format!("[upstream.flows]\nx = {{ {flow}, priority = 8 }}"),
+            "upstream.flows.x.priority: found 8; allowed: a whole number from 0 to 7",
+        ),
+        (
+            "[homes.a]\ncount = 9000\n[homes.b]\ncount = 1001",
+            "homes: found 10001 in all; allowed: 10000 or fewer",
+        ),
+        (
+            "[homes.a]\nupstream.sustained_mbps = 30",
+            "homes.a.upstream.peak_mbps: found 20; allowed: 30 or more, by sustained_mbps",
+        ),
+        (
+            "[homes.a]\nupstream.speed = 30",
+            "homes.a.upstream.speed: unknown key; allowed: sustained_mbps, peak_mbps, burst_bytes, \
+             shaping, modem, mac, congestion, queue, buffer, aqm, flows",
+        ),
+        (
+            "[homes.a]\ncount = 2\nupstream.modem.kind = 'link'",
+            "homes.a.upstream.modem.kind: found link with several homes or service flows; allowed: \
+             single_queue, two_queues, as a plain link stands for a dumbbell",
+        ),
+        (
+            "[upstream.buffer]\nminimum_bytes = 9000\ntarget_bytes = 8000",
+            "upstream.buffer.target_bytes: found 8000; allowed: 9000 or more, by minimum_bytes",
+        ),
+        (
+            "[upstream.buffer]\ntarget_bytes = 9000\nmaximum_bytes = 8000",
+            "upstream.buffer.maximum_bytes: found 8000; allowed: 9000 or more, by target_bytes",
+        ),
+    ] {
+        assert_eq!(refusal(&format!("{SMALL}{keys}")), format!("home.toml: {problem}"));
+    }
+    assert_eq!(
+        refusal_of(&["upstream.buffer.target_bytes=9000", "upstream.queue.limit_bytes=9000"]),
+        "--set upstream.buffer.target_bytes=9000: upstream.buffer: found beside a limit of the queue; \
+         allowed: one of both"
+    );
+    let many: String = (0..32).map(|n| format!("x{n} = {{ {flow} }}\n")).collect();
+    assert_eq!(
+        refusal(&format!("{SMALL}[upstream.flows]\n{many}")),
+        "home.toml: upstream.flows: found a table; allowed: 31 or fewer entries"
+    );
+}
