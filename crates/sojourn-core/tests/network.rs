@@ -13,8 +13,12 @@ use sojourn_core::scenario::load;
 
 const NETWORK: &str = "
     duration_s = 20
-    upstream = { sustained_mbps = 2, peak_mbps = 2, burst_bytes = 3000 }
-    downstream = { sustained_mbps = 8, peak_mbps = 8, burst_bytes = 3000 }
+    upstream.sustained_mbps = 2
+    upstream.peak_mbps = 2
+    upstream.burst_bytes = 3000
+    downstream.sustained_mbps = 8
+    downstream.peak_mbps = 8
+    downstream.burst_bytes = 3000
     servers.near = { delay_ms = 5 }
     servers.far = { delay_ms = 30 }
     ";
@@ -91,8 +95,10 @@ fn connections_take_the_flows_of_their_ports() {
          traffic.box = { kind = 'transfer', server = 'far', direction = 'down', port = 8080 }");
     let passed = |flow, direction| row(&results, "home", flow, direction).passed_packets;
     let sent = |traffic, direction| flow(&results, traffic, direction).sent_packets;
-    assert_eq!(passed("https", "up"), sent("web", "up"));
-    assert_eq!(passed("primary", "up"), sent("box", "up"));
+    // Some acknowledgements are still in the modem at the end, those of three MAP intervals at most:
+    // 6 ms at 8 Mbps are 4 segments.
+    assert!((0..=4).contains(&(sent("web", "up") - passed("https", "up"))));
+    assert!((0..=4).contains(&(sent("box", "up") - passed("primary", "up"))));
     // 1 Mbps for the box, whatever the 8 Mbps of the primary flow carry beside it.
     let slow = flow(&results, "box", "down").throughput_mbps;
     assert!(slow > 0.9 && slow <= 1.01, "{slow} Mbps");

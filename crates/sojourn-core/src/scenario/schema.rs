@@ -43,9 +43,9 @@ pub struct Scenario {
     /// Propagation on the cable plant.
     #[serde(default)]
     pub cable: Cable,
-    /// The modem's upstream: its primary service flow, and others.
+    /// The modem's upstream service flow. Others are in its `flows`.
     pub upstream: Upstream,
-    /// The downstream at the CMTS: the primary service flow, and others.
+    /// The downstream service flow at the CMTS. Others are in its `flows`.
     pub downstream: Downstream,
     /// Groups of homes, by name. None given: one home, called `home`, with the above.
     #[serde(default)]

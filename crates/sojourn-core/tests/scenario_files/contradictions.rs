@@ -254,7 +254,7 @@ fn homes_and_service_flows_that_are_not_there() {
     for (keys, problem) in [
         (
             "[homes.a]\n[traffic.more]\nkind = 'transfer'\nserver = 'files'\nhome = 'b'",
-            "traffic.more.home: found \"b\"; allowed: a",
+            "traffic.more.home: found \"b\"; allowed: a (did you mean a?)",
         ),
         (
             "[traffic.more]\nkind = 'transfer'\nserver = 'files'\nhome = 'b'",

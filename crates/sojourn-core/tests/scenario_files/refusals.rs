@@ -49,7 +49,7 @@ fn unknown_keys() {
     assert_eq!(
         refusal_with("duration_s = 10", "duration_s = 10\n'my key' = 1"),
         "home.toml: \"my key\": unknown key; allowed here: title, description, duration_s, seed, \
-         dialect, cable, upstream, downstream, servers, tcp, traffic, metrics, compare"
+         dialect, cable, upstream, downstream, homes, servers, tcp, traffic, metrics, compare"
     );
 }
 
@@ -284,8 +284,8 @@ fn bad_sets() {
     assert_eq!(
         refusal_of(&["upstream.sustaned_mbps=1"]),
         "--set upstream.sustaned_mbps=1: upstream.sustaned_mbps: unknown key; allowed here: \
-         sustained_mbps, peak_mbps, burst_bytes, shaping, modem, mac, congestion, queue \
-         (did you mean sustained_mbps?)"
+         sustained_mbps, peak_mbps, burst_bytes, shaping, modem, mac, congestion, queue, \
+         buffer, aqm, flows (did you mean sustained_mbps?)"
     );
 }
 
