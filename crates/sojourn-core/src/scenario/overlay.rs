@@ -75,15 +75,18 @@ impl Set {
         Ok(())
     }
 
-    /// Did what stands at `path` in this variant come from here?
+    /// Did what stands at `path` in this variant come from here, or some of it?
     pub fn gave(&self, path: &str, variant: &str) -> bool {
         let own = match &*self.path {
             [compare, name, own @ ..] if compare == COMPARE && name == variant => own,
             whole => whole,
         };
         let own = joined(own);
-        let below = path.strip_prefix(&*own);
-        !own.is_empty() && below.is_some_and(|below| below.is_empty() || below.starts_with('.'))
+        let holds = |above: &str, below: &str| {
+            let rest = below.strip_prefix(above);
+            !above.is_empty() && rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        };
+        holds(&own, path) || holds(path, &own)
     }
 }
 
