@@ -26,39 +26,54 @@ const DURATION_S: u32 = 10;
 const THREADS: usize = 2;
 
 const FIFO: &str = "kind = 'fifo'";
+const SINGLE: &str = "kind = 'single_queue'";
+const TWO: &str = "kind = 'two_queues'";
+const ACROSS: &str = "kind = 'two_queues', sojourn_across_both = true";
+const BACK_PRESSURE: &str = "kind = 'two_queues', back_pressure = true";
 const NO_LAW: &str = "kind = 'none'";
 /// The target and interval of White & Rice 2013 §3.2: the default target of 5 ms is less than request
 /// and grant take.
 const CODEL: &str = "kind = 'codel', target_ms = 10, interval_ms = 150";
 const CODEL_NS2: &str = "kind = 'codel', target_ms = 10, interval_ms = 150, variant = 'ns2'";
+const CODEL_ACM: &str = "kind = 'codel', target_ms = 10, interval_ms = 150, variant = 'acm2012'";
 
-/// Name, scheduler and law; the limit is the default, 250 ms at the sustained rate.
-const MANAGERS: [[&str; 3]; 19] = [
-    ["drop-tail", FIFO, NO_LAW],
-    ["CoDel", FIFO, CODEL],
-    ["CoDel ns2", FIFO, CODEL_NS2],
-    ["CoDel-DT", FIFO, "kind = 'codel_dt'"],
-    ["early PIE", FIFO, "kind = 'pie_early'"],
-    ["PIE", FIFO, "kind = 'pie'"],
-    ["DOCSIS-PIE", FIFO, "kind = 'docsis_pie'"],
-    ["DOCSIS-PIE track_rate", FIFO, "kind = 'docsis_pie', track_rate = true"],
-    ["RED", FIFO, "kind = 'red'"],
-    ["adaptive RED", FIFO, "kind = 'red', adaptive = true"],
-    ["SFQ", "kind = 'sfq'", NO_LAW],
-    ["SFQ-CoDel bytes", "kind = 'sfq', quantum_bytes = 300", CODEL],
-    ["SFQ-CoDel packets", "kind = 'sfq', quantum_bytes = 0", CODEL],
-    ["FQ-CoDel", "kind = 'fq'", CODEL],
-    ["SFQ-PIE", "kind = 'sfq', one_law = true", "kind = 'pie'"],
-    ["DRR", "kind = 'drr'", NO_LAW],
-    ["DRR weighted", "kind = 'drr', weights = { upload1 = 2.0 }", NO_LAW],
-    ["DRR-CoDel", "kind = 'drr'", CODEL],
-    ["ABB-CoDel", "kind = 'abb'", CODEL],
+/// Name, scheduler, law and modem.
+type Manager = [&'static str; 4];
+
+/// The managers; the limit is the default, 250 ms at the sustained rate.
+const MANAGERS: [Manager; 26] = [
+    ["drop-tail", FIFO, NO_LAW, SINGLE],
+    ["CoDel", FIFO, CODEL, SINGLE],
+    ["CoDel ns2", FIFO, CODEL_NS2, SINGLE],
+    ["CoDel acm2012", FIFO, CODEL_ACM, SINGLE],
+    ["CoDel-DT", FIFO, "kind = 'codel_dt'", SINGLE],
+    ["early PIE", FIFO, "kind = 'pie_early'", SINGLE],
+    ["PIE", FIFO, "kind = 'pie'", SINGLE],
+    ["DOCSIS-PIE", FIFO, "kind = 'docsis_pie'", SINGLE],
+    ["DOCSIS-PIE track_rate", FIFO, "kind = 'docsis_pie', track_rate = true", SINGLE],
+    ["RED", FIFO, "kind = 'red'", SINGLE],
+    ["adaptive RED", FIFO, "kind = 'red', adaptive = true", SINGLE],
+    ["SFQ", "kind = 'sfq'", NO_LAW, SINGLE],
+    ["SFQ-CoDel bytes", "kind = 'sfq', quantum_bytes = 300", CODEL, SINGLE],
+    ["SFQ-CoDel packets", "kind = 'sfq', quantum_bytes = 0", CODEL, SINGLE],
+    ["FQ-CoDel", "kind = 'fq'", CODEL, SINGLE],
+    ["SFQ-PIE", "kind = 'sfq', one_law = true", "kind = 'pie'", SINGLE],
+    ["SFQ-PIE early", "kind = 'sfq', one_law = true", "kind = 'pie_early'", SINGLE],
+    ["DRR", "kind = 'drr'", NO_LAW, SINGLE],
+    ["DRR weighted", "kind = 'drr', weights = { upload1 = 2.0 }", NO_LAW, SINGLE],
+    ["DRR-CoDel", "kind = 'drr'", CODEL, SINGLE],
+    ["ABB-CoDel", "kind = 'abb'", CODEL, SINGLE],
+    ["ABB-CoDel-DT", "kind = 'abb'", "kind = 'codel_dt'", SINGLE],
+    ["ABB-PIE", "kind = 'abb'", "kind = 'pie'", SINGLE],
+    ["CoDel, two queues", FIFO, CODEL, TWO],
+    ["CoDel across both", FIFO, CODEL, ACROSS],
+    ["CoDel back-pressure", FIFO, CODEL, BACK_PRESSURE],
 ];
 
 /// A row before it is run.
 #[derive(Clone, Copy)]
 struct Case {
-    manager: [&'static str; 3],
+    manager: Manager,
     up_mbps: u32,
     rtt_ms: u32,
     flows: u32,
@@ -80,13 +95,13 @@ fn cases() -> Vec<Case> {
 
 impl Case {
     fn scenario(&self) -> Scenario {
-        let Self { up_mbps, manager: [_, scheduler, law], .. } = self;
+        let Self { up_mbps, manager: [_, scheduler, law, modem], .. } = self;
         // The cable takes 1 ms each way.
         let delay_ms = self.rtt_ms / 2 - 1;
         let mut text = format!(
             "duration_s = {DURATION_S}
              upstream = {{ sustained_mbps = {up_mbps}, peak_mbps = {up_mbps},
-                           burst_bytes = 1_000_000,
+                           burst_bytes = 1_000_000, modem = {{ {modem} }},
                            queue = {{ scheduler = {{ {scheduler} }}, law = {{ {law} }} }} }}
              downstream = {{ sustained_mbps = 1000, peak_mbps = 1000, burst_bytes = 1_000_000 }}
              servers = {{ files = {{ delay_ms = {delay_ms} }}, peer = {{ delay_ms = 0 }} }}

@@ -53,7 +53,7 @@ pub struct Parameters {
     #[schemars(range(min = 0.1, max = 100_000.0))]
     pub interval_ms: f64,
     /// The backlog in bytes below which nothing is dropped: one packet of the link's MTU
-    /// (RFC 8289 §4.4).
+    /// (RFC 8289 §4.4). 0 spares nothing.
     #[schemars(range(min = 0, max = 65_535))]
     pub mtu_bytes: u64,
     /// Which form of re-entry.
@@ -83,6 +83,17 @@ impl LawParameters for Parameters {
 
     fn interval_ms(&self) -> Option<f64> {
         Some(self.interval_ms)
+    }
+
+    fn contradiction(&self) -> Option<(&'static str, String)> {
+        let Self { target_ms, interval_ms, .. } = self;
+        let message =
+            || format!("found {target_ms}; allowed: {interval_ms} or less, by interval_ms");
+        (target_ms > interval_ms).then(|| ("target_ms", message()))
+    }
+
+    fn judges_sojourns(&self) -> bool {
+        true
     }
 }
 

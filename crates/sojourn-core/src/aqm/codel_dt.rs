@@ -66,6 +66,12 @@ impl LawParameters for Parameters {
     fn interval_ms(&self) -> Option<f64> {
         Some(self.interval_ms)
     }
+
+    fn contradiction(&self) -> Option<(&'static str, String)> {
+        let Self { target_ms, mac_allowance_ms: allowance, .. } = self;
+        let message = || format!("found {allowance}; allowed: less than {target_ms}, by target_ms");
+        (allowance >= target_ms).then(|| ("mac_allowance_ms", message()))
+    }
 }
 
 /// CoDel-DT's parameters in its own units, and its state.

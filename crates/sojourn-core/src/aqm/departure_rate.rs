@@ -35,6 +35,11 @@ impl ByTime {
         }
     }
 
+    /// The rate in bytes per second; `None` before the first measurement.
+    pub fn bytes_per_s(&self) -> Option<f64> {
+        self.average_s.map(|seconds| Self::THRESHOLD as f64 / seconds)
+    }
+
     /// Seconds until a backlog is gone; 0 before the first measurement.
     pub fn latency_s(&self, backlog_bytes: u64) -> f64 {
         self.average_s.unwrap_or(0.0) * backlog_bytes as f64 / Self::THRESHOLD as f64

@@ -196,6 +196,15 @@ pub trait LawParameters {
     fn interval_ms(&self) -> Option<f64> {
         None
     }
+    /// A key that contradicts another one, and what was found there and is allowed.
+    fn contradiction(&self) -> Option<(&'static str, String)> {
+        None
+    }
+    /// Does it judge each packet by that packet's own sojourn time? Then it needs a queue to itself:
+    /// in one with many bins the packets of sparse flows would always end its episodes.
+    fn judges_sojourns(&self) -> bool {
+        false
+    }
 }
 
 /// Parameters of no law: `kind = "none"`.

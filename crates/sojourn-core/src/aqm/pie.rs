@@ -6,7 +6,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::departure_rate::ByTime;
+use super::departure_rate::{ByRate, ByTime};
 use super::pie_parts::{Derandomiser, signal_or_drop, tuning_divisor};
 use super::{Aqm, Arrival, Backlog, Departure, Law, LawParameters, Outlet, Verdict};
 use crate::engine::rng::Rng;
@@ -24,6 +24,8 @@ pub enum Estimate {
     /// Backlog over the departure rate, which is measured over 16 384 bytes (§4.3, appendix B).
     #[default]
     DepartureRate,
+    /// As before, but averaging rates and not times (the draft before the RFC, and ns-2).
+    DraftDepartureRate,
     /// Sojourn time of the packet that left last (§4.3: timestamps).
     Sojourn,
 }
@@ -40,7 +42,7 @@ pub struct Parameters {
     #[schemars(range(min = 0.1, max = 1000.0))]
     pub update_ms: f64,
     /// Gain of the latency's distance from the target, in 1/s (§4.2: 1/8).
-    #[schemars(range(min = 0.0, max = 1000.0))]
+    #[schemars(range(min = 1e-6, max = 1000.0))]
     pub alpha_hz: f64,
     /// Gain of the latency's change, in 1/s (§4.2: 1 + 1/4).
     #[schemars(range(min = 0.0, max = 1000.0))]
@@ -76,6 +78,51 @@ impl LawParameters for Parameters {
     }
 }
 
+/// DQ_THRESHOLD in bytes (§5.2).
+const DQ_THRESHOLD: u64 = 1 << 14;
+
+/// What has been measured of the queueing latency.
+enum Latency {
+    ByTime(ByTime),
+    ByRate(ByRate),
+    LastSojourn(Time),
+}
+
+impl Latency {
+    fn of(estimate: Estimate) -> Self {
+        match estimate {
+            Estimate::DepartureRate => Self::ByTime(ByTime::default()),
+            Estimate::DraftDepartureRate => Self::ByRate(ByRate::new(DQ_THRESHOLD)),
+            Estimate::Sojourn => Self::LastSojourn(Time::ZERO),
+        }
+    }
+
+    fn departed(&mut self, packet: &Departure) {
+        match self {
+            Self::ByTime(rate) => rate.departed(packet),
+            Self::ByRate(rate) => rate.departed(packet),
+            Self::LastSojourn(sojourn) => *sojourn = packet.sojourn,
+        }
+    }
+
+    fn seconds(&self, backlog_bytes: u64) -> f64 {
+        match self {
+            Self::ByTime(rate) => rate.latency_s(backlog_bytes),
+            Self::ByRate(rate) => rate.latency_s(backlog_bytes),
+            Self::LastSojourn(sojourn) => sojourn.secs_f64(),
+        }
+    }
+
+    /// The departure rate, if that is what is measured.
+    fn bytes_per_s(&self) -> Option<f64> {
+        match self {
+            Self::ByTime(rate) => rate.bytes_per_s(),
+            Self::ByRate(rate) => rate.bytes_per_s(),
+            Self::LastSojourn(_) => None,
+        }
+    }
+}
+
 /// State of PIE.
 pub struct Pie {
     target_s: f64,
@@ -83,7 +130,6 @@ pub struct Pie {
     alpha: f64,
     beta: f64,
     max_burst: Time,
-    estimate: Estimate,
     max_mark_probability: f64,
     /// Controlling; otherwise waiting until the buffer is a third full (§5.3).
     active: bool,
@@ -91,8 +137,7 @@ pub struct Pie {
     derandomiser: Derandomiser,
     qdelay_old_s: f64,
     burst_allowance: Time,
-    rate: ByTime,
-    last_sojourn: Time,
+    latency: Latency,
     next_update: Time,
 }
 
@@ -106,15 +151,13 @@ impl Pie {
             alpha: p.alpha_hz,
             beta: p.beta_hz,
             max_burst: Time::from_secs_f64(p.max_burst_ms / 1e3),
-            estimate: p.estimate,
             max_mark_probability: p.max_mark_probability,
             active: false,
             prob: 0.0,
             derandomiser: Derandomiser::default(),
             qdelay_old_s: 0.0,
             burst_allowance: Time::ZERO,
-            rate: ByTime::default(),
-            last_sojourn: Time::ZERO,
+            latency: Latency::of(p.estimate),
             next_update: interval,
         }
     }
@@ -186,13 +229,14 @@ impl Aqm for Pie {
     }
 
     fn on_departure(&mut self, packet: &Departure) -> Verdict {
-        self.rate.departed(packet);
-        self.last_sojourn = packet.sojourn;
+        self.latency.departed(packet);
         Verdict::Pass
     }
 
     fn on_empty(&mut self) {
-        self.last_sojourn = Time::ZERO;
+        if let Latency::LastSojourn(sojourn) = &mut self.latency {
+            *sojourn = Time::ZERO;
+        }
     }
 
     fn next_update(&self) -> Time {
@@ -201,15 +245,13 @@ impl Aqm for Pie {
 
     fn update(&mut self, now: Time, backlog: Backlog, _outlet: &Outlet) {
         self.next_update = now + self.interval;
-        let qdelay_s = match self.estimate {
-            Estimate::DepartureRate => self.rate.latency_s(backlog.bytes),
-            Estimate::Sojourn => self.last_sojourn.secs_f64(),
-        };
-        self.calculate_drop_prob(qdelay_s);
+        self.calculate_drop_prob(self.latency.seconds(backlog.bytes));
     }
 
     fn gauges(&self, out: &mut Gauges) {
         out.set("drop_probability", "1", self.prob);
+        let mbps = self.latency.bytes_per_s().map_or(f64::NAN, |rate| rate * 8e-6);
+        out.set("rate_estimate", "Mbps", mbps);
     }
 }
 

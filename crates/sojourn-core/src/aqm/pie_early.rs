@@ -26,7 +26,7 @@ pub struct Parameters {
     pub update_ms: f64,
     /// Gain of the latency's distance from the reference, in 1/s. White & Rice 2013: 0.25.
     /// Hong 2015: 0.125.
-    #[schemars(range(min = 0.0, max = 1000.0))]
+    #[schemars(range(min = 1e-6, max = 1000.0))]
     pub alpha_hz: f64,
     /// Gain of the latency's change, in 1/s. Both: 1.25.
     #[schemars(range(min = 0.0, max = 1000.0))]

@@ -86,6 +86,27 @@ impl LawParameters for Parameters {
     fn start(&self) -> Law {
         Red::new(self).into()
     }
+
+    fn contradiction(&self) -> Option<(&'static str, String)> {
+        let bound = |key, value, least, by| {
+            (value < least)
+                .then(|| (key, format!("found {value}; allowed: {least} or more, by {by}")))
+        };
+        let thresholds = match (self.min_threshold_packets, self.max_threshold_packets) {
+            (_, None) => None,
+            (Some(min), Some(max)) => {
+                bound("max_threshold_packets", max, min, "min_threshold_packets")
+            }
+            (None, Some(max)) => {
+                let message = format!(
+                    "found {max}; allowed: only with min_threshold_packets, which comes from the \
+                     link's rate otherwise"
+                );
+                Some(("max_threshold_packets", message))
+            }
+        };
+        thresholds.or_else(|| bound("top", self.top, self.bottom, "bottom"))
+    }
 }
 
 /// What follows from the parameters and the link's rate.

@@ -418,7 +418,15 @@ impl Room {
             );
             return Err(Fault::new(format!("{path}.queue.law.interval_ms"), message));
         }
+        if let Some((key, message)) = queue.law.contradiction() {
+            return Err(Fault::new(format!("{path}.queue.law.{key}"), message));
+        }
         let (quantum, allowed) = match &queue.scheduler {
+            SchedulerSpec::Sfq(sfq) if sfq.one_law && queue.law.judges_sojourns() => {
+                let message = "found true with a law that judges each packet by its sojourn time; \
+                               allowed: false, as packets of sparse flows would switch it off";
+                return Err(Fault::new(format!("{path}.queue.scheduler.one_law"), message));
+            }
             // Shreedhar & Varghese 1996 §3: less, and turns pass in which nothing may be sent.
             SchedulerSpec::Drr(drr) if u64::from(drr.quantum_bytes) < self.largest => {
                 (drr.quantum_bytes, format!("{} or more, the largest packet", self.largest))

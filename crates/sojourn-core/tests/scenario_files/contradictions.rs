@@ -101,6 +101,52 @@ fn limits_that_hold_no_packet() {
 }
 
 #[test]
+fn keys_of_a_law_that_contradict_each_other() {
+    for (law, problem) in [
+        (
+            "kind='codel', target_ms=101",
+            "target_ms: found 101; allowed: 100 or less, by interval_ms",
+        ),
+        (
+            "kind='codel_dt', target_ms=6",
+            "mac_allowance_ms: found 6; allowed: less than 6, by target_ms",
+        ),
+        (
+            "kind='red', min_threshold_packets=100, max_threshold_packets=50",
+            "max_threshold_packets: found 50; allowed: 100 or more, by min_threshold_packets",
+        ),
+        (
+            "kind='red', max_threshold_packets=50",
+            "max_threshold_packets: found 50; allowed: only with min_threshold_packets, which comes \
+             from the link's rate otherwise",
+        ),
+        (
+            "kind='red', adaptive=true, bottom=0.6",
+            "top: found 0.5; allowed: 0.6 or more, by bottom",
+        ),
+        ("kind='pie', alpha_hz=0", "alpha_hz: found 0; allowed: a number from 0.000001 to 1000"),
+    ] {
+        let set = format!("upstream.queue.law={{ {law} }}");
+        let refusal = refusal_of(&[&set]);
+        assert_eq!(refusal, format!("--set {set}: upstream.queue.law.{problem}"));
+    }
+}
+
+#[test]
+fn one_law_for_all_bins_that_judges_single_packets() {
+    let bins = "upstream.queue.scheduler={ kind = 'sfq', one_law = true }";
+    assert_eq!(
+        refusal_of(&[bins, "upstream.queue.law.kind=codel"]),
+        format!(
+            "--set {bins}: upstream.queue.scheduler.one_law: found true with a law that judges each \
+             packet by its sojourn time; allowed: false, as packets of sparse flows would switch it \
+             off"
+        )
+    );
+    only(SMALL, &[bins, "upstream.queue.law.kind=pie"]);
+}
+
+#[test]
 fn weights_of_entries_that_are_not_there() {
     for kind in ["drr", "abb"] {
         let set =
@@ -296,7 +342,7 @@ fn homes_and_service_flows_that_are_not_there() {
         ),
         (
             "[homes.a]\nupstream.speed = 30",
-            "homes.a.upstream.speed: unknown key; allowed: sustained_mbps, peak_mbps, burst_bytes, \
+            "homes.a.upstream.speed: unknown key; allowed here: sustained_mbps, peak_mbps, burst_bytes, \
              shaping, modem, mac, congestion, queue, buffer, aqm, flows",
         ),
         (
