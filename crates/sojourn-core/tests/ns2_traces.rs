@@ -163,6 +163,12 @@ cases! {
     two_sack_2048: "two-2048", 2048, 120.0, TWO, "ack_every_segments = 2";
     two_reno: "two-65-reno", 65, 60.0, TWO, "ack_every_segments = 2, recovery = 'reno'";
     two_newreno: "two-65-newreno", 65, 60.0, TWO, "ack_every_segments = 2, recovery = 'newreno'";
+    one_full: "one-65-full", 65, 60.0, ONE, "ack_every_segments = 2, recovery = 'full_sack'";
+    one_full_each: "one-65-full-each", 65, 60.0, ONE, "ack_every_segments = 1, recovery = 'full_sack'";
+    one_full_5: "one-5-full", 5, 60.0, ONE, "ack_every_segments = 2, recovery = 'full_sack'";
+    one_full_2048: "one-2048-full", 2048, 120.0, ONE, "ack_every_segments = 2, recovery = 'full_sack'";
+    two_full: "two-65-full", 65, 60.0, TWO, "ack_every_segments = 2, recovery = 'full_sack'";
+    two_full_20: "two-20-full", 20, 60.0, TWO, "ack_every_segments = 2, recovery = 'full_sack'";
 }
 
 /// Mean and variance of the mean.

@@ -20,7 +20,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::engine::rng::Rng;
 use crate::packet::Direction;
-use crate::tcp::TcpOptions;
+use crate::scenario::Dialect;
+use crate::tcp::cc::{CongestionSpec, reno};
+use crate::tcp::{Config, Recovery, TcpOptions};
 use crate::units::Time;
 
 pub use on_off::OnOff;
@@ -195,6 +197,10 @@ pub trait AppParameters {
     fn servers(&self) -> Vec<(String, &str)>;
     /// TCP options of its own.
     fn tcp(&self) -> Option<&TcpOptions>;
+    /// Does it run on FullTcp/Sack in the studies' ns-2?
+    fn is_on_full_tcp(&self) -> bool {
+        false
+    }
     /// Bytes on the wire of its largest datagram, 0 if it sends none.
     fn largest_datagram(&self) -> u16 {
         0
@@ -259,4 +265,25 @@ pub enum AppSpec {
     OnOff(on_off::Parameters),
     /// The packets of a capture file, as datagrams.
     Replay(replay::Parameters),
+}
+
+impl AppSpec {
+    /// TCP of its connections in a scenario with these options and this dialect.
+    pub fn tcp_config(&self, base: &TcpOptions, dialect: Dialect) -> Config {
+        let mut options = self.tcp().map_or_else(|| base.clone(), |own| own.or(base));
+        let is_ns2 = options.dialect.unwrap_or(dialect) == Dialect::Ns2;
+        if is_ns2 && self.is_on_full_tcp() {
+            options = options.or(&full_tcp());
+        }
+        options.resolve(dialect)
+    }
+}
+
+/// FullTcp/Sack, and the only congestion control it has in ns-2.
+fn full_tcp() -> TcpOptions {
+    TcpOptions {
+        recovery: Some(Recovery::FullSack),
+        congestion_control: Some(CongestionSpec::Reno(reno::Parameters {})),
+        ..TcpOptions::default()
+    }
 }

@@ -178,6 +178,11 @@ impl AppParameters for Parameters {
         Some(&self.tcp)
     }
 
+    /// Hong 2015 §4.1: FullTCP/Sack in the experiments with video.
+    fn is_on_full_tcp(&self) -> bool {
+        true
+    }
+
     fn quality(&self) -> Quality {
         Quality::Video
     }

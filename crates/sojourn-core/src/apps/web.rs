@@ -208,6 +208,11 @@ impl AppParameters for Parameters {
         Some(&self.tcp)
     }
 
+    /// White & Padden 2012 table 1: BSD TCP with SACK, which in ns-2 is FullTcp/Sack.
+    fn is_on_full_tcp(&self) -> bool {
+        true
+    }
+
     fn quality(&self) -> Quality {
         Quality::Pages
     }

@@ -324,10 +324,19 @@ impl Simulation {
         if news.rtt > Time::ZERO {
             self.ledger.round_trip(&packet, news.rtt);
         }
-        self.pump(packet.flow, end);
+        // FullTcp tells the application first, and the acknowledgement rides on its answer (tcp-full.cc
+        // `recv`).
+        let app_first = config.is_full();
+        if !app_first {
+            self.pump(packet.flow, end);
+        }
         let News { received_bytes, rtt, .. } = news;
         if news != (News { received_bytes, rtt, ..News::default() }) {
             self.pass_on(packet.flow, end, &news);
+        }
+        let id = ConnectionId { slot: packet.flow, generation: packet.generation };
+        if app_first && self.connections.current(id).is_some() {
+            self.pump(packet.flow, end);
         }
         self.release_if_done(packet.flow, packet.generation);
     }
@@ -523,7 +532,6 @@ fn server_links(scenario: &Scenario, way: Direction) -> Vec<Link> {
 fn player(scenario: &Scenario, name: &str) -> Player {
     let spec = &scenario.traffic[name];
     let server = |name: &str| scenario.servers.get_index_of(name).unwrap_or_default() as u16;
-    let options = spec.tcp().map_or_else(|| scenario.tcp.clone(), |own| own.or(&scenario.tcp));
     let mut ports = Rng::named(scenario.seed, &format!("ports of {name}"));
     Player {
         app: spec.start(&server),
@@ -531,7 +539,7 @@ fn player(scenario: &Scenario, name: &str) -> Player {
         datagram_tuples: [ports.bits() as u32, ports.bits() as u32],
         datagrams_sent: 0,
         ports,
-        config: options.resolve(scenario.dialect),
+        config: spec.tcp_config(&scenario.tcp, scenario.dialect),
     }
 }
 

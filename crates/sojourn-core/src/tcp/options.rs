@@ -16,7 +16,7 @@ pub struct TcpOptions {
     pub dialect: Option<Dialect>,
     /// Congestion control. Default: cubic.
     pub congestion_control: Option<CongestionSpec>,
-    /// Loss recovery. Default: sack.
+    /// Loss recovery. Default: sack; full_sack for web and video in ns-2.
     pub recovery: Option<Recovery>,
     /// Payload bytes of a full segment. Default: 1460.
     #[schemars(range(min = 64, max = 8960))]
@@ -71,6 +71,16 @@ pub enum Recovery {
     Newreno,
     /// Duplicate acknowledgements, one hole per window (RFC 2581).
     Reno,
+    /// The ns-2 agent FullTcp/Sack, with its handshake, timers and acknowledgements: for the ns-2
+    /// dialect.
+    FullSack,
+}
+
+impl Recovery {
+    /// Does the receiver say what it holds (RFC 2018)?
+    pub fn is_selective(self) -> bool {
+        matches!(self, Self::Sack | Self::FullSack)
+    }
 }
 
 impl TcpOptions {
@@ -102,6 +112,7 @@ impl TcpOptions {
     pub fn resolve(&self, scenario: Dialect) -> Config {
         let dialect = self.dialect.unwrap_or(scenario);
         let ns2 = dialect == Dialect::Ns2;
+        let recovery = self.recovery.unwrap_or_default();
         let by_dialect = |rfc: f64, in_ns2: f64| if ns2 { in_ns2 } else { rfc };
         let congestion_control = self.congestion_control.clone().unwrap_or_default();
         let needs_timestamps = matches!(congestion_control, CongestionSpec::Ledbat(_));
@@ -115,12 +126,17 @@ impl TcpOptions {
         Config {
             dialect,
             congestion_control,
-            recovery: self.recovery.unwrap_or_default(),
+            recovery,
             mss: u64::from(self.mss_bytes.unwrap_or(1460)),
             header: self.header_bytes.unwrap_or(40) + option_bytes,
             // RFC 2018 §3: two bytes of kind and length and two of padding, then eight a block; in
-            // ns-2 (tcp-sink.cc `append_ack`) only the blocks.
-            sack_bytes: if ns2 { (0, 8) } else { (4, 8) },
+            // ns-2 only the blocks (tcp-sink.cc `append_ack`), or no padding (tcp-full.cc
+            // `build_options`).
+            sack_bytes: match (ns2, recovery) {
+                (false, _) => (4, 8),
+                (true, Recovery::FullSack) => (2, 8),
+                (true, _) => (0, 8),
+            },
             timestamps,
             initial_window: f64::from(self.initial_window_segments.unwrap_or(if ns2 {
                 2
@@ -174,4 +190,11 @@ pub struct Config {
     pub rtt_tick: Time,
     /// Are data segments markable?
     pub ecn: bool,
+}
+
+impl Config {
+    /// Is it ns-2's two-way agent?
+    pub fn is_full(&self) -> bool {
+        self.recovery == Recovery::FullSack
+    }
 }
