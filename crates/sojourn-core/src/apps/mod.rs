@@ -21,8 +21,7 @@ use serde::{Deserialize, Serialize};
 use crate::engine::rng::Rng;
 use crate::packet::Direction;
 use crate::scenario::Dialect;
-use crate::tcp::cc::{CongestionSpec, reno};
-use crate::tcp::{Config, Recovery, TcpOptions};
+use crate::tcp::{Config, TcpOptions};
 use crate::units::Time;
 
 pub use on_off::OnOff;
@@ -197,9 +196,9 @@ pub trait AppParameters {
     fn servers(&self) -> Vec<(String, &str)>;
     /// TCP options of its own.
     fn tcp(&self) -> Option<&TcpOptions>;
-    /// Does it run on FullTcp/Sack in the studies' ns-2?
-    fn is_on_full_tcp(&self) -> bool {
-        false
+    /// What the studies' ns-2 ran it on, where that is not the dialect's default.
+    fn tcp_in_ns2(&self) -> TcpOptions {
+        TcpOptions::default()
     }
     /// Bytes on the wire of its largest datagram, 0 if it sends none.
     fn largest_datagram(&self) -> u16 {
@@ -271,19 +270,9 @@ impl AppSpec {
     /// TCP of its connections in a scenario with these options and this dialect.
     pub fn tcp_config(&self, base: &TcpOptions, dialect: Dialect) -> Config {
         let mut options = self.tcp().map_or_else(|| base.clone(), |own| own.or(base));
-        let is_ns2 = options.dialect.unwrap_or(dialect) == Dialect::Ns2;
-        if is_ns2 && self.is_on_full_tcp() {
-            options = options.or(&full_tcp());
+        if options.dialect.unwrap_or(dialect) == Dialect::Ns2 {
+            options = options.or(&self.tcp_in_ns2());
         }
         options.resolve(dialect)
-    }
-}
-
-/// FullTcp/Sack, and the only congestion control it has in ns-2.
-fn full_tcp() -> TcpOptions {
-    TcpOptions {
-        recovery: Some(Recovery::FullSack),
-        congestion_control: Some(CongestionSpec::Reno(reno::Parameters {})),
-        ..TcpOptions::default()
     }
 }

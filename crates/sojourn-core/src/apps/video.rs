@@ -179,8 +179,8 @@ impl AppParameters for Parameters {
     }
 
     /// Hong 2015 §4.1: FullTCP/Sack in the experiments with video.
-    fn is_on_full_tcp(&self) -> bool {
-        true
+    fn tcp_in_ns2(&self) -> TcpOptions {
+        TcpOptions::full_sack()
     }
 
     fn quality(&self) -> Quality {

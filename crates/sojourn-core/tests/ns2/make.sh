@@ -37,6 +37,8 @@ trace one-2048-full $one $full limit=2048 time=120
 trace two-65-full $two $full
 trace two-20-full $two $full limit=20
 mss=
+ns "$here/file.tcl" "$work/file"
+awk '$1 == "+" { printf "%.0f %d %d\n", $2 * 1e6, $6, $11 }' "$work/file" | head -n 10 >"$here/file-full.txt"
 
 # Eleven flows with starts at random: LIMIT SEED MBPS LOSS_PERCENT WAIT_MS of all together.
 delays=19.53125,24.4140625,29.296875,34.1796875,39.0625,43.9453125,48.828125,53.7109375

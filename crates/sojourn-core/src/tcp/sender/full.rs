@@ -106,7 +106,7 @@ impl FullSender {
         let room = if self.by_pipe { ends } else { (una + window).saturating_sub(seq) };
         let len = ends.min(room).min(config.mss);
         let with_fin = fin && len == ends && (is_quiet || nxt > end);
-        let is_last = len == ends && is_quiet;
+        let is_last = len == ends && (is_quiet || !config.nagle);
         let goes = with_fin || len == config.mss || (len > 0 && (is_last || seq < nxt));
         goes.then(|| (seq, len + u64::from(with_fin)))
     }
