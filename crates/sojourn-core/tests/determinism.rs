@@ -8,7 +8,8 @@ mod common;
 
 use std::fmt::Write as _;
 
-use common::{HOME_QUEUES, assert_snapshot, home, scenario};
+use common::snapshot::assert_snapshot;
+use common::{HOME_QUEUES, home, scenario};
 use sojourn_core::metrics::results::{FlowRow, Results};
 use sojourn_core::network::Simulation;
 use sojourn_core::scenario::{Dialect, Scenario};

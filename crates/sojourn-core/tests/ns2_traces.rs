@@ -163,6 +163,37 @@ cases! {
     two_sack_2048: "two-2048", 2048, 120.0, TWO, "ack_every_segments = 2";
     two_reno: "two-65-reno", 65, 60.0, TWO, "ack_every_segments = 2, recovery = 'reno'";
     two_newreno: "two-65-newreno", 65, 60.0, TWO, "ack_every_segments = 2, recovery = 'newreno'";
+    one_full: "one-65-full", 65, 60.0, ONE, "ack_every_segments = 2, recovery = 'full_sack'";
+    one_full_each: "one-65-full-each", 65, 60.0, ONE, "ack_every_segments = 1, recovery = 'full_sack'";
+    one_full_5: "one-5-full", 5, 60.0, ONE, "ack_every_segments = 2, recovery = 'full_sack'";
+    one_full_2048: "one-2048-full", 2048, 120.0, ONE, "ack_every_segments = 2, recovery = 'full_sack'";
+    two_full: "two-65-full", 65, 60.0, TWO, "ack_every_segments = 2, recovery = 'full_sack'";
+    two_full_20: "two-20-full", 20, 60.0, TWO, "ack_every_segments = 2, recovery = 'full_sack'";
+}
+
+/// A file of 10 000 B, six full segments and one of 1240 B, with FullTcp/Sack: the bare end of the
+/// handshake, two segments, three, one, and the last when all before it is acknowledged; its own
+/// acknowledgement waits for the receiver's next whole 100 ms, and the FIN for that.
+#[test]
+fn a_file_of_full_tcp_is_sent_as_in_ns2() {
+    let mut text = dumbbell(65, 2.0, "ack_every_segments = 2, recovery = 'full_sack'", &ONE);
+    text += "file_bytes = 10_000\n";
+    text = text.replace(
+        "start_s = 0.125 }\nfile_bytes = 10_000",
+        "start_s = 0.125, file_bytes = 10_000 }",
+    );
+    let mut packets = Simulation::run(&scenario(&text)).packets;
+    packets.retain(|packet| packet.direction == Direction::Up);
+    packets.sort_by_key(|packet| (packet.sent, packet.seq, packet.size));
+    let reference = include_str!("ns2/file-full.txt");
+    for (line, packet) in reference.lines().zip(&packets) {
+        let words: Vec<f64> = line.split(' ').map(|word| word.parse().expect("a number")).collect();
+        let us = packet.sent.secs_f64() * 1e6;
+        println!("{line}, here {us:.0} {} {}", packet.size, packet.seq);
+        assert!((us - words[0]).abs() < 1.0);
+        assert_eq!([f64::from(packet.size), packet.seq as f64], words[1..]);
+    }
+    assert!(packets.len() >= reference.lines().count());
 }
 
 /// Mean and variance of the mean.

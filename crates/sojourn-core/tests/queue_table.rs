@@ -16,7 +16,8 @@ use std::fmt::Write as _;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use common::{assert_snapshot, flow, queue, scenario};
+use common::snapshot::assert_snapshot;
+use common::{flow, queue, scenario};
 use sojourn_core::metrics::results::Results;
 use sojourn_core::network::Simulation;
 use sojourn_core::scenario::Scenario;

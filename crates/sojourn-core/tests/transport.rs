@@ -3,6 +3,7 @@
 mod common;
 
 use common::{flow, queue, scenario};
+use sojourn_core::metrics::results::Results;
 use sojourn_core::network::Simulation;
 
 /// One upload over a plain link of 10 Mbps with 20 ms of delay each way.
@@ -59,6 +60,89 @@ fn ledbat_yields_to_reno() {
         // Ten of 120 s are LEDBAT's alone, at 10 Mbps at most: 0.83 Mbps of the mean.
         assert!(ledbat < 0.83 + 1.0, "{dialect}: {ledbat} Mbps");
         assert!(ledbat + reno > 0.97 * 10.0);
+    }
+}
+
+/// 32 uploads of a torrent with LEDBAT beside a call on 5 Mbps (White & Rice 2013 section 2.2.1; White
+/// 2014 section 3.6 has LEDBAT hold a queue of some 100 ms), and later a transfer. A packet has 1512 B.
+///
+/// All begin at once with two segments, 64 packets or 96.8 kB, which wait for up to 155 ms. What the
+/// first packet of a connection waits for, that connection takes for a part of the way (RFC 6817 §4.4,
+/// the latecomer), so the wait comes to lie between the target of 100 ms and 255. In rfc two segments
+/// are also the least window, and 155 ms less the round trip of 40 ms without queue, 115, the least
+/// wait; less the 1.8 % that the call takes. In ns2 the least window is one segment.
+///
+/// Neither fills the queue of 1 MB, 1.6 s; Reno does, and LEDBAT falls to its least window, of rfc 64
+/// packets and of ns2 32. Reno's saw-tooth goes from all of queue and path, 661 + 17 packets, to half of
+/// that, a queue of 322: LEDBAT has at most 20 and 10 % of it, and 1 %
+/// more for the first seconds, before that queue is there.
+#[test]
+fn a_torrent_with_ledbat_holds_the_queue_low_and_yields() {
+    for (dialect, floor_ms, share) in [("rfc", 0.982 * 115.0, 0.21), ("ns2", 98.0, 0.11)] {
+        let run = |more: &str| {
+            Simulation::run(&scenario(&format!(
+                "duration_s = 180
+                 dialect = '{dialect}'
+                 upstream = {{ sustained_mbps = 5, peak_mbps = 5, burst_bytes = 10_000,
+                               modem.kind = 'link', queue.limit_bytes = 1_000_000 }}
+                 downstream = {{ sustained_mbps = 100, peak_mbps = 100, burst_bytes = 1_000_000 }}
+                 tcp.ack_every_segments = 1
+                 servers.s = {{ delay_ms = 19 }}
+                 traffic.call = {{ kind = 'stream', server = 's', purpose = 'voice' }}
+                 traffic.seed = {{ kind = 'torrent', servers = ['s'], connections = 32,
+                    tcp.congestion_control = {{ kind = 'ledbat', target_ms = 100 }} }}
+                 {more}"
+            )))
+        };
+        let alone = run("");
+        let waiting_ms = queue(&alone, "upstream").sojourn_p50_ms.unwrap();
+        let mbps = |results: &Results, name| flow(results, name, "up").throughput_mbps;
+        println!("{dialect}: median wait {waiting_ms:.1} ms, {:.3} Mbps", mbps(&alone, "seed"));
+        assert!(waiting_ms > floor_ms && waiting_ms < 255.0, "{dialect}: {waiting_ms} ms");
+        assert!(mbps(&alone, "seed") > 0.95 * 5.0);
+        assert_eq!(flow(&alone, "call", "up").loss_percent, Some(0.0));
+        let beside = run("traffic.save = { kind = 'transfer', server = 's',
+                                           tcp.congestion_control.kind = 'reno' }");
+        let [seed, save] = ["seed", "save"].map(|name| mbps(&beside, name));
+        println!("{dialect}: beside a transfer {seed:.3} Mbps, the transfer {save:.3}");
+        assert!(seed < share * 5.0, "{dialect}: {seed} Mbps");
+        assert!(seed + save > 0.95 * 5.0);
+    }
+}
+
+/// RFC 3168 in whole runs: laws mark and do not drop. Two uploads that understand marks fill a line of
+/// 10 Mbps; its queue of 1 MB is never full. CoDel (RFC 8289) drops nothing that it can mark. PIE does
+/// above a probability of 10 % (RFC 8033 §5.1), so of it only marks are asked for. The targets are 5 and
+/// 15 ms; a few packets of 1.2 ms are held beyond them between two marks.
+#[test]
+fn laws_mark_rather_than_drop_what_understands_marks() {
+    for (law, most_ms) in [("codel", 20.0), ("pie", 30.0)] {
+        let run = |ecn: bool| {
+            let text = alone(&format!("ecn = {ecn}, congestion_control.kind = 'reno'"), "", 300.0);
+            let text = text
+                .replace(
+                    "limit_bytes = 1_000_000",
+                    &format!("limit_bytes = 1_000_000, law.kind = '{law}'"),
+                )
+                .replace("server = 's', tcp", "server = 's', connections = 2, tcp");
+            Simulation::run(&scenario(&text))
+        };
+        let (marking, dropping) = (run(true), run(false));
+        let [marked, dropped] = [&marking, &dropping].map(|results| flow(results, "upload", "up"));
+        let waiting_ms = queue(&marking, "upstream").sojourn_p50_ms.unwrap();
+        println!(
+            "{law}: {} marked, {} dropped with ECN, {} without; median wait {waiting_ms:.1} ms, {:.2} Mbps",
+            marked.marked_packets,
+            marked.dropped_aqm_packets,
+            dropped.dropped_aqm_packets,
+            marked.throughput_mbps
+        );
+        assert_eq!(dropped.marked_packets, 0);
+        assert!(dropped.dropped_aqm_packets > 50 && marked.marked_packets > 50);
+        assert_eq!(marked.dropped_overflow_packets, 0);
+        assert!(waiting_ms < most_ms, "{law}: {waiting_ms} ms");
+        assert!(marked.throughput_mbps > 0.95 * 10.0);
+        assert!(law == "pie" || marked.dropped_aqm_packets == 0, "{law}");
     }
 }
 

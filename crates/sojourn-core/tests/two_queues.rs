@@ -76,6 +76,41 @@ fn the_token_buckets_do_not_count_what_codel_drops() {
     assert!(sent <= 47_500_000 && sent > 46_000_000, "{sent}");
 }
 
+/// The page of White & Padden 2012 on an idle line, with their servers: 2.756 s there.
+fn page_load_s(modem: &str, tcp: &str) -> f64 {
+    let results = Simulation::run(&scenario(&format!(
+        "duration_s = 300
+         dialect = 'ns2'
+         upstream = {{ sustained_mbps = 5, peak_mbps = 20, burst_bytes = 10_000_000, modem.kind = '{modem}' }}
+         downstream = {{ sustained_mbps = 20, peak_mbps = 50, burst_bytes = 20_000_000 }}
+         servers = {{ a = {{ delay_ms = 9 }}, b = {{ delay_ms = 14 }}, c = {{ delay_ms = 24 }},
+                      d = {{ delay_ms = 49 }} }}
+         traffic.web = {{ kind = 'web', servers = ['a', 'b', 'c', 'd'], objects.kind = 'fixed',
+                          tcp = {{ {tcp} }} }}"
+    )));
+    let row = flow(&results, "web", "down");
+    let lost: u64 = results.flows.iter().map(|row| row.dropped_overflow_packets).sum();
+    let median = row.page_load_median_s.unwrap();
+    println!("{modem} {tcp}: median {median:.3} s, {lost} packets lost");
+    median
+}
+
+/// A round trip with a server at d ms is d + 1 ms of cable each way, 4 to 6 ms for the MAC, and for a
+/// burst of objects what the line takes. The page is the HTML, 100 000 B or 69 segments, in windows of
+/// 2, 4, 8, 16, 32 and 7 after the handshake, 7 round trips of 25 ms; then five rounds, as 6 connections
+/// fetch 25 objects, with the far server, each a handshake and windows of 2, 4, 8 and 4, 5 round trips
+/// of 105 ms: 0.175 + 2.625 = 2.80 s, and 24 objects of 25 kB, 0.6 MB, take 0.1 s at 50 Mbps, of which
+/// the last round trip of each round has to wait for its part. With Nagle's algorithm the half segment
+/// at the end of every object waits for one round trip more: 25 + 5 * 105 = 0.55 s.
+#[test]
+fn an_unloaded_page_takes_its_round_trips() {
+    for modem in ["single_queue", "two_queues"] {
+        let [plain, nagle] = ["", "nagle = true"].map(|tcp| page_load_s(modem, tcp));
+        assert!((2.75..3.0).contains(&plain), "{modem}: {plain} s");
+        assert!((nagle - plain - 0.55).abs() < 0.1, "{modem}: {nagle} s");
+    }
+}
+
 #[test]
 fn congestion_fills_the_transmit_queue_where_codel_does_not_look() {
     // 31 packets of 1500 bytes at 5 Mbps are 74 ms, ten times CoDel's target and more.

@@ -22,7 +22,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::engine::rng::Rng;
 use crate::packet::Direction;
-use crate::tcp::TcpOptions;
+use crate::scenario::Dialect;
+use crate::tcp::{Config, TcpOptions};
 use crate::units::Time;
 
 pub use on_off::OnOff;
@@ -260,6 +261,10 @@ pub trait AppParameters {
     fn servers(&self) -> Vec<(String, &str)>;
     /// TCP options of its own.
     fn tcp(&self) -> Option<&TcpOptions>;
+    /// What the studies' ns-2 ran it on, where that is not the dialect's default.
+    fn tcp_in_ns2(&self) -> TcpOptions {
+        TcpOptions::default()
+    }
     /// Bytes on the wire of its largest datagram, 0 if it sends none.
     fn largest_datagram(&self) -> u16 {
         0
@@ -340,5 +345,14 @@ impl AppSpec {
             Self::Torrent(_) => 6881,
             Self::OnOff(_) | Self::Replay(_) => 9,
         }
+    }
+
+    /// TCP of its connections in a scenario with these options and this dialect.
+    pub fn tcp_config(&self, base: &TcpOptions, dialect: Dialect) -> Config {
+        let mut options = self.tcp().map_or_else(|| base.clone(), |own| own.or(base));
+        if options.dialect.unwrap_or(dialect) == Dialect::Ns2 {
+            options = options.or(&self.tcp_in_ns2());
+        }
+        options.resolve(dialect)
     }
 }

@@ -178,6 +178,11 @@ impl AppParameters for Parameters {
         Some(&self.tcp)
     }
 
+    /// Hong 2015 §4.1: FullTCP/Sack in the experiments with video.
+    fn tcp_in_ns2(&self) -> TcpOptions {
+        TcpOptions::full_sack()
+    }
+
     fn quality(&self) -> Quality {
         Quality::Video
     }

@@ -208,6 +208,12 @@ impl AppParameters for Parameters {
         Some(&self.tcp)
     }
 
+    /// White & Padden 2012 table 1: BSD TCP with SACK, which in ns-2 is FullTcp/Sack. Its page load
+    /// time leaves no room for Nagle's algorithm: docs/transport.md.
+    fn tcp_in_ns2(&self) -> TcpOptions {
+        TcpOptions { nagle: Some(false), ..TcpOptions::full_sack() }
+    }
+
     fn quality(&self) -> Quality {
         Quality::Pages
     }

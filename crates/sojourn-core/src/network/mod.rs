@@ -15,7 +15,7 @@
 mod connections;
 mod report;
 
-use crate::apps::{App, AppParameters, AppSpec, Command, ConnectionId, Desk, End, Event, Model};
+use crate::apps::{App, AppParameters, Command, ConnectionId, Desk, End, Event, Model};
 use crate::docsis::Subscriber;
 use crate::docsis::classifier::{Header, service_flow};
 use crate::engine::rng::Rng;
@@ -144,7 +144,11 @@ impl Simulation {
             events: 0,
             fingerprint: 0,
             players: players(s),
-            configs: s.traffic.values().map(|entry| config(s, &entry.app)).collect(),
+            configs: s
+                .traffic
+                .values()
+                .map(|entry| entry.app.tcp_config(&s.tcp, s.dialect))
+                .collect(),
             connections: Connections::default(),
             homes: homes(s),
             cable_delay,
@@ -377,10 +381,19 @@ impl Simulation {
         if news.rtt > Time::ZERO {
             self.ledger.round_trip(&packet, news.rtt);
         }
-        self.pump(packet.flow, end);
+        // FullTcp tells the application first, and the acknowledgement rides on its answer (tcp-full.cc
+        // `recv`).
+        let app_first = config.is_full();
+        if !app_first {
+            self.pump(packet.flow, end);
+        }
         let News { received_bytes, rtt, .. } = news;
         if news != (News { received_bytes, rtt, ..News::default() }) {
             self.pass_on(packet.flow, end, &news);
+        }
+        let id = ConnectionId { slot: packet.flow, generation: packet.generation };
+        if app_first && self.connections.current(id).is_some() {
+            self.pump(packet.flow, end);
         }
         self.release_if_done(packet.flow, packet.generation);
     }
@@ -636,12 +649,6 @@ fn player(scenario: &Scenario, owner: Owner, number: u16) -> Player {
         connections_opened: 0,
         ports,
     }
-}
-
-/// TCP of an entry.
-fn config(scenario: &Scenario, app: &AppSpec) -> Config {
-    let options = app.tcp().map_or_else(|| scenario.tcp.clone(), |own| own.or(&scenario.tcp));
-    options.resolve(scenario.dialect)
 }
 
 /// The `number`th port of a home, of the dynamic ones (RFC 6335 §6).

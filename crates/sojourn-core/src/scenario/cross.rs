@@ -26,7 +26,7 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), Fault> {
         servers(scenario, app, &path)?;
         by_itself(app, &path)?;
         if let Some(own) = app.tcp() {
-            tcp(scenario, own, &path)?;
+            tcp(scenario, app, own, &path)?;
         }
     }
     let largest = largest_sent(scenario);
@@ -322,8 +322,8 @@ fn levels_and_buffer(video: &video::Parameters, path: &str) -> Result<(), Fault>
 }
 
 /// The options of an entry's connections, which come from the entry, the scenario and the dialect.
-fn tcp(scenario: &Scenario, own: &TcpOptions, path: &str) -> Result<(), Fault> {
-    let config = own.or(&scenario.tcp).resolve(scenario.dialect);
+fn tcp(scenario: &Scenario, app: &AppSpec, own: &TcpOptions, path: &str) -> Result<(), Fault> {
+    let config = app.tcp_config(&scenario.tcp, scenario.dialect);
     let place = |is_own: bool| {
         if is_own { format!("{path}.tcp") } else { "tcp".to_owned() }
     };
@@ -340,6 +340,12 @@ fn tcp(scenario: &Scenario, own: &TcpOptions, path: &str) -> Result<(), Fault> {
     if matches!(config.congestion_control, CongestionSpec::Ledbat(_)) && !config.timestamps {
         let path = words::join(&place(own.timestamps.is_some()), "timestamps");
         let message = "found false; allowed: true, as congestion control ledbat measures by them";
+        return Err(Fault::new(path, message));
+    }
+    if config.is_full() && config.dialect == Dialect::Rfc {
+        let path = words::join(&place(own.recovery.is_some()), "recovery");
+        let message = "found full_sack, an agent of ns-2; allowed: sack, newreno, reno, or \
+                       dialect ns2";
         return Err(Fault::new(path, message));
     }
     let header = u64::from(config.header);
@@ -359,8 +365,8 @@ fn tcp(scenario: &Scenario, own: &TcpOptions, path: &str) -> Result<(), Fault> {
 /// Bytes of the largest packet that may be sent.
 fn largest_sent(scenario: &Scenario) -> u64 {
     let packet = |app: &AppSpec| {
-        let segment = app.tcp().map_or(0, |own| {
-            let config = own.or(&scenario.tcp).resolve(scenario.dialect);
+        let segment = app.tcp().map_or(0, |_| {
+            let config = app.tcp_config(&scenario.tcp, scenario.dialect);
             config.mss + u64::from(config.header)
         });
         segment.max(app.largest_datagram().into())

@@ -84,6 +84,8 @@ pub struct Endpoint {
     last_sent: Time,
     /// ns-2: when the timer that runs on while nothing is under way expires.
     idle_due: Time,
+    /// FullTcp ends the handshake with a bare acknowledgement, whatever there is to send.
+    handshake_ack_due: bool,
     /// Both ends have ECN.
     has_ecn: bool,
     /// The next new segment is to say that the window has been reduced.
@@ -102,7 +104,7 @@ impl Endpoint {
     pub fn new(config: &Config) -> Self {
         Self {
             state: State::Listen,
-            sender: Sender::new(config.dialect),
+            sender: Sender::new(config),
             receiver: Receiver::new(),
             rtt: Rtt::new(config),
             window: Window { cwnd: config.initial_window, ssthresh: config.max_window },
@@ -113,6 +115,7 @@ impl Endpoint {
             timed: None,
             last_sent: Time::ZERO,
             idle_due: Time::NEVER,
+            handshake_ack_due: false,
             has_ecn: false,
             reduction_due: false,
             is_window_limited: false,
@@ -218,6 +221,7 @@ impl Endpoint {
     }
 
     fn establish(&mut self, now: Time, echo: Option<Time>, config: &Config, news: &mut News) {
+        self.handshake_ack_due = config.is_full() && self.state == State::SynSent;
         self.state = State::Established;
         self.sender.space_mut().on_syn_acknowledged();
         self.rto_due = Time::NEVER;
@@ -231,8 +235,14 @@ impl Endpoint {
 
     /// RFC 5681 §3.1: one segment after a lost SYN (ns-2: bugfix_ss_), and a longer timeout. In ns-2
     /// the timeout of the SYN is one like any other: it halves the threshold, to its least value, and
-    /// stays doubled until a measurement.
+    /// stays doubled until a measurement. FullTcp takes its initial window all the same and ends the
+    /// doubling (tcp-full.cc `recv`, `newack`).
     fn restart_after_lost_syn(&mut self, config: &Config) {
+        if config.is_full() {
+            self.window.ssthresh = 2.0;
+            self.rtt.end_backoff();
+            return;
+        }
         self.window.cwnd = 1.0;
         match config.dialect {
             Dialect::Rfc => self.rtt.restart_after_lost_syn(),
@@ -255,8 +265,15 @@ impl Endpoint {
         let progress = self.sender.on_ack(s.ack, &s.sack, is_pure, config);
         self.window.cwnd = (self.window.cwnd - progress.deflation).max(1.0);
         if progress.acknowledged > 0 {
-            news.rtt = self.measure(now, s, &progress, config);
-            self.restart_rto(now, &progress, config);
+            if config.is_full() {
+                // tcp-full.cc `newack`: the timer is set before what this tells is known.
+                self.restart_rto(now, &progress, config);
+                self.rtt.end_backoff();
+                news.rtt = self.measure(now, s, &progress, config);
+            } else {
+                news.rtt = self.measure(now, s, &progress, config);
+                self.restart_rto(now, &progress, config);
+            }
         }
         if progress.loss_found {
             if !progress.is_same_congestion {
@@ -376,6 +393,9 @@ impl Endpoint {
         if self.state != State::Established {
             return None;
         }
+        if std::mem::take(&mut self.handshake_ack_due) {
+            return Some(self.bare_ack(config));
+        }
         self.restart_after_idle(now, config);
         if let Some(outgoing) = self.sender.next(self.window.cwnd, config) {
             return Some(self.data(now, &outgoing, config));
@@ -400,7 +420,8 @@ impl Endpoint {
     }
 
     /// RFC 5681 §4.1: after a pause longer than the timeout the old window says nothing. The timer of
-    /// ns-2's one-way agents runs on while nothing is under way, and leaves one segment.
+    /// ns-2's one-way agents runs on while nothing is under way, and leaves one segment. FullTcp takes
+    /// its initial window (tcp-full.cc `foutput`).
     fn restart_after_idle(&mut self, now: Time, config: &Config) {
         if self.sender.space().is_outstanding() {
             return;
@@ -409,6 +430,12 @@ impl Endpoint {
             Dialect::Rfc => {
                 if now.since(self.last_sent) > self.rtt.timeout(config) {
                     self.window.cwnd = self.window.cwnd.min(config.initial_window);
+                }
+            }
+            Dialect::Ns2 if config.is_full() => {
+                let has_idled = self.rtt.has_idled(self.last_sent, now, config);
+                if has_idled && self.sender.has_more() {
+                    self.window.cwnd = config.initial_window;
                 }
             }
             Dialect::Ns2 => {

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::cc::CongestionSpec;
+use super::cc::{CongestionSpec, reno};
 use crate::scenario::Dialect;
 use crate::units::Time;
 
@@ -16,7 +16,7 @@ pub struct TcpOptions {
     pub dialect: Option<Dialect>,
     /// Congestion control. Default: cubic.
     pub congestion_control: Option<CongestionSpec>,
-    /// Loss recovery. Default: sack.
+    /// Loss recovery. Default: sack; full_sack for web and video in ns-2.
     pub recovery: Option<Recovery>,
     /// Payload bytes of a full segment. Default: 1460.
     #[schemars(range(min = 64, max = 8960))]
@@ -27,7 +27,8 @@ pub struct TcpOptions {
     pub header_bytes: Option<u16>,
     /// Timestamps on every segment (RFC 7323): 12 bytes more, 10 in ns-2. Default: on; off in ns-2.
     pub timestamps: Option<bool>,
-    /// Initial window in segments. Default: 10 (RFC 6928); 2 in ns-2.
+    /// Initial window in segments. Default: 10 (RFC 6928); 2 in ns-2
+    /// and for ledbat (RFC 6817 §2.5).
     #[schemars(range(min = 1, max = 1000))]
     pub initial_window_segments: Option<u32>,
     /// Greatest window in segments: the receiver's. Default: 10 000.
@@ -41,6 +42,9 @@ pub struct TcpOptions {
     /// Default: 100.
     #[schemars(range(min = 1.0, max = 500.0))]
     pub delayed_ack_ms: Option<f64>,
+    /// Nagle's algorithm (RFC 9293 §3.7.4): a last segment that is not full waits until all before it
+    /// is acknowledged. For recovery full_sack alone. Default: on; off for web.
+    pub nagle: Option<bool>,
     /// Retransmission timeout before there is a round-trip time, SYN included, in s. Default: 1
     /// (RFC 6298 §2.1); 3 in ns-2. Doubles with each retry.
     #[schemars(range(min = 0.1, max = 60.0))]
@@ -71,9 +75,28 @@ pub enum Recovery {
     Newreno,
     /// Duplicate acknowledgements, one hole per window (RFC 2581).
     Reno,
+    /// The ns-2 agent FullTcp/Sack, with its handshake, timers and acknowledgements: for the ns-2
+    /// dialect.
+    FullSack,
+}
+
+impl Recovery {
+    /// Does the receiver say what it holds (RFC 2018)?
+    pub fn is_selective(self) -> bool {
+        matches!(self, Self::Sack | Self::FullSack)
+    }
 }
 
 impl TcpOptions {
+    /// FullTcp/Sack with the only congestion control it has in ns-2.
+    pub fn full_sack() -> Self {
+        Self {
+            recovery: Some(Recovery::FullSack),
+            congestion_control: Some(CongestionSpec::Reno(reno::Parameters {})),
+            ..Self::default()
+        }
+    }
+
     /// These options with what they leave unset taken from `base`.
     pub fn or(&self, base: &Self) -> Self {
         Self {
@@ -90,6 +113,7 @@ impl TcpOptions {
             max_window_segments: self.max_window_segments.or(base.max_window_segments),
             ack_every_segments: self.ack_every_segments.or(base.ack_every_segments),
             delayed_ack_ms: self.delayed_ack_ms.or(base.delayed_ack_ms),
+            nagle: self.nagle.or(base.nagle),
             initial_rto_s: self.initial_rto_s.or(base.initial_rto_s),
             min_rto_s: self.min_rto_s.or(base.min_rto_s),
             max_rto_s: self.max_rto_s.or(base.max_rto_s),
@@ -102,10 +126,11 @@ impl TcpOptions {
     pub fn resolve(&self, scenario: Dialect) -> Config {
         let dialect = self.dialect.unwrap_or(scenario);
         let ns2 = dialect == Dialect::Ns2;
+        let recovery = self.recovery.unwrap_or_default();
         let by_dialect = |rfc: f64, in_ns2: f64| if ns2 { in_ns2 } else { rfc };
         let congestion_control = self.congestion_control.clone().unwrap_or_default();
-        let needs_timestamps = matches!(congestion_control, CongestionSpec::Ledbat(_));
-        let timestamps = self.timestamps.unwrap_or(!ns2 || needs_timestamps);
+        let is_ledbat = matches!(congestion_control, CongestionSpec::Ledbat(_));
+        let timestamps = self.timestamps.unwrap_or(!ns2 || is_ledbat);
         let option_bytes = match (timestamps, ns2) {
             (false, _) => 0,
             (true, false) => 12,
@@ -115,21 +140,26 @@ impl TcpOptions {
         Config {
             dialect,
             congestion_control,
-            recovery: self.recovery.unwrap_or_default(),
+            recovery,
             mss: u64::from(self.mss_bytes.unwrap_or(1460)),
             header: self.header_bytes.unwrap_or(40) + option_bytes,
             // RFC 2018 §3: two bytes of kind and length and two of padding, then eight a block; in
-            // ns-2 (tcp-sink.cc `append_ack`) only the blocks.
-            sack_bytes: if ns2 { (0, 8) } else { (4, 8) },
+            // ns-2 only the blocks (tcp-sink.cc `append_ack`), or no padding (tcp-full.cc
+            // `build_options`).
+            sack_bytes: match (ns2, recovery) {
+                (false, _) => (4, 8),
+                (true, Recovery::FullSack) => (2, 8),
+                (true, _) => (0, 8),
+            },
             timestamps,
-            initial_window: f64::from(self.initial_window_segments.unwrap_or(if ns2 {
-                2
-            } else {
-                10
-            })),
+            // RFC 6817 §2.5 has INIT_CWND, 2 segments.
+            initial_window: f64::from(
+                self.initial_window_segments.unwrap_or(if ns2 || is_ledbat { 2 } else { 10 }),
+            ),
             max_window: f64::from(self.max_window_segments.unwrap_or(10_000)),
             ack_every: self.ack_every_segments.unwrap_or(if ns2 { 1 } else { 2 }),
             delayed_ack: seconds(self.delayed_ack_ms.map(|ms| ms / 1e3), 0.1),
+            nagle: self.nagle.unwrap_or(true),
             initial_rto: seconds(self.initial_rto_s, by_dialect(1.0, 3.0)),
             min_rto: seconds(self.min_rto_s, by_dialect(1.0, 0.2)),
             max_rto: seconds(self.max_rto_s, 60.0),
@@ -164,6 +194,8 @@ pub struct Config {
     pub ack_every: u32,
     /// Longest delay of an acknowledgement.
     pub delayed_ack: Time,
+    /// Does a last segment that is not full wait, with FullTcp?
+    pub nagle: bool,
     /// Timeout before there is a round-trip time.
     pub initial_rto: Time,
     /// Least timeout.
@@ -174,4 +206,11 @@ pub struct Config {
     pub rtt_tick: Time,
     /// Are data segments markable?
     pub ecn: bool,
+}
+
+impl Config {
+    /// Is it ns-2's two-way agent?
+    pub fn is_full(&self) -> bool {
+        self.recovery == Recovery::FullSack
+    }
 }

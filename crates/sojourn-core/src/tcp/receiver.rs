@@ -1,7 +1,8 @@
 //! The receiving half of a connection end: RFC 5681 §4.2 (delayed acknowledgements), RFC 2018
-//! (selective acknowledgements), RFC 7323 §4.3 (which timestamp to echo), ns-2 tcp/tcp-sink.cc.
+//! (selective acknowledgements), RFC 7323 §4.3 (which timestamp to echo), ns-2 tcp/tcp-sink.cc and
+//! tcp/tcp-full.cc.
 
-use super::options::{Config, Recovery};
+use super::options::Config;
 use super::ranges::Ranges;
 use crate::packet::{SACK_BLOCKS, SackBlock, Segment};
 use crate::scenario::Dialect;
@@ -70,14 +71,15 @@ impl Receiver {
         if segment.fin {
             self.fin_end = Some(end);
         }
-        // RFC 7323 §4.3: the oldest segment not yet acknowledged. ns-2 echoes the latest.
-        if segment.seq <= self.acknowledged || config.dialect == Dialect::Ns2 {
+        let is_sink = config.dialect == Dialect::Ns2 && !config.is_full();
+        // RFC 7323 §4.3: the oldest segment not yet acknowledged. ns-2's sinks echo the latest.
+        if segment.seq <= self.acknowledged || is_sink {
             self.echo = sent_at;
         }
         if segment.seq > self.next {
             self.hold(segment.seq, end);
-        } else if end > self.next || (end == self.next && config.dialect == Dialect::Ns2) {
-            // ns-2 takes a copy of the last segment in order for one in order (tcp-sink.cc `recv`).
+        } else if end > self.next || (end == self.next && is_sink) {
+            // A sink takes a copy of the last segment in order for one in order (tcp-sink.cc `recv`).
             self.take_in_order(now, end, config);
         } else {
             self.ack_now = true;
@@ -113,10 +115,23 @@ impl Receiver {
             }
         }
         self.unacknowledged += 1;
-        if self.unacknowledged >= config.ack_every {
+        if self.is_enough(config) {
             self.ack_now = true;
         } else if self.ack_due == Time::NEVER {
-            self.ack_due = now + config.delayed_ack;
+            self.ack_due = if config.is_full() {
+                next_beat(now, config.delayed_ack)
+            } else {
+                now + config.delayed_ack
+            };
+        }
+    }
+
+    /// Has so much come that it is to be acknowledged? FullTcp counts bytes (tcp-full.cc `need_send`).
+    fn is_enough(&self, config: &Config) -> bool {
+        if config.is_full() {
+            self.next - self.acknowledged >= u64::from(config.ack_every) * config.mss
+        } else {
+            self.unacknowledged >= config.ack_every
         }
     }
 
@@ -148,7 +163,7 @@ impl Receiver {
         segment.ack = self.next;
         segment.echo = self.echo;
         segment.echoes_mark = self.echoes_mark;
-        if config.recovery == Recovery::Sack && !self.held.is_empty() {
+        if config.recovery.is_selective() && !self.held.is_empty() {
             self.write_blocks(&mut segment.sack);
         }
         self.acknowledged = self.next;
@@ -163,6 +178,12 @@ impl Receiver {
             *block = SackBlock { start: (start - self.next) as u32, end: (end - self.next) as u32 };
         }
     }
+}
+
+/// FullTcp's timer of delayed acknowledgements beats at whole multiples of its interval (tcp-full.cc
+/// `recv`): acknowledgements wait for the next beat, not for the whole interval.
+fn next_beat(now: Time, interval: Time) -> Time {
+    interval.times(now.ps() / interval.ps() + 1)
 }
 
 #[cfg(test)]

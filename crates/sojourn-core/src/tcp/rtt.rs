@@ -53,7 +53,7 @@ impl Rtt {
         } else {
             config.rtt_tick.times(self.smooth_in_ticks(sent_at, now, config))
         };
-        self.base = rto.clamp(config.min_rto, config.max_rto);
+        self.base = rto;
         self.backoff = 0;
     }
 
@@ -73,17 +73,9 @@ impl Rtt {
         srtt + var.times(4).max(Time::from_ms(1))
     }
 
-    /// tcp.cc `rtt_update`, in whole numbers; gives the timeout in ticks. With timestamps the time is
-    /// rounded; without, ticks of a clock are counted, which in ns-2 begins at a random phase and here
-    /// at zero.
+    /// tcp.cc `rtt_update`, in whole numbers; gives the timeout in ticks.
     fn smooth_in_ticks(&mut self, sent_at: Time, now: Time, config: &Config) -> u64 {
-        let tick = config.rtt_tick.ps();
-        let ticks = if config.timestamps {
-            (now.since(sent_at).ps() + tick / 2) / tick
-        } else {
-            now.ps() / tick - sent_at.ps() / tick
-        };
-        let ticks = ticks.max(1);
+        let ticks = ticks_between(sent_at, now, config).max(1);
         let (srtt, var) = match self.estimate {
             Estimate::Ticks(srtt, var) if srtt > 0 => {
                 let old = srtt / 8;
@@ -100,7 +92,17 @@ impl Rtt {
 
     /// The timeout now.
     pub fn timeout(&self, config: &Config) -> Time {
-        self.base.times(1 << self.backoff.min(16)).min(config.max_rto)
+        self.base.max(config.min_rto).times(1 << self.backoff.min(16)).min(config.max_rto)
+    }
+
+    /// Has it been silent for longer than the timeout, without its floor? (tcp-full.cc `idle_restart`)
+    pub fn has_idled(&self, last_sent: Time, now: Time, config: &Config) -> bool {
+        let idle = if config.timestamps || config.rtt_tick == Time::ZERO {
+            now.since(last_sent)
+        } else {
+            config.rtt_tick.times(ticks_between(last_sent, now, config))
+        };
+        idle > self.base
     }
 
     /// Doubles the timeout (RFC 6298 §5.5). ns-2 gives up its smoothed value after four in a row and
@@ -124,6 +126,17 @@ impl Rtt {
     pub fn restart_after_lost_syn(&mut self) {
         self.base = self.base.max(Time::from_s(3));
         self.backoff = 0;
+    }
+}
+
+/// Ticks of ns-2's clock. With timestamps the time is rounded; without, ticks are counted of a clock
+/// which in ns-2 begins at a random phase and here at zero.
+fn ticks_between(sent_at: Time, now: Time, config: &Config) -> u64 {
+    let tick = config.rtt_tick.ps();
+    if config.timestamps {
+        (now.since(sent_at).ps() + tick / 2) / tick
+    } else {
+        now.ps() / tick - sent_at.ps() / tick
     }
 }
 

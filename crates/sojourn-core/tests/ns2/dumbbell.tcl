@@ -1,7 +1,7 @@
 # A home that uploads over one bottleneck, on ns-2.35, after which tests/ns2_traces.rs is checked.
 #
 #   ns dumbbell.tcl key=value ...
-#     agent=Sack1         also Reno, Newreno, Linux (which needs cc=)
+#     agent=Sack1         also Reno, Newreno, Linux (which needs cc=), FullTcp/Sack
 #     sink=DelAck         or none: an acknowledgement for each segment
 #     limit=65            of the bottleneck's drop-tail queue, in packets
 #     starts=0.125        when each flow starts, in s, by commas; or spread=2: at random within so many
@@ -28,6 +28,8 @@ Agent/TCP set packetSize_ 1460
 Agent/TCP set window_ $o(window)
 Agent/TCP set windowInit_ $o(initial)
 Agent/TCP set ecn_ $o(ecn)
+Agent/TCP/FullTcp set segsize_ 1460
+Agent/TCP/FullTcp set segsperack_ [expr {$o(sink) eq "DelAck" ? 2 : 1}]
 
 set home [$ns node]; set router [$ns node]
 $ns simplex-link $home $router 33554432 0.244140625ms DropTail
@@ -46,6 +48,7 @@ foreach delay [split $o(delays) ,] start [split $o(starts) ,] {
   set kind Agent/TCPSink
   if {$o(agent) eq "Sack1" || $o(agent) eq "Linux"} { append kind /Sack1 }
   if {$o(sink) eq "DelAck"} { append kind /DelAck }
+  if {$o(agent) eq "FullTcp/Sack"} { set kind Agent/TCP/FullTcp/Sack }
   set sink($i) [new $kind]
   if {$o(agent) eq "Linux"} {
     $tcp($i) set timestamps_ true; $sink($i) set ts_echo_rfc1323_ true
@@ -53,6 +56,7 @@ foreach delay [split $o(delays) ,] start [split $o(starts) ,] {
   $ns attach-agent $home $tcp($i); $ns attach-agent $server $sink($i)
   $ns connect $tcp($i) $sink($i)
   if {$o(agent) eq "Linux"} { $ns at 0 "$tcp($i) select_ca $o(cc)" }
+  if {$o(agent) eq "FullTcp/Sack"} { $sink($i) listen }
   if {$o(spread) == 0} { $tcp($i) attach $cwnd; $tcp($i) trace cwnd_ }
   set ftp [new Application/FTP]; $ftp attach-agent $tcp($i)
   if {$o(spread) > 0} { set start [$rng uniform 0 $o(spread)] }

@@ -5,10 +5,11 @@ here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
+mss=
 trace() {
   name=$1; shift
   ns "$here/dumbbell.tcl" "out=$work/$name" "$@" >"$work/summary"
-  "$here/compact.sh" "$work/$name" >"$here/$name.txt"
+  "$here/compact.sh" "$work/$name" $mss >"$here/$name.txt"
   echo "$name: $(wc -l <"$here/$name.txt") lines"
 }
 one=starts=0.125
@@ -27,6 +28,17 @@ for agent in Reno Newreno; do
   trace one-5-$kind $one agent=$agent limit=5
   trace two-65-$kind $two agent=$agent
 done
+
+mss=1460 full="agent=FullTcp/Sack"
+trace one-65-full $one $full
+trace one-65-full-each $one $full sink=none
+trace one-5-full $one $full limit=5
+trace one-2048-full $one $full limit=2048 time=120
+trace two-65-full $two $full
+trace two-20-full $two $full limit=20
+mss=
+ns "$here/file.tcl" "$work/file"
+awk '$1 == "+" { printf "%.0f %d %d\n", $2 * 1e6, $6, $11 }' "$work/file" | head -n 10 >"$here/file-full.txt"
 
 # Eleven flows with starts at random: LIMIT SEED MBPS LOSS_PERCENT WAIT_MS of all together.
 delays=19.53125,24.4140625,29.296875,34.1796875,39.0625,43.9453125,48.828125,53.7109375

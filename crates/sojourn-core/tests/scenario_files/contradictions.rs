@@ -239,6 +239,12 @@ fn tcp_options_that_contradict_each_other() {
         "--set tcp.mss_bytes=8960: tcp.mss_bytes: found 8960; allowed: 8948 or less, to stay \
          within 9018 with 70 of header and options"
     );
+    assert_eq!(
+        refusal_of(&["tcp.recovery=full_sack"]),
+        "--set tcp.recovery=full_sack: tcp.recovery: found full_sack, an agent of ns-2; allowed: \
+         sack, newreno, reno, or dialect ns2"
+    );
+    only(SMALL, &["tcp.recovery=full_sack", "dialect=ns2"]);
     // The ns-2 dialect starts with 2 segments.
     only(SMALL, &["tcp.max_window_segments=5", "dialect=ns2"]);
 }

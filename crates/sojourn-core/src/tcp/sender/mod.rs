@@ -1,17 +1,20 @@
 //! The sending half of a connection end: what is under way, what is lost, what goes next.
 //!
-//! Two senders share the picture of what there is to send: that of the RFCs and that of ns-2's one-way
-//! agents, which differ in all that happens after a loss.
+//! Three senders share the picture of what there is to send: that of the RFCs, that of ns-2's one-way
+//! agents and that of its two-way agent. They differ in all that happens after a loss.
 
+mod full;
 mod ns2;
 mod rfc;
 
 use enum_dispatch::enum_dispatch;
 
-use super::options::Config;
+use super::options::{Config, Recovery};
+use super::ranges::Ranges;
 use crate::packet::{SACK_BLOCKS, SackBlock};
 use crate::scenario::Dialect;
 
+use full::FullSender;
 use ns2::Ns2Sender;
 use rfc::RfcSender;
 
@@ -133,6 +136,12 @@ impl Space {
     }
 }
 
+/// Enters what the blocks of an acknowledgement say is held; gives the bytes of it that are news.
+fn take_blocks(held: &mut Ranges, ack: u64, blocks: &[SackBlock; SACK_BLOCKS]) -> u64 {
+    let used = blocks.iter().filter(|block| block.end > block.start);
+    used.map(|b| held.insert(ack + u64::from(b.start), ack + u64::from(b.end))).sum()
+}
+
 /// A sender of either dialect.
 #[enum_dispatch]
 pub trait Sending {
@@ -165,17 +174,20 @@ pub trait Sending {
 #[enum_dispatch(Sending)]
 pub enum Sender {
     /// By the RFCs.
-    RfcSender,
-    /// By ns-2.
-    Ns2Sender,
+    Rfc(RfcSender),
+    /// By ns-2's one-way agents.
+    Ns2(Ns2Sender),
+    /// By ns-2's two-way agent.
+    Full(FullSender),
 }
 
 impl Sender {
     /// Nothing sent, nothing to send.
-    pub fn new(dialect: Dialect) -> Self {
-        match dialect {
-            Dialect::Rfc => RfcSender::default().into(),
-            Dialect::Ns2 => Ns2Sender::default().into(),
+    pub fn new(config: &Config) -> Self {
+        match (config.dialect, config.recovery) {
+            (_, Recovery::FullSack) => FullSender::default().into(),
+            (Dialect::Rfc, _) => RfcSender::default().into(),
+            (Dialect::Ns2, _) => Ns2Sender::default().into(),
         }
     }
 }

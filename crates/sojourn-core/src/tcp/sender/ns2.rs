@@ -11,7 +11,7 @@
 //! Left out: F-RTO, Quick-Start, D-SACK and the options that ns-default.tcl leaves off. Beyond ns-2:
 //! bytes instead of packets, and a FIN.
 
-use super::{DUP_THRESH, Outgoing, Progress, Sending, Space};
+use super::{DUP_THRESH, Outgoing, Progress, Sending, Space, take_blocks};
 use crate::packet::{SACK_BLOCKS, SackBlock};
 use crate::tcp::options::{Config, Recovery};
 use crate::tcp::ranges::Ranges;
@@ -207,11 +207,6 @@ impl Ns2Sender {
         self.space.flight().div_ceil(config.mss) as i64
     }
 
-    fn take_blocks(&mut self, ack: u64, blocks: &[SackBlock; SACK_BLOCKS]) -> u64 {
-        let used = blocks.iter().filter(|block| block.end > block.start);
-        used.map(|b| self.sacked.insert(ack + u64::from(b.start), ack + u64::from(b.end))).sum()
-    }
-
     /// The first hole below something held that has not been sent again.
     fn next_hole(&self, config: &Config) -> Option<(u64, u64)> {
         let (start, end) = self.sacked.next_hole(self.resent_below.max(self.space.una));
@@ -277,7 +272,7 @@ impl Sending for Ns2Sender {
             return Progress::default();
         }
         if config.recovery == Recovery::Sack {
-            let held = self.take_blocks(ack, blocks);
+            let held = take_blocks(&mut self.sacked, ack, blocks);
             self.on_ack_sack(ack, held, is_pure, config)
         } else {
             self.on_ack_without_sack(ack, is_pure, config)
