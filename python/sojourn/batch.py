@@ -1,16 +1,14 @@
-"""Many runs into one store, on all cores or on a cluster."""
+"""Many runs into one store, on all cores."""
 
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 
 from . import _sojourn
-from .runner import Progress, Work, run_each
+from .runner import Work, run_each
 from .store import Files, Store, Task, execute
-
-Told = Progress | None
 
 
 class BatchStopped(Exception):
@@ -32,14 +30,13 @@ def run_batch(
     *,
     resume: bool = False,
     jobs: int | None = None,
-    dask: str | None = None,
     labels: Sequence[str] = (),
 ) -> Store:
     """Runs the tasks into the store at `directory`; with `resume` only those that are not there.
 
-    `jobs` run at the same time, as many as there are cores by default, or as many as the Dask
-    cluster at the address `dask` likes. `labels` name the tasks for the lines that a terminal shows.
-    Raises `BatchStopped` when cut off by Ctrl-C or by a directory that cannot be written.
+    `jobs` run at the same time, as many as there are cores by default. `labels` name the tasks for
+    the lines that a terminal shows. Raises `BatchStopped` when cut off by Ctrl-C or by a directory
+    that cannot be written.
     """
     if jobs is not None and jobs < 1:
         raise ValueError(f"jobs: found {jobs}; allowed: 1 or more")
@@ -48,7 +45,7 @@ def run_batch(
     named = dict(zip(tasks, labels or [task.run for task in tasks], strict=True))
     missing = [task for task in named if not (resume and task in store)]
     try:
-        _run(missing, [named[task] for task in missing], store, jobs, dask)
+        _run(missing, [named[task] for task in missing], store, jobs)
     except KeyboardInterrupt:
         raise BatchStopped("stopped", store, list(named), 130) from None
     except OSError as error:
@@ -57,26 +54,18 @@ def run_batch(
     return store
 
 
-def _run(
-    tasks: Sequence[Task], labels: Sequence[str], store: Store, jobs: int | None, dask: str | None
-) -> None:
+def _run(tasks: Sequence[Task], labels: Sequence[str], store: Store, jobs: int | None) -> None:
     from .console import batch_bar
 
-    with batch_bar(len(tasks)) as (progress, finished):
-        source = _on_cluster(tasks, dask) if dask else _here(tasks, progress, jobs)
-        with closing(source):
-            for number, files, took_s in source:
-                store.put(tasks[number], files)
-                finished(labels[number], tasks[number].duration_s, took_s)
-
-
-def _here(
-    tasks: Sequence[Task], progress: Told, jobs: int | None
-) -> Iterator[tuple[int, Files, float]]:
+    works = [_timed(task) for task in tasks]
     total_s = sum(task.duration_s for task in tasks)
-    with closing(run_each([_timed(task) for task in tasks], total_s, progress, jobs)) as done:
+    with (
+        batch_bar(len(tasks)) as (progress, finished),
+        closing(run_each(works, total_s, progress, jobs)) as done,
+    ):
         for number, (files, took_s) in done:
-            yield number, files, took_s
+            store.put(tasks[number], files)
+            finished(labels[number], tasks[number].duration_s, took_s)
 
 
 def _timed(task: Task) -> Work[tuple[Files, float]]:
@@ -85,10 +74,3 @@ def _timed(task: Task) -> Work[tuple[Files, float]]:
         return execute(task, job), time.perf_counter() - start
 
     return work
-
-
-def _on_cluster(tasks: Sequence[Task], address: str) -> Iterator[tuple[int, Files, float]]:
-    """The same on a Dask cluster, which runs anew what a lost worker had."""
-    from .cluster import outcomes
-
-    return outcomes(tasks, address)

@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 
 from .config_cli import config
-from .study_cli import studies
+from .study_cli import studies, sweep
 
 # Modules of this package are imported where they are used, so that help is shown at once.
 
@@ -109,6 +109,7 @@ def schema() -> None:
 
 app.add_typer(studies, name="study")
 app.add_typer(config, name="config")
+app.command()(sweep)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

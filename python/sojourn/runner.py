@@ -1,11 +1,11 @@
 """Runs things in threads, while the main thread watches.
 
-A run does not hold the interpreter's lock, so threads are as fast as processes; and unlike those they
-can be stopped, and asked how far they are.
+A run does not hold the interpreter's lock, so threads are as fast as processes; and unlike those
+they can be stopped, and asked how far they are.
 """
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import TypeVar
 
@@ -33,7 +33,7 @@ def run_all(
 
 def run_each(
     works: Sequence[Work[T]], total_s: float, progress: Progress | None, workers: int | None
-) -> Iterator[tuple[int, T]]:
+) -> Generator[tuple[int, T], None, None]:
     """The outcomes with their number in `works`, as they come.
 
     A failure, Ctrl-C or closing the iterator stops all. `total_s` is what `progress` is told.

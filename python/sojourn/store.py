@@ -58,9 +58,14 @@ class Task:
         return [*(f"{table}.parquet" for table in self.tables), "meta.json", "scenario.toml"]
 
 
-def task(scenario: Mapping[str, Any] | str, *, seed: int, tables: Iterable[str] = ()) -> Task:
+def task(scenario: Mapping[str, Any], *, seed: int, tables: Iterable[str] = ()) -> Task:
     """The task of running `scenario` with `seed`; `tables` are kept beside the `SCALARS`."""
     (variant,) = load(scenario, seed=seed)
+    return task_of(variant, tables)
+
+
+def task_of(variant: _sojourn.Variant, tables: Iterable[str] = ()) -> Task:
+    """The task of running what `load` gave."""
     return Task(variant.to_toml(), variant.duration_s, (*SCALARS, *tables))
 
 
@@ -183,7 +188,8 @@ def _check(directory: Path, marker: Path) -> None:
         raise StoreError(f"{marker}: not the marker of a store") from None
     if form != FORMAT or version != _sojourn.version:
         raise StoreError(
-            f"{directory}: made by sojourn {version} ({form}); this is {_sojourn.version} ({FORMAT})"
+            f"{directory}: made by sojourn {version} ({form}); "
+            f"this is {_sojourn.version} ({FORMAT})"
         )
 
 

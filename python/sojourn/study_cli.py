@@ -14,10 +14,6 @@ studies = typer.Typer(help="Redo published studies.", rich_markup_mode=None)
 Directory = Annotated[Path, typer.Argument(metavar="DIR", help="Where the study was run into.")]
 Jobs = Annotated[int | None, typer.Option(min=1, help="Runs at the same time; default: all cores.")]
 Resume = Annotated[bool, typer.Option("--resume", help="Run only what is missing.")]
-Dask = Annotated[
-    str | None,
-    typer.Option(metavar="tcp://HOST:PORT", help="Run on the Dask cluster at this address."),
-]
 
 
 @studies.command("list")
@@ -45,12 +41,15 @@ def run_study(
     figure: Annotated[int | None, typer.Option(help="Only this figure of the document.")] = None,
     duration_scale: Annotated[
         float,
-        typer.Option(metavar="F", min=0.0001, max=1000, help="Factor on the duration of every run."),
+        typer.Option(
+            metavar="F", min=0.0001, max=1000, help="Factor on the duration of every run."
+        ),
     ] = 1.0,
-    seeds: Annotated[int, typer.Option(metavar="N", min=1, max=10_000, help="Seeds 1 to N of every run.")] = 1,
+    seeds: Annotated[
+        int, typer.Option(metavar="N", min=1, max=10_000, help="Seeds 1 to N of every run.")
+    ] = 1,
     jobs: Jobs = None,
     resume: Resume = False,
-    dask: Dask = None,
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Where to; default: out/NAME.")
     ] = None,
@@ -62,7 +61,7 @@ def run_study(
     plan.check()
     directory = out or Path("out") / name
     start = time.perf_counter()
-    outcome = run_plan(plan, directory, resume=resume, jobs=jobs, dask=dask)
+    outcome = run_plan(plan, directory, resume=resume, jobs=jobs)
     _tell(outcome, time.perf_counter() - start)
 
 
@@ -85,6 +84,19 @@ def report_study(directory: Directory) -> None:
     outcome = read(directory)
     path = outcome.store.write("report.html", report_html(outcome).encode())
     typer.echo(f"report: {path}")
+
+
+def sweep(
+    file: Annotated[Path, typer.Argument(metavar="SWEEP.toml", help="What to run.")],
+    jobs: Jobs = None,
+    resume: Resume = False,
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Where to.")] = Path("out/sweep"),
+) -> None:
+    """Run a scenario with every combination of some keys' values and seeds."""
+    from .sweep import read_sweep, run_sweep
+
+    store = run_sweep(read_sweep(file), out, resume=resume, jobs=jobs)
+    typer.echo(f"results: {store.directory}")
 
 
 def _tell(outcome: "Outcome", took_s: float) -> None:

@@ -1,15 +1,14 @@
 """Runs a study into a directory, and reads one back."""
 
-import csv
 import json
 import math
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from io import StringIO
 from pathlib import Path
 
 from ..batch import run_batch
+from ..csv_text import csv_bytes
 from ..store import Store, StoredRun, StoreError, Task, open_store
 from . import known, study
 from .study import KEYS, Case, Row, Runs, Study, measure
@@ -123,15 +122,12 @@ def run_plan(
     *,
     resume: bool = False,
     jobs: int | None = None,
-    dask: str | None = None,
 ) -> Outcome:
     """Runs what is asked for into a directory and writes its cells and figures."""
     plan.check()
     tasks = plan.tasks()
     labels = [name + (f", seed {seed}" if plan.seeds > 1 else "") for name, seed in tasks]
-    store = run_batch(
-        list(tasks.values()), directory, resume=resume, jobs=jobs, dask=dask, labels=labels
-    )
+    store = run_batch(list(tasks.values()), directory, resume=resume, jobs=jobs, labels=labels)
     outcome = _outcome(plan, store, tasks)
     store.write(PLAN, (json.dumps(asdict(plan), indent=2) + "\n").encode())
     store.write("runs.csv", _runs_csv(tasks))
@@ -165,13 +161,12 @@ def cells_csv(values: Mapping[Row, Value]) -> bytes:
     """The cells, with their intervals if there are any."""
     has_intervals = any(value.low is not None for value in values.values())
     columns = [*KEYS, "value", *(("ci_low", "ci_high") if has_intervals else ()), "unit"]
-    text = StringIO(newline="")
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(columns)
-    for row, value in values.items():
+
+    def line(row: Row, value: Value) -> Sequence[str]:
         interval = (_text(value.low), _text(value.high)) if has_intervals else ()
-        writer.writerow([*row.keys, _text(value.mean), *interval, row.unit])
-    return text.getvalue().encode()
+        return [*row.keys, _text(value.mean), *interval, row.unit]
+
+    return csv_bytes(columns, (line(row, value) for row, value in values.items()))
 
 
 def _outcome(plan: Plan, store: Store, tasks: Mapping[tuple[str, int], Task]) -> Outcome:
@@ -183,11 +178,8 @@ def _outcome(plan: Plan, store: Store, tasks: Mapping[tuple[str, int], Task]) ->
 
 def _runs_csv(tasks: Mapping[tuple[str, int], Task]) -> bytes:
     """Which run of the store is which case and seed."""
-    text = StringIO(newline="")
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(("case", "seed", "run"))
-    writer.writerows((name, seed, task.run) for (name, seed), task in tasks.items())
-    return text.getvalue().encode()
+    rows = [(name, seed, task.run) for (name, seed), task in tasks.items()]
+    return csv_bytes(("case", "seed", "run"), rows)
 
 
 # 97.5 % quantiles of Student's t with 1 to 30 degrees of freedom, and of the normal distribution.
@@ -208,7 +200,9 @@ def _over_seeds(values: Sequence[float | None]) -> Value:
     if len(there) == 1:
         return Value(mean)
     freedom = len(there) - 1
-    t = _T[freedom - 1] if freedom <= len(_T) else _Z + 2.4 / freedom  # 2.042 at 30 and 1.984 at 100, as tabled
+    t = (
+        _T[freedom - 1] if freedom <= len(_T) else _Z + 2.4 / freedom
+    )  # 2.042 at 30 and 1.984 at 100, as tabled
     half = t * statistics.stdev(there) / math.sqrt(len(there))
     return Value(mean, mean - half, mean + half)
 

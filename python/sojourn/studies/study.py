@@ -33,7 +33,7 @@ class Row(NamedTuple):
     @property
     def keys(self) -> tuple[str, ...]:
         """What names the cell."""
-        return self[: len(KEYS)]
+        return tuple(str(getattr(self, key)) for key in KEYS)
 
 
 @dataclass(frozen=True)
@@ -128,7 +128,7 @@ class Remark:
 
 @dataclass(frozen=True)
 class Study:
-    """A published study. `cases_of` a row are the runs its value is computed from by `value_of`."""
+    """A published study. `value_of` computes a row from its runs, those of `cases_of`."""
 
     name: str
     title: str
@@ -157,7 +157,7 @@ class Cells:
         self._values = values
 
     def all(self, metric: str, **keys: str) -> dict[str, float]:
-        """By experiment: the values of a metric in the rows with these keys, where there are any."""
+        """By experiment: the values of a metric in rows with these keys, where there are any."""
         return {
             row.experiment: value
             for row, value in self._values.items()
@@ -186,8 +186,13 @@ def published(study: str) -> tuple[Row, ...]:
     rows = []
     for record in csv.DictReader(StringIO(text)):
         keys = tuple(record[key] for key in KEYS)
-        rest = (record["value"], record["unit"], record["note"])
-        rows.append(Row(*keys, *rest, turns[keys]))
+        rows.append(
+            Row(
+                **{key: record[key] for key in (*KEYS, "unit", "note")},
+                published=record["value"],
+                turn=turns[keys],
+            )
+        )
         turns[keys] += 1
     return tuple(rows)
 

@@ -2,7 +2,9 @@
 
 from ..study import Study
 from .cells import UNPUBLISHED, cases_of, value_of
+from .claims import CLAIMS
 from .figures import FIGURES
+from .notes import CHOICES, REMARKS
 
 STUDY = Study(
     name="white2012",
@@ -11,4 +13,7 @@ STUDY = Study(
     cases_of=cases_of,
     value_of=value_of,
     unpublished=UNPUBLISHED,
+    claims=CLAIMS,
+    choices=CHOICES,
+    remarks=REMARKS,
 )

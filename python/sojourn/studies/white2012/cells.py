@@ -3,6 +3,7 @@
 import math
 import statistics
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -91,7 +92,7 @@ def ftp_kbytes(run: StoredRun) -> float:
     """What the uploads delivered, whole packets, in kB of 1000 bytes."""
     rows = run.flows.to_pylist()
     is_ftp = [row for row in rows if (row["traffic"], row["direction"]) == ("ftp", "up")]
-    return sum(row["delivered_bytes"] for row in is_ftp) / 1000
+    return sum(float(row["delivered_bytes"]) for row in is_ftp) / 1000
 
 
 def _pair(row: Row) -> tuple[Case, Case]:
@@ -131,9 +132,7 @@ def _loaded_cases(row: Row) -> Sequence[Case]:
 
 
 def _summary(row: Row, runs: Runs) -> float | None:
-    pairs = [
-        (runs[dt.name], runs[codel.name]) for dt, codel in _pairs(row.scheme.split("/")[1])
-    ]
+    pairs = [(runs[dt.name], runs[codel.name]) for dt, codel in _pairs(row.scheme.split("/")[1])]
 
     def both(metric: str) -> list[tuple[float, float]]:
         asked = row._replace(metric=metric)
@@ -215,11 +214,11 @@ def _early(row: Row, runs: Runs) -> float | None:
             before, after = _delays_around_burst(first)
             return before if row.unit == "ms" else after / 1000
         case "fig-5", "latency_max":
-            return max(run.queue("upstream")["sojourn_max_ms"] for run in shown)
+            return max(float(run.queue("upstream")["sojourn_max_ms"]) for run in shown)
         case "fig-6", _:
             return _stuck(row, first)
         case _, "latency_typical":
-            return max(run.queue("upstream")["sojourn_p50_ms"] for run in shown)
+            return max(float(run.queue("upstream")["sojourn_p50_ms"]) for run in shown)
         case _, "spike_duration":
             return statistics.fmean(_spike_s(run) for run in shown)
         case _, "latency_peak":
@@ -296,7 +295,7 @@ def _all_small(row: Row) -> Sequence[Case]:
 
 
 def _latest(row: Row, runs: Runs) -> float:
-    return max(runs[case.name].flow("call", "up")["late_percent"] for case in _all_small(row))
+    return max(float(runs[c.name].flow("call", "up")["late_percent"]) for c in _all_small(row))
 
 
 def _codel_loaded(row: Row) -> Sequence[Case]:
@@ -323,7 +322,7 @@ def depths(runs: Runs) -> Numbers:
 def _syns(row: Row, runs: Runs) -> float | None:
     """Of the connection with the most SYNs: when they were sent, and the gaps."""
     times = syn_times(runs)
-    gaps = [late - soon for soon, late in zip(times, times[1:], strict=False)]
+    gaps = [late - soon for soon, late in pairwise(times)]
     match row.metric:
         case "syn_attempt_time":
             return times[row.turn] if row.turn < len(times) else None
@@ -343,7 +342,8 @@ def syn_times(runs: Runs) -> list[float]:
     by_flow: dict[Any, list[float]] = {}
     for flow, sent_s in zip(syns["flow"].to_pylist(), syns["sent_s"].to_pylist(), strict=True):
         by_flow.setdefault(flow, []).append(sent_s)
-    return sorted(max(by_flow.values(), key=len, default=[]))
+    most: list[float] = max(by_flow.values(), key=lambda times: len(times), default=[])
+    return sorted(most)
 
 
 def _traced(row: Row | None) -> Sequence[Case]:
@@ -428,7 +428,9 @@ _UNPUBLISHED = (
     ("ftp-sum", "ftp_kbytes", "kB"),
 )
 UNPUBLISHED = tuple(
-    Row("white2012", "table-2", f"{letter}1{n}", scheme, "rf=borderline", *cell[:2], "", cell[2], "")
+    Row(
+        "white2012", "table-2", f"{letter}1{n}", scheme, "rf=borderline", *cell[:2], "", cell[2], ""
+    )
     for n in f"1{LOADED}"
     for letter, scheme in (("D", _LARGE), ("D", _SMALL), ("C", _CODEL))
     for cell in _UNPUBLISHED

@@ -48,14 +48,14 @@ def _of_depth(draw: Callable[[Numbers], Drawing]) -> Figure:
 
 
 def _depth_over_time(packets: Numbers) -> Drawing:
-    time = 0.1 * np.arange(1, len(packets) + 1)
+    time = np.arange(1, len(packets) + 1, dtype=np.float64) / 10
     plots = [Plot("queue", time, packets)]
     return _drawing("Queue size in D04", plots, "time (s)", "packets")
 
 
 def _depth_distribution(packets: Numbers) -> Drawing:
     sizes, counts = np.unique(packets, return_counts=True)
-    share = 100 * np.cumsum(counts) / len(packets)
+    share = np.cumsum(counts, dtype=np.float64) * (100 / len(packets))
     plots = [Plot("queue", sizes, share)]
     return _drawing("Distribution of the queue size in D04", plots, "packets", "time (%)")
 
