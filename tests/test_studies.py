@@ -66,8 +66,8 @@ def test_a_figure_alone_is_drawn(tmp_path: Path, cli: Cli) -> None:
 
 @pytest.fixture(scope="module", params=STUDIES)
 def redone(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Outcome:
-    """Each study end to end, with runs a hundredth as long."""
-    plan = Plan(request.param, duration_scale=0.01)
+    """Each study end to end, with runs a twentieth as long."""
+    plan = Plan(request.param, duration_scale=0.05)
     return run_plan(plan, tmp_path_factory.mktemp(request.param))
 
 

@@ -9,7 +9,7 @@ from ..canvas import Plot, svg
 from ..study import Case, Drawing, Figure, Runs
 from .cells import depth, depths, early
 
-_ONE_AND_FIVE = {"D": ("D02", "D04"), "C": ("C02", "C04")}
+_ONE_AND_FIVE = {"D": ("D03", "D05"), "C": ("C03", "C05")}
 _NAMES = ("one TCP", "five TCPs")
 
 
