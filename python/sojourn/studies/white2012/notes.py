@@ -35,7 +35,19 @@ CHOICES = (
     Choice("ftp_kbytes_ratio", "rounded to whole percents", "As print has it."),
 )
 
+_SYNS_AT_ONCE = (
+    "The SYNs of a page come at once, find few of 21 places free, and those that are lost try again at "
+    "once 3 s later. Not explained is why print has so much less of it."
+)
+
 REMARKS = (
+    Remark("table-6", _SYNS_AT_ONCE, "D0", "plt"),
+    Remark("table-8", _SYNS_AT_ONCE, "D0", "plt"),
+    Remark("table-8", "Reno's timeouts after the burst; SACK has fewer.", "D09", "ftp"),
+    Remark(
+        "table-3", "Not explained: by design the upload pauses half of the time.", "D08", "late"
+    ),
+    Remark("fig-6", "The dip comes here as well, but sooner.", "C02"),
     Remark(
         "sec-1.2",
         "An expectation of the authors about pages at large, not a result; the study's own page "
