@@ -36,8 +36,8 @@ CHOICES = (
 )
 
 _SYNS_AT_ONCE = (
-    "The SYNs of a page come at once, find few of 21 places free, and those that are lost try again at "
-    "once 3 s later. Not explained is why print has so much less of it."
+    "The SYNs of a page come at once, find few of 21 places free, and those that are lost try "
+    "again at once 3 s later. Not explained is why print has so much less of it."
 )
 
 REMARKS = (
