@@ -53,8 +53,8 @@ class Score:
 
     @property
     def percent(self) -> float:
-        """Their share."""
-        return 100 * self.agree / len(self.cells)
+        """Their share; 0 of none."""
+        return 100 * self.agree / max(len(self.cells), 1)
 
 
 def compared(values: Mapping[Row, float | None]) -> list[Compared]:
