@@ -1,11 +1,17 @@
 """The figures of published studies."""
 
+import csv
+from io import StringIO
 from pathlib import Path
 
 import numpy as np
 import pytest
 from conftest import Cli
 from sojourn.studies import STUDIES, UnknownError, draw, study
+from sojourn.studies.report import report_html
+from sojourn.studies.running import Outcome, Plan, run_plan
+from sojourn.studies.score import compared
+from sojourn.studies.study import KEYS, Row, data, measure
 from sojourn.studies.white2014 import derandomiser
 
 
@@ -52,19 +58,96 @@ def test_rates_from_grants_follow_the_channel_and_pies_own_do_not() -> None:
     assert own > 3 * grants
 
 
-@pytest.mark.parametrize("name", STUDIES)
-def test_every_figure_is_drawn(name: str, tmp_path: Path, cli: Cli) -> None:
-    for number in study(name).FIGURES:
-        done = cli("study", "run", name, "--figure", number, "--out", tmp_path)
-        assert done.returncode == 0, done.stderr
-        assert (tmp_path / f"{name}-figure-{number}.svg").read_text().startswith("<?xml")
-        assert (tmp_path / f"{name}-figure-{number}.csv").read_text().count("\n") > 10
+def test_a_figure_alone_is_drawn(tmp_path: Path, cli: Cli) -> None:
+    done = cli("study", "run", "white2014", "--figure", 16, "--out", tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "white2014-figure-16.svg").read_text().startswith("<?xml")
+
+
+@pytest.fixture(scope="module", params=STUDIES)
+def redone(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Outcome:
+    """Each study end to end, with runs a twentieth as long."""
+    plan = Plan(request.param, duration_scale=0.05)
+    return run_plan(plan, tmp_path_factory.mktemp(request.param))
+
+
+def test_every_figure_is_drawn(redone: Outcome) -> None:
+    for number in study(redone.plan.name).figures:
+        path = redone.store.directory / f"{redone.plan.name}-figure-{number}"
+        assert path.with_suffix(".svg").read_text().startswith("<?xml")
+        assert path.with_suffix(".csv").read_text().count("\n") > 10
+
+
+def test_every_cell_of_the_contract_is_produced(redone: Outcome) -> None:
+    """In the order of the published file, blank values included; then what was not published."""
+    if redone.plan.study.value_of is None:
+        assert not (redone.store.directory / "cells.csv").exists()
+        return
+    ours = _keys((redone.store.directory / "cells.csv").read_text())
+    theirs = _keys(data("published", f"{redone.plan.name}.csv"))
+    assert ours[: len(theirs)] == theirs
+    assert len(ours) - len(theirs) == len(redone.plan.study.unpublished)
+
+
+def test_the_report_has_every_table_and_claim(redone: Outcome) -> None:
+    page = report_html(redone)
+    assert all(f"<summary>{row.table}</summary>" in page for row in redone.plan.rows)
+    assert all(
+        f'<td class="number">{claim.number}</td>' in page for claim in redone.plan.study.claims
+    )
+    assert "http://" not in page.replace("http://www.w3.org", "") and "<script" not in page
+
+
+def _keys(text: str) -> list[tuple[str, ...]]:
+    return [tuple(row[key] for key in (*KEYS, "unit")) for row in csv.DictReader(StringIO(text))]
+
+
+def test_the_page_of_appendix_a_is_as_printed(tmp_path: Path) -> None:
+    # 614 402 bytes of objects and 102 400 of HTML; an object a connection, some 0.1 s each.
+    outcome = run_plan(Plan("white2012", table="appendix-a", duration_scale=0.1), tmp_path)
+    assert sum(value or 0 for value in outcome.means.values()) == 614_402 + 102_400
+    assert all(cell.agrees for cell in compared(outcome.means))
+
+
+def test_a_cell_agrees_within_the_larger_of_both_tolerances() -> None:
+    def agrees(metric: str, published: str, ours: float | None, note: str = "") -> bool:
+        row = Row("s", "t", "e", "c", "l", "f", metric, published, "s", note)
+        return compared({row: ours})[0].agrees
+
+    # plt_median: 12 % of 10 are 1.2; 12 % of 0.1 are 0.012, less than 0.05.
+    assert agrees("plt_median", "10", 11.2) and not agrees("plt_median", "10", 11.21)
+    assert agrees("plt_median", "0.1", 0.15) and not agrees("plt_median", "0.1", 0.151)
+    assert agrees("nothing_else", "100", 115) and not agrees("nothing_else", "100", 116)
+    assert agrees("plt_median", "600", 1000, ">; none in 600 s")
+    assert not agrees("plt_median", "600", 500, ">; none in 600 s")
+    assert not agrees("plt_median", "10", None)
+
+
+def test_means_of_several_seeds_have_students_interval(tmp_path: Path) -> None:
+    plan = Plan("white2012", table="3", experiment="D04", duration_scale=0.01, seeds=3)
+    outcome = run_plan(plan, tmp_path)
+    alone = [measure(plan.study, plan.rows, runs) for runs in outcome.seeds]
+    row = plan.rows[0]
+    values = [cells[row] or 0.0 for cells in alone]
+    # t of two degrees of freedom is 4.303.
+    half = 4.303 * float(np.std(values, ddof=1)) / 3**0.5
+    value = outcome.values[row]
+    assert value.mean == pytest.approx(np.mean(values))
+    assert (value.low, value.high) == pytest.approx((value.mean - half, value.mean + half))
+    assert "value,ci_low,ci_high,unit" in (tmp_path / "cells.csv").read_text()
 
 
 def test_unknown_names_are_refused_with_what_there_is(cli: Cli) -> None:
-    with pytest.raises(UnknownError, match="allowed: white2014"):
+    with pytest.raises(UnknownError, match="allowed: white2012, white2014"):
         draw("white2015", 16)
     with pytest.raises(UnknownError, match="found 99; allowed: 7, 8, 9, 10"):
         draw("white2014", 99)
-    done = cli("study", "run", "white2014", "--figure", 99)
-    assert (done.returncode, done.stdout) == (2, "")
+    for arguments in (
+        ("white2014", "--figure", 99),
+        ("white2012", "--table", "99"),
+        ("white2012", "--scheme", "PIE"),
+        ("white2012", "--seeds", 0),
+    ):
+        done = cli("study", "run", *arguments)
+        assert (done.returncode, done.stdout) == (2, ""), arguments
+        assert done.stderr.count("\n") == 1

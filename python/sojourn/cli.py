@@ -13,6 +13,7 @@ from typing import Annotated
 import typer
 
 from .config_cli import config
+from .study_cli import studies, sweep
 
 # Modules of this package are imported where they are used, so that help is shown at once.
 
@@ -106,36 +107,9 @@ def schema() -> None:
     typer.echo(schema_json())
 
 
-studies = typer.Typer(help="Redo published studies.", rich_markup_mode=None)
 app.add_typer(studies, name="study")
 app.add_typer(config, name="config")
-
-
-@studies.command("list")
-def list_studies() -> None:
-    """List the studies and their figures."""
-    from .studies import STUDIES, study
-
-    for name, title in STUDIES.items():
-        typer.echo(f"{name}: {title}")
-        typer.echo(f"  figures {', '.join(map(str, study(name).FIGURES))}")
-
-
-@studies.command("run")
-def run_study(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="The study.")],
-    figure: Annotated[int, typer.Option(help="Number of the figure in the document.")],
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Where to.")] = Path("out"),
-) -> None:
-    """Draw a figure of a study, as SVG with its numbers beside it as CSV."""
-    from .output import write_file
-    from .studies import draw
-
-    drawing = draw(name, figure)
-    for ending, content in (("csv", drawing.csv.encode()), ("svg", drawing.svg)):
-        path = out / f"{name}-figure-{figure}.{ending}"
-        write_file(path, content)
-        typer.echo(f"{drawing.title}: {path}")
+app.command()(sweep)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -148,6 +122,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if isinstance(sys.stdout, TextIOWrapper):
         # A terminal that knows no dashes is no reason to fail.
         sys.stdout.reconfigure(errors="replace")
+    told = False
     try:
         status = app(arguments, prog_name="sojourn", standalone_mode=False)
         sys.stdout.flush()
@@ -158,20 +133,24 @@ def main(arguments: Sequence[str] | None = None) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         status = _DEFECT
     except Exception as error:
-        status = _explain(error)
+        status, told = _explain(error), True
     # Within a command, Typer makes this status of Ctrl-C.
-    if status == _STOPPED:
+    if status == _STOPPED and not told:
         typer.echo("stopped; nothing was written", err=True)
     sys.exit(status)
 
 
 def _explain(error: Exception) -> int:
     from ._sojourn import ConfigError, Defect, ScenarioError
+    from .batch import BatchStopped
+    from .store import StoreError
     from .studies import UnknownError
 
     if isinstance(error, typer.TyperException):
         return _fail(f"error: {error.format_message()}", _BAD_INPUT)
-    if isinstance(error, (ConfigError, ScenarioError, UnknownError)):
+    if isinstance(error, BatchStopped):
+        return _fail(str(error), error.status)
+    if isinstance(error, (ConfigError, ScenarioError, StoreError, UnknownError)):
         return _fail(f"error: {error}", _BAD_INPUT)
     if isinstance(error, OSError):
         return _fail(f"error: {_reason(error)}", _BAD_INPUT)

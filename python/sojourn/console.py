@@ -1,6 +1,6 @@
 """What is shown in a terminal."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
 from rich.box import SIMPLE_HEAD
@@ -18,14 +18,20 @@ _WIDTH_OF_FILES = 120
 
 def print_summary(runs: Mapping[str, Result]) -> None:
     """Prints the summary tables, and what to know before trusting them, to stdout."""
-    console = Console(highlight=False)
-    if not console.is_terminal:
-        console.width = _WIDTH_OF_FILES
-    for grid in summary_grids(runs):
-        console.print(_table(grid))
+    console = print_grids(summary_grids(runs))
     for name, result in runs.items():
         for warning in result.meta["warnings"]:
             console.print(Text(f"warning: {name + ': ' if name else ''}{warning}"), soft_wrap=True)
+
+
+def print_grids(grids: Iterable[Grid]) -> Console:
+    """Prints tables to stdout, and gives the console for more."""
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        console.width = _WIDTH_OF_FILES
+    for grid in grids:
+        console.print(_table(grid))
+    return console
 
 
 @contextmanager
@@ -35,19 +41,55 @@ def progress_bar() -> Iterator[Tell | None]:
     if not console.is_terminal:
         yield None
         return
+    with _bar(console) as progress:
+        yield _teller(progress)
+
+
+Finished = Callable[[str, float, float], None]
+"""Called with a run's label, its simulated time in s, and how many s it took."""
+
+
+@contextmanager
+def batch_bar(runs: int) -> Iterator[tuple[Tell | None, Finished]]:
+    """As `progress_bar`, with the number of runs done, and a line for each."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield None, lambda label, simulated_s, took_s: None
+        return
+    with _bar(console, TextColumn("{task.description}")) as progress:
+        tell = _teller(progress)
+        progress.update(progress.task_ids[0], description=f"0 of {runs} runs")
+        done = 0
+
+        def finished(label: str, simulated_s: float, took_s: float) -> None:
+            nonlocal done
+            done += 1
+            progress.update(progress.task_ids[0], description=f"{done} of {runs} runs")
+            progress.console.print(
+                Text(f"{label}: {simulated_s:g} s in {took_s:.1f} s"), soft_wrap=True
+            )
+
+        yield tell, finished
+
+
+def _bar(console: Console, *more: ProgressColumn) -> Progress:
     columns = (
+        *more,
         BarColumn(bar_width=None),
         _Simulated(Column(no_wrap=True)),
         TextColumn("ETA"),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=console, transient=True, expand=True) as progress:
-        task = progress.add_task("", total=None)
+    progress = Progress(*columns, console=console, transient=True, expand=True)
+    progress.add_task("", total=None)
+    return progress
 
-        def tell(simulated_s: float, total_s: float) -> None:
-            progress.update(task, completed=simulated_s, total=total_s)
 
-        yield tell
+def _teller(progress: Progress) -> Tell:
+    def tell(simulated_s: float, total_s: float) -> None:
+        progress.update(progress.task_ids[0], completed=simulated_s, total=total_s)
+
+    return tell
 
 
 def _table(grid: Grid) -> Table:

@@ -1,13 +1,22 @@
-"""Runs variants in threads, while the main thread watches."""
+"""Runs things in threads, while the main thread watches.
+
+A run does not hold the interpreter's lock, so threads are as fast as processes; and unlike those
+they can be stopped, and asked how far they are.
+"""
 
 import os
-from collections.abc import Callable, Sequence
-from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from collections.abc import Callable, Generator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from typing import TypeVar
 
 from . import _sojourn
 
 Progress = Callable[[float, float], None]
 """Called with the simulated and the total time in s, summed over all variants."""
+
+T = TypeVar("T")
+Work = Callable[[_sojourn.Job], T]
+"""Something to do, with a job by which it can be followed and stopped."""
 
 _WATCH_INTERVAL_S = 0.1
 
@@ -16,33 +25,43 @@ def run_all(
     variants: Sequence[_sojourn.Variant], progress: Progress | None, workers: int | None
 ) -> list[_sojourn.RunResult]:
     """The outcomes in the order of `variants`; a failure or Ctrl-C stops all runs."""
-    jobs = [_sojourn.Job() for _ in variants]
+    works = [_running(variant) for variant in variants]
+    total_s = sum(variant.duration_s for variant in variants)
+    done = dict(run_each(works, total_s, progress, workers))
+    return [done[number] for number in range(len(variants))]
+
+
+def run_each(
+    works: Sequence[Work[T]], total_s: float, progress: Progress | None, workers: int | None
+) -> Generator[tuple[int, T], None, None]:
+    """The outcomes with their number in `works`, as they come.
+
+    A failure, Ctrl-C or closing the iterator stops all. `total_s` is what `progress` is told.
+    """
+    jobs = [_sojourn.Job() for _ in works]
     with ThreadPoolExecutor(workers or os.cpu_count()) as pool:
         # Ctrl-C may come at any point; left alone, the pool would wait for the runs to end.
         try:
-            runs = [
-                pool.submit(_sojourn.run, variant, job)
-                for variant, job in zip(variants, jobs, strict=True)
-            ]
-            _watch(runs, lambda: _tell(variants, jobs, progress))
+            pending = {
+                pool.submit(work, job): number
+                for number, (work, job) in enumerate(zip(works, jobs, strict=True))
+            }
+            while pending:
+                for future in _first_done(pending):
+                    yield pending.pop(future), future.result()
+                if progress:
+                    progress(sum(job.simulated_s for job in jobs), total_s)
         except BaseException:
             for job in jobs:
                 job.cancel()
             raise
-    return [run.result() for run in runs]
 
 
-def _watch(runs: Sequence[Future[_sojourn.RunResult]], tell: Callable[[], None]) -> None:
-    pending = set(runs)
-    while pending:
-        done, pending = wait(pending, _WATCH_INTERVAL_S, FIRST_EXCEPTION)
-        for run in done:
-            run.result()
-        tell()
+def _running(variant: _sojourn.Variant) -> Work[_sojourn.RunResult]:
+    return lambda job: _sojourn.run(variant, job)
 
 
-def _tell(
-    variants: Sequence[_sojourn.Variant], jobs: Sequence[_sojourn.Job], progress: Progress | None
-) -> None:
-    if progress:
-        progress(sum(job.simulated_s for job in jobs), sum(v.duration_s for v in variants))
+def _first_done(pending: dict[Future[T], int]) -> list[Future[T]]:
+    """What is done by now, in the order of submission; a failure first."""
+    done, _ = wait(pending, _WATCH_INTERVAL_S, FIRST_COMPLETED)
+    return sorted(done, key=lambda future: (future.exception() is None, pending[future]))

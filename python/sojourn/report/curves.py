@@ -98,5 +98,10 @@ def _cdf(result: Result, flow: Row) -> tuple[Numbers, Numbers]:
 
 def series(result: Result, subject: str, metric: str) -> tuple[Numbers, Numbers]:
     """Times in s and values of a series."""
-    rows = _where(result.series, subject=subject, metric=metric)
+    return series_of(result.series, subject, metric)
+
+
+def series_of(table: pa.Table, subject: str, metric: str) -> tuple[Numbers, Numbers]:
+    """The same from a table of series."""
+    rows = _where(table, subject=subject, metric=metric)
     return rows["time_s"].to_numpy(), rows["value"].to_numpy()

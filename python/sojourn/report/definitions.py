@@ -1,6 +1,7 @@
 """What every column and metric means, for the report."""
 
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 
 
 @dataclass(frozen=True)
@@ -20,6 +21,7 @@ _MIB = "DOCS-QOS3-MIB, docsQosServiceFlowStatsTable"
 _HISTOGRAM = "Quantiles are exact to 0.1 % or 1 µs."
 
 DEFINITIONS = (
+    Definition("run", "", "Name of a run in a store: a hash of scenario, seed and version."),
     Definition("traffic", "", "Entry of the scenario's traffic list."),
     Definition(
         "quality",
@@ -281,3 +283,8 @@ DEFINITIONS = (
         "Hash over the time and place of every event: equal for equal runs, bit for bit.",
     ),
 )
+
+
+def meaning(name: str) -> Definition | None:
+    """What a column means, if that is written down."""
+    return next((d for d in DEFINITIONS if fnmatchcase(name, d.name)), None)

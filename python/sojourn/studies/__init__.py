@@ -1,53 +1,40 @@
-"""Published studies, redone."""
+"""Published studies, redone: each a package of this one with a `STUDY`."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from importlib import import_module
-from types import ModuleType
-from typing import Any
+from typing import TypeVar
 
-STUDIES: Mapping[str, str] = {
-    "white2014": "White, Active Queue Management in DOCSIS 3.x Cable Modems, CableLabs 2014",
-}
-"""Name and title of every study, each a package of this one with a table `FIGURES`."""
+from .study import Drawing, Figure, Study
+
+__all__ = ["STUDIES", "Drawing", "Figure", "Study", "UnknownError", "draw", "known", "study"]
+
+STUDIES = ("white2012", "white2014")
+"""The studies, by their authors and year."""
+
+T = TypeVar("T", str, int)
 
 
 class UnknownError(ValueError):
-    """A study or figure that there is not; says which there are."""
+    """Something a study does not have; says what it has."""
 
 
-@dataclass(frozen=True)
-class Drawing:
-    """A figure of a study: the picture, and the numbers that it shows."""
-
-    title: str
-    svg: bytes
-    columns: Sequence[str]
-    rows: Sequence[Sequence[Any]]
-
-    @property
-    def csv(self) -> str:
-        """The numbers, with a line of headings."""
-        lines = [self.columns, *([_cell(value) for value in row] for row in self.rows)]
-        return "".join(",".join(line) + "\n" for line in lines)
+def study(name: str) -> Study:
+    """A study by its name."""
+    known("study", name, STUDIES)
+    found: Study = import_module(f".{name}", __name__).STUDY
+    return found
 
 
-def study(name: str) -> ModuleType:
-    """The module of a study."""
-    if name not in STUDIES:
-        raise UnknownError(f"study: found {name!r}; allowed: {', '.join(STUDIES)}")
-    return import_module(f".{name}", __name__)
+def known(what: str, asked: T, there: Sequence[T]) -> T:
+    """What was asked for; raises `UnknownError` if it is not among what there is."""
+    if asked not in there:
+        allowed = ", ".join(map(str, there)) or "none"
+        raise UnknownError(f"{what}: found {asked!r}; allowed: {allowed}")
+    return asked
 
 
 def draw(name: str, number: int) -> Drawing:
-    """Draws a figure of a study."""
-    figures = study(name).FIGURES
-    if number not in figures:
-        known = ", ".join(map(str, figures))
-        raise UnknownError(f"figure of {name}: found {number}; allowed: {known}")
-    drawing: Drawing = figures[number]()
-    return drawing
-
-
-def _cell(value: Any) -> str:
-    return f"{value:.9g}" if isinstance(value, float) else str(value)
+    """Draws a figure that needs no store of runs."""
+    figures = study(name).figures
+    without = [number for number, figure in figures.items() if not figure.cases]
+    return figures[known(f"figure of {name}", number, without)].draw({})

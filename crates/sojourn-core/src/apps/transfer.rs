@@ -37,6 +37,11 @@ pub struct Parameters {
     #[serde(default)]
     #[schemars(range(min = 0.0, max = 1_000_000.0))]
     pub pause_s: Option<f64>,
+    /// The next file goes over the connection of the last, whose TCP keeps what it has learnt: as with
+    /// ns-2's agents, one of which sends file after file ("a single FTP/TCP session", White & Padden
+    /// 2012 §3.2.1). Else each file has a connection of its own.
+    #[serde(default)]
+    pub keep_connection: bool,
     /// When the first connection opens, in s.
     #[serde(default)]
     #[schemars(range(min = 0.0, max = 1_000_000.0))]
@@ -66,6 +71,7 @@ impl AppParameters for Parameters {
             sender: self.direction.sender(),
             file_bytes: self.file_bytes,
             pause: self.pause_s.map(Time::from_secs_f64),
+            keeps_connection: self.keep_connection && self.pause_s.is_some(),
             stop: self.stop_s.map_or(Time::NEVER, Time::from_secs_f64),
             agenda: Agenda::new(self.connections, self.start_s, self.start_spread_s),
             open: vec![None; self.connections as usize],
@@ -93,30 +99,41 @@ pub struct Transfer {
     sender: End,
     file_bytes: Option<u64>,
     pause: Option<Time>,
+    keeps_connection: bool,
     stop: Time,
-    /// When each connection is to open next.
+    /// When each connection is to begin its next file.
     agenda: Agenda,
     open: Vec<Option<ConnectionId>>,
     completed: u64,
 }
 
 impl Transfer {
-    /// Opens what is due and asks for the next timer.
-    fn open_due(&mut self, desk: &mut Desk) {
+    /// Begins the files that are due and asks for the next timer.
+    fn begin_due(&mut self, desk: &mut Desk) {
         while let Some(number) = self.agenda.take(desk) {
-            desk.ask(Command::Open { server: self.server, tag: number });
+            match self.open[number as usize] {
+                Some(connection) => self.send(connection, desk),
+                None => desk.ask(Command::Open { server: self.server, tag: number }),
+            }
         }
         desk.ask(Command::Wake(self.agenda.next().min(self.stop)));
     }
 
+    fn send(&self, connection: ConnectionId, desk: &mut Desk) {
+        let bytes = self.file_bytes.unwrap_or(u64::MAX);
+        desk.ask(Command::Send(connection, self.sender, bytes));
+    }
+
     fn finish(&mut self, number: u32, connection: ConnectionId, desk: &mut Desk) {
         self.completed += 1;
-        self.open[number as usize] = None;
-        desk.ask(Command::Close(connection, End::Home));
-        desk.ask(Command::Close(connection, End::Server));
+        if !self.keeps_connection {
+            self.open[number as usize] = None;
+            desk.ask(Command::Close(connection, End::Home));
+            desk.ask(Command::Close(connection, End::Server));
+        }
         if let Some(pause) = self.pause {
             self.agenda.set(number, desk.now + pause);
-            self.open_due(desk);
+            self.begin_due(desk);
         }
     }
 
@@ -134,11 +151,10 @@ impl Model for Transfer {
     fn on_event(&mut self, event: Event, desk: &mut Desk) {
         match event {
             _ if desk.now >= self.stop => self.cut_all(desk),
-            Event::Timer => self.open_due(desk),
+            Event::Timer => self.begin_due(desk),
             Event::Opening(number, connection) => {
                 self.open[number as usize] = Some(connection);
-                let bytes = self.file_bytes.unwrap_or(u64::MAX);
-                desk.ask(Command::Send(connection, self.sender, bytes));
+                self.send(connection, desk);
             }
             Event::Acknowledged(number, connection, end) if end == self.sender => {
                 self.finish(number, connection, desk);

@@ -288,8 +288,10 @@ impl Web {
     fn object_is_there(&mut self, person: usize, connection: usize, desk: &mut Desk) {
         if self.users[person].loading_html {
             self.users[person].loading_html = false;
-            for connection in 0..self.connections() {
-                self.fetch_next(person, connection, desk);
+            // One to each server in turn, as §3.2.3 has them spread.
+            for number in 0..self.connections() {
+                let (round, server) = (number / self.servers.len(), number % self.servers.len());
+                self.fetch_next(person, server * self.connections_per_server + round, desk);
             }
             return;
         }

@@ -121,9 +121,15 @@ impl Modem {
         let managed = place.queue("upstream", &spec.queue, buffer_bytes);
         let (queue, staging) = match spec.modem {
             ModemSpec::SingleQueue | ModemSpec::Link => (managed, None),
-            ModemSpec::TwoQueues { transmit_packets, back_pressure, sojourn_across_both } => {
-                let limit =
-                    QueueSpec { limit_packets: Some(transmit_packets), ..QueueSpec::default() };
+            ModemSpec::TwoQueues {
+                transmit_packets,
+                transmit_bytes,
+                back_pressure,
+                sojourn_across_both,
+            } => {
+                let limit_packets = transmit_bytes.is_none().then_some(transmit_packets);
+                let limit_bytes = transmit_bytes;
+                let limit = QueueSpec { limit_packets, limit_bytes, ..QueueSpec::default() };
                 let transmit = place.queue("transmit", &limit, buffer_bytes);
                 let shaper = shaper.clone();
                 let staging = Staging::new(managed, shaper, back_pressure, sojourn_across_both);
@@ -171,10 +177,7 @@ impl Modem {
     #[inline]
     pub fn accept(&mut self, now: Time, packet: Packet, ledger: &mut Ledger) {
         match &mut self.staging {
-            Some(staging) => {
-                staging.accept(now, packet, ledger);
-                self.feed(now, ledger);
-            }
+            Some(staging) => staging.accept(now, packet, ledger),
             None => self.accept_to_send(now, packet, ledger),
         }
     }

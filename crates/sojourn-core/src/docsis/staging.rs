@@ -2,7 +2,9 @@
 //!
 //! Packets wait under the queue manager until the token buckets let them pass to the transmit queue,
 //! over a link without delay. A packet is taken from the queue first and then held for its tokens,
-//! so those the queue manager drops use none. Whether the transmit queue has room for it is its own
+//! so those the queue manager drops use none. Packets that come at one instant all find their place,
+//! or none, before the first of them is taken: ns-2's link is freed by an event of its own, and so the
+//! 24 SYNs of a page overflow 21 places (§4.3.2). Whether the transmit queue has room for it is its own
 //! matter, or, with back-pressure, decides whether a packet is taken at all (§2.2.3).
 
 use super::shaper::Shaper;
@@ -30,13 +32,16 @@ impl Staging {
         Self { queue, shaper, held: None, ready_at, back_pressure, across_both }
     }
 
-    /// Takes a packet from the home.
+    /// Takes a packet from the home, and wants to be woken at once where none is held before it.
     pub fn accept(&mut self, now: Time, packet: Packet, ledger: &mut Ledger) {
         let outlet = self.outlet(now);
         if outlet.holds_back(self.queue.backlog().bytes + u64::from(packet.size)) {
             ledger.delayed(&packet);
         }
         self.queue.enqueue(now, packet, &outlet, ledger);
+        if self.held.is_none() {
+            self.ready_at = now;
+        }
     }
 
     /// The next packet that may pass now, by whether the transmit queue has room and what it looks

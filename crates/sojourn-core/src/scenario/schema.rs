@@ -149,10 +149,14 @@ pub enum ModemSpec {
     /// A rate-shaping queue with the queue manager, and behind it a drop-tail transmit queue that
     /// requests and sends, from the start of a MAP interval on (White & Padden 2012 §2.2).
     TwoQueues {
-        /// Packets the transmit queue may hold (§3.1.2: 32).
+        /// Packets the transmit queue may hold (§3.1.2: 32), if `transmit_bytes` is unset.
         #[serde(default = "thirty_two")]
         #[schemars(range(min = 2, max = 1_000_000))]
         transmit_packets: u64,
+        /// Bytes the transmit queue may hold, in place of a number of packets.
+        #[serde(default)]
+        #[schemars(range(min = 3036, max = 1_000_000_000))]
+        transmit_bytes: Option<u64>,
         /// A full transmit queue makes packets wait in the rate-shaping queue rather than dropping
         /// them (§2.2.3, the second alternative).
         #[serde(default)]

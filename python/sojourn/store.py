@@ -1,0 +1,212 @@
+"""A directory of results: one set of Parquet files per run, named by what the run depends on.
+
+A set appears when it is complete and never changes, so a store that was cut off anywhere is good as
+far as it goes.
+"""
+
+import errno
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from . import _sojourn
+from .api import Result, load
+from .report.definitions import meaning
+
+FORMAT = "sojourn-store-1"
+_MARKER = "store.json"
+_RUNS = "runs"
+_NAME_DIGITS = 20  # 80 bits: two of a million runs share a name with a chance of 4e-13
+
+SCALARS = ("flows", "qualities", "connections", "queues", "pages")
+"""The tables that every run keeps."""
+
+Files = Mapping[str, bytes]
+
+
+class StoreError(ValueError):
+    """A store that cannot be used."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """A run to be made: a scenario in full, seed included, and the tables to keep."""
+
+    scenario: str
+    duration_s: float
+    tables: tuple[str, ...] = SCALARS
+
+    @cached_property
+    def run(self) -> str:
+        """Name of the run: a hash of scenario, seed and version."""
+        content = f"{_sojourn.version}\n{self.scenario}".encode()
+        return hashlib.sha256(content).hexdigest()[:_NAME_DIGITS]
+
+    @property
+    def files(self) -> list[str]:
+        """The files of its set."""
+        return [*(f"{table}.parquet" for table in self.tables), "meta.json", "scenario.toml"]
+
+
+def task(scenario: Mapping[str, Any], *, seed: int, tables: Iterable[str] = ()) -> Task:
+    """The task of running `scenario` with `seed`; `tables` are kept beside the `SCALARS`."""
+    (variant,) = load(scenario, seed=seed)
+    return task_of(variant, tables)
+
+
+def task_of(variant: _sojourn.Variant, tables: Iterable[str] = ()) -> Task:
+    """The task of running what `load` gave."""
+    return Task(variant.to_toml(), variant.duration_s, (*SCALARS, *tables))
+
+
+def execute(task: Task, job: _sojourn.Job | None = None) -> Files:
+    """Runs a task; the same bytes each time, on any machine."""
+    (variant,) = load(task.scenario)
+    result = Result(variant, _sojourn.run(variant, job or _sojourn.Job()))
+    files = {f"{name}.parquet": _parquet(name, task.run, result) for name in task.tables}
+    files["meta.json"] = (json.dumps(result.meta, indent=2, ensure_ascii=False) + "\n").encode()
+    files["scenario.toml"] = task.scenario.encode()
+    return files
+
+
+class StoredRun:
+    """The tables of a run in a store, read when they are asked for; as those of `Result`."""
+
+    def __init__(self, directory: Path) -> None:
+        """The run in this directory."""
+        self._directory = directory
+
+    def __getattr__(self, name: str) -> pa.Table:
+        path = self._directory / f"{name}.parquet"
+        if name.startswith("_") or not path.exists():
+            raise AttributeError(f"the run kept no table {name!r}")
+        table = pq.read_table(path)
+        setattr(self, name, table)
+        return table
+
+    @cached_property
+    def meta(self) -> dict[str, Any]:
+        """Version, seed, duration in s, counts, fingerprint and warnings."""
+        meta: dict[str, Any] = json.loads((self._directory / "meta.json").read_text())
+        return meta
+
+    def flow(self, traffic: str, direction: str) -> dict[str, Any]:
+        """The row of `flows` of an entry and direction."""
+        return self._row(self.flows, traffic=traffic, direction=direction)
+
+    def queue(self, name: str) -> dict[str, Any]:
+        """The row of `queues` of a queue."""
+        return self._row(self.queues, queue=name)
+
+    @staticmethod
+    def _row(table: pa.Table, **keys: str) -> dict[str, Any]:
+        rows: list[dict[str, Any]] = table.to_pylist()
+        return next(row for row in rows if all(row[key] == word for key, word in keys.items()))
+
+
+class Store:
+    """A directory of runs of one version."""
+
+    def __init__(self, directory: Path) -> None:
+        """Opens a store, or makes one; raises `StoreError` for that of another version."""
+        self.directory = directory
+        marker = directory / _MARKER
+        if marker.exists():
+            _check(directory, marker)
+        elif directory.is_dir() and any(directory.iterdir()):
+            raise FileExistsError(f"{directory} holds other files and no store of runs")
+        else:
+            (directory / _RUNS).mkdir(parents=True, exist_ok=True)
+            content = {"format": FORMAT, "version": _sojourn.version}
+            self.write(_MARKER, (json.dumps(content, indent=2) + "\n").encode())
+
+    def __contains__(self, task: Task) -> bool:
+        return all((self._place(task) / name).exists() for name in task.files)
+
+    def __getitem__(self, task: Task) -> StoredRun:
+        return StoredRun(self._place(task))
+
+    def put(self, task: Task, files: Files) -> None:
+        """Keeps the files of a run."""
+        place = self._place(task)
+        draft = place.with_name(f".{place.name}.{os.getpid()}")
+        try:
+            draft.mkdir(parents=True)
+            for name, content in files.items():
+                (draft / name).write_bytes(content)
+            if place.exists():
+                shutil.rmtree(place)
+            draft.rename(place)
+        finally:
+            shutil.rmtree(draft, ignore_errors=True)
+
+    def write(self, name: str, content: bytes) -> Path:
+        """Writes a file beside the runs, which appears when it is complete."""
+        path = self.directory / name
+        draft = path.with_name(f".{path.name}.{os.getpid()}")
+        try:
+            draft.write_bytes(content)
+            draft.replace(path)
+        finally:
+            draft.unlink(missing_ok=True)
+        return path
+
+    def sweep_drafts(self) -> None:
+        """Removes what runs that were killed left unfinished."""
+        for draft in self._drafts():
+            shutil.rmtree(draft, ignore_errors=True)
+
+    def _drafts(self) -> Iterator[Path]:
+        return (path for path in (self.directory / _RUNS).glob(".*") if path.is_dir())
+
+    def _place(self, task: Task) -> Path:
+        return self.directory / _RUNS / task.run
+
+
+def open_store(directory: Path) -> Store:
+    """A store that is there already."""
+    if not (directory / _MARKER).exists():
+        raise FileNotFoundError(errno.ENOENT, "no store of runs is there", str(directory))
+    return Store(directory)
+
+
+def _check(directory: Path, marker: Path) -> None:
+    try:
+        content = json.loads(marker.read_text())
+        form, version = content["format"], content["version"]
+    except (ValueError, KeyError, TypeError):
+        raise StoreError(f"{marker}: not the marker of a store") from None
+    if form != FORMAT or version != _sojourn.version:
+        raise StoreError(
+            f"{directory}: made by sojourn {version} ({form}); "
+            f"this is {_sojourn.version} ({FORMAT})"
+        )
+
+
+def _parquet(name: str, run: str, result: Result) -> bytes:
+    """A table as Parquet, each column with its meaning and unit."""
+    table: pa.Table = getattr(result, name)
+    table = table.add_column(0, "run", pa.repeat(pa.scalar(run), len(table)).dictionary_encode())
+    fields = [field.with_metadata(_described(field)) for field in table.schema]
+    table = table.cast(pa.schema(fields, metadata=table.schema.metadata))
+    buffer = BytesIO()
+    pq.write_table(table, buffer, compression="zstd")
+    return buffer.getvalue()
+
+
+def _described(field: pa.Field) -> dict[bytes, bytes]:
+    described = dict(field.metadata or {})
+    if definition := meaning(field.name):
+        described[b"description"] = definition.text.encode()
+        described.setdefault(b"unit", definition.unit.encode())
+    return described

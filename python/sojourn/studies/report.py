@@ -1,0 +1,117 @@
+"""A study beside its document: the score, and a page with tables, figures and claims."""
+
+import math
+from base64 import b64encode
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.resources import files
+from itertools import groupby
+
+from jinja2 import Environment, StrictUndefined
+
+from .._sojourn import version
+from ..summary import Grid
+from .running import Outcome, Value
+from .score import Compared, Score, compared, scores, worst
+from .study import Cells, Row, Verdict
+
+
+@dataclass(frozen=True)
+class Line:
+    """A row of a table of the page: a cell, theirs and ours."""
+
+    row: Row
+    ours: str
+    agrees: bool | None
+    """Nothing where print has no value."""
+    remark: str
+
+
+def report_html(outcome: Outcome) -> str:
+    """The page: one file that needs no network."""
+    environment = Environment(
+        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    page = files(__package__).joinpath("report.html").read_text(encoding="utf-8")
+    study, plan = outcome.plan.study, outcome.plan
+    values = outcome.values
+    means = {row: value.mean for row, value in values.items()}
+    figures = [study.figures[number].draw(outcome.seeds[0]) for number in plan.figures]
+    return environment.from_string(page).render(
+        study=study,
+        plan=plan,
+        version=version,
+        runs=len(plan.tasks()),
+        scores=score_grids(means)[0],
+        tables=_tables(outcome, values),
+        claims=_verdicts(outcome, means),
+        figures=[
+            (number, drawing.title, b64encode(drawing.svg).decode())
+            for number, drawing in zip(plan.figures, figures, strict=True)
+        ],
+    )
+
+
+def _tables(outcome: Outcome, values: Mapping[Row, Value]) -> list[tuple[str, list[Line]]]:
+    off = {cell.row: cell for cell in compared({row: v.mean for row, v in values.items()})}
+    remarks = outcome.plan.study.remarks
+
+    def line(row: Row) -> Line:
+        cell = off.get(row)
+        agrees = cell.agrees if cell else None
+        about = [remark.text for remark in remarks if agrees is False and remark.is_about(row)]
+        return Line(row, _shown(values[row]), agrees, " ".join(about))
+
+    by_table = groupby(values, lambda row: row.table)
+    return [(table, [line(row) for row in rows]) for table, rows in by_table]
+
+
+def _verdicts(
+    outcome: Outcome, means: Mapping[Row, float | None]
+) -> list[tuple[int, str, Verdict | None]]:
+    """Each claim with its verdict, or nothing where part of the study was not run."""
+    cells, study = Cells(means), outcome.plan.study
+    verdicts: list[tuple[int, str, Verdict | None]] = []
+    for claim in study.claims:
+        try:
+            verdict = claim.test(cells, outcome.seeds[0])
+        except (LookupError, ValueError):
+            verdict = None
+        verdicts.append((claim.number, claim.text, verdict))
+    return verdicts
+
+
+def _shown(value: Value) -> str:
+    if value.mean is None or math.isnan(value.mean):
+        return "–"
+    if value.low is None or value.high is None:
+        return f"{value.mean:.5g}"
+    return f"{value.mean:.5g} ({value.low:.4g} to {value.high:.4g})"
+
+
+def score_grids(means: Mapping[Row, float | None]) -> list[Grid]:
+    """Per table and overall: cells compared and those that agree; then the worst misses."""
+    cells = compared(means)
+    return [
+        Grid(
+            "Cells compared with print",
+            ["table", "cells", "agree", "%"],
+            [_score_row(score) for score in scores(cells)],
+        ),
+        Grid(
+            "Worst misses (in tolerances)",
+            ["table", "experiment", "scheme", "flow", "metric", "print", "ours", "miss"],
+            [_miss_row(cell) for cell in worst(cells)],
+        ),
+    ]
+
+
+def _score_row(score: Score) -> list[str]:
+    return [score.table, str(len(score.cells)), str(score.agree), f"{score.percent:.1f}"]
+
+
+def _miss_row(cell: Compared) -> list[str]:
+    row = cell.row
+    ours = "none" if cell.ours is None else f"{cell.ours:.4g} {row.unit}"
+    where = [row.table, row.experiment, row.scheme, row.flow, row.metric]
+    return [*where, f"{row.published} {row.unit}", ours, f"{cell.miss:.1f}"]

@@ -1,0 +1,224 @@
+"""Runs a study into a directory, and reads one back."""
+
+import json
+import math
+import statistics
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from ..batch import run_batch
+from ..csv_text import csv_bytes
+from ..store import Store, StoredRun, StoreError, Task, open_store
+from . import known, study
+from .study import KEYS, Case, Row, Runs, Study, measure
+
+PLAN = "study.json"
+CELLS = "cells.csv"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What was asked for: part of a study, how long its runs are, and how many seeds."""
+
+    name: str
+    table: str | None = None
+    experiment: str | None = None
+    scheme: str | None = None
+    load: str | None = None
+    figure: int | None = None
+    duration_scale: float = 1.0
+    seeds: int = 1
+
+    @property
+    def study(self) -> Study:
+        """The study."""
+        return study(self.name)
+
+    def check(self) -> None:
+        """Raises `UnknownError` for what the study does not have."""
+        rows = self.study.rows
+        for key in ("experiment", "scheme", "load"):
+            if asked := getattr(self, key):
+                known(f"{key} of {self.name}", asked, _distinct(getattr(row, key) for row in rows))
+        if self.table:
+            names = _distinct(row.table for row in rows)
+            known(f"table of {self.name}", self.table, [*names, *map(_bare, names)])
+        if self.figure is not None:
+            tables = [int(n) for row in rows if (n := row.table.removeprefix("fig-")).isdigit()]
+            known(f"figure of {self.name}", self.figure, sorted({*self.study.figures, *tables}))
+
+    @property
+    def rows(self) -> list[Row]:
+        """The cells to be produced."""
+        return [row for row in self.study.rows if self._wants(row)]
+
+    @property
+    def figures(self) -> list[int]:
+        """The figures to be drawn."""
+        if self.figure is not None:
+            return [self.figure] if self.figure in self.study.figures else []
+        is_whole = not (self.table or self.experiment or self.scheme or self.load)
+        return list(self.study.figures) if is_whole else []
+
+    @property
+    def cases(self) -> list[Case]:
+        """The runs that these need, each once."""
+        cases_of = self.study.cases_of
+        of_rows = [case for row in self.rows for case in (cases_of(row) if cases_of else ())]
+        of_figures = [case for n in self.figures for case in self.study.figures[n].cases]
+        return list({case.name: case for case in [*of_rows, *of_figures]}.values())
+
+    def tasks(self) -> dict[tuple[str, int], Task]:
+        """The runs, by the names of their cases and by seed, from 1."""
+        return {
+            (case.name, seed): case.task(seed, self.duration_scale)
+            for seed in range(1, self.seeds + 1)
+            for case in self.cases
+        }
+
+    def _wants(self, row: Row) -> bool:
+        named = all(
+            getattr(self, key) in (None, getattr(row, key))
+            for key in ("experiment", "scheme", "load")
+        )
+        in_table = self.table in (None, row.table, _bare(row.table))
+        return named and in_table and self.figure in (None, _figure(row.table))
+
+
+@dataclass(frozen=True)
+class Value:
+    """A cell over the seeds: the mean, and its 95 % interval where there are several."""
+
+    mean: float | None
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A study that was run."""
+
+    plan: Plan
+    store: Store
+    seeds: Sequence[Runs]
+
+    @property
+    def values(self) -> dict[Row, Value]:
+        """Every cell."""
+        rows = self.plan.rows
+        by_seed = [measure(self.plan.study, rows, runs) for runs in self.seeds] if rows else []
+        return {row: _over_seeds([values[row] for values in by_seed]) for row in rows}
+
+    @property
+    def means(self) -> dict[Row, float | None]:
+        """Every cell, without its interval."""
+        return {row: value.mean for row, value in self.values.items()}
+
+
+def run_plan(
+    plan: Plan,
+    directory: Path,
+    *,
+    resume: bool = False,
+    jobs: int | None = None,
+) -> Outcome:
+    """Runs what is asked for into a directory and writes its cells and figures."""
+    plan.check()
+    tasks = plan.tasks()
+    labels = [name + (f", seed {seed}" if plan.seeds > 1 else "") for name, seed in tasks]
+    store = run_batch(list(tasks.values()), directory, resume=resume, jobs=jobs, labels=labels)
+    outcome = _outcome(plan, store, tasks)
+    store.write(PLAN, (json.dumps(asdict(plan), indent=2) + "\n").encode())
+    store.write("runs.csv", _runs_csv(tasks))
+    if plan.rows:
+        store.write(CELLS, cells_csv(outcome.values))
+    for number in plan.figures:
+        drawing = plan.study.figures[number].draw(outcome.seeds[0])
+        store.write(f"{plan.name}-figure-{number}.csv", drawing.csv.encode())
+        store.write(f"{plan.name}-figure-{number}.svg", drawing.svg)
+    return outcome
+
+
+def read(directory: Path) -> Outcome:
+    """A study that was run into this directory."""
+    store = open_store(directory)
+    try:
+        plan = Plan(**json.loads((directory / PLAN).read_text()))
+    except FileNotFoundError:
+        raise StoreError(f"{directory}: holds no finished study; run it with --resume") from None
+    except (ValueError, TypeError):
+        raise StoreError(f"{directory / PLAN}: not the plan of a study") from None
+    plan.check()
+    tasks = plan.tasks()
+    missing = sum(task not in store for task in tasks.values())
+    if missing:
+        raise StoreError(f"{directory}: {missing} of {len(tasks)} runs are missing; use --resume")
+    return _outcome(plan, store, tasks)
+
+
+def cells_csv(values: Mapping[Row, Value]) -> bytes:
+    """The cells, with their intervals if there are any."""
+    has_intervals = any(value.low is not None for value in values.values())
+    columns = [*KEYS, "value", *(("ci_low", "ci_high") if has_intervals else ()), "unit"]
+
+    def line(row: Row, value: Value) -> Sequence[str]:
+        interval = (_text(value.low), _text(value.high)) if has_intervals else ()
+        return [*row.keys, _text(value.mean), *interval, row.unit]
+
+    return csv_bytes(columns, (line(row, value) for row, value in values.items()))
+
+
+def _outcome(plan: Plan, store: Store, tasks: Mapping[tuple[str, int], Task]) -> Outcome:
+    seeds: list[dict[str, StoredRun]] = [{} for _ in range(plan.seeds)]
+    for (name, seed), task in tasks.items():
+        seeds[seed - 1][name] = store[task]
+    return Outcome(plan, store, seeds)
+
+
+def _runs_csv(tasks: Mapping[tuple[str, int], Task]) -> bytes:
+    """Which run of the store is which case and seed."""
+    rows = [(name, seed, task.run) for (name, seed), task in tasks.items()]
+    return csv_bytes(("case", "seed", "run"), rows)
+
+
+# 97.5 % quantiles of Student's t with 1 to 30 degrees of freedom, and of the normal distribution.
+# fmt: off
+_T = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160,
+      2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056,
+      2.052, 2.048, 2.045, 2.042)
+# fmt: on
+_Z = 1.960
+
+
+def _over_seeds(values: Sequence[float | None]) -> Value:
+    """The mean of the values that there are, with Student's interval."""
+    there = [value for value in values if value is not None]
+    if not there:
+        return Value(None)
+    mean = statistics.fmean(there)
+    if len(there) == 1:
+        return Value(mean)
+    freedom = len(there) - 1
+    t = (
+        _T[freedom - 1] if freedom <= len(_T) else _Z + 2.4 / freedom
+    )  # 2.042 at 30 and 1.984 at 100, as tabled
+    half = t * statistics.stdev(there) / math.sqrt(len(there))
+    return Value(mean, mean - half, mean + half)
+
+
+def _text(value: float | None) -> str:
+    return "" if value is None else f"{value:.9g}"
+
+
+def _bare(table: str) -> str:
+    return table.removeprefix("table-")
+
+
+def _figure(table: str) -> int | None:
+    number = table.removeprefix("fig-")
+    return int(number) if number.isdigit() else None
+
+
+def _distinct(words: Iterable[str]) -> list[str]:
+    return [word for word in dict.fromkeys(words) if word]

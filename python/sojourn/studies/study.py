@@ -1,0 +1,212 @@
+"""What a study is: rows that its document publishes, runs, and how the one comes from the other."""
+
+import csv
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+from importlib.resources import files
+from io import StringIO
+from typing import Any, NamedTuple
+
+from ..store import StoredRun, Task, task
+
+KEYS = ("study", "table", "experiment", "scheme", "load", "flow", "metric")
+
+
+class Row(NamedTuple):
+    """A row of the contract: a cell that a study produces, and what its document says there."""
+
+    study: str
+    table: str
+    experiment: str
+    scheme: str
+    load: str
+    flow: str
+    metric: str
+    published: str
+    unit: str
+    note: str
+    turn: int = 0
+    """Which of several rows with the same keys it is; the ends of a range share theirs."""
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """What names the cell."""
+        return tuple(str(getattr(self, key)) for key in KEYS)
+
+
+@dataclass(frozen=True)
+class Case:
+    """A run of a study, whatever the seed."""
+
+    name: str
+    scenario: Mapping[str, Any] = field(hash=False, compare=False)
+    series: bool = False
+    """Keep what is measured over time."""
+    packets: bool = False
+    """Keep the fate of every packet; the scenario must ask for it."""
+
+    def task(self, seed: int, duration_scale: float) -> Task:
+        """The run with this seed, its duration scaled."""
+        tables = [name for name in ("series", "packets") if getattr(self, name)]
+        scaled = {**self.scenario, "duration_s": self.scenario["duration_s"] * duration_scale}
+        return task(scaled, seed=seed, tables=tables)
+
+
+Runs = Mapping[str, StoredRun]
+"""The runs of one seed, by the name of their case."""
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A figure of a study: the picture, and the numbers that it shows."""
+
+    title: str
+    svg: bytes
+    columns: Sequence[str]
+    rows: Sequence[Sequence[Any]]
+
+    @property
+    def csv(self) -> str:
+        """The numbers, with a line of headings."""
+        lines = [self.columns, *([_cell(value) for value in row] for row in self.rows)]
+        return "".join(",".join(line) + "\n" for line in lines)
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure of the document: the cases it shows, and how it is drawn from their runs."""
+
+    draw: Callable[[Runs], Drawing]
+    cases: Sequence[Case] = ()
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether a claim holds, and the numbers that say so."""
+
+    holds: bool
+    numbers: str
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A sentence of the document, in other words, and the test of it."""
+
+    number: int
+    text: str
+    test: Callable[["Cells", Runs], Verdict]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What the document leaves open, what is taken, and why."""
+
+    what: str
+    taken: str
+    why: str
+
+
+@dataclass(frozen=True)
+class Remark:
+    """Why cells that do not agree do not: those of `table` that `experiment` and `metric` begin."""
+
+    table: str
+    text: str
+    experiment: str = ""
+    metric: str = ""
+
+    def is_about(self, row: Row) -> bool:
+        """Is it about this cell?"""
+        return (
+            row.table == self.table
+            and row.experiment.startswith(self.experiment)
+            and row.metric.startswith(self.metric)
+        )
+
+
+@dataclass(frozen=True)
+class Study:
+    """A published study. `value_of` computes a row from its runs, those of `cases_of`."""
+
+    name: str
+    title: str
+    figures: Mapping[int, Figure] = field(default_factory=dict)
+    cases_of: Callable[[Row], Sequence[Case]] | None = None
+    value_of: Callable[[Row, Runs], float | None] | None = None
+    unpublished: Sequence[Row] = ()
+    """Cells of experiments that the document defines, and gives no results of."""
+    claims: Sequence[Claim] = ()
+    choices: Sequence[Choice] = ()
+    remarks: Sequence[Remark] = ()
+
+    @cached_property
+    def rows(self) -> Sequence[Row]:
+        """The contract: every cell, in the order of the document."""
+        if self.value_of is None:
+            return ()
+        return (*published(self.name), *self.unpublished)
+
+
+class Cells:
+    """Values of cells by their keys, for claims."""
+
+    def __init__(self, values: Mapping[Row, float | None]) -> None:
+        """Values as `measure` gives them."""
+        self._values = values
+
+    def all(self, metric: str, **keys: str) -> dict[str, float]:
+        """By experiment: the values of a metric in rows with these keys, where there are any."""
+        return {
+            row.experiment: value
+            for row, value in self._values.items()
+            if row.metric == metric
+            and value is not None
+            and all(getattr(row, key) == word for key, word in keys.items())
+        }
+
+    def one(self, metric: str, turn: int = 0, **keys: str) -> float:
+        """The only value; NaN if there is none."""
+        found = [
+            value
+            for row, value in self._values.items()
+            if row.metric == metric
+            and row.turn == turn
+            and all(getattr(row, key) == word for key, word in keys.items())
+        ]
+        return float("nan") if not found or found[0] is None else found[0]
+
+
+@cache
+def published(study: str) -> tuple[Row, ...]:
+    """What the document of a study reports."""
+    text = data("published", f"{study}.csv")
+    turns: Counter[tuple[str, ...]] = Counter()
+    rows = []
+    for record in csv.DictReader(StringIO(text)):
+        keys = tuple(record[key] for key in KEYS)
+        rows.append(
+            Row(
+                **{key: record[key] for key in (*KEYS, "unit", "note")},
+                published=record["value"],
+                turn=turns[keys],
+            )
+        )
+        turns[keys] += 1
+    return tuple(rows)
+
+
+def data(*path: str) -> str:
+    """A text file of this package."""
+    return files(__package__).joinpath(*path).read_text(encoding="utf-8")
+
+
+def measure(study: Study, rows: Sequence[Row], runs: Runs) -> dict[Row, float | None]:
+    """The cells, from the runs of one seed."""
+    assert study.value_of is not None
+    return {row: study.value_of(row, runs) for row in rows}
+
+
+def _cell(value: Any) -> str:
+    return f"{value:.9g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,114 @@
+"""The commands `sojourn study`."""
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from .studies.running import Outcome
+
+studies = typer.Typer(help="Redo published studies.", rich_markup_mode=None)
+
+Directory = Annotated[Path, typer.Argument(metavar="DIR", help="Where the study was run into.")]
+Jobs = Annotated[int | None, typer.Option(min=1, help="Runs at the same time; default: all cores.")]
+Resume = Annotated[bool, typer.Option("--resume", help="Run only what is missing.")]
+
+
+@studies.command("list")
+def list_studies() -> None:
+    """List the studies, their tables and figures."""
+    from .studies import STUDIES, study
+
+    for name in STUDIES:
+        found = study(name)
+        typer.echo(f"{name}: {found.title}")
+        tables = dict.fromkeys(row.table for row in found.rows)
+        schemes = dict.fromkeys(row.scheme for row in found.rows if "/" not in row.scheme)
+        for what, names in (("tables", tables), ("schemes", schemes), ("figures", found.figures)):
+            if names:
+                typer.echo(f"  {what} {', '.join(map(str, names))}")
+
+
+@studies.command("run")
+def run_study(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The study.")],
+    table: Annotated[str | None, typer.Option(help="Only this table, as 4.2 or fig-3.")] = None,
+    experiment: Annotated[str | None, typer.Option(help="Only this experiment.")] = None,
+    scheme: Annotated[str | None, typer.Option(help="Only this scheme.")] = None,
+    load: Annotated[str | None, typer.Option(help="Only this load.")] = None,
+    figure: Annotated[int | None, typer.Option(help="Only this figure of the document.")] = None,
+    duration_scale: Annotated[
+        float,
+        typer.Option(
+            metavar="F", min=0.0001, max=1000, help="Factor on the duration of every run."
+        ),
+    ] = 1.0,
+    seeds: Annotated[
+        int, typer.Option(metavar="N", min=1, max=10_000, help="Seeds 1 to N of every run.")
+    ] = 1,
+    jobs: Jobs = None,
+    resume: Resume = False,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Where to; default: out/NAME.")
+    ] = None,
+) -> None:
+    """Run a study, or part of it: cells.csv, figures, and all results."""
+    from .studies.running import Plan, run_plan
+
+    plan = Plan(name, table, experiment, scheme, load, figure, duration_scale, seeds)
+    plan.check()
+    directory = out or Path("out") / name
+    start = time.perf_counter()
+    outcome = run_plan(plan, directory, resume=resume, jobs=jobs)
+    _tell(outcome, time.perf_counter() - start)
+
+
+@studies.command("score")
+def score_study(directory: Directory) -> None:
+    """Compare a study that was run with what its document reports."""
+    from .console import print_grids
+    from .studies.report import score_grids
+    from .studies.running import read
+
+    print_grids(score_grids(read(directory).means))
+
+
+@studies.command("report")
+def report_study(directory: Directory) -> None:
+    """Write report.html: tables and figures beside print, claims with their verdicts."""
+    from .studies.report import report_html
+    from .studies.running import read
+
+    outcome = read(directory)
+    path = outcome.store.write("report.html", report_html(outcome).encode())
+    typer.echo(f"report: {path}")
+
+
+def sweep(
+    file: Annotated[Path, typer.Argument(metavar="SWEEP.toml", help="What to run.")],
+    jobs: Jobs = None,
+    resume: Resume = False,
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Where to.")] = Path("out/sweep"),
+) -> None:
+    """Run a scenario with every combination of some keys' values and seeds."""
+    from .sweep import read_sweep, run_sweep
+
+    store = run_sweep(read_sweep(file), out, resume=resume, jobs=jobs)
+    typer.echo(f"results: {store.directory}")
+
+
+def _tell(outcome: "Outcome", took_s: float) -> None:
+    plan, directory = outcome.plan, outcome.store.directory
+    simulated_s = sum(task.duration_s for task in plan.tasks().values())
+    if simulated_s:
+        ratio = simulated_s / took_s
+        typer.echo(
+            f"{len(plan.tasks())} runs, {simulated_s:g} s simulated in {took_s:.1f} s: "
+            f"{ratio:.0f} × real time"
+        )
+    if plan.rows:
+        typer.echo(f"{len(plan.rows)} cells: {directory / 'cells.csv'}")
+    for number in plan.figures:
+        typer.echo(f"figure {number}: {directory / f'{plan.name}-figure-{number}.svg'}")

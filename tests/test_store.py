@@ -1,0 +1,112 @@
+"""Stores of runs."""
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from hashlib import sha256
+from pathlib import Path
+
+import polars as pl
+import pytest
+from conftest import Cli
+from sojourn.batch import BatchStopped, run_batch
+from sojourn.store import Store, StoreError, Task, task
+
+HOME = {
+    "duration_s": 2,
+    "upstream": {"sustained_mbps": 5, "peak_mbps": 20, "burst_bytes": 100_000},
+    "downstream": {"sustained_mbps": 20, "peak_mbps": 50, "burst_bytes": 100_000},
+    "servers": {"files": {"delay_ms": 9}},
+    "traffic": {"upload": {"kind": "transfer", "server": "files"}},
+}
+
+
+def tasks(number: int) -> list[Task]:
+    return [task(HOME, seed=seed) for seed in range(number)]
+
+
+def bytes_of(directory: Path) -> Mapping[str, str]:
+    return {
+        path.relative_to(directory).as_posix(): sha256(path.read_bytes()).hexdigest()
+        for path in directory.rglob("*")
+        if path.is_file()
+    }
+
+
+def test_a_store_that_was_cut_off_goes_on_to_the_same_bytes(tmp_path: Path) -> None:
+    run_batch(tasks(4), tmp_path / "unbroken", jobs=1)
+    run_batch(tasks(2), tmp_path / "broken")
+    kept = next((tmp_path / "broken" / "runs").iterdir())
+    before = kept.stat().st_ino
+    # What a killed run leaves: a draft, which is swept away.
+    (tmp_path / "broken" / "runs" / ".abc.1").mkdir()
+    run_batch(tasks(4), tmp_path / "broken", resume=True, jobs=2)
+    assert kept.stat().st_ino == before
+    assert bytes_of(tmp_path / "broken") == bytes_of(tmp_path / "unbroken")
+
+
+def test_a_killed_study_goes_on_to_the_same_bytes(tmp_path: Path) -> None:
+    def start(directory: Path, *more: str) -> subprocess.Popen[str]:
+        part = ("--table", "3", "--scheme", "CoDel-417pkt", "--duration-scale", "0.2")
+        command = [sys.executable, "-m", "sojourn", "study", "run", "white2012", *part, *more]
+        return subprocess.Popen([*command, "--out", str(directory)], text=True)
+
+    assert start(tmp_path / "unbroken").wait(120) == 0
+    killed = start(tmp_path / "killed")
+    deadline = time.monotonic() + 60
+    while not list((tmp_path / "killed").glob("runs/*/meta.json")):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    killed.send_signal(signal.SIGKILL)
+    killed.wait(60)
+    assert start(tmp_path / "killed", "--resume").wait(120) == 0
+    assert bytes_of(tmp_path / "killed") == bytes_of(tmp_path / "unbroken")
+
+
+def test_polars_reads_a_store_as_one_data_set(tmp_path: Path) -> None:
+    run_batch(tasks(3), tmp_path)
+    flows = pl.read_parquet(tmp_path / "runs" / "*" / "flows.parquet")
+    assert flows["run"].n_unique() == 3
+    assert flows.filter(pl.col("direction") == "up")["delivered_packets"].min() > 100
+
+
+def test_columns_have_meaning_and_unit(tmp_path: Path) -> None:
+    store = run_batch(tasks(1), tmp_path)
+    field = store[tasks(1)[0]].flows.schema.field("throughput_mbps")
+    assert field.metadata[b"unit"] == b"Mbps"
+    assert field.metadata[b"description"].startswith(b"Bytes on the wire")
+
+
+def test_a_store_of_another_version_is_refused_with_the_versions(tmp_path: Path) -> None:
+    Store(tmp_path)
+    marker = tmp_path / "store.json"
+    marker.write_text(json.dumps({**json.loads(marker.read_text()), "version": "0.0.1"}))
+    with pytest.raises(StoreError, match=r"made by sojourn 0\.0\.1 .*; this is 0\.1\.0"):
+        Store(tmp_path)
+
+
+def test_other_directories_are_left_alone(tmp_path: Path, cli: Cli) -> None:
+    (tmp_path / "letter").write_text("dear")
+    done = cli("study", "run", "white2012", "--table", "3", "--out", tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "holds other files" in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["letter"]
+
+
+def test_a_full_disk_says_what_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = Path.write_bytes
+
+    def full(path: Path, content: bytes) -> int:
+        if second.run in str(path):
+            raise OSError(28, "No space left on device")
+        return whole(path, content)
+
+    second = tasks(2)[1]
+    monkeypatch.setattr(Path, "write_bytes", full)
+    with pytest.raises(BatchStopped, match="No space left on device; 1 of 2 runs are kept") as stop:
+        run_batch(tasks(2), tmp_path, jobs=1)
+    assert stop.value.status == 2
+    assert len(list((tmp_path / "runs").iterdir())) == 1
