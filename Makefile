@@ -32,7 +32,8 @@ figures: $(VENV)/installed ## Draw the figures of docs/queues anew
 
 # Python files are live; only a change of the Rust code or of the package's description builds anew.
 $(VENV)/installed: $(VENV)/packages $(RUST) pyproject.toml
-	PIP_QUIET=1 $(BIN)/maturin develop --release --locked --quiet
+	@echo 'Building the simulator: one to four minutes the first time'
+	@PIP_QUIET=1 $(BIN)/maturin develop --release --locked --quiet
 	@touch $@
 
 $(VENV)/packages: requirements.lock
