@@ -1,7 +1,9 @@
-//! The rate-shaping queue of the two-queue modem: White & Padden 2012 §2.2.1 and §2.3.
+//! A queue before token buckets alone: the rate-shaping queue of the two-queue modem (White & Padden
+//! 2012 §2.2.1 and §2.3), and the regulator of a downstream service flow before a channel that it
+//! shares with others (Hong 2015 §3.2.1).
 //!
 //! Packets wait under the queue manager until the token buckets let them pass to the transmit queue,
-//! over a link without delay. A packet is taken from the queue first and then held for its tokens,
+//! over a link without delay, or to the channel's queue. A packet is taken from the queue first and then held for its tokens,
 //! so those the queue manager drops use none. Whether the transmit queue has room for it is its own
 //! matter, or, with back-pressure, decides whether a packet is taken at all (§2.2.3).
 

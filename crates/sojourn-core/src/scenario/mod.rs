@@ -5,6 +5,7 @@
 
 mod capture;
 pub mod check;
+pub mod cmts;
 mod cross;
 pub mod file;
 pub mod homes;
