@@ -141,6 +141,93 @@ fn a_bonded_packet_takes_one_of_the_channels() {
     assert!((mbps / 149.55 - 1.0).abs() < 2e-3, "{mbps} Mbps");
 }
 
+#[test]
+fn what_contradicts_the_channel_is_refused() {
+    let service = "duration_s = 1
+         upstream = { sustained_mbps = 10, peak_mbps = 10, burst_bytes = 3000 }
+         servers.near = { delay_ms = 5 }
+         traffic.one = { kind = 'transfer', server = 'near' }\n";
+    let rates = "sustained_mbps = 50, peak_mbps = 50, burst_bytes = 3000";
+    let channel = "cmts.channel = { kind = 'rate', rate_mbps = 35 }";
+    let flow = format!("flows.x = {{ {rates}, weight = 2 }}");
+    for (downstream, keys, problem) in [
+        (
+            "regulator = false",
+            "",
+            "downstream.regulator: found false without cmts; allowed: only with \
+          the channel of cmts",
+        ),
+        (
+            "weight = 2",
+            "",
+            "downstream.weight: found 2 without cmts; allowed: only with the channel of \
+          cmts",
+        ),
+        (
+            &flow,
+            "",
+            "downstream.flows.x.weight: found 2 without cmts; allowed: only with the channel of \
+          cmts",
+        ),
+        (
+            "channel_mbps = 9",
+            channel,
+            "downstream.channel_mbps: found 9 beside cmts; allowed: none, as \
+          cmts.channel is it",
+        ),
+        (
+            "",
+            "cmts = {}",
+            "cmts.channel: missing; allowed: a table with a kind: rate, sc_qam, ofdm (The \
+          channel, or the channels of one bonding group)",
+        ),
+        (
+            "",
+            "cmts.channel = { kind = 'ofdm', spacing = '30_khz' }",
+            "cmts.channel.spacing: found \
+          \"30_khz\"; allowed: 25_khz, 50_khz",
+        ),
+        (
+            "",
+            "cmts.channel = { kind = 'sc_qam', channels = 0 }",
+            "cmts.channel.channels: found 0; \
+          allowed: a whole number from 1 to 64",
+        ),
+        (
+            "",
+            "cmts = { channel.kind = 'sc_qam', queue.limit_bytes = 1000 }",
+            "cmts.queue.limit_bytes: \
+          found 1000; allowed: 1522 or more, so that one packet fits",
+        ),
+        (
+            "",
+            "cmts = { channel.kind = 'sc_qam', queue.scheduler = { kind = 'drr', weights.two = 2 } }",
+            "cmts.queue.scheduler.weights.two: unknown entry of traffic; allowed: one",
+        ),
+    ] {
+        let text = format!("{service}downstream = {{ {rates}, {downstream} }}\n{keys}");
+        let found = load(&text, "cmts.toml", &[]).unwrap_err().to_string();
+        assert_eq!(found, format!("cmts.toml: {problem}"));
+    }
+}
+
+/// A scheduler without weights cannot weigh, which the results say.
+#[test]
+fn weights_that_do_nothing_are_told() {
+    let text = |scheduler: &str| {
+        format!(
+            "{TIERS}cmts.queue.scheduler.kind = '{scheduler}'
+             homes.low = {{ downstream.weight = 2 }}\n{}",
+            flood("low", 1.0)
+        )
+    };
+    let told = |scheduler: &str| {
+        let warnings = run(&text(scheduler)).warnings;
+        warnings.iter().any(|warning| warning.starts_with("weights of service flows do nothing"))
+    };
+    assert!(told("fifo") && told("sfq") && !told("drr") && !told("abb"));
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 
