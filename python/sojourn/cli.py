@@ -34,7 +34,9 @@ Set = Annotated[
 ]
 Config = Annotated[
     Path | None,
-    typer.Option(metavar="MODEM.cfg", help="A modem's file, whose service replaces the scenario's."),
+    typer.Option(
+        metavar="MODEM.cfg", help="A modem's file, whose service replaces the scenario's."
+    ),
 ]
 
 

@@ -71,8 +71,8 @@ def write(
 ) -> None:
     """Write a file with these settings and a CM MIC; with a secret, a CMTS MIC too.
 
-    From a scenario it is the file of the modems in one of its groups of homes, the first unless another
-    is named.
+    From a scenario it is the file of the modems in one of its groups of homes, the first unless
+    another is named.
     """
     from ._sojourn import ConfigError, ConfigFile
     from .output import write_file
@@ -80,7 +80,9 @@ def write(
 
     key = None if secret is None else secret.encode()
     if (source is None) == (scenario is None):
-        raise typer.BadParameter("found both or none of --from and --scenario; allowed: one of them")
+        raise typer.BadParameter(
+            "found both or none of --from and --scenario; allowed: one of them"
+        )
     if scenario is not None:
         file, notes = ConfigFile.from_scenario(_variant(scenario, variant), home, key)
         for note in notes:

@@ -60,11 +60,9 @@ pub fn load(
     modem: Option<(PyRef<'_, ConfigFile>, String)>,
 ) -> PyResult<Vec<Variant>> {
     let load = || {
-        let config = modem.as_ref().map(|(file, _)| file.view());
-        let names = modem.iter().map(|(_, name)| name.as_str());
-        let provision =
-            config.iter().zip(names).map(|(config, source)| Provision { config, source });
-        load_for(text, source, &sets, provision.last().as_ref())
+        let modem = modem.as_ref().map(|(file, source)| (file.view(), source));
+        let provision = modem.as_ref().map(|(config, source)| Provision { config, source });
+        load_for(text, source, &sets, provision.as_ref())
     };
     let variants = caught(load)?.map_err(|problem| about(py, &problem, ScenarioError::new_err))?;
     let variants = variants.into_iter();
