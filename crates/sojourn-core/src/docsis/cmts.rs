@@ -2,11 +2,11 @@
 //! behind it a channel or several that are bonded.
 //!
 //! A packet of a bonding group takes the channel that is free first, at that channel's rate, so that
-//! as many packets are under way as there are channels; the modem puts them into order again (DOCSIS
-//! MULPI §8.2.3).
+//! as many packets are under way as there are channels; the modem puts those for it into order again
+//! (DOCSIS MULPI §8.2, from memory).
 //!
-//! Left out: several bonding groups on the same channels; MAPs and other management messages, which
-//! take some 0.1 Mbps; interleaving; codewords that a packet does not fill.
+//! Left out: several bonding groups on the same channels; MAPs and other management messages;
+//! interleaving; codewords that a packet does not fill.
 
 use crate::aqm::Outlet;
 use crate::metrics::{Count, Ledger};

@@ -10,7 +10,7 @@ use crate::units::BitRate;
 
 /// Maximum traffic burst of a flow whose file does not say (DOCSIS MULPI C.2.2.7.3).
 const DEFAULT_BURST_BYTES: u32 = 3044;
-/// Bit of the set of parameters that is in use (DOCSIS MULPI C.2.2.5.1).
+/// Bit of the set of parameters that is in use (DOCSIS MULPI C.2.2.5.5).
 const ACTIVE: u8 = 4;
 /// Keys of a file that say nothing of how packets are treated.
 const OF_NO_ACCOUNT: [&str; 14] = [
@@ -48,7 +48,7 @@ struct Way<'a> {
 
 impl Provision<'_> {
     /// Lays the file over a scenario that has not been checked yet: the primary flow of each direction
-    /// is the first of the file (DOCSIS MULPI §7.5.1). Gives what cannot be simulated, a line for each.
+    /// is the first of the file (DOCSIS MULPI, from memory). Gives what cannot be simulated, a line for each.
     pub fn lay_over(&self, scenario: &mut Value) -> Vec<String> {
         let mut notes = Notes { source: self.source, lines: Vec::new() };
         self.list_top(&mut notes);

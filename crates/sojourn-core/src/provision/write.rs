@@ -9,7 +9,7 @@ use crate::packet::Direction;
 use crate::queue::{QueueSpec, SchedulerSpec};
 use crate::scenario::homes::{self, Buffer, Group, Protocol};
 
-/// All of a service flow's parameters are in use (DOCSIS MULPI C.2.2.5.1).
+/// All of a service flow's parameters are in use (DOCSIS MULPI C.2.2.5.5).
 const PROVISIONED_ADMITTED_ACTIVE: u8 = 7;
 
 /// A service flow as a scenario has it, the primary one or another.

@@ -134,7 +134,7 @@ impl Channel {
             }
             Self::ScQam { annex, .. } => annex.rate_mbps(),
             Self::Ofdm { subcarriers, spacing, modulation_bits, cyclic_prefix_samples, .. } => {
-                // DOCSIS 3.1 PHY §7.5.1: the useful symbol is one over the spacing.
+                // The useful symbol of OFDM lasts one over the spacing.
                 let symbol_us = 1e3 / spacing.khz() + f64::from(*cyclic_prefix_samples) / 204.8;
                 // LDPC and BCH (docsis-ns3: a codeword of 2025 bytes carries 1777).
                 let coding = 1777.0 / 2025.0;
@@ -145,8 +145,8 @@ impl Channel {
 }
 
 impl Annex {
-    /// Rate of 256-QAM less coding and what MPEG-2 transport packets take (DOCSIS PHY §6: 4 bytes of
-    /// 188 are their header).
+    /// Rate of 256-QAM less coding and the headers of MPEG-2 transport packets, 4 bytes of 188 (Hong
+    /// 2015 §2.3).
     fn rate_mbps(self) -> f64 {
         let (symbol_rate, coding) = match self {
             // J.83 annex A: RS(204, 188).
