@@ -2,14 +2,20 @@
 
 pub mod classifier;
 pub mod congestion;
+pub mod contention;
+pub mod framing;
 pub mod modem;
+pub mod port;
+mod scheduler;
 pub mod shaped_link;
 pub mod shaper;
+pub mod shared_channel;
 mod staging;
 pub mod subscriber;
 pub mod upstream;
 
 pub use modem::{MacCounters, Modem};
 pub use shaped_link::ShapedLink;
+pub use shared_channel::SharedChannel;
 pub use subscriber::{Place, Subscriber};
 pub use upstream::Upstream;

@@ -6,6 +6,7 @@ use indexmap::IndexMap;
 use schemars::{JsonSchema, generate::SchemaSettings};
 use serde::{Deserialize, Serialize};
 
+use super::channel::UpstreamChannel;
 use super::homes::{Buffer, Entry, Homes, ServiceFlow};
 use crate::queue::QueueSpec;
 use crate::tcp::TcpOptions;
@@ -47,6 +48,9 @@ pub struct Scenario {
     pub upstream: Upstream,
     /// The downstream service flow at the CMTS. Others are in its `flows`.
     pub downstream: Downstream,
+    /// The upstream channel of all modems of kind `shared_channel`.
+    #[serde(default)]
+    pub upstream_channel: UpstreamChannel,
     /// Groups of homes, by name. None given: one home, called `home`, with the above.
     #[serde(default)]
     pub homes: IndexMap<String, Homes>,
@@ -104,7 +108,7 @@ pub struct Upstream {
     /// transmissions, as White 2014 appendix C says. Unset: by dialect.
     #[serde(default)]
     pub shaping: Option<Shaping>,
-    /// One queue, two, or no modem at all.
+    /// One queue, two, one on a channel shared with others, or no modem at all.
     #[serde(default)]
     pub modem: ModemSpec,
     /// Request and grant.
@@ -163,6 +167,10 @@ pub enum ModemSpec {
         #[serde(default)]
         sojourn_across_both: bool,
     },
+    /// One queue on the upstream channel that all such modems share (`upstream_channel`), with requests
+    /// in contention and grants by what others need. `mac`, `congestion` and `shaping` have no place
+    /// then: neighbours make the congestion, and the CMTS keeps the rates.
+    SharedChannel,
     /// No modem: a link at the peak rate behind the queue and the token buckets, without request and
     /// grant, so that a plain dumbbell can be simulated. `mac`, `congestion` and `shaping` have no
     /// place then.

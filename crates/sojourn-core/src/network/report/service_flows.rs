@@ -5,6 +5,7 @@ use crate::docsis::{MacCounters, Upstream};
 use crate::metrics::results::ServiceFlowRow;
 use crate::packet::{Direction, DropReason};
 use crate::scenario::homes::{Group, PRIMARY, ServiceFlow};
+use crate::scenario::schema::ModemSpec;
 
 /// One row for each group of homes, service flow and direction.
 pub fn rows(run: &Simulation) -> Vec<ServiceFlowRow> {
@@ -45,7 +46,7 @@ fn row(
     let homes = &run.homes[first..][..usize::from(group.count)];
     let mac = match direction {
         Direction::Up => {
-            let modems = homes.iter().map(|home| home.subscriber.upstream[flow].mac_counters());
+            let modems = homes.iter().map(|home| run.mac_counters(home, flow));
             modems.flatten().reduce(MacCounters::plus)
         }
         Direction::Down => None,
@@ -60,7 +61,9 @@ fn row(
         policed_delay_packets: counters.delayed_packets,
         aqm_dropped_packets: dropped(DropReason::Aqm),
         superseded_packets: dropped(DropReason::Superseded),
+        contention_dropped_packets: dropped(DropReason::Contention),
         mac_requests: mac.map(|mac| mac.requests),
+        mac_collisions: mac.map(|mac| mac.collisions),
         mac_grants: mac.map(|mac| mac.grants),
         mac_granted_bytes: mac.map(|mac| mac.granted_bytes),
         mac_unused_bytes: mac.map(|mac| mac.unused_bytes),
@@ -72,7 +75,9 @@ pub fn warnings(run: &Simulation) -> Vec<String> {
     let mut warnings = Vec::new();
     for (first, group) in groups(run) {
         warnings.extend(run.homes[first].subscriber.upstream.iter().flat_map(Upstream::warnings));
-        let flows = group.upstream.flows.iter().chain(&group.downstream.flows);
+        let up = Some(&group.upstream.flows)
+            .filter(|_| group.upstream.modem != ModemSpec::SharedChannel);
+        let flows = up.into_iter().chain([&group.downstream.flows]).flatten();
         let shared = |flow: &ServiceFlow| flow.minimum_mbps > 0.0 || flow.priority > 0;
         warnings.extend(flows.filter(|(_, flow)| shared(flow)).map(|(name, _)| {
             format!(
