@@ -149,6 +149,11 @@ fn ofdma_frame(phy: &Ofdma) -> Time {
     Time::from_secs_f64(f64::from(phy.frame_symbols) * symbol_us * 1e-6)
 }
 
+/// Minislots of the request region of a MAP.
+pub fn request_region(spec: &UpstreamChannel) -> u64 {
+    u64::from(spec.request_opportunities) * u64::from(spec.request_minislots)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

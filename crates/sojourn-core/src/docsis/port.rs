@@ -2,11 +2,11 @@
 //! sends in its grants.
 //!
 //! On the channel a packet is longer by its headers, which the rates of the service do not count. The
-//! CMTS grants no more than the sustained rate lets pass at the start of the MAP interval, and from MAP to
-//! MAP no more than the peak rate brings; the modem lets nothing pass for which the sustained bucket has
-//! no tokens. So the bound of White 2014 appendix C holds for the sustained rate on every interval.
-//!
-//! Left out: the peak rate's bound within a MAP interval. Grants are lumps, sent at the channel's rate.
+//! CMTS grants no more than the token buckets hold at the start of the MAP interval, and the modem lets
+//! nothing pass for which they hold no tokens. So the bound of White 2014 appendix C holds on every
+//! interval for the sustained rate. Grants are lumps that are sent at the channel's rate, so the bucket
+//! of the peak rate is deeper here than one frame: by what comes from the start of one MAP interval to the
+//! end of the next, which is how far apart the grants of both may be.
 
 use super::modem::{Fragment, MacCounters, Requests};
 use super::shaper::{PEAK_BURST_BYTES, Shaper, TokenBucket};
@@ -50,9 +50,8 @@ pub struct Port {
 impl Port {
     /// An idle flow with full token buckets.
     pub fn new(spec: &Upstream, terms: Terms, place: &Place, map: Time, overhead: u64) -> Self {
-        let peak = BitRate::from_mbps(spec.peak_mbps);
         let mut shaper = Shaper::of(spec.sustained_mbps, spec.peak_mbps, spec.burst_bytes);
-        shaper.peak = deep_enough(peak, map);
+        shaper.peak = deep_enough(shaper.peak.rate(), map.times(2));
         let buffer_bytes = default_limit_bytes(shaper.sustained.rate());
         let minimum = Some(terms.minimum_mbps).filter(|mbps| *mbps > 0.0).map(BitRate::from_mbps);
         Self {
@@ -129,7 +128,7 @@ impl Port {
 
     /// What a MAP that takes effect now may grant.
     pub fn grantable(&self, now: Time) -> u64 {
-        let tokens = self.shaper.sustained.tokens(now).min(self.shaper.peak.tokens(now));
+        let tokens = self.shaper.tokens(now);
         let (payload, on_channel) = self.waiting();
         if tokens >= payload as f64 {
             return self.requests.at_cmts;
@@ -145,11 +144,6 @@ impl Port {
         self.granted += grant;
         self.counters.grants += 1;
         self.counters.granted_bytes += grant;
-        let (payload, on_channel) = self.waiting();
-        if on_channel > 0 {
-            let shorter = payload as f64 / on_channel as f64;
-            self.shaper.peak.take(now, (grant as f64 * shorter) as u64);
-        }
         if let Some(reserved) = &mut self.reserved {
             reserved.take(now, grant.min(reserved.tokens(now) as u64));
         }
@@ -189,9 +183,8 @@ impl Port {
         let rest = self.overhead + u64::from(fragment.packet.size) - fragment.sent;
         let piece = rest.min(self.granted);
         let payload = (fragment.sent + piece).saturating_sub(self.overhead.max(fragment.sent));
-        let tokens = self.shaper.sustained.tokens(now) as u64;
-        let excess = payload.saturating_sub(tokens);
-        self.shaper.sustained.take(now, payload - excess);
+        let excess = payload.saturating_sub(self.shaper.tokens(now) as u64);
+        self.shaper.take(now, payload - excess);
         piece - excess
     }
 
@@ -275,7 +268,7 @@ impl Port {
     }
 }
 
-/// A bucket that a grant in every MAP cannot overflow: what comes between two of them, and a frame.
-fn deep_enough(rate: BitRate, map_interval: Time) -> TokenBucket {
-    TokenBucket::new(rate, PEAK_BURST_BYTES + rate.bytes_in(map_interval) as u64)
+/// A bucket that holds a frame beside what comes while nothing is taken.
+fn deep_enough(rate: BitRate, untouched: Time) -> TokenBucket {
+    TokenBucket::new(rate, PEAK_BURST_BYTES + rate.bytes_in(untouched) as u64)
 }

@@ -14,7 +14,7 @@ use std::collections::VecDeque;
 use std::ops::Range;
 
 use super::contention::{Contention, Outcome};
-use super::framing::Framing;
+use super::framing::{Framing, request_region};
 use super::port::Port;
 use super::scheduler::Scheduler;
 use super::subscriber::Place;
@@ -301,6 +301,13 @@ impl SharedChannel {
         self.request_opportunities * (now.ps() / self.framing.map_interval().ps())
     }
 
+    /// What it carries if one grant fills each MAP interval, headers of packets included.
+    pub fn greatest_mbps(&self) -> f64 {
+        let minislots = self.framing.minislots() - self.request_minislots;
+        let bytes = self.framing.bytes_in(minislots) as f64;
+        bytes * 8e-6 / self.framing.map_interval().secs_f64()
+    }
+
     /// What was counted.
     pub fn counters(&self) -> ChannelCounters {
         self.counters
@@ -310,9 +317,4 @@ impl SharedChannel {
     pub fn series(&self) -> impl Iterator<Item = &Series> {
         self.gauges.iter()
     }
-}
-
-/// Minislots of the request region.
-fn request_region(spec: &UpstreamChannel) -> u64 {
-    u64::from(spec.request_opportunities) * u64::from(spec.request_minislots)
 }

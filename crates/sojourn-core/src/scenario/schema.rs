@@ -204,15 +204,21 @@ impl Default for Mac {
     }
 }
 
-/// A channel whose free capacity changes in steps, in the pattern of the CableLabs studies: four
-/// levels, each of the twelve changes between two of them once per cycle (White & Rice 2013 §3.3).
+/// A channel whose free capacity changes in steps: in the pattern of the CableLabs studies, with four
+/// levels and each of the twelve changes between two of them once per cycle (White & Rice 2013 §3.3), or
+/// in any other one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Congestion {
     /// The four levels of free capacity in Mbps, ascending.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(min = 4, max = 4), inner(range(min = 0.001, max = 100_000.0)))]
     pub levels_mbps: Vec<f64>,
-    /// Time at each level in s; the pattern repeats after 12 of them (White 2014 §2.3: 10).
+    /// In place of levels: what is free for how long, one after the other, and again from the first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(min = 1, max = 10_000))]
+    pub steps: Vec<Step>,
+    /// Time at each of the levels in s; the pattern repeats after 12 of them (White 2014 §2.3: 10).
     #[serde(default = "ten")]
     #[schemars(range(min = 0.1, max = 100_000.0))]
     pub step_s: f64,
@@ -221,6 +227,18 @@ pub struct Congestion {
     #[serde(default = "twenty")]
     #[schemars(range(min = 0.0, max = 100.0))]
     pub grant_spread_percent: f64,
+}
+
+/// A time of the same free capacity.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Step {
+    /// How long it lasts, in s.
+    #[schemars(range(min = 0.001, max = 1_000_000.0))]
+    pub for_s: f64,
+    /// Free capacity in Mbps.
+    #[schemars(range(min = 0.001, max = 100_000.0))]
+    pub mbps: f64,
 }
 
 fn ten() -> f64 {

@@ -4,6 +4,7 @@ use super::super::Simulation;
 use crate::docsis::{MacCounters, Upstream};
 use crate::metrics::results::ServiceFlowRow;
 use crate::packet::{Direction, DropReason};
+use crate::scenario::channel::UpstreamChannel;
 use crate::scenario::homes::{Group, PRIMARY, ServiceFlow};
 use crate::scenario::schema::ModemSpec;
 
@@ -70,9 +71,29 @@ fn row(
     }
 }
 
+/// Is the shared channel there for nothing, or promised to more than it carries?
+fn channel_warning(run: &Simulation) -> Option<String> {
+    let Some(channel) = &run.channel else {
+        let is_default = run.scenario.upstream_channel == UpstreamChannel::default();
+        return (!is_default).then(|| {
+            "upstream_channel does nothing, as no modem is of kind shared_channel".to_owned()
+        });
+    };
+    let shared = groups(run).filter(|(_, g)| g.upstream.modem == ModemSpec::SharedChannel);
+    let promised: f64 = shared
+        .flat_map(|(_, g)| g.upstream.terms().map(move |t| t.minimum_mbps * f64::from(g.count)))
+        .sum();
+    let most = channel.greatest_mbps();
+    (promised > most).then(|| {
+        format!(
+            "minimum_mbps is {promised} in all on the upstream channel, which carries at most {most:.1}"
+        )
+    })
+}
+
 /// What a user must know before trusting the results.
 pub fn warnings(run: &Simulation) -> Vec<String> {
-    let mut warnings = Vec::new();
+    let mut warnings: Vec<_> = channel_warning(run).into_iter().collect();
     for (first, group) in groups(run) {
         warnings.extend(run.homes[first].subscriber.upstream.iter().flat_map(Upstream::warnings));
         let up = Some(&group.upstream.flows)
