@@ -38,18 +38,16 @@ fn run(scenario: &Scenario) -> Cost {
     Cost { cpu_s, events: results.events, data_packets: results.forwarded_packets }
 }
 
-/// So many modems on four bonded channels, each with an upload of 0.15 Mbps and a call: of 500 they are
-/// 110 Mbps on the channel with all headers, more than it carries.
+/// So many modems with an upload each, which together fill four bonded channels.
 fn neighbourhood(modems: u32) -> Scenario {
     let text = format!(
-        "duration_s = {}
-         upstream = {{ sustained_mbps = 0.1, peak_mbps = 1, burst_bytes = 10_000,
-                       modem.kind = 'shared_channel', queue.limit_bytes = 20_000 }}
-         downstream = {{ sustained_mbps = 5, peak_mbps = 5, burst_bytes = 10_000 }}
+        "duration_s = 20
+         upstream = {{ sustained_mbps = 100, peak_mbps = 100, burst_bytes = 10_000,
+                       modem.kind = 'shared_channel', queue.limit_bytes = 200_000 }}
+         downstream = {{ sustained_mbps = 100, peak_mbps = 100, burst_bytes = 10_000 }}
          homes.all = {{ count = {modems} }}
          servers.near = {{ delay_ms = 9, rate_mbps = 10_000 }}
-         traffic.save = {{ kind = 'transfer', server = 'near', start_spread_s = 1 }}",
-        20_000 / modems,
+         traffic.save = {{ kind = 'transfer', server = 'near', start_spread_s = 1 }}"
     );
     load(&text, "neighbourhood", &[]).expect("it is valid").swap_remove(0).scenario
 }

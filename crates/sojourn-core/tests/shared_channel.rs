@@ -102,7 +102,7 @@ fn an_upload_alone_is_as_with_the_single_queue() {
             let results = run_of(
                 modem,
                 &format!(
-                    "duration_s = 200
+                    "duration_s = 100
                      seed = {seed}
                      upstream.queue.law = {{ kind = 'docsis_pie' }}
                      servers.far = {{ delay_ms = 9 }}
@@ -128,7 +128,7 @@ fn an_upload_alone_is_as_with_the_single_queue() {
         [difference, noise].map(|[mbps, delay_ms]| (mbps, delay_ms))
     };
     println!("{mbps:.3} +- {:.3} Mbps, {delay_ms:.3} +- {:.3} ms", noise.0, noise.1);
-    assert!(noise.0 < 0.1 && noise.1 < 1.0, "too noisy to say anything");
+    assert!(noise.0 < 0.2 && noise.1 < 1.5, "too noisy to say anything");
     assert!(mbps.abs() <= noise.0);
     assert!(delay_ms >= -noise.1 && delay_ms <= 2.0 + noise.1);
 }

@@ -60,7 +60,7 @@ impl Scheduler {
     ) -> (&[u32], u64) {
         self.left = minislots;
         self.granted.clear();
-        self.keep_reserved_rates(now, framing, ports);
+        self.begin(now, framing, ports);
         for priority in (0..PRIORITIES).rev() {
             self.take_turns(priority, framing, ports);
             for port in self.served.drain(..) {
@@ -80,7 +80,7 @@ impl Scheduler {
     }
 
     /// Notes what each may have, and grants of it what its minimum reserved rate brings.
-    fn keep_reserved_rates(&mut self, now: Time, framing: &Framing, ports: &mut [Port]) {
+    fn begin(&mut self, now: Time, framing: &Framing, ports: &mut [Port]) {
         for priority in (0..PRIORITIES).rev() {
             for place in 0..self.rings[priority].len() {
                 let port = self.rings[priority][place];

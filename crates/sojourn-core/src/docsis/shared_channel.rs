@@ -6,9 +6,8 @@
 //! grant is so sent anywhere in the interval, as there. A modem asks for what has come since with each
 //! grant that it uses, and in contention when it has none. MAPs that would bring nothing are skipped.
 //!
-//! Left out: noise, ranging and station maintenance; scheduling services other than best effort;
-//! requests made in a data grant's own MAP lead time, which real CMTSs answer sooner or later than two
-//! intervals.
+//! Left out: noise, ranging and station maintenance; scheduling services other than best effort; modems
+//! at different distances.
 
 use std::collections::VecDeque;
 use std::ops::Range;
