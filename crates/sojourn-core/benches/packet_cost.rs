@@ -52,8 +52,8 @@ fn neighbourhood(modems: u32) -> Scenario {
     load(&text, "neighbourhood", &[]).expect("it is valid").swap_remove(0).scenario
 }
 
-/// What an idle home with four service flows each way on the shared channel takes of memory, in bytes,
-/// where the system tells.
+/// What an idle home with four service flows each way on the shared channel takes of memory, in
+/// bytes, where the system tells.
 fn idle_home_bytes() -> Option<u64> {
     const HOMES: u64 = 5000;
     let flow =

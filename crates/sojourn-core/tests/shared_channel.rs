@@ -49,17 +49,18 @@ fn stream(home: &str, packet_bytes: u32, interval_ms: f64) -> String {
     )
 }
 
-/// A lone packet waits for the next MAP (0 to 2 ms), is asked for in its request region, granted two
-/// intervals on (4 ms) and sent anywhere in that interval behind its request region.
+/// A lone packet waits for the next MAP (0 to 2 ms), is asked for in its request region, granted
+/// two intervals on (4 ms) and sent anywhere in that interval behind its request region.
 ///
-/// The region is 8 * 2 of 640 minislots: 50 us. The packet of 218 B is 246 B on the channel, with the
-/// segment header 254 B, with the parity of two codewords 294 B: 392 symbols of 6 bits, 496 with
-/// preamble and guard, 8 minislots or 25 us. So it takes (0 to 2 ms) + 4 ms + 0.05 ms + (0 to
-/// 1.925 ms) + 0.025 ms: 4.075 to 8 ms, in the mean 6.0375 ms. To it come 1 ms of cable and 1.7 ns on
-/// the link.
+/// The region is 8 * 2 of 640 minislots: 50 us. The packet of 218 B is 246 B on the channel, with
+/// the segment header 254 B, with the parity of two codewords 294 B: 392 symbols of 6 bits, 496
+/// with preamble and guard, 8 minislots or 25 us. So it takes (0 to 2 ms) + 4 ms + 0.05 ms + (0 to
+/// 1.925 ms) + 0.025 ms: 4.075 to 8 ms, in the mean 6.0375 ms. To it come 1 ms of cable and 1.7 ns
+/// on the link.
 ///
-/// As in the test of the modem of the studies (closed_form.rs), the stream's interval runs through all
-/// phases, and the mean of 5650 packets is off by 0.56 ms / sqrt(5650) = 7.4 us; four times that.
+/// As in the test of the modem of the studies (closed_form.rs), the stream's interval runs through
+/// all phases, and the mean of 5650 packets is off by 0.56 ms / sqrt(5650) = 7.4 us; four times
+/// that.
 ///
 /// With the other modems silent the channel is that of the studies: there the packet takes
 /// 6 ms - 0.0436 ms + 0.01744 ms in the mean (closed_form.rs). Region and framing make 64 us of
@@ -89,12 +90,13 @@ fn a_stream_alone_has_the_latency_of_request_and_grant() {
     assert!((mean - theirs - 0.064).abs() < 4.0 * 0.0106);
 }
 
-/// The same upload under the same AQM through both modems, eight seeds each. A lone modem gets the rate of
-/// the service through either, within the noise.
+/// The same upload under the same AQM through both modems, eight seeds each. A lone modem gets the
+/// rate of the service through either, within the noise.
 ///
-/// The queue is longer on the shared channel, by less than a MAP interval: what the token bucket gets in
-/// the course of an interval is granted with the next MAP there, while the modem of the studies sends it
-/// as it comes. DOCSIS-PIE judges by the queue less these tokens, so it lets just as much more wait.
+/// The queue is longer on the shared channel, by less than a MAP interval: what the token bucket
+/// gets in the course of an interval is granted with the next MAP there, while the modem of the
+/// studies sends it as it comes. DOCSIS-PIE judges by the queue less these tokens, so it lets just
+/// as much more wait.
 #[test]
 fn an_upload_alone_is_as_with_the_single_queue() {
     let means = ["single_queue", "shared_channel"].map(|modem| {
@@ -134,9 +136,9 @@ fn an_upload_alone_is_as_with_the_single_queue() {
 }
 
 /// One flow that wants more than a channel carries: of 160 minislots of a MAP 16 are the request
-/// region. 144 * 64 = 9216 symbols are left, less 104 for preamble and guard 9112, that is 6834 B: 28
-/// codewords of 240 B and one of 114 B, so 28 * 220 + 94 = 6254 B, less 8 of header 6246 B in 2 ms:
-/// 24.984 Mbps. Packets of 1000 B take 1028 there: 24.304 Mbps of them.
+/// region. 144 * 64 = 9216 symbols are left, less 104 for preamble and guard 9112, that is 6834 B:
+/// 28 codewords of 240 B and one of 114 B, so 28 * 220 + 94 = 6254 B, less 8 of header 6246 B in 2
+/// ms: 24.984 Mbps. Packets of 1000 B take 1028 there: 24.304 Mbps of them.
 #[test]
 fn a_channel_carries_what_its_framing_leaves() {
     let results = run(&format!(
@@ -157,8 +159,8 @@ fn a_channel_carries_what_its_framing_leaves() {
     assert!(over_time[1..].iter().all(|percent| (*percent - 90.0).abs() < 1.9), "{over_time:?}");
 }
 
-/// The same of OFDMA: 235 minislots of 60 B in each of 15 frames, less 16 of the request region, are
-/// 3509 * 60 - 8 = 210 532 B in 2.025 ms, 831.7 Mbps, 809.1 without headers.
+/// The same of OFDMA: 235 minislots of 60 B in each of 15 frames, less 16 of the request region,
+/// are 3509 * 60 - 8 = 210 532 B in 2.025 ms, 831.7 Mbps, 809.1 without headers.
 #[test]
 fn ofdma_carries_what_its_frames_hold() {
     let results = run(&format!(
@@ -196,7 +198,8 @@ fn saturated_modems_share_alike() {
 }
 
 /// On a channel of 24 Mbps that ten others flood: a flow with a minimum reserved rate of 6 Mbps has
-/// that, and one of priority 7 all that its service allows, 5 Mbps. The others share the rest alike.
+/// that, and one of priority 7 all that its service allows, 5 Mbps. The others share the rest
+/// alike.
 #[test]
 fn reserved_rates_and_priorities_come_first() {
     let results = run(&format!(
@@ -224,8 +227,8 @@ fn reserved_rates_and_priorities_come_first() {
     assert!(others > 9.0);
 }
 
-/// Two modems whose windows never grow and that ask at the same times collide 16 times for each packet
-/// and then discard it.
+/// Two modems whose windows never grow and that ask at the same times collide 16 times for each
+/// packet and then discard it.
 #[test]
 fn packets_that_are_asked_for_in_vain_are_discarded() {
     let results = run(&format!(
@@ -245,7 +248,8 @@ fn packets_that_are_asked_for_in_vain_are_discarded() {
     assert_eq!(results.channels[0].collisions, 20 * 16);
 }
 
-/// A channel on which nothing is sent has no events: a longer silence costs its samples, ten a second.
+/// A channel on which nothing is sent has no events: a longer silence costs its samples, ten a
+/// second.
 #[test]
 fn an_idle_channel_sleeps() {
     let events = [10, 100].map(|duration_s| {
@@ -260,8 +264,8 @@ fn an_idle_channel_sleeps() {
     assert_eq!(events[1] - events[0], 900);
 }
 
-/// The greatest number of bytes beyond what `rate` carries, over all intervals from the end of a packet
-/// to that of another.
+/// The greatest number of bytes beyond what `rate` carries, over all intervals from the end of a
+/// packet to that of another.
 fn greatest_excess(ends: &[(Time, f64)], rate: BitRate) -> f64 {
     let (mut sum, mut least, mut greatest) = (0.0, f64::MAX, 0.0);
     for (end, size) in ends {
@@ -276,12 +280,13 @@ fn greatest_excess(ends: &[(Time, f64)], rate: BitRate) -> f64 {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 
-    /// White 2014 appendix C on every interval, of each of three modems that want more than they may have:
-    /// `span * R / 8 + B` bytes at most, with the sustained rate R and the burst B. The packets after one
-    /// are sent after its end, so those up to another one's end are sent between both ends.
+    /// White 2014 appendix C on every interval, of each of three modems that want more than they
+    /// may have: `span * R / 8 + B` bytes at most, with the sustained rate R and the burst B. The
+    /// packets after one are sent after its end, so those up to another one's end are sent between
+    /// both ends.
     ///
-    /// The bucket of the peak rate P holds what comes in two MAP intervals beside a frame, as grants are
-    /// lumps: `(span + 4 ms) * P / 8 + 1522`.
+    /// The bucket of the peak rate P holds what comes in two MAP intervals beside a frame, as
+    /// grants are lumps: `(span + 4 ms) * P / 8 + 1522`.
     #[test]
     fn no_interval_carries_more_than_the_token_bucket(
         homes in prop::collection::vec((0.5..8.0_f64, 1.5..4.0_f64, 3000_u32..60_000), 3),
@@ -326,9 +331,9 @@ proptest! {
         }
     }
 
-    /// Whatever the channel and the modems on it, all packets are accounted for (`Simulation::run` asserts
-    /// that) and all counters agree: the requests of contention are among all requests, and what passed was
-    /// granted.
+    /// Whatever the channel and the modems on it, all packets are accounted for (`Simulation::run`
+    /// asserts that) and all counters agree: the requests of contention are among all requests, and
+    /// what passed was granted.
     #[test]
     fn counters_agree_whatever_the_channel(
         channel in (1_u32..5, 1_u32..12, 0_u8..5, 0_u8..6, any::<bool>()),

@@ -1,5 +1,5 @@
-//! How much of the upstream channel other modems leave: the step pattern of the CableLabs studies, or any
-//! other.
+//! How much of the upstream channel other modems leave: the step pattern of the CableLabs studies,
+//! or any other.
 
 use crate::scenario::schema::{Congestion, Upstream};
 use crate::units::{BitRate, Time};

@@ -3,8 +3,8 @@
 //! A modem that has something to ask for and no grant to ask with draws a number below 2^start and
 //! skips as many request opportunities, over as many MAPs as it takes. Of requests in the same
 //! opportunity none is heard. That it was not, a modem learns from the MAP two intervals on, which
-//! answers what was heard; it then doubles its window, up to 2^end, and draws anew. After 16 tries it
-//! gives up.
+//! answers what was heard; it then doubles its window, up to 2^end, and draws anew. After 16 tries
+//! it gives up.
 
 use crate::engine::rng::Rng;
 use crate::scenario::channel::UpstreamChannel;
@@ -199,8 +199,8 @@ mod tests {
 
     #[test]
     fn a_modem_gives_up_after_sixteen_tries() {
-        // The window stays at 1, so both collide in every second MAP: the 16th request is sent in MAP
-        // 30 and known to be lost in MAP 32.
+        // The window stays at 1, so both collide in every second MAP: the 16th request is sent in
+        // MAP 30 and known to be lost in MAP 32.
         let mut contention = of(0, 0, 1, 1);
         contention.join(0);
         contention.join(1);

@@ -1,18 +1,19 @@
 //! How bytes become minislots on the shared upstream channel, and minislots time.
 //!
-//! Bonded channels are taken as one on which the minislots of all follow each other in turn: capacity is
-//! exact, and a grant is sent as many times as fast as it has channels. A grant is spread over the
-//! channels in segments (continuous concatenation and fragmentation, DOCSIS 3.1 MULPI §7.2.5), each
-//! with a header; packets follow each other in it without regard to where it ends.
+//! Bonded channels are taken as one on which the minislots of all follow each other in turn:
+//! capacity is exact, and a grant is sent as many times as fast as it has channels. A grant is
+//! spread over the channels in segments (continuous concatenation and fragmentation, DOCSIS 3.1
+//! MULPI §7.2.5), each with a header; packets follow each other in it without regard to where it
+//! ends.
 //!
-//! Left out: the framing of DOCSIS 2.0 and before, with concatenation and fragment headers; of OFDMA,
-//! pilots and codewords, which are in the mean number of bits of a subcarrier.
+//! Left out: the framing of DOCSIS 2.0 and before, with concatenation and fragment headers; of
+//! OFDMA, pilots and codewords, which are in the mean number of bits of a subcarrier.
 
 use crate::scenario::channel::{Ofdma, Phy, ScQam, Spacing, UpstreamChannel};
 use crate::units::Time;
 
-/// A grant gets another channel for every full Ethernet frame that it carries: shorter segments would
-/// be headers for the most part.
+/// A grant gets another channel for every full Ethernet frame that it carries: shorter segments
+/// would be headers for the most part.
 const SEGMENT_BYTES: u64 = 1522;
 /// Width of a minislot of OFDMA (DOCSIS 3.1 PHY §7.4).
 const OFDMA_MINISLOT_KHZ: u32 = 400;

@@ -8,8 +8,9 @@
 //! last. An idle modem has no events: MAPs that would bring it nothing are skipped.
 //!
 //! Left out: request contention (a request always succeeds, as in the studies) and the headers of
-//! segments, which the shared channel has (shared_channel.rs). Where the ns-2 code answers a MAP that brought nothing to a waiting
-//! fragment with a request at a random moment, this modem asks at once.
+//! segments, which the shared channel has (shared_channel.rs). Where the ns-2 code answers a MAP
+//! that brought nothing to a waiting fragment with a request at a random moment, this modem asks at
+//! once.
 
 use super::congestion::FreeCapacity;
 use super::shaper::{Shaper, TokenBucket};
@@ -54,8 +55,8 @@ pub struct MacCounters {
     pub grants: u64,
     /// Bytes granted.
     pub granted_bytes: u64,
-    /// Bytes granted and not used, because the queue manager had dropped what they were for, or, on a
-    /// shared channel, because the sustained rate did not let them pass.
+    /// Bytes granted and not used, because the queue manager had dropped what they were for, or, on
+    /// a shared channel, because the sustained rate did not let them pass.
     pub unused_bytes: u64,
 }
 

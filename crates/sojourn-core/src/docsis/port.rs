@@ -1,12 +1,12 @@
 //! A modem's service flow on the shared upstream channel: its queue, what it asked for, and what it
 //! sends in its grants.
 //!
-//! On the channel a packet is longer by its headers, which the rates of the service do not count. The
-//! CMTS grants no more than the token buckets hold at the start of the MAP interval, and the modem lets
-//! nothing pass for which they hold no tokens. So the bound of White 2014 appendix C holds on every
-//! interval for the sustained rate. Grants are lumps that are sent at the channel's rate, so the bucket
-//! of the peak rate is deeper here than one frame: by what comes from the start of one MAP interval to the
-//! end of the next, which is how far apart the grants of both may be.
+//! On the channel a packet is longer by its headers, which the rates of the service do not count.
+//! The CMTS grants no more than the token buckets hold at the start of the MAP interval, and the
+//! modem lets nothing pass for which they hold no tokens. So the bound of White 2014 appendix C
+//! holds on every interval for the sustained rate. Grants are lumps that are sent at the channel's
+//! rate, so the bucket of the peak rate is deeper here than one frame: by what comes from the start
+//! of one MAP interval to the end of the next, which is how far apart the grants of both may be.
 
 use super::modem::{Fragment, MacCounters, Requests};
 use super::shaper::{PEAK_BURST_BYTES, Shaper, TokenBucket};
@@ -87,8 +87,8 @@ impl Port {
         self.queue.enqueue(now, packet, &outlet, ledger);
     }
 
-    /// Does it want to be heard? Only if it has not asked for anything yet: what comes later is asked
-    /// for in the grant.
+    /// Does it want to be heard? Only if it has not asked for anything yet: what comes later is
+    /// asked for in the grant.
     pub fn wants_to_be_heard(&self) -> bool {
         self.asked() == 0 && self.unasked() > 0
     }
@@ -168,7 +168,8 @@ impl Port {
         }
         let piece = self.conforming_piece(now);
         if piece == 0 {
-            // The law dropped what the grant was for, or packets are not as long as they were taken for.
+            // The law dropped what the grant was for, or packets are not as long as they were taken
+            // for.
             self.counters.unused_bytes += std::mem::take(&mut self.granted);
             return None;
         }

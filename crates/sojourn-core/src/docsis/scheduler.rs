@@ -1,9 +1,9 @@
 //! What a MAP grants to whom: the CMTS's upstream scheduler.
 //!
 //! First come minimum reserved rates; then what is left, to the highest traffic priority first, and
-//! among equals in turns of a quantum (deficit round robin, Shreedhar & Varghese 1996 §3). A turn that
-//! the MAP has no room for goes on in the next one, so that all get the same in the long run. Vendors'
-//! schedulers differ; the specification leaves this to them (DOCSIS 3.1 MULPI §7.2.3).
+//! among equals in turns of a quantum (deficit round robin, Shreedhar & Varghese 1996 §3). A turn
+//! that the MAP has no room for goes on in the next one, so that all get the same in the long run.
+//! Vendors' schedulers differ; the specification leaves this to them (DOCSIS 3.1 MULPI §7.2.3).
 
 use std::collections::VecDeque;
 
@@ -49,8 +49,8 @@ impl Scheduler {
         self.rings[usize::from(priority)].push_back(port);
     }
 
-    /// Shares the minislots of a MAP that takes effect now: `in_map` of each port is what it gets. Gives
-    /// who gets something, in the order of their grants, and how many minislots that takes.
+    /// Shares the minislots of a MAP that takes effect now: `in_map` of each port is what it gets.
+    /// Gives who gets something, in the order of their grants, and how many minislots that takes.
     pub fn share(
         &mut self,
         now: Time,

@@ -1,13 +1,14 @@
 //! The upstream channel that modems share, as one stage: MAPs, contention, and the bursts of all.
 //!
-//! A MAP is made one interval before it takes effect: what is asked for in one interval is granted two
-//! intervals on, as in the modems of the studies (modem.rs). Each interval begins with the request
-//! region. The grants follow each other from a random place on at which all of them still fit in; a lone
-//! grant is so sent anywhere in the interval, as there. A modem asks for what has come since with each
-//! grant that it uses, and in contention when it has none. MAPs that would bring nothing are skipped.
+//! A MAP is made one interval before it takes effect: what is asked for in one interval is granted
+//! two intervals on, as in the modems of the studies (modem.rs). Each interval begins with the
+//! request region. The grants follow each other from a random place on at which all of them still
+//! fit in; a lone grant is so sent anywhere in the interval, as there. A modem asks for what has
+//! come since with each grant that it uses, and in contention when it has none. MAPs that would
+//! bring nothing are skipped.
 //!
-//! Left out: noise, ranging and station maintenance; scheduling services other than best effort; modems
-//! at different distances.
+//! Left out: noise, ranging and station maintenance; scheduling services other than best effort;
+//! modems at different distances.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -162,9 +163,9 @@ impl SharedChannel {
         leaves.min(self.burst_next).min(self.laws.next().0).min(self.next_map)
     }
 
-    /// Does one thing that is due, and gives a packet that the CMTS has then, if there is one. At equal
-    /// times: the end of a piece or the start of a grant, the laws by the number of their flow, the
-    /// MAP.
+    /// Does one thing that is due, and gives a packet that the CMTS has then, if there is one. At
+    /// equal times: the end of a piece or the start of a grant, the laws by the number of their
+    /// flow, the MAP.
     pub fn wake(&mut self, now: Time, ledger: &mut Ledger) -> Option<Packet> {
         let (law_at, law) = self.laws.next();
         if self.burst_next <= now {

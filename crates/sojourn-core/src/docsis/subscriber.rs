@@ -1,8 +1,8 @@
 //! A home on the cable: its modem's upstream service flows, and its downstream ones at the CMTS.
 //!
-//! In the models of the studies each service flow has its own queue, token buckets and requests, and
-//! the channel to itself: flows of a modem do not compete. On the shared channel all flows of all modems
-//! do, and are kept there.
+//! In the models of the studies each service flow has its own queue, token buckets and requests,
+//! and the channel to itself: flows of a modem do not compete. On the shared channel all flows of
+//! all modems do, and are kept there.
 
 use super::{ShapedLink, SharedChannel, Upstream};
 use crate::metrics::Count;
@@ -121,8 +121,8 @@ impl Subscriber {
             .fold(Count::default(), Count::plus)
     }
 
-    /// Its queues, if it is watched: the upstream ones that are not on the shared channel first, and of
-    /// a flow the one with the queue manager.
+    /// Its queues, if it is watched: the upstream ones that are not on the shared channel first,
+    /// and of a flow the one with the queue manager.
     pub fn watched_queues(&self) -> Vec<&Queue> {
         if !self.is_watched {
             return Vec::new();

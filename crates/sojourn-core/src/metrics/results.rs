@@ -311,8 +311,8 @@ pub struct ServiceFlowRow {
     pub contention_dropped_packets: u64,
     /// Upstream: requests for bandwidth that the modems made. `None` where there is no MAC.
     pub mac_requests: Option<u64>,
-    /// Upstream: requests not heard, as another modem made one in the same opportunity. None are in the
-    /// modems of the studies.
+    /// Upstream: requests not heard, as another modem made one in the same opportunity. None are in
+    /// the modems of the studies.
     pub mac_collisions: Option<u64>,
     /// Upstream: grants that gave something.
     pub mac_grants: Option<u64>,

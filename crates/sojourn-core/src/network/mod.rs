@@ -353,8 +353,8 @@ impl Simulation {
         self.schedule_upstream(flow);
     }
 
-    /// The last byte of a packet leaves its home. The cable's delay is the same for all packets, so it
-    /// can be added before the link's.
+    /// The last byte of a packet leaves its home. The cable's delay is the same for all packets, so
+    /// it can be added before the link's.
     fn leave_home(&mut self, at: Time, packet: Packet) {
         self.ledger.passed(&packet);
         let server = packet.server;

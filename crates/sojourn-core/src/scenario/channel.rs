@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct UpstreamChannel {
-    /// Time between MAPs in ms (White & Padden 2012 §2.2.2: 2), of which the whole minislots or frames
-    /// that come nearest are taken.
+    /// Time between MAPs in ms (White & Padden 2012 §2.2.2: 2), of which the whole minislots or
+    /// frames that come nearest are taken.
     #[schemars(range(min = 0.1, max = 100.0))]
     pub map_interval_ms: f64,
     /// Channels that are bonded: a modem sends on all of them.
@@ -28,15 +28,16 @@ pub struct UpstreamChannel {
     /// Data backoff end: the window doubles with each collision up to 2^end. BSR 64000: 8.
     #[schemars(range(min = 0, max = 15))]
     pub backoff_end: u8,
-    /// Bytes that a packet takes beside its own: Ethernet's header and checksum (18), and the MAC header
-    /// (10 in CableLabs' docsis-ns3). The rates of service flows do not count them.
+    /// Bytes that a packet takes beside its own: Ethernet's header and checksum (18), and the MAC
+    /// header (10 in CableLabs' docsis-ns3). The rates of service flows do not count them.
     #[schemars(range(min = 0, max = 264))]
     pub packet_overhead_bytes: u32,
-    /// Bytes before what a grant carries on each channel: the segment header (DOCSIS 3.1 MULPI §6.3: 8).
+    /// Bytes before what a grant carries on each channel: the segment header (DOCSIS 3.1 MULPI
+    /// §6.3: 8).
     #[schemars(range(min = 0, max = 64))]
     pub segment_header_bytes: u32,
-    /// Bytes that a service flow is granted in its turn, where there is more than one turn's worth to
-    /// be shared.
+    /// Bytes that a service flow is granted in its turn, where there is more than one turn's worth
+    /// to be shared.
     #[schemars(range(min = 64, max = 1_000_000))]
     pub quantum_bytes: u32,
     /// Modulation and minislots.
@@ -119,8 +120,8 @@ impl Default for ScQam {
     }
 }
 
-/// An OFDMA channel, by default that of CableLabs' docsis-ns3. A minislot is 400 kHz wide and a frame
-/// long.
+/// An OFDMA channel, by default that of CableLabs' docsis-ns3. A minislot is 400 kHz wide and a
+/// frame long.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[schemars(rename = "Ofdma")]

@@ -99,9 +99,9 @@ pub struct ServiceFlow {
     /// Maximum traffic burst in bytes.
     #[schemars(range(min = 1522, max = 4_294_967_295_u64))]
     pub burst_bytes: u64,
-    /// Minimum reserved traffic rate in Mbps, at most the sustained rate. It matters where flows share
-    /// a channel (`modem.kind = "shared_channel"`): in the modems of the studies each flow has one to
-    /// itself.
+    /// Minimum reserved traffic rate in Mbps, at most the sustained rate. It matters where flows
+    /// share a channel (`modem.kind = "shared_channel"`): in the modems of the studies each flow
+    /// has one to itself.
     #[serde(default)]
     #[schemars(range(min = 0.0, max = 100_000.0))]
     pub minimum_mbps: f64,

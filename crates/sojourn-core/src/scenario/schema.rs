@@ -167,9 +167,9 @@ pub enum ModemSpec {
         #[serde(default)]
         sojourn_across_both: bool,
     },
-    /// One queue on the upstream channel that all such modems share (`upstream_channel`), with requests
-    /// in contention and grants by what others need. `mac`, `congestion` and `shaping` have no place
-    /// then: neighbours make the congestion, and the CMTS keeps the rates.
+    /// One queue on the upstream channel that all such modems share (`upstream_channel`), with
+    /// requests in contention and grants by what others need. `mac`, `congestion` and `shaping`
+    /// have no place then: neighbours make the congestion, and the CMTS keeps the rates.
     SharedChannel,
     /// No modem: a link at the peak rate behind the queue and the token buckets, without request and
     /// grant, so that a plain dumbbell can be simulated. `mac`, `congestion` and `shaping` have no
@@ -204,9 +204,9 @@ impl Default for Mac {
     }
 }
 
-/// A channel whose free capacity changes in steps: in the pattern of the CableLabs studies, with four
-/// levels and each of the twelve changes between two of them once per cycle (White & Rice 2013 §3.3), or
-/// in any other one.
+/// A channel whose free capacity changes in steps: in the pattern of the CableLabs studies, with
+/// four levels and each of the twelve changes between two of them once per cycle (White & Rice 2013
+/// §3.3), or in any other one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Congestion {
@@ -214,7 +214,8 @@ pub struct Congestion {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(min = 4, max = 4), inner(range(min = 0.001, max = 100_000.0)))]
     pub levels_mbps: Vec<f64>,
-    /// In place of levels: what is free for how long, one after the other, and again from the first.
+    /// In place of levels: what is free for how long, one after the other, and again from the
+    /// first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(min = 1, max = 10_000))]
     pub steps: Vec<Step>,
