@@ -39,10 +39,13 @@ pub struct Port {
 
     /// It is among those that contend.
     pub(super) contends: bool,
+    /// It is among those that wait for grants.
+    pub(super) waits: bool,
     /// Bytes of its turn that are left.
     pub(super) deficit: u64,
-    /// What the MAP at hand may grant it.
-    pub(super) need: u64,
+    /// The MAP at hand, and what that may grant it.
+    map: Time,
+    grantable: u64,
     /// What the MAP at hand grants it.
     pub(super) in_map: u64,
 }
@@ -66,8 +69,10 @@ impl Port {
             piece: 0,
             counters: MacCounters::default(),
             contends: false,
+            waits: false,
             deficit: 0,
-            need: 0,
+            map: Time::NEVER,
+            grantable: 0,
             in_map: 0,
         }
     }
@@ -126,8 +131,22 @@ impl Port {
         self.requests.at_cmts
     }
 
-    /// What a MAP that takes effect now may grant.
-    pub fn grantable(&self, now: Time) -> u64 {
+    /// What the MAP that takes effect now may grant beside what it does already.
+    pub fn need(&mut self, now: Time) -> u64 {
+        if self.map != now {
+            self.map = now;
+            self.grantable = self.grantable(now);
+        }
+        self.grantable - self.in_map
+    }
+
+    /// As much of that as its minimum reserved rate brings.
+    pub fn reserved_need(&mut self, now: Time) -> u64 {
+        let tokens = self.reserved.as_ref().map_or(0.0, |reserved| reserved.tokens(now));
+        self.need(now).min(tokens as u64)
+    }
+
+    fn grantable(&self, now: Time) -> u64 {
         let tokens = self.shaper.tokens(now);
         let (payload, on_channel) = self.waiting();
         if tokens >= payload as f64 {
@@ -149,11 +168,6 @@ impl Port {
         }
         self.queue.on_map(grant, self.requests.at_cmts);
         grant
-    }
-
-    /// A MAP grants it nothing.
-    pub fn passed_over(&mut self) {
-        self.queue.on_map(0, self.requests.at_cmts);
     }
 
     /// Begins the next piece; gives its bytes, or `None` if there is nothing more to be sent in the

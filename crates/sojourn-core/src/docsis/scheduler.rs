@@ -19,6 +19,8 @@ pub struct Scheduler {
     quantum: u64,
     /// By priority, who is next first.
     rings: [VecDeque<u32>; PRIORITIES],
+    /// Those of them with a minimum reserved rate.
+    promised: Vec<u32>,
     /// Have got what they may have from the MAP at hand.
     served: Vec<u32>,
     /// Who gets something in the MAP at hand, in order.
@@ -33,6 +35,7 @@ impl Scheduler {
         Self {
             quantum: quantum_bytes,
             rings: Default::default(),
+            promised: Vec::new(),
             served: Vec::new(),
             granted: Vec::new(),
             left: 0,
@@ -44,9 +47,15 @@ impl Scheduler {
         self.rings.iter().all(VecDeque::is_empty)
     }
 
-    /// A service flow is heard for the first time since it was last served.
-    pub fn join(&mut self, port: u32, priority: u8) {
-        self.rings[usize::from(priority)].push_back(port);
+    /// The requests of a service flow are known; it may be waiting already.
+    pub fn join(&mut self, port: u32, flow: &mut Port) {
+        if std::mem::replace(&mut flow.waits, true) {
+            return;
+        }
+        self.rings[usize::from(flow.priority)].push_back(port);
+        if flow.reserved.is_some() {
+            self.promised.push(port);
+        }
     }
 
     /// Shares the minislots of a MAP that takes effect now: `in_map` of each port is what it gets.
@@ -60,45 +69,42 @@ impl Scheduler {
     ) -> (&[u32], u64) {
         self.left = minislots;
         self.granted.clear();
-        self.begin(now, framing, ports);
+        self.keep_promises(now, framing, ports);
         for priority in (0..PRIORITIES).rev() {
-            self.take_turns(priority, framing, ports);
-            for port in self.served.drain(..) {
-                // What its rates hold back is granted later.
-                let waits = &ports[port as usize];
-                if waits.known_request() > waits.in_map {
-                    self.rings[priority].push_back(port);
-                }
-            }
-        }
-        for &port in self.rings.iter().flatten() {
-            if ports[port as usize].in_map == 0 {
-                ports[port as usize].passed_over();
-            }
+            self.take_turns(priority, now, framing, ports);
+            self.part_with_served(priority, ports);
         }
         (&self.granted, minislots - self.left)
     }
 
-    /// Notes what each may have, and grants of it what its minimum reserved rate brings.
-    fn begin(&mut self, now: Time, framing: &Framing, ports: &mut [Port]) {
-        for priority in (0..PRIORITIES).rev() {
-            for place in 0..self.rings[priority].len() {
-                let port = self.rings[priority][place];
-                let flow = &mut ports[port as usize];
-                flow.need = flow.grantable(now);
-                if let Some(reserved) = &flow.reserved {
-                    let wanted = flow.need.min(reserved.tokens(now) as u64);
-                    self.give(port, wanted, framing, flow);
-                }
+    /// Grants what minimum reserved rates bring.
+    fn keep_promises(&mut self, now: Time, framing: &Framing, ports: &mut [Port]) {
+        for place in 0..self.promised.len() {
+            let port = self.promised[place];
+            let flow = &mut ports[port as usize];
+            let wanted = flow.reserved_need(now);
+            self.give(port, wanted, framing, flow);
+        }
+    }
+
+    /// Those who have what they may have leave, but for those whose rates hold back what they want.
+    fn part_with_served(&mut self, priority: usize, ports: &mut [Port]) {
+        for port in self.served.drain(..) {
+            let flow = &mut ports[port as usize];
+            flow.waits = flow.known_request() > flow.in_map;
+            if flow.waits {
+                self.rings[priority].push_back(port);
+            } else if flow.reserved.is_some() {
+                self.promised.retain(|promised| *promised != port);
             }
         }
     }
 
     /// Turns among the flows of a priority, until all have what they may have or the MAP is full.
-    fn take_turns(&mut self, priority: usize, framing: &Framing, ports: &mut [Port]) {
+    fn take_turns(&mut self, priority: usize, now: Time, framing: &Framing, ports: &mut [Port]) {
         while let Some(&port) = self.rings[priority].front() {
             let flow = &mut ports[port as usize];
-            let need = flow.need - flow.in_map;
+            let need = flow.need(now);
             if need == 0 {
                 flow.deficit = 0;
                 self.rings[priority].pop_front();

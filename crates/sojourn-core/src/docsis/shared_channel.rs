@@ -209,9 +209,8 @@ impl SharedChannel {
         self.grant(now);
         for port in self.asking.drain(..) {
             let flow = &mut self.ports[port as usize];
-            let was_known = flow.known_request() > 0;
-            if flow.requests_arrive() && !was_known {
-                self.scheduler.join(port, flow.priority);
+            if flow.requests_arrive() {
+                self.scheduler.join(port, flow);
             }
         }
         self.hold_contention(now, ledger);
