@@ -36,6 +36,7 @@ TABLES = [
     "qualities",
     "connections",
     "service_flows",
+    "channels",
     "queues",
     "pages",
     "latencies",

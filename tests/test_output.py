@@ -16,6 +16,7 @@ FILES = {
     "qualities",
     "connections",
     "service_flows",
+    "channels",
     "queues",
     "pages",
     "latencies",

@@ -62,7 +62,7 @@ def test_variant_names_cannot_end_the_script(alone: object) -> None:
 
 
 @pytest.mark.parametrize(
-    "table", ["flows", "qualities", "connections", "service_flows", "queues", "pages"]
+    "table", ["flows", "qualities", "connections", "service_flows", "channels", "queues", "pages"]
 )
 def test_every_column_is_defined(traced: sojourn.Result, table: str) -> None:
     patterns = [d.name.replace("*", ".+") for d in DEFINITIONS] + ["queue"]

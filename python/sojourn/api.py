@@ -105,6 +105,11 @@ class Result(Outcome):
         return pa.table(self._native.service_flows)
 
     @cached_property
+    def channels(self) -> pa.Table:
+        """One row for the upstream channel that modems share, if any do: how it was used."""
+        return pa.table(self._native.channels)
+
+    @cached_property
     def queues(self) -> pa.Table:
         """One row per queue of the first home of each group: sojourn times in ms."""
         return pa.table(self._native.queues)
@@ -208,6 +213,11 @@ class Comparison(Outcome, Mapping[str, Result]):
     def service_flows(self) -> pa.Table:
         """As `Result.service_flows`, of all variants."""
         return self._joined(lambda result: result.service_flows)
+
+    @cached_property
+    def channels(self) -> pa.Table:
+        """As `Result.channels`, of all variants."""
+        return self._joined(lambda result: result.channels)
 
     @cached_property
     def queues(self) -> pa.Table:

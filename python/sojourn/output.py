@@ -28,6 +28,7 @@ _TABLES = (
     "qualities",
     "connections",
     "service_flows",
+    "channels",
     "queues",
     "pages",
     "latencies",

@@ -170,6 +170,7 @@ DROP_COLUMNS = (
     Column("dropped_overflow_packets", "queue full"),
     Column("dropped_aqm_packets", "queue manager"),
     Column("dropped_link_packets", "link"),
+    Column("dropped_contention_packets", "requests in vain"),
     Column("loss_percent", "loss\n%", 2),
 )
 
@@ -277,5 +278,6 @@ def _variant_json(name: str, result: Result) -> dict[str, Any]:
         "flows": result.flows.to_pylist(),
         "qualities": result.qualities.to_pylist(),
         "service_flows": result.service_flows.to_pylist(),
+        "channels": result.channels.to_pylist(),
         "queues": result.queues.to_pylist(),
     }

@@ -11,6 +11,8 @@ use sojourn_core::network::Simulation;
 use sojourn_core::scenario::{Scenario, load};
 
 const RUNS: usize = 5;
+/// Modems on one upstream channel.
+const MODEMS: [u32; 4] = [1, 10, 100, 500];
 const CASES: [(&str, &str); 2] = [
     ("home", include_str!("../../../scenarios/home.toml")),
     ("eleven-uploads", include_str!("../../../scenarios/eleven-uploads.toml")),
@@ -34,6 +36,52 @@ fn run(scenario: &Scenario) -> Cost {
     let cpu_s = cpu_seconds() - start;
     let results = simulation.finish();
     Cost { cpu_s, events: results.events, data_packets: results.forwarded_packets }
+}
+
+/// So many modems with an upload each, which together fill four bonded channels.
+fn neighbourhood(modems: u32) -> Scenario {
+    let text = format!(
+        "duration_s = 20
+         upstream = {{ sustained_mbps = 100, peak_mbps = 100, burst_bytes = 10_000,
+                       modem.kind = 'shared_channel', queue.limit_bytes = 200_000 }}
+         downstream = {{ sustained_mbps = 100, peak_mbps = 100, burst_bytes = 10_000 }}
+         homes.all = {{ count = {modems} }}
+         servers.near = {{ delay_ms = 9, rate_mbps = 10_000 }}
+         traffic.save = {{ kind = 'transfer', server = 'near', start_spread_s = 1 }}"
+    );
+    load(&text, "neighbourhood", &[]).expect("it is valid").swap_remove(0).scenario
+}
+
+/// What an idle home with four service flows each way on the shared channel takes of memory, in
+/// bytes, where the system tells.
+fn idle_home_bytes() -> Option<u64> {
+    const HOMES: u64 = 5000;
+    let flow =
+        "sustained_mbps = 1\npeak_mbps = 2\nburst_bytes = 3000\nqueue.law.kind = 'docsis_pie'";
+    let mut text = format!(
+        "duration_s = 1\nhomes.all = {{ count = {HOMES} }}\nservers.near = {{ delay_ms = 9 }}
+         traffic.save = {{ kind = 'transfer', server = 'near', start_s = 2 }}
+         upstream.modem.kind = 'shared_channel'\n"
+    );
+    for way in ["upstream", "downstream"] {
+        for table in ["", ".flows.a", ".flows.b", ".flows.c"] {
+            for key in flow.lines() {
+                text += &format!("{way}{table}.{key}\n");
+            }
+        }
+    }
+    let scenario = load(&text, "idle", &[]).expect("it is valid").swap_remove(0).scenario;
+    let before = resident_bytes()?;
+    let simulation = Simulation::new(&scenario);
+    let taken = resident_bytes()?.saturating_sub(before);
+    drop(simulation);
+    Some(taken / HOMES)
+}
+
+/// Memory of this process, as Linux tells it: pages of 4 kB.
+fn resident_bytes() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/self/statm").ok()?;
+    text.split(' ').nth(1)?.parse::<u64>().ok().map(|pages| 4096 * pages)
 }
 
 fn print_case(case: &str, scheme: &str, scenario: &Scenario) {
@@ -63,5 +111,11 @@ fn main() {
             let scheme = if variant.name.is_empty() { "DropTail" } else { &variant.name };
             print_case(case, scheme, &variant.scenario);
         }
+    }
+    for modems in MODEMS {
+        print_case(&format!("{modems} modems"), "DropTail", &neighbourhood(modems));
+    }
+    if let Some(bytes) = idle_home_bytes() {
+        println!("an idle home with four service flows each way takes {bytes} bytes");
     }
 }

@@ -46,11 +46,14 @@ pub enum DropReason {
     Link,
     /// An acknowledgement whose place in the modem a newer one of its connection has taken.
     Superseded,
+    /// Its modem asked for it in vain until it gave up.
+    Contention,
 }
 
 impl DropReason {
     /// All reasons, in the order of their numbers.
-    pub const ALL: [Self; 4] = [Self::Overflow, Self::Aqm, Self::Link, Self::Superseded];
+    pub const ALL: [Self; 5] =
+        [Self::Overflow, Self::Aqm, Self::Link, Self::Superseded, Self::Contention];
 
     /// As it stands in results.
     pub const fn name(self) -> &'static str {
@@ -59,6 +62,7 @@ impl DropReason {
             Self::Aqm => "aqm",
             Self::Link => "link",
             Self::Superseded => "superseded",
+            Self::Contention => "contention",
         }
     }
 }

@@ -85,12 +85,34 @@ fn crowd() -> Scenario {
     )
 }
 
+/// Modems that share an upstream channel, which is full now and then.
+fn neighbours() -> Scenario {
+    scenario(
+        "duration_s = 5
+         upstream = { sustained_mbps = 5, peak_mbps = 20, burst_bytes = 100_000,
+                      modem = { kind = 'shared_channel' }, queue = { law = { kind = 'docsis_pie' } },
+                      flows.calls = { sustained_mbps = 1, peak_mbps = 2, burst_bytes = 3000,
+                                      priority = 5, minimum_mbps = 0.2,
+                                      match = [{ protocol = 'udp' }] } }
+         upstream_channel = { channels = 1, request_opportunities = 3, backoff_start = 1 }
+         downstream = { sustained_mbps = 20, peak_mbps = 50, burst_bytes = 100_000 }
+         homes.ours = {}
+         homes.theirs = { count = 12 }
+         servers.near = { delay_ms = 4 }
+         traffic.call = { kind = 'stream', purpose = 'voice', server = 'near' }
+         traffic.calls = { kind = 'stream', purpose = 'voice', server = 'near', home = 'theirs' }
+         traffic.save = { kind = 'transfer', server = 'near', home = 'theirs', file_bytes = 200_000,
+                          pause_s = 0.3, start_spread_s = 1 }",
+    )
+}
+
 fn all() -> Vec<(String, Scenario)> {
     let mut all = homes();
     all.push(("home in the rfc dialect".to_owned(), rfc_home()));
     all.push(("busy, rfc dialect".to_owned(), busy()));
     all.push(("crowd, rfc dialect".to_owned(), crowd()));
     all.push(("shared downstream, rfc dialect".to_owned(), shared_downstream()));
+    all.push(("neighbours on a shared channel".to_owned(), neighbours()));
     all
 }
 

@@ -4,8 +4,8 @@ use arrow_array::types::{Float32Type, Float64Type, UInt16Type, UInt32Type, UInt6
 use pyo3::prelude::*;
 use serde_json::json;
 use sojourn_core::metrics::results::{
-    ConnectionRow, FlowRow, LatencyCells, PacketRecord, PageRow, QualityRow, QueueRow, Results,
-    SeriesRow, ServiceFlowRow,
+    ChannelRow, ConnectionRow, FlowRow, LatencyCells, PacketRecord, PageRow, QualityRow, QueueRow,
+    Results, SeriesRow, ServiceFlowRow,
 };
 use sojourn_core::packet::DATAGRAM;
 
@@ -24,6 +24,8 @@ pub struct RunResult {
     connections: ArrowTable,
     /// One row per group of homes, service flow and direction.
     service_flows: ArrowTable,
+    /// One row for the upstream channel that modems share.
+    channels: ArrowTable,
     /// One row per queue of the first home of each group.
     queues: ArrowTable,
     /// One row per page loaded.
@@ -45,6 +47,7 @@ impl RunResult {
             qualities: qualities(&results.qualities),
             connections: connections(&results.connections),
             service_flows: service_flows(&results.service_flows),
+            channels: channels(&results.channels),
             queues: queues(&results.queues),
             pages: pages(&results.pages),
             latencies: latencies(&results.latencies),
@@ -79,6 +82,7 @@ fn flows(rows: &[FlowRow]) -> ArrowTable {
         .number::<UInt64Type>("dropped_overflow_packets", |r| r.dropped_overflow_packets)
         .number::<UInt64Type>("dropped_aqm_packets", |r| r.dropped_aqm_packets)
         .number::<UInt64Type>("dropped_link_packets", |r| r.dropped_link_packets)
+        .number::<UInt64Type>("dropped_contention_packets", |r| r.dropped_contention_packets)
         .number::<UInt64Type>("superseded_packets", |r| r.superseded_packets)
         .number::<UInt64Type>("marked_packets", |r| r.marked_packets)
         .maybe::<Float64Type>("loss_percent", |r| r.loss_percent)
@@ -134,6 +138,7 @@ fn qualities(rows: &[QualityRow]) -> ArrowTable {
         .number::<UInt64Type>("dropped_overflow_packets", |r| r.dropped_overflow_packets)
         .number::<UInt64Type>("dropped_aqm_packets", |r| r.dropped_aqm_packets)
         .number::<UInt64Type>("dropped_link_packets", |r| r.dropped_link_packets)
+        .number::<UInt64Type>("dropped_contention_packets", |r| r.dropped_contention_packets)
         .number::<UInt64Type>("marked_packets", |r| r.marked_packets)
         .maybe::<Float64Type>("loss_percent", |r| r.loss_percent)
         .maybe::<Float64Type>("latency_p50_ms", |r| r.latency_p50_ms)
@@ -178,10 +183,23 @@ fn service_flows(rows: &[ServiceFlowRow]) -> ArrowTable {
         .number::<UInt64Type>("policed_delay_packets", |r| r.policed_delay_packets)
         .number::<UInt64Type>("aqm_dropped_packets", |r| r.aqm_dropped_packets)
         .number::<UInt64Type>("superseded_packets", |r| r.superseded_packets)
+        .number::<UInt64Type>("contention_dropped_packets", |r| r.contention_dropped_packets)
         .maybe::<UInt64Type>("mac_requests", |r| r.mac_requests)
+        .maybe::<UInt64Type>("mac_collisions", |r| r.mac_collisions)
         .maybe::<UInt64Type>("mac_grants", |r| r.mac_grants)
         .maybe::<UInt64Type>("mac_granted_bytes", |r| r.mac_granted_bytes)
         .maybe::<UInt64Type>("mac_unused_bytes", |r| r.mac_unused_bytes)
+        .table()
+}
+
+fn channels(rows: &[ChannelRow]) -> ArrowTable {
+    Columns::of(rows)
+        .text("channel", |r| r.channel)
+        .number::<UInt64Type>("granted_minislots", |r| r.granted_minislots)
+        .number::<Float64Type>("utilisation_percent", |r| r.utilisation_percent)
+        .number::<UInt64Type>("request_opportunities", |r| r.request_opportunities)
+        .number::<UInt64Type>("contention_requests", |r| r.contention_requests)
+        .number::<UInt64Type>("collisions", |r| r.collisions)
         .table()
 }
 

@@ -46,6 +46,12 @@ DEFINITIONS = (
         "dropped_link_packets", "packets", "Packets lost at random on the link of their server."
     ),
     Definition(
+        "dropped_contention_packets",
+        "packets",
+        "Packets that a modem discarded after 16 requests in vain.",
+        "DOCSIS 3.1 MULPI, section 7.2.1",
+    ),
+    Definition(
         "superseded_packets",
         "packets",
         "Acknowledgements dropped because a newer one took their place in the modem: no loss.",
@@ -237,9 +243,31 @@ DEFINITIONS = (
         "White 2014, section 9",
     ),
     Definition("mac_requests", "requests", "Requests for bandwidth that modems made."),
+    Definition(
+        "mac_collisions",
+        "requests",
+        "Those of them that were not heard, as another modem made one in the same opportunity.",
+        "DOCSIS 3.1 MULPI, section 7.2.1",
+    ),
+    Definition(
+        "contention_dropped_packets",
+        "packets",
+        "Packets discarded after 16 requests in vain.",
+        "DOCSIS 3.1 MULPI, section 7.2.1",
+    ),
     Definition("mac_grants", "grants", "Grants that gave something."),
     Definition("mac_granted_bytes", "B", "Bytes granted."),
     Definition("mac_unused_bytes", "B", "Bytes granted and not used."),
+    Definition("channel", "", "The channel that modems share: upstream."),
+    Definition("granted_minislots", "minislots", "Minislots that MAPs granted."),
+    Definition("utilisation_percent", "%", "Their share of all minislots."),
+    Definition(
+        "request_opportunities",
+        "opportunities",
+        "Opportunities to ask for bandwidth in contention, those of MAPs without effect included.",
+    ),
+    Definition("contention_requests", "requests", "Requests made in these opportunities."),
+    Definition("collisions", "requests", "Those of them that were not heard, as they collided."),
     Definition("departed_packets", "packets", "Packets that left a queue without being dropped."),
     Definition(
         "sojourn_*_ms",
@@ -254,6 +282,10 @@ DEFINITIONS = (
     ),
     Definition(
         "queue_delay", "ms", "Series: mean sojourn time of the packets that left in the interval."
+    ),
+    Definition("utilisation", "%", "Series: share of the channel's minislots that were granted."),
+    Definition(
+        "request_collisions", "requests", "Series: requests that collided in the interval."
     ),
     Definition("queue_bytes", "B", "Series: bytes in the queue at the end of the interval."),
     Definition(

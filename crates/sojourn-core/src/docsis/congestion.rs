@@ -1,6 +1,7 @@
-//! How much of the upstream channel other modems leave: the step pattern of the CableLabs studies.
+//! How much of the upstream channel other modems leave: the step pattern of the CableLabs studies,
+//! or any other.
 
-use crate::scenario::schema::Upstream;
+use crate::scenario::schema::{Congestion, Upstream};
 use crate::units::{BitRate, Time};
 
 /// Order of the four levels in a cycle, lowest = 0: each of the twelve changes from one level to
@@ -8,12 +9,38 @@ use crate::units::{BitRate, Time};
 /// ns-2 script; the figures that show it are lost.
 const PATTERN: [usize; 12] = [1, 0, 1, 2, 0, 2, 1, 3, 0, 3, 2, 3];
 
+/// Mean greatest grants in bytes over time.
+#[derive(Clone, Debug)]
+enum Pattern {
+    /// The same at all times: the channel is not congested.
+    Steady(f64),
+    /// By level, each for so long.
+    Levels(Vec<f64>, Time),
+    /// By step, with the end of each within the cycle.
+    Steps(Vec<(Time, f64)>),
+}
+
+impl Pattern {
+    fn at(&self, now: Time) -> f64 {
+        match self {
+            Self::Steady(grant) => *grant,
+            Self::Levels(grants, step) => {
+                grants[PATTERN[(now.ps() / step.ps()) as usize % PATTERN.len()]]
+            }
+            Self::Steps(steps) => {
+                let cycle = steps.last().map_or(Time::NEVER, |(end, _)| *end);
+                let within = Time::from_ps(now.ps() % cycle.ps());
+                let step = steps.partition_point(|(end, _)| *end <= within);
+                steps[step.min(steps.len() - 1)].1
+            }
+        }
+    }
+}
+
 /// Free capacity of the channel over time, as the mean of the greatest grant in a MAP.
 #[derive(Clone, Debug)]
 pub struct FreeCapacity {
-    /// Mean greatest grant in bytes, by level; a single one if the channel is not congested.
-    grants: Vec<f64>,
-    step: Time,
+    pattern: Pattern,
     /// Half-width of the uniform variation around the mean, as a share of it.
     spread: f64,
 }
@@ -23,6 +50,7 @@ impl FreeCapacity {
     pub fn of(spec: &Upstream, free: BitRate, map_interval: Time) -> Self {
         match &spec.congestion {
             None => Self::steady(free, map_interval, spec.mac.grant_spread_percent),
+            Some(c) if !c.steps.is_empty() => Self::in_any_steps(c, map_interval),
             Some(c) => {
                 let levels: Vec<_> = c.levels_mbps.iter().map(|m| BitRate::from_mbps(*m)).collect();
                 let step = Time::from_secs_f64(c.step_s);
@@ -33,8 +61,8 @@ impl FreeCapacity {
 
     /// The same at all times.
     pub fn steady(rate: BitRate, map_interval: Time, spread_percent: f64) -> Self {
-        let grants = vec![grant_bytes(rate, map_interval)];
-        Self { grants, step: Time::NEVER, spread: spread_percent / 100.0 }
+        let pattern = Pattern::Steady(grant_bytes(rate, map_interval));
+        Self { pattern, spread: spread_percent / 100.0 }
     }
 
     /// Four levels, ascending, in the pattern of the studies.
@@ -45,16 +73,24 @@ impl FreeCapacity {
         spread_percent: f64,
     ) -> Self {
         let grants = levels.iter().map(|rate| grant_bytes(*rate, map_interval)).collect();
-        Self { grants, step, spread: spread_percent / 100.0 }
+        Self { pattern: Pattern::Levels(grants, step), spread: spread_percent / 100.0 }
+    }
+
+    /// In the steps of a scenario.
+    fn in_any_steps(spec: &Congestion, map_interval: Time) -> Self {
+        let steps = spec.steps.iter().scan(0.0, |end_s, step| {
+            *end_s += step.for_s;
+            let rate = BitRate::from_mbps(step.mbps);
+            Some((Time::from_secs_f64(*end_s), grant_bytes(rate, map_interval)))
+        });
+        let pattern = Pattern::Steps(steps.collect());
+        Self { pattern, spread: spec.grant_spread_percent / 100.0 }
     }
 
     /// The greatest grant of the MAP at `now` in bytes, for `draw` uniform in [0, 1). It has a
     /// fraction, for at low rates a MAP interval is less than a byte long.
     pub fn greatest_grant(&self, now: Time, draw: f64) -> f64 {
-        let mean = match self.grants[..] {
-            [steady] => steady,
-            ref levels => levels[PATTERN[(now.ps() / self.step.ps()) as usize % PATTERN.len()]],
-        };
+        let mean = self.pattern.at(now);
         let width = (mean * self.spread).trunc();
         mean + (2.0 * width * draw).floor() - width
     }
@@ -75,6 +111,20 @@ mod tests {
             (0..12).map(|step| (PATTERN[step], PATTERN[(step + 1) % 12])).collect();
         assert_eq!(changes.len(), 12);
         assert!(changes.iter().all(|(from, to)| from != to));
+    }
+
+    #[test]
+    fn steps_follow_each_other_and_repeat() {
+        // 8 Mbps are 2000 bytes in 2 ms, 2 Mbps 500; a cycle of 4 s.
+        let spec: Congestion = toml::from_str(
+            "steps = [{ for_s = 1, mbps = 8 }, { for_s = 3, mbps = 2 }]
+             grant_spread_percent = 0",
+        )
+        .unwrap();
+        let capacity = FreeCapacity::in_any_steps(&spec, Time::from_ms(2));
+        let bytes = [0, 999, 1000, 3999, 4000, 4999, 5000]
+            .map(|ms| capacity.greatest_grant(Time::from_ms(ms), 0.5).round());
+        assert_eq!(bytes, [2000.0, 2000.0, 500.0, 500.0, 2000.0, 2000.0, 500.0]);
     }
 
     #[test]

@@ -7,9 +7,10 @@
 //! rate-shaping queue (staging.rs), without limits to requests. A packet leaves the queue when its first byte is sent and is delivered with its
 //! last. An idle modem has no events: MAPs that would bring it nothing are skipped.
 //!
-//! Left out: request contention (a request always succeeds, as in the studies), the headers of
-//! segments and fragments. Where the ns-2 code answers a MAP that brought nothing to a waiting
-//! fragment with a request at a random moment, this modem asks at once.
+//! Left out: request contention (a request always succeeds, as in the studies) and the headers of
+//! segments, which the shared channel has (shared_channel.rs). Where the ns-2 code answers a MAP
+//! that brought nothing to a waiting fragment with a request at a random moment, this modem asks at
+//! once.
 
 use super::congestion::FreeCapacity;
 use super::shaper::{Shaper, TokenBucket};
@@ -29,30 +30,33 @@ use crate::units::{BitRate, Time};
 const LEAST_CHANNEL_MBPS: f64 = 100.0;
 
 /// A packet on its way out, of which some bytes may have been sent in earlier grants.
-struct Fragment {
-    packet: Packet,
-    sent: u64,
+pub(super) struct Fragment {
+    pub packet: Packet,
+    pub sent: u64,
 }
 
 /// What the modem asked for, by the MAP that will answer.
 #[derive(Default)]
-struct Requests {
+pub(super) struct Requests {
     /// Known to the CMTS: the next MAP grants of it what it can.
-    at_cmts: u64,
+    pub at_cmts: u64,
     /// Made since the last MAP.
-    under_way: u64,
+    pub under_way: u64,
 }
 
 /// Counters of the MAC, named after the modem's management information.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct MacCounters {
-    /// Requests that asked for something.
+    /// Requests that asked for something, collided ones included.
     pub requests: u64,
+    /// Requests that the CMTS did not hear, as another modem sent one at the same time.
+    pub collisions: u64,
     /// Grants that gave something.
     pub grants: u64,
     /// Bytes granted.
     pub granted_bytes: u64,
-    /// Bytes granted and not used, because the queue manager had dropped what they were for.
+    /// Bytes granted and not used, because the queue manager had dropped what they were for, or, on
+    /// a shared channel, because the sustained rate did not let them pass.
     pub unused_bytes: u64,
 }
 
@@ -61,6 +65,7 @@ impl MacCounters {
     pub fn plus(self, other: Self) -> Self {
         Self {
             requests: self.requests + other.requests,
+            collisions: self.collisions + other.collisions,
             grants: self.grants + other.grants,
             granted_bytes: self.granted_bytes + other.granted_bytes,
             unused_bytes: self.unused_bytes + other.unused_bytes,
@@ -120,7 +125,7 @@ impl Modem {
         let buffer_bytes = default_limit_bytes(sustained);
         let managed = place.queue("upstream", &spec.queue, buffer_bytes);
         let (queue, staging) = match spec.modem {
-            ModemSpec::SingleQueue | ModemSpec::Link => (managed, None),
+            ModemSpec::SingleQueue | ModemSpec::SharedChannel | ModemSpec::Link => (managed, None),
             ModemSpec::TwoQueues {
                 transmit_packets,
                 transmit_bytes,

@@ -88,6 +88,11 @@ impl Shaper {
         }
     }
 
+    /// Bytes that both buckets hold.
+    pub fn tokens(&self, now: Time) -> f64 {
+        self.sustained.tokens(now).min(self.peak.tokens(now))
+    }
+
     /// When `bytes` may be sent.
     pub fn ready_at(&self, now: Time, bytes: u64) -> Time {
         self.sustained.ready_at(now, bytes).max(self.peak.ready_at(now, bytes))

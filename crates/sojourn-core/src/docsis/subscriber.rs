@@ -1,16 +1,19 @@
 //! A home on the cable: its modem's upstream service flows, and its downstream ones at the CMTS.
 //!
 //! In the models of the studies each service flow has its own queue, token buckets and requests, and
-//! the channel to itself: flows of a modem do not compete. Downstream they do where the scenario has a
-//! CMTS, whose channel ([`super::Cmts`]) comes behind what is here.
+//! the channel to itself: flows of a modem do not compete. On the shared upstream channel all flows of
+//! all modems do, and are kept there. Downstream they do where the scenario has a CMTS, whose channel
+//! ([`super::Cmts`]) comes behind what is here.
 
-use super::{Downstream, Upstream};
+use super::{Downstream, SharedChannel, Upstream};
 use crate::metrics::Count;
 use crate::queue::{Queue, QueueSpec};
 use crate::scenario::Dialect;
 use crate::scenario::homes::{Group, ServiceFlow};
+use crate::scenario::schema::ModemSpec;
 use crate::units::Time;
 use indexmap::IndexMap;
+use std::ops::Range;
 
 /// What a service flow is made for.
 #[derive(Clone, Copy, Debug)]
@@ -49,8 +52,10 @@ impl Place<'_> {
 
 /// A home's service flows, the primary one first each way.
 pub struct Subscriber {
-    /// From its modem.
+    /// From its modem, if that has a channel to itself.
     pub upstream: Vec<Upstream>,
+    /// The numbers of those on the shared channel, if its modem is there.
+    pub ports: Range<u32>,
     /// At the CMTS.
     pub downstream: Vec<Downstream>,
     is_watched: bool,
@@ -58,15 +63,15 @@ pub struct Subscriber {
 
 impl Subscriber {
     /// The `number`th home of a group, from 1. The first of each group is watched. `is_first` says
-    /// that no other home precedes it in the network, `shares_channel` that all homes share the
-    /// downstream channel.
+    /// that no other home precedes it in the network, `channel` is the upstream one that modems share,
+    /// and `shares_downstream` that all homes share the downstream channel.
     pub fn new(
         group: &Group,
         number: u16,
         is_first: bool,
-        shares_channel: bool,
-        dialect: Dialect,
-        seed: u64,
+        (dialect, seed): (Dialect, u64),
+        channel: Option<&mut SharedChannel>,
+        shares_downstream: bool,
     ) -> Self {
         let is_watched = number == 1;
         let home = match (is_first, is_watched) {
@@ -75,16 +80,24 @@ impl Subscriber {
             (false, false) => format!("{} {number}", group.name),
         };
         let place = |flow| Place { dialect, seed, home: &home, flow, is_watched };
-        let upstream = group.upstream.service_flows();
         let downstream = group.downstream.service_flows();
+        let places = flow_names(&group.upstream.flows).map(place);
+        let (ports, upstream) = match (channel, &group.upstream.modem) {
+            (Some(channel), ModemSpec::SharedChannel) => {
+                (channel.connect(group.upstream, places), Vec::new())
+            }
+            _ => {
+                let specs = group.upstream.service_flows();
+                let own = places.zip(&specs).map(|(place, spec)| Upstream::new(spec, &place));
+                (0..0, own.collect())
+            }
+        };
         Self {
-            upstream: flow_names(&group.upstream.flows)
-                .zip(&upstream)
-                .map(|(flow, spec)| Upstream::new(spec, &place(flow)))
-                .collect(),
+            upstream,
+            ports,
             downstream: flow_names(&group.downstream.flows)
                 .zip(&downstream)
-                .map(|(flow, spec)| Downstream::new(spec, shares_channel, &place(flow)))
+                .map(|(flow, spec)| Downstream::new(spec, shares_downstream, &place(flow)))
                 .collect(),
             is_watched,
         }
@@ -98,7 +111,12 @@ impl Subscriber {
         self.downstream.iter_mut().for_each(|flow| flow.name_traffic(names, watch_flows));
     }
 
-    /// Packets and bytes that its flows hold.
+    /// Is it one of those whose queues are measured?
+    pub fn is_watched(&self) -> bool {
+        self.is_watched
+    }
+
+    /// Packets and bytes that its flows hold, without those on the shared channel.
     pub fn inside(&self) -> Count {
         let upstream = self.upstream.iter().map(Upstream::inside);
         upstream
@@ -106,8 +124,8 @@ impl Subscriber {
             .fold(Count::default(), Count::plus)
     }
 
-    /// Its queues, if it is watched: the upstream ones first, and of a flow the one with the queue
-    /// manager.
+    /// Its queues, if it is watched: the upstream ones that are not on the shared channel first,
+    /// and of a flow the one with the queue manager.
     pub fn watched_queues(&self) -> Vec<&Queue> {
         if !self.is_watched {
             return Vec::new();

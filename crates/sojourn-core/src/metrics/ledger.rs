@@ -27,6 +27,11 @@ impl Count {
         self.bytes += u64::from(packet.size);
     }
 
+    /// A single packet.
+    pub fn of(packet: &Packet) -> Self {
+        Self { packets: 1, bytes: u64::from(packet.size) }
+    }
+
     /// The sum of two counts.
     pub fn plus(self, other: Self) -> Self {
         Self { packets: self.packets + other.packets, bytes: self.bytes + other.bytes }

@@ -86,6 +86,8 @@ pub struct FlowRow {
     pub dropped_aqm_packets: u64,
     /// Packets lost at random on the link of their server.
     pub dropped_link_packets: u64,
+    /// Packets that a modem discarded after 16 requests in vain (DOCSIS 3.1 MULPI §7.2.1).
+    pub dropped_contention_packets: u64,
     /// Acknowledgements dropped because a newer one took their place in the modem: no loss.
     pub superseded_packets: u64,
     /// Packets that a queue manager marked (RFC 3168 §5) rather than dropping them.
@@ -204,6 +206,8 @@ pub struct QualityRow {
     pub dropped_aqm_packets: u64,
     /// Packets lost at random on the links of servers.
     pub dropped_link_packets: u64,
+    /// Packets that modems discarded after 16 requests in vain.
+    pub dropped_contention_packets: u64,
     /// Packets marked by a queue manager.
     pub marked_packets: u64,
     /// Share of packets dropped among those delivered or dropped, in percent.
@@ -303,14 +307,36 @@ pub struct ServiceFlowRow {
     pub aqm_dropped_packets: u64,
     /// Acknowledgements dropped because a newer one took their place: no loss.
     pub superseded_packets: u64,
+    /// Packets discarded after 16 requests in vain (DOCSIS 3.1 MULPI §7.2.1).
+    pub contention_dropped_packets: u64,
     /// Upstream: requests for bandwidth that the modems made. `None` where there is no MAC.
     pub mac_requests: Option<u64>,
+    /// Upstream: requests not heard, as another modem made one in the same opportunity. None are in
+    /// the modems of the studies.
+    pub mac_collisions: Option<u64>,
     /// Upstream: grants that gave something.
     pub mac_grants: Option<u64>,
     /// Upstream: bytes granted.
     pub mac_granted_bytes: Option<u64>,
     /// Upstream: bytes granted and not used.
     pub mac_unused_bytes: Option<u64>,
+}
+
+/// The upstream channel that modems share: the row of the `channels` table, if there is one.
+#[derive(Clone, Debug, Serialize)]
+pub struct ChannelRow {
+    /// `upstream`.
+    pub channel: &'static str,
+    /// Minislots granted.
+    pub granted_minislots: u64,
+    /// Their share of all minislots, in percent.
+    pub utilisation_percent: f64,
+    /// Opportunities to ask for bandwidth in contention.
+    pub request_opportunities: u64,
+    /// Requests made in them.
+    pub contention_requests: u64,
+    /// Those of them that collided.
+    pub collisions: u64,
 }
 
 /// A web page that was loaded: a row of the `pages` table.
@@ -376,6 +402,8 @@ pub struct Results {
     pub connections: Vec<ConnectionRow>,
     /// One row per group of homes, service flow and direction.
     pub service_flows: Vec<ServiceFlowRow>,
+    /// One row for the upstream channel that modems share.
+    pub channels: Vec<ChannelRow>,
     /// One row per queue of the first home of each group.
     pub queues: Vec<QueueRow>,
     /// One row per page loaded.

@@ -17,17 +17,17 @@ mod report;
 
 use crate::apps::{App, AppParameters, Command, ConnectionId, Desk, End, Event, Model};
 use crate::docsis::classifier::{Header, service_flow};
-use crate::docsis::{Cmts, Downstream, Subscriber};
+use crate::docsis::{Cmts, Downstream, MacCounters, SharedChannel, Subscriber};
 use crate::engine::rng::Rng;
 use crate::engine::wake::{StageId, Wake};
 use crate::link::Link;
 use crate::metrics::results::Results;
 use crate::metrics::{Count, Ledger};
 use crate::packet::{DATAGRAM, Direction, Ecn, Packet, Segment};
-use crate::queue::Beyond;
+use crate::queue::{Beyond, Queue};
 use crate::scenario::Scenario;
-use crate::scenario::homes::Protocol;
-use crate::scenario::schema::Server;
+use crate::scenario::homes::{Group, Protocol};
+use crate::scenario::schema::{ModemSpec, Server};
 use crate::tcp::cc::Window;
 use crate::tcp::{Config, News};
 use crate::units::{BitRate, Time};
@@ -41,6 +41,8 @@ enum Stage {
     Sampler,
     /// A service flow of a home's modem, or the link in its place.
     Upstream(Flow),
+    /// The upstream channel that modems share.
+    Channel,
     /// The link from the CMTS to a server.
     UpLink(u16),
     /// The link from a server to the CMTS.
@@ -72,6 +74,7 @@ impl Flow {
 /// The number of the first stage of each kind.
 #[derive(Clone, Copy, Default)]
 struct Numbers {
+    channel: StageId,
     up_links: StageId,
     down_links: StageId,
     cmts: StageId,
@@ -119,6 +122,8 @@ pub struct Simulation {
     connections: Connections,
     homes: Vec<Home>,
     cmts: Option<Cmts>,
+    /// The upstream channel of those modems that share one.
+    channel: Option<SharedChannel>,
     cable_delay: Time,
     up_links: Vec<Link>,
     down_links: Vec<Link>,
@@ -140,6 +145,7 @@ impl Simulation {
     pub fn new(scenario: &Scenario) -> Self {
         let s = scenario;
         let cable_delay = Time::from_secs_f64(s.cable.delay_ms / 1e3);
+        let (homes, channel) = homes(s);
         let mut simulation = Self {
             now: Time::ZERO,
             end: Time::from_secs_f64(s.duration_s),
@@ -155,7 +161,8 @@ impl Simulation {
                 .map(|entry| entry.app.tcp_config(&s.tcp, s.dialect))
                 .collect(),
             connections: Connections::default(),
-            homes: homes(s),
+            homes,
+            channel,
             cmts: s.cmts.as_ref().map(|spec| Cmts::new(spec, s)),
             cable_delay,
             up_links: server_links(s, Direction::Up),
@@ -177,6 +184,8 @@ impl Simulation {
         let servers = 0..self.up_links.len() as u16;
         self.stages = [Stage::Sampler].into();
         self.number_flows(Direction::Up);
+        self.numbers.channel = self.stages.len() as StageId;
+        self.stages.extend(self.channel.as_ref().map(|_| Stage::Channel));
         self.numbers.up_links = self.stages.len() as StageId;
         self.stages.extend(servers.clone().map(Stage::UpLink));
         self.numbers.down_links = self.stages.len() as StageId;
@@ -214,6 +223,7 @@ impl Simulation {
         for stage in 0..self.stages.len() {
             match self.stages[stage] {
                 Stage::Upstream(flow) => self.schedule_upstream(flow),
+                Stage::Channel => self.schedule_channel(),
                 Stage::Downstream(flow) => self.schedule_downstream(flow),
                 Stage::Cmts => self.schedule_cmts(),
                 _ => {}
@@ -270,6 +280,11 @@ impl Simulation {
                 let sent = upstream[usize::from(flow.number)].wake(now, &mut self.ledger);
                 self.onto_up_link(flow, sent);
             }
+            Stage::Channel => {
+                let packet = self.channel.as_mut().and_then(|c| c.wake(now, &mut self.ledger));
+                self.schedule_channel();
+                packet.into_iter().for_each(|packet| self.leave_home(now, packet));
+            }
             Stage::UpLink(server) => {
                 let packet = self.up_links[usize::from(server)].wake();
                 self.schedule_up_link(server);
@@ -304,6 +319,12 @@ impl Simulation {
         let home = &self.homes[usize::from(flow.home)];
         let at = home.subscriber.upstream[usize::from(flow.number)].next_wake();
         self.wake.set(home.stages[Direction::Up as usize] + StageId::from(flow.number), at);
+    }
+
+    fn schedule_channel(&mut self) {
+        if let Some(channel) = &self.channel {
+            self.wake.set(self.numbers.channel, channel.next_wake());
+        }
     }
 
     fn schedule_downstream(&mut self, flow: Flow) {
@@ -393,17 +414,22 @@ impl Simulation {
         }
     }
 
-    /// What a home sends in a service flow, if it does, and when its last byte leaves there. The
-    /// cable's delay is the same for all packets, so it can be added before the link's.
+    /// What a home sends in a service flow, if it does, and when its last byte leaves there.
     fn onto_up_link(&mut self, flow: Flow, sent: Option<(Time, Packet)>) {
         if let Some((at, packet)) = sent {
-            self.ledger.passed(&packet);
-            let server = packet.server;
-            let link = &mut self.up_links[usize::from(server)];
-            link.accept(at + self.cable_delay, packet, &mut self.ledger);
-            self.schedule_up_link(server);
+            self.leave_home(at, packet);
         }
         self.schedule_upstream(flow);
+    }
+
+    /// The last byte of a packet leaves its home. The cable's delay is the same for all packets, so
+    /// it can be added before the link's.
+    fn leave_home(&mut self, at: Time, packet: Packet) {
+        self.ledger.passed(&packet);
+        let server = packet.server;
+        let link = &mut self.up_links[usize::from(server)];
+        link.accept(at + self.cable_delay, packet, &mut self.ledger);
+        self.schedule_up_link(server);
     }
 
     /// A packet sets out from its sender.
@@ -412,8 +438,13 @@ impl Simulation {
         match packet.direction {
             Direction::Up => {
                 let flow = Flow::of(&packet);
-                let upstream = &mut self.homes[usize::from(flow.home)].subscriber.upstream;
-                let modem = &mut upstream[usize::from(flow.number)];
+                let subscriber = &mut self.homes[usize::from(flow.home)].subscriber;
+                if let (Some(channel), false) = (&mut self.channel, subscriber.ports.is_empty()) {
+                    let port = subscriber.ports.start + u32::from(flow.number);
+                    channel.accept(self.now, port, packet, &mut self.ledger);
+                    return self.schedule_channel();
+                }
+                let modem = &mut subscriber.upstream[usize::from(flow.number)];
                 let sent = modem.accept(self.now, packet, &mut self.ledger);
                 self.onto_up_link(flow, sent);
             }
@@ -624,6 +655,7 @@ impl Simulation {
     fn sample(&mut self) {
         self.homes.iter_mut().for_each(|home| home.subscriber.sample(self.now));
         self.cmts.iter_mut().for_each(Cmts::sample);
+        self.channel.iter_mut().for_each(|channel| channel.sample(self.now));
         self.ledger.sample(self.now, self.sample_interval);
         self.wake.set(SAMPLER, self.now + self.sample_interval);
     }
@@ -635,7 +667,30 @@ impl Simulation {
             .map(Link::inside)
             .chain(self.homes.iter().map(|home| home.subscriber.inside()))
             .chain(self.cmts.iter().map(Cmts::inside))
+            .chain(self.channel.iter().map(SharedChannel::inside))
             .fold(Count::default(), Count::plus)
+    }
+
+    /// The queues that are measured, home by home, the upstream ones first, and then the CMTS's.
+    fn watched_queues(&self) -> Vec<&Queue> {
+        let mut queues = Vec::new();
+        for Home { subscriber, .. } in self.homes.iter().filter(|h| h.subscriber.is_watched()) {
+            for port in subscriber.ports.clone() {
+                queues.extend(self.channel.iter().map(|channel| channel.port(port).queue()));
+            }
+            queues.extend(subscriber.watched_queues());
+        }
+        queues.extend(self.cmts.iter().map(Cmts::queue));
+        queues
+    }
+
+    /// What the MAC of an upstream service flow of a home did, if it has one.
+    fn mac_counters(&self, home: &Home, flow: usize) -> Option<MacCounters> {
+        let subscriber = &home.subscriber;
+        match (&self.channel, subscriber.ports.clone().nth(flow)) {
+            (Some(channel), Some(port)) => Some(channel.port(port).counters()),
+            _ => subscriber.upstream[flow].mac_counters(),
+        }
     }
 
     /// Closes the books and gives the results.
@@ -663,23 +718,37 @@ fn server_links(scenario: &Scenario, way: Direction) -> Vec<Link> {
     scenario.servers.iter().map(link).collect()
 }
 
-/// All homes, group by group.
-fn homes(scenario: &Scenario) -> Vec<Home> {
+/// All homes, group by group, and the upstream channel of those that share one.
+fn homes(scenario: &Scenario) -> (Vec<Home>, Option<SharedChannel>) {
     let names: Vec<&str> = scenario.traffic.keys().map(String::as_str).collect();
     let watch_flows = scenario.metrics.watch_flows as usize;
+    let shares = |group: Group| group.upstream.modem == ModemSpec::SharedChannel;
+    let new = || SharedChannel::new(&scenario.upstream_channel, scenario.seed);
+    let mut channel = scenario.groups().any(shares).then(new);
     let mut homes = Vec::new();
     for group in scenario.groups() {
         for number in 1..=group.count {
             let is_first = homes.is_empty();
-            let Scenario { dialect, seed, .. } = *scenario;
-            let shares_channel = scenario.cmts.is_some();
-            let mut subscriber =
-                Subscriber::new(&group, number, is_first, shares_channel, dialect, seed);
+            let rules = (scenario.dialect, scenario.seed);
+            let shares_downstream = scenario.cmts.is_some();
+            let mut subscriber = Subscriber::new(
+                &group,
+                number,
+                is_first,
+                rules,
+                channel.as_mut(),
+                shares_downstream,
+            );
             subscriber.name_traffic(&names, watch_flows);
+            if let Some(channel) = &mut channel {
+                let watch_flows = if subscriber.is_watched() { watch_flows } else { 0 };
+                let ports = subscriber.ports.clone();
+                ports.for_each(|port| channel.port_mut(port).name_traffic(&names, watch_flows));
+            }
             homes.push(Home { subscriber, number, stages: [0; 2] });
         }
     }
-    homes
+    (homes, channel)
 }
 
 /// Every entry of the traffic list in each of its homes.

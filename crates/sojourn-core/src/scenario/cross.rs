@@ -1,12 +1,14 @@
 //! The checks that look at several keys together; each key by itself is checked by the schema.
 
+use super::channel::UpstreamChannel;
 use super::check::Fault;
 use super::cmts::Cmts;
 use super::homes::{Buffer, Classifier, Entry, MOST_HOMES, PRIMARY, ServiceFlow};
-use super::schema::{Dialect, Downstream, Mac, ModemSpec, Scenario, Upstream};
+use super::schema::{Congestion, Dialect, Downstream, Mac, ModemSpec, Scenario, Upstream};
 use super::words;
 use crate::apps::{AppParameters, AppSpec, video};
 use crate::aqm::LawParameters;
+use crate::docsis::framing::{Framing, request_region};
 use crate::packet::LARGEST_PACKET;
 use crate::queue::{QueueSpec, SchedulerParameters, SchedulerSpec, default_limit_bytes};
 use crate::tcp::TcpOptions;
@@ -21,6 +23,7 @@ const SMALLEST_PACKET: u32 = 64;
 /// The first fault.
 pub(super) fn check(scenario: &Scenario) -> Result<(), Fault> {
     homes(scenario)?;
+    upstream_channel(&scenario.upstream_channel)?;
     for (name, entry) in &scenario.traffic {
         let (app, path) = (&entry.app, words::join("traffic", name));
         home_of(scenario, entry, &path)?;
@@ -121,13 +124,18 @@ fn service(
     at_least(&down_path, ("peak_mbps", down.peak_mbps), ("sustained_mbps", down.sustained_mbps))?;
     downstream_keys(scenario, down, &down_path)?;
     no_upstream_weights(up, &up_path)?;
-    if up.modem == ModemSpec::Link {
-        no_mac(up, &up_path)?;
-        alone(scenario, up, &up_path)?;
+    match up.modem {
+        ModemSpec::Link => {
+            no_mac(up, &up_path, "link, which has no MAC")?;
+            alone(scenario, up, &up_path)?;
+        }
+        ModemSpec::SharedChannel => {
+            no_mac(up, &up_path, "shared_channel, whose MAC is that of upstream_channel")?;
+        }
+        ModemSpec::SingleQueue | ModemSpec::TwoQueues { .. } => {}
     }
-    if let Some(congestion) = &up.congestion {
-        let path = format!("{up_path}.congestion.levels_mbps");
-        ascending(&path, &congestion.levels_mbps, "levels")?;
+    if let Some(congested) = &up.congestion {
+        congestion(congested, &words::join(&up_path, "congestion"))?;
     }
     for (path, buffer, queue, flows) in [
         (&up_path, &up.buffer, &up.queue, &up.flows),
@@ -235,7 +243,7 @@ fn alone(scenario: &Scenario, upstream: &Upstream, path: &str) -> Result<(), Fau
         return Ok(());
     }
     let message = "found link with several homes or service flows; allowed: single_queue, \
-                   two_queues, as a plain link stands for a dumbbell";
+                   two_queues, shared_channel, as a plain link stands for a dumbbell";
     Err(Fault::new(format!("{path}.modem.kind"), message))
 }
 
@@ -248,8 +256,41 @@ fn at_least(path: &str, (key, value): (&str, f64), least: (&str, f64)) -> Result
     Err(Fault::new(words::join(path, key), message))
 }
 
-/// A plain link has nothing that these keys could set.
-fn no_mac(upstream: &Upstream, path: &str) -> Result<(), Fault> {
+/// Either the levels of the studies' pattern, or steps.
+fn congestion(congestion: &Congestion, path: &str) -> Result<(), Fault> {
+    let found = match (congestion.levels_mbps.is_empty(), congestion.steps.is_empty()) {
+        (true, true) => "neither levels_mbps nor steps",
+        (false, false) => "both levels_mbps and steps",
+        _ => {
+            return ascending(&words::join(path, "levels_mbps"), &congestion.levels_mbps, "levels");
+        }
+    };
+    Err(Fault::new(path, format!("found {found}; allowed: one of both")))
+}
+
+/// What modems share must be able to carry something.
+fn upstream_channel(spec: &UpstreamChannel) -> Result<(), Fault> {
+    let (start, end) = (spec.backoff_start, spec.backoff_end);
+    at_least(
+        "upstream_channel",
+        ("backoff_end", f64::from(end)),
+        ("backoff_start", f64::from(start)),
+    )?;
+    let framing = Framing::of(spec);
+    let (all, requests) = (framing.minislots(), request_region(spec));
+    if framing.bytes_in(all.saturating_sub(requests)) > 0 {
+        return Ok(());
+    }
+    let message = format!(
+        "found {}, which with request_minislots take {requests} of the {all} minislots of a MAP \
+         interval; allowed: fewer, so that a grant fits",
+        spec.request_opportunities
+    );
+    Err(Fault::new("upstream_channel.request_opportunities", message))
+}
+
+/// A modem that has no MAC of its own has nothing that these keys could set.
+fn no_mac(upstream: &Upstream, path: &str, kind: &str) -> Result<(), Fault> {
     let given = [
         ("mac", upstream.mac != Mac::default()),
         ("congestion", upstream.congestion.is_some()),
@@ -258,8 +299,10 @@ fn no_mac(upstream: &Upstream, path: &str) -> Result<(), Fault> {
     match given.iter().find(|(_, is_given)| *is_given) {
         None => Ok(()),
         Some((key, _)) => {
-            let message = "found with a modem of kind link, which has no MAC; allowed: only with \
-                           kind single_queue or two_queues";
+            let message = format!(
+                "found with a modem of kind {kind}; allowed: only with kind single_queue or \
+                 two_queues"
+            );
             Err(Fault::new(words::join(path, key), message))
         }
     }

@@ -110,8 +110,9 @@ pub struct ServiceFlow {
     /// Maximum traffic burst in bytes.
     #[schemars(range(min = 1522, max = 4_294_967_295_u64))]
     pub burst_bytes: u64,
-    /// Minimum reserved traffic rate in Mbps, at most the sustained rate. It matters where flows share
-    /// a channel, and in the modems of the studies each flow has one to itself.
+    /// Minimum reserved traffic rate in Mbps, at most the sustained rate. It matters where flows
+    /// share a channel (`modem.kind = "shared_channel"`): in the modems of the studies each flow
+    /// has one to itself.
     #[serde(default)]
     #[schemars(range(min = 0.0, max = 100_000.0))]
     pub minimum_mbps: f64,
@@ -239,6 +240,24 @@ impl Downstream {
     pub fn weights(&self) -> Vec<f64> {
         let further = self.flows.values().map(|flow| flow.weight.unwrap_or(self.weight));
         [self.weight].into_iter().chain(further).collect()
+    }
+}
+
+/// What a service flow is promised where flows share a channel.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Terms {
+    /// Minimum reserved traffic rate in Mbps, 0 for none.
+    pub minimum_mbps: f64,
+    /// Traffic priority, 7 the highest.
+    pub priority: u8,
+}
+
+impl Upstream {
+    /// The terms of every service flow, those of the primary one first.
+    pub fn terms(&self) -> impl Iterator<Item = Terms> {
+        let terms =
+            |flow: &ServiceFlow| Terms { minimum_mbps: flow.minimum_mbps, priority: flow.priority };
+        [Terms::default()].into_iter().chain(self.flows.values().map(terms))
     }
 }
 

@@ -4,6 +4,7 @@
 //! Schema, the checks of a file and the documentation all come from them.
 
 mod capture;
+pub mod channel;
 pub mod check;
 pub mod cmts;
 mod cross;

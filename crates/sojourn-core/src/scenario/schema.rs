@@ -6,6 +6,7 @@ use indexmap::IndexMap;
 use schemars::{JsonSchema, generate::SchemaSettings};
 use serde::{Deserialize, Serialize};
 
+use super::channel::UpstreamChannel;
 use super::cmts::Cmts;
 use super::homes::{Buffer, Entry, Homes, ServiceFlow};
 use crate::queue::QueueSpec;
@@ -48,6 +49,9 @@ pub struct Scenario {
     pub upstream: Upstream,
     /// The downstream service flow at the CMTS. Others are in its `flows`.
     pub downstream: Downstream,
+    /// The upstream channel of all modems of kind `shared_channel`.
+    #[serde(default)]
+    pub upstream_channel: UpstreamChannel,
     /// The downstream channel that all homes share. None given: each service flow has one to itself.
     #[serde(default)]
     pub cmts: Option<Cmts>,
@@ -112,7 +116,7 @@ pub struct Upstream {
     /// transmissions, as White 2014 appendix C says. Unset: by dialect.
     #[serde(default)]
     pub shaping: Option<Shaping>,
-    /// One queue, two, or no modem at all.
+    /// One queue, two, one on a channel shared with others, or no modem at all.
     #[serde(default)]
     pub modem: ModemSpec,
     /// Request and grant.
@@ -175,6 +179,10 @@ pub enum ModemSpec {
         #[serde(default)]
         sojourn_across_both: bool,
     },
+    /// One queue on the upstream channel that all such modems share (`upstream_channel`), with
+    /// requests in contention and grants by what others need. `mac`, `congestion` and `shaping`
+    /// have no place then: neighbours make the congestion, and the CMTS keeps the rates.
+    SharedChannel,
     /// No modem: a link at the peak rate behind the queue and the token buckets, without request and
     /// grant, so that a plain dumbbell can be simulated. `mac`, `congestion` and `shaping` have no
     /// place then.
@@ -208,15 +216,22 @@ impl Default for Mac {
     }
 }
 
-/// A channel whose free capacity changes in steps, in the pattern of the CableLabs studies: four
-/// levels, each of the twelve changes between two of them once per cycle (White & Rice 2013 §3.3).
+/// A channel whose free capacity changes in steps: in the pattern of the CableLabs studies, with
+/// four levels and each of the twelve changes between two of them once per cycle (White & Rice 2013
+/// §3.3), or in any other one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Congestion {
     /// The four levels of free capacity in Mbps, ascending.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(min = 4, max = 4), inner(range(min = 0.001, max = 100_000.0)))]
     pub levels_mbps: Vec<f64>,
-    /// Time at each level in s; the pattern repeats after 12 of them (White 2014 §2.3: 10).
+    /// In place of levels: what is free for how long, one after the other, and again from the
+    /// first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(min = 1, max = 10_000))]
+    pub steps: Vec<Step>,
+    /// Time at each of the levels in s; the pattern repeats after 12 of them (White 2014 §2.3: 10).
     #[serde(default = "ten")]
     #[schemars(range(min = 0.1, max = 100_000.0))]
     pub step_s: f64,
@@ -225,6 +240,18 @@ pub struct Congestion {
     #[serde(default = "twenty")]
     #[schemars(range(min = 0.0, max = 100.0))]
     pub grant_spread_percent: f64,
+}
+
+/// A time of the same free capacity.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Step {
+    /// How long it lasts, in s.
+    #[schemars(range(min = 0.001, max = 1_000_000.0))]
+    pub for_s: f64,
+    /// Free capacity in Mbps.
+    #[schemars(range(min = 0.001, max = 100_000.0))]
+    pub mbps: f64,
 }
 
 fn ten() -> f64 {

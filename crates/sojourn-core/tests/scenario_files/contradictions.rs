@@ -354,7 +354,7 @@ fn homes_and_service_flows_that_are_not_there() {
         (
             "[homes.a]\ncount = 2\nupstream.modem.kind = 'link'",
             "homes.a.upstream.modem.kind: found link with several homes or service flows; allowed: \
-             single_queue, two_queues, as a plain link stands for a dumbbell",
+             single_queue, two_queues, shared_channel, as a plain link stands for a dumbbell",
         ),
         (
             "[upstream.buffer]\nminimum_bytes = 9000\ntarget_bytes = 8000",

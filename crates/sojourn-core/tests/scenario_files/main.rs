@@ -3,6 +3,7 @@
 mod contradictions;
 mod mangled;
 mod refusals;
+mod upstream_channel;
 
 use sojourn_core::aqm::{LawSpec, codel, docsis_pie};
 use sojourn_core::queue::{QueueSpec, SchedulerSpec, sfq};

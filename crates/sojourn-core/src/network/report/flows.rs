@@ -31,6 +31,7 @@ pub fn flow_row(run: &Simulation, index: usize, direction: Direction, done: &Don
         dropped_overflow_packets: account.dropped[DropReason::Overflow as usize].packets,
         dropped_aqm_packets: account.dropped[DropReason::Aqm as usize].packets,
         dropped_link_packets: account.dropped[DropReason::Link as usize].packets,
+        dropped_contention_packets: account.dropped[DropReason::Contention as usize].packets,
         superseded_packets: account.dropped[DropReason::Superseded as usize].packets,
         marked_packets: account.marked_packets,
         loss_percent: percent(account.lost_packets(), ended_packets(account)),

@@ -6,9 +6,11 @@ mod service_flows;
 
 use super::Simulation;
 use crate::apps::{AppParameters, Done, Model, Quality};
-use crate::docsis::Cmts;
+use crate::docsis::SharedChannel;
 use crate::metrics::connections::ConnectionAccount;
-use crate::metrics::results::{LatencyCells, PacketRecord, PageRow, QueueRow, Results, SeriesRow};
+use crate::metrics::results::{
+    ChannelRow, LatencyCells, PacketRecord, PageRow, QueueRow, Results, SeriesRow,
+};
 use crate::metrics::{QueueMeter, Series, qoe};
 use crate::packet::Direction;
 use crate::queue::Queue;
@@ -17,8 +19,7 @@ use crate::queue::Queue;
 pub(super) fn results(run: &Simulation, packets: Vec<PacketRecord>) -> Results {
     let names: Vec<String> = run.scenario.traffic.keys().cloned().collect();
     let done = done(run);
-    let of_homes = run.homes.iter().flat_map(|home| home.subscriber.watched_queues());
-    let queues: Vec<_> = of_homes.chain(run.cmts.iter().map(Cmts::queue)).collect();
+    let queues = run.watched_queues();
     let mut results = Results {
         version: crate::VERSION,
         duration_s: run.scenario.duration_s,
@@ -30,10 +31,15 @@ pub(super) fn results(run: &Simulation, packets: Vec<PacketRecord>) -> Results {
         qualities: Vec::new(),
         connections: Vec::new(),
         service_flows: service_flows::rows(run),
+        channels: run.channel.iter().map(|channel| channel_row(run, channel)).collect(),
         queues: queues.iter().filter_map(|queue| queue.meter()).map(queue_row).collect(),
         pages: names.iter().zip(&done).flat_map(|(name, done)| page_rows(name, done)).collect(),
         latencies: Vec::new(),
-        series: queues.iter().flat_map(|queue| queue_series(run, queue)).collect(),
+        series: queues
+            .iter()
+            .flat_map(|queue| queue_series(run, queue))
+            .chain(channel_series(run))
+            .collect(),
         packets,
         traffic: names,
     };
@@ -139,6 +145,23 @@ fn queue_row(meter: &QueueMeter) -> QueueRow {
 
 fn queue_series(run: &Simulation, queue: &Queue) -> Vec<SeriesRow> {
     queue.series().map(|(subject, series)| series_row(run, subject, series)).collect()
+}
+
+fn channel_row(run: &Simulation, channel: &SharedChannel) -> ChannelRow {
+    let counters = channel.counters();
+    ChannelRow {
+        channel: "upstream",
+        granted_minislots: counters.granted_minislots,
+        utilisation_percent: channel.utilisation_percent(run.now),
+        request_opportunities: channel.opportunities(run.now),
+        contention_requests: counters.contention_requests,
+        collisions: counters.collisions,
+    }
+}
+
+fn channel_series(run: &Simulation) -> impl Iterator<Item = SeriesRow> {
+    let series = run.channel.iter().flat_map(SharedChannel::series);
+    series.map(|series| series_row(run, "upstream channel".to_owned(), series))
 }
 
 fn series_row(run: &Simulation, subject: String, series: &Series) -> SeriesRow {

@@ -38,7 +38,10 @@ fn quality_row(
             row.page_loads = Some(load_times.len() as u64);
         }
     }
-    let dropped = row.dropped_overflow_packets + row.dropped_aqm_packets + row.dropped_link_packets;
+    let dropped = row.dropped_overflow_packets
+        + row.dropped_aqm_packets
+        + row.dropped_link_packets
+        + row.dropped_contention_packets;
     row.loss_percent = percent(dropped, row.delivered_packets + dropped);
     row.latency_p50_ms = latency.quantile_ms(0.5);
     row.latency_p90_ms = latency.quantile_ms(0.9);
@@ -58,5 +61,6 @@ fn add_counts(row: &mut QualityRow, flow: &FlowRow) {
     row.dropped_overflow_packets += flow.dropped_overflow_packets;
     row.dropped_aqm_packets += flow.dropped_aqm_packets;
     row.dropped_link_packets += flow.dropped_link_packets;
+    row.dropped_contention_packets += flow.dropped_contention_packets;
     row.marked_packets += flow.marked_packets;
 }

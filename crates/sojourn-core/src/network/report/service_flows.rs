@@ -5,7 +5,9 @@ use crate::docsis::{MacCounters, Upstream};
 use crate::metrics::results::ServiceFlowRow;
 use crate::packet::{Direction, DropReason};
 use crate::queue::SchedulerParameters;
+use crate::scenario::channel::UpstreamChannel;
 use crate::scenario::homes::{Group, PRIMARY, ServiceFlow};
+use crate::scenario::schema::ModemSpec;
 
 /// One row for each group of homes, service flow and direction.
 pub fn rows(run: &Simulation) -> Vec<ServiceFlowRow> {
@@ -46,7 +48,7 @@ fn row(
     let homes = &run.homes[first..][..usize::from(group.count)];
     let mac = match direction {
         Direction::Up => {
-            let modems = homes.iter().map(|home| home.subscriber.upstream[flow].mac_counters());
+            let modems = homes.iter().map(|home| run.mac_counters(home, flow));
             modems.flatten().reduce(MacCounters::plus)
         }
         Direction::Down => None,
@@ -61,21 +63,45 @@ fn row(
         policed_delay_packets: counters.delayed_packets,
         aqm_dropped_packets: dropped(DropReason::Aqm),
         superseded_packets: dropped(DropReason::Superseded),
+        contention_dropped_packets: dropped(DropReason::Contention),
         mac_requests: mac.map(|mac| mac.requests),
+        mac_collisions: mac.map(|mac| mac.collisions),
         mac_grants: mac.map(|mac| mac.grants),
         mac_granted_bytes: mac.map(|mac| mac.granted_bytes),
         mac_unused_bytes: mac.map(|mac| mac.unused_bytes),
     }
 }
 
+/// Is the shared channel there for nothing, or promised to more than it carries?
+fn channel_warning(run: &Simulation) -> Option<String> {
+    let Some(channel) = &run.channel else {
+        let is_default = run.scenario.upstream_channel == UpstreamChannel::default();
+        return (!is_default).then(|| {
+            "upstream_channel does nothing, as no modem is of kind shared_channel".to_owned()
+        });
+    };
+    let shared = groups(run).filter(|(_, g)| g.upstream.modem == ModemSpec::SharedChannel);
+    let promised: f64 = shared
+        .flat_map(|(_, g)| g.upstream.terms().map(move |t| t.minimum_mbps * f64::from(g.count)))
+        .sum();
+    let most = channel.greatest_mbps();
+    (promised > most).then(|| {
+        format!(
+            "minimum_mbps is {promised} in all on the upstream channel, which carries at most {most:.1}"
+        )
+    })
+}
+
 /// What a user must know before trusting the results.
 pub fn warnings(run: &Simulation) -> Vec<String> {
-    let mut warnings = Vec::new();
+    let mut warnings: Vec<_> = channel_warning(run).into_iter().collect();
     for (first, group) in groups(run) {
         warnings.extend(run.homes[first].subscriber.upstream.iter().flat_map(Upstream::warnings));
         let alone = "each service flow has a channel to itself";
         let down = run.cmts.as_ref().map_or(alone, |_| "the channel's queue knows weights alone");
-        for (flows, reason) in [(&group.upstream.flows, alone), (&group.downstream.flows, down)] {
+        let up = Some((&group.upstream.flows, alone))
+            .filter(|_| group.upstream.modem != ModemSpec::SharedChannel);
+        for (flows, reason) in up.into_iter().chain([(&group.downstream.flows, down)]) {
             let asks = |flow: &ServiceFlow| flow.minimum_mbps > 0.0 || flow.priority > 0;
             let asking = flows.iter().filter(|(_, flow)| asks(flow));
             warnings.extend(asking.map(|(name, _)| {

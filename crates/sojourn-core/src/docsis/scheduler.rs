@@ -1,0 +1,147 @@
+//! What a MAP grants to whom: the CMTS's upstream scheduler.
+//!
+//! First come minimum reserved rates; then what is left, to the highest traffic priority first, and
+//! among equals in turns of a quantum (deficit round robin, Shreedhar & Varghese 1996 §3). A turn
+//! that the MAP has no room for goes on in the next one, so that all get the same in the long run.
+//! Vendors' schedulers differ; the specification leaves this to them (DOCSIS 3.1 MULPI §7.2.3).
+
+use std::collections::VecDeque;
+
+use super::framing::Framing;
+use super::port::Port;
+use crate::units::Time;
+
+/// Traffic priorities, 0 to 7.
+const PRIORITIES: usize = 8;
+
+/// The service flows that are waiting for grants.
+pub struct Scheduler {
+    quantum: u64,
+    /// By priority, who is next first.
+    rings: [VecDeque<u32>; PRIORITIES],
+    /// Those of them with a minimum reserved rate.
+    promised: Vec<u32>,
+    /// Have got what they may have from the MAP at hand.
+    served: Vec<u32>,
+    /// Who gets something in the MAP at hand, in order.
+    granted: Vec<u32>,
+    /// Minislots left in the MAP at hand.
+    left: u64,
+}
+
+impl Scheduler {
+    /// Nobody waits.
+    pub fn new(quantum_bytes: u64) -> Self {
+        Self {
+            quantum: quantum_bytes,
+            rings: Default::default(),
+            promised: Vec::new(),
+            served: Vec::new(),
+            granted: Vec::new(),
+            left: 0,
+        }
+    }
+
+    /// Does nobody wait?
+    pub fn is_idle(&self) -> bool {
+        self.rings.iter().all(VecDeque::is_empty)
+    }
+
+    /// The requests of a service flow are known; it may be waiting already.
+    pub fn join(&mut self, port: u32, flow: &mut Port) {
+        if std::mem::replace(&mut flow.waits, true) {
+            return;
+        }
+        self.rings[usize::from(flow.priority)].push_back(port);
+        if flow.reserved.is_some() {
+            self.promised.push(port);
+        }
+    }
+
+    /// Shares the minislots of a MAP that takes effect now: `in_map` of each port is what it gets.
+    /// Gives who gets something, in the order of their grants, and how many minislots that takes.
+    pub fn share(
+        &mut self,
+        now: Time,
+        minislots: u64,
+        framing: &Framing,
+        ports: &mut [Port],
+    ) -> (&[u32], u64) {
+        self.left = minislots;
+        self.granted.clear();
+        self.keep_promises(now, framing, ports);
+        for priority in (0..PRIORITIES).rev() {
+            self.take_turns(priority, now, framing, ports);
+            self.part_with_served(priority, ports);
+        }
+        (&self.granted, minislots - self.left)
+    }
+
+    /// Grants what minimum reserved rates bring.
+    fn keep_promises(&mut self, now: Time, framing: &Framing, ports: &mut [Port]) {
+        for place in 0..self.promised.len() {
+            let port = self.promised[place];
+            let flow = &mut ports[port as usize];
+            let wanted = flow.reserved_need(now);
+            self.give(port, wanted, framing, flow);
+        }
+    }
+
+    /// Those who have what they may have leave, but for those whose rates hold back what they want.
+    fn part_with_served(&mut self, priority: usize, ports: &mut [Port]) {
+        for port in self.served.drain(..) {
+            let flow = &mut ports[port as usize];
+            flow.waits = flow.known_request() > flow.in_map;
+            if flow.waits {
+                self.rings[priority].push_back(port);
+            } else if flow.reserved.is_some() {
+                self.promised.retain(|promised| *promised != port);
+            }
+        }
+    }
+
+    /// Turns among the flows of a priority, until all have what they may have or the MAP is full.
+    fn take_turns(&mut self, priority: usize, now: Time, framing: &Framing, ports: &mut [Port]) {
+        while let Some(&port) = self.rings[priority].front() {
+            let flow = &mut ports[port as usize];
+            let need = flow.need(now);
+            if need == 0 {
+                flow.deficit = 0;
+                self.rings[priority].pop_front();
+                self.served.push(port);
+                continue;
+            }
+            if flow.deficit == 0 {
+                flow.deficit = self.quantum;
+            }
+            let wanted = need.min(flow.deficit);
+            let given = self.give(port, wanted, framing, flow);
+            flow.deficit -= given;
+            if given < wanted {
+                return;
+            }
+            if flow.deficit == 0 {
+                self.rings[priority].rotate_left(1);
+            }
+        }
+    }
+
+    /// Grants so many bytes more, or as many as there is room for; gives their number.
+    fn give(&mut self, port: u32, wanted: u64, framing: &Framing, flow: &mut Port) -> u64 {
+        let before = framing.minislots_for(flow.in_map);
+        let room = before + self.left;
+        let mut bytes = flow.in_map + wanted;
+        if framing.minislots_for(bytes) > room {
+            bytes = framing.bytes_in(room).max(flow.in_map);
+        }
+        let given = bytes - flow.in_map;
+        if given > 0 {
+            if flow.in_map == 0 {
+                self.granted.push(port);
+            }
+            flow.in_map = bytes;
+            self.left = room - framing.minislots_for(bytes);
+        }
+        given
+    }
+}
