@@ -284,9 +284,7 @@ DEFINITIONS = (
         "queue_delay", "ms", "Series: mean sojourn time of the packets that left in the interval."
     ),
     Definition("utilisation", "%", "Series: share of the channel's minislots that were granted."),
-    Definition(
-        "request_collisions", "requests", "Series: requests that collided in the interval."
-    ),
+    Definition("request_collisions", "requests", "Series: requests that collided in the interval."),
     Definition("queue_bytes", "B", "Series: bytes in the queue at the end of the interval."),
     Definition(
         "queue_packets", "packets", "Series: packets in the queue at the end of the interval."
