@@ -36,13 +36,20 @@ TABLES = [
     "qualities",
     "connections",
     "service_flows",
-    "channels",
     "queues",
     "pages",
     "latencies",
     "series",
     "packets",
 ]
+
+
+def test_a_shared_channel_has_a_row() -> None:
+    shared = sojourn.run(HOME.with_name("neighbourhood.toml"), duration_s=1)
+    rows = shared.channels.to_pylist()
+    assert {row["channel"] for row in rows} == {"upstream"}
+    assert all(0 < row["utilisation_percent"] < 100 for row in rows)
+    assert all(0 < row["collisions"] < row["contention_requests"] for row in rows)
 
 
 @pytest.mark.parametrize("table", TABLES)
