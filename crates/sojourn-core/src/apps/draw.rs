@@ -41,6 +41,14 @@ pub enum Draw {
 }
 
 impl Draw {
+    /// Its mean.
+    pub fn mean(&self) -> f64 {
+        match *self {
+            Self::Constant { value } => value,
+            Self::Exponential { mean } | Self::Pareto { mean, .. } => mean,
+        }
+    }
+
     fn value(&self, rng: &mut Rng) -> f64 {
         match *self {
             Self::Constant { value } => value,

@@ -261,8 +261,8 @@ pub trait AppParameters {
     fn servers(&self) -> Vec<(String, &str)>;
     /// TCP options of its own.
     fn tcp(&self) -> Option<&TcpOptions>;
-    /// What the studies' ns-2 ran it on, where that is not the dialect's default.
-    fn tcp_in_ns2(&self) -> TcpOptions {
+    /// What it runs on by its source, where that is not the dialect's default.
+    fn usual_tcp(&self, _dialect: Dialect) -> TcpOptions {
         TcpOptions::default()
     }
     /// Bytes on the wire of its largest datagram, 0 if it sends none.
@@ -349,10 +349,8 @@ impl AppSpec {
 
     /// TCP of its connections in a scenario with these options and this dialect.
     pub fn tcp_config(&self, base: &TcpOptions, dialect: Dialect) -> Config {
-        let mut options = self.tcp().map_or_else(|| base.clone(), |own| own.or(base));
-        if options.dialect.unwrap_or(dialect) == Dialect::Ns2 {
-            options = options.or(&self.tcp_in_ns2());
-        }
-        options.resolve(dialect)
+        let options = self.tcp().map_or_else(|| base.clone(), |own| own.or(base));
+        let usual = self.usual_tcp(options.dialect.unwrap_or(dialect));
+        options.or(&usual).resolve(dialect)
     }
 }

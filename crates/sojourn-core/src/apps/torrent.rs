@@ -20,7 +20,9 @@ use super::agenda::Agenda;
 use super::stream::Way;
 use super::{App, AppParameters, Command, ConnectionId, Desk, Done, End, Event, Model, Quality};
 use crate::engine::rng::Rng;
+use crate::scenario::Dialect;
 use crate::tcp::TcpOptions;
+use crate::tcp::cc::{CongestionSpec, ledbat};
 use crate::units::{BitRate, Time};
 
 /// Bytes that a peer asks for at a time: 2^14 (BitTorrent's BEP 3, "peer messages").
@@ -93,6 +95,12 @@ impl AppParameters for Parameters {
 
     fn tcp(&self) -> Option<&TcpOptions> {
         Some(&self.tcp)
+    }
+
+    /// White & Rice 2013 §3.6, White 2014 §2.2.1: LEDBAT.
+    fn usual_tcp(&self, _dialect: Dialect) -> TcpOptions {
+        let ledbat = CongestionSpec::Ledbat(ledbat::Parameters::default());
+        TcpOptions { congestion_control: Some(ledbat), ..TcpOptions::default() }
     }
 
     fn quality(&self) -> Quality {

@@ -27,6 +27,7 @@ use super::{
     App, AppParameters, Command, ConnectionId, Desk, Done, End, Event, Model, Quality, Viewing,
 };
 use crate::engine::rng::Rng;
+use crate::scenario::Dialect;
 use crate::tcp::TcpOptions;
 use crate::units::Time;
 
@@ -179,8 +180,11 @@ impl AppParameters for Parameters {
     }
 
     /// Hong 2015 §4.1: FullTCP/Sack in the experiments with video.
-    fn tcp_in_ns2(&self) -> TcpOptions {
-        TcpOptions::full_sack()
+    fn usual_tcp(&self, dialect: Dialect) -> TcpOptions {
+        match dialect {
+            Dialect::Ns2 => TcpOptions::full_sack(),
+            Dialect::Rfc => TcpOptions::default(),
+        }
     }
 
     fn quality(&self) -> Quality {

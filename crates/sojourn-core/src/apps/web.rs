@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::agenda::Agenda;
 use super::{App, AppParameters, Command, Desk, Done, End, Event, Model, Quality};
 use crate::engine::rng::Rng;
+use crate::scenario::Dialect;
 use crate::tcp::TcpOptions;
 use crate::units::Time;
 
@@ -210,8 +211,11 @@ impl AppParameters for Parameters {
 
     /// White & Padden 2012 table 1: BSD TCP with SACK, which in ns-2 is FullTcp/Sack. Its page load
     /// time leaves no room for Nagle's algorithm: docs/transport.md.
-    fn tcp_in_ns2(&self) -> TcpOptions {
-        TcpOptions { nagle: Some(false), ..TcpOptions::full_sack() }
+    fn usual_tcp(&self, dialect: Dialect) -> TcpOptions {
+        match dialect {
+            Dialect::Ns2 => TcpOptions { nagle: Some(false), ..TcpOptions::full_sack() },
+            Dialect::Rfc => TcpOptions::default(),
+        }
     }
 
     fn quality(&self) -> Quality {

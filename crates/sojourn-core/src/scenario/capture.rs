@@ -137,11 +137,15 @@ impl Reader {
             _ => parse_pcap_frame,
         };
         let tick = if header.is_nanosecond_precision() { 1000 } else { 1_000_000 };
+        let is_torn = |fraction: u32| i128::from(fraction) * tick >= PS_PER_SECOND;
         // The upper half has flags (section 4 of the draft).
         let linktype = Linktype(header.network.0 & 0xffff);
         while !rest.is_empty() {
             let (after, frame) =
                 parse_frame(rest).map_err(|error| self.torn(error.is_incomplete()))?;
+            if is_torn(frame.ts_usec) {
+                return Err(self.torn(false));
+            }
             let at = i128::from(frame.ts_sec) * PS_PER_SECOND + i128::from(frame.ts_usec) * tick;
             self.put(at, frame.origlen, linktype)?;
             rest = after;

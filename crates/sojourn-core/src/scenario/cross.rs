@@ -373,9 +373,18 @@ fn by_itself(app: &AppSpec, path: &str) -> Result<(), Fault> {
             ascending(&format!("{path}.mean_mbps"), &on_off.mean_mbps, "the bounds of a range")?;
             ascending(&format!("{path}.on_s"), &on_off.on_s, "the bounds of a range")
         }
-        AppSpec::Web(_) | AppSpec::WebSessions(_) | AppSpec::Torrent(_) | AppSpec::Replay(_) => {
+        AppSpec::WebSessions(sessions) => {
+            for (key, draw) in
+                [("objects", &sessions.objects), ("object_units", &sessions.object_units)]
+            {
+                if draw.mean() == 0.0 {
+                    let message = "found 0 in the mean; allowed: more than 0";
+                    return Err(Fault::new(format!("{path}.{key}"), message));
+                }
+            }
             Ok(())
         }
+        AppSpec::Web(_) | AppSpec::Torrent(_) | AppSpec::Replay(_) => Ok(()),
     }
 }
 
@@ -396,7 +405,13 @@ fn pause(path: &str, pause_s: Option<f64>, file_bytes: Option<u64>) -> Result<()
 }
 
 fn levels_and_buffer(video: &video::Parameters, path: &str) -> Result<(), Fault> {
-    ascending(&format!("{path}.ladder_mbps"), &video.ladder_mbps, "levels")?;
+    for (i, pair) in video.ladder_mbps.windows(2).enumerate() {
+        if pair[1] <= pair[0] {
+            let message =
+                format!("found {}; allowed: more than {}, as levels ascend", pair[1], pair[0]);
+            return Err(Fault::new(format!("{path}.ladder_mbps.{}", i + 1), message));
+        }
+    }
     let levels = video.ladder_mbps.len();
     if video.first_level as usize > levels {
         let message =
@@ -441,6 +456,15 @@ fn tcp(scenario: &Scenario, app: &AppSpec, own: &TcpOptions, path: &str) -> Resu
         let message = "found full_sack, an agent of ns-2; allowed: sack, newreno, reno, or \
                        dialect ns2";
         return Err(Fault::new(path, message));
+    }
+    if config.is_full() && !matches!(config.congestion_control, CongestionSpec::Reno(_)) {
+        let path = words::join(&place(own.congestion_control.is_some()), "congestion_control");
+        let message = "found another than reno; allowed: reno, the only one that full_sack has";
+        return Err(Fault::new(path, message));
+    }
+    if own.nagle.is_some() && !config.is_full() {
+        let message = "found without recovery full_sack; allowed: only with it";
+        return Err(Fault::new(format!("{path}.tcp.nagle"), message));
     }
     let header = u64::from(config.header);
     let largest = u64::from(LARGEST_PACKET);

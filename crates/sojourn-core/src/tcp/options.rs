@@ -128,7 +128,11 @@ impl TcpOptions {
         let ns2 = dialect == Dialect::Ns2;
         let recovery = self.recovery.unwrap_or_default();
         let by_dialect = |rfc: f64, in_ns2: f64| if ns2 { in_ns2 } else { rfc };
-        let congestion_control = self.congestion_control.clone().unwrap_or_default();
+        let usual = match recovery {
+            Recovery::FullSack => CongestionSpec::Reno(reno::Parameters {}),
+            _ => CongestionSpec::default(),
+        };
+        let congestion_control = self.congestion_control.clone().unwrap_or(usual);
         let is_ledbat = matches!(congestion_control, CongestionSpec::Ledbat(_));
         let timestamps = self.timestamps.unwrap_or(!ns2 || is_ledbat);
         let option_bytes = match (timestamps, ns2) {

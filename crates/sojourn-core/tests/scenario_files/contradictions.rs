@@ -208,7 +208,7 @@ fn ranges_and_levels_that_do_not_ascend() {
     };
     assert_eq!(
         film("ladder_mbps = [1, 3, 2]"),
-        "ladder_mbps.2: found 2; allowed: 3 or more, as levels ascend"
+        "ladder_mbps.2: found 2; allowed: more than 3, as levels ascend"
     );
     assert_eq!(
         film("ladder_mbps = []"),
@@ -219,6 +219,25 @@ fn ranges_and_levels_that_do_not_ascend() {
         film("buffer_s = 7.5"),
         "buffer_s: found 7.5, which holds 1 of segment_s; allowed: 2 of them or more, by \
          start_segments"
+    );
+}
+
+#[test]
+fn what_ns2s_two_way_agent_does_not_have() {
+    let full = ["dialect=ns2", "tcp.recovery=full_sack"];
+    only(SMALL, &full);
+    let cubic = "tcp.congestion_control.kind=cubic";
+    assert_eq!(
+        refusal_of(&[full[0], full[1], cubic]),
+        format!(
+            "--set {cubic}: tcp.congestion_control: found another than reno; allowed: reno, the only \
+             one that full_sack has"
+        )
+    );
+    assert_eq!(
+        refusal_of(&["traffic.upload.tcp.nagle=true"]),
+        "--set traffic.upload.tcp.nagle=true: traffic.upload.tcp.nagle: found without recovery \
+         full_sack; allowed: only with it"
     );
 }
 
