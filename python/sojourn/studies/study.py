@@ -46,10 +46,12 @@ class Case:
     """Keep what is measured over time."""
     packets: bool = False
     """Keep the fate of every packet; the scenario must ask for it."""
+    latencies: bool = False
+    """Keep the distributions of latency."""
 
     def task(self, seed: int, duration_scale: float) -> Task:
         """The run with this seed, its duration scaled."""
-        tables = [name for name in ("series", "packets") if getattr(self, name)]
+        tables = [name for name in ("series", "packets", "latencies") if getattr(self, name)]
         scaled = {**self.scenario, "duration_s": self.scenario["duration_s"] * duration_scale}
         return task(scaled, seed=seed, tables=tables)
 
