@@ -35,6 +35,11 @@ class Row(NamedTuple):
         """What names the cell."""
         return tuple(str(getattr(self, key)) for key in KEYS)
 
+    @property
+    def is_background(self) -> bool:
+        """Does it tell what others measured, or what is aimed at? Then no run gives it."""
+        return self.experiment in ("cited", "criterion")
+
 
 @dataclass(frozen=True)
 class Case:
