@@ -1,4 +1,4 @@
-"""White & Rice 2013: three queue managers in a DOCSIS 3.0 modem, under 17 loads and three channels."""
+"""White & Rice 2013: three queue managers in a DOCSIS 3.0 modem, under 17 loads."""
 
 from ..study import Study
 from .cells import UNPUBLISHED, cases_of, value_of

@@ -1,8 +1,8 @@
 """The runs of White & Rice 2013: 5 schemes, 17 traffic scenarios, 3 levels of congestion.
 
-The body of table 2 is lost. What stands here as its scenarios is deduced: from what the text says of
-the groups (§3.7, §4.1.1, §4.2), the examples in the slides, and White & Padden 2012, whose cases come in
-pairs of a short and a long round trip. `CHOICES` tells which of them are guesses.
+The body of table 2 is lost. What stands here as its scenarios is deduced: from what the text says
+of the groups (§3.7, §4.1.1, §4.2), the examples in the slides, and White & Padden 2012, whose cases
+come in pairs of a short and a long round trip. `CHOICES` tells which of them are guesses.
 """
 
 from collections.abc import Mapping
@@ -75,8 +75,11 @@ class Traffic:
         return self.voip + 24 * self.web + self.connections
 
 
-def _pair(*traffic: Any, **more: Any) -> list[Traffic]:
-    return [Traffic(*traffic, rtt_ms=rtt_ms, **more) for rtt_ms in (20, 100)]
+def _pair(
+    group: str, voip: int, web: int, upload: str, connections: int, cbr: bool = False
+) -> list[Traffic]:
+    """At the short and the long round trip."""
+    return [Traffic(group, voip, web, upload, connections, rtt_ms, cbr) for rtt_ms in (20, 100)]
 
 
 TRAFFIC = dict(

@@ -87,7 +87,7 @@ _OF_RUN: Mapping[str, Callable[[StoredRun], Distribution]] = {
 
 
 def distribution(what: str, scheme: str, cells: Iterable[Cell], runs: Runs) -> Distribution:
-    """`latency`, `loss`, `plt` or `mos`: all of a cell together, the cells weighted evenly (§4.1.1)."""
+    """`latency`, `loss`, `plt` or `mos`: a cell's all together, cells weighted evenly (§4.1.1)."""
     of_run = _OF_RUN[what]
     return evenly(pooled(map(of_run, runs_of(scheme, cell, runs))) for cell in cells)
 
@@ -262,7 +262,8 @@ def _loss(row: Row, runs: Runs) -> float:
     if "ftp" in keys:
         return statistics.fmean(losses(row.scheme, runs, _TEN_FTPS).values())
     if "bittorrent" in keys:
-        return (min, max)[row.turn](losses(row.scheme, runs, _SWARMS).values())
+        found = losses(row.scheme, runs, _SWARMS).values()
+        return min(found) if row.turn == 0 else max(found)
     cells = cells_of_grid(**keys)
     return statistics.fmean(
         statistics.fmean(map(call_loss_percent, runs_of(row.scheme, cell, runs))) for cell in cells
@@ -311,11 +312,15 @@ def _voice(row: Row, runs: Runs) -> float | None:
     points = voice_points(runs)
     near = [point for point in points if point[0] <= 177]
     far = [point for point in points if point[0] > 178]
+    if min(len(near), len(far)) < 2:
+        return None
     match row.metric:
         case "mos_max":
-            return max(point[2] for point in points)
+            return points[0][2]
         case "latency_knee":
-            slopes = [np.polyfit([p[0] for p in side], [p[1] for p in side], 1) for side in (near, far)]
+            slopes = [
+                np.polyfit([p[0] for p in side], [p[1] for p in side], 1) for side in (near, far)
+            ]
             return float((slopes[0][1] - slopes[1][1]) / (slopes[1][0] - slopes[0][0]))
     side = near if row.load == "latency<177ms" else far
     (start, _, high), (end, _, low) = side[0], side[-1]
@@ -347,7 +352,7 @@ def burst_end(rate: Numbers) -> int:
 
 
 def dip(rate: Numbers) -> tuple[int, float] | None:
-    """After the peak rate was first reached and before the burst is over: where the least is, and it.
+    """Between the peak rate and the end of the burst: where the least rate is, and it.
 
     Smoothed over 300 ms, since between one burst of a window and the next the link may be idle.
     """
@@ -377,7 +382,7 @@ def second_drop(rate: Numbers) -> float | None:
 
 def _short(row: Row, runs: Runs) -> float | None:
     run = runs[short(row.scheme).name]
-    time, rate = short_rate(row.scheme, runs)
+    _, rate = short_rate(row.scheme, runs)
     match row.metric:
         case "time_to_peak_rate":
             reached: float | None = run.flow("ftp", "up")["time_to_peak_rate_s"]
@@ -487,9 +492,20 @@ _MARGINS = [
 ]
 
 UNPUBLISHED = tuple(
-    Row("white2013", "grids", "grid", scheme, f"rf={rf}:traffic={traffic}", *names, "", unit, "")
+    Row(
+        "white2013",
+        "grids",
+        "grid",
+        scheme,
+        f"rf={rf}:traffic={traffic}",
+        flow,
+        metric,
+        "",
+        unit,
+        "",
+    )
     for scheme in SCHEMES
     for rf, traffic in _MARGINS
-    for *names, unit in _GRID_METRICS
+    for flow, metric, unit in _GRID_METRICS
 )
 """The grids of 3 x 3 cells and their summaries, printed as figures alone, which are lost."""

@@ -22,9 +22,7 @@ _AQMS = SCHEMES[2:]
 _DROP_TAIL = SCHEMES[:2]
 
 
-def _grid(
-    cells: Cells, metric: str, scheme: str, rf: str = "all", traffic: str = "all"
-) -> float:
+def _grid(cells: Cells, metric: str, scheme: str, rf: str = "all", traffic: str = "all") -> float:
     load = f"rf={rf}:traffic={traffic}"
     return cells.one(metric, table="grids", scheme=scheme, load=load)
 
@@ -114,7 +112,9 @@ def _swarms(cells: Cells, runs: Runs) -> Verdict:
         for kind in ("bittorrent", "ftp")
     )
     bins = cells.one("best_subflow_count")
-    numbers = f"loss {swarm:.1f} % with BitTorrent, {ftp:.1f} % with uploads; best of {bins:.0f} bins"
+    numbers = (
+        f"loss {swarm:.1f} % with BitTorrent, {ftp:.1f} % with uploads; best of {bins:.0f} bins"
+    )
     return Verdict(swarm > ftp and bins == 32, numbers)
 
 
@@ -128,7 +128,9 @@ def _sfq_loss(cells: Cells, runs: Runs) -> Verdict:
     light, moderate = (
         _grid(cells, "loss_mean", "SFQ-CoDel", traffic=group) for group in ("light", "moderate")
     )
-    ends = [cells.one("loss", turn, load="traffic=heavy:voip=4:web=1:bittorrent=32") for turn in (0, 1)]
+    ends = [
+        cells.one("loss", turn, load="traffic=heavy:voip=4:web=1:bittorrent=32") for turn in (0, 1)
+    ]
     ten = cells.one("loss", load="traffic=heavy:voip=4:web=4:ftp=10")
     holds = max(light, moderate) < 0.01 and 3 < ten < 8 and ends[0] > 5 and ends[1] > 20
     numbers = f"light {light:.3f}, moderate {moderate:.3f}, ten uploads {ten:.1f}, "
@@ -237,14 +239,18 @@ def _pie_alone(cells: Cells, runs: Runs) -> Verdict:
     later = float(rate[lowest[0] :].max())
     swing = [float(np.std(each[burst_end(each) + 10 :])) for each in (rate, codel)]
     holds = lowest[1] < 4 and again is not None and later < 18 and swing[0] > swing[1]
-    numbers = f"down to {lowest[1]:.1f}, cut again at {again or 0:.1f}, then up to {later:.1f} Mbps; "
+    numbers = (
+        f"down to {lowest[1]:.1f}, cut again at {again or 0:.1f}, then up to {later:.1f} Mbps; "
+    )
     return Verdict(holds, numbers + f"to and fro {swing[0]:.1f}, CoDel {swing[1]:.1f} Mbps")
 
 
 def _long_run(cells: Cells, runs: Runs) -> Verdict:
     rates = _by_scheme(cells, "throughput")
     holds = rates["BufferBloat"] >= max(rates.values()) * 0.995
-    return Verdict(holds and min(rates.values()) > 0.9 * max(rates.values()), _listed(rates, 2) + " Mbps")
+    return Verdict(
+        holds and min(rates.values()) > 0.9 * max(rates.values()), _listed(rates, 2) + " Mbps"
+    )
 
 
 def _summary(cells: Cells, runs: Runs) -> Verdict:
@@ -262,25 +268,46 @@ def _summary(cells: Cells, runs: Runs) -> Verdict:
 
 
 _TESTS: tuple[tuple[str, Callable[[Cells, Runs], Verdict]], ...] = (
-    ("Drop-tail's greatest latency is the buffer over the rate, 2 and 3 times that if congested.", _depths),
+    (
+        "Drop-tail's greatest latency is its buffer over the rate; 2 and 3 times if congested.",
+        _depths,
+    ),
     ("The AQMs' latency changes much less with congestion than drop-tail's.", _robust),
     ("Drop-tail's latency leans on its greatest, but for BufferBloat beside LEDBAT.", _leans),
     ("Single queues have a floor of 5 to 6 ms.", _floor),
     ("SFQ-CoDel reaches 1 to 2 ms and is below 5 ms for about 80 % of packets.", _other_grants),
-    ("SFQ-CoDel is fastest in most cells, but ends worse than CoDel and PIE when heavy.", _crossing),
+    (
+        "SFQ-CoDel is fastest in most cells, but ends worse than CoDel and PIE when heavy.",
+        _crossing,
+    ),
     ("That is worst with BitTorrent, and 32 is the best number of sub-flows.", _swarms),
     ("Loss is low for PIE and drop-tail, moderate for CoDel.", _low_loss),
-    ("SFQ-CoDel loses nothing when light or moderate, 5 % of 110 flows, 9 to 34 % beside BitTorrent.", _sfq_loss),
-    ("Only SFQ-CoDel and PIE lose over 20 %, in the most severe BitTorrent scenario; none 50 %.", _bounds),
+    (
+        "SFQ-CoDel loses nothing but when heavy: 5 % of 110 flows, 9 to 34 % beside BitTorrent.",
+        _sfq_loss,
+    ),
+    (
+        "Only SFQ-CoDel and PIE lose over 20 %, in the most severe BitTorrent scenario; none 50 %.",
+        _bounds,
+    ),
     ("Latency ranks BufferBloat, Buffer Control, CoDel and PIE, SFQ-CoDel.", _ranks),
     ("Only SFQ-CoDel has both 20 ms and very low loss, when light or moderate.", _strict),
     ("Pages gain from Buffer Control and every AQM; SFQ-CoDel and PIE are best.", _pages),
     ("Fewest pages are loaded in the moderate group.", _page_counts),
-    ("Voice: poor under BufferBloat, fragile under Buffer Control, fair under CoDel, good under PIE.", _voice),
-    ("An upload alone: BufferBloat 20 then 5 Mbps; Buffer Control needs 15 s to 20 Mbps.", _drop_tail_alone),
+    (
+        "Voice: poor under BufferBloat, fragile under Buffer Control, good under the AQMs.",
+        _voice,
+    ),
+    (
+        "An upload alone: BufferBloat 20 then 5 Mbps; Buffer Control needs 15 s to 20 Mbps.",
+        _drop_tail_alone,
+    ),
     ("CoDel and SFQ-CoDel: a dip to 12 Mbps, and variation after the burst.", _codel_alone),
     ("PIE: down to 1 Mbps, cut again near 12, never 20 again, more swings than CoDel.", _pie_alone),
     ("In the long run all have about the same throughput, BufferBloat slightly more.", _long_run),
-    ("Buffer Control cuts latency 10 to 20 and pages 3 to 6 times, SFQ-CoDel up to 200 and 10.", _summary),
+    (
+        "Buffer Control cuts latency 10 to 20 and pages 3 to 6 times, SFQ-CoDel up to 200 and 10.",
+        _summary,
+    ),
 )
 CLAIMS = tuple(Claim(number, *claim) for number, claim in enumerate(_TESTS, 1))

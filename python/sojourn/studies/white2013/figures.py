@@ -1,7 +1,7 @@
 """The figures of White & Rice 2013: grids of distributions, and one upload alone.
 
-All are lost. Figures 12 to 14, 22 to 24 are named in the text; "the next 3 figures" of §4.1.2 are taken
-as 15 to 17, those of §4.3 and §4.4 in order as 25 to 27 and 28.
+All are lost. Figures 12 to 14 and 22 to 24 are named in the text; "the next 3 figures" of §4.1.2
+are taken as 15 to 17, those of §4.3 and §4.4 in order as 25 to 27 and 28.
 """
 
 from collections.abc import Iterable
@@ -18,7 +18,9 @@ _LABELS = {
     "mos": ("mean opinion score", "calls (%)", "linear"),
 }
 
-_GRID = {f"congestion {rf}, {group} traffic": cells_of_grid(rf, group) for rf in RF for group in GROUPS}
+_GRID = {
+    f"congestion {rf}, {group} traffic": cells_of_grid(rf, group) for rf in RF for group in GROUPS
+}
 _MARGINS = {
     title: cells
     for rf, group in zip(RF, GROUPS, strict=True)

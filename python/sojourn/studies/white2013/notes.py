@@ -5,16 +5,16 @@ from ..study import Choice, Remark
 CHOICES = (
     Choice(
         "The 17 scenarios",
-        "light: 1 idle; 2, 3 one endless upload; 4, 5 one bursty; 6, 7 one endless, 4 web, 4 voice. "
-        "Moderate: 8, 9 five repeated uploads; 10, 11 the same with datagrams. Heavy: 12, 13 five "
-        "repeated, 4 web, 4 voice; 14, 15 ten of them; 16, 17 BitTorrent, 1 web, 4 voice. Of each pair "
-        "the first at 20, the second at 100 ms",
-        "The table is lost. 1, 2, 8, 10, 14, 16 are in the slides; pairs of round trips are those of "
+        "Light: 1 idle; 2, 3 one endless upload; 4, 5 one bursty; 6, 7 one endless, 4 web, 4 "
+        "voice. Moderate: 8, 9 five repeated uploads; 10, 11 the same with datagrams. Heavy: 12, "
+        "13 five repeated, 4 web, 4 voice; 14, 15 ten of them; 16, 17 BitTorrent, 1 web, 4 voice. "
+        "Of each pair the first at 20, the second at 100 ms",
+        "The table is lost. 1, 2, 8, 10, 14, 16 are in the slides; pairs of round trips are in "
         "White and Padden 2012, and White 2014 says that its predecessor had them; 4, 5 are its "
         "bursty cases. Seven light scenarios are one without an upload and three pairs; that the "
-        "third has 4 web clients follows from §4.2, that it has 4 voice from White 2014, where 4 web "
-        "clients go with 4 voice. 12 to 15 follow from the rule for heavy traffic and from 60 to 110 "
-        "sessions. That BitTorrent comes at two round trips, and ten uploads do, is a guess.",
+        "third has 4 web clients follows from §4.2, its 4 voice from White 2014, where 4 web "
+        "clients go with 4 voice. 12 to 15 follow from the rule for heavy traffic and from 60 to "
+        "110 sessions. That BitTorrent comes at two round trips, and ten uploads do, is a guess.",
     ),
     Choice(
         "Order of the channel's levels",
@@ -24,22 +24,30 @@ CHOICES = (
     Choice(
         "What latency is",
         "one way from the home to a peer at the CMTS, the cable's 1 ms included",
-        "A floor of 5 to 6 ms for a request and grant of 4 ms or more, and of 1 to 2 ms for a packet "
-        "that leaves in another flow's grant (§4.1.1), have 1 ms in them.",
+        "A floor of 5 to 6 ms for a request and grant of 4 ms or more, and of 1 to 2 ms for a "
+        "packet that leaves in another flow's grant (§4.1.1), have 1 ms in them.",
     ),
-    Choice("Weights within a cell of the grids", "every packet, page or call the same", "§4.2: the "
-           "legends tell how many page loads are in a curve."),
-    Choice('"Up to" and ranges of ratios', "best of the nine cells; their middle half", "Of medians, "
-           "as in the study of 2012."),
-    Choice("PIE's burst allowance and rate threshold", "100 ms; 10 000 bytes", "PIE's ns-2 scripts."),
+    Choice(
+        "Weights within a cell of the grids",
+        "every packet, page or call the same",
+        "§4.2: the legends tell how many page loads are in a curve.",
+    ),
+    Choice(
+        '"Up to" and ranges of ratios',
+        "best of the nine cells; their middle half",
+        "Of medians, as in the study of 2012.",
+    ),
+    Choice(
+        "PIE's burst allowance and rate threshold", "100 ms; 10 000 bytes", "PIE's ns-2 scripts."
+    ),
     Choice("CoDel", "the ns-2 code of 2012-13", "The study's simulator and time."),
     Choice("Target of LEDBAT", "100 ms", "§4.1.1: it backs off at delays of that order; RFC 6817."),
     Choice(
         "The upload alone",
         "Reno with SACK, at 100 ms",
-        "Slow growth to 20 Mbps in 15 s needs a long round trip: a segment each 20 ms would take less "
-        "than a second. Dips to 12 of 20 Mbps are one halving; without SACK several losses of a "
-        "window end in a timeout and below 1 Mbps.",
+        "Slow growth to 20 Mbps in 15 s needs a long round trip: with a segment more every 20 ms "
+        "it takes a second. Of Windows and Mac OS X, of which White 2014 §5.3 thinks, both have "
+        "SACK.",
     ),
     Choice("Start of several web clients", "within 5 s", "The pause between two pages."),
     Choice("Files, connections, web, timestamps", "as in White and Padden 2012", "§3.6."),

@@ -62,7 +62,7 @@ def cases_under(scheme: str) -> list[Case]:
 
 
 def distribution(what: str, scheme: str, runs: Runs) -> Distribution:
-    """`latency` (ms), `loss` (%), `plt` (s) or `mos` over all conditions, weighted evenly (§5.1)."""
+    """`latency` (ms), `loss` (%), `plt` (s) or `mos` over all conditions, evenly (§5.1)."""
     return evenly(OF_RUN[what](runs[case.name]) for case in cases_under(scheme))
 
 
@@ -231,7 +231,9 @@ def _first_jump() -> float:
 
 
 def _share_of_link(row: Row, runs: Runs) -> float:
-    levels: Sequence[float] = tracking(True, EXTREME).scenario["upstream"]["congestion"]["levels_mbps"]
+    levels: Sequence[float] = tracking(True, EXTREME).scenario["upstream"]["congestion"][
+        "levels_mbps"
+    ]
     return 100 * statistics.fmean(levels) / SUSTAINED_MBPS
 
 
@@ -288,8 +290,8 @@ def value_of(row: Row, runs: Runs) -> float | None:
 
 def _rows(table: str, load: str, scheme: str, metrics: Iterable[tuple[str, str, str]]) -> list[Row]:
     return [
-        Row("white2014", table, "aqm", scheme, load, *names, "", unit, "")
-        for *names, unit in metrics
+        Row("white2014", table, "aqm", scheme, load, flow, metric, "", unit, "")
+        for flow, metric, unit in metrics
     ]
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ...report.curves import series_of
+from ...report.curves import Numbers, series_of
 from ..mixture import call_latencies, call_loss_percent
 from ..study import Cells, Claim, Runs, Verdict
 from . import derandomiser, rates
@@ -69,7 +69,7 @@ def _rates(rtt_ms: int, at_s: float, runs: Runs) -> dict[str, float]:
     found = {}
     for name in SCHEMES:
         time, mean = mean_rates(name, rtt_ms, runs)
-        found[name] = float(mean[min(np.searchsorted(time, at_s), len(mean) - 1)])
+        found[name] = float(mean[time <= at_s][-1])
     return found
 
 
@@ -125,15 +125,17 @@ def _recovery(cells: Cells, runs: Runs) -> Verdict:
 
 def _request_grant(cells: Cells, runs: Runs) -> Verdict:
     low, high = (cells.one("request_grant_latency", turn) for turn in (0, 1))
-    return Verdict(3.5 <= low and high <= 8.5, f"{low:.1f} to {high:.1f} ms")
+    return Verdict(low >= 3.5 and high <= 8.5, f"{low:.1f} to {high:.1f} ms")
 
 
 def _clusters(cells: Cells, runs: Runs) -> Verdict:
     mode, swing = cells.one("run_length_mode"), cells.one("common_deviation")
-    return Verdict(mode == 1 and swing >= 40, f"mode {mode:.0f}; one count in ten is {swing:.0f} % off")
+    return Verdict(
+        mode == 1 and swing >= 40, f"mode {mode:.0f}; one count in ten is {swing:.0f} % off"
+    )
 
 
-def _deviation(pmf: np.ndarray) -> float:  # type: ignore[type-arg]
+def _deviation(pmf: Numbers) -> float:
     k = np.arange(len(pmf))
     return float(np.sqrt(pmf @ (k - pmf @ k) ** 2) / (pmf @ k))
 
@@ -141,7 +143,9 @@ def _deviation(pmf: np.ndarray) -> float:  # type: ignore[type-arg]
 def _narrow(cells: Cells, runs: Runs) -> Verdict:
     evened = _deviation(derandomiser.drop_count_pmf(derandomiser.P, derandomiser.PACKETS))
     plain = np.sqrt(9.9) / 10
-    numbers = f"standard deviation over mean {100 * evened:.0f} %, {100 * plain:.0f} % of plain drops"
+    numbers = (
+        f"standard deviation over mean {100 * evened:.0f} %, {100 * plain:.0f} % of plain drops"
+    )
     return Verdict(evened < plain, numbers)
 
 
@@ -193,17 +197,26 @@ def _step(cells: Cells, runs: Runs) -> Verdict:
 
 
 _TESTS: tuple[tuple[str, Callable[[Cells, Runs], Verdict]], ...] = (
-    ("The 90 % quantile of latency: SFQ < single-queue AQMs < Buffer Control < BufferBloat.", _order),
+    (
+        "The 90 % quantile of latency: SFQ < single-queue AQMs < Buffer Control < BufferBloat.",
+        _order,
+    ),
     ("CoDel and PIE have much the same latency, CoDel-DT slightly less.", _alike),
     ("The SFQ schemes lose no voice or gaming packet in any condition.", _no_loss),
     ("Of the single-queue AQMs PIE loses least, CoDel a little more, CoDel-DT most.", _loss_order),
     ("Voice stays near 4.4 everywhere but under BufferBloat.", _good_calls),
     ("Pages: the AQMs are fastest, then Buffer Control, then BufferBloat.", _pages),
-    ("In the long term all reach the same throughput, most clearly at short round trips.", _long_term),
+    (
+        "In the long term all reach the same throughput, most clearly at short round trips.",
+        _long_term,
+    ),
     ("Two TCPs at 20 ms, mean of 10 s: all AQMs are nearly identical.", _nearest),
     ("At 20 ms PIE is ahead of CoDel-DT in transfers of 2 to 7 s, else equal.", _at_20_ms),
     ("At 50 ms PIE is ahead from 7 to 18 s, then CoDel-DT.", _at_50_ms),
-    ("At 100 ms PIE is ahead for 20 s, then CoDel-DT no worse; at 200 ms PIE is worse.", _at_100_ms),
+    (
+        "At 100 ms PIE is ahead for 20 s, then CoDel-DT no worse; at 200 ms PIE is worse.",
+        _at_100_ms,
+    ),
     ("At 200 Mbps and 200 ms Reno needs about 360 s to recover from a halving.", _recovery),
     ("Request and grant add 4 to 8 ms.", _request_grant),
     ("Plain drops: a run length of 1 is likeliest, and swings of 50 % are common.", _clusters),

@@ -4,24 +4,44 @@ from ..study import Choice, Remark
 
 CHOICES = (
     Choice("Length of a run", "120 s", "One cycle of the channel's twelve changes; not said."),
-    Choice("Rows 1 to 4 of table 1", "as our copy reads them", "They are run together in the copy."),
-    Choice("Row 9: four web clients, one call", "as printed", "The study of 2013 has it the other way "
-           "round."),
-    Choice("Pause between files", "none; 16 s in row 5", "As in White and Padden 2012, whose bursty file "
-           "of 18.75 MB row 5 rounds; connections are kept."),
-    Choice("TCP", "uploads CUBIC; the TCP test Reno with SACK", "The method is that of 2013; §5.3 "
-           "explains the test by Reno."),
+    Choice(
+        "Rows 1 to 4 of table 1", "as our copy reads them", "They are run together in the copy."
+    ),
+    Choice(
+        "Row 9: four web clients, one call",
+        "as printed",
+        "The study of 2013 has it the other way round.",
+    ),
+    Choice(
+        "Pause between files",
+        "none; 16 s in row 5",
+        "As in White and Padden 2012, whose bursty file "
+        "of 18.75 MB row 5 rounds; connections are kept.",
+    ),
+    Choice(
+        "TCP",
+        "uploads CUBIC; the TCP test Reno with SACK",
+        "The method is that of 2013; §5.3 explains the test by Reno.",
+    ),
     Choice("Rate of a burst", "1 Gbps", "§7 has about that for DOCSIS 3.1."),
     Choice("Buffers of the queue managers", "250 ms at the sustained rate", "The default of §9."),
     Choice("Quantum of the SFQ schemes", "1514 bytes", "Not said; one packet."),
     Choice("CoDel-DT", "PIE's rate estimator, 6 ms off the target", "§4.3; CableLabs' ns-2 code."),
-    Choice("PIE", "RFC 8033 with the draft's rate estimator", "§6: some of the later changes were in "
-           "the plotted runs, the prediction from the token bucket was not."),
+    Choice(
+        "PIE",
+        "RFC 8033 with the draft's rate estimator",
+        "§6: some of the later changes were in "
+        "the plotted runs, the prediction from the token bucket was not.",
+    ),
     Choice("LEDBAT", "target 100 ms, half of the connections at each round trip", "As in 2013."),
     Choice("The page of 7 MB", "appendix A of 2012 times 9.766", "§2.2.1 has log-normal sizes."),
-    Choice("Better in figure 6", "by more than 2 %, over the longest stretch", "Print says so by eye."),
+    Choice(
+        "Better in figure 6", "by more than 2 %, over the longest stretch", "Print says so by eye."
+    ),
     Choice("Common deviation in figure 8", "that of one count in ten", "Print has it in words."),
-    Choice("Discontinuity in figure 16", "a jump of 5 % or more", "The least that an eye sees in it."),
+    Choice(
+        "Discontinuity in figure 16", "a jump of 5 % or more", "The least that an eye sees in it."
+    ),
     Choice("Latency", "one way to a peer at the CMTS, the cable's 1 ms included", "As in 2013."),
 )
 
