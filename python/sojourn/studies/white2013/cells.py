@@ -412,7 +412,7 @@ def _latency_full(row: Row, runs: Runs) -> float:
 
 def _arithmetic(row: Row, runs: Runs) -> float:
     return {
-        "buffer": QUEUES["BufferBloat"]["limit_bytes"] / 1024,
+        "buffer": float(QUEUES["BufferBloat"]["limit_bytes"]) / 1024,
         "runs": float(len(SCHEMES) * len(TRAFFIC) * len(RF)),
         "duration": DURATION_S / 3600,
         "fair_share_flow_limit": float(SUSTAINED_MBPS * 1000 // _CALL_KBPS),
