@@ -50,9 +50,24 @@ def _codel(target_ms: int, interval_ms: int) -> dict[str, Any]:
     }
 
 
-def _pie(target_ms: int) -> dict[str, Any]:
-    return {"kind": "pie", "target_ms": target_ms, "estimate": "draft_departure_rate"}
+RATE_BYTES = 62_500
+"""Over how much a departure rate is measured: what one MAP of 2 ms grants at most, at 250 Mbps."""
 
+
+def _pie(target_ms: int) -> dict[str, Any]:
+    return {
+        "kind": "pie_early",
+        "target_ms": target_ms,
+        "update_ms": 15,
+        "rate_threshold_bytes": RATE_BYTES,
+    }
+
+
+_CODEL_DT = {
+    "kind": "codel_dt",
+    "prediction": "departure_rate",
+    "rate_threshold_bytes": RATE_BYTES,
+}
 
 _SFQ = {"kind": "sfq", "bins": BINS}
 
@@ -60,7 +75,7 @@ QUEUES: Mapping[str, Mapping[str, Any]] = {
     "BufferBloat": _queue(),
     "BufferControl": {"limit_bytes": _limit_bytes(50)},
     "CoDel": _queue(law=_codel(20, 150)),
-    "CoDel-DT": _queue(law={"kind": "codel_dt", "prediction": "departure_rate"}),
+    "CoDel-DT": _queue(law=_CODEL_DT),
     "SFQ-CoDel": _queue(scheduler=_SFQ, law=_codel(50, 200)),
     "PIE": _queue(law=_pie(15)),
     "SFQ-PIE": _queue(scheduler={**_SFQ, "one_law": True}, law=_pie(45)),
