@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 import pyarrow.compute as pc
@@ -23,16 +23,17 @@ class Distribution:
     @staticmethod
     def of(values: Iterable[float], weights: Iterable[float] | None = None) -> "Distribution":
         """Values with weights, 1 each by default."""
-        unique, place = np.unique(np.fromiter(values, np.float64), return_inverse=True)
-        given = None if weights is None else np.fromiter(weights, np.float64)
-        return Distribution(unique, np.bincount(place, given, len(unique)).astype(np.float64))
+        return _sorted(
+            np.fromiter(values, np.float64),
+            None if weights is None else np.fromiter(weights, np.float64),
+        )
 
-    @property
+    @cached_property
     def total(self) -> float:
         """The weights' sum."""
         return float(self.weights.sum())
 
-    @property
+    @cached_property
     def share(self) -> Numbers:
         """For each value the share, 0 to 1, of what is no greater."""
         return np.cumsum(self.weights) / self.total
@@ -55,13 +56,18 @@ class Distribution:
         return np.array(quantiles, dtype=np.float64), 100 * shares[: len(quantiles)]
 
 
+def _sorted(values: Numbers, weights: Numbers | None) -> Distribution:
+    unique, place = np.unique(values, return_inverse=True)
+    return Distribution(unique, np.bincount(place, weights, len(unique)).astype(np.float64))
+
+
 def pooled(parts: Iterable[Distribution]) -> Distribution:
     """All values together, each with its own weight."""
     there = [part for part in parts if len(part.values)]
     if not there:
         return Distribution.of([])
     values = np.concatenate([part.values for part in there])
-    return Distribution.of(values, np.concatenate([part.weights for part in there]))
+    return _sorted(values, np.concatenate([part.weights for part in there]))
 
 
 def evenly(parts: Iterable[Distribution]) -> Distribution:
@@ -79,6 +85,7 @@ def call_latencies(run: StoredRun) -> Distribution:
     return Distribution.of(cells["latency_ms"].to_pylist(), cells["packets"].to_pylist())
 
 
+@lru_cache(maxsize=4096)
 def call_loss_percent(run: StoredRun) -> float:
     """Share of the packets of all calls of a run that were dropped, in %."""
     calls = _calls(run)

@@ -3,7 +3,7 @@
 import math
 import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -88,8 +88,14 @@ _OF_RUN: Mapping[str, Callable[[StoredRun], Distribution]] = {
 
 def distribution(what: str, scheme: str, cells: Iterable[Cell], runs: Runs) -> Distribution:
     """`latency`, `loss`, `plt` or `mos`: a cell's all together, cells weighted evenly (§4.1.1)."""
-    of_run = _OF_RUN[what]
-    return evenly(pooled(map(of_run, runs_of(scheme, cell, runs))) for cell in cells)
+    return _together(what, tuple(tuple(runs_of(scheme, cell, runs)) for cell in cells))
+
+
+@lru_cache(maxsize=4096)
+def _together(what: str, cells: tuple[tuple[StoredRun, ...], ...]) -> Distribution:
+    if len(cells) == 1:
+        return pooled(map(_OF_RUN[what], cells[0]))
+    return evenly(_together(what, (cell,)) for cell in cells)
 
 
 # The grids, of which print has figures alone, now lost.

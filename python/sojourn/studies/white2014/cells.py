@@ -2,7 +2,7 @@
 
 import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 
 import numpy as np
 
@@ -63,7 +63,12 @@ def cases_under(scheme: str) -> list[Case]:
 
 def distribution(what: str, scheme: str, runs: Runs) -> Distribution:
     """`latency` (ms), `loss` (%), `plt` (s) or `mos` over all conditions, evenly (§5.1)."""
-    return evenly(OF_RUN[what](runs[case.name]) for case in cases_under(scheme))
+    return _together(what, tuple(runs[case.name] for case in cases_under(scheme)))
+
+
+@lru_cache(maxsize=256)
+def _together(what: str, runs: tuple[StoredRun, ...]) -> Distribution:
+    return evenly(map(OF_RUN[what], runs))
 
 
 _GROUPS = {"latency": SINGLE_QUEUE, "plt": AQMS}
