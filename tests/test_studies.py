@@ -146,9 +146,9 @@ def test_distributions_are_put_together_evenly_or_pooled() -> None:
 
 
 def test_the_scenarios_of_2013_are_as_the_text_says() -> None:
-    # §3.7: 7 light, 4 moderate, 6 heavy. §4.1.1: heavy ones have 60 (4 + 24 + 32) to 110 sessions
-    # (4 + 4 * 24 + 10), 4 of them voice. §4.2: one web client in all moderate ones, and four in some
-    # light and most heavy ones.
+    # §3.7: 7 light, 4 moderate, 6 heavy. §4.1.1: heavy ones have 60 (4 + 24 + 32) to 110
+    # (4 + 4 * 24 + 10) sessions, 4 of them voice. §4.2: one web client in all moderate ones, and
+    # four in some light and most heavy ones.
     groups = {name: [t for t in TRAFFIC.values() if t.group == name] for name in GROUPS}
     assert [len(group) for group in groups.values()] == [7, 4, 6]
     heavy = [traffic.sessions for traffic in groups["heavy"]]

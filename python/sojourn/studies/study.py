@@ -53,13 +53,17 @@ class Case:
     """Keep the fate of every packet; the scenario must ask for it."""
     latencies: bool = False
     """Keep the distributions of latency."""
+    draw: int = 0
+    """Cases of another number have other random numbers, and so other hashes of their flows."""
 
     def task(self, seed: int, duration_scale: float) -> Task:
         """The run with this seed, its duration scaled."""
         tables = [name for name in ("series", "packets", "latencies") if getattr(self, name)]
         scaled = {**self.scenario, "duration_s": self.scenario["duration_s"] * duration_scale}
-        return task(scaled, seed=seed, tables=tables)
+        return task(scaled, seed=seed + _SEEDS * self.draw, tables=tables)
 
+
+_SEEDS = 10_000  # the most that a study is run with
 
 Runs = Mapping[str, StoredRun]
 """The runs of one seed, by the name of their case."""

@@ -115,7 +115,7 @@ def case(scheme: str, number: int, rf: str) -> Case:
         "traffic": _traffic(traffic),
         "servers": servers(files=traffic.rtt_ms),
     }
-    return Case(f"{scheme}, scenario {number}, rf {rf}", values, latencies=True)
+    return Case(f"{scheme}, scenario {number}, rf {rf}", values, latencies=True, draw=number)
 
 
 @cache
@@ -125,7 +125,8 @@ def with_bins(bins: int, number: int) -> Case:
         return case("SFQ-CoDel", number, "none")
     base = case("SFQ-CoDel", number, "none").scenario
     values = {**base, "upstream": {**base["upstream"], "queue": _sfq(bins)}}
-    return Case(f"SFQ-CoDel of {bins} bins, scenario {number}", values, latencies=True)
+    name = f"SFQ-CoDel of {bins} bins, scenario {number}"
+    return Case(name, values, latencies=True, draw=number)
 
 
 @cache

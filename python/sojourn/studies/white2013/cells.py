@@ -195,15 +195,10 @@ def _greatest_over_depth(row: Row, runs: Runs) -> float:
     return _greatest(row, runs) / _full_ms(row.scheme, SUSTAINED_MBPS)
 
 
-def _least(row: Row, runs: Runs) -> float:
-    """The least of all packets, rounded down and, as in the plots, up to whole ms."""
-    least = min(
-        float(run.flow(name, "up")["latency_min_ms"])
-        for cell in cells_of_grid()
-        for run in runs_of(row.scheme, cell, runs)
-        for name in _call_names(run)
-    )
-    return float((math.floor, math.ceil)[row.turn](least))
+def _least(row: Row, runs: Runs) -> float | None:
+    """What all but 1 % of the packets exceed, the least that plots show; rounded down, and up."""
+    least = _exact(row.scheme, runs).quantile(0.01)
+    return None if least is None else float((math.floor, math.ceil)[row.turn](least))
 
 
 def _call_names(run: StoredRun) -> list[str]:
@@ -216,12 +211,13 @@ def _call_names(run: StoredRun) -> list[str]:
 
 
 def _below_5_ms(row: Row, runs: Runs) -> float | None:
-    """Before rounding, in all conditions together."""
-    parts = (
-        pooled(map(call_latencies, runs_of(row.scheme, cell, runs))) for cell in cells_of_grid()
-    )
-    share = evenly(parts).share_below(5)
+    share = _exact(row.scheme, runs).share_below(5)
     return None if share is None else 100 * share
+
+
+def _exact(scheme: str, runs: Runs) -> Distribution:
+    """Latency in all conditions before rounding."""
+    return evenly(pooled(map(call_latencies, runs_of(scheme, c, runs))) for c in cells_of_grid())
 
 
 _SWARMS = [number for number, load in TRAFFIC.items() if load.upload == "bittorrent"]

@@ -49,6 +49,16 @@ CHOICES = (
         "it takes a second. Of Windows and Mac OS X, of which White 2014 §5.3 thinks, both have "
         "SACK.",
     ),
+    Choice(
+        "Hashes of flows",
+        "drawn anew for each scenario, the same for all schemes and levels of congestion",
+        "ns-2 hashes addresses and ports, which are other ones in each scenario.",
+    ),
+    Choice(
+        "The least latency",
+        "what all but 1 % exceed",
+        "A distribution's plot shows no less.",
+    ),
     Choice("Start of several web clients", "within 5 s", "The pause between two pages."),
     Choice("Files, connections, web, timestamps", "as in White and Padden 2012", "§3.6."),
 )

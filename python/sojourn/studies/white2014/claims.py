@@ -146,7 +146,7 @@ def _narrow(cells: Cells, runs: Runs) -> Verdict:
     numbers = (
         f"standard deviation over mean {100 * evened:.0f} %, {100 * plain:.0f} % of plain drops"
     )
-    return Verdict(evened < plain, numbers)
+    return Verdict(bool(evened < plain), numbers)
 
 
 def _gap(cells: Cells, runs: Runs) -> Verdict:
@@ -155,7 +155,7 @@ def _gap(cells: Cells, runs: Runs) -> Verdict:
     low = cells.one("p_eff_over_p")
     _, p = series_of(runs[overload().name].series, "upstream", "drop_probability")
     late = p[len(p) // 4 :]
-    swings = bool(len(late)) and late.min() < derandomiser.LOW <= late.max()
+    swings = bool(len(late) and late.min() < derandomiser.LOW <= late.max())
     numbers = f"{low:.3f} p; gap from {below:.3f} to {above:.3f}"
     if len(late):
         numbers += f"; p from {late.min():.2f} to {late.max():.2f} at 2.5 times the rate"

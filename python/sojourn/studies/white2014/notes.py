@@ -50,6 +50,7 @@ CHOICES = (
     Choice(
         "Discontinuity in figure 16", "a jump of 5 % or more", "The least that an eye sees in it."
     ),
+    Choice("Hashes of flows", "drawn anew for each load", "As in 2013."),
     Choice("Latency", "one way to a peer at the CMTS, the cable's 1 ms included", "As in 2013."),
 )
 
