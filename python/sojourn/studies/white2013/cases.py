@@ -33,7 +33,14 @@ FILE_BYTES = 2_500_000
 BINS = 32
 
 _CODEL = {"kind": "codel", "variant": "ns2", "target_ms": 10, "interval_ms": 150}
-_PIE = {"kind": "pie_early", "target_ms": 5, "update_ms": 15, "alpha_hz": 0.25, "beta_hz": 1.25}
+_PIE = {
+    "kind": "pie_early",
+    "target_ms": 5,
+    "update_ms": 15,
+    "alpha_hz": 0.25,
+    "beta_hz": 1.25,
+    "rate_threshold_bytes": 1500,
+}
 
 
 def _sfq(bins: int) -> dict[str, Any]:
