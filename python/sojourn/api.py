@@ -101,7 +101,7 @@ class Result(Outcome):
 
     @cached_property
     def service_flows(self) -> pa.Table:
-        """One row per group of homes, service flow and direction: the counters of the modems' MIB."""
+        """One row per group of homes, service flow and direction: counters of the modems' MIB."""
         return pa.table(self._native.service_flows)
 
     @cached_property

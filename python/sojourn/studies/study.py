@@ -1,6 +1,7 @@
 """What a study is: rows that its document publishes, runs, and how the one comes from the other."""
 
 import csv
+import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -187,6 +188,13 @@ class Cells:
             and all(getattr(row, key) == word for key, word in keys.items())
         ]
         return float("nan") if not found or found[0] is None else found[0]
+
+    def known(self, metric: str, turn: int = 0, **keys: str) -> float:
+        """The only value; raises `LookupError` if there is none, as of a study run in part."""
+        value = self.one(metric, turn, **keys)
+        if math.isnan(value):
+            raise LookupError(metric)
+        return value
 
 
 @cache

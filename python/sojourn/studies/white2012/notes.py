@@ -6,16 +6,17 @@ CHOICES = (
     Choice(
         "The transmit queue of 32 packets",
         "48 000 bytes, 32 packets of 1500",
-        "§3.1.2 says 32 packets. Counted so, acknowledgements, which come at 4 a ms and wait 4 to 6 "
-        "ms, overflow it together with SYNs, and pages under CoDel lose SYNs: medians of 4.3 s in "
-        "C02 and C04 (64 places: 3.05 and 3.16), where print has 2.996 with a deviation of 18 ms and "
-        "3.352, in which no SYN can have been lost. ns-2's drop-tail has both modes.",
+        "§3.1.2 says 32 packets. Counted so, acknowledgements, which come at 4 a ms and wait 4 "
+        "to 6 ms, overflow it together with SYNs, and pages under CoDel lose SYNs: medians of "
+        "4.3 s in C02 and C04 (64 places: 3.05 and 3.16), where print has 2.996 with a deviation "
+        "of 18 ms and 3.352, in which no SYN can have been lost. ns-2's drop-tail has both "
+        "modes.",
     ),
     Choice(
         "Order of a page's connections",
         "one to each server in turn",
-        "Not said. Server by server, SYNs that 21 places do not hold are all of the far server: a "
-        "page alone then takes 5.3 s (print 4.026).",
+        "Not said. Server by server, SYNs that 21 places do not hold are all of the far server: "
+        "a page alone then takes 5.3 s (print 4.026).",
     ),
     Choice(
         "Packets of one instant",

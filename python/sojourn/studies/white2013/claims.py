@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
+from ...report.curves import Numbers
 from ..study import Cells, Claim, Runs, Verdict
 from .cases import GROUPS, RF, SCHEMES, TRAFFIC
 from .cells import (
@@ -24,7 +25,7 @@ _DROP_TAIL = SCHEMES[:2]
 
 def _grid(cells: Cells, metric: str, scheme: str, rf: str = "all", traffic: str = "all") -> float:
     load = f"rf={rf}:traffic={traffic}"
-    return cells.one(metric, table="grids", scheme=scheme, load=load)
+    return cells.known(metric, table="grids", scheme=scheme, load=load)
 
 
 def _by_scheme(cells: Cells, metric: str, **where: str) -> dict[str, float]:
@@ -77,7 +78,7 @@ def _leans(cells: Cells, runs: Runs) -> Verdict:
 
 def _floor(cells: Cells, runs: Runs) -> Verdict:
     least = {
-        name: cells.one("latency_min", 1, table="sec-4.1.1", scheme=name)
+        name: cells.known("latency_min", 1, table="sec-4.1.1", scheme=name)
         for name in SCHEMES
         if name != "SFQ-CoDel"
     }
@@ -85,8 +86,8 @@ def _floor(cells: Cells, runs: Runs) -> Verdict:
 
 
 def _other_grants(cells: Cells, runs: Runs) -> Verdict:
-    least = cells.one("latency_min", 1, table="sec-4.1.1", scheme="SFQ-CoDel")
-    share = cells.one("fraction_latency_below_5ms")
+    least = cells.known("latency_min", 1, table="sec-4.1.1", scheme="SFQ-CoDel")
+    share = cells.known("fraction_latency_below_5ms")
     return Verdict(least <= 2 and share > 68, f"from {least:.0f} ms; {share:.0f} % below 5 ms")
 
 
@@ -111,7 +112,7 @@ def _swarms(cells: Cells, runs: Runs) -> Verdict:
         mean([n for n in Cell("none", "heavy").scenarios if (TRAFFIC[n].upload == kind)])
         for kind in ("bittorrent", "ftp")
     )
-    bins = cells.one("best_subflow_count")
+    bins = cells.known("best_subflow_count")
     numbers = (
         f"loss {swarm:.1f} % with BitTorrent, {ftp:.1f} % with uploads; best of {bins:.0f} bins"
     )
@@ -129,9 +130,10 @@ def _sfq_loss(cells: Cells, runs: Runs) -> Verdict:
         _grid(cells, "loss_mean", "SFQ-CoDel", traffic=group) for group in ("light", "moderate")
     )
     ends = [
-        cells.one("loss", turn, load="traffic=heavy:voip=4:web=1:bittorrent=32") for turn in (0, 1)
+        cells.known("loss", turn, load="traffic=heavy:voip=4:web=1:bittorrent=32")
+        for turn in (0, 1)
     ]
-    ten = cells.one("loss", load="traffic=heavy:voip=4:web=4:ftp=10")
+    ten = cells.known("loss", load="traffic=heavy:voip=4:web=4:ftp=10")
     holds = max(light, moderate) < 0.01 and 3 < ten < 8 and ends[0] > 5 and ends[1] > 20
     numbers = f"light {light:.3f}, moderate {moderate:.3f}, ten uploads {ten:.1f}, "
     return Verdict(holds, numbers + f"BitTorrent {ends[0]:.1f} to {ends[1]:.1f} %")
@@ -209,11 +211,21 @@ def _voice(cells: Cells, runs: Runs) -> Verdict:
 
 def _drop_tail_alone(cells: Cells, runs: Runs) -> Verdict:
     burst, after = (
-        cells.one("throughput", turn, table="sec-4.4", scheme="BufferBloat") for turn in (0, 1)
+        cells.known("throughput", turn, table="sec-4.4", scheme="BufferBloat") for turn in (0, 1)
     )
     ramp = cells.one("time_to_peak_rate", table="sec-4.4")
-    numbers = f"BufferBloat {burst:.1f} then {after:.1f} Mbps; Buffer Control peaks at {ramp:.1f} s"
+    _, rate = short_rate("BufferControl", runs)
+    highest = f"Buffer Control climbs to {rate.max():.1f} Mbps at {0.1 * (1 + rate.argmax()):.1f} s"
+    numbers = f"BufferBloat {burst:.1f} then {after:.1f} Mbps; {highest}"
     return Verdict(abs(burst - 20) < 1 and abs(after - 5) < 0.5 and 12 <= ramp <= 18, numbers)
+
+
+def _to_and_fro(rate: Numbers) -> float:
+    """Standard deviation in Mbps from 1 s after the burst on."""
+    after = rate[burst_end(rate) + 10 :]
+    if len(after) < 10:
+        raise ValueError("the run ends with the burst")
+    return float(np.std(after))
 
 
 def _codel_alone(cells: Cells, runs: Runs) -> Verdict:
@@ -223,7 +235,7 @@ def _codel_alone(cells: Cells, runs: Runs) -> Verdict:
         lowest, end = dip(rate), burst_end(rate)
         if lowest is None:
             raise ValueError("the peak rate is not reached")
-        after = float(np.std(rate[end + 10 :])) if len(rate) > end + 12 else 0.0
+        after = _to_and_fro(rate)
         climbs = float(np.max(rate[lowest[0] : end + 1], initial=0.0)) > lowest[1] + 3
         holds = holds and 9 <= lowest[1] <= 15 and climbs and after > 0.5
         numbers.append(f"{name} {lowest[1]:.1f} Mbps, later {after:.1f} Mbps to and fro")
@@ -237,7 +249,7 @@ def _pie_alone(cells: Cells, runs: Runs) -> Verdict:
     if lowest is None:
         raise ValueError("the peak rate is not reached")
     later = float(rate[lowest[0] :].max())
-    swing = [float(np.std(each[burst_end(each) + 10 :])) for each in (rate, codel)]
+    swing = [_to_and_fro(each) for each in (rate, codel)]
     holds = lowest[1] < 4 and again is not None and later < 18 and swing[0] > swing[1]
     numbers = (
         f"down to {lowest[1]:.1f}, cut again at {again or 0:.1f}, then up to {later:.1f} Mbps; "
@@ -255,10 +267,10 @@ def _long_run(cells: Cells, runs: Runs) -> Verdict:
 
 def _summary(cells: Cells, runs: Runs) -> Verdict:
     def ends(metric: str) -> list[float]:
-        return [cells.one(metric, turn, table="sec-5") for turn in (0, 1)]
+        return [cells.known(metric, turn, table="sec-5") for turn in (0, 1)]
 
     latency, pages = ends("latency_reduction"), ends("plt_reduction")
-    best = [cells.one(f"{what}_reduction", table="sec-exec") for what in ("latency", "plt")]
+    best = [cells.known(f"{what}_reduction", table="sec-exec") for what in ("latency", "plt")]
     numbers = (
         f"Buffer Control {latency[0]:.0f} to {latency[1]:.0f} and {pages[0]:.1f} to {pages[1]:.1f} "
         f"times; SFQ-CoDel up to {best[0]:.0f} and {best[1]:.0f}"

@@ -15,7 +15,7 @@ _SFQ = ("SFQ-CoDel", "SFQ-PIE")
 
 
 def _of_schemes(cells: Cells, metric: str) -> dict[str, float]:
-    return {name: cells.one(metric, table="aggregate", scheme=name) for name in SCHEMES}
+    return {name: cells.known(metric, table="aggregate", scheme=name) for name in SCHEMES}
 
 
 def _listed(values: dict[str, float], digits: int = 1) -> str:
@@ -37,7 +37,7 @@ def _alike(cells: Cells, runs: Runs) -> Verdict:
 
 
 def _no_loss(cells: Cells, runs: Runs) -> Verdict:
-    worst = {name: cells.one("loss_max", table="aggregate", scheme=name) for name in _SFQ}
+    worst = {name: cells.known("loss_max", table="aggregate", scheme=name) for name in _SFQ}
     return Verdict(max(worst.values()) == 0, _listed(worst, 3) + " % in the worst condition")
 
 
@@ -119,17 +119,17 @@ def _at_100_ms(cells: Cells, runs: Runs) -> Verdict:
 
 
 def _recovery(cells: Cells, runs: Runs) -> Verdict:
-    seconds = cells.one("reno_recovery_time")
+    seconds = cells.known("reno_recovery_time")
     return Verdict(abs(seconds - 360) < 20, f"{seconds:.0f} s for {seconds / 0.2:.0f} segments")
 
 
 def _request_grant(cells: Cells, runs: Runs) -> Verdict:
-    low, high = (cells.one("request_grant_latency", turn) for turn in (0, 1))
+    low, high = (cells.known("request_grant_latency", turn) for turn in (0, 1))
     return Verdict(low >= 3.5 and high <= 8.5, f"{low:.1f} to {high:.1f} ms")
 
 
 def _clusters(cells: Cells, runs: Runs) -> Verdict:
-    mode, swing = cells.one("run_length_mode"), cells.one("common_deviation")
+    mode, swing = cells.known("run_length_mode"), cells.known("common_deviation")
     return Verdict(
         mode == 1 and swing >= 40, f"mode {mode:.0f}; one count in ten is {swing:.0f} % off"
     )
@@ -151,8 +151,8 @@ def _narrow(cells: Cells, runs: Runs) -> Verdict:
 
 def _gap(cells: Cells, runs: Runs) -> Verdict:
     """Over seconds, each of some 250 drops or more."""
-    below, above = cells.one("p_eff_below"), cells.one("p_eff_above")
-    low = cells.one("p_eff_over_p")
+    below, above = cells.known("p_eff_below"), cells.known("p_eff_above")
+    low = cells.known("p_eff_over_p")
     _, p = series_of(runs[overload().name].series, "upstream", "drop_probability")
     late = p[len(p) // 4 :]
     swings = bool(len(late) and late.min() < derandomiser.LOW <= late.max())
