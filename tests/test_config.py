@@ -126,3 +126,60 @@ def test_help_loads_nothing_heavy() -> None:
     )
     outcome = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert outcome.stdout.endswith("\n[]\n"), outcome.stdout + outcome.stderr
+
+
+SCENARIO = ROOT / "scenarios" / "home.toml"
+SIMPLE = """
+duration_s = 2
+upstream = { sustained_mbps = 1, peak_mbps = 2, burst_bytes = 20000 }
+downstream = { sustained_mbps = 3, peak_mbps = 4, burst_bytes = 20000 }
+servers.near = { delay_ms = 5 }
+traffic.save = { kind = "transfer", server = "near" }
+traffic.call = { kind = "stream", purpose = "voice", server = "near" }
+"""
+
+
+@pytest.mark.parametrize(("file", "mbps"), [(HOME, 5), (GIGABIT, 200)])
+def test_a_scenario_runs_with_the_modem_of_a_file(cli: Cli, file: Path, mbps: float) -> None:
+    outcome = cli("run", SCENARIO, "--config", file, "--duration", "2", "--quiet")
+    assert (outcome.returncode, outcome.stderr) == (0, "")
+    for variant in sojourn.load(SCENARIO, config=file):
+        assert json.loads(variant.to_json())["upstream"]["sustained_mbps"] == mbps
+
+
+def test_what_is_not_simulated_is_told(cli: Cli, tmp_path: Path) -> None:
+    scenario = tmp_path / "simple.toml"
+    scenario.write_text(SIMPLE)
+    note = f"{HOME}: upstream_service_flows.0: priority of a primary flow is not simulated"
+    outcome = cli("validate", scenario, "--config", HOME)
+    assert (outcome.returncode, outcome.stderr) == (0, f"warning: {note}\n")
+    result = sojourn.run(scenario, config=HOME)
+    assert isinstance(result, sojourn.Result)
+    assert note in result.meta["warnings"]
+    assert_refused(cli("run", scenario, "--config", scenario), f"{scenario}: byte ")
+    assert_refused(cli("run", scenario, "--config", "nowhere.cfg"), "nowhere.cfg")
+
+
+def test_a_file_is_written_from_a_scenario(cli: Cli, tmp_path: Path) -> None:
+    scenario, out = tmp_path / "simple.toml", tmp_path / "new.cfg"
+    scenario.write_text(SIMPLE)
+    outcome = cli("config", "write", out, "--scenario", scenario, "--secret", KEY)
+    assert (outcome.returncode, outcome.stderr) == (0, "")
+    [variant] = sojourn.load(SIMPLE, set=["upstream.peak_mbps=9"], config=out)
+    upstream = json.loads(variant.to_json())["upstream"]
+    assert (upstream["sustained_mbps"], upstream["peak_mbps"]) == (1, 9)
+    assert upstream["burst_bytes"] == 20000
+    assert cli("config", "show", out, "--secret", KEY).returncode == 0
+
+
+def test_of_variants_and_homes_one_is_named(cli: Cli, tmp_path: Path) -> None:
+    out = tmp_path / "new.cfg"
+    write = ("config", "write", out, "--scenario", SCENARIO)
+    assert_refused(cli(*write), "--variant: found none; allowed: BufferBloat")
+    assert_refused(cli(*write, "--variant", "X"), "--variant: found 'X'; allowed: BufferBloat")
+    outcome = cli(*write, "--variant", "CoDel")
+    assert "warning: upstream.queue.law: left out" in outcome.stderr
+    assert_refused(
+        cli(*write, "--variant", "CoDel", "--home", "x"), 'homes: found "x"; allowed: home'
+    )
+    assert_refused(cli("config", "write", out), "--from")

@@ -245,19 +245,26 @@ def load(
     seed: int | None = None,
     duration_s: float | None = None,
     set: Settings = (),
+    config: str | os.PathLike[str] | None = None,
 ) -> list[_sojourn.Variant]:
     """Reads and checks a scenario, without running it.
 
     `scenario` is a path, TOML text of several lines, or a dict of the same keys. `set` lays single
     keys over it, as `["upstream.sustained_mbps=10"]` or `{"upstream.sustained_mbps": 10}`.
+    `config` is the configuration file of a modem, whose service takes the place of the scenario's;
+    what of it cannot be simulated is in each variant's `notes`, and among the warnings of its run.
     """
     text, source = _text_and_source(scenario)
+    modem = None
+    if config is not None:
+        path = Path(config)
+        modem = (_sojourn.ConfigFile.from_bytes(path.read_bytes(), str(path)), str(path))
     sets = _assignments(set)
     if seed is not None:
         sets.append(f"seed={seed}")
     if duration_s is not None:
         sets.append(f"duration_s={duration_s}")
-    return _sojourn.load(text, source, sets)
+    return _sojourn.load(text, source, sets, modem)
 
 
 def run(
@@ -266,16 +273,17 @@ def run(
     seed: int | None = None,
     duration_s: float | None = None,
     set: Settings = (),
+    config: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
     jobs: int | None = None,
 ) -> Result | Comparison:
     """Runs a scenario; a `Comparison` comes back where it has a compare table.
 
-    For `scenario`, `seed`, `duration_s` and `set` see `load`. `progress` is called some times a
-    second with the simulated and the total time in s. At most `jobs` variants run at the same time,
-    as many as there are cores by default. Ctrl-C stops all of them.
+    For `scenario`, `seed`, `duration_s`, `set` and `config` see `load`. `progress` is called some
+    times a second with the simulated and the total time in s. At most `jobs` variants run at the
+    same time, as many as there are cores by default. Ctrl-C stops all of them.
     """
-    variants = load(scenario, seed=seed, duration_s=duration_s, set=set)
+    variants = load(scenario, seed=seed, duration_s=duration_s, set=set, config=config)
     return run_variants(variants, progress=progress, jobs=jobs)
 
 

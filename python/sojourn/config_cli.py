@@ -8,7 +8,7 @@ import typer
 
 # As in `cli`, modules of this package are imported where they are used.
 if TYPE_CHECKING:
-    from ._sojourn import ConfigFile
+    from ._sojourn import ConfigFile, Variant
 
 config = typer.Typer(
     help="Read and write configuration files of cable modems.", rich_markup_mode=None
@@ -54,22 +54,60 @@ def show(
 def write(
     out: Annotated[Path, typer.Argument(metavar="OUT.cfg", help="The binary file to write.")],
     source: Annotated[
-        Path,
+        Path | None,
         typer.Option("--from", metavar="FILE.toml", help="Settings, as `show --toml` has them."),
-    ],
+    ] = None,
+    scenario: Annotated[
+        Path | None,
+        typer.Option(metavar="SCENARIO.toml", help="A scenario, instead of settings."),
+    ] = None,
+    home: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Of the scenario, the group of homes.")
+    ] = None,
+    variant: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Of the scenario, the variant.")
+    ] = None,
     secret: Secret = None,
 ) -> None:
-    """Write a file with these settings and a CM MIC; with a secret, a CMTS MIC too."""
+    """Write a file with these settings and a CM MIC; with a secret, a CMTS MIC too.
+
+    From a scenario it is the file of the modems in one of its groups of homes, the first unless
+    another is named.
+    """
     from ._sojourn import ConfigError, ConfigFile
     from .output import write_file
     from .text_file import read_text
 
-    text = read_text(source, ConfigError)
     key = None if secret is None else secret.encode()
-    content = ConfigFile.from_toml(text, str(source), key).to_bytes()
+    if (source is None) == (scenario is None):
+        raise typer.BadParameter(
+            "found both or none of --from and --scenario; allowed: one of them"
+        )
+    if scenario is not None:
+        file, notes = ConfigFile.from_scenario(_variant(scenario, variant), home, key)
+        for note in notes:
+            typer.echo(f"warning: {note}", err=True)
+    elif source is not None:
+        file = ConfigFile.from_toml(read_text(source, ConfigError), str(source), key)
+    content = file.to_bytes()
     write_file(out, content)
     lacks = "" if secret is not None else ", without a CMTS MIC: no secret was given"
     typer.echo(f"{out}: {len(content)} bytes{lacks}")
+
+
+def _variant(scenario: Path, name: str | None) -> "Variant":
+    """The scenario's variant of this name, or the only one."""
+    from .api import load
+
+    variants = load(scenario)
+    if name is None and len(variants) == 1:
+        return variants[0]
+    for variant in variants:
+        if variant.name and variant.name == name:
+            return variant
+    names = ", ".join(variant.name for variant in variants if variant.name)
+    found = "none" if name is None else repr(name)
+    raise typer.BadParameter(f"--variant: found {found}; allowed: {names or 'none'}")
 
 
 def _lines(content: "ConfigFile") -> list[str]:

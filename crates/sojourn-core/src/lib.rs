@@ -14,6 +14,7 @@ pub mod metrics;
 pub mod modem_config;
 pub mod network;
 pub mod packet;
+pub mod provision;
 pub mod queue;
 pub mod scenario;
 pub mod tcp;

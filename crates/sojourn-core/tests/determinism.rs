@@ -47,6 +47,25 @@ fn busy() -> Scenario {
     )
 }
 
+/// Homes with and without regulators on bonded channels.
+fn shared_downstream() -> Scenario {
+    scenario(
+        "duration_s = 5
+         upstream = { sustained_mbps = 3, peak_mbps = 6, burst_bytes = 100_000 }
+         downstream = { sustained_mbps = 8, peak_mbps = 10, burst_bytes = 50_000 }
+         cmts = { channel = { kind = 'rate', rate_mbps = 6, channels = 2 },
+                  queue = { scheduler.kind = 'drr', law.kind = 'codel' } }
+         homes.capped = { count = 2 }
+         homes.open = { downstream = { sustained_mbps = 8, peak_mbps = 10, burst_bytes = 50_000,
+                                       regulator = false, weight = 2 } }
+         servers.near = { delay_ms = 2 }
+         traffic.watch = { kind = 'transfer', server = 'near', direction = 'down' }
+         traffic.load = { kind = 'transfer', server = 'near', direction = 'down', home = 'open' }
+         traffic.hear = { kind = 'stream', purpose = 'voice', server = 'near', direction = 'down',
+                          home = 'open' }",
+    )
+}
+
 /// All kinds of traffic that the others leave out, but for captures, which come from files.
 fn crowd() -> Scenario {
     scenario(
@@ -71,6 +90,7 @@ fn all() -> Vec<(String, Scenario)> {
     all.push(("home in the rfc dialect".to_owned(), rfc_home()));
     all.push(("busy, rfc dialect".to_owned(), busy()));
     all.push(("crowd, rfc dialect".to_owned(), crowd()));
+    all.push(("shared downstream, rfc dialect".to_owned(), shared_downstream()));
     all
 }
 

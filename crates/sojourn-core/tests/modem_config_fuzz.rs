@@ -1,5 +1,5 @@
 //! Modem files with random bytes, and real ones with random changes: none of them breaks the reader,
-//! and what is read is written as it was.
+//! what is read is written as it was, and a modem with such a file is simulated or refused.
 //!
 //! `FUZZ_SECONDS` says for how long (3), `FUZZ_SEED` with which sequence it begins (0). A failure
 //! prints the seed of its sequence.
@@ -8,9 +8,21 @@ mod fuzz_kit;
 
 use sojourn_core::engine::rng::Rng;
 use sojourn_core::modem_config::{File, Tlv};
+use sojourn_core::network::Simulation;
+use sojourn_core::provision::Provision;
+use sojourn_core::scenario::load_for;
 
 const HOME: &[u8] = include_bytes!("../../../tests/data/modem-configs/home-5x20.cm");
 const GIGABIT: &[u8] = include_bytes!("../../../tests/data/modem-configs/gigabit-voice.cm");
+/// What the modems of these files are simulated in.
+const SCENARIO: &str = "
+    duration_s = 5
+    upstream = { sustained_mbps = 1, peak_mbps = 2, burst_bytes = 20_000 }
+    downstream = { sustained_mbps = 3, peak_mbps = 4, burst_bytes = 20_000 }
+    servers.near = { delay_ms = 5 }
+    traffic.call = { kind = 'stream', purpose = 'voice', server = 'near' }
+    traffic.save = { kind = 'transfer', server = 'near' }
+    ";
 /// Files of each sequence.
 const FILES: u64 = 16;
 /// Bytes that mean something.
@@ -90,7 +102,21 @@ fn check(bytes: &[u8]) -> bool {
     assert_eq!(again.view(), file.view());
     let again = File::from_toml(&file.to_toml(), "", None).unwrap_or_else(|p| panic!("{p}"));
     assert_eq!(again.view(), file.view());
+    provision(&file);
     true
+}
+
+/// A modem with this file is refused in a message, or made; what nothing here can do is listed.
+fn provision(file: &File) {
+    let modem = Provision { config: &file.view(), source: "modem.cfg" };
+    match load_for(SCENARIO, "home.toml", &[], Some(&modem)) {
+        Err(problem) => assert!(problem.to_string().contains("; allowed: "), "{problem}"),
+        Ok(variants) => {
+            assert!(variants[0].notes.iter().all(|note| note.starts_with("modem.cfg: ")));
+            let mut simulation = Simulation::new(&variants[0].scenario);
+            assert!(simulation.advance(100));
+        }
+    }
 }
 
 /// Says on a failure how to come back to it.

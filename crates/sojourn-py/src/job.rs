@@ -80,6 +80,10 @@ impl Job {
 /// Runs a variant, without the interpreter's lock, and raises `Cancelled` if the job is cancelled.
 #[pyfunction]
 pub fn run(py: Python<'_>, variant: &Variant, job: &Job) -> PyResult<RunResult> {
-    let run = || job.simulate(&variant.scenario).map(|r| RunResult::new(r, variant.scenario.seed));
+    let run = || {
+        let mut results = job.simulate(&variant.scenario)?;
+        results.warnings.splice(0..0, variant.notes.iter().cloned());
+        Some(RunResult::new(results, variant.scenario.seed))
+    };
     py.detach(|| caught(run))?.ok_or_else(|| Cancelled::new_err("the run was cancelled"))
 }

@@ -1,12 +1,14 @@
 //! Configuration files of modems.
 
 use pyo3::prelude::*;
-use sojourn_core::modem_config::{File, Secret};
+use sojourn_core::modem_config::{File, ModemConfig, Secret};
+use sojourn_core::provision;
 use sojourn_core::scenario::Problem;
 
 use crate::ConfigError;
 use crate::panics::caught;
 use crate::problem::about;
+use crate::variant::Variant;
 
 /// A modem's configuration file, read and checked.
 #[pyclass(frozen, module = "sojourn._sojourn")]
@@ -35,6 +37,35 @@ impl ConfigFile {
             .map_err(|problem| refused(py, &problem))
     }
 
+    /// The file that a modem would get in the homes of a group of a scenario, the first unless one is
+    /// named, and what of the scenario it has no words for.
+    #[staticmethod]
+    #[pyo3(signature = (variant, home=None, secret=None))]
+    fn from_scenario(
+        py: Python<'_>,
+        variant: &Variant,
+        home: Option<&str>,
+        secret: Option<&[u8]>,
+    ) -> PyResult<(Self, Vec<String>)> {
+        let scenario = &variant.scenario;
+        let groups: Vec<_> = scenario.groups().collect();
+        let Some(group) = groups.iter().find(|group| home.is_none_or(|name| name == group.name))
+        else {
+            let names: Vec<_> = groups.iter().map(|group| group.name).collect();
+            let found = home.unwrap_or_default();
+            let message = format!("found {found:?}; allowed: {}", names.join(", "));
+            return Err(refused(
+                py,
+                &Problem { source: String::new(), path: "homes".to_owned(), message },
+            ));
+        };
+        let made = caught(|| {
+            let (config, notes) = provision::modem_config(group);
+            File::from_view(&config, secret.map(Secret)).map(|file| (Self(file), notes))
+        })?;
+        made.map_err(|problem| refused(py, &problem))
+    }
+
     /// Checks both digests.
     fn verify(&self, py: Python<'_>, secret: &[u8], source: &str) -> PyResult<()> {
         caught(|| self.0.verify(Secret(secret), source))?.map_err(|problem| refused(py, &problem))
@@ -53,6 +84,13 @@ impl ConfigFile {
     /// The tree of TLVs, as JSON.
     fn to_json(&self) -> PyResult<String> {
         caught(|| self.0.to_json().to_string())
+    }
+}
+
+impl ConfigFile {
+    /// What the file sets.
+    pub fn view(&self) -> ModemConfig {
+        self.0.view()
     }
 }
 

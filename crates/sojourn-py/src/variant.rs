@@ -1,10 +1,12 @@
 //! Scenarios, loaded and checked.
 
 use pyo3::prelude::*;
-use sojourn_core::scenario::Scenario;
+use sojourn_core::provision::Provision;
 use sojourn_core::scenario::file::to_toml;
+use sojourn_core::scenario::{Scenario, load_for};
 
 use crate::ScenarioError;
+use crate::modem_config::ConfigFile;
 use crate::panics::caught;
 use crate::problem::about;
 
@@ -15,6 +17,9 @@ pub struct Variant {
     #[pyo3(get)]
     name: String,
     pub scenario: Scenario,
+    /// What of a modem's file cannot be simulated.
+    #[pyo3(get)]
+    pub notes: Vec<String>,
 }
 
 #[pymethods]
@@ -43,10 +48,23 @@ impl Variant {
 }
 
 /// The runs that the TOML `text` describes, each key of `sets` (`key.path=value`) laid over it;
-/// `source` names the text in messages.
+/// `source` names the text in messages. With `modem`, a modem's file and its name, that modem's service
+/// takes the place of the text's.
 #[pyfunction]
-pub fn load(py: Python<'_>, text: &str, source: &str, sets: Vec<String>) -> PyResult<Vec<Variant>> {
-    let variants = caught(|| sojourn_core::scenario::load(text, source, &sets))?
-        .map_err(|problem| about(py, &problem, ScenarioError::new_err))?;
-    Ok(variants.into_iter().map(|v| Variant { name: v.name, scenario: v.scenario }).collect())
+#[pyo3(signature = (text, source, sets, modem=None))]
+pub fn load(
+    py: Python<'_>,
+    text: &str,
+    source: &str,
+    sets: Vec<String>,
+    modem: Option<(PyRef<'_, ConfigFile>, String)>,
+) -> PyResult<Vec<Variant>> {
+    let load = || {
+        let modem = modem.as_ref().map(|(file, source)| (file.view(), source));
+        let provision = modem.as_ref().map(|(config, source)| Provision { config, source });
+        load_for(text, source, &sets, provision.as_ref())
+    };
+    let variants = caught(load)?.map_err(|problem| about(py, &problem, ScenarioError::new_err))?;
+    let variants = variants.into_iter();
+    Ok(variants.map(|v| Variant { name: v.name, scenario: v.scenario, notes: v.notes }).collect())
 }

@@ -1,7 +1,9 @@
 //! The cable: token buckets, the modem with its request-grant MAC, and the CMTS.
 
 pub mod classifier;
+pub mod cmts;
 pub mod congestion;
+pub mod downstream;
 pub mod modem;
 pub mod shaped_link;
 pub mod shaper;
@@ -9,6 +11,8 @@ mod staging;
 pub mod subscriber;
 pub mod upstream;
 
+pub use cmts::Cmts;
+pub use downstream::Downstream;
 pub use modem::{MacCounters, Modem};
 pub use shaped_link::ShapedLink;
 pub use subscriber::{Place, Subscriber};

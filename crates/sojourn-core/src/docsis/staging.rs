@@ -1,10 +1,13 @@
-//! The rate-shaping queue of the two-queue modem: White & Padden 2012 §2.2.1 and §2.3.
+//! A queue before token buckets alone: the rate-shaping queue of the two-queue modem (White & Padden
+//! 2012 §2.2.1 and §2.3), and the regulator of a downstream service flow before a channel that it
+//! shares with others (Hong 2015 §3.2.1).
 //!
 //! Packets wait under the queue manager until the token buckets let them pass to the transmit queue,
-//! over a link without delay. A packet is taken from the queue first and then held for its tokens,
-//! so those the queue manager drops use none. Packets that come at one instant all find their place,
-//! or none, before the first of them is taken: ns-2's link is freed by an event of its own, and so the
-//! 24 SYNs of a page overflow 21 places (§4.3.2). Whether the transmit queue has room for it is its own
+//! over a link without delay, or to the channel's queue. A packet is taken from the queue first and
+//! then held for its tokens, so those the queue manager drops use none. Packets that come at one instant
+//! all find their place, or none, before the first of them is taken: ns-2's link is freed by an event of
+//! its own, and so the 24 SYNs of a page overflow 21 places (§4.3.2). Whether the transmit queue has room
+//! for it is its own
 //! matter, or, with back-pressure, decides whether a packet is taken at all (§2.2.3).
 
 use super::shaper::Shaper;

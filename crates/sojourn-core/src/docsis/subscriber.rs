@@ -1,9 +1,10 @@
 //! A home on the cable: its modem's upstream service flows, and its downstream ones at the CMTS.
 //!
 //! In the models of the studies each service flow has its own queue, token buckets and requests, and
-//! the channel to itself: flows of a modem do not compete.
+//! the channel to itself: flows of a modem do not compete. Downstream they do where the scenario has a
+//! CMTS, whose channel ([`super::Cmts`]) comes behind what is here.
 
-use super::{ShapedLink, Upstream};
+use super::{Downstream, Upstream};
 use crate::metrics::Count;
 use crate::queue::{Queue, QueueSpec};
 use crate::scenario::Dialect;
@@ -51,14 +52,22 @@ pub struct Subscriber {
     /// From its modem.
     pub upstream: Vec<Upstream>,
     /// At the CMTS.
-    pub downstream: Vec<ShapedLink>,
+    pub downstream: Vec<Downstream>,
     is_watched: bool,
 }
 
 impl Subscriber {
     /// The `number`th home of a group, from 1. The first of each group is watched. `is_first` says
-    /// that no other home precedes it in the network.
-    pub fn new(group: &Group, number: u16, is_first: bool, dialect: Dialect, seed: u64) -> Self {
+    /// that no other home precedes it in the network, `shares_channel` that all homes share the
+    /// downstream channel.
+    pub fn new(
+        group: &Group,
+        number: u16,
+        is_first: bool,
+        shares_channel: bool,
+        dialect: Dialect,
+        seed: u64,
+    ) -> Self {
         let is_watched = number == 1;
         let home = match (is_first, is_watched) {
             (true, _) => String::new(),
@@ -75,7 +84,7 @@ impl Subscriber {
                 .collect(),
             downstream: flow_names(&group.downstream.flows)
                 .zip(&downstream)
-                .map(|(flow, spec)| ShapedLink::downstream(spec, &place(flow)))
+                .map(|(flow, spec)| Downstream::new(spec, shares_channel, &place(flow)))
                 .collect(),
             is_watched,
         }
@@ -93,7 +102,7 @@ impl Subscriber {
     pub fn inside(&self) -> Count {
         let upstream = self.upstream.iter().map(Upstream::inside);
         upstream
-            .chain(self.downstream.iter().map(ShapedLink::inside))
+            .chain(self.downstream.iter().map(Downstream::inside))
             .fold(Count::default(), Count::plus)
     }
 
@@ -104,14 +113,14 @@ impl Subscriber {
             return Vec::new();
         }
         let upstream = self.upstream.iter().flat_map(Upstream::queues);
-        upstream.chain(self.downstream.iter().map(ShapedLink::queue)).collect()
+        upstream.chain(self.downstream.iter().filter_map(Downstream::queue)).collect()
     }
 
     /// Samples its queues for their series, if it is watched.
     pub fn sample(&mut self, now: Time) {
         if self.is_watched {
             self.upstream.iter_mut().for_each(|flow| flow.sample(now));
-            self.downstream.iter_mut().for_each(ShapedLink::sample);
+            self.downstream.iter_mut().for_each(Downstream::sample);
         }
     }
 }

@@ -5,7 +5,7 @@
 //!  apps, TCP ──> modem ──(cable)──> up link of the server ──────────────> TCP, apps
 //!      ^   queue, shaper, MAC                                                  │
 //!      └──(cable) <── downstream at the CMTS <── down link of the server <─────┘
-//!                     queue, shaper
+//!                     queue, shaper, or the queue and channel that all homes share
 //! ```
 //!
 //! Every stage has three verbs: accept a packet, say when it next wants to be woken, wake. The loop
@@ -16,14 +16,15 @@ mod connections;
 mod report;
 
 use crate::apps::{App, AppParameters, Command, ConnectionId, Desk, End, Event, Model};
-use crate::docsis::Subscriber;
 use crate::docsis::classifier::{Header, service_flow};
+use crate::docsis::{Cmts, Downstream, Subscriber};
 use crate::engine::rng::Rng;
 use crate::engine::wake::{StageId, Wake};
 use crate::link::Link;
 use crate::metrics::results::Results;
 use crate::metrics::{Count, Ledger};
 use crate::packet::{DATAGRAM, Direction, Ecn, Packet, Segment};
+use crate::queue::Beyond;
 use crate::scenario::Scenario;
 use crate::scenario::homes::Protocol;
 use crate::scenario::schema::Server;
@@ -46,6 +47,8 @@ enum Stage {
     DownLink(u16),
     /// A service flow of a home at the CMTS.
     Downstream(Flow),
+    /// The downstream channel that all homes share.
+    Cmts,
     /// The cable down to the homes.
     Cable,
     /// A traffic model's timer.
@@ -71,6 +74,7 @@ impl Flow {
 struct Numbers {
     up_links: StageId,
     down_links: StageId,
+    cmts: StageId,
     cable: StageId,
     apps: StageId,
 }
@@ -114,6 +118,7 @@ pub struct Simulation {
     configs: Vec<Config>,
     connections: Connections,
     homes: Vec<Home>,
+    cmts: Option<Cmts>,
     cable_delay: Time,
     up_links: Vec<Link>,
     down_links: Vec<Link>,
@@ -151,6 +156,7 @@ impl Simulation {
                 .collect(),
             connections: Connections::default(),
             homes: homes(s),
+            cmts: s.cmts.as_ref().map(|spec| Cmts::new(spec, s)),
             cable_delay,
             up_links: server_links(s, Direction::Up),
             down_links: server_links(s, Direction::Down),
@@ -176,6 +182,8 @@ impl Simulation {
         self.numbers.down_links = self.stages.len() as StageId;
         self.stages.extend(servers.map(Stage::DownLink));
         self.number_flows(Direction::Down);
+        self.numbers.cmts = self.stages.len() as StageId;
+        self.stages.extend(self.cmts.iter().map(|_| Stage::Cmts));
         self.numbers.cable = self.stages.len() as StageId;
         self.stages.push(Stage::Cable);
         self.numbers.apps = self.stages.len() as StageId;
@@ -207,6 +215,7 @@ impl Simulation {
             match self.stages[stage] {
                 Stage::Upstream(flow) => self.schedule_upstream(flow),
                 Stage::Downstream(flow) => self.schedule_downstream(flow),
+                Stage::Cmts => self.schedule_cmts(),
                 _ => {}
             }
         }
@@ -269,18 +278,14 @@ impl Simulation {
             Stage::DownLink(server) => {
                 let packet = self.down_links[usize::from(server)].wake();
                 self.schedule_down_link(server);
-                if let Some(packet) = packet {
-                    let flow = Flow::of(&packet);
-                    let downstream = &mut self.homes[usize::from(flow.home)].subscriber.downstream;
-                    let link = &mut downstream[usize::from(flow.number)];
-                    let sent = link.accept(now, packet, &mut self.ledger);
-                    self.onto_cable(flow, sent);
-                }
+                packet.into_iter().for_each(|packet| self.reach_cmts(packet));
             }
-            Stage::Downstream(flow) => {
-                let downstream = &mut self.homes[usize::from(flow.home)].subscriber.downstream;
-                let sent = downstream[usize::from(flow.number)].wake(now, &mut self.ledger);
-                self.onto_cable(flow, sent);
+            Stage::Downstream(flow) => self.wake_downstream(flow),
+            Stage::Cmts => {
+                let cmts = self.cmts.as_mut();
+                let sent = cmts.and_then(|cmts| cmts.wake(now, &mut self.ledger));
+                self.onto_cable(sent);
+                self.schedule_cmts();
             }
             Stage::Cable => {
                 let packet = self.cable.wake();
@@ -307,6 +312,12 @@ impl Simulation {
         self.wake.set(home.stages[Direction::Down as usize] + StageId::from(flow.number), at);
     }
 
+    fn schedule_cmts(&mut self) {
+        if let Some(cmts) = &self.cmts {
+            self.wake.set(self.numbers.cmts, cmts.next_wake());
+        }
+    }
+
     fn schedule_up_link(&mut self, server: u16) {
         let at = self.up_links[usize::from(server)].next_wake();
         self.wake.set(self.numbers.up_links + StageId::from(server), at);
@@ -317,14 +328,69 @@ impl Simulation {
         self.wake.set(self.numbers.down_links + StageId::from(server), at);
     }
 
-    /// What the CMTS sends in a service flow, if it does, and when its last byte leaves there.
-    fn onto_cable(&mut self, flow: Flow, sent: Option<(Time, Packet)>) {
+    /// A packet for a home comes to the CMTS.
+    fn reach_cmts(&mut self, packet: Packet) {
+        let (now, flow) = (self.now, Flow::of(&packet));
+        let downstream = &mut self.homes[usize::from(flow.home)].subscriber.downstream;
+        match &mut downstream[usize::from(flow.number)] {
+            Downstream::Link(link) => {
+                let sent = link.accept(now, packet, &mut self.ledger);
+                self.onto_cable(sent);
+                self.schedule_downstream(flow);
+            }
+            Downstream::Regulator(regulator) => {
+                regulator.accept(now, packet, &mut self.ledger);
+                self.regulate(flow);
+            }
+            Downstream::Open => self.onto_channel(packet),
+        }
+    }
+
+    fn wake_downstream(&mut self, flow: Flow) {
+        let downstream = &mut self.homes[usize::from(flow.home)].subscriber.downstream;
+        match &mut downstream[usize::from(flow.number)] {
+            Downstream::Link(link) => {
+                let sent = link.wake(self.now, &mut self.ledger);
+                self.onto_cable(sent);
+                self.schedule_downstream(flow);
+            }
+            Downstream::Regulator(regulator) => {
+                regulator.update(self.now);
+                self.regulate(flow);
+            }
+            Downstream::Open => {}
+        }
+    }
+
+    /// Moves on to the shared channel what a regulator lets pass.
+    fn regulate(&mut self, flow: Flow) {
+        loop {
+            let downstream = &mut self.homes[usize::from(flow.home)].subscriber.downstream;
+            let Downstream::Regulator(regulator) = &mut downstream[usize::from(flow.number)] else {
+                return;
+            };
+            let released = regulator.release(self.now, true, Beyond::default(), &mut self.ledger);
+            let Some(packet) = released else { break };
+            self.onto_channel(packet);
+        }
+        self.schedule_downstream(flow);
+    }
+
+    /// A packet comes to the channel that all homes share.
+    fn onto_channel(&mut self, packet: Packet) {
+        let cmts = self.cmts.as_mut().expect("packets come here only where there is one");
+        let sent = cmts.accept(self.now, packet, &mut self.ledger);
+        self.onto_cable(sent);
+        self.schedule_cmts();
+    }
+
+    /// What the CMTS sends, if it does, and when its last byte leaves there.
+    fn onto_cable(&mut self, sent: Option<(Time, Packet)>) {
         if let Some((at, packet)) = sent {
             self.ledger.passed(&packet);
             self.cable.accept_in_any_order(at, packet);
             self.wake.set(self.numbers.cable, self.cable.next_wake());
         }
-        self.schedule_downstream(flow);
     }
 
     /// What a home sends in a service flow, if it does, and when its last byte leaves there. The
@@ -557,6 +623,7 @@ impl Simulation {
 
     fn sample(&mut self) {
         self.homes.iter_mut().for_each(|home| home.subscriber.sample(self.now));
+        self.cmts.iter_mut().for_each(Cmts::sample);
         self.ledger.sample(self.now, self.sample_interval);
         self.wake.set(SAMPLER, self.now + self.sample_interval);
     }
@@ -567,6 +634,7 @@ impl Simulation {
         links
             .map(Link::inside)
             .chain(self.homes.iter().map(|home| home.subscriber.inside()))
+            .chain(self.cmts.iter().map(Cmts::inside))
             .fold(Count::default(), Count::plus)
     }
 
@@ -603,8 +671,10 @@ fn homes(scenario: &Scenario) -> Vec<Home> {
     for group in scenario.groups() {
         for number in 1..=group.count {
             let is_first = homes.is_empty();
+            let Scenario { dialect, seed, .. } = *scenario;
+            let shares_channel = scenario.cmts.is_some();
             let mut subscriber =
-                Subscriber::new(&group, number, is_first, scenario.dialect, scenario.seed);
+                Subscriber::new(&group, number, is_first, shares_channel, dialect, seed);
             subscriber.name_traffic(&names, watch_flows);
             homes.push(Home { subscriber, number, stages: [0; 2] });
         }

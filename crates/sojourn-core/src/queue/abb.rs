@@ -23,8 +23,8 @@ use super::bins::Measure;
 use super::lanes::{Head, Lanes};
 use super::plugs::Plugs;
 use super::rounds::Rounds;
-use super::weights::{WeightTable, Weights};
-use super::{Discipline, Entry, Exit, FlowKey, Scheduler, SchedulerParameters, Setting};
+use super::weights::Weights;
+use super::{Discipline, Entry, Exit, FlowKey, FlowTable, Scheduler, SchedulerParameters, Setting};
 use crate::aqm::{Backlog, Outlet};
 use crate::metrics::Gauges;
 use crate::metrics::fairness::{Demand, break_points};
@@ -84,7 +84,7 @@ impl SchedulerParameters for Parameters {
             flows: Vec::new(),
             bin_weights: vec![0.0; bins],
             p: self.clone(),
-            weights: WeightTable::default(),
+            table: FlowTable::default(),
             interval,
             next_measurement: interval,
             overdue: false,
@@ -106,7 +106,7 @@ impl SchedulerParameters for Parameters {
 struct Flow {
     /// Something was sent or waits since the last reclassification, or did then.
     is_known: bool,
-    traffic: u16,
+    weight: f64,
     bin: usize,
     /// Packets that wait.
     waiting: u64,
@@ -124,9 +124,9 @@ pub struct Abb {
     lanes: Lanes,
     rounds: Rounds,
     plugs: Plugs,
-    /// By [`Packet::flow_index`].
+    /// By [`FlowTable::index`].
     flows: Vec<Flow>,
-    weights: WeightTable,
+    table: FlowTable,
     /// Of the flows classified into each bin.
     bin_weights: Vec<f64>,
     interval: Time,
@@ -144,19 +144,19 @@ pub struct Abb {
 impl Abb {
     /// The bin of a packet's flow.
     fn bin_of(&mut self, packet: &Packet) -> usize {
-        let index = packet.flow_index();
+        let (index, weight) = (self.table.index(packet), self.table.weight(packet));
         if index >= self.flows.len() {
             self.flows.resize(index + 1, Flow::default());
         }
         if !self.flows[index].is_known {
             self.flows[index] = Flow { is_known: true, ..Flow::default() };
-            self.bin_weights[0] += self.weights.of(packet.traffic);
+            self.bin_weights[0] += weight;
             if !self.plugs.are_in() {
                 self.apply_weight(0);
             }
         }
         let flow = &mut self.flows[index];
-        flow.traffic = packet.traffic;
+        flow.weight = weight;
         flow.bin
     }
 
@@ -198,8 +198,7 @@ impl Abb {
             if flow.is_known {
                 let rate = flow.rate_bps;
                 let is_satisfied = rate < self.p.idle_kbps * 1e3;
-                let weight = self.weights.of(flow.traffic);
-                self.demands.push(Demand { rate, weight, is_satisfied });
+                self.demands.push(Demand { rate, weight: flow.weight, is_satisfied });
             }
         }
     }
@@ -250,7 +249,7 @@ impl Discipline for Abb {
     fn enqueue(&mut self, packet: Packet, entry: &mut Entry) {
         let size = u64::from(packet.size);
         while let Some((bin, victim)) = self.lanes.take_excess(size, entry) {
-            self.flows[victim.flow_index()].waiting -= 1;
+            self.flows[self.table.index(&victim)].waiting -= 1;
             self.plugs.cut(bin, self.lanes.backlog_of(bin).packets);
             self.lanes.overflow(bin, victim, entry);
         }
@@ -260,7 +259,7 @@ impl Discipline for Abb {
             self.lanes.overflow(bin, packet, entry);
             return;
         }
-        let flow = packet.flow_index();
+        let flow = self.table.index(&packet);
         if self.lanes.push(bin, packet, entry) {
             self.flows[flow].waiting += 1;
             self.plugs.pushed(bin, entry.now);
@@ -277,7 +276,7 @@ impl Discipline for Abb {
                 self.rounds.retire_current();
                 continue;
             };
-            let flow = head.flow_index();
+            let flow = self.table.index(head);
             let packet = match self.lanes.judge_head(bin, exit) {
                 Head::Passes(size) => {
                     self.flows[flow].sent += size as u64;
@@ -324,8 +323,8 @@ impl Discipline for Abb {
         }
     }
 
-    fn name_traffic(&mut self, names: &[&str]) {
-        self.weights = self.p.weights.of(names);
+    fn tell_apart(&mut self, flows: &FlowTable, names: &[&str]) {
+        self.table = flows.weighing(&self.p.weights, names);
     }
 
     fn gauges(&self, out: &mut Gauges) {
@@ -335,8 +334,8 @@ impl Discipline for Abb {
     }
 
     fn flow_gauges(&self, flow: FlowKey, out: &mut Gauges) {
-        let Flow { bin, rate_bps, .. } = self.flows[flow.index];
-        out.set("weight", "1", self.weights.of(flow.traffic));
+        let Flow { bin, rate_bps, weight, .. } = self.flows[flow.index];
+        out.set("weight", "1", weight);
         out.set("rate", "Mbps", rate_bps / 1e6);
         out.set("bin_weight", "1", self.bin_weights[bin]);
         self.lanes.flow_gauges(bin, &self.rounds, out);

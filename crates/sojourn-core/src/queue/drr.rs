@@ -14,8 +14,10 @@ use serde::{Deserialize, Serialize};
 use super::bins::Measure;
 use super::lanes::{Head, Lanes};
 use super::rounds::Rounds;
-use super::weights::{WeightTable, Weights};
-use super::{Discipline, Entry, Exit, FlowKey, Limit, Scheduler, SchedulerParameters, Setting};
+use super::weights::Weights;
+use super::{
+    Discipline, Entry, Exit, FlowKey, FlowTable, Limit, Scheduler, SchedulerParameters, Setting,
+};
 use crate::aqm::{Backlog, Outlet};
 use crate::metrics::Gauges;
 use crate::packet::Packet;
@@ -57,7 +59,7 @@ impl SchedulerParameters for Parameters {
                 exclusive: setting.limit.exclusive,
             },
             named: self.weights.clone(),
-            weights: WeightTable::default(),
+            flows: FlowTable::default(),
         }
         .into()
     }
@@ -74,7 +76,7 @@ pub struct Drr {
     quantum: f64,
     flow_limit: Limit,
     named: Weights,
-    weights: WeightTable,
+    flows: FlowTable,
 }
 
 impl Drr {
@@ -105,13 +107,13 @@ impl Drr {
 
 impl Discipline for Drr {
     fn enqueue(&mut self, packet: Packet, entry: &mut Entry) {
-        let flow = packet.flow_index();
+        let flow = self.flows.index(&packet);
         self.grow(flow);
         if !self.flow_limit.admits(self.lanes.backlog_of(flow), u64::from(packet.size)) {
             self.lanes.overflow(flow, packet, entry);
             return;
         }
-        let weight = self.weights.of(packet.traffic);
+        let weight = self.flows.weight(&packet);
         if self.lanes.push(flow, packet, entry) {
             self.schedule(flow, weight);
             // ns-2.35 queue/drr.cc: the head of the queue with most bytes, the arrival counted in.
@@ -153,8 +155,8 @@ impl Discipline for Drr {
         self.lanes.update(now, outlet);
     }
 
-    fn name_traffic(&mut self, names: &[&str]) {
-        self.weights = self.named.of(names);
+    fn tell_apart(&mut self, flows: &FlowTable, names: &[&str]) {
+        self.flows = flows.weighing(&self.named, names);
     }
 
     fn gauges(&self, out: &mut Gauges) {
@@ -162,7 +164,7 @@ impl Discipline for Drr {
     }
 
     fn flow_gauges(&self, flow: FlowKey, out: &mut Gauges) {
-        out.set("weight", "1", self.weights.of(flow.traffic));
+        out.set("weight", "1", self.flows.weight_of(flow));
         self.lanes.flow_gauges(flow.index, &self.rounds, out);
     }
 }

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::bins::Measure;
 use super::lanes::{Head, Lanes};
 use super::rounds::Rounds;
-use super::{Discipline, Entry, Exit, FlowKey, Scheduler, SchedulerParameters, Setting};
+use super::{Discipline, Entry, Exit, FlowKey, FlowTable, Scheduler, SchedulerParameters, Setting};
 use crate::aqm::{Backlog, Outlet};
 use crate::metrics::Gauges;
 use crate::packet::Packet;
@@ -47,6 +47,7 @@ impl SchedulerParameters for Parameters {
         Fq {
             lanes: Lanes::new(queues, Measure::Bytes, setting),
             rounds: Rounds::new(queues, i64::from(self.quantum_bytes)),
+            flows: FlowTable::default(),
         }
         .into()
     }
@@ -56,11 +57,12 @@ impl SchedulerParameters for Parameters {
 pub struct Fq {
     lanes: Lanes,
     rounds: Rounds,
+    flows: FlowTable,
 }
 
 impl Discipline for Fq {
     fn enqueue(&mut self, packet: Packet, entry: &mut Entry) {
-        let queue = self.lanes.hashed(packet.tuple);
+        let queue = self.lanes.hashed(self.flows.hash(&packet));
         if !self.lanes.push(queue, packet, entry) {
             return;
         }
@@ -101,11 +103,15 @@ impl Discipline for Fq {
         self.lanes.update(now, outlet);
     }
 
+    fn tell_apart(&mut self, flows: &FlowTable, _names: &[&str]) {
+        self.flows = flows.clone();
+    }
+
     fn gauges(&self, out: &mut Gauges) {
         out.set("busy_queues", "1", self.rounds.busy() as f64);
     }
 
     fn flow_gauges(&self, flow: FlowKey, out: &mut Gauges) {
-        self.lanes.flow_gauges(self.lanes.hashed(flow.tuple), &self.rounds, out);
+        self.lanes.flow_gauges(self.lanes.hashed(flow.hash), &self.rounds, out);
     }
 }

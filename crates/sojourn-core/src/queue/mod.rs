@@ -8,6 +8,7 @@ pub mod acks;
 mod bins;
 pub mod drr;
 pub mod fifo;
+mod flow_table;
 pub mod fq;
 mod lanes;
 mod plugs;
@@ -32,9 +33,9 @@ use acks::{AckLane, Acks};
 use bins::Measure;
 pub use drr::Drr;
 pub use fifo::Fifo;
+pub use flow_table::{FlowKey, FlowTable, Unit};
 pub use fq::Fq;
 pub use sfq::Sfq;
-pub use watch::FlowKey;
 use watch::Watch;
 pub use weights::Weights;
 
@@ -176,8 +177,8 @@ pub trait Discipline {
     fn next_update(&self) -> Time;
     /// The periodic part of the laws.
     fn update(&mut self, now: Time, outlet: &Outlet);
-    /// Tells the names of the traffic entries, by the number that packets carry.
-    fn name_traffic(&mut self, _names: &[&str]) {}
+    /// Tells what is a flow, and the names of the traffic entries, by the number that packets carry.
+    fn tell_apart(&mut self, _flows: &FlowTable, _names: &[&str]) {}
     /// State worth watching over time.
     fn gauges(&self, out: &mut Gauges);
     /// What is worth watching of one flow, of which a packet has come: always the same gauges.
@@ -327,8 +328,13 @@ impl Queue {
     /// weights, which until then are all 1, and for the first `watch_flows` flows, which are watched
     /// one by one.
     pub fn name_traffic(&mut self, names: &[&str], watch_flows: usize) {
-        self.scheduler.name_traffic(names);
-        self.watch = Watch::new(watch_flows, names);
+        self.tell_apart(&FlowTable::connections(), names, watch_flows);
+    }
+
+    /// The same, with what is a flow to the scheduler, where that is not a connection.
+    pub fn tell_apart(&mut self, flows: &FlowTable, names: &[&str], watch_flows: usize) {
+        self.scheduler.tell_apart(flows, names);
+        self.watch = Watch::new(watch_flows, flows, names);
     }
 
     /// Is there room for one more packet, if it is small?

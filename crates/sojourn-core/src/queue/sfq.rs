@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::lanes::{Head, Lanes};
 use super::rounds::Rounds;
-use super::{Discipline, Entry, Exit, FlowKey, Scheduler, SchedulerParameters, Setting};
+use super::{Discipline, Entry, Exit, FlowKey, FlowTable, Scheduler, SchedulerParameters, Setting};
 use crate::aqm::{Backlog, Outlet};
 use crate::metrics::Gauges;
 use crate::packet::Packet;
@@ -53,6 +53,7 @@ impl SchedulerParameters for Parameters {
             Lanes::new(bins, setting.limit.measure(), setting)
         };
         Sfq {
+            flows: FlowTable::default(),
             lanes,
             rounds: Rounds::new(bins, i64::from(self.quantum_bytes)),
             by_packet: self.quantum_bytes == 0,
@@ -69,6 +70,7 @@ pub struct Sfq {
     /// A round is one packet of each bin.
     by_packet: bool,
     ns2: bool,
+    flows: FlowTable,
 }
 
 impl Sfq {
@@ -84,7 +86,7 @@ impl Sfq {
 
 impl Discipline for Sfq {
     fn enqueue(&mut self, packet: Packet, entry: &mut Entry) {
-        let bin = self.lanes.hashed(packet.tuple);
+        let bin = self.lanes.hashed(self.flows.hash(&packet));
         let size = u64::from(packet.size);
         self.lanes.make_room(size, entry);
         if !entry.limit.admits(self.lanes.backlog(), size) {
@@ -126,12 +128,16 @@ impl Discipline for Sfq {
         self.lanes.update(now, outlet);
     }
 
+    fn tell_apart(&mut self, flows: &FlowTable, _names: &[&str]) {
+        self.flows = flows.clone();
+    }
+
     fn gauges(&self, out: &mut Gauges) {
         out.set("busy_bins", "1", self.rounds.busy() as f64);
         self.lanes.gauges(out);
     }
 
     fn flow_gauges(&self, flow: FlowKey, out: &mut Gauges) {
-        self.lanes.flow_gauges(self.lanes.hashed(flow.tuple), &self.rounds, out);
+        self.lanes.flow_gauges(self.lanes.hashed(flow.hash), &self.rounds, out);
     }
 }

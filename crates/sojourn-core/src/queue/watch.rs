@@ -1,19 +1,8 @@
 //! Flows that are watched one by one: in which bin each is, with what weight, what it may still send.
 
-use super::{Discipline, Scheduler};
+use super::{Discipline, FlowKey, FlowTable, Scheduler};
 use crate::metrics::{GaugeSeries, Series};
 use crate::packet::Packet;
-
-/// A flow, as schedulers know it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FlowKey {
-    /// Its number ([`Packet::flow_index`]).
-    pub index: usize,
-    /// Hash of its addresses and ports.
-    pub tuple: u32,
-    /// The traffic entry it belongs to.
-    pub traffic: u16,
-}
 
 struct Watched {
     key: FlowKey,
@@ -29,15 +18,16 @@ struct Watched {
 pub struct Watch {
     most: usize,
     names: Vec<String>,
+    table: FlowTable,
     flows: Vec<Watched>,
     samples: u64,
 }
 
 impl Watch {
-    /// Will watch the first `most` flows, of the traffic entries with these names.
-    pub fn new(most: usize, names: &[&str]) -> Self {
+    /// Will watch the first `most` flows of a table, of the traffic entries with these names.
+    pub fn new(most: usize, table: &FlowTable, names: &[&str]) -> Self {
         let names = names.iter().map(|&name| name.to_owned()).collect();
-        Self { most, names, ..Self::default() }
+        Self { most, names, table: table.clone(), ..Self::default() }
     }
 
     /// A packet has come to the queue.
@@ -49,9 +39,10 @@ impl Watch {
     }
 
     fn note_flow(&mut self, packet: &Packet) {
-        let index = packet.flow_index();
-        if let Some(known) = self.flows.iter_mut().find(|f| f.key.index == index && !f.is_over) {
-            known.is_over = known.generation != packet.generation;
+        let key = self.table.key(packet);
+        let alike = |flow: &&mut Watched| flow.key.index == key.index && !flow.is_over;
+        if let Some(known) = self.flows.iter_mut().find(alike) {
+            known.is_over = self.table.has_connections() && known.generation != packet.generation;
             if !known.is_over {
                 return;
             }
@@ -59,10 +50,10 @@ impl Watch {
         if self.flows.len() == self.most {
             return;
         }
-        let traffic = packet.traffic;
+        let traffic = key.traffic;
         let number = 1 + self.flows.iter().filter(|flow| flow.key.traffic == traffic).count();
         self.flows.push(Watched {
-            key: FlowKey { index, tuple: packet.tuple, traffic },
+            key,
             generation: packet.generation,
             is_over: false,
             name: format!("{} {number}", self.names[usize::from(traffic)]),

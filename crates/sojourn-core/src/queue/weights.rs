@@ -1,4 +1,4 @@
-//! Weights of traffic entries, by name in scenarios and by number on the data path.
+//! Weights of traffic entries, by name in scenarios.
 
 use indexmap::IndexMap;
 use schemars::JsonSchema;
@@ -15,21 +15,9 @@ pub struct Weight(#[schemars(range(min = 0.01, max = 1000.0))] pub f64);
 pub struct Weights(pub IndexMap<String, Weight>);
 
 impl Weights {
-    /// The weights of these traffic entries, in their order.
-    pub fn of(&self, traffic: &[&str]) -> WeightTable {
+    /// The weights of these traffic entries, in their order; 1 where none is given.
+    pub fn of(&self, traffic: &[&str]) -> Vec<f64> {
         let weight = |name: &&str| self.0.get(*name).map_or(1.0, |weight| weight.0);
-        WeightTable(traffic.iter().map(weight).collect())
-    }
-}
-
-/// Weights by the number of the traffic entry that packets carry; 1 where none is known.
-#[derive(Default)]
-pub struct WeightTable(Vec<f64>);
-
-impl WeightTable {
-    /// The weight of what belongs to a traffic entry.
-    #[inline]
-    pub fn of(&self, traffic: u16) -> f64 {
-        self.0.get(usize::from(traffic)).copied().unwrap_or(1.0)
+        traffic.iter().map(weight).collect()
     }
 }

@@ -1,6 +1,7 @@
 //! The checks that look at several keys together; each key by itself is checked by the schema.
 
 use super::check::Fault;
+use super::cmts::Cmts;
 use super::homes::{Buffer, Classifier, Entry, MOST_HOMES, PRIMARY, ServiceFlow};
 use super::schema::{Dialect, Downstream, Mac, ModemSpec, Scenario, Upstream};
 use super::words;
@@ -32,6 +33,9 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), Fault> {
     let largest = largest_sent(scenario);
     let exclusive = scenario.dialect == Dialect::Ns2;
     let room = Room { largest, packet: largest.max(FULL_PACKET), exclusive };
+    if let Some(cmts) = &scenario.cmts {
+        shared_channel(scenario, cmts, &room)?;
+    }
     service(scenario, &scenario.upstream, &scenario.downstream, "", &room)?;
     for (name, homes) in &scenario.homes {
         let up = homes.upstream.as_ref().unwrap_or(&scenario.upstream);
@@ -43,7 +47,7 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), Fault> {
 
 /// There may be so many homes and no more.
 fn homes(scenario: &Scenario) -> Result<(), Fault> {
-    let homes: usize = scenario.groups().map(|group| usize::from(group.count)).sum();
+    let homes = scenario.homes_in_all();
     if homes <= MOST_HOMES {
         return Ok(());
     }
@@ -59,6 +63,51 @@ fn home_of(scenario: &Scenario, entry: &Entry, path: &str) -> Result<(), Fault> 
         .map_err(|message| Fault::new(words::join(path, "home"), message))
 }
 
+/// The queue of the channel that all homes share.
+fn shared_channel(scenario: &Scenario, cmts: &Cmts, room: &Room) -> Result<(), Fault> {
+    weights(scenario, &cmts.queue, "cmts")?;
+    let mbps = cmts.channel.rate_mbps() * f64::from(cmts.channel.count());
+    room.queue("cmts", &cmts.queue, mbps)
+}
+
+/// Keys of the downstream that go with the shared channel, and one that does not.
+fn downstream_keys(scenario: &Scenario, down: &Downstream, path: &str) -> Result<(), Fault> {
+    if scenario.cmts.is_some() {
+        return match down.channel_mbps {
+            None => Ok(()),
+            Some(mbps) => {
+                let message =
+                    format!("found {mbps} beside cmts; allowed: none, as cmts.channel is it");
+                Err(Fault::new(words::join(path, "channel_mbps"), message))
+            }
+        };
+    }
+    let flow = down.flows.iter().find_map(|(name, flow)| Some((name, flow.weight?)));
+    let (key, found) = match (down.regulator, flow) {
+        (false, _) => ("regulator".to_owned(), "false".to_owned()),
+        (true, Some((name, weight))) => {
+            (words::join(&words::join("flows", name), "weight"), weight.to_string())
+        }
+        (true, None) if down.weight != 1.0 => ("weight".to_owned(), down.weight.to_string()),
+        (true, None) => return Ok(()),
+    };
+    let message = format!("found {found} without cmts; allowed: only with the channel of cmts");
+    Err(Fault::new(format!("{path}.{key}"), message))
+}
+
+/// Weights of upstream flows mean nothing: they share no channel.
+fn no_upstream_weights(up: &Upstream, path: &str) -> Result<(), Fault> {
+    match up.flows.iter().find_map(|(name, flow)| Some((name, flow.weight?))) {
+        None => Ok(()),
+        Some((name, weight)) => {
+            let path = words::join(&format!("{path}.flows"), name);
+            let message =
+                format!("found {weight}; allowed: only downstream, with the channel of cmts");
+            Err(Fault::new(words::join(&path, "weight"), message))
+        }
+    }
+}
+
 /// What the homes at `path`, or the scenario itself, are served with.
 fn service(
     scenario: &Scenario,
@@ -70,6 +119,8 @@ fn service(
     let (up_path, down_path) = (words::join(path, "upstream"), words::join(path, "downstream"));
     at_least(&up_path, ("peak_mbps", up.peak_mbps), ("sustained_mbps", up.sustained_mbps))?;
     at_least(&down_path, ("peak_mbps", down.peak_mbps), ("sustained_mbps", down.sustained_mbps))?;
+    downstream_keys(scenario, down, &down_path)?;
+    no_upstream_weights(up, &up_path)?;
     if up.modem == ModemSpec::Link {
         no_mac(up, &up_path)?;
         alone(scenario, up, &up_path)?;
@@ -179,7 +230,7 @@ fn buffers(path: &str, buffer: &Buffer, queue: &QueueSpec, room: &Room) -> Resul
 
 /// Packets of several plain links would come to a server's link out of order.
 fn alone(scenario: &Scenario, upstream: &Upstream, path: &str) -> Result<(), Fault> {
-    let homes: usize = scenario.groups().map(|group| usize::from(group.count)).sum();
+    let homes = scenario.homes_in_all();
     if homes == 1 && upstream.flows.is_empty() {
         return Ok(());
     }
@@ -385,6 +436,17 @@ struct Room {
 
 impl Room {
     fn check(&self, path: &str, queue: &QueueSpec, mbps: f64, burst: u64) -> Result<(), Fault> {
+        self.queue(path, queue, mbps)?;
+        if burst < self.packet {
+            let message =
+                format!("found {burst}; allowed: {} or more, the largest packet", self.packet);
+            return Err(Fault::new(format!("{path}.burst_bytes"), message));
+        }
+        Ok(())
+    }
+
+    /// A queue before a link of this rate.
+    fn queue(&self, path: &str, queue: &QueueSpec, mbps: f64) -> Result<(), Fault> {
         let unlimited = queue.limit_bytes.is_none() && queue.limit_packets.is_none();
         let default = default_limit_bytes(BitRate::from_mbps(mbps));
         if unlimited && default < self.least(self.packet) {
@@ -404,13 +466,7 @@ impl Room {
                 return Err(Fault::new(format!("{path}.queue.{key}"), message));
             }
         }
-        self.laws(path, queue, mbps)?;
-        if burst < self.packet {
-            let message =
-                format!("found {burst}; allowed: {} or more, the largest packet", self.packet);
-            return Err(Fault::new(format!("{path}.burst_bytes"), message));
-        }
-        Ok(())
+        self.laws(path, queue, mbps)
     }
 
     /// What laws and schedulers must be to do anything sensible with full packets.

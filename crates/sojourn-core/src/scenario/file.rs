@@ -6,9 +6,12 @@ use super::capture::Captures;
 use super::check::{Checker, Fault};
 use super::overlay::{COMPARE, Set, lay_over};
 use super::{Problem, Scenario, cross, json_schema, text, words};
+use crate::provision::Provision;
 
 /// The table of a scenario that holds its groups of homes.
 const HOMES: &str = "homes";
+/// The tables of a scenario that say how a home is served.
+const WAYS: [&str; 2] = ["upstream", "downstream"];
 
 /// One run of a scenario file.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,6 +20,8 @@ pub struct Variant {
     pub name: String,
     /// The scenario in full.
     pub scenario: Scenario,
+    /// What of a modem's file cannot be simulated.
+    pub notes: Vec<String>,
 }
 
 /// The runs that a scenario file describes, checked.
@@ -25,6 +30,17 @@ pub struct Variant {
 /// that is. Each of `sets` is `key.path=value` and wins
 /// over the file and its variants; one that begins with `compare.` changes a variant.
 pub fn load(text: &str, source: &str, sets: &[String]) -> Result<Vec<Variant>, Problem> {
+    load_for(text, source, sets, None)
+}
+
+/// The runs of a scenario file with a modem that has a file of its own. That wins over the scenario file
+/// and its variants, and each of `sets` over all.
+pub fn load_for(
+    text: &str,
+    source: &str,
+    sets: &[String],
+    modem: Option<&Provision>,
+) -> Result<Vec<Variant>, Problem> {
     let sets = sets.iter().map(|set| Set::parse(set)).collect::<Result<Vec<_>, _>>()?;
     let mut base = text::document(text).map_err(|fault| fault.of(source))?;
     for set in &sets {
@@ -34,7 +50,7 @@ pub fn load(text: &str, source: &str, sets: &[String]) -> Result<Vec<Variant>, P
     // Where there are no variants, messages name the key that would bring them.
     let schema = if compare.is_some() { json_schema() } else { file_schema() };
     let captures = Captures::beside(source);
-    let file = File { source, sets, base, checker: Checker::new(schema), captures };
+    let file = File { source, sets, base, modem, checker: Checker::new(schema), captures };
     match compare {
         None => Ok(vec![file.variant("", &json!({}))?]),
         Some(compare) => file.variants(&compare),
@@ -83,6 +99,7 @@ struct File<'a> {
     source: &'a str,
     sets: Vec<Set>,
     base: Value,
+    modem: Option<&'a Provision<'a>>,
     checker: Checker,
     captures: Captures,
 }
@@ -107,11 +124,12 @@ impl File<'_> {
     fn variant(&self, name: &str, overlay: &Value) -> Result<Variant, Problem> {
         let mut value = self.base.clone();
         lay_over(&mut value, overlay);
+        let notes = self.modem.map_or_else(Vec::new, |modem| modem.lay_over(&mut value));
         for set in self.sets.iter().filter(|set| !set.is_for_variants()) {
             set.apply(&mut value)?;
         }
         let scenario = self.scenario(&value).map_err(|fault| self.problem(fault, name))?;
-        Ok(Variant { name: name.to_owned(), scenario })
+        Ok(Variant { name: name.to_owned(), scenario, notes })
     }
 
     fn scenario(&self, value: &Value) -> Result<Scenario, Fault> {
@@ -132,7 +150,7 @@ impl File<'_> {
         let base = value.clone();
         let homes = value.get_mut(HOMES).and_then(Value::as_object_mut);
         for (name, home) in homes.into_iter().flatten() {
-            for way in ["upstream", "downstream"] {
+            for way in WAYS {
                 let Some(own) = home.get_mut(way).filter(|own| own.is_object()) else { continue };
                 let mut laid = base[way].clone();
                 lay_over(&mut laid, own);
@@ -146,10 +164,22 @@ impl File<'_> {
         Ok(())
     }
 
+    /// The file or files that a fault came from.
+    fn source_of(&self, fault: &Fault) -> String {
+        let is_of = |way: &str| fault.path == way || fault.path.starts_with(&format!("{way}."));
+        match self.modem {
+            Some(modem) if WAYS.into_iter().any(is_of) => {
+                format!("{} with {}", self.source, modem.source)
+            }
+            _ => self.source.to_owned(),
+        }
+    }
+
     /// Tells where a fault came from: a set, the variant alone, or the scenario that all share.
     fn problem(&self, fault: Fault, variant: &str) -> Problem {
         let set = self.sets.iter().rev().find(|set| set.gave(&fault.path, variant));
-        let source = set.map_or(self.source, |set| &set.source);
+        let source = set.map_or_else(|| self.source_of(&fault), |set| set.source.clone());
+        let source = source.as_str();
         let shared = || self.scenario(&self.base).err().as_ref() == Some(&fault);
         if variant.is_empty() || shared() {
             return fault.of(source);

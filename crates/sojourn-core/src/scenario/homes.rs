@@ -78,6 +78,17 @@ impl Scenario {
         }
     }
 
+    /// How many homes there are.
+    pub fn homes_in_all(&self) -> usize {
+        self.groups().map(|group| usize::from(group.count)).sum()
+    }
+
+    /// Of each home, the weights of its downstream service flows on a shared channel.
+    pub fn downstream_weights(&self) -> Vec<Vec<f64>> {
+        let of_group = |group: Group| vec![group.downstream.weights(); usize::from(group.count)];
+        self.groups().flat_map(of_group).collect()
+    }
+
     /// The number of the group in whose homes an entry of the traffic list runs: the first, unless it
     /// names another.
     pub fn group_of(&self, entry: &Entry) -> usize {
@@ -108,6 +119,10 @@ pub struct ServiceFlow {
     #[serde(default)]
     #[schemars(range(min = 0, max = 7))]
     pub priority: u8,
+    /// Share of the channel of `cmts`, in proportion to others. Unset: that of the primary flow.
+    #[serde(default)]
+    #[schemars(range(min = 0.01, max = 1000.0))]
+    pub weight: Option<f64>,
     /// Buffer control.
     #[serde(default)]
     pub buffer: Buffer,
@@ -218,6 +233,14 @@ macro_rules! service_flows {
 
 service_flows!(Upstream);
 service_flows!(Downstream);
+
+impl Downstream {
+    /// The weights of all service flows, that of the primary one first.
+    pub fn weights(&self) -> Vec<f64> {
+        let further = self.flows.values().map(|flow| flow.weight.unwrap_or(self.weight));
+        [self.weight].into_iter().chain(further).collect()
+    }
+}
 
 /// What an entry of the traffic list says besides what it does.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -5,6 +5,7 @@
 
 mod capture;
 pub mod check;
+pub mod cmts;
 mod cross;
 pub mod file;
 pub mod homes;
@@ -15,5 +16,5 @@ pub(crate) mod text;
 pub(crate) mod words;
 
 pub use check::Problem;
-pub use file::{Variant, load};
+pub use file::{Variant, load, load_for};
 pub use schema::{Dialect, Scenario, json_schema};

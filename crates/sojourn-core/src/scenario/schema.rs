@@ -6,6 +6,7 @@ use indexmap::IndexMap;
 use schemars::{JsonSchema, generate::SchemaSettings};
 use serde::{Deserialize, Serialize};
 
+use super::cmts::Cmts;
 use super::homes::{Buffer, Entry, Homes, ServiceFlow};
 use crate::queue::QueueSpec;
 use crate::tcp::TcpOptions;
@@ -47,6 +48,9 @@ pub struct Scenario {
     pub upstream: Upstream,
     /// The downstream service flow at the CMTS. Others are in its `flows`.
     pub downstream: Downstream,
+    /// The downstream channel that all homes share. None given: each service flow has one to itself.
+    #[serde(default)]
+    pub cmts: Option<Cmts>,
     /// Groups of homes, by name. None given: one home, called `home`, with the above.
     #[serde(default)]
     pub homes: IndexMap<String, Homes>,
@@ -70,6 +74,10 @@ fn one() -> u64 {
 
 fn yes() -> bool {
     true
+}
+
+fn weight_of_one() -> f64 {
+    1.0
 }
 
 /// Propagation on the cable plant.
@@ -245,7 +253,17 @@ pub struct Downstream {
     #[serde(default)]
     #[schemars(range(min = 0.001, max = 1_000_000.0))]
     pub channel_mbps: Option<f64>,
-    /// Queue manager at the CMTS.
+    /// With `cmts`: whether the token buckets hold packets back before the channel, in a queue of their
+    /// own. If not, packets go to the channel's queue at once, and the rates are but what times to the
+    /// sustained and peak rate refer to.
+    #[serde(default = "yes")]
+    pub regulator: bool,
+    /// With `cmts`: share of the channel, in proportion to others, of each service flow; it counts where
+    /// the scheduler knows weights (`drr`, `abb`), and is multiplied with that of the traffic entry.
+    #[serde(default = "weight_of_one")]
+    #[schemars(range(min = 0.01, max = 1000.0))]
+    pub weight: f64,
+    /// Queue manager at the CMTS; with `cmts`, that of the regulator.
     #[serde(default)]
     pub queue: QueueSpec,
     /// Buffer control of the primary flow.

@@ -49,7 +49,7 @@ fn unknown_keys() {
     assert_eq!(
         refusal_with("duration_s = 10", "duration_s = 10\n'my key' = 1"),
         "home.toml: \"my key\": unknown key; allowed here: title, description, duration_s, seed, \
-         dialect, cable, upstream, downstream, homes, servers, tcp, traffic, metrics, compare"
+         dialect, cable, upstream, downstream, cmts, homes, servers, tcp, traffic, metrics, compare"
     );
 }
 

@@ -6,6 +6,7 @@ mod service_flows;
 
 use super::Simulation;
 use crate::apps::{AppParameters, Done, Model, Quality};
+use crate::docsis::Cmts;
 use crate::metrics::connections::ConnectionAccount;
 use crate::metrics::results::{LatencyCells, PacketRecord, PageRow, QueueRow, Results, SeriesRow};
 use crate::metrics::{QueueMeter, Series, qoe};
@@ -16,8 +17,8 @@ use crate::queue::Queue;
 pub(super) fn results(run: &Simulation, packets: Vec<PacketRecord>) -> Results {
     let names: Vec<String> = run.scenario.traffic.keys().cloned().collect();
     let done = done(run);
-    let queues: Vec<_> =
-        run.homes.iter().flat_map(|home| home.subscriber.watched_queues()).collect();
+    let of_homes = run.homes.iter().flat_map(|home| home.subscriber.watched_queues());
+    let queues: Vec<_> = of_homes.chain(run.cmts.iter().map(Cmts::queue)).collect();
     let mut results = Results {
         version: crate::VERSION,
         duration_s: run.scenario.duration_s,

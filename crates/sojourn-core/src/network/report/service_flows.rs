@@ -4,6 +4,7 @@ use super::super::Simulation;
 use crate::docsis::{MacCounters, Upstream};
 use crate::metrics::results::ServiceFlowRow;
 use crate::packet::{Direction, DropReason};
+use crate::queue::SchedulerParameters;
 use crate::scenario::homes::{Group, PRIMARY, ServiceFlow};
 
 /// One row for each group of homes, service flow and direction.
@@ -72,15 +73,32 @@ pub fn warnings(run: &Simulation) -> Vec<String> {
     let mut warnings = Vec::new();
     for (first, group) in groups(run) {
         warnings.extend(run.homes[first].subscriber.upstream.iter().flat_map(Upstream::warnings));
-        let flows = group.upstream.flows.iter().chain(&group.downstream.flows);
-        let shared = |flow: &ServiceFlow| flow.minimum_mbps > 0.0 || flow.priority > 0;
-        warnings.extend(flows.filter(|(_, flow)| shared(flow)).map(|(name, _)| {
-            format!(
-                "service flow {name} of {}: minimum_mbps and priority do nothing here, as each \
-                 service flow has a channel to itself",
-                group.name
-            )
-        }));
+        let alone = "each service flow has a channel to itself";
+        let down = run.cmts.as_ref().map_or(alone, |_| "the channel's queue knows weights alone");
+        for (flows, reason) in [(&group.upstream.flows, alone), (&group.downstream.flows, down)] {
+            let asks = |flow: &ServiceFlow| flow.minimum_mbps > 0.0 || flow.priority > 0;
+            let asking = flows.iter().filter(|(_, flow)| asks(flow));
+            warnings.extend(asking.map(|(name, _)| {
+                format!(
+                    "service flow {name} of {}: minimum_mbps and priority do nothing here, as \
+                     {reason}",
+                    group.name
+                )
+            }));
+        }
     }
+    warnings.extend(idle_weights(run));
     warnings
+}
+
+/// Weights that the scheduler of the shared channel does not know.
+fn idle_weights(run: &Simulation) -> Option<String> {
+    let scheduler = &run.scenario.cmts.as_ref()?.queue.scheduler;
+    let mut weights = run.scenario.groups().flat_map(|group| group.downstream.weights());
+    let is_idle = scheduler.weights().is_none() && weights.any(|weight| weight != 1.0);
+    is_idle.then(|| {
+        "weights of service flows do nothing here, as the scheduler of cmts.queue knows none; drr and \
+         abb do"
+            .to_owned()
+    })
 }

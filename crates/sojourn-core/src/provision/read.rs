@@ -1,0 +1,354 @@
+//! What a modem's file says, laid over a scenario.
+
+use serde_json::{Map, Value, json};
+
+use crate::modem_config::ModemConfig;
+use crate::modem_config::view::{
+    Aqm, AqmAlgorithm, BufferControl, Classifier, Ipv4Match, Scheduling, ServiceFlow, TosRange,
+};
+use crate::units::BitRate;
+
+/// Maximum traffic burst of a flow whose file does not say (DOCSIS MULPI C.2.2.7.3).
+const DEFAULT_BURST_BYTES: u32 = 3044;
+/// Bit of the set of parameters that is in use (DOCSIS MULPI C.2.2.5.1).
+const ACTIVE: u8 = 4;
+/// Keys of a file that say nothing of how packets are treated.
+const OF_NO_ACCOUNT: [&str; 14] = [
+    "downstream_frequency_hz",
+    "upstream_channel",
+    "software_upgrade_file",
+    "software_upgrade_server",
+    "snmp_mib_objects",
+    "baseline_privacy",
+    "privacy_enable",
+    "max_cpe",
+    "max_classifiers",
+    "tftp_timestamp_s",
+    "tftp_modem_address",
+    "docsis_2_mode",
+    "low_latency_disable",
+    "extensions",
+];
+
+/// A modem's file, to be laid over scenarios.
+pub struct Provision<'a> {
+    /// What the file sets.
+    pub config: &'a ModemConfig,
+    /// The file, as messages name it.
+    pub source: &'a str,
+}
+
+/// One direction of a file.
+struct Way<'a> {
+    /// Its table in scenarios, and what the file's keys begin with.
+    name: &'static str,
+    flows: &'a [ServiceFlow],
+    classifiers: &'a [Classifier],
+}
+
+impl Provision<'_> {
+    /// Lays the file over a scenario that has not been checked yet: the primary flow of each direction
+    /// is the first of the file (DOCSIS MULPI §7.5.1). Gives what cannot be simulated, a line for each.
+    pub fn lay_over(&self, scenario: &mut Value) -> Vec<String> {
+        let mut notes = Notes { source: self.source, lines: Vec::new() };
+        self.list_top(&mut notes);
+        let ways = [
+            Way {
+                name: "upstream",
+                flows: &self.config.upstream_service_flows,
+                classifiers: &self.config.upstream_classifiers,
+            },
+            Way {
+                name: "downstream",
+                flows: &self.config.downstream_service_flows,
+                classifiers: &self.config.downstream_classifiers,
+            },
+        ];
+        if let Some(scenario) = scenario.as_object_mut() {
+            for way in ways {
+                let place = scenario.entry(way.name).or_insert_with(|| json!({}));
+                if let Some(table) = place.as_object_mut() {
+                    self.lay_way(&way, table, &mut notes);
+                }
+            }
+        }
+        notes.lines
+    }
+
+    /// What stands beside service flows and classifiers.
+    fn list_top(&self, notes: &mut Notes) {
+        let done = [
+            "network_access",
+            "default_upstream_target_buffer_ms",
+            "upstream_aqm_disable",
+            "upstream_service_flows",
+            "downstream_service_flows",
+            "upstream_classifiers",
+            "downstream_classifiers",
+        ];
+        if self.config.network_access == Some(false) {
+            notes.add("network_access", "false is not simulated: the home has access");
+        }
+        notes.list_rest(self.config, "", &[&done[..], &OF_NO_ACCOUNT].concat());
+    }
+
+    fn lay_way(&self, way: &Way, table: &mut Map<String, Value>, notes: &mut Notes) {
+        let Some((primary, further)) = way.flows.split_first() else {
+            let path = format!("{}_service_flows", way.name);
+            return notes.add(&path, "none: those of the scenario stand in");
+        };
+        let path = |index: usize| format!("{}_service_flows.{index}", way.name);
+        let queue = table.remove("queue").unwrap_or_else(|| json!({}));
+        let mut keys = self.flow(way, primary, table, &queue, &path(0), notes);
+        for key in ["minimum_mbps", "priority"] {
+            if keys.remove(key).is_some_and(|value| value != 0 && value != 0.0) {
+                notes.add(&path(0), &format!("{key} of a primary flow is not simulated"));
+            }
+        }
+        table.remove("buffer");
+        table.extend(keys);
+        let names: Vec<String> =
+            further.iter().map(|flow| format!("flow_{}", flow.reference)).collect();
+        let mut flows = Map::new();
+        for (index, (flow, name)) in further.iter().zip(&names).enumerate() {
+            let mut keys = self.flow(way, flow, table, &queue, &path(index + 1), notes);
+            keys.insert("match".to_owned(), matches(way, flow, notes).into());
+            flows.insert(name.clone(), keys.into());
+        }
+        let to_primary = matches(way, primary, notes).len();
+        if to_primary > 0 {
+            let path = format!("{}_classifiers", way.name);
+            notes.add(&path, "those of the primary flow are left out: what fits no other takes it");
+        }
+        table.insert("flows".to_owned(), flows.into());
+        if way.name == "upstream" {
+            let is_off = self.config.upstream_aqm_disable == Some(true);
+            table.insert("aqm".to_owned(), (!is_off).into());
+        }
+    }
+
+    /// The keys of a service flow. Where the file sets no rate those of `stand_in` hold.
+    fn flow(
+        &self,
+        way: &Way,
+        flow: &ServiceFlow,
+        stand_in: &Map<String, Value>,
+        queue: &Value,
+        path: &str,
+        notes: &mut Notes,
+    ) -> Map<String, Value> {
+        list_flow(flow, path, notes);
+        let mut keys = Map::new();
+        let rates = flow.rates();
+        let mut rate = |key: &str, rate: Option<BitRate>, least: f64| {
+            let mbps = rate.map(mbps).or_else(|| {
+                let mbps = stand_in.get(key)?.as_f64()?.max(least);
+                notes.add(path, &format!("no {key}: {mbps} of the scenario stands in"));
+                Some(mbps)
+            });
+            keys.extend(mbps.map(|mbps| (key.to_owned(), mbps.into())));
+            mbps.unwrap_or(least)
+        };
+        let sustained = rate("sustained_mbps", rates.max_sustained, 0.0);
+        rate("peak_mbps", rates.peak, sustained);
+        keys.insert(
+            "burst_bytes".to_owned(),
+            flow.max_burst_bytes.unwrap_or(DEFAULT_BURST_BYTES).into(),
+        );
+        keys.insert("minimum_mbps".to_owned(), rates.min_reserved.map_or(0.0, mbps).into());
+        keys.insert("priority".to_owned(), flow.traffic_priority.unwrap_or_default().into());
+        let buffer = self.buffer(way, flow, sustained);
+        let mut queue = self.queue(way, flow, queue);
+        if let (Some(buffer), Some(queue)) = (buffer, queue.as_object_mut()) {
+            queue.remove("limit_bytes");
+            queue.remove("limit_packets");
+            keys.insert("buffer".to_owned(), buffer);
+        }
+        keys.insert("queue".to_owned(), queue);
+        keys
+    }
+
+    fn buffer(&self, way: &Way, flow: &ServiceFlow, sustained_mbps: f64) -> Option<Value> {
+        let default_ms = self.config.default_upstream_target_buffer_ms;
+        let default = default_ms.filter(|ms| *ms > 0 && way.name == "upstream").map(|ms| {
+            let bytes = sustained_mbps * 1e3 / 8.0 * f64::from(ms);
+            BufferControl { target_bytes: Some(bytes as u32), ..BufferControl::default() }
+        });
+        let control = flow.buffer_control.as_ref().or(default.as_ref())?;
+        let sizes = [
+            ("minimum_bytes", control.minimum_bytes),
+            ("target_bytes", control.target_bytes),
+            ("maximum_bytes", control.maximum_bytes),
+        ];
+        Some(sizes.into_iter().filter_map(|(key, size)| Some((key, size?))).collect())
+    }
+
+    /// The queue manager. Upstream it is the file's: DOCSIS-PIE, unless it is off (White 2014 §9).
+    /// Downstream it is the CMTS's own, but for what the file says.
+    fn queue(&self, way: &Way, flow: &ServiceFlow, own: &Value) -> Value {
+        let is_up = way.name == "upstream";
+        let law = match &flow.aqm {
+            None if is_up => Some(json!({ "kind": "docsis_pie" })),
+            None => None,
+            Some(Aqm { disable: Some(true), .. }) => Some(json!({ "kind": "none" })),
+            Some(Aqm { latency_target_ms: None, .. }) => Some(json!({ "kind": "docsis_pie" })),
+            Some(Aqm { latency_target_ms: Some(target), .. }) => {
+                Some(json!({ "kind": "docsis_pie", "target_ms": target }))
+            }
+        };
+        let mut queue = if is_up { json!({}) } else { own.clone() };
+        if let (Some(queue), Some(law)) = (queue.as_object_mut(), law) {
+            queue.insert("law".to_owned(), law);
+        }
+        queue
+    }
+}
+
+fn mbps(rate: BitRate) -> f64 {
+    rate.bps() as f64 / 1e6
+}
+
+/// What of a flow is not simulated.
+fn list_flow(flow: &ServiceFlow, path: &str, notes: &mut Notes) {
+    if flow.qos_set.is_some_and(|set| set & ACTIVE == 0) {
+        notes.add(&format!("{path}.qos_set"), "is not active: the flow is simulated as if it were");
+    }
+    match flow.scheduling {
+        None | Some(Scheduling::Undefined | Scheduling::BestEffort) => {}
+        Some(other) => {
+            let name = serde_json::to_value(other).unwrap_or_default();
+            let text = format!(
+                "{} is not simulated: best_effort stands in",
+                name.as_str().unwrap_or_default()
+            );
+            notes.add(&format!("{path}.scheduling"), &text);
+        }
+    }
+    let done = [
+        "reference",
+        "identifier",
+        "qos_set",
+        "scheduling",
+        "traffic_priority",
+        "max_sustained_rate",
+        "max_burst_bytes",
+        "min_reserved_rate",
+        "peak_rate",
+        "data_rate_unit",
+        "buffer_control",
+        "aqm",
+    ];
+    notes.list_rest(flow, path, &done);
+    if let Some(aqm) = &flow.aqm {
+        let path = format!("{path}.aqm");
+        if aqm.algorithm == Some(AqmAlgorithm::Immediate) {
+            notes.add(
+                &format!("{path}.algorithm"),
+                "immediate is not simulated: docsis_pie stands in",
+            );
+        }
+        notes.list_rest(aqm, &path, &["disable", "latency_target_ms", "algorithm"]);
+    }
+    if let Some(buffer) = &flow.buffer_control {
+        let done = ["minimum_bytes", "target_bytes", "maximum_bytes"];
+        notes.list_rest(buffer, &format!("{path}.buffer_control"), &done);
+    }
+}
+
+/// The classifiers that lead to a flow, of those that can be simulated.
+fn matches(way: &Way, flow: &ServiceFlow, notes: &mut Notes) -> Vec<Value> {
+    let leads_here = |classifier: &Classifier| match classifier.flow_reference {
+        Some(reference) => reference == flow.reference,
+        None => {
+            classifier.flow_identifier.is_some() && classifier.flow_identifier == flow.identifier
+        }
+    };
+    let mut found = Vec::new();
+    for (index, classifier) in way.classifiers.iter().enumerate() {
+        if leads_here(classifier) {
+            let path = format!("{}_classifiers.{index}", way.name);
+            match keys_of(classifier) {
+                Ok(keys) => found.push(keys),
+                Err(reason) => notes.add(&path, &format!("left out: {reason}")),
+            }
+        }
+    }
+    found
+}
+
+/// A classifier's keys; why it is left out, if it is.
+fn keys_of(classifier: &Classifier) -> Result<Value, &'static str> {
+    let Classifier { ethernet, vlan, ipv6, unknown, .. } = classifier;
+    if classifier.active == Some(false) {
+        return Err("it is not active");
+    }
+    if ethernet.is_some() || vlan.is_some() || ipv6.is_some() || !unknown.is_empty() {
+        return Err("it looks at what packets here do not have: Ethernet, VLAN or IPv6 headers");
+    }
+    let mut keys = Map::new();
+    keys.insert("priority".to_owned(), classifier.priority.unwrap_or_default().into());
+    if let Some(ipv4) = &classifier.ipv4 {
+        keys.extend(keys_of_ipv4(ipv4)?);
+    }
+    Ok(keys.into())
+}
+
+fn keys_of_ipv4(ipv4: &Ipv4Match) -> Result<Map<String, Value>, &'static str> {
+    let Ipv4Match { source, source_mask, destination, destination_mask, unknown, .. } = ipv4;
+    if [source, source_mask, destination, destination_mask].iter().any(|address| address.is_some())
+    {
+        return Err("it looks at addresses, which packets here do not have");
+    }
+    if !unknown.is_empty() {
+        return Err("it has keys that are not known");
+    }
+    let mut keys = Map::new();
+    match ipv4.protocol {
+        Some(6) => keys.insert("protocol".to_owned(), "tcp".into()),
+        Some(17) => keys.insert("protocol".to_owned(), "udp".into()),
+        // 256 is any, 257 TCP and UDP: here that is the same (DOCSIS MULPI C.2.1.6.2).
+        None | Some(256 | 257) => None,
+        Some(_) => return Err("it looks for a protocol other than TCP and UDP"),
+    };
+    let ports = [
+        ("source_ports", ipv4.source_port_start, ipv4.source_port_end),
+        ("destination_ports", ipv4.destination_port_start, ipv4.destination_port_end),
+    ];
+    for (key, start, end) in ports {
+        if start.is_some() || end.is_some() {
+            let range = [start.unwrap_or_default(), end.unwrap_or(u16::MAX)];
+            keys.insert(key.to_owned(), json!(range));
+        }
+    }
+    if let Some(TosRange { low, high, mask }) = ipv4.tos {
+        if (low | high | mask) & 0b11 != 0 {
+            return Err("it looks at the ECN field of the type of service");
+        }
+        keys.insert("dscp".to_owned(), json!([low >> 2, high >> 2, mask >> 2]));
+    }
+    Ok(keys)
+}
+
+/// What cannot be simulated.
+struct Notes<'a> {
+    source: &'a str,
+    lines: Vec<String>,
+}
+
+impl Notes<'_> {
+    fn add(&mut self, path: &str, text: &str) {
+        self.lines.push(format!("{}: {path}: {text}", self.source));
+    }
+
+    /// Notes every key that is set and not among those that are dealt with.
+    fn list_rest(&mut self, table: impl serde::Serialize, path: &str, done: &[&str]) {
+        let table = serde_json::to_value(table).unwrap_or_default();
+        for (key, value) in table.as_object().into_iter().flatten() {
+            let is_set = !value.is_null() && *value != json!([]);
+            if is_set && !done.contains(&&**key) {
+                let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
+                self.add(&path, "is not simulated");
+            }
+        }
+    }
+}

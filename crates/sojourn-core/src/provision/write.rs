@@ -1,0 +1,215 @@
+//! The file that a modem of a scenario would get.
+
+use crate::aqm::LawSpec;
+use crate::modem_config::ModemConfig;
+use crate::modem_config::view::{
+    Aqm, BufferControl, Classifier, DataRateUnit, Ipv4Match, ServiceFlow, TosRange,
+};
+use crate::packet::Direction;
+use crate::queue::{QueueSpec, SchedulerSpec};
+use crate::scenario::homes::{self, Buffer, Group, Protocol};
+
+/// All of a service flow's parameters are in use (DOCSIS MULPI C.2.2.5.1).
+const PROVISIONED_ADMITTED_ACTIVE: u8 = 7;
+
+/// A service flow as a scenario has it, the primary one or another.
+struct Flow<'a> {
+    path: String,
+    sustained_mbps: f64,
+    peak_mbps: f64,
+    minimum_mbps: f64,
+    burst_bytes: u64,
+    priority: u8,
+    buffer: &'a Buffer,
+    queue: &'a QueueSpec,
+    classifiers: &'a [homes::Classifier],
+}
+
+/// What a file sets for the homes of a group, and what of them it has no words for.
+pub fn modem_config(group: &Group) -> (ModemConfig, Vec<String>) {
+    let mut notes = Vec::new();
+    let (up, down) = (flows(group, Direction::Up), flows(group, Direction::Down));
+    let upstream_classifiers = classifiers(&up, 1, &mut notes);
+    let downstream_classifiers = classifiers(&down, 1 + up.len() as u16, &mut notes);
+    let config = ModemConfig {
+        network_access: Some(true),
+        upstream_aqm_disable: (!group.upstream.aqm).then_some(true),
+        upstream_classifiers,
+        downstream_classifiers,
+        upstream_service_flows: service_flows(&up, 1, true, &mut notes),
+        downstream_service_flows: service_flows(
+            &down,
+            1 + up.len() as u16,
+            group.downstream.aqm,
+            &mut notes,
+        ),
+        ..ModemConfig::default()
+    };
+    (config, notes)
+}
+
+/// The flows of a direction, the primary one first.
+fn flows<'a>(group: &Group<'a>, direction: Direction) -> Vec<Flow<'a>> {
+    macro_rules! primary {
+        ($table:expr, $path:literal) => {
+            Flow {
+                path: $path.to_owned(),
+                sustained_mbps: $table.sustained_mbps,
+                peak_mbps: $table.peak_mbps,
+                minimum_mbps: 0.0,
+                burst_bytes: $table.burst_bytes,
+                priority: 0,
+                buffer: &$table.buffer,
+                queue: &$table.queue,
+                classifiers: &[],
+            }
+        };
+    }
+    let (primary, further) = match direction {
+        Direction::Up => (primary!(group.upstream, "upstream"), &group.upstream.flows),
+        Direction::Down => (primary!(group.downstream, "downstream"), &group.downstream.flows),
+    };
+    let path = primary.path.clone();
+    let further = further.iter().map(|(name, flow)| Flow {
+        path: format!("{path}.flows.{name}"),
+        sustained_mbps: flow.sustained_mbps,
+        peak_mbps: flow.peak_mbps,
+        minimum_mbps: flow.minimum_mbps,
+        burst_bytes: flow.burst_bytes,
+        priority: flow.priority,
+        buffer: &flow.buffer,
+        queue: &flow.queue,
+        classifiers: &flow.classifiers,
+    });
+    [primary].into_iter().chain(further).collect()
+}
+
+/// The flows in the file's terms, their references from `first` on.
+fn service_flows(
+    flows: &[Flow],
+    first: u16,
+    has_aqm: bool,
+    notes: &mut Vec<String>,
+) -> Vec<ServiceFlow> {
+    (first..)
+        .zip(flows)
+        .map(|(reference, flow)| service_flow(flow, reference, has_aqm, notes))
+        .collect()
+}
+
+fn service_flow(
+    flow: &Flow,
+    reference: u16,
+    has_aqm: bool,
+    notes: &mut Vec<String>,
+) -> ServiceFlow {
+    let (data_rate_unit, [sustained, peak, minimum]) =
+        rates([flow.sustained_mbps, flow.peak_mbps, flow.minimum_mbps]);
+    ServiceFlow {
+        reference,
+        qos_set: Some(PROVISIONED_ADMITTED_ACTIVE),
+        traffic_priority: (flow.priority > 0).then_some(flow.priority),
+        max_sustained_rate: Some(sustained),
+        max_burst_bytes: u32::try_from(flow.burst_bytes).ok(),
+        min_reserved_rate: (minimum > 0).then_some(minimum),
+        peak_rate: Some(peak),
+        data_rate_unit,
+        buffer_control: buffer_control(flow, notes),
+        aqm: aqm(flow, has_aqm, notes),
+        ..ServiceFlow::default()
+    }
+}
+
+/// Rates in bit/s, or in kbit/s where they do not fit into four bytes.
+fn rates(mbps: [f64; 3]) -> (Option<DataRateUnit>, [u32; 3]) {
+    let fits = mbps.iter().all(|mbps| mbps * 1e6 <= f64::from(u32::MAX));
+    let (unit, factor) = if fits { (None, 1e6) } else { (Some(DataRateUnit::Kbps), 1e3) };
+    (unit, mbps.map(|mbps| (mbps * factor).round() as u32))
+}
+
+fn buffer_control(flow: &Flow, notes: &mut Vec<String>) -> Option<BufferControl> {
+    let Flow { path, buffer, queue, .. } = flow;
+    if queue.limit_packets.is_some() {
+        notes.push(format!("{path}.queue.limit_packets: left out: a file counts bytes"));
+    }
+    let size = |bytes: Option<u64>| bytes.and_then(|bytes| u32::try_from(bytes).ok());
+    let control = BufferControl {
+        minimum_bytes: size(buffer.minimum_bytes),
+        target_bytes: size(buffer.target_bytes.or(queue.limit_bytes)),
+        maximum_bytes: size(buffer.maximum_bytes),
+        unknown: Vec::new(),
+    };
+    (control != BufferControl::default()).then_some(control)
+}
+
+fn aqm(flow: &Flow, has_aqm: bool, notes: &mut Vec<String>) -> Option<Aqm> {
+    let Flow { path, queue, .. } = flow;
+    if !matches!(queue.scheduler, SchedulerSpec::Fifo(_)) {
+        notes.push(format!("{path}.queue.scheduler: left out: a file knows none"));
+    }
+    let off = Aqm { disable: Some(true), ..Aqm::default() };
+    match &queue.law {
+        _ if !has_aqm => Some(off),
+        LawSpec::None(_) => Some(off),
+        LawSpec::DocsisPie(pie) => {
+            let target_ms = pie.target_ms.round().max(1.0);
+            if target_ms != pie.target_ms {
+                notes.push(format!("{path}.queue.law.target_ms: {target_ms}: a file has whole ms"));
+            }
+            let latency_target_ms = Some(target_ms as u8);
+            Some(Aqm { disable: Some(false), latency_target_ms, ..Aqm::default() })
+        }
+        _ => {
+            notes.push(format!("{path}.queue.law: left out: a file knows docsis_pie alone"));
+            None
+        }
+    }
+}
+
+/// The classifiers of all flows, whose references begin with `first`.
+fn classifiers(flows: &[Flow], first: u16, notes: &mut Vec<String>) -> Vec<Classifier> {
+    let mut found: Vec<Classifier> = Vec::new();
+    for (flow_reference, flow) in (first..).zip(flows) {
+        for (index, classifier) in flow.classifiers.iter().enumerate() {
+            let path = format!("{}.match.{index}", flow.path);
+            if classifier.server.is_some() || classifier.traffic.is_some() {
+                notes.push(format!("{path}: left out: a file does not know servers and entries"));
+                continue;
+            }
+            let Ok(reference) = u8::try_from(found.len() + 1) else {
+                notes.push(format!("{path}: left out: a file has 255 classifiers each way"));
+                continue;
+            };
+            found.push(Classifier {
+                reference,
+                flow_reference: Some(flow_reference),
+                priority: Some(classifier.priority),
+                active: Some(true),
+                ipv4: ipv4(classifier),
+                ..Classifier::default()
+            });
+        }
+    }
+    found
+}
+
+fn ipv4(classifier: &homes::Classifier) -> Option<Ipv4Match> {
+    let port = |range: &Option<Vec<u16>>, end: usize| range.as_ref()?.get(end).copied();
+    let homes::Classifier { source_ports, destination_ports, dscp, .. } = classifier;
+    let ipv4 = Ipv4Match {
+        tos: dscp.as_ref().and_then(|range| {
+            let mask = range.get(2).copied().unwrap_or(0x3f);
+            Some(TosRange { low: range.first()? << 2, high: range.get(1)? << 2, mask: mask << 2 })
+        }),
+        protocol: classifier.protocol.map(|protocol| match protocol {
+            Protocol::Tcp => 6,
+            Protocol::Udp => 17,
+        }),
+        source_port_start: port(source_ports, 0),
+        source_port_end: port(source_ports, 1),
+        destination_port_start: port(destination_ports, 0),
+        destination_port_end: port(destination_ports, 1),
+        ..Ipv4Match::default()
+    };
+    (ipv4 != Ipv4Match::default()).then_some(ipv4)
+}

@@ -1,0 +1,244 @@
+//! The downstream channel that all homes share: its rate and framing, and the queue before it.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::queue::{QueueSpec, Unit};
+
+/// The CMTS: one queue manager and one channel, or channels bonded to one, for all homes. Before the
+/// queue each service flow has a regulator, the token buckets and queue of its `downstream`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Cmts {
+    /// The channel, or the channels of one bonding group.
+    pub channel: Channel,
+    /// What a packet takes on the channel besides its counted size.
+    #[serde(default)]
+    pub framing: Framing,
+    /// Queue manager of the channel. Without a limit: 250 ms at the channel's rate.
+    #[serde(default)]
+    pub queue: QueueSpec,
+    /// What a scheduler tells apart.
+    #[serde(default)]
+    pub unit: Unit,
+}
+
+/// A downstream channel, by its `kind`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Channel {
+    /// A rate and nothing else.
+    Rate {
+        /// Rate of each channel in Mbps.
+        #[schemars(range(min = 0.001, max = 1_000_000.0))]
+        rate_mbps: f64,
+        /// What framing below the MAC takes of that, in percent (Hong 2015 §5.4: of 1 Gbps some 950
+        /// Mbps are left: 5).
+        #[serde(default)]
+        #[schemars(range(min = 0.0, max = 99.0))]
+        overhead_percent: f64,
+        /// Channels of the bonding group; a packet takes one of them.
+        #[serde(default = "one")]
+        #[schemars(range(min = 1, max = 64))]
+        channels: u32,
+    },
+    /// Single-carrier channels with 256-QAM (ITU-T J.83).
+    ScQam {
+        /// The annex of J.83: its width, symbol rate and coding.
+        #[serde(default)]
+        annex: Annex,
+        /// Channels of the bonding group; a packet takes one of them.
+        #[serde(default = "one")]
+        #[schemars(range(min = 1, max = 64))]
+        channels: u32,
+    },
+    /// OFDM channels of DOCSIS 3.1 with the same modulation on all subcarriers, and full codewords.
+    Ofdm {
+        /// Active subcarriers (docsis-ns3's default: 3745, which is 190 MHz at 50 kHz).
+        #[serde(default = "subcarriers")]
+        #[schemars(range(min = 1, max = 7537))]
+        subcarriers: u32,
+        /// Their spacing.
+        #[serde(default)]
+        spacing: Spacing,
+        /// Bits of a subcarrier in a symbol: the modulation order, or its mean (docsis-ns3's default:
+        /// 12, which is 4096-QAM).
+        #[serde(default = "modulation_bits")]
+        #[schemars(range(min = 4.0, max = 14.0))]
+        modulation_bits: f64,
+        /// Cyclic prefix in samples of 1/204.8 MHz (docsis-ns3's default: 512).
+        #[serde(default = "cyclic_prefix")]
+        #[schemars(range(min = 192, max = 1024))]
+        cyclic_prefix_samples: u32,
+        /// Channels of the bonding group; a packet takes one of them.
+        #[serde(default = "one")]
+        #[schemars(range(min = 1, max = 64))]
+        channels: u32,
+    },
+}
+
+/// Annexes of ITU-T J.83.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Annex {
+    /// 8 MHz, Europe.
+    A,
+    /// 6 MHz, North America.
+    #[default]
+    B,
+}
+
+/// Spacing of subcarriers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Spacing {
+    /// 25 kHz.
+    #[serde(rename = "25_khz")]
+    Narrow,
+    /// 50 kHz.
+    #[default]
+    #[serde(rename = "50_khz")]
+    Wide,
+}
+
+fn one() -> u32 {
+    1
+}
+
+fn subcarriers() -> u32 {
+    3745
+}
+
+fn modulation_bits() -> f64 {
+    12.0
+}
+
+fn cyclic_prefix() -> u32 {
+    512
+}
+
+impl Channel {
+    /// Channels of the bonding group.
+    pub fn count(&self) -> u32 {
+        let (Self::Rate { channels, .. }
+        | Self::ScQam { channels, .. }
+        | Self::Ofdm { channels, .. }) = self;
+        *channels
+    }
+
+    /// Rate at which one channel carries MAC frames, in Mbps.
+    pub fn rate_mbps(&self) -> f64 {
+        match self {
+            Self::Rate { rate_mbps, overhead_percent, .. } => {
+                rate_mbps * (1.0 - overhead_percent / 100.0)
+            }
+            Self::ScQam { annex, .. } => annex.rate_mbps(),
+            Self::Ofdm { subcarriers, spacing, modulation_bits, cyclic_prefix_samples, .. } => {
+                // DOCSIS 3.1 PHY §7.5.1: the useful symbol is one over the spacing.
+                let symbol_us = 1e3 / spacing.khz() + f64::from(*cyclic_prefix_samples) / 204.8;
+                // LDPC and BCH (docsis-ns3: a codeword of 2025 bytes carries 1777).
+                let coding = 1777.0 / 2025.0;
+                f64::from(*subcarriers) * modulation_bits / symbol_us * coding
+            }
+        }
+    }
+}
+
+impl Annex {
+    /// Rate of 256-QAM less coding and what MPEG-2 transport packets take (DOCSIS PHY §6: 4 bytes of
+    /// 188 are their header).
+    fn rate_mbps(self) -> f64 {
+        let (symbol_rate, coding) = match self {
+            // J.83 annex A: RS(204, 188).
+            Self::A => (6.952, 188.0 / 204.0),
+            // J.83 annex B: trellis 19/20, RS(128, 122), and 40 bits of sync after 88 RS blocks of
+            // 128 symbols of 7 bits.
+            Self::B => (5.360_537, 19.0 / 20.0 * 122.0 / 128.0 * 78_848.0 / 78_888.0),
+        };
+        8.0 * symbol_rate * coding * 184.0 / 188.0
+    }
+}
+
+impl Spacing {
+    fn khz(self) -> f64 {
+        match self {
+            Self::Narrow => 25.0,
+            Self::Wide => 50.0,
+        }
+    }
+}
+
+/// Bytes of a packet on the downstream channel that its counted size, that of IP, does not have.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Framing {
+    /// Ethernet header and frame check sequence (IEEE 802.3 §3: 14 and 4).
+    #[schemars(range(min = 0, max = 1000))]
+    pub ethernet_bytes: u32,
+    /// MAC header with its extended ones: 6 bytes without any (DOCSIS MULPI §6.2.1). Unset: 10, or 16
+    /// with bonding, which number their packets (docsis-ns3: what is typical).
+    #[schemars(range(min = 0, max = 246))]
+    pub mac_header_bytes: Option<u32>,
+}
+
+impl Default for Framing {
+    fn default() -> Self {
+        Self { ethernet_bytes: 18, mac_header_bytes: None }
+    }
+}
+
+impl Cmts {
+    /// Bytes that a packet takes on the channel besides its counted size.
+    pub fn framing_bytes(&self) -> u64 {
+        let typical = if self.channel.count() > 1 { 16 } else { 10 };
+        let header = self.framing.mac_header_bytes.unwrap_or(typical);
+        u64::from(self.framing.ethernet_bytes + header)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mbps(channel: &str) -> f64 {
+        toml::from_str::<Channel>(channel).unwrap().rate_mbps()
+    }
+
+    #[test]
+    fn what_a_6_mhz_channel_of_42_88_mbps_carries_is_38() {
+        // 5.360537 * 8 = 42.8843; * 0.95 = 40.7401; * 122/128 = 38.8304; * 78848/78888 = 38.8107;
+        // * 184/188 = 37.985.
+        assert!((mbps("kind = 'sc_qam'") - 37.985).abs() < 5e-4);
+        // 8 MHz: 6.952 * 8 = 55.616; * 188/204 = 51.254; * 184/188 = 50.163.
+        assert!((mbps("kind = 'sc_qam'\nannex = 'a'") - 50.163).abs() < 5e-4);
+    }
+
+    #[test]
+    fn of_a_gigabit_950_mbps_are_left() {
+        assert!(
+            (mbps("kind = 'rate'\nrate_mbps = 1000\noverhead_percent = 5") - 950.0).abs() < 1e-9
+        );
+    }
+
+    #[test]
+    fn what_an_ofdm_channel_carries() {
+        // 3745 * 12 bits in 20 us + 512/204.8 = 2.5 us: 1997.33 Mbps; * 1777/2025 = 1752.72.
+        assert!((mbps("kind = 'ofdm'") - 1752.72).abs() < 5e-3);
+        // 1880 * 10 bits in 40 us + 1024/204.8 = 5 us: 417.78; * 0.877531 = 366.61.
+        let narrow = "kind = 'ofdm'\nsubcarriers = 1880\nspacing = '25_khz'\nmodulation_bits = 10\n\
+                      cyclic_prefix_samples = 1024";
+        assert!((mbps(narrow) - 366.61).abs() < 5e-3);
+    }
+
+    #[test]
+    fn bonded_packets_have_longer_headers() {
+        for (keys, bytes) in [
+            ("channel = { kind = 'sc_qam' }", 18 + 10),
+            ("channel = { kind = 'sc_qam', channels = 4 }", 18 + 16),
+            // Hong 2015 counts 1500 bytes where 1524 are sent.
+            ("channel = { kind = 'sc_qam' }\nframing = { mac_header_bytes = 6 }", 24),
+        ] {
+            assert_eq!(toml::from_str::<Cmts>(keys).unwrap().framing_bytes(), bytes, "{keys}");
+        }
+    }
+}

@@ -1,0 +1,288 @@
+//! Modems with configuration files: what is simulated of a file, what is listed, and the way back.
+
+mod common;
+
+use common::flow;
+use serde_json::json;
+use sojourn_core::aqm::LawSpec;
+use sojourn_core::modem_config::view::{
+    Aqm, AqmAlgorithm, BufferControl, Classifier, DropClassifier, Ipv4Match, Scheduling,
+    ServiceFlow, TosOverwrite, TosRange, Unknown,
+};
+use sojourn_core::modem_config::{File, ModemConfig};
+use sojourn_core::network::Simulation;
+use sojourn_core::provision::{Provision, modem_config};
+use sojourn_core::scenario::homes::Protocol;
+use sojourn_core::scenario::{Problem, Scenario, Variant, load_for};
+
+const HOME: &[u8] = include_bytes!("../../../tests/data/modem-configs/home-5x20.cm");
+const GIGABIT: &[u8] = include_bytes!("../../../tests/data/modem-configs/gigabit-voice.cm");
+
+/// A scenario with another service than those of the files.
+const BASE: &str = "
+    duration_s = 5
+    upstream = { sustained_mbps = 1, peak_mbps = 2, burst_bytes = 20_000, queue.limit_packets = 50 }
+    downstream = { sustained_mbps = 3, peak_mbps = 4, burst_bytes = 20_000, queue.law.kind = 'codel' }
+    servers.near = { delay_ms = 5 }
+    traffic.call = { kind = 'stream', purpose = 'voice', server = 'near' }
+    traffic.save = { kind = 'transfer', server = 'near' }
+    ";
+
+fn view(bytes: &[u8]) -> ModemConfig {
+    File::decode(bytes, "modem.cfg").unwrap().view()
+}
+
+fn load(text: &str, sets: &[&str], config: &ModemConfig) -> Result<Vec<Variant>, Problem> {
+    let sets: Vec<_> = sets.iter().map(|set| (*set).to_owned()).collect();
+    load_for(text, "home.toml", &sets, Some(&Provision { config, source: "modem.cfg" }))
+}
+
+fn only(config: &ModemConfig) -> Variant {
+    load(BASE, &[], config).unwrap_or_else(|problem| panic!("{problem}")).remove(0)
+}
+
+fn law(kind: serde_json::Value) -> LawSpec {
+    serde_json::from_value(kind).unwrap()
+}
+
+#[test]
+fn a_home_has_the_service_of_its_file() {
+    let Variant { scenario, notes, .. } = only(&view(HOME));
+    let Scenario { upstream, downstream, .. } = &scenario;
+    assert_eq!((upstream.sustained_mbps, upstream.peak_mbps), (5.0, 20.0));
+    assert_eq!(upstream.burst_bytes, 10_000_000);
+    assert_eq!(upstream.buffer.minimum_bytes, Some(15_625));
+    assert_eq!(upstream.buffer.target_bytes, Some(31_250));
+    assert_eq!(upstream.buffer.maximum_bytes, Some(62_500));
+    // White 2014 §9: AQM is on where the file does not say; and the scenario's own limit is gone.
+    assert_eq!(upstream.queue.law, law(json!({ "kind": "docsis_pie" })));
+    assert_eq!(upstream.queue.limit_packets, None);
+    assert_eq!((downstream.sustained_mbps, downstream.peak_mbps), (20.0, 50.0));
+    // The CMTS's own queue manager is the scenario's.
+    assert_eq!(downstream.queue.law, law(json!({ "kind": "codel" })));
+    assert_eq!(
+        notes,
+        ["modem.cfg: upstream_service_flows.0: priority of a primary flow is not simulated"]
+    );
+    // Of 5 s at 5 Mbps after a burst of 10 MB at up to 20 Mbps, which 12.5 MB last for, TCP has more
+    // than the 1 Mbps of the scenario.
+    let results = Simulation::run(&scenario);
+    assert!(flow(&results, "save", "up").throughput_mbps > 5.0);
+}
+
+#[test]
+fn calls_take_the_flow_of_their_ports() {
+    let Variant { scenario, notes, .. } = only(&view(GIGABIT));
+    let Scenario { upstream, downstream, .. } = &scenario;
+    assert_eq!((upstream.sustained_mbps, upstream.peak_mbps), (200.0, 250.0));
+    assert_eq!(upstream.queue.law, law(json!({ "kind": "docsis_pie", "target_ms": 15 })));
+    let (name, calls) = upstream.flows.get_index(0).unwrap();
+    assert_eq!((&**name, calls.sustained_mbps, calls.minimum_mbps), ("flow_2", 0.256, 0.128));
+    // No peak rate and no burst in the file.
+    assert_eq!((calls.priority, calls.peak_mbps, calls.burst_bytes), (5, 250.0, 3044));
+    assert_eq!(calls.queue.law, law(json!({ "kind": "none" })));
+    let classifier = &calls.classifiers[0];
+    assert_eq!((classifier.priority, classifier.protocol), (5, Some(Protocol::Udp)));
+    assert_eq!(classifier.destination_ports, Some(vec![5004, 5005]));
+    assert_eq!((downstream.sustained_mbps, downstream.peak_mbps), (1000.0, 1500.0));
+    assert_eq!(
+        notes,
+        ["modem.cfg: upstream_service_flows.1: no peak_mbps: 250 of the scenario stands in"]
+    );
+    let results = Simulation::run(&scenario);
+    let row = results.service_flows.iter().find(|row| row.service_flow == "flow_2").unwrap();
+    // The last packet may be on its way from the modem.
+    let delivered = flow(&results, "call", "up").delivered_packets;
+    assert!(delivered > 200 && (0..=1).contains(&(row.passed_packets - delivered)));
+}
+
+#[test]
+fn defaults_and_switches_of_white_2014_section_9() {
+    let primary = ServiceFlow {
+        reference: 1,
+        max_sustained_rate: Some(8_000_000),
+        peak_rate: Some(9_000_000),
+        ..ServiceFlow::default()
+    };
+    let config = |aqm: Option<Aqm>| ModemConfig {
+        upstream_service_flows: vec![ServiceFlow { aqm, ..primary.clone() }],
+        ..ModemConfig::default()
+    };
+    let set =
+        |disable, latency_target_ms| Some(Aqm { disable, latency_target_ms, ..Aqm::default() });
+    for (aqm, wanted) in [
+        (None, json!({ "kind": "docsis_pie" })),
+        (set(Some(false), Some(25)), json!({ "kind": "docsis_pie", "target_ms": 25 })),
+        (set(None, Some(25)), json!({ "kind": "docsis_pie", "target_ms": 25 })),
+        (set(Some(true), Some(25)), json!({ "kind": "none" })),
+    ] {
+        let scenario = only(&config(aqm)).scenario;
+        assert_eq!(scenario.upstream.queue.law, law(wanted));
+        // 250 ms at 8 Mbps is the queue's own default.
+        assert_eq!(scenario.upstream.queue.limit_bytes, None);
+    }
+    let off = ModemConfig {
+        upstream_aqm_disable: Some(true),
+        // 8 Mbps for 50 ms: 50 000 B.
+        default_upstream_target_buffer_ms: Some(50),
+        ..config(None)
+    };
+    let scenario = only(&off).scenario;
+    assert!(!scenario.upstream.aqm);
+    assert_eq!(scenario.upstream.buffer.target_bytes, Some(50_000));
+}
+
+#[test]
+fn what_cannot_be_simulated_is_listed() {
+    let ugs = ServiceFlow {
+        reference: 2,
+        qos_set: Some(1),
+        scheduling: Some(Scheduling::Ugs),
+        grant_bytes: Some(200),
+        max_sustained_rate: Some(1_000_000),
+        peak_rate: Some(1_000_000),
+        tos_overwrite: Some(TosOverwrite { and_mask: 255, or_mask: 0 }),
+        aqm: Some(Aqm { algorithm: Some(AqmAlgorithm::Immediate), ..Aqm::default() }),
+        buffer_control: Some(BufferControl {
+            unknown: vec![Unknown { r#type: 9, hex: "00".to_owned() }],
+            ..BufferControl::default()
+        }),
+        ..ServiceFlow::default()
+    };
+    let primary = ServiceFlow { reference: 1, ..ServiceFlow::default() };
+    let classifier = |reference, flow, ipv4| Classifier {
+        reference,
+        flow_reference: Some(flow),
+        ipv4: Some(ipv4),
+        ..Classifier::default()
+    };
+    let address = Ipv4Match { source: Some([10, 0, 0, 1].into()), ..Ipv4Match::default() };
+    let protocol = Ipv4Match { protocol: Some(47), ..Ipv4Match::default() };
+    let tos = |mask| Ipv4Match {
+        tos: Some(TosRange { low: 184, high: 184, mask }),
+        ..Ipv4Match::default()
+    };
+    let config = ModemConfig {
+        network_access: Some(false),
+        max_cpe: Some(4),
+        upstream_drop_classifiers: vec![DropClassifier::default()],
+        upstream_service_flows: vec![primary, ugs],
+        upstream_classifiers: vec![
+            classifier(1, 2, address),
+            classifier(2, 2, protocol),
+            classifier(3, 2, tos(255)),
+            // 184 = 46 * 4.
+            classifier(4, 2, tos(252)),
+            classifier(5, 1, tos(252)),
+        ],
+        ..ModemConfig::default()
+    };
+    let Variant { scenario, notes, .. } = only(&config);
+    let dscp = &scenario.upstream.flows["flow_2"].classifiers;
+    assert_eq!(dscp.len(), 1);
+    assert_eq!(dscp[0].dscp, Some(vec![46, 46, 63]));
+    let wanted = [
+        "network_access: false is not simulated: the home has access",
+        "upstream_drop_classifiers: is not simulated",
+        "upstream_service_flows.0: no sustained_mbps: 1 of the scenario stands in",
+        "upstream_service_flows.0: no peak_mbps: 2 of the scenario stands in",
+        "upstream_service_flows.1.qos_set: is not active: the flow is simulated as if it were",
+        "upstream_service_flows.1.scheduling: ugs is not simulated: best_effort stands in",
+        "upstream_service_flows.1.grant_bytes: is not simulated",
+        "upstream_service_flows.1.tos_overwrite: is not simulated",
+        "upstream_service_flows.1.aqm.algorithm: immediate is not simulated: docsis_pie stands in",
+        "upstream_service_flows.1.buffer_control.unknown: is not simulated",
+        "upstream_classifiers.0: left out: it looks at addresses, which packets here do not have",
+        "upstream_classifiers.1: left out: it looks for a protocol other than TCP and UDP",
+        "upstream_classifiers.2: left out: it looks at the ECN field of the type of service",
+        "upstream_classifiers: those of the primary flow are left out: what fits no other takes it",
+        "downstream_service_flows: none: those of the scenario stand in",
+    ];
+    let wanted: Vec<_> = wanted.iter().map(|line| format!("modem.cfg: {line}")).collect();
+    assert_eq!(notes, wanted);
+}
+
+/// The file wins over the scenario and its variants, `--set` over the file.
+#[test]
+fn sets_win_over_the_file_and_that_over_variants() {
+    let text = format!("{BASE}[compare]\na.upstream.peak_mbps = 9\nb.duration_s = 6\n");
+    let variants = load(&text, &["upstream.sustained_mbps=4"], &view(HOME)).unwrap();
+    for (variant, duration_s) in variants.iter().zip([5.0, 6.0]) {
+        let Scenario { upstream, .. } = &variant.scenario;
+        assert_eq!((upstream.sustained_mbps, upstream.peak_mbps), (4.0, 20.0));
+        assert_eq!(variant.scenario.duration_s, duration_s);
+    }
+}
+
+#[test]
+fn a_fault_of_the_file_names_it() {
+    let slow = ServiceFlow {
+        reference: 1,
+        max_sustained_rate: Some(2_000_000),
+        peak_rate: Some(1_000_000),
+        ..ServiceFlow::default()
+    };
+    let config = ModemConfig { upstream_service_flows: vec![slow], ..ModemConfig::default() };
+    assert_eq!(
+        load(BASE, &[], &config).unwrap_err().to_string(),
+        "home.toml with modem.cfg: upstream.peak_mbps: found 1; allowed: 2 or more, by \
+         sustained_mbps"
+    );
+}
+
+/// What is written of a scenario gives that scenario's service when it is read.
+#[test]
+fn a_scenario_written_and_read_is_the_same() {
+    let text = "
+        duration_s = 5
+        upstream.sustained_mbps = 5
+        upstream.peak_mbps = 20
+        upstream.burst_bytes = 100_000
+        upstream.buffer.target_bytes = 40_000
+        upstream.queue.law.kind = 'docsis_pie'
+        upstream.flows.flow_2 = { sustained_mbps = 0.5, peak_mbps = 0.6, burst_bytes = 3000, priority = 3,
+                                  minimum_mbps = 0.1,
+                                  match = [{ priority = 9, protocol = 'udp', dscp = [46, 46, 63] },
+                                           { destination_ports = [53, 53] }] }
+        downstream = { sustained_mbps = 6000, peak_mbps = 8000, burst_bytes = 9_000_000 }
+        servers.near = { delay_ms = 5 }
+        traffic.call = { kind = 'stream', purpose = 'voice', server = 'near' }";
+    let scenario = common::scenario(text);
+    let (config, notes) = modem_config(&scenario.group(0));
+    assert_eq!(notes, [""; 0]);
+    let bytes = File::from_view(&config, None).unwrap().encode();
+    let variant = load(BASE, &[], &view(&bytes)).unwrap().remove(0);
+    assert_eq!(variant.notes, [""; 0]);
+    assert_eq!(variant.scenario.upstream, scenario.upstream);
+    // A CMTS's law is the scenario's own, unless the file switches it off, as it does here.
+    assert_eq!(variant.scenario.downstream, scenario.downstream);
+}
+
+#[test]
+fn what_a_file_has_no_words_for_is_listed() {
+    let text = "
+        duration_s = 5
+        upstream.sustained_mbps = 5
+        upstream.peak_mbps = 20
+        upstream.burst_bytes = 100_000
+        upstream.queue = { limit_packets = 40, scheduler.kind = 'sfq', law.kind = 'codel' }
+        upstream.flows.own = { sustained_mbps = 1, peak_mbps = 2, burst_bytes = 3000,
+                               queue.law = { kind = 'docsis_pie', target_ms = 7.6 },
+                               match = [{ server = 'near' }] }
+        downstream = { sustained_mbps = 6, peak_mbps = 8, burst_bytes = 9_000_000 }
+        servers.near = { delay_ms = 5 }
+        traffic.call = { kind = 'stream', purpose = 'voice', server = 'near' }";
+    let scenario = common::scenario(text);
+    let (config, notes) = modem_config(&scenario.group(0));
+    assert_eq!(
+        notes,
+        [
+            "upstream.flows.own.match.0: left out: a file does not know servers and entries",
+            "upstream.queue.limit_packets: left out: a file counts bytes",
+            "upstream.queue.scheduler: left out: a file knows none",
+            "upstream.queue.law: left out: a file knows docsis_pie alone",
+            "upstream.flows.own.queue.law.target_ms: 8: a file has whole ms",
+        ]
+    );
+    assert!(File::from_view(&config, None).is_ok());
+}
