@@ -8,7 +8,7 @@ from .study import Drawing, Figure, Study
 
 __all__ = ["STUDIES", "Drawing", "Figure", "Study", "UnknownError", "draw", "known", "study"]
 
-STUDIES = ("white2012", "white2014")
+STUDIES = ("white2012", "white2014", "hong2015")
 """The studies, by their authors and year."""
 
 T = TypeVar("T", str, int)

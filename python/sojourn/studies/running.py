@@ -108,7 +108,7 @@ class Outcome:
         """Every cell."""
         rows = self.plan.rows
         by_seed = [measure(self.plan.study, rows, runs) for runs in self.seeds] if rows else []
-        return {row: _over_seeds([values[row] for values in by_seed]) for row in rows}
+        return {row: over_seeds([values[row] for values in by_seed]) for row in rows}
 
     @property
     def means(self) -> dict[Row, float | None]:
@@ -191,8 +191,8 @@ _T = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.2
 _Z = 1.960
 
 
-def _over_seeds(values: Sequence[float | None]) -> Value:
-    """The mean of the values that there are, with Student's interval."""
+def over_seeds(values: Sequence[float | None]) -> Value:
+    """The mean of the values that there are, with its 95 % interval after Student."""
     there = [value for value in values if value is not None]
     if not there:
         return Value(None)

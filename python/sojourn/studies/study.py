@@ -11,6 +11,8 @@ from typing import Any, NamedTuple
 
 from ..store import StoredRun, Task, task
 
+_REPLICATIONS = 1000  # apart: seeds of a study are far fewer
+
 KEYS = ("study", "table", "experiment", "scheme", "load", "flow", "metric")
 
 
@@ -46,12 +48,14 @@ class Case:
     """Keep what is measured over time."""
     packets: bool = False
     """Keep the fate of every packet; the scenario must ask for it."""
+    replication: int = 0
+    """Which of several runs of the same scenario it is; each has random numbers of its own."""
 
     def task(self, seed: int, duration_scale: float) -> Task:
         """The run with this seed, its duration scaled."""
         tables = [name for name in ("series", "packets") if getattr(self, name)]
         scaled = {**self.scenario, "duration_s": self.scenario["duration_s"] * duration_scale}
-        return task(scaled, seed=seed, tables=tables)
+        return task(scaled, seed=seed + _REPLICATIONS * self.replication, tables=tables)
 
 
 Runs = Mapping[str, StoredRun]
