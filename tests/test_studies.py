@@ -73,9 +73,9 @@ def redone(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 
 def test_every_figure_is_drawn(redone: Outcome) -> None:
     for number in study(redone.plan.name).figures:
-        path = redone.store.directory / f"{redone.plan.name}-figure-{number}"
-        assert path.with_suffix(".svg").read_text().startswith("<?xml")
-        assert path.with_suffix(".csv").read_text().count("\n") > 10
+        path = f"{redone.store.directory / redone.plan.name}-figure-{number}"
+        assert Path(f"{path}.svg").read_text().startswith("<?xml")
+        assert Path(f"{path}.csv").read_text().count("\n") > 10
 
 
 def test_every_cell_of_the_contract_is_produced(redone: Outcome) -> None:

@@ -16,6 +16,15 @@ _REPLICATIONS = 1000  # apart: seeds of a study are far fewer
 KEYS = ("study", "table", "experiment", "scheme", "load", "flow", "metric")
 
 
+FigureNumber = int | str
+"""16, or 4.1 in documents that number by chapter."""
+
+
+def figure_number(text: str) -> FigureNumber:
+    """The number of a figure as a document has it."""
+    return int(text) if text.isdigit() else text
+
+
 class Row(NamedTuple):
     """A row of the contract: a cell that a study produces, and what its document says there."""
 
@@ -136,7 +145,7 @@ class Study:
 
     name: str
     title: str
-    figures: Mapping[int, Figure] = field(default_factory=dict)
+    figures: Mapping[FigureNumber, Figure] = field(default_factory=dict)
     cases_of: Callable[[Row], Sequence[Case]] | None = None
     value_of: Callable[[Row, Runs], float | None] | None = None
     unpublished: Sequence[Row] = ()
