@@ -13,6 +13,10 @@ _MAC_MS = 6
 """Request and grant with an empty queue: 4 to 8 ms."""
 
 
+_CONNECTIONS = 180
+"""Accounts of each traffic entry: as many as ME2 has on/off flows."""
+
+
 @dataclass(frozen=True)
 class Flows:
     """A traffic entry: flows that are alike."""
@@ -91,9 +95,7 @@ class Run:
         }
         if has_tiers:
             values["homes"] = {_home(flows): _tier(flows) for flows in self.flows}
-        if self.metrics:
-            values["metrics"] = dict(self.metrics)
-        return values
+        return values | {"metrics": {"connections": _CONNECTIONS, **self.metrics}}
 
     def _servers(self, has_modems: bool) -> dict[str, Any]:
         mac_ms = _MAC_MS if has_modems else 0
@@ -134,9 +136,12 @@ def _tier(flows: Flows) -> dict[str, Any]:
 # The applications.
 
 
+_OF_TRANSFER = ("connections", "start_s", "stop_s", "file_bytes", "tcp")
+
+
 def ftp(name: str, rtt_ms: float = 80, **keys: Any) -> Flows:
     """One endless download, or as many as `connections`."""
-    own = {key: keys.pop(key) for key in ("connections", "start_s", "stop_s", "tcp") if key in keys}
+    own = {key: keys.pop(key) for key in _OF_TRANSFER if key in keys}
     app = {"kind": "transfer", "direction": "down", "start_spread_s": 2, **own}
     return Flows(name, app, rtt_ms, **keys)
 
@@ -167,7 +172,8 @@ def has(name: str, rtt_ms: float = 80, **keys: Any) -> Flows:
         for key in ("viewers", "ladder_mbps", "adaptation")
         if key in keys
     }
-    return Flows(name, {"kind": "video", "start_spread_s": 2, **own}, rtt_ms, **keys)
+    app = {"kind": "video", "start_spread_s": 2, "fill_buffer": True, **own}
+    return Flows(name, app, rtt_ms, **keys)
 
 
 def web(name: str, sessions: int, rtt_ms: float = 80, **keys: Any) -> Flows:

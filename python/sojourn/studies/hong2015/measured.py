@@ -15,13 +15,17 @@ from ...store import StoredRun
 NOT_OF_ALL = ("voip", "wrt-client")
 """Entries that measure; "all" are the others."""
 
+_DATAGRAM = 1480 / 1500
+"""Table 5.24: 49.33 Mbps arrive of 50."""
+
 VIDEO_MBPS = 5
 """The highest rate of a video of chapter 4."""
 
 
 @dataclass(frozen=True)
 class Flow:
-    """What a flow got: rates on the wire, headers of 40 bytes included."""
+    """What a flow got. Rates are of packets, as print has them, 1500 bytes of which 40 are headers; with
+    FullTcp of payload, and of datagrams without their header."""
 
     entry: str
     throughput_mbps: float
@@ -109,19 +113,20 @@ def _of_entry(run: StoredRun, row: dict[str, Any]) -> list[Flow]:
     """One flow for each connection; web users and datagrams are one flow an entry."""
     entry = str(row["traffic"])
     if row["quality"] == "responses" or not row["connections"]:
-        return [_whole(row)]
+        return [_whole(run, row)]
     connections = [
         other
         for other in run.connections.to_pylist()
         if other["traffic"] == entry and other["direction"] == "down"
     ]
     if len(connections) == 1:
-        return [_whole(row)]
+        return [_whole(run, row)]
     duration_s = float(run.meta["duration_s"])
+    counted = "payload_bytes" if _is_full_tcp(run, entry) else "delivered_bytes"
     return [
         Flow(
             entry,
-            8e-6 * other["delivered_bytes"] / duration_s,
+            8e-6 * other[counted] / duration_s,
             None if other["rtt_mean_ms"] is None else other["rtt_mean_ms"] / 1000,
             _loss_percent(other["dropped_packets"], other["delivered_packets"]),
         )
@@ -129,14 +134,20 @@ def _of_entry(run: StoredRun, row: dict[str, Any]) -> list[Flow]:
     ]
 
 
-def _whole(row: dict[str, Any]) -> Flow:
-    rtt_ms = row["rtt_time_mean_ms"]
+def _whole(run: StoredRun, row: dict[str, Any]) -> Flow:
+    entry, rtt_ms = row["traffic"], row["rtt_time_mean_ms"]
+    rate = row["goodput_mbps" if _is_full_tcp(run, entry) else "throughput_mbps"]
     return Flow(
-        str(row["traffic"]),
-        row["throughput_mbps"],
+        entry,
+        rate if row["connections"] else rate * _DATAGRAM,
         None if rtt_ms is None else rtt_ms / 1000,
         row["loss_percent"],
     )
+
+
+def _is_full_tcp(run: StoredRun, entry: str) -> bool:
+    app = run.scenario["traffic"][entry]
+    return app["kind"] == "video" or app.get("tcp", {}).get("recovery") == "full_sack"
 
 
 def _loss_percent(dropped: int, delivered: int) -> float | None:

@@ -11,6 +11,9 @@ QUEUE_CAPACITY = 2048
 
 DT20_PACKETS = 65
 
+IDLE_KBPS = 100
+"""The second of the two values of section 5.1.2.3, which leaves VoIP (95 kbps) out of the thresholds."""
+
 _HEAD_DROP = {"kind": "codel", "variant": "ns2", "target_ms": 20, "interval_ms": 100}
 
 # CableLabs' ns-2 code takes 6 ms for request and grant off the target; downstream there is neither, and
@@ -66,6 +69,7 @@ def queue(scheme: str, limit_packets: int, weights: Mapping[str, float]) -> dict
             scheduler = {"kind": "sfq", "bins": 1024}
         case ["ABB", bins]:
             scheduler = {"kind": "abb", "bins": int(bins), "weights": dict(weights)}
+            scheduler["idle_kbps"] = IDLE_KBPS
         case _:
             raise AssertionError(scheme)
     return {"limit_packets": limit_packets, "scheduler": scheduler, "law": _HEAD_DROP}
