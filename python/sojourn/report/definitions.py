@@ -208,7 +208,9 @@ DEFINITIONS = (
         "How far throughput is above or below its share of a max-min fair division.",
         "Hong 2015, section 4.2.2",
     ),
-    Definition("home", "", "The home that opened a connection: its number within its group, from 1."),
+    Definition(
+        "home", "", "The home that opened a connection: its number within its group, from 1."
+    ),
     Definition("homes", "", "Group of homes; the counters are those of all of them together."),
     Definition(
         "service_flow", "", "Service flow; primary: what no classifier sends through another."

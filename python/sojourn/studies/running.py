@@ -46,7 +46,11 @@ class Plan:
             known(f"table of {self.name}", self.table, [*names, *map(_bare, names)])
         if self.figure is not None:
             tables = [n for row in rows if (n := _figure(row.table)) is not None]
-            known(f"figure of {self.name}", self.figure, list(dict.fromkeys([*self.study.figures, *tables])))
+            known(
+                f"figure of {self.name}",
+                self.figure,
+                list(dict.fromkeys([*self.study.figures, *tables])),
+            )
 
     @property
     def rows(self) -> list[Row]:

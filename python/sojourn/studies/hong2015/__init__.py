@@ -2,10 +2,17 @@
 
 from ..study import Study
 from .cells import cases_of, value_of
+from .claims import CLAIMS
+from .figures import FIGURES
+from .notes import CHOICES, REMARKS
 
 STUDY = Study(
     name="hong2015",
-    title="Hong, Managing Bandwidth and Traffic Service in DOCSIS 3.x, Clemson University 2015",
+    title="Hong, Downstream Bandwidth Management for Emerging DOCSIS-based Networks, Clemson 2015",
+    figures=FIGURES,
     cases_of=cases_of,
     value_of=value_of,
+    claims=CLAIMS,
+    choices=CHOICES,
+    remarks=REMARKS,
 )

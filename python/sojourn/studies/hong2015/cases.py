@@ -31,9 +31,10 @@ _BONDED = Channel(
 _SINGLE_5 = Channel(limit_packets=457)
 GIGABIT = Channel(mbps=948, limit_packets=11_875, upstream_mbps=100, window_segments=65_536)
 
-_FULL = {"file_bytes": 2**31, "tcp": {"recovery": "full_sack"}}
-"""HAS, and FTP beside it, ran on FullTcp in chapter 4, which counts bytes in 32 bits with a sign: print
-has 8.59 Mbps of one FTP flow under three schemes, 2**31 bytes in 2000 s, and an idle channel."""
+_FULL: Mapping[str, Any] = {"file_bytes": 2**31, "tcp": {"recovery": "full_sack"}}
+"""HAS, and FTP beside it, ran on FullTcp in chapter 4, which counts bytes in 32 bits with a sign:
+print has 8.59 Mbps of one FTP flow under three schemes, 2**31 bytes in 2000 s, and the channel idle
+then."""
 
 _SAMPLES = {"series_interval_ms": 1000}
 
@@ -186,23 +187,23 @@ def _both_mice(load: Mapping[str, int]) -> list[Flows]:
 
 def _tiers(load: Mapping[str, int]) -> list[Flows]:
     """TierG and TierM."""
-    tiers = [
-        ftp(f"ftp-T{tier}", connections=load[f"t{tier}"], weight=tier) for tier in WEIGHTS
-    ]
+    tiers = [ftp(f"ftp-T{tier}", connections=load[f"t{tier}"], weight=tier) for tier in WEIGHTS]
     return [*tiers, voip(VOIP_5_MS)]
 
 
 def _floods(load: Mapping[str, int]) -> list[Flows]:
     """UDP of section 5.4.2."""
-    ftps = [
-        ftp(f"ftp-T{tier}", connections=load[f"ftp_t{tier}"], weight=tier) for tier in WEIGHTS
-    ]
+    ftps = [ftp(f"ftp-T{tier}", connections=load[f"ftp_t{tier}"], weight=tier) for tier in WEIGHTS]
     return [*ftps, *(udp(f"udp-T{tier}", 50, weight=tier) for tier in WEIGHTS)]
 
 
 def _applications(load: Mapping[str, int]) -> list[Flows]:
     """TAPPG and TAPPR."""
-    kinds = {"web": web, "has": _gigabit_video, "ftp": _downloads}
+    kinds: Mapping[str, Callable[..., Flows]] = {
+        "web": web,
+        "has": _gigabit_video,
+        "ftp": _downloads,
+    }
     flows = [
         make(f"{kind}-T{tier}", load[f"{kind}_t{tier}"], weight=tier)
         for kind, make in kinds.items()

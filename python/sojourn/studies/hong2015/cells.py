@@ -14,7 +14,6 @@ from ..study import Case, Row, Runs
 from . import ideals
 from .cases import (
     ACTIVE_S,
-    DURATION_S,
     EXAMPLE_MBPS,
     GIGABIT,
     SINGLE,
@@ -43,7 +42,7 @@ FTPS = (1, 3, 5, 7, 9, 11)
 """Loads of chapter 4."""
 
 LARGE_KB = 2048
-"""The object of the five response times beside figure 4.4, whose size is not stated: the largest."""
+"""The object of the five response times beside figure 4.4; its size is not stated: the largest."""
 
 Rule = tuple[Callable[[Row], Sequence[Case]], Callable[[Row, Runs], float | None]]
 
@@ -151,7 +150,8 @@ def _of_bins(row: Row, run: StoredRun) -> float | None:
     switches = gauge(run, "bin_switches")
     if row.metric == "bin_switches" or switches is None:
         return switches
-    # Flows times reclassifications, one each second; VoIP is not counted (table 5.6: 1213 of 3 x 2000).
+    # Flows times reclassifications, one each second; VoIP does not count (table 5.6: 1213 of 3 x
+    # 2000).
     flows = sum(load_of(row.load).values())
     return switches / (flows * float(run.meta["duration_s"]))
 
@@ -279,11 +279,12 @@ _FIVE: Rule = (_five_cases, _five)
 
 def _grid(row: Row) -> Sequence[Case]:
     """All of BASE in chapter 4, or one scheme of it at all loads."""
-    schemes = CHAPTER_4 if row.scheme == "all" else (row.scheme,)
+    schemes: Sequence[str] = CHAPTER_4 if row.scheme == "all" else (row.scheme,)
+    loads: Sequence[int] = FTPS
     if row.metric == "loss_max":
         schemes, loads = ("DT20",), (11,)
-    else:
-        loads = (load_of(row.load)["ftp"],) if row.load in ("ftp=1", "ftp=11") else FTPS
+    elif row.load in ("ftp=1", "ftp=11"):
+        loads = (load_of(row.load)["ftp"],)
     return [case(4, "BASE", scheme, f"ftp={ftps}") for scheme in schemes for ftps in loads]
 
 
@@ -455,10 +456,8 @@ def _flood_of_4(row: Row, runs: Runs) -> float | None:
 
 
 def while_active(run: StoredRun, entry: str) -> float | None:
-    """Throughput in Mbps while the flow of section 4.4 or figure 4.5 sends, where the run is as long."""
-    start_s, stop_s = ACTIVE_S
-    scale = float(run.meta["duration_s"]) / DURATION_S
-    return within(run, entry, start_s * scale, stop_s * scale)
+    """Throughput in Mbps while the flow of section 4.4 or figure 4.5 sends."""
+    return within(run, entry, *ACTIVE_S)
 
 
 def _at_503(row: Row, runs: Runs) -> float | None:
@@ -495,7 +494,7 @@ def _rule(row: Row) -> Rule:
             return lambda row: [_run_of(row)], _flood_of_4
         case "fig-5.1", _:
             return lambda row: [_run_of(row)], _at_503
-        case ("sec-5.1.3" | "sec-5.3.2"), _ if row.scheme == "none":
+        case (("sec-5.1.3" | "sec-5.3.2"), _) if row.scheme == "none":
             return _IDEAL
         case "sec-5.3.1", _:
             return _bloated_cases, _bloated

@@ -10,7 +10,7 @@ from ...report.curves import Numbers, series_of
 from ...store import StoredRun
 from ..canvas import Plot, svg
 from ..study import Case, Drawing, Figure, FigureNumber, Runs
-from .cases import WEIGHTS, case
+from .cases import DURATION_S, WEIGHTS, case
 from .cells import FTPS, jfi, responses, time_in_bin
 from .measured import mean, throughputs
 from .schemes import CHAPTER_4, CHAPTER_5
@@ -22,13 +22,16 @@ STEPS_MS = (5, 10, 15, 20, 25)
 WEB_FLOWS = (10, 20, 30, 40, 50, 60, 70, 80)
 VIDEO_SCHEMES = ("DRR", "DT", "ARED", "CoDel", "PIE")
 TIER_SCHEMES = ("DRR-CoDel", "ABB-2", "ABB-3", "ABB-4", "CoDel")
-MIXES = ("t1=13:t2=11:t4=11", "t1=25:t2=5:t4=5", "t1=5:t2=25:t4=5", "t1=5:t2=5:t4=25")
-MIXES += ("t1=20:t2=10:t4=5",)
+MIXES = (
+    "t1=13:t2=11:t4=11",
+    "t1=25:t2=5:t4=5",
+    "t1=5:t2=25:t4=5",
+    "t1=5:t2=5:t4=25",
+    "t1=20:t2=10:t4=5",
+)
 
 TAPPG = "web_t1=30:has_t1=20:has_t2=20:has_t4=20:ftp_t4=10"
-TAPPR = (
-    "ftp_t1=3:ftp_t2=3:ftp_t4=3:has_t1=20:has_t2=20:has_t4=20:web_t1=10:web_t2=10:web_t4=10"
-)
+TAPPR = "ftp_t1=3:ftp_t2=3:ftp_t4=3:has_t1=20:has_t2=20:has_t4=20:web_t1=10:web_t2=10:web_t4=10"
 
 Value = Callable[[StoredRun], float | None]
 
@@ -57,9 +60,7 @@ class Grid:
         return Figure(draw, [case for row in self.cases.values() for case in row.values()])
 
 
-def _curve(
-    of_scheme: Mapping[float, Case], runs: Runs, value: Value
-) -> tuple[Numbers, Numbers]:
+def _curve(of_scheme: Mapping[float, Case], runs: Runs, value: Value) -> tuple[Numbers, Numbers]:
     y = [value(runs[case.name]) for case in of_scheme.values()]
     return np.array(list(of_scheme)), np.array([np.nan if v is None else v for v in y])
 
@@ -100,9 +101,7 @@ def _mmr(run: StoredRun) -> float | None:
 
 def weighted_rates(run: StoredRun) -> list[float]:
     """Throughput of each FTP flow over the weight of its tier."""
-    return [
-        rate / weight for weight in WEIGHTS for rate in throughputs(run, f"ftp-T{weight}")
-    ]
+    return [rate / weight for weight in WEIGHTS for rate in throughputs(run, f"ftp-T{weight}")]
 
 
 def _weighted_jfi(run: StoredRun) -> float | None:
@@ -127,17 +126,22 @@ def _response_s(run: StoredRun) -> float | None:
 
 
 def _over_time(
-    title: str, shown: Case, entries: Mapping[str, str], window_s: float, x_limits: tuple[float, float]
+    title: str,
+    shown: Case,
+    entries: Mapping[str, str],
+    window_s: float,
+    from_s: float = 0,
+    to_s: float = DURATION_S,
 ) -> Figure:
-    """Throughput of entries in windows of time; `x_limits` are shares of the run."""
+    """Throughput of entries in windows of time; of all of it where the run ends sooner."""
 
     def draw(runs: Runs) -> Drawing:
         run = runs[shown.name]
-        duration_s = float(run.meta["duration_s"])
+        start_s = from_s if float(run.meta["duration_s"]) >= to_s else 0
         plots = []
         for name, entry in entries.items():
             time_s, rate = windows(run, f"{entry} down", window_s)
-            inside = (time_s > x_limits[0] * duration_s) & (time_s <= x_limits[1] * duration_s)
+            inside = (time_s > start_s) & (time_s <= to_s)
             plots.append(Plot(name, time_s[inside], rate[inside]))
         return _drawing(title, plots, "time (s)", "throughput (Mbps)")
 
@@ -160,9 +164,7 @@ def _fairness_over_time() -> Figure:
     def draw(runs: Runs) -> Drawing:
         plots = []
         for scheme, shown in cases.items():
-            rates = [
-                windows(runs[shown.name], f"ftp-{number} down", 30) for number in range(1, 10)
-            ]
+            rates = [windows(runs[shown.name], f"ftp-{number} down", 30) for number in range(1, 10)]
             time_s = rates[0][0]
             each = [_sojourn.jfi([rate[i] for _, rate in rates]) for i in range(len(time_s))]
             plots.append(Plot(scheme, time_s, np.array(each, dtype=np.float64)))
@@ -187,7 +189,9 @@ def _occupancy(title: str, experiment: str, load: str, classes: Sequence[str]) -
     return Figure(draw, [shown])
 
 
-def _loads(name: str, values: Sequence[int], prefix: str = "", suffix: str = "") -> dict[float, str]:
+def _loads(
+    name: str, values: Sequence[int], prefix: str = "", suffix: str = ""
+) -> dict[float, str]:
     return {float(value): f"{prefix}{name}={value}{suffix}" for value in values}
 
 
@@ -222,21 +226,20 @@ FIGURES: Mapping[FigureNumber, Figure] = {
         case(4, "TIER-active", "CoDel", "t1=9:t2=1"),
         {"Tier-1, 80 ms": "ftp-T1-1", "Tier-2": "ftp-T2"},
         10,
-        (0, 1),
     ),
     "4.6": _over_time(
         "UDP: PIE, nine FTP flows",
         case(4, "UDP", "PIE", "ftp=9:udp=1"),
         {"UDP": "udp", **{f"FTP {n}": f"ftp-{n}" for n in (1, 5, 9)}},
         10,
-        (0, 1),
     ),
     "5.1": _over_time(
         "ABB-2: six sources",
         case(5, "ABB-example", "ABB-2", "udp=6"),
         {f"source {n}": f"udp-{n}" for n in range(1, 7)},
         1,
-        (0.5, 0.532),
+        500,
+        532,
     ),
     "5.3": _grid(
         "BASE: Jain's index and min-max ratio", 5, "BASE", CHAPTER_5, _loads("ftp", FTPS[1:])

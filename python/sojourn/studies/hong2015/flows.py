@@ -160,19 +160,24 @@ def voip(one_way_ms: float) -> Flows:
 
 def udp(name: str, mbps: float, **keys: Any) -> Flows:
     """Packets of 1500 bytes at a constant rate."""
-    own = {key: keys.pop(key) for key in ("start_s", "stop_s") if key in keys}
-    app = {"kind": "stream", "purpose": "data", "direction": "down", "packet_bytes": 1500}
-    return Flows(name, {**app, "interval_ms": 12 / mbps, **own}, **keys)
+    app: dict[str, Any] = {
+        "kind": "stream",
+        "purpose": "data",
+        "direction": "down",
+        "packet_bytes": 1500,
+        "interval_ms": 12 / mbps,
+    }
+    app |= {key: keys.pop(key) for key in ("start_s", "stop_s") if key in keys}
+    return Flows(name, app, **keys)
+
+
+_OF_VIDEO = ("viewers", "ladder_mbps", "adaptation")
 
 
 def has(name: str, rtt_ms: float = 80, **keys: Any) -> Flows:
     """Adaptive video; `viewers`, `ladder_mbps` and `adaptation` as in a scenario."""
-    own = {
-        key: keys.pop(key)
-        for key in ("viewers", "ladder_mbps", "adaptation")
-        if key in keys
-    }
-    app = {"kind": "video", "start_spread_s": 2, "fill_buffer": True, **own}
+    app: dict[str, Any] = {"kind": "video", "start_spread_s": 2, "fill_buffer": True}
+    app |= {key: keys.pop(key) for key in _OF_VIDEO if key in keys}
     return Flows(name, app, rtt_ms, **keys)
 
 

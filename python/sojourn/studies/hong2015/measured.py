@@ -24,8 +24,8 @@ VIDEO_MBPS = 5
 
 @dataclass(frozen=True)
 class Flow:
-    """What a flow got. Rates are of packets, as print has them, 1500 bytes of which 40 are headers; with
-    FullTcp of payload, and of datagrams without their header."""
+    """What a flow got. Rates are of packets, as print has them, 1500 bytes of which 40 are headers;
+    with FullTcp of payload, and of datagrams without their header."""
 
     entry: str
     throughput_mbps: float
@@ -36,9 +36,7 @@ class Flow:
 def flows_of(run: StoredRun, name: str) -> list[Flow]:
     """The flows of a class: of the entries with its name, or with names that begin with it."""
     rows = [row for row in run.flows.to_pylist() if row["direction"] == "down"]
-    return [
-        flow for row in rows if _belongs(row["traffic"], name) for flow in _of_entry(run, row)
-    ]
+    return [flow for row in rows if _belongs(row["traffic"], name) for flow in _of_entry(run, row)]
 
 
 def throughputs(run: StoredRun, name: str) -> list[float]:
@@ -147,7 +145,7 @@ def _whole(run: StoredRun, row: dict[str, Any]) -> Flow:
 
 def _is_full_tcp(run: StoredRun, entry: str) -> bool:
     app = run.scenario["traffic"][entry]
-    return app["kind"] == "video" or app.get("tcp", {}).get("recovery") == "full_sack"
+    return bool(app["kind"] == "video" or app.get("tcp", {}).get("recovery") == "full_sack")
 
 
 def _loss_percent(dropped: int, delivered: int) -> float | None:

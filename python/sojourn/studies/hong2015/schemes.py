@@ -12,12 +12,12 @@ QUEUE_CAPACITY = 2048
 DT20_PACKETS = 65
 
 IDLE_KBPS = 100
-"""The second of the two values of section 5.1.2.3, which leaves VoIP (95 kbps) out of the thresholds."""
+"""Section 5.1.2.3 suggests 50 or 100, "which should cover" VoIP: it has 95."""
 
 _HEAD_DROP = {"kind": "codel", "variant": "ns2", "target_ms": 20, "interval_ms": 100}
 
-# CableLabs' ns-2 code takes 6 ms for request and grant off the target; downstream there is neither, and
-# print has some 20 ms of queue.
+# CableLabs' ns-2 code takes 6 ms for request and grant off the target; downstream there is neither,
+# and print has some 20 ms of queue.
 _TAIL_DROP = {"kind": "codel_dt", "target_ms": 20, "interval_ms": 100, "mac_allowance_ms": 0}
 
 # Section 4.1 prints the gains of PIE under swapped names. VoIP loses more than FTP does (section
@@ -32,8 +32,8 @@ _PIE = {
     "by_size": False,
 }
 
-# ns-2's `bottom_` is 0, from which its RED derives a floor by the rate of its link; a queue inside the
-# DOCSIS MAC has none. With the floor of that rate, 0.0021, one flow has 14 ms of queue, not 45.
+# ns-2's `bottom_` is 0, from which its RED derives a floor by the rate of its link; a queue inside
+# the DOCSIS MAC has none. With the floor of that rate, 0.0021, one flow has 14 ms of queue, not 45.
 _ARED = {
     "kind": "red",
     "adaptive": True,
@@ -66,7 +66,8 @@ def queue(scheme: str, limit_packets: int, weights: Mapping[str, float]) -> dict
         case ["DRR", "CoDel"]:
             scheduler = {"kind": "drr", "weights": dict(weights)}
         case ["SFQ", "CoDel"]:
-            scheduler = {"kind": "sfq", "bins": 1024}
+            # A packet a round: the ns-2 code's own default.
+            scheduler = {"kind": "sfq", "bins": 1024, "quantum_bytes": 0}
         case ["ABB", bins]:
             scheduler = {"kind": "abb", "bins": int(bins), "weights": dict(weights)}
             scheduler["idle_kbps"] = IDLE_KBPS
