@@ -12,7 +12,17 @@ from typing import Any, NamedTuple
 
 from ..store import StoredRun, Task, task
 
+
 KEYS = ("study", "table", "experiment", "scheme", "load", "flow", "metric")
+
+
+FigureNumber = int | str
+"""16, or 4.1 in documents that number by chapter."""
+
+
+def figure_number(text: str) -> FigureNumber:
+    """The number of a figure as a document has it."""
+    return int(text) if text.isdigit() else text
 
 
 class Row(NamedTuple):
@@ -144,7 +154,7 @@ class Study:
 
     name: str
     title: str
-    figures: Mapping[int, Figure] = field(default_factory=dict)
+    figures: Mapping[FigureNumber, Figure] = field(default_factory=dict)
     cases_of: Callable[[Row], Sequence[Case]] | None = None
     value_of: Callable[[Row, Runs], float | None] | None = None
     unpublished: Sequence[Row] = ()
