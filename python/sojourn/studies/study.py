@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 
 from ..store import StoredRun, Task, task
 
-
 KEYS = ("study", "table", "experiment", "scheme", "load", "flow", "metric")
 
 
