@@ -7,7 +7,7 @@ are taken as 15 to 17, those of §4.3 and §4.4 in order as 25 to 27 and 28.
 from collections.abc import Iterable
 
 from ..canvas import Plot, drawing_of_panels
-from ..study import Drawing, Figure, Runs
+from ..study import Drawing, Figure, FigureNumber, Runs
 from .cases import GROUPS, RF, SCHEMES, TRAFFIC, case, short
 from .cells import Cell, cells_of_grid, distribution, short_rate
 
@@ -60,7 +60,7 @@ def _upload_alone(runs: Runs) -> Drawing:
     return drawing_of_panels(title, panels, 3, "time (s)", "throughput (Mbps)")
 
 
-FIGURES = {
+FIGURES: dict[FigureNumber, Figure] = {
     **dict(_grids(12, "latency", "Latency of voice and gaming,")),
     **dict(_grids(15, "loss", "Loss of voice and gaming,")),
     **dict(_grids(22, "plt", "Page load time,")),

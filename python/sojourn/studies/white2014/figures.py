@@ -5,7 +5,7 @@ from typing import Any
 
 from ..canvas import Plot, drawing_of_panels
 from ..mixture import call_latencies
-from ..study import Drawing, Figure, Runs
+from ..study import Drawing, Figure, FigureNumber, Runs
 from . import derandomiser, rates
 from .cases import RTTS_MS, SCHEMES, tcp_test, tracking
 from .cells import EXTREME, cases_under, distribution, mean_rates
@@ -52,7 +52,7 @@ def _alone(draw: Callable[[], Drawing]) -> Figure:
 
 _MOS = "mean opinion score"
 
-FIGURES: Mapping[int, Figure] = {
+FIGURES: Mapping[FigureNumber, Figure] = {
     1: _cdf("latency", "Packet latency of voice and gaming", "latency (ms)", xscale="log"),
     2: _cdf("loss", "Packet loss of voice and gaming", "loss (%)", xscale="symlog"),
     3: _cdf("mos", "Voice quality", _MOS, xlim=(1, 4.5)),
