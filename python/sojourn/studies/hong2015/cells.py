@@ -278,13 +278,13 @@ _FIVE: Rule = (_five_cases, _five)
 
 
 def _grid(row: Row) -> Sequence[Case]:
-    """All of BASE in chapter 4, or one scheme of it at all loads."""
+    """All of BASE in chapter 4, or one scheme of it at a load: 11 flows where none is named."""
     schemes: Sequence[str] = CHAPTER_4 if row.scheme == "all" else (row.scheme,)
     loads: Sequence[int] = FTPS
     if row.metric == "loss_max":
         schemes, loads = ("DT20",), (11,)
-    elif row.load in ("ftp=1", "ftp=11"):
-        loads = (load_of(row.load)["ftp"],)
+    elif row.scheme != "all":
+        loads = (load_of(row.load or "ftp=11")["ftp"],)
     return [case(4, "BASE", scheme, f"ftp={ftps}") for scheme in schemes for ftps in loads]
 
 
@@ -389,8 +389,10 @@ def _fair_of_consumed(row: Row, run: StoredRun) -> float | None:
     return None if got is None or bias is None else got / (1 + bias / 100)
 
 
-def _example_of_video(row: Row, run: StoredRun) -> float:
+def _example_of_video(row: Row, run: StoredRun) -> float | None:
     fetch_s = fetch_time_s(run)
+    if fetch_s is None:
+        return None
     match row.metric:
         case "segment_fetch_time":
             return fetch_s
@@ -399,12 +401,14 @@ def _example_of_video(row: Row, run: StoredRun) -> float:
     return 5 * 4 / fetch_s
 
 
-def fetch_time_s(run: StoredRun) -> float:
-    """Time from the last request but one to the last packet of its answer."""
+def fetch_time_s(run: StoredRun) -> float | None:
+    """Time from the last request but one to the last packet of its answer, if there are two."""
     packets = run.packets
     requests = packets.filter(
         pc.and_(pc.equal(packets["direction"], "up"), pc.greater(packets["size_bytes"], 100))
     )["sent_s"].to_numpy()
+    if len(requests) < 2:
+        return None
     asked_s, next_s = sorted(requests)[-2:]
     ended = packets.filter(
         pc.and_(pc.equal(packets["direction"], "down"), pc.less(packets["ended_s"], next_s))

@@ -152,7 +152,7 @@ def windows(run: StoredRun, subject: str, window_s: float) -> tuple[Numbers, Num
     """Throughput in windows of about this length, which are whole intervals of the series."""
     time_s, rate = series_of(run.series, subject, "throughput")
     interval_s = time_s[0] if len(time_s) else window_s
-    each = max(1, min(round(window_s / interval_s), len(rate) // 4))
+    each = max(1, min(round(window_s / interval_s), len(rate) // 10))
     whole = len(rate) // each * each
     return time_s[each - 1 : whole : each], rate[:whole].reshape(-1, each).mean(axis=1)
 
