@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 from conftest import Cli
 from sojourn.studies import STUDIES, UnknownError, draw, study
+from sojourn.studies.mixture import Distribution, evenly, pooled
 from sojourn.studies.report import report_html
 from sojourn.studies.running import Outcome, Plan, run_plan
 from sojourn.studies.score import compared
 from sojourn.studies.study import KEYS, Row, data, measure
+from sojourn.studies.white2013.cases import GROUPS, TRAFFIC
 from sojourn.studies.white2014 import derandomiser
 
 
@@ -64,18 +66,22 @@ def test_a_figure_alone_is_drawn(tmp_path: Path, cli: Cli) -> None:
     assert (tmp_path / "white2014-figure-16.svg").read_text().startswith("<?xml")
 
 
+DURATION_SCALES = {"white2012": 0.05, "white2013": 0.01, "white2014": 0.035, "hong2015": 0.005}
+"""Of runs of 600 s, of 2 h, of 120 s, in which a page takes 3 s, and of 1000 or 2000 s."""
+
+
 @pytest.fixture(scope="module", params=STUDIES)
 def redone(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Outcome:
-    """Each study end to end, with runs a twentieth as long."""
-    plan = Plan(request.param, duration_scale=0.05)
+    """Each study end to end, with short runs."""
+    plan = Plan(request.param, duration_scale=DURATION_SCALES[request.param])
     return run_plan(plan, tmp_path_factory.mktemp(request.param))
 
 
 def test_every_figure_is_drawn(redone: Outcome) -> None:
     for number in study(redone.plan.name).figures:
-        path = redone.store.directory / f"{redone.plan.name}-figure-{number}"
-        assert path.with_suffix(".svg").read_text().startswith("<?xml")
-        assert path.with_suffix(".csv").read_text().count("\n") > 10
+        path = f"{redone.store.directory / redone.plan.name}-figure-{number}"
+        assert Path(f"{path}.svg").read_text().startswith("<?xml")
+        assert Path(f"{path}.csv").read_text().count("\n") > 10
 
 
 def test_every_cell_of_the_contract_is_produced(redone: Outcome) -> None:
@@ -123,6 +129,35 @@ def test_a_cell_agrees_within_the_larger_of_both_tolerances() -> None:
     assert not agrees("plt_median", "10", None)
 
 
+def test_what_the_document_cites_is_not_compared() -> None:
+    row = Row("s", "t", "cited", "none", "", "web", "latency_good", "20", "ms", "")
+    assert compared({row: None}) == []
+    assert len(compared({row._replace(experiment="config"): None})) == 1
+
+
+def test_distributions_are_put_together_evenly_or_pooled() -> None:
+    few, many = Distribution.of([1.0, 3.0]), Distribution.of([2.0, 4.0], [6.0, 2.0])
+    # Pooled: weights 1, 6, 1, 2 of 10 at 1, 2, 3, 4. Evenly: 1/2 + 1/2 and 3/4 + 1/4 of 2.
+    assert pooled([few, many]).share.tolist() == pytest.approx([0.1, 0.7, 0.8, 1.0])
+    assert evenly([few, many]).share.tolist() == pytest.approx([0.25, 0.625, 0.875, 1.0])
+    assert [pooled([few, many]).quantile(q) for q in (0, 0.5, 0.71, 1)] == [1, 2, 3, 4]
+    assert pooled([few, many]).share_below(3) == pytest.approx(0.7)
+    assert evenly([]).quantile(0.5) is None and evenly([]).share_below(1) is None
+
+
+def test_the_scenarios_of_2013_are_as_the_text_says() -> None:
+    # §3.7: 7 light, 4 moderate, 6 heavy. §4.1.1: heavy ones have 60 (4 + 24 + 32) to 110
+    # (4 + 4 * 24 + 10) sessions, 4 of them voice. §4.2: one web client in all moderate ones, and
+    # four in some light and most heavy ones.
+    groups = {name: [t for t in TRAFFIC.values() if t.group == name] for name in GROUPS}
+    assert [len(group) for group in groups.values()] == [7, 4, 6]
+    heavy = [traffic.sessions for traffic in groups["heavy"]]
+    assert (min(heavy), max(heavy)) == (60, 110)
+    assert {traffic.voip for traffic in groups["heavy"]} == {4}
+    assert {traffic.web for traffic in groups["moderate"]} == {1}
+    assert sum(traffic.web == 4 for traffic in groups["heavy"]) == 4
+
+
 def test_means_of_several_seeds_have_students_interval(tmp_path: Path) -> None:
     plan = Plan("white2012", table="3", experiment="D04", duration_scale=0.01, seeds=3)
     outcome = run_plan(plan, tmp_path)
@@ -138,7 +173,7 @@ def test_means_of_several_seeds_have_students_interval(tmp_path: Path) -> None:
 
 
 def test_unknown_names_are_refused_with_what_there_is(cli: Cli) -> None:
-    with pytest.raises(UnknownError, match="allowed: white2012, white2014"):
+    with pytest.raises(UnknownError, match="allowed: white2012, white2013, white2014, hong2015"):
         draw("white2015", 16)
     with pytest.raises(UnknownError, match="found 99; allowed: 7, 8, 9, 10"):
         draw("white2014", 99)

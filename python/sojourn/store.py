@@ -9,6 +9,7 @@ import hashlib
 import json
 import os
 import shutil
+import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -99,6 +100,11 @@ class StoredRun:
         """Version, seed, duration in s, counts, fingerprint and warnings."""
         meta: dict[str, Any] = json.loads((self._directory / "meta.json").read_text())
         return meta
+
+    @cached_property
+    def scenario(self) -> dict[str, Any]:
+        """The scenario in full."""
+        return tomllib.loads((self._directory / "scenario.toml").read_text(encoding="utf-8"))
 
     def flow(self, traffic: str, direction: str) -> dict[str, Any]:
         """The row of `flows` of an entry and direction."""

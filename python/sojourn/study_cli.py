@@ -38,7 +38,7 @@ def run_study(
     experiment: Annotated[str | None, typer.Option(help="Only this experiment.")] = None,
     scheme: Annotated[str | None, typer.Option(help="Only this scheme.")] = None,
     load: Annotated[str | None, typer.Option(help="Only this load.")] = None,
-    figure: Annotated[int | None, typer.Option(help="Only this figure of the document.")] = None,
+    figure: Annotated[str | None, typer.Option(help="Only this figure of the document.")] = None,
     duration_scale: Annotated[
         float,
         typer.Option(
@@ -56,8 +56,10 @@ def run_study(
 ) -> None:
     """Run a study, or part of it: cells.csv, figures, and all results."""
     from .studies.running import Plan, run_plan
+    from .studies.study import figure_number
 
-    plan = Plan(name, table, experiment, scheme, load, figure, duration_scale, seeds)
+    number = None if figure is None else figure_number(figure)
+    plan = Plan(name, table, experiment, scheme, load, number, duration_scale, seeds)
     plan.check()
     directory = out or Path("out") / name
     start = time.perf_counter()

@@ -4,14 +4,14 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import TypeVar
 
-from .study import Drawing, Figure, Study
+from .study import Drawing, Figure, FigureNumber, Study
 
 __all__ = ["STUDIES", "Drawing", "Figure", "Study", "UnknownError", "draw", "known", "study"]
 
-STUDIES = ("white2012", "white2014")
+STUDIES = ("white2012", "white2013", "white2014", "hong2015")
 """The studies, by their authors and year."""
 
-T = TypeVar("T", str, int)
+T = TypeVar("T", bound=int | str)
 
 
 class UnknownError(ValueError):
@@ -33,7 +33,7 @@ def known(what: str, asked: T, there: Sequence[T]) -> T:
     return asked
 
 
-def draw(name: str, number: int) -> Drawing:
+def draw(name: str, number: FigureNumber) -> Drawing:
     """Draws a figure that needs no store of runs."""
     figures = study(name).figures
     without = [number for number, figure in figures.items() if not figure.cases]

@@ -1,11 +1,18 @@
-"""Drawing for paper: one axes, one line or set of dots per series."""
+"""Drawing for paper: a line or set of dots per series, in one axes or several."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..report.curves import PALETTE, Numbers
 from ..report.svg import blank, to_svg
+from .study import Drawing
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_COLORS = (*PALETTE, "#000000")
+"""Seven schemes are the most that a figure compares; on paper black is as good as any."""
 
 
 @dataclass(frozen=True)
@@ -21,12 +28,48 @@ class Plot:
 def svg(plots: Sequence[Plot], **axes: Any) -> bytes:
     """The picture of some series; `axes` are matplotlib's: labels, scales, limits."""
     figure, canvas = blank()
-    for index, plot in enumerate(plots):
-        style = {"marker": "o", "linestyle": "", "markersize": 4} if plot.dots else {"lw": 1.2}
-        color = PALETTE[index % len(PALETTE)]
-        canvas.plot(plot.x, plot.y, label=plot.name, color=color, **style)
-    canvas.set(**axes)
-    canvas.grid(alpha=0.3)
+    _draw(canvas, plots, axes)
     if len(plots) > 1:
         figure.legend(loc="outside upper center", ncols=min(len(plots), 4), frameon=False)
     return to_svg(figure)
+
+
+Panels = Mapping[str, Sequence[Plot]]
+"""The series of each axes by its title; all axes have the same ones."""
+
+
+def svg_of_panels(panels: Panels, columns: int, **axes: Any) -> bytes:
+    """The picture of several axes that share their scales, in so many columns."""
+    rows = -(-len(panels) // columns)
+    figure, _ = blank((3.6 * columns + 1, 2.6 * rows + 0.8))
+    figure.clear()
+    canvases = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False).flat
+    for canvas, (title, plots) in zip(canvases, panels.items(), strict=False):
+        _draw(canvas, plots, {**axes, "title": title})
+        canvas.label_outer()
+    handles, names = figure.axes[0].get_legend_handles_labels()
+    figure.legend(handles, names, loc="outside upper center", ncols=4, frameon=False)
+    return to_svg(figure)
+
+
+def drawing_of_panels(
+    title: str, panels: Panels, columns: int, x_label: str, y_label: str, **axes: Any
+) -> Drawing:
+    """A figure of several axes, with its numbers."""
+    picture = svg_of_panels(panels, columns, xlabel=x_label, ylabel=y_label, **axes)
+    rows = [
+        [panel, plot.name, *point]
+        for panel, plots in panels.items()
+        for plot in plots
+        for point in zip(plot.x.tolist(), plot.y.tolist(), strict=True)
+    ]
+    return Drawing(title, picture, ("panel", "curve", x_label, y_label), rows)
+
+
+def _draw(canvas: "Axes", plots: Sequence[Plot], axes: Mapping[str, Any]) -> None:
+    for index, plot in enumerate(plots):
+        style = {"marker": "o", "linestyle": "", "markersize": 4} if plot.dots else {"lw": 1.2}
+        color = _COLORS[index % len(_COLORS)]
+        canvas.plot(plot.x, plot.y, label=plot.name, color=color, **style)
+    canvas.set(**axes)
+    canvas.grid(alpha=0.3)

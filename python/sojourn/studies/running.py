@@ -11,7 +11,7 @@ from ..batch import run_batch
 from ..csv_text import csv_bytes
 from ..store import Store, StoredRun, StoreError, Task, open_store
 from . import known, study
-from .study import KEYS, Case, Row, Runs, Study, measure
+from .study import KEYS, Case, FigureNumber, Row, Runs, Study, figure_number, measure
 
 PLAN = "study.json"
 CELLS = "cells.csv"
@@ -26,7 +26,7 @@ class Plan:
     experiment: str | None = None
     scheme: str | None = None
     load: str | None = None
-    figure: int | None = None
+    figure: FigureNumber | None = None
     duration_scale: float = 1.0
     seeds: int = 1
 
@@ -45,8 +45,12 @@ class Plan:
             names = _distinct(row.table for row in rows)
             known(f"table of {self.name}", self.table, [*names, *map(_bare, names)])
         if self.figure is not None:
-            tables = [int(n) for row in rows if (n := row.table.removeprefix("fig-")).isdigit()]
-            known(f"figure of {self.name}", self.figure, sorted({*self.study.figures, *tables}))
+            tables = [n for row in rows if (n := _figure(row.table)) is not None]
+            known(
+                f"figure of {self.name}",
+                self.figure,
+                list(dict.fromkeys([*self.study.figures, *tables])),
+            )
 
     @property
     def rows(self) -> list[Row]:
@@ -54,7 +58,7 @@ class Plan:
         return [row for row in self.study.rows if self._wants(row)]
 
     @property
-    def figures(self) -> list[int]:
+    def figures(self) -> list[FigureNumber]:
         """The figures to be drawn."""
         if self.figure is not None:
             return [self.figure] if self.figure in self.study.figures else []
@@ -108,7 +112,7 @@ class Outcome:
         """Every cell."""
         rows = self.plan.rows
         by_seed = [measure(self.plan.study, rows, runs) for runs in self.seeds] if rows else []
-        return {row: _over_seeds([values[row] for values in by_seed]) for row in rows}
+        return {row: over_seeds([values[row] for values in by_seed]) for row in rows}
 
     @property
     def means(self) -> dict[Row, float | None]:
@@ -191,8 +195,8 @@ _T = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.2
 _Z = 1.960
 
 
-def _over_seeds(values: Sequence[float | None]) -> Value:
-    """The mean of the values that there are, with Student's interval."""
+def over_seeds(values: Sequence[float | None]) -> Value:
+    """The mean of the values that there are, with its 95 % interval after Student."""
     there = [value for value in values if value is not None]
     if not there:
         return Value(None)
@@ -215,9 +219,8 @@ def _bare(table: str) -> str:
     return table.removeprefix("table-")
 
 
-def _figure(table: str) -> int | None:
-    number = table.removeprefix("fig-")
-    return int(number) if number.isdigit() else None
+def _figure(table: str) -> FigureNumber | None:
+    return figure_number(table.removeprefix("fig-")) if table.startswith("fig-") else None
 
 
 def _distinct(words: Iterable[str]) -> list[str]:

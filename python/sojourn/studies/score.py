@@ -58,11 +58,11 @@ class Score:
 
 
 def compared(values: Mapping[Row, float | None]) -> list[Compared]:
-    """The cells that have a published value."""
+    """The cells that have a published value, without what the document cites or aims at."""
     return [
         Compared(row, ours, published, _tolerance(row.metric, published))
         for row, ours in values.items()
-        if (published := number(row.published)) is not None
+        if not row.is_background and (published := number(row.published)) is not None
     ]
 
 

@@ -1,6 +1,7 @@
 """What a study is: rows that its document publishes, runs, and how the one comes from the other."""
 
 import csv
+import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,6 +13,15 @@ from typing import Any, NamedTuple
 from ..store import StoredRun, Task, task
 
 KEYS = ("study", "table", "experiment", "scheme", "load", "flow", "metric")
+
+
+FigureNumber = int | str
+"""16, or 4.1 in documents that number by chapter."""
+
+
+def figure_number(text: str) -> FigureNumber:
+    """The number of a figure as a document has it."""
+    return int(text) if text.isdigit() else text
 
 
 class Row(NamedTuple):
@@ -35,6 +45,11 @@ class Row(NamedTuple):
         """What names the cell."""
         return tuple(str(getattr(self, key)) for key in KEYS)
 
+    @property
+    def is_background(self) -> bool:
+        """Does it tell what others measured, or what is aimed at? Then no run gives it."""
+        return self.experiment in ("cited", "criterion")
+
 
 @dataclass(frozen=True)
 class Case:
@@ -46,13 +61,19 @@ class Case:
     """Keep what is measured over time."""
     packets: bool = False
     """Keep the fate of every packet; the scenario must ask for it."""
+    latencies: bool = False
+    """Keep the distributions of latency."""
+    draw: int = 0
+    """Cases of another number have other random numbers, and so other hashes of their flows."""
 
     def task(self, seed: int, duration_scale: float) -> Task:
         """The run with this seed, its duration scaled."""
-        tables = [name for name in ("series", "packets") if getattr(self, name)]
+        tables = [name for name in ("series", "packets", "latencies") if getattr(self, name)]
         scaled = {**self.scenario, "duration_s": self.scenario["duration_s"] * duration_scale}
-        return task(scaled, seed=seed, tables=tables)
+        return task(scaled, seed=seed + _SEEDS * self.draw, tables=tables)
 
+
+_SEEDS = 10_000  # the most that a study is run with
 
 Runs = Mapping[str, StoredRun]
 """The runs of one seed, by the name of their case."""
@@ -132,7 +153,7 @@ class Study:
 
     name: str
     title: str
-    figures: Mapping[int, Figure] = field(default_factory=dict)
+    figures: Mapping[FigureNumber, Figure] = field(default_factory=dict)
     cases_of: Callable[[Row], Sequence[Case]] | None = None
     value_of: Callable[[Row, Runs], float | None] | None = None
     unpublished: Sequence[Row] = ()
@@ -176,6 +197,13 @@ class Cells:
             and all(getattr(row, key) == word for key, word in keys.items())
         ]
         return float("nan") if not found or found[0] is None else found[0]
+
+    def known(self, metric: str, turn: int = 0, **keys: str) -> float:
+        """The only value; raises `LookupError` if there is none, as of a study run in part."""
+        value = self.one(metric, turn, **keys)
+        if math.isnan(value):
+            raise LookupError(metric)
+        return value
 
 
 @cache

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from ..cablelabs import BURSTY, CBR, repeated, servers, web
 from ..study import Case
 
 DURATION_S = 600
@@ -19,26 +20,14 @@ BURST_BYTES, PEAK_MBPS, SUSTAINED_MBPS = 10_000_000, 20, 5
 FILE_BYTES = 2_500_000
 """The "moderately sized" file (§3.2.1): that which White 2014 table 1 row 8 repeats."""
 
-_FIVE = {
-    "connections": 5,
-    "file_bytes": FILE_BYTES,
-    "pause_s": 0,
-    "keep_connection": True,
-    "start_spread_s": 1,
-}
+_FIVE = repeated("files", 5, FILE_BYTES)
 
 _FTP: Mapping[str, Mapping[str, Any]] = {
     "1": {},
     "2": {"connections": 1},
     "3": _FIVE,
     "4": _FIVE,
-    # 5.3 s at 20 Mbps, 8.7 s at 5 Mbps, 16 s idle; table 1: Reno.
-    "5": {
-        "file_bytes": 18_750_000,
-        "pause_s": 16,
-        "keep_connection": True,
-        "tcp": {"congestion_control": {"kind": "reno"}, "recovery": "reno"},
-    },
+    "5": BURSTY,
 }
 """The bulk traffic of each scenario of §3.2.1."""
 
@@ -116,7 +105,7 @@ def scenario(experiment: str, scheme: Scheme) -> dict[str, Any]:
         "dialect": "ns2",
         "upstream": _upstream(scheme, congested),
         "downstream": {"sustained_mbps": 20, "peak_mbps": 50, "burst_bytes": 20_000_000},
-        "servers": _servers(49 if is_long else 9),
+        "servers": servers(files=100 if is_long else 20),
         "traffic": _traffic(bulk),
     }
 
@@ -135,13 +124,6 @@ def _upstream(scheme: Scheme, congested: bool) -> dict[str, Any]:
     return upstream
 
 
-def _servers(ftp_delay_ms: float) -> dict[str, Any]:
-    """§2.3: the cable's 1 ms each way is part of the round trips of 20 and 100 ms."""
-    delays_ms = {"files": ftp_delay_ms, "peer": 0, "cbr": 0}
-    delays_ms |= {"web1": 9, "web2": 14, "web3": 24, "web4": 49}
-    return {name: {"delay_ms": delay_ms} for name, delay_ms in delays_ms.items()}
-
-
 def _traffic(bulk: str) -> dict[str, Any]:
     traffic: dict[str, Any] = {
         "call": {"kind": "stream", "purpose": "voice", "server": "peer"},
@@ -150,22 +132,10 @@ def _traffic(bulk: str) -> dict[str, Any]:
     if ftp := _FTP[bulk]:
         traffic["ftp"] = {"kind": "transfer", "server": "files", **ftp}
     if bulk == "4":
-        traffic["cbr"] = {
-            "kind": "stream",
-            "purpose": "data",
-            "server": "cbr",
-            "packet_bytes": 1000,
-            "interval_ms": 8,
-        }
+        traffic["cbr"] = CBR
     return traffic
 
 
 def _web() -> dict[str, Any]:
-    """§3.2.3, from the first second on (§4.3.2); SYNs of 50 bytes have timestamps."""
-    return {
-        "kind": "web",
-        "servers": ["web1", "web2", "web3", "web4"],
-        "objects": {"kind": "fixed", "per_server": 25, "bytes": 25_000},
-        "start_s": 1,
-        "tcp": {"timestamps": True},
-    }
+    """§3.2.3."""
+    return web({"kind": "fixed", "per_server": 25, "bytes": 25_000})

@@ -1,12 +1,12 @@
 """Figures 2 to 9 of White & Padden 2012, redrawn."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
 from ...report.curves import Numbers, series_of
 from ..canvas import Plot, svg
-from ..study import Case, Drawing, Figure, Runs
+from ..study import Case, Drawing, Figure, FigureNumber, Runs
 from .cells import depth, depths, early
 
 _ONE_AND_FIVE = {"D": ("D03", "D05"), "C": ("C03", "C05")}
@@ -60,7 +60,7 @@ def _depth_distribution(packets: Numbers) -> Drawing:
     return _drawing("Distribution of the queue size in D04", plots, "packets", "time (%)")
 
 
-FIGURES = {
+FIGURES: Mapping[FigureNumber, Figure] = {
     2: _throughput("TCP throughput, 417 packets", "DropTail-417pkt"),
     3: _delay("Queueing delay, 417 packets", "DropTail-417pkt"),
     4: _throughput("TCP throughput, 21 packets", "DropTail-21pkt"),

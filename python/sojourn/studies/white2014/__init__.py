@@ -1,27 +1,19 @@
-"""White 2014: how the de-randomiser of DOCSIS-PIE behaves, and how channel rates are tracked."""
+"""White 2014: seven queue managers in a DOCSIS 3.1 modem, and what became DOCSIS-PIE."""
 
-from collections.abc import Callable
-
-from ..study import Drawing, Figure, Study
-from . import derandomiser, rates
-
-
-def _figure(draw: Callable[[], Drawing]) -> Figure:
-    return Figure(lambda runs: draw())
-
+from ..study import Study
+from .cells import UNPUBLISHED, cases_of, value_of
+from .claims import CLAIMS
+from .figures import FIGURES
+from .notes import CHOICES, REMARKS
 
 STUDY = Study(
     name="white2014",
     title="White, Active Queue Management in DOCSIS 3.x Cable Modems, CableLabs 2014",
-    figures={
-        7: _figure(derandomiser.bernoulli_run_length),
-        8: _figure(derandomiser.binomial_drops),
-        9: _figure(derandomiser.run_length),
-        10: _figure(derandomiser.drops),
-        11: _figure(rates.departure_rate),
-        12: _figure(rates.departure_rate_in_detail),
-        13: _figure(rates.grant_rate),
-        14: _figure(rates.grant_rate_in_detail),
-        16: _figure(derandomiser.effective_probability),
-    },
+    figures=FIGURES,
+    cases_of=cases_of,
+    value_of=value_of,
+    unpublished=UNPUBLISHED,
+    claims=CLAIMS,
+    choices=CHOICES,
+    remarks=REMARKS,
 )

@@ -1,0 +1,90 @@
+"""What the scenarios of CableLabs' three studies have in common."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from .study import Case
+
+Table = dict[str, Any]
+
+BURSTY: Mapping[str, Any] = {
+    # 5.3 s at 20 Mbps, 8.7 s at 5 Mbps, 16 s idle; table 1: Reno.
+    "file_bytes": 18_750_000,
+    "pause_s": 16,
+    "keep_connection": True,
+    "tcp": {"congestion_control": {"kind": "reno"}, "recovery": "reno"},
+}
+"""The bursty upload of White & Padden 2012 §3.2.1."""
+
+CBR: Mapping[str, Any] = {
+    "kind": "stream",
+    "purpose": "data",
+    "server": "cbr",
+    "packet_bytes": 1000,
+    "interval_ms": 8,
+}
+"""1 Mbps of datagrams (slides of White & Rice 2013)."""
+
+
+def servers(**file_rtts_ms: float) -> Table:
+    """File servers with these round trips, the far ends of calls and datagrams, and web servers.
+
+    White & Padden 2012 §2.3: the cable's 1 ms each way is part of the round trips.
+    """
+    rtts_ms = {**file_rtts_ms, "peer": 2, "cbr": 2, "web1": 20, "web2": 30, "web3": 50, "web4": 100}
+    return {name: {"delay_ms": rtt_ms / 2 - 1} for name, rtt_ms in rtts_ms.items()}
+
+
+def repeated(server: str, connections: int, file_bytes: int) -> Table:
+    """Uploads that start again as each ends, on the same connection."""
+    return {
+        "kind": "transfer",
+        "server": server,
+        "connections": connections,
+        "file_bytes": file_bytes,
+        "pause_s": 0,
+        "keep_connection": True,
+        "start_spread_s": 1,
+    }
+
+
+def calls(count: int) -> Table:
+    """Calls `call1` and so on, which stand for games as well."""
+    call = {"kind": "stream", "purpose": "voice", "server": "peer"}
+    return {f"call{number}": call for number in range(1, count + 1)}
+
+
+def web(objects: Mapping[str, Any], users: int = 1) -> Table:
+    """People loading pages, from the first second on (White & Padden 2012 §3.2.3, §4.3.2).
+
+    Its SYNs of 50 bytes have timestamps. Several people start within the pause between two pages.
+    """
+    page: Table = {
+        "kind": "web",
+        "servers": ["web1", "web2", "web3", "web4"],
+        "objects": objects,
+        "start_s": 1,
+        "tcp": {"timestamps": True},
+    }
+    return page if users == 1 else {**page, "users": users, "start_spread_s": 5}
+
+
+_EXTRA_MS = tuple(range(0, 401, 20))
+"""What the calls of `voice_model` have in latency, beyond what all have."""
+
+
+def voice_model() -> Case:
+    """Calls over an idle modem, to ever more distant peers: the score over the latency."""
+    call = {"kind": "stream", "purpose": "voice"}
+    return Case(
+        "voice model",
+        {
+            "title": "The scores of calls over their latency",
+            "duration_s": 60,
+            "dialect": "ns2",
+            "upstream": {"sustained_mbps": 20, "peak_mbps": 20, "burst_bytes": 10_000_000},
+            "downstream": {"sustained_mbps": 20, "peak_mbps": 50, "burst_bytes": 10_000_000},
+            "servers": {f"peer{ms}": {"delay_ms": ms} for ms in _EXTRA_MS},
+            "traffic": {f"call{ms}": {**call, "server": f"peer{ms}"} for ms in _EXTRA_MS},
+        },
+    )

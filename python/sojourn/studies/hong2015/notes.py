@@ -1,0 +1,106 @@
+"""What Hong 2015 leaves open, what is taken, and why cells do not agree."""
+
+from ..study import Choice, Remark
+
+CHOICES = (
+    Choice(
+        "Framing",
+        "18 bytes of Ethernet for each packet, on 38, 152 and 948 Mbps",
+        "With packets of 1500 bytes and VoIP 38 Mbps carry 37.4 and 948 carry 936.7; print has "
+        "37.4 and 934.9. Service rates count the same 18 bytes: table 4.16 has 23.7 of 24 Mbps.",
+    ),
+    Choice(
+        "Homes and upstream",
+        "one home, a link of 30 Mbps (120 with four channels, 100 at 1 Gbps)",
+        "The upstream was never congested (4.1). With a modem for each flow DT20 loses a quarter "
+        "more (0.248 % of nine flows; with a link 0.196, print 0.190). Tiers with caps need a "
+        "home for each flow; there request and grant, 6 ms on average, are part of the round "
+        "trip.",
+    ),
+    Choice(
+        "VoIP's path",
+        "45 ms one way in chapter 4, 38 ms in chapter 5",
+        "As print has it without queueing: 0.045 s under DRR, 0.038 s under DRR-CoDel.",
+    ),
+    Choice(
+        "Single-queue CoDel",
+        "no allowance for request and grant",
+        "The ns-2 code takes 6 ms off the target; downstream there is neither, and 20 ms of "
+        "queue are said to be the target.",
+    ),
+    Choice(
+        "PIE's gains",
+        "alpha 0.125, beta 1.25",
+        "Printed the other way round. As printed nine flows lose 0.131 % at 85 ms (print 0.109 % "
+        "at 88 ms; exchanged 0.103 % at 87 ms).",
+    ),
+    Choice(
+        "Size of packets in PIE and ARED",
+        "does not matter to the drop probability",
+        "VoIP loses more than FTP (4.2.1.3). In proportion to size it loses 0.01 %.",
+    ),
+    Choice(
+        "Floor of ARED's max_p",
+        "0",
+        "ns-2's bottom_ is 0, from which its RED derives a floor by the rate of its link, 0.0021 "
+        "here; a queue in the DOCSIS MAC has no link. One flow then has 53 ms of queue, with "
+        "0.0021 14 ms, with 0.01 11 ms (print 45).",
+    ),
+    Choice("DRR's limit", "204 packets a flow, none for all", "A tenth of the capacity (4.1)."),
+    Choice(
+        "Flows of no consequence to ABB",
+        "below 100 kbps",
+        "50 or 100 (5.1.2.3), which should cover VoIP, 95 kbps. With 50 ABB-2 and three flows "
+        "have a switch rate of 0.09, with 100 of 0.20 (print 0.20).",
+    ),
+    Choice(
+        "Video's requests",
+        "until the buffer is full",
+        "One request per segment time (4.2.2) and a buffer of 240 s that fills contradict each "
+        "other. With the former players stand still 2 % of the time, and print has no stall at "
+        "all; videos at 1 FTP flow and DRR then get 4.0 Mbps, with the latter 4.7 (print 4.99).",
+    ),
+    Choice(
+        "End of FTP beside video",
+        "after 2**31 bytes",
+        "FullTcp counts bytes in 32 bits with a sign: 8.59 Mbps of one flow in 2000 s, as print "
+        "has under DRR, DT and ARED, with a quarter of the channel idle.",
+    ),
+    Choice(
+        "What throughput counts",
+        "packets of 1500 bytes; payload with FullTcp; 1480 of 1500 bytes with UDP",
+        "37.4 Mbps of FTP on 38 Mbps are packets; 96 % at most in table 4.11 are payload; 49.33 "
+        "Mbps of 50 in table 5.24 are 1480 / 1500.",
+    ),
+    Choice("Round trips of 50 to 90 flows", "those of 11, in turn", "Not said."),
+    Choice("Queue of a regulator", "2048 packets, a bucket of 3000 bytes", "Not said."),
+    Choice("Object beside figure 4.4", "2048 KB", "Not said; the largest of the sizes."),
+    Choice("Web users", "a fifth at each round trip", "The round trips are given in turn (4.2.3)."),
+    Choice("On and off times of ME3", "those of ME2", "Not said."),
+    Choice("Spreads", "of samples for throughput, of populations for round trips", "As print has."),
+)
+
+_RESPONSE = (
+    "Print is a round trip, one passage of the queue and 100 ms with a deviation of 60, as if "
+    "all 20 KB were under way at once: 0.173 s under both DRR and CoDel at 50 ms, 0.196 at 80 "
+    "ms. With a connection for each object, an initial window of 2 and delayed acknowledgements "
+    "it takes five round trips. Not explained."
+)
+_LOCKOUT = "Drop-tail shares by lockout and chance: from seed to seed it differs by as much."
+
+REMARKS = (
+    Remark("table-4.14", _RESPONSE),
+    Remark("table-5.32", _RESPONSE),
+    Remark("fig-4.4", _RESPONSE),
+    Remark("table-4.2", _LOCKOUT, "BASE", "stddev"),
+    Remark("table-4.8", _LOCKOUT),
+    Remark("table-4.9", _LOCKOUT),
+    Remark("table-4.16", _LOCKOUT),
+    Remark(
+        "table-5.1",
+        "Print adds up to 36 Mbps of 38, here 37; with smaller packets it would be less. Shares "
+        "agree.",
+    ),
+    Remark("sec-5.1.2.3", "A slip: the printed expression is 8.3.", metric="breakpoint_3"),
+    Remark("table-4.12", "Each share follows from when an FTP flow ends, and from chance."),
+)

@@ -1,0 +1,136 @@
+"""What White & Rice 2013 leaves open, what is taken, and why cells do not agree."""
+
+from ..study import Choice, Remark
+
+CHOICES = (
+    Choice(
+        "The 17 scenarios",
+        "Light: 1 idle; 2, 3 one endless upload; 4, 5 one bursty; 6, 7 one endless, 4 web, 4 "
+        "voice. Moderate: 8, 9 five repeated uploads; 10, 11 the same with datagrams. Heavy: 12, "
+        "13 five repeated, 4 web, 4 voice; 14, 15 ten of them; 16, 17 BitTorrent, 1 web, 4 "
+        "voice. Of each pair the first at 20, the second at 100 ms",
+        "The table is lost. 1, 2, 8, 10, 14, 16 are in the slides; pairs of round trips are in "
+        "White and Padden 2012, and White 2014 says that its predecessor had them; 4, 5 are its "
+        "bursty cases. Seven light scenarios are one without an upload and three pairs; that the "
+        "third has 4 web clients follows from §4.2, its 4 voice from White 2014, where 4 web "
+        "clients go with 4 voice. 12 to 15 follow from the rule for heavy traffic and from 60 to "
+        "110 sessions. That BitTorrent comes at two round trips, and ten uploads do, is a guess.",
+    ),
+    Choice(
+        "Order of the channel's levels",
+        "2, 1, 2, 3, 1, 3, 2, 4, 1, 4, 3, 4 for 10 s each",
+        "That of CableLabs' ns-2 script; twelve changes in 120 s (§3.3).",
+    ),
+    Choice(
+        "What latency is",
+        "one way from the home to a peer at the CMTS, the cable's 1 ms included",
+        "A floor of 5 to 6 ms for a request and grant of 4 ms or more, and of 1 to 2 ms for a "
+        "packet that leaves in another flow's grant (§4.1.1), have 1 ms in them.",
+    ),
+    Choice(
+        "Weights within a cell of the grids",
+        "every packet, page or call the same",
+        "§4.2: the legends tell how many page loads are in a curve.",
+    ),
+    Choice(
+        '"Up to" and ranges of ratios',
+        "best of the nine cells; their middle half",
+        "Of medians, as in the study of 2012.",
+    ),
+    Choice(
+        "PIE's rate estimate",
+        "over 1500 bytes",
+        "Not said. The 10 000 bytes of PIE's scripts are never in a queue that is held at 5 ms "
+        "of 5 Mbps (3.1 kB) or less: the rate would be that of the last burst.",
+    ),
+    Choice("PIE's burst allowance", "100 ms", "PIE's ns-2 scripts."),
+    Choice(
+        "PIE's drops",
+        "in proportion to a packet's size",
+        "PIE's ns-2 scripts; §3.2 has the queue's depth in bytes.",
+    ),
+    Choice("CoDel", "the ns-2 code of 2012-13", "The study's simulator and time."),
+    Choice("Target of LEDBAT", "100 ms", "§4.1.1: it backs off at delays of that order; RFC 6817."),
+    Choice(
+        "The upload alone",
+        "Reno with SACK, at 100 ms",
+        "Slow growth to 20 Mbps in 15 s needs a long round trip: with a segment more every 20 ms "
+        "it takes a second. Of Windows and Mac OS X, of which White 2014 §5.3 thinks, both have "
+        "SACK.",
+    ),
+    Choice(
+        "Hashes of flows",
+        "drawn anew for each scenario, the same for all schemes and levels of congestion",
+        "ns-2 hashes addresses and ports, which are other ones in each scenario.",
+    ),
+    Choice(
+        "The least latency",
+        "what all but 1 % exceed",
+        "A distribution's plot shows no less.",
+    ),
+    Choice("Start of several web clients", "within 5 s", "The pause between two pages."),
+    Choice("Files, connections, web, timestamps", "as in White and Padden 2012", "§3.6."),
+)
+
+_WINDOW = (
+    "Slow start overshoots here, to twice what pipe and buffer hold. With windows of 417 segments "
+    "at most, BufferBloat is steady at 20 Mbps, and CoDel dips to 12.8 Mbps over 500 ms and "
+    "climbs back, as printed: the study's senders must have had some such limit, which it does "
+    "not tell."
+)
+_HASH = (
+    "Which calls share a bin with bulk traffic is drawn by lot: over five draws without "
+    "congestion ten uploads cost 0 to 17 % of the calls' packets, BitTorrent 8 to 26 %. Light "
+    "traffic has 0.07 % from one scenario in which an upload shares a call's bin."
+)
+
+REMARKS = (
+    Remark("sec-4.4", _WINDOW, metric="throughput"),
+    Remark(
+        "sec-4.4",
+        "It climbs all the time, to 17.5 Mbps at 15 s, when the credit is spent; the cell is the "
+        "time at 90 % of 20 Mbps.",
+        metric="time",
+    ),
+    Remark("sec-4.1.2", _HASH),
+    Remark(
+        "sec-4.1.1",
+        "Calls lose 16, 14, 10, 8 and 5 % of packets on average over the heavy scenarios with 8, "
+        "16, 32, 64 and 128 bins, as ever fewer share a bin. Print found no gain beyond 32; not "
+        "explained.",
+        metric="best",
+    ),
+    Remark(
+        "sec-4.1.3",
+        "PIE's drops are in proportion to a packet's size, so calls lose a fifth of what uploads "
+        "do. If they are not, BitTorrent costs calls 28 % without and 38 % under moderate "
+        "congestion, as printed, but five uploads 8 and 21 %, where print has low loss. CoDel's "
+        "greatest loss is beside BitTorrent: 32 windows of one or two segments are more than the "
+        "link holds.",
+    ),
+    Remark(
+        "sec-1.1",
+        "The formula of White and Padden 2012 has 0.010 here; print's own 0.005 does not follow "
+        "from it.",
+        metric="mos",
+    ),
+    Remark("sec-1.1", "A rule for pages at large; the study's page has this.", metric="plt"),
+    Remark(
+        "sec-exec",
+        "Print's figures are lost, so which quantile its ratios are of is not known; these are "
+        "medians.",
+    ),
+    Remark("sec-5", "Of medians over the nine cells; which print means is not known."),
+    Remark(
+        "sec-4.1.1",
+        "5.1 ms where nothing is uploaded; beside uploads some packets leave sooner than they "
+        "were asked for. Not explained.",
+        metric="latency_min",
+    ),
+    Remark(
+        "sec-4.1.1",
+        "106 ms at the long round trip and 170 at the short one: of the order of 100 ms, as "
+        "printed.",
+        metric="ledbat",
+    ),
+)

@@ -1,0 +1,89 @@
+"""What White 2014 leaves open, what is taken, and why cells do not agree."""
+
+from ..study import Choice, Remark
+
+CHOICES = (
+    Choice("Length of a run", "120 s", "One cycle of the channel's twelve changes; not said."),
+    Choice(
+        "Rows 1 to 4 of table 1", "as our copy reads them", "They are run together in the copy."
+    ),
+    Choice(
+        "Row 9: four web clients, one call",
+        "as printed",
+        "The study of 2013 has it the other way round.",
+    ),
+    Choice(
+        "Pause between files",
+        "none; 16 s in row 5",
+        "As in White and Padden 2012, whose bursty file of 18.75 MB row 5 rounds; connections "
+        "are kept.",
+    ),
+    Choice(
+        "TCP",
+        "uploads CUBIC; the TCP test Reno with SACK",
+        "The method is that of 2013; §5.3 explains the test by Reno.",
+    ),
+    Choice("Rate of a burst", "1 Gbps", "§7 has about that for DOCSIS 3.1."),
+    Choice("Buffers of the queue managers", "250 ms at the sustained rate", "The default of §9."),
+    Choice("Quantum of the SFQ schemes", "1514 bytes", "Not said; one packet."),
+    Choice("CoDel-DT", "PIE's rate estimator, 6 ms off the target", "§4.3; CableLabs' ns-2 code."),
+    Choice(
+        "PIE",
+        "three operating points, gains 0.125 and 1.25, update 15 ms, plain drops",
+        "The draft and ns-2 code of the time. §6: some of the later changes were in the plotted "
+        "runs; which is not said.",
+    ),
+    Choice(
+        "Bytes over which a departure rate is measured",
+        "62 500, what one MAP grants at most",
+        "The threshold is not said. CableLabs' ns-2 takes a grant's packets from the queue at "
+        "one instant and ends no measurement in the instant in which it began, so that each "
+        "spans more than a grant. Here packets leave one by one; with the scripts' 10 000 bytes "
+        "most measurements are of the burst's 1 Gbps.",
+    ),
+    Choice("LEDBAT", "target 100 ms, half of the connections at each round trip", "As in 2013."),
+    Choice("The page of 7 MB", "appendix A of 2012 times 9.766", "§2.2.1 has log-normal sizes."),
+    Choice(
+        "Better in figure 6", "by more than 2 %, over the longest stretch", "Print says so by eye."
+    ),
+    Choice("Common deviation in figure 8", "that of one count in ten", "Print has it in words."),
+    Choice(
+        "Discontinuity in figure 16", "a jump of 5 % or more", "The least that an eye sees in it."
+    ),
+    Choice("Hashes of flows", "drawn anew for each load", "As in 2013."),
+    Choice("Latency", "one way to a peer at the CMTS, the cable's 1 ms included", "As in 2013."),
+)
+
+_HASH = (
+    "Which calls share a bin of 32 with uploads is drawn by lot: with hashes drawn anew for each "
+    "load the SFQ schemes have 7 ms, with the same for all, in which a call shares its bin, 54 "
+    "and 57. With 1024 bins the 90 % quantile is 2 to 3 ms under loads 3, 8 and 9, and nothing is "
+    "lost."
+)
+_FULL = (
+    "Uploads fill the buffer here. In print nine in ten packets stay under 170 of 250 ms, as with "
+    "senders of limited windows, of which it does not tell: load 3 without congestion has 233 ms "
+    "with windows of 1024 segments, 136 ms with 512 and 50 ms with 256, and pages in 9.3, 6.7 and "
+    "3.9 s."
+)
+_ESTIMATE = (
+    "Of the single queues CoDel-DT is the slow one here. Predicted from the token bucket its load "
+    "3 has 41 ms instead of 67, but load 8 under heavy congestion, which the bucket does not know "
+    "of, 215 instead of 133. With a rate measured over 16 kB, within a burst of 1 Gbps, PIE had "
+    "125 ms under load 3 instead of 13."
+)
+
+REMARKS = (
+    Remark("fig-1", _FULL + " " + _ESTIMATE + " " + _HASH, metric="latency"),
+    Remark("fig-2", _HASH),
+    Remark("fig-5", _FULL + " " + _ESTIMATE),
+    Remark(
+        "fig-6",
+        "PIE is behind throughout: 41, 73 and 27 Mbps a flow after 2 s and 60 s at 100 ms and "
+        "after 60 s at 200 ms. DOCSIS-PIE, whose steps shrink with its drop probability and "
+        "whose drops are evened out, has 59, 90 and 53. §6 says that some of these changes were "
+        "in the plotted runs.",
+        metric="pie",
+    ),
+    Remark("fig-6", "§2.2.2 has tests of up to 100 s.", metric="test"),
+)
