@@ -4,11 +4,11 @@
 //!
 //! Packets wait under the queue manager until the token buckets let them pass to the transmit queue,
 //! over a link without delay, or to the channel's queue. A packet is taken from the queue first and
-//! then held for its tokens, so those the queue manager drops use none. Packets that come at one instant
-//! all find their place, or none, before the first of them is taken: ns-2's link is freed by an event of
-//! its own, and so the 24 SYNs of a page overflow 21 places (§4.3.2). Whether the transmit queue has room
-//! for it is its own
-//! matter, or, with back-pressure, decides whether a packet is taken at all (§2.2.3).
+//! then held for its tokens, so those the queue manager drops use none. Packets that come at one
+//! instant all find their place, or none, before the first of them is taken: ns-2's link is freed by
+//! an event of its own, and so the 24 SYNs of a page overflow 21 places (§4.3.2). Whether the transmit
+//! queue has room for it is its own matter, or, with back-pressure, decides whether a packet is taken
+//! at all (§2.2.3).
 
 use super::shaper::Shaper;
 use crate::aqm::Outlet;
