@@ -97,8 +97,8 @@ DEFINITIONS = (
     Definition(
         "r_value",
         "",
-        "Voice: transmission quality R of the E-model for G.711, 0 to 94.2, from the mean latency of "
-        "packets on time and 20 ms for the rest of the way; late packets count as lost.",
+        "Voice: transmission quality R of the E-model for G.711, 0 to 94.2, from the mean latency "
+        "of packets on time and 20 ms for the rest of the way; late packets count as lost.",
         f"Cole & Rosenbluth 2001; {_WHITE_2012}",
     ),
     Definition(
@@ -117,8 +117,8 @@ DEFINITIONS = (
     Definition(
         "page_load_*_s",
         "s",
-        "Web: time from the opening of a page's first connection to its last object: median, median absolute "
-        "deviation (mad) and 90 % quantile.",
+        "Web: time from the opening of a page's first connection to its last object: median, median "
+        "absolute deviation (mad) and 90 % quantile.",
     ),
     Definition("responses", "objects", "Web sessions: objects that came within the run."),
     Definition(
@@ -194,7 +194,9 @@ DEFINITIONS = (
     Definition("end_s", "s", "When both sides of a connection were closed; none if it was open."),
     Definition("payload_bytes", "B", "Payload delivered to the application in order."),
     Definition("dropped_packets", "packets", "Packets of a connection dropped, for any reason."),
-    Definition("load_time_s", "s", "Time from the opening of a page's first connection to its last object."),
+    Definition(
+        "load_time_s", "s", "Time from the opening of a page's first connection to its last object."
+    ),
     Definition(
         "no_slower_percent",
         "%",
