@@ -117,8 +117,8 @@ DEFINITIONS = (
     Definition(
         "page_load_*_s",
         "s",
-        "Web: time from the opening of a page's first connection to its last object: median, median "
-        "absolute deviation (mad) and 90 % quantile.",
+        "Web: time from the opening of a page's first connection to its last object: median, "
+        "median absolute deviation (mad) and 90 % quantile.",
     ),
     Definition("responses", "objects", "Web sessions: objects that came within the run."),
     Definition(
