@@ -63,15 +63,29 @@ DEFINITIONS = (
         "Packets that a queue manager marked rather than dropping them.",
         "RFC 3168, section 5",
     ),
-    Definition("loss_percent", "%", "Share of packets lost among those delivered or lost."),
-    Definition("throughput_mbps", "Mbps", "Bytes on the wire delivered, over the whole run."),
     Definition(
-        "goodput_mbps", "Mbps", "Payload delivered to the application in order, over the whole run."
+        "loss_percent",
+        "%",
+        "Share of packets lost among those delivered or lost.",
+        "White & Rice 2013, section 4.1.2",
+    ),
+    Definition(
+        "throughput_mbps",
+        "Mbps",
+        "Bytes on the wire delivered, over the whole run.",
+        "Hong 2015, section 4.1",
+    ),
+    Definition(
+        "goodput_mbps",
+        "Mbps",
+        "Payload delivered to the application in order, over the whole run.",
+        "RFC 2647, section 3.17",
     ),
     Definition(
         "latency_*_ms",
         "ms",
         f"One-way latency from sending to delivery: mean, extremes and quantiles. {_HISTOGRAM}",
+        "White & Rice 2013, section 4.1.1",
     ),
     Definition(
         "over_20_ms_access_percent",
@@ -111,16 +125,27 @@ DEFINITIONS = (
         "Cole & Rosenbluth 2001; Hong 2015, section 3.2.2.2",
     ),
     Definition("network_mos", "", "Voice: mean opinion score from network_r_value.", "ITU-T G.107"),
-    Definition("mos_mean", "", "Mean of the mean opinion scores of all entries."),
-    Definition("mos_min", "", "The worst of them."),
-    Definition("page_loads", "pages", "Web: pages loaded to the end within the run."),
+    Definition("mos_mean", "", "Mean of the mean opinion scores of all entries.", "ITU-T G.107"),
+    Definition("mos_min", "", "The worst of them.", "ITU-T G.107"),
+    Definition(
+        "page_loads",
+        "pages",
+        "Web: pages loaded to the end within the run.",
+        "White & Padden 2012, section 3.2.3",
+    ),
     Definition(
         "page_load_*_s",
         "s",
         "Web: time from the opening of a page's first connection to its last object: median, "
         "median absolute deviation (mad) and 90 % quantile.",
+        "White & Padden 2012, section 3.2.3",
     ),
-    Definition("responses", "objects", "Web sessions: objects that came within the run."),
+    Definition(
+        "responses",
+        "objects",
+        "Web sessions: objects that came within the run.",
+        "Hong 2015, section 3.2.2.3",
+    ),
     Definition(
         "response_*_s",
         "s",
@@ -181,8 +206,14 @@ DEFINITIONS = (
         "retransmitted_packets",
         "packets",
         "TCP: segments that the senders of a direction sent again, those of handshakes too.",
+        "RFC 4898, tcpEStatsPerfSegsRetrans",
     ),
-    Definition("timeouts", "timeouts", "TCP: times that a retransmission timer expired."),
+    Definition(
+        "timeouts",
+        "timeouts",
+        "TCP: times that a retransmission timer expired.",
+        "RFC 4898, tcpEStatsPerfTimeouts",
+    ),
     Definition("entries", "entries", "Traffic entries of a quality that sent packets this way."),
     Definition(
         "connection",
@@ -195,7 +226,10 @@ DEFINITIONS = (
     Definition("payload_bytes", "B", "Payload delivered to the application in order."),
     Definition("dropped_packets", "packets", "Packets of a connection dropped, for any reason."),
     Definition(
-        "load_time_s", "s", "Time from the opening of a page's first connection to its last object."
+        "load_time_s",
+        "s",
+        "Time from the opening of a page's first connection to its last object.",
+        "White & Padden 2012, section 3.2.3",
     ),
     Definition(
         "no_slower_percent",
@@ -275,15 +309,22 @@ DEFINITIONS = (
         "sojourn_*_ms",
         "ms",
         f"Time that those packets spent in the queue. {_HISTOGRAM}",
+        "RFC 8289, section 3",
     ),
     Definition(
         "throughput", "Mbps", "Series: bytes on the wire delivered in the sampling interval."
     ),
     Definition(
-        "rtt", "ms", "Series: mean of the round-trip times that TCP measured in the interval."
+        "rtt",
+        "ms",
+        "Series: mean of the round-trip times that TCP measured in the interval.",
+        "RFC 7323, section 4; RFC 6298, section 3",
     ),
     Definition(
-        "queue_delay", "ms", "Series: mean sojourn time of the packets that left in the interval."
+        "queue_delay",
+        "ms",
+        "Series: mean sojourn time of the packets that left in the interval.",
+        "RFC 8289, section 3",
     ),
     Definition("utilisation", "%", "Series: share of the channel's minislots that were granted."),
     Definition("request_collisions", "requests", "Series: requests that collided in the interval."),
