@@ -33,6 +33,12 @@ Set = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="KEY.PATH=VALUE", help="Set a key; may be repeated."),
 ]
+Config = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="MODEM.cfg", help="A modem's file, whose service replaces the scenario's."
+    ),
+]
 
 
 @app.callback(invoke_without_command=True)
@@ -53,6 +59,7 @@ def _options(
 def run(
     scenario: ScenarioFile,
     set: Set = None,
+    config: Config = None,
     seed: Annotated[int | None, typer.Option(help="Seed of all random streams.")] = None,
     duration: Annotated[
         float | None, typer.Option(metavar="S", help="Simulated time in s.")
@@ -70,7 +77,7 @@ def run(
     from .api import load, run_variants
     from .console import progress_bar
 
-    variants = load(scenario, seed=seed, duration_s=duration, set=set or ())
+    variants = load(scenario, seed=seed, duration_s=duration, set=set or (), config=config)
     if out:
         from .output import check
 
@@ -90,11 +97,13 @@ def run(
 
 
 @app.command()
-def validate(scenario: ScenarioFile, set: Set = None) -> None:
+def validate(scenario: ScenarioFile, set: Set = None, config: Config = None) -> None:
     """Check a scenario without running it."""
     from .api import load
 
-    variants = load(scenario, set=set or ())
+    variants = load(scenario, set=set or (), config=config)
+    for note in variants[0].notes:
+        typer.echo(f"warning: {note}", err=True)
     names = f" (compares {', '.join(v.name for v in variants)})" if variants[0].name else ""
     typer.echo(f"{scenario}: valid{names}")
 
