@@ -48,7 +48,7 @@ def test_max_min_divisions() -> None:
     assert _sojourn.max_min(35, [8, 16, 32], [1, 1, 1]) == pytest.approx([8, 13.5, 13.5])
     assert _sojourn.max_min(35, [np.inf] * 3, [1, 2, 4]) == pytest.approx([5, 10, 20])
     for arguments, message in (
-        ((-1, [1], [1]), "capacity_mbps: found -1; allowed: more than 0"),
+        ((-1, [1], [1]), "capacity: found -1; allowed: 0 or more"),
         ((1, [np.nan], [1]), "demands: found NaN; allowed: 0 or more"),
         ((1, [1], [0]), "weights: found 0; allowed: above 0"),
         ((1, [1, 2], [1]), "weights: found 1 for 2 demands; allowed: as many"),
@@ -122,7 +122,7 @@ def test_bad_input(shared: sojourn.Result) -> None:
         ({"traffic": ["late"], "shares": {"late": 0}}, "shares: found late = 0; allowed: above 0"),
         ({"traffic": ["late"], "from_s": 5, "to_s": 5}, "from_s, to_s: found 5, 5; allowed"),
         ({"traffic": ["late"], "to_s": 9}, "both within 0 to 8"),
-        ({"traffic": ["late"], "capacity_mbps": -1}, "capacity_mbps: found -1; allowed: more than 0"),
+        ({"traffic": ["late"], "capacity_mbps": -1}, "capacity_mbps: found -1; allowed: above 0"),
     ):
         with pytest.raises(ValueError, match=message):
             shared.fairness(**arguments)

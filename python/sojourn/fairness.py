@@ -44,7 +44,7 @@ def fairness(
 ) -> Fairness:
     """See `Result.fairness`."""
     if capacity_mbps is not None and not capacity_mbps > 0:
-        raise ValueError(f"capacity_mbps: found {capacity_mbps}; allowed: more than 0")
+        raise ValueError(f"capacity_mbps: found {capacity_mbps}; allowed: above 0")
     end_s = result.meta["duration_s"] if to_s is None else to_s
     _check_window(from_s, end_s, result.meta["duration_s"])
     _check_names(traffic, shares, demands_mbps, list(result.settings["traffic"]))
