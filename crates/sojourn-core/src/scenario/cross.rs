@@ -33,6 +33,7 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), Fault> {
             tcp(scenario, app, own, &path)?;
         }
     }
+    nagle_of_none(scenario)?;
     let largest = largest_sent(scenario);
     let exclusive = scenario.dialect == Dialect::Ns2;
     let room = Room { largest, packet: largest.max(FULL_PACKET), exclusive };
@@ -430,6 +431,21 @@ fn levels_and_buffer(video: &video::Parameters, path: &str) -> Result<(), Fault>
     Ok(())
 }
 
+/// Nagle's algorithm is that of ns-2's two-way agent alone.
+const NO_NAGLE: &str = "found without recovery full_sack; allowed: only with it";
+
+/// The same, said for all entries where none has that agent.
+fn nagle_of_none(scenario: &Scenario) -> Result<(), Fault> {
+    let has_it = |app: &AppSpec| {
+        app.tcp().is_some() && app.tcp_config(&scenario.tcp, scenario.dialect).is_full()
+    };
+    let is_idle = !scenario.traffic.values().any(|entry| has_it(&entry.app));
+    match scenario.tcp.nagle.filter(|_| is_idle) {
+        None => Ok(()),
+        Some(_) => Err(Fault::new("tcp.nagle", NO_NAGLE)),
+    }
+}
+
 /// The options of an entry's connections, which come from the entry, the scenario and the dialect.
 fn tcp(scenario: &Scenario, app: &AppSpec, own: &TcpOptions, path: &str) -> Result<(), Fault> {
     let config = app.tcp_config(&scenario.tcp, scenario.dialect);
@@ -463,8 +479,7 @@ fn tcp(scenario: &Scenario, app: &AppSpec, own: &TcpOptions, path: &str) -> Resu
         return Err(Fault::new(path, message));
     }
     if own.nagle.is_some() && !config.is_full() {
-        let message = "found without recovery full_sack; allowed: only with it";
-        return Err(Fault::new(format!("{path}.tcp.nagle"), message));
+        return Err(Fault::new(format!("{path}.tcp.nagle"), NO_NAGLE));
     }
     let header = u64::from(config.header);
     let largest = u64::from(LARGEST_PACKET);

@@ -14,7 +14,7 @@ use crate::units::Time;
 pub struct TcpOptions {
     /// Rules of growth, recovery and timers. Default: the scenario's dialect.
     pub dialect: Option<Dialect>,
-    /// Congestion control. Default: cubic.
+    /// Congestion control. Default: cubic; reno with full_sack; ledbat for torrents.
     pub congestion_control: Option<CongestionSpec>,
     /// Loss recovery. Default: sack; full_sack for web and video in ns-2.
     pub recovery: Option<Recovery>,
@@ -25,7 +25,8 @@ pub struct TcpOptions {
     /// Default: 40, IPv4 and TCP.
     #[schemars(range(min = 1, max = 200))]
     pub header_bytes: Option<u16>,
-    /// Timestamps on every segment (RFC 7323): 12 bytes more, 10 in ns-2. Default: on; off in ns-2.
+    /// Timestamps on every segment (RFC 7323): 12 bytes more, 10 in ns-2. Default: on; off in ns-2
+    /// but for ledbat.
     pub timestamps: Option<bool>,
     /// Initial window in segments. Default: 10 (RFC 6928); 2 in ns-2
     /// and for ledbat (RFC 6817 §2.5).

@@ -239,6 +239,11 @@ fn what_ns2s_two_way_agent_does_not_have() {
         "--set traffic.upload.tcp.nagle=true: traffic.upload.tcp.nagle: found without recovery \
          full_sack; allowed: only with it"
     );
+    assert_eq!(
+        refusal_of(&["tcp.nagle=true"]),
+        "--set tcp.nagle=true: tcp.nagle: found without recovery full_sack; allowed: only with it"
+    );
+    only(SMALL, &[full[0], full[1], "tcp.nagle=true"]);
 }
 
 #[test]
