@@ -34,6 +34,7 @@ _TABLES = (
     "latencies",
     "series",
 )
+_TRACES = {"packet_trace": ("packets",), "modem_trace": ("modem_events",)}
 
 
 def save(runs: Mapping[str, Result], directory: Path) -> None:
@@ -150,8 +151,9 @@ def _write_run(result: Result, directory: Path) -> None:
     directory.mkdir()
     for name in _TABLES:
         _write_table(getattr(result, name), directory / f"{name}.parquet")
-    if result.settings["metrics"]["packet_trace"]:
-        _write_table(result.packets, directory / "packets.parquet")
+    for key, names in _TRACES.items():
+        for name in names if result.settings["metrics"][key] else ():
+            _write_table(getattr(result, name), directory / f"{name}.parquet")
     _write_json(directory / "meta.json", result.meta)
     (directory / "scenario.toml").write_text(result.scenario, encoding="utf-8")
 
