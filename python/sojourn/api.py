@@ -141,13 +141,25 @@ class Result(Outcome):
         One row per event of its primary upstream service flow, in the order of time. `event` is
         arrive, drop (with a `reason`), mark, dequeue and sent of a packet, whose number among all of
         the run is in `packet`; hold and release of one that waits for tokens before the transmit
-        queue of a two-queue modem; request, withhold (what the token buckets kept from being asked
-        for or granted), map (a MAP takes effect; `bytes` of it are granted), grant (the modem may
-        send from now on), piece and piece_end (of the packet that was taken last) and unused.
+        queue of a two-queue modem; request, withhold (bytes that the token buckets keep from being
+        asked for), map (a MAP takes effect that grants `bytes`), defer (bytes that they keep a shared
+        channel from granting), grant (the modem may send from now on), piece and piece_end (of the packet that was taken last) and unused.
         `tokens_bytes` is the level of the sustained rate's bucket; `backlog_bytes` what waits after
         the event, without a packet that is being sent.
         """
         return pa.table(self._native.modem_events)
+
+    @cached_property
+    def delay_parts(self) -> pa.Table:
+        """Where packets through the first home's modem spent their time; empty as `modem_events`.
+
+        One row per traffic entry and part of the one-way delay, of delivered packets: queue (behind
+        others), request_wait (for a chance to ask for bandwidth), grant_wait (for the grant),
+        shaping (for tokens), transmission, and path (from the modem to the server). Each instant
+        belongs to one part, so each packet's parts add up to its latency, and the means to that of
+        the row `total`.
+        """
+        return pa.table(self._native.delay_parts)
 
     def fairness(
         self,
@@ -263,6 +275,11 @@ class Comparison(Outcome, Mapping[str, Result]):
     def modem_events(self) -> pa.Table:
         """As `Result.modem_events`, of all variants."""
         return self._joined(lambda result: result.modem_events)
+
+    @cached_property
+    def delay_parts(self) -> pa.Table:
+        """As `Result.delay_parts`, of all variants."""
+        return self._joined(lambda result: result.delay_parts)
 
     def _joined(self, table_of: Callable[[Result], pa.Table]) -> pa.Table:
         tables = [_in_variant(name, table_of(result)) for name, result in self.items()]

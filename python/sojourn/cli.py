@@ -13,6 +13,7 @@ from typing import Annotated
 import typer
 
 from . import config_cli
+from .export_cli import export
 from .study_cli import studies, sweep
 
 # Modules of this package are imported where they are used, so that help is shown at once.
@@ -119,6 +120,7 @@ def schema() -> None:
 app.add_typer(studies, name="study")
 app.add_typer(config_cli.config, name="config")
 app.command()(sweep)
+app.command()(export)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -152,6 +154,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def _explain(error: Exception) -> int:
     from ._sojourn import ConfigError, Defect, ScenarioError
     from .batch import BatchStopped
+    from .export.runs import ExportError
     from .store import StoreError
     from .studies import UnknownError
 
@@ -159,7 +162,7 @@ def _explain(error: Exception) -> int:
         return _fail(f"error: {error.format_message()}", _BAD_INPUT)
     if isinstance(error, BatchStopped):
         return _fail(str(error), error.status)
-    if isinstance(error, (ConfigError, ScenarioError, StoreError, UnknownError)):
+    if isinstance(error, (ConfigError, ExportError, ScenarioError, StoreError, UnknownError)):
         return _fail(f"error: {error}", _BAD_INPUT)
     if isinstance(error, OSError):
         return _fail(f"error: {_reason(error)}", _BAD_INPUT)

@@ -34,13 +34,13 @@ _TABLES = (
     "latencies",
     "series",
 )
-_TRACES = {"packet_trace": ("packets",), "modem_trace": ("modem_events",)}
+_TRACES = {"packet_trace": ("packets",), "modem_trace": ("modem_events", "delay_parts")}
 
 
 def save(runs: Mapping[str, Result], directory: Path) -> None:
     """Writes report, summary and tables; the directory appears when it is complete."""
     check(directory)
-    with _failures_named(directory), _draft_of(directory) as draft:
+    with _failures_named(directory), draft_of(directory) as draft:
         _write_all(runs, draft)
 
 
@@ -109,8 +109,8 @@ def _failures_named(path: Path) -> Iterator[None]:
 
 
 @contextmanager
-def _draft_of(directory: Path) -> Iterator[Path]:
-    """A directory beside the wanted one, which takes its place if all goes well."""
+def draft_of(directory: Path) -> Iterator[Path]:
+    """A directory beside `directory`, which takes its place if all goes well."""
     target = directory.resolve()
     target.parent.mkdir(parents=True, exist_ok=True)
     scratch = Path(tempfile.mkdtemp(prefix=f".{target.name[:80]}.", dir=target.parent))

@@ -196,15 +196,17 @@ fn another_seed_gives_another_run() {
     }
 }
 
-/// Watching changes nothing: with the packet trace the run is the same event for event. (The series
+/// Watching changes nothing: with the traces of packets and of a modem the run is the same event for event. (The series
 /// have an event for each sample, so their interval is part of the run.)
 #[test]
-fn the_packet_trace_changes_nothing() {
+fn the_traces_change_nothing() {
     for (name, scenario) in all() {
         let mut traced = scenario.clone();
         traced.metrics.packet_trace = true;
+        traced.metrics.modem_trace = true;
         let results = [&scenario, &traced].map(Simulation::run);
         assert!(results[0].packets.is_empty() && !results[1].packets.is_empty());
+        assert!(results[0].modem_events.is_empty() && !results[1].modem_events.is_empty());
         assert_eq!(digest(&name, &results[0]), digest(&name, &results[1]));
     }
 }

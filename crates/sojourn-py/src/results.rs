@@ -5,8 +5,8 @@ use pyo3::prelude::*;
 use serde_json::json;
 use sojourn_core::metrics::modem_trace::{ModemEvent, ModemEventKind};
 use sojourn_core::metrics::results::{
-    ChannelRow, ConnectionRow, FlowRow, LatencyCells, PacketRecord, PageRow, QualityRow, QueueRow,
-    Results, SeriesRow, ServiceFlowRow,
+    ChannelRow, ConnectionRow, DelayPartRow, FlowRow, LatencyCells, PacketRecord, PageRow,
+    QualityRow, QueueRow, Results, SeriesRow, ServiceFlowRow,
 };
 use sojourn_core::packet::{DATAGRAM, SackBlock, Segment};
 use sojourn_core::units::Time;
@@ -40,6 +40,8 @@ pub struct RunResult {
     packets: ArrowTable,
     /// What happened at the modem of the first home, empty unless asked for.
     modem_events: ArrowTable,
+    /// The parts of delay of the packets that passed there, empty unless asked for.
+    delay_parts: ArrowTable,
 }
 
 impl RunResult {
@@ -58,6 +60,7 @@ impl RunResult {
             series: series(&results.series),
             packets: packets(&results),
             modem_events: modem_events(&results.modem_events, &results.traffic),
+            delay_parts: delay_parts(&results.delay_parts),
         }
     }
 }
@@ -256,7 +259,7 @@ fn series(all: &[SeriesRow]) -> ArrowTable {
 }
 
 fn packets(results: &Results) -> ArrowTable {
-    let Results { traffic, servers, timestamps, .. } = results;
+    let Results { traffic, ports, servers, timestamps, .. } = results;
     let has_timestamps =
         |r: &PacketRecord| r.flow != DATAGRAM && timestamps[usize::from(r.traffic)];
     Columns::of(&results.packets)
@@ -265,6 +268,7 @@ fn packets(results: &Results) -> ArrowTable {
         .word("direction", |r| r.direction.name())
         .number::<UInt16Type>("home", |r| r.home + 1)
         .word("server", |r| &servers[usize::from(r.server)])
+        .number::<UInt16Type>("server_port", |r| ports[usize::from(r.traffic)])
         .maybe::<UInt32Type>("flow", |r| Some(r.flow).filter(|flow| *flow != DATAGRAM))
         .maybe::<UInt32Type>("connection", |r| r.connection)
         .number::<UInt64Type>("seq", |r| r.segment.seq)
@@ -332,5 +336,19 @@ fn modem_events(rows: &[ModemEvent], traffic: &[String]) -> ArrowTable {
         .number::<Float64Type>("tokens_bytes", |r| r.tokens)
         .number::<UInt64Type>("backlog_packets", |r| r.backlog.packets)
         .number::<UInt64Type>("backlog_bytes", |r| r.backlog.bytes)
+        .table()
+}
+
+fn delay_parts(rows: &[DelayPartRow]) -> ArrowTable {
+    Columns::of(rows)
+        .text("traffic", |r| &r.traffic)
+        .text("direction", |_| "up")
+        .text("part", |r| r.part)
+        .number::<UInt64Type>("delivered_packets", |r| r.packets)
+        .maybe::<Float64Type>("mean_ms", |r| r.mean_ms)
+        .maybe::<Float64Type>("p50_ms", |r| r.p50_ms)
+        .maybe::<Float64Type>("p90_ms", |r| r.p90_ms)
+        .maybe::<Float64Type>("p99_ms", |r| r.p99_ms)
+        .maybe::<Float64Type>("max_ms", |r| r.max_ms)
         .table()
 }

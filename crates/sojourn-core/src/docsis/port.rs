@@ -183,7 +183,7 @@ impl Port {
         self.note(ledger, now, Kind::Map, self.in_map);
         let grantable = self.grantable(now);
         if self.in_map == grantable && self.requests.at_cmts > grantable {
-            self.note(ledger, now, Kind::Withhold, self.requests.at_cmts - grantable);
+            self.note(ledger, now, Kind::Defer, self.requests.at_cmts - grantable);
         }
     }
 

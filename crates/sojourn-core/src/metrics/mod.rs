@@ -4,6 +4,7 @@
 //! optional traces of packets and of a modem.
 
 pub mod connections;
+pub mod delay_parts;
 pub mod fairness;
 pub mod latency;
 pub mod latency_meter;

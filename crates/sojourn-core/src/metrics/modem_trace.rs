@@ -25,11 +25,12 @@ pub enum ModemEventKind {
     Dequeue,
     /// The modem asks for these bytes.
     Request,
-    /// The token buckets do not let it ask for these bytes, or, on a shared channel, the CMTS grant
-    /// them.
+    /// The token buckets do not let it ask for these bytes too.
     Withhold,
     /// A MAP takes effect that grants these bytes. While the modem is idle there are none.
     Map,
+    /// Shared channel: the token buckets do not let the CMTS grant these bytes too.
+    Defer,
     /// The grant begins: so many bytes may be sent from now on.
     Grant,
     /// A piece of these bytes begins to be sent of the packet that was taken last.
@@ -55,6 +56,7 @@ impl ModemEventKind {
             Self::Request => "request",
             Self::Withhold => "withhold",
             Self::Map => "map",
+            Self::Defer => "defer",
             Self::Grant => "grant",
             Self::Piece => "piece",
             Self::PieceEnd => "piece_end",

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::Series;
+use super::delay_parts::Delay;
 use super::modem_trace::ModemEvent;
 use crate::packet::{Direction, DropReason, Ecn, Packet, Segment};
 use crate::units::Time;
@@ -393,6 +394,29 @@ pub struct LatencyCells {
     pub cells: Vec<(f64, u64)>,
 }
 
+/// A part of the delay of a traffic entry's packets: a row of the `delay_parts` table. The means of the
+/// parts add up to that of `total`; quantiles do not.
+#[derive(Clone, Debug, Serialize)]
+pub struct DelayPartRow {
+    /// Entry of the traffic list.
+    pub traffic: String,
+    /// `queue`, `request_wait`, `grant_wait`, `shaping`, `transmission`, `path`
+    /// ([`crate::metrics::delay_parts::Part`]), or `total`.
+    pub part: &'static str,
+    /// Packets delivered.
+    pub packets: u64,
+    /// Mean in ms.
+    pub mean_ms: Option<f64>,
+    /// Median.
+    pub p50_ms: Option<f64>,
+    /// 90 % quantile.
+    pub p90_ms: Option<f64>,
+    /// 99 % quantile.
+    pub p99_ms: Option<f64>,
+    /// Greatest.
+    pub max_ms: Option<f64>,
+}
+
 /// A series with its subject.
 #[derive(Clone, Debug)]
 pub struct SeriesRow {
@@ -425,6 +449,8 @@ pub struct Results {
     pub traffic: Vec<String>,
     /// Names of the servers, by the number that packet records carry.
     pub servers: Vec<String>,
+    /// Ports of the servers of a traffic entry, by its index.
+    pub ports: Vec<u16>,
     /// Do the segments of a traffic entry carry timestamps (RFC 7323)? By its index.
     pub timestamps: Vec<bool>,
     /// One row per traffic entry and direction that carried packets.
@@ -449,4 +475,8 @@ pub struct Results {
     pub packets: Vec<PacketRecord>,
     /// What happened at the modem of the first home, empty unless asked for.
     pub modem_events: Vec<ModemEvent>,
+    /// The parts of the delay of each packet that came through there, in the order of delivery.
+    pub delays: Vec<Delay>,
+    /// The same by traffic entry.
+    pub delay_parts: Vec<DelayPartRow>,
 }

@@ -148,3 +148,49 @@ impl Trace {
 fn passes_modem(packet: &Packet) -> bool {
     matches!(packet, Packet { home: 0, service_flow: 0, direction: Direction::Up, .. })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::packet::{Ecn, Segment};
+
+    fn datagram() -> Packet {
+        Packet {
+            sent_at: Time::ZERO,
+            queued_at: Time::ZERO,
+            segment: Segment::default(),
+            tuple: 0,
+            flow: DATAGRAM,
+            generation: 0,
+            traffic: 0,
+            server: 0,
+            home: 0,
+            service_flow: 0,
+            size: 100,
+            direction: Direction::Up,
+            ecn: Ecn::NotEct,
+            number: [0; 3],
+        }
+    }
+
+    /// Of the 24 bits that a packet carries, the number is the last one that ends so.
+    #[test]
+    fn numbers_are_known_beyond_what_packets_carry_of_them() {
+        let metrics = Metrics { modem_trace: true, ..Metrics::default() };
+        let mut trace = Trace::of(&metrics).expect("it is asked for");
+        trace.sent = NUMBERS - 2;
+        let packets = [(); 4].map(|()| {
+            let mut packet = datagram();
+            trace.sent(&mut packet);
+            packet
+        });
+        assert_eq!(packets[3].number, [1, 0, 0]);
+        let numbers = packets.each_ref().map(|packet| trace.number(packet));
+        assert_eq!(numbers, [NUMBERS - 2, NUMBERS - 1, NUMBERS, NUMBERS + 1]);
+    }
+
+    #[test]
+    fn there_is_no_trace_unless_it_is_asked_for() {
+        assert!(Trace::of(&Metrics::default()).is_none());
+    }
+}

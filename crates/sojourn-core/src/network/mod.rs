@@ -707,8 +707,8 @@ impl Simulation {
         }
         let (packets, modem) =
             self.ledger.take_trace().map(|trace| trace.finish()).unwrap_or_default();
-        let (modem_events, _deliveries) = modem.map(ModemTrace::finish).unwrap_or_default();
-        report::results(&self, packets, modem_events)
+        let modem = modem.map(ModemTrace::finish).unwrap_or_default();
+        report::results(&self, packets, modem)
     }
 }
 

@@ -1,5 +1,6 @@
 //! From a finished run to its results.
 
+mod delay_parts;
 mod flows;
 mod qualities;
 mod service_flows;
@@ -8,6 +9,7 @@ use super::Simulation;
 use crate::apps::{AppParameters, Done, Model, Quality};
 use crate::docsis::SharedChannel;
 use crate::metrics::connections::ConnectionAccount;
+use crate::metrics::delay_parts::split;
 use crate::metrics::modem_trace::ModemEvent;
 use crate::metrics::results::{
     ChannelRow, LatencyCells, PacketRecord, PageRow, QueueRow, Results, SeriesRow,
@@ -15,13 +17,16 @@ use crate::metrics::results::{
 use crate::metrics::{QueueMeter, Series, qoe};
 use crate::packet::Direction;
 use crate::queue::Queue;
+use crate::scenario::homes::Entry;
+use crate::units::Time;
 
 /// The results of a run that has come to its end.
 pub(super) fn results(
     run: &Simulation,
     packets: Vec<PacketRecord>,
-    modem_events: Vec<ModemEvent>,
+    (modem_events, deliveries): (Vec<ModemEvent>, Vec<(u64, Time)>),
 ) -> Results {
+    let delays = split(&modem_events, &deliveries);
     let names: Vec<String> = run.scenario.traffic.keys().cloned().collect();
     let done = done(run);
     let queues = run.watched_queues();
@@ -47,6 +52,9 @@ pub(super) fn results(
             .collect(),
         packets,
         modem_events,
+        delay_parts: delay_parts::rows(&names, &delays),
+        delays,
+        ports: run.scenario.traffic.values().map(Entry::port).collect(),
         timestamps: run.configs.iter().map(|config| config.timestamps).collect(),
         servers: run.scenario.servers.keys().cloned().collect(),
         traffic: names,

@@ -1,0 +1,225 @@
+"""A run as a data file of flent (https://flent.org), so that it is plotted as a measured one is.
+
+Uploads and downloads are the TCP streams of a test, one for each traffic entry; the ping is the first
+stream of datagrams upstream: its one-way latency, packet by packet, and the way back with cable and
+link alone. Throughput counts bytes on the wire, headers included.
+"""
+
+import gzip
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from statistics import fmean
+from typing import Any
+
+import numpy as np
+
+from .. import _sojourn
+from ..store import StoredRun
+from .runs import ExportError, packets_of
+
+_FORMAT_VERSION = 4
+_RATE, _PING, _TIME = "Mbits/s", "Ping (ms) ICMP", "%Y-%m-%dT%H:%M:%S.%fZ"
+_WAYS = {"up": "upload", "down": "download"}
+
+Series = list[float | None]
+
+
+@dataclass(frozen=True)
+class _Stream:
+    """TCP traffic of an entry in a direction."""
+
+    name: str
+    traffic: str
+    direction: str
+
+
+def flent_file(variant: str, run: StoredRun) -> bytes:
+    """The file `.flent.gz` of a run: JSON, compressed."""
+    streams = _streams(run)
+    ping = _ping_entry(run)
+    if not streams and ping is None:
+        raise ExportError("the run has neither uploads, downloads nor datagrams upstream")
+    times, step_s = _times(run)
+    results: dict[str, Series] = {s.name: _throughput(run, s, len(times)) for s in streams}
+    raw = {stream.name: _raw_stream(run, stream) for stream in streams}
+    results |= _totals(streams, results)
+    if ping is not None:
+        raw[_PING] = _pings(run, ping)
+        results[_PING] = _by_interval(raw[_PING], times, step_s)
+    content = {
+        "version": _FORMAT_VERSION,
+        "x_values": times,
+        "results": results,
+        "raw_values": raw,
+        "metadata": _metadata(variant, run, streams, step_s)
+        | {"SERIES_META": _series_meta(streams, results, ping)},
+    }
+    text = json.dumps(content, indent=1, sort_keys=True)
+    return gzip.compress(text.encode(), mtime=0)
+
+
+def _streams(run: StoredRun) -> list[_Stream]:
+    """Entries judged by throughput, in the direction of their payload; numbered as in flent."""
+    streams: list[_Stream] = []
+    bulk = [row for row in run.flows.to_pylist() if row["quality"] == "throughput"]
+    bulk = [row for row in bulk if row["connections"] > 0]
+    test = _test({row["direction"] for row in bulk if _carries_payload(row, bulk)})
+    for direction, way in _WAYS.items():
+        of_way = [r for r in bulk if r["direction"] == direction and _carries_payload(r, bulk)]
+        base = f"TCP {way} BE" if test == "rrul_be_nflows" else f"TCP {way}"
+        for number, row in enumerate(of_way, start=1):
+            streams.append(_Stream(f"{base}::{number}", row["traffic"], direction))
+    return streams
+
+
+def _carries_payload(row: dict[str, Any], rows: list[dict[str, Any]]) -> bool:
+    """Has this direction of an entry the most of its payload?"""
+    of_entry = [other["goodput_mbps"] for other in rows if other["traffic"] == row["traffic"]]
+    return bool(row["goodput_mbps"] == max(of_entry))
+
+
+def _test(directions: set[str]) -> str:
+    """The test of flent whose plots fit."""
+    match sorted(directions):
+        case ["up"]:
+            return "tcp_nup"
+        case ["down"]:
+            return "tcp_ndown"
+        case ["down", "up"]:
+            return "rrul_be_nflows"
+    return "ping"
+
+
+def _times(run: StoredRun) -> tuple[list[float], float]:
+    """Ends of the intervals of series, and the least length of one, in s."""
+    ends = np.unique(np.round(run.series["time_s"].to_numpy(), 9))
+    step_s = float(ends[0])
+    return ends.tolist(), step_s
+
+
+def _series(run: StoredRun, subject: str, metric: str) -> dict[float, float | None]:
+    rows = run.series.to_pylist()
+    meant = (r for r in rows if r["subject"] == subject and r["metric"] == metric)
+    return {round(row["time_s"], 9): row["value"] for row in meant}
+
+
+def _throughput(run: StoredRun, stream: _Stream, count: int) -> Series:
+    values = _series(run, f"{stream.traffic} {stream.direction}", "throughput")
+    times, _ = _times(run)
+    return [values.get(time) for time in times[:count]]
+
+
+def _raw_stream(run: StoredRun, stream: _Stream) -> list[dict[str, float]]:
+    """Throughput and, where it was measured, the round-trip time of TCP in ms."""
+    subject = f"{stream.traffic} {stream.direction}"
+    rates, rtts = (_series(run, subject, metric) for metric in ("throughput", "rtt"))
+    rows = []
+    for time, rate in rates.items():
+        row = {"t": time, "val": rate, "tcp_rtt": rtts.get(time)}
+        rows.append({key: value for key, value in row.items() if value is not None})
+    return rows
+
+
+def _totals(streams: list[_Stream], results: dict[str, Series]) -> dict[str, Series]:
+    """The sums and means that flent computes from its streams."""
+    totals: dict[str, Series] = {}
+    for direction, way in _WAYS.items():
+        of_way = [results[s.name] for s in streams if s.direction == direction]
+        if of_way:
+            totals[f"TCP {way} sum"] = _joined(of_way, sum)
+            totals[f"TCP {way} avg"] = _joined(of_way, fmean)
+    if len({stream.direction for stream in streams}) == 2:
+        totals["TCP totals"] = _joined([results[s.name] for s in streams], sum)
+    return totals
+
+
+def _joined(all_series: list[Series], join: Callable[[Iterable[float]], float]) -> Series:
+    columns = zip(*all_series, strict=True)
+    known = ([value for value in column if value is not None] for column in columns)
+    return [join(values) if values else None for values in known]
+
+
+def _ping_entry(run: StoredRun) -> str | None:
+    """The first entry that sends datagrams upstream, games before others."""
+    rows = [r for r in run.flows.to_pylist() if r["direction"] == "up" and not r["connections"]]
+    rows.sort(key=lambda row: row["quality"] != "game")
+    return rows[0]["traffic"] if rows else None
+
+
+def _pings(run: StoredRun, traffic: str) -> list[dict[str, float]]:
+    """A ping for each packet that came, at the time at which its answer would be there."""
+    back_s = {name: _way_back_s(run, name) for name in run.scenario["servers"]}
+    pings = []
+    for packet in packets_of(run).to_pylist():
+        is_meant = (packet["traffic"], packet["direction"]) == (traffic, "up")
+        if is_meant and packet["fate"] == "delivered":
+            back = packet["ended_s"] + back_s[packet["server"]]
+            pings.append({"t": back, "val": 1e3 * (back - packet["sent_s"])})
+    return pings
+
+
+def _way_back_s(run: StoredRun, server: str) -> float:
+    delays_ms: float = run.scenario["servers"][server]["delay_ms"] + run.scenario["cable"]["delay_ms"]
+    return delays_ms / 1e3
+
+
+def _by_interval(pings: list[dict[str, float]], times: list[float], step_s: float) -> Series:
+    """The mean of each interval."""
+    values: list[list[float]] = [[] for _ in times]
+    for ping in pings:
+        if (index := int(ping["t"] / step_s)) < len(values):
+            values[index].append(ping["val"])
+    return [fmean(interval) if interval else None for interval in values]
+
+
+def _metadata(
+    variant: str, run: StoredRun, streams: list[_Stream], step_s: float
+) -> dict[str, Any]:
+    """What flent knows of a test. The clock of a simulation begins in 1970."""
+    meta, scenario = run.meta, run.scenario
+    start = datetime.fromtimestamp(0, UTC).strftime(_TIME)
+    test = _test({stream.direction for stream in streams})
+    count = {way: sum(s.direction == direction for s in streams) for direction, way in _WAYS.items()}
+    title = " - ".join(part for part in (scenario.get("title", ""), variant) if part)
+    law = scenario["upstream"]["queue"]["law"]["kind"]
+    return {
+        "NAME": test,
+        "TITLE": title,
+        "TIME": start,
+        "T0": start,
+        "HOST": ", ".join(scenario["servers"]),
+        "HOSTS": list(scenario["servers"]),
+        "LOCAL_HOST": f"sojourn {_sojourn.version}",
+        "LENGTH": meta["duration_s"],
+        "TOTAL_LENGTH": meta["duration_s"],
+        "STEP_SIZE": step_s,
+        "TEST_PARAMETERS": {f"{way}_streams": str(number) for way, number in count.items()},
+        "IP_VERSION": 4,
+        "FLENT_VERSION": None,
+        "NOTE": f"Simulated: seed {meta['seed']}, fingerprint {meta['fingerprint']}, queue law {law}",
+        "DATA_FILENAME": f"{test}.{_slug(variant or 'run')}.flent.gz",
+    }
+
+
+def _slug(text: str) -> str:
+    return "".join(c if c.isalnum() else "_" for c in text)
+
+
+def _series_meta(
+    streams: list[_Stream], results: dict[str, Series], ping: str | None
+) -> dict[str, dict[str, Any]]:
+    """Unit of each series, its mean, and the traffic entry that it is of."""
+    entries = {stream.name: stream.traffic for stream in streams}
+    if ping is not None:
+        entries[_PING] = ping
+    described: dict[str, dict[str, Any]] = {}
+    for name, values in results.items():
+        known = [value for value in values if value is not None]
+        described[name] = {
+            "ID": entries.get(name, ""),
+            "UNITS": "ms" if name == _PING else _RATE,
+            "MEAN_VALUE": fmean(known) if known else None,
+        }
+    return described

@@ -1,0 +1,105 @@
+"""IPv4, TCP and UDP headers of simulated packets."""
+
+import struct
+from dataclasses import dataclass
+
+TCP, UDP = 6, 17
+IP_BYTES, TCP_BYTES, UDP_BYTES = 20, 20, 8
+
+_DONT_FRAGMENT = 0x4000
+_HOPS = 64
+_FLAGS = {"fin": 0x01, "syn": 0x02, "ack": 0x10, "ece": 0x40, "cwr": 0x80}
+ECN = {"not_ect": 0b00, "ect1": 0b01, "ect0": 0b10, "ce": 0b11}
+"""The ECN field by its name in the packet trace (RFC 3168, section 5)."""
+
+
+@dataclass(frozen=True)
+class Ends:
+    """Addresses and ports, of the sender first."""
+
+    addresses: tuple[bytes, bytes]
+    ports: tuple[int, int]
+
+    def reversed(self) -> "Ends":
+        """Those of the way back."""
+        return Ends(self.addresses[::-1], self.ports[::-1])
+
+
+@dataclass(frozen=True)
+class Syn:
+    """What a SYN announces: its options in RFC 9293, 7323 and 2018."""
+
+    mss: int
+    window_shift: int
+    selective: bool
+
+
+def ipv4(ends: Ends, protocol: int, length: int, *, traffic_class: int, number: int) -> bytes:
+    """The header of a datagram of `length` bytes in all (RFC 791), with its checksum."""
+    source, destination = ends.addresses
+    fields = (0x45, traffic_class, length, number & 0xFFFF, _DONT_FRAGMENT, _HOPS, protocol)
+    head = struct.pack(">BBHHHBB", *fields)
+    checksum = _checksum(head + source + destination)
+    return head + struct.pack(">H", checksum) + source + destination
+
+
+def tcp(
+    ends: Ends, seq: int, ack: int | None, flags: str, window: int, options: bytes, payload: int
+) -> bytes:
+    """The header of a segment (RFC 9293, section 3.1); its checksum is that with a payload of zeros.
+
+    Numbers beyond 32 bits wrap.
+    """
+    bits = sum(_FLAGS[flag] for flag in flags.split())
+    offset = (TCP_BYTES + len(options)) // 4
+    wrap = 0xFFFF_FFFF
+    fields = (*ends.ports, seq & wrap, (ack or 0) & wrap, offset << 4, bits, window)
+    head = struct.pack(">HHIIBBH", *fields)
+    checksum = _checksum(_pseudo(ends, TCP, len(head) + 4 + len(options) + payload) + head + options)
+    return head + struct.pack(">HH", checksum, 0) + options
+
+
+def udp(ends: Ends, payload: int) -> bytes:
+    """The header of a datagram (RFC 768); its checksum is that with a payload of zeros."""
+    head = struct.pack(">HHH", *ends.ports, UDP_BYTES + payload)
+    checksum = _checksum(_pseudo(ends, UDP, UDP_BYTES + payload) + head)
+    return head + struct.pack(">H", checksum or 0xFFFF)
+
+
+def tcp_options(
+    times_ms: tuple[int, int] | None, blocks: list[tuple[int, int]], syn: Syn | None
+) -> bytes:
+    """Options in the order in which Linux writes them, padded to whole words.
+
+    `times_ms` are the sender's time and the echoed one (RFC 7323), `blocks` what is held beyond the
+    acknowledgement (RFC 2018).
+    """
+    options = b""
+    if syn:
+        options += struct.pack(">BBH", 2, 4, syn.mss)
+        options += b"\x04\x02" if syn.selective else b""
+    if times_ms:
+        padding = b"" if syn and syn.selective else b"\x01\x01"
+        value, echo = (time & 0xFFFF_FFFF for time in times_ms)
+        options += padding + struct.pack(">BBII", 8, 10, value, echo)
+    if syn:
+        options += struct.pack(">BBBB", 1, 3, 3, syn.window_shift)
+    if blocks:
+        options += struct.pack(">BBBB", 1, 1, 5, 2 + 8 * len(blocks))
+        edges = (edge & 0xFFFF_FFFF for block in blocks for edge in block)
+        options += b"".join(struct.pack(">I", edge) for edge in edges)
+    return options + b"\x01" * (-len(options) % 4)
+
+
+def _pseudo(ends: Ends, protocol: int, length: int) -> bytes:
+    """What the checksums cover beside (RFC 9293, section 3.1)."""
+    return b"".join(ends.addresses) + struct.pack(">BBH", 0, protocol, length & 0xFFFF)
+
+
+def _checksum(content: bytes) -> int:
+    """RFC 1071."""
+    content += bytes(len(content) % 2)
+    total = sum(struct.unpack(f">{len(content) // 2}H", content))
+    while total >> 16:
+        total = (total & 0xFFFF) + (total >> 16)
+    return ~total & 0xFFFF

@@ -1,0 +1,89 @@
+"""The pcapng file format, as far as captures of a simulation need it.
+
+After the IETF draft draft-ietf-opsawg-pcapng: a section header, one interface, names of addresses,
+packets with comments. Little-endian; lengths are padded to four bytes.
+"""
+
+import struct
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+_SECTION, _INTERFACE, _NAMES, _PACKET = 0x0A0D0D0A, 1, 4, 6
+_BYTE_ORDER = 0x1A2B3C4D
+_LINKTYPE_RAW = 101  # packets begin with their IP header
+_IPV4_NAME = 1
+
+# Numbers of options, by block (sections 3.5, 4.1 to 4.3 of the draft).
+_COMMENT = 1
+_APPLICATION = 4
+_NAME, _DESCRIPTION, _RESOLUTION = 2, 3, 9
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A captured packet: its first bytes, how long it is in full, and what is said of it."""
+
+    time_ns: int
+    head: bytes
+    length: int
+    comment: str = ""
+
+
+def pcapng(
+    frames: Iterable[Frame],
+    *,
+    application: str,
+    comment: str,
+    interface: str,
+    description: str,
+    names: Mapping[str, bytes],
+) -> bytes:
+    """A file of one section and interface; `names` are those of IPv4 addresses."""
+    blocks = [
+        _block(
+            _SECTION,
+            struct.pack("<IHHq", _BYTE_ORDER, 1, 0, -1)
+            + _options([(_COMMENT, comment.encode()), (_APPLICATION, application.encode())]),
+        ),
+        _block(
+            _INTERFACE,
+            struct.pack("<HHI", _LINKTYPE_RAW, 0, 0)
+            + _options(
+                [
+                    (_NAME, interface.encode()),
+                    (_DESCRIPTION, description.encode()),
+                    (_RESOLUTION, b"\x09"),  # times are in ns
+                ]
+            ),
+        ),
+        _block(_NAMES, b"".join(_records(names)) + bytes(4)),
+    ]
+    blocks += map(_packet, frames)
+    return b"".join(blocks)
+
+
+def _packet(frame: Frame) -> bytes:
+    high, low = divmod(frame.time_ns, 1 << 32)
+    fixed = struct.pack("<IIIII", 0, high, low, len(frame.head), frame.length)
+    comment = [(_COMMENT, frame.comment.encode())] if frame.comment else []
+    return _block(_PACKET, fixed + _padded(frame.head) + _options(comment))
+
+
+def _records(names: Mapping[str, bytes]) -> Iterator[bytes]:
+    for name, address in names.items():
+        value = address + name.encode() + b"\0"
+        yield struct.pack("<HH", _IPV4_NAME, len(value)) + _padded(value)
+
+
+def _options(options: list[tuple[int, bytes]]) -> bytes:
+    written = [struct.pack("<HH", code, len(v)) + _padded(v) for code, v in options if v]
+    return b"".join([*written, bytes(4)]) if written else b""
+
+
+def _block(kind: int, body: bytes) -> bytes:
+    length = struct.pack("<I", len(body) + 12)
+    return struct.pack("<I", kind) + length + body + length
+
+
+def _padded(content: bytes) -> bytes:
+    return content + bytes(-len(content) % 4)

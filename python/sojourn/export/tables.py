@@ -1,0 +1,33 @@
+"""Tables as CSV."""
+
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.csv as pc
+import pyarrow.parquet as pq
+
+from ..output import draft_of
+from .runs import ExportError, StoredRuns, choose
+
+
+def write_tables(runs: StoredRuns, variant: str | None, out: Path) -> None:
+    """Writes the tables of one run to a directory, or those of each of several below it."""
+    if out.exists():
+        raise ExportError(f"{out} exists already: tables are written to a directory of their own")
+    alone = variant is not None or len(runs) == 1
+    names = [choose(runs, variant)[0]] if alone else list(runs)
+    with draft_of(out) as draft:
+        for name in names:
+            target = draft if alone else draft / runs.directories[name]
+            target.mkdir(exist_ok=True)
+            for path in sorted((runs.directory / runs.directories[name]).glob("*.parquet")):
+                pc.write_csv(_plain(pq.read_table(path)), target / f"{path.stem}.csv")
+
+
+def _plain(table: pa.Table) -> pa.Table:
+    """The same without dictionaries of words."""
+    columns = [
+        column.cast(pa.string()) if pa.types.is_dictionary(column.type) else column
+        for column in table.columns
+    ]
+    return pa.table(dict(zip(table.column_names, columns, strict=True)))
