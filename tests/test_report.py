@@ -62,7 +62,17 @@ def test_variant_names_cannot_end_the_script(alone: object) -> None:
 
 
 @pytest.mark.parametrize(
-    "table", ["flows", "qualities", "connections", "service_flows", "channels", "queues", "pages"]
+    "table",
+    [
+        "flows",
+        "qualities",
+        "connections",
+        "service_flows",
+        "channels",
+        "queues",
+        "pages",
+        "delay_parts",
+    ],
 )
 def test_every_column_is_defined(traced: sojourn.Result, table: str) -> None:
     patterns = [d.name.replace("*", ".+") for d in DEFINITIONS] + ["queue"]

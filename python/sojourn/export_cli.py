@@ -10,12 +10,8 @@ def export(
     results: Annotated[
         Path, typer.Argument(metavar="RESULTS", help="A directory that `run --out` wrote.")
     ],
-    form: Annotated[
-        str, typer.Option("--format", metavar="FORMAT", help="flent, pcapng or csv.")
-    ],
-    out: Annotated[
-        Path, typer.Option(metavar="FILE", help="What to write; for csv, a directory.")
-    ],
+    form: Annotated[str, typer.Option("--format", metavar="FORMAT", help="flent, pcapng or csv.")],
+    out: Annotated[Path, typer.Option(metavar="FILE", help="What to write; for csv, a directory.")],
     point: Annotated[
         str | None,
         typer.Option(metavar="NAME", help="For pcapng: home, channel, cmts or server."),

@@ -26,10 +26,10 @@ def export(
     point: str | None = None,
     variant: str | None = None,
 ) -> None:
-    """Writes a run of an output directory in a format; what is written appears when it is complete.
+    """Writes a run of an output directory in a format; it appears when it is complete.
 
-    `variant` names the run where there are several; as CSV they are all written without one. `point`
-    is where a pcapng capture is taken. Raises `ExportError` for what cannot be exported.
+    `variant` names the run where there are several; as CSV they are all written without one.
+    `point` is where a pcapng capture is taken. Raises `ExportError` for what cannot be exported.
     """
     _check("format", form, FORMATS)
     if point is not None and form != "pcapng":

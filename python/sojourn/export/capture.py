@@ -59,7 +59,7 @@ def capture(run: StoredRun, point: str) -> bytes:
 
 
 def _is_here(packet: Packet, point: str) -> bool:
-    return point != "home" or packet["home"] == 1
+    return point != "home" or int(packet["home"]) == 1
 
 
 def _time_s(packet: Packet, point: str, cable_s: float) -> float | None:
@@ -77,7 +77,8 @@ def _time_s(packet: Packet, point: str, cable_s: float) -> float | None:
 def _is_behind_queue(packet: Packet, point: str) -> bool:
     """Has a packet left its queue there?"""
     is_home_side = _WAY.index(point) < (1 if packet["direction"] == "up" else 2)
-    return is_home_side == (packet["direction"] == "down")
+    is_down: bool = packet["direction"] == "down"
+    return is_home_side == is_down
 
 
 def _comment(packet: Packet, is_behind: bool) -> str:
@@ -167,7 +168,7 @@ class _Path:
         return bytes((*_SERVER_NET, *divmod(number, 256)))
 
     def _home_port(self, packet: Packet) -> int:
-        """Each connection has a port of its own in its home, in the order of their first packets."""
+        """Each connection has its own in its home, in the order of their first packets."""
         home = packet["home"]
         key = (home, packet["traffic"], packet["connection"])
         if key not in self.ports:

@@ -1,8 +1,8 @@
 """A run as a data file of flent (https://flent.org), so that it is plotted as a measured one is.
 
-Uploads and downloads are the TCP streams of a test, one for each traffic entry; the ping is the first
-stream of datagrams upstream: its one-way latency, packet by packet, and the way back with cable and
-link alone. Throughput counts bytes on the wire, headers included.
+Uploads and downloads are the TCP streams of a test, one for each traffic entry. The ping is the
+first stream of datagrams upstream: its one-way latency, packet by packet, and the way back with
+cable and link alone. Throughput counts bytes on the wire, headers included.
 """
 
 import gzip
@@ -161,7 +161,9 @@ def _pings(run: StoredRun, traffic: str) -> list[dict[str, float]]:
 
 
 def _way_back_s(run: StoredRun, server: str) -> float:
-    delays_ms: float = run.scenario["servers"][server]["delay_ms"] + run.scenario["cable"]["delay_ms"]
+    delays_ms: float = (
+        run.scenario["servers"][server]["delay_ms"] + run.scenario["cable"]["delay_ms"]
+    )
     return delays_ms / 1e3
 
 
@@ -181,7 +183,9 @@ def _metadata(
     meta, scenario = run.meta, run.scenario
     start = datetime.fromtimestamp(0, UTC).strftime(_TIME)
     test = _test({stream.direction for stream in streams})
-    count = {way: sum(s.direction == direction for s in streams) for direction, way in _WAYS.items()}
+    count = {
+        way: sum(s.direction == direction for s in streams) for direction, way in _WAYS.items()
+    }
     title = " - ".join(part for part in (scenario.get("title", ""), variant) if part)
     law = scenario["upstream"]["queue"]["law"]["kind"]
     return {
@@ -198,7 +202,7 @@ def _metadata(
         "TEST_PARAMETERS": {f"{way}_streams": str(number) for way, number in count.items()},
         "IP_VERSION": 4,
         "FLENT_VERSION": None,
-        "NOTE": f"Simulated: seed {meta['seed']}, fingerprint {meta['fingerprint']}, queue law {law}",
+        "NOTE": f"Simulated: seed {meta['seed']}, fingerprint {meta['fingerprint']}, {law}",
         "DATA_FILENAME": f"{test}.{_slug(variant or 'run')}.flent.gz",
     }
 

@@ -46,7 +46,7 @@ def ipv4(ends: Ends, protocol: int, length: int, *, traffic_class: int, number: 
 def tcp(
     ends: Ends, seq: int, ack: int | None, flags: str, window: int, options: bytes, payload: int
 ) -> bytes:
-    """The header of a segment (RFC 9293, section 3.1); its checksum is that with a payload of zeros.
+    """The header of a segment (RFC 9293, section 3.1), its checksum with a payload of zeros.
 
     Numbers beyond 32 bits wrap.
     """
@@ -55,7 +55,9 @@ def tcp(
     wrap = 0xFFFF_FFFF
     fields = (*ends.ports, seq & wrap, (ack or 0) & wrap, offset << 4, bits, window)
     head = struct.pack(">HHIIBBH", *fields)
-    checksum = _checksum(_pseudo(ends, TCP, len(head) + 4 + len(options) + payload) + head + options)
+    checksum = _checksum(
+        _pseudo(ends, TCP, len(head) + 4 + len(options) + payload) + head + options
+    )
     return head + struct.pack(">HH", checksum, 0) + options
 
 
@@ -99,7 +101,7 @@ def _pseudo(ends: Ends, protocol: int, length: int) -> bytes:
 def _checksum(content: bytes) -> int:
     """RFC 1071."""
     content += bytes(len(content) % 2)
-    total = sum(struct.unpack(f">{len(content) // 2}H", content))
+    total: int = sum(struct.unpack(f">{len(content) // 2}H", content))
     while total >> 16:
         total = (total & 0xFFFF) + (total >> 16)
     return ~total & 0xFFFF

@@ -44,7 +44,7 @@ def choose(runs: StoredRuns, variant: str | None) -> tuple[str, StoredRun]:
     """The run of this name, or the only one; with its name."""
     if variant is None and len(runs) == 1:
         return next(iter(runs.items()))
-    if variant in runs:
+    if variant is not None and variant in runs:
         return variant, runs[variant]
     found = "none" if variant is None else repr(variant)
     names = ", ".join(name for name in runs if name) or "none: there is one run, without a name"

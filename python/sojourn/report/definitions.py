@@ -353,6 +353,18 @@ DEFINITIONS = (
     Definition("max_p", "", "Series, RED: drop probability where the average is at its limit."),
     Definition("busy_bins", "bins", "Series, SFQ: bins in which packets wait."),
     Definition(
+        "part",
+        "",
+        "What delay was spent on: queue (behind others), request_wait (for a chance to ask for "
+        "bandwidth), grant_wait (for the grant), shaping (for tokens), transmission, path (from "
+        "the modem to the server); total is their sum.",
+    ),
+    Definition("mean_ms", "ms", "Mean of a part of delay. The means add up to that of the total."),
+    Definition("p50_ms", "ms", f"Median of a part of delay. {_HISTOGRAM}"),
+    Definition("p90_ms", "ms", "90 % quantile of a part of delay."),
+    Definition("p99_ms", "ms", "99 % quantile of a part of delay."),
+    Definition("max_ms", "ms", "Greatest value of a part of delay."),
+    Definition(
         "fingerprint",
         "",
         "Hash over the time and place of every event: equal for equal runs, bit for bit.",

@@ -1,0 +1,380 @@
+"""Results in the formats of other tools, read with these tools."""
+
+import gzip
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pyarrow.csv
+import pytest
+import sojourn
+from conftest import Cli
+from sojourn.export import POINTS, ExportError, export
+
+# Two uploads under CoDel, one of which is marked and the other dropped, a download and a call.
+SCENARIO = """
+title = "For other tools"
+duration_s = 6
+seed = 5
+metrics = { packet_trace = true, modem_trace = true }
+upstream.sustained_mbps = 5
+upstream.peak_mbps = 20
+upstream.burst_bytes = 100_000
+upstream.queue = { limit_bytes = 200_000, law = { kind = "codel" } }
+downstream = { sustained_mbps = 20, peak_mbps = 50, burst_bytes = 100_000 }
+servers.files = { delay_ms = 9, loss_percent = 0.2 }
+servers.peer = { delay_ms = 4 }
+traffic.marked = { kind = "transfer", server = "files", tcp = { ecn = true } }
+traffic.dropped = { kind = "transfer", server = "files" }
+traffic.fetch = { kind = "transfer", server = "files", direction = "down", start_s = 1 }
+traffic.call = { kind = "stream", purpose = "voice", server = "peer", dscp = 46 }
+"""
+
+needs_tshark = pytest.mark.skipif(not shutil.which("tshark"), reason="tshark is not installed")
+
+
+@pytest.fixture(scope="module")
+def result() -> sojourn.Result:
+    result = sojourn.run(SCENARIO)
+    assert isinstance(result, sojourn.Result)
+    return result
+
+
+@pytest.fixture(scope="module")
+def results(result: sojourn.Result, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    directory = tmp_path_factory.mktemp("results") / "out"
+    result.save(directory)
+    return directory
+
+
+@pytest.fixture(scope="module")
+def untraced(comparison: sojourn.Comparison, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    directory = tmp_path_factory.mktemp("untraced") / "out"
+    comparison.save(directory)
+    return directory
+
+
+# Modem trace and parts of delay.
+
+
+def test_parts_of_delay_add_up_to_the_latency(result: sojourn.Result) -> None:
+    latencies = {
+        row["traffic"]: row for row in result.flows.to_pylist() if row["direction"] == "up"
+    }
+    totals: dict[str, float] = dict.fromkeys(latencies, 0.0)
+    for row in result.delay_parts.to_pylist():
+        if row["part"] == "total":
+            assert row["delivered_packets"] == latencies[row["traffic"]]["delivered_packets"]
+        else:
+            totals[row["traffic"]] += row["mean_ms"]
+    for traffic, total in totals.items():
+        assert total == pytest.approx(latencies[traffic]["latency_mean_ms"], rel=1e-9)
+
+
+def test_events_are_those_of_the_packets(result: sojourn.Result) -> None:
+    events = result.modem_events.to_pylist()
+    packets = {row["packet"]: row for row in result.packets.to_pylist()}
+    drops = {row["packet"]: row["reason"] for row in events if row["event"] == "drop"}
+    of_modem = {"overflow", "aqm", "superseded", "contention"}
+    assert drops and drops == {
+        number: packet["fate"]
+        for number, packet in packets.items()
+        if packet["direction"] == "up" and packet["fate"] in of_modem
+    }
+    marks = [row["packet"] for row in events if row["event"] == "mark"]
+    assert marks and all(packets[n]["marked"] for n in marks if n in packets)
+    for row in events:
+        if row["event"] == "sent" and row["packet"] in packets:
+            assert row["time_s"] == packets[row["packet"]]["passed_s"]
+
+
+def test_the_traces_are_among_the_tables(results: Path) -> None:
+    assert {"packets.parquet", "modem_events.parquet", "delay_parts.parquet"} <= {
+        path.name for path in (results / "run").iterdir()
+    }
+
+
+# CSV.
+
+
+def test_every_table_is_there_as_csv(results: Path, tmp_path: Path) -> None:
+    export(results, "csv", tmp_path / "tables")
+    written = sorted(path.stem for path in (tmp_path / "tables").iterdir())
+    assert written == sorted(path.stem for path in (results / "run").glob("*.parquet"))
+    for name in written:
+        table = pyarrow.csv.read_csv(tmp_path / "tables" / f"{name}.csv")
+        stored = pyarrow.parquet.read_table(results / "run" / f"{name}.parquet")
+        assert (table.num_rows, table.column_names) == (stored.num_rows, stored.column_names)
+
+
+def test_all_variants_are_written_as_csv_unless_one_is_named(
+    untraced: Path, tmp_path: Path, comparison: sojourn.Comparison
+) -> None:
+    export(untraced, "csv", tmp_path / "all")
+    assert (tmp_path / "all" / "CoDel" / "flows.csv").is_file()
+    assert len(list((tmp_path / "all").iterdir())) == len(comparison)
+    export(untraced, "csv", tmp_path / "one", variant="CoDel")
+    one = (tmp_path / "one" / "flows.csv").read_bytes()
+    assert one == (tmp_path / "all" / "CoDel" / "flows.csv").read_bytes()
+
+
+# flent.
+
+
+@pytest.fixture(scope="module")
+def flent_data(results: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("flent") / "run.flent.gz"
+    export(results, "flent", path)
+    return path
+
+
+def flent(*arguments: object) -> str:
+    command = [Path(sys.executable).with_name("flent"), *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert "Traceback" not in done.stderr
+    return done.stdout + done.stderr
+
+
+def test_flent_sums_the_run_up(flent_data: Path, result: sojourn.Result) -> None:
+    """Its averages are those of the run: throughput over all intervals, the call's round trip."""
+    summary = flent("-i", flent_data, "-f", "summary")
+    averages = {}
+    for line in summary.splitlines():
+        name, colon, numbers = line.partition(" : ")
+        if colon and (words := numbers.split()) and words[0] != "N/A":
+            averages[name.strip()] = float(words[0])
+    up = sum(
+        row["throughput_mbps"]
+        for row in result.flows.to_pylist()
+        if (row["traffic"], row["direction"]) in [("marked", "up"), ("dropped", "up")]
+    )
+    assert averages["TCP upload sum"] == pytest.approx(up, abs=0.02)
+    (call,) = [row for row in result.flows.to_pylist() if row["traffic"] == "call"]
+    # The way back: 1 ms of cable and 4 ms to the peer. The mean of intervals is that of packets but
+    # for intervals with one more or less of them.
+    assert averages["Ping (ms) ICMP"] == pytest.approx(call["latency_mean_ms"] + 5, rel=0.03)
+
+
+@pytest.mark.parametrize("plot", ["all_scaled", "ping_cdf", "box_totals"])
+def test_flent_plots_the_run(flent_data: Path, tmp_path: Path, plot: str) -> None:
+    figure = tmp_path / f"{plot}.png"
+    flent("-i", flent_data, "-p", plot, "-o", figure)
+    assert figure.read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_test_of_flent_fits_the_traffic(results: Path, flent_data: Path, alone: Path) -> None:
+    def metadata(path: Path) -> dict[str, Any]:
+        content: dict[str, Any] = json.loads(gzip.decompress(path.read_bytes()))
+        return content["metadata"]
+
+    both = metadata(flent_data)
+    assert both["NAME"] == "rrul_be_nflows"
+    assert both["TEST_PARAMETERS"] == {"upload_streams": "2", "download_streams": "1"}
+    home = flent_data.parent / "home"
+    sojourn.run(alone, duration_s=2, set=["metrics.packet_trace=true"]).save(home)
+    export(home, "flent", home.with_suffix(".flent.gz"))
+    assert metadata(home.with_suffix(".flent.gz"))["NAME"] == "tcp_nup"
+    assert flent("-i", home.with_suffix(".flent.gz"), "-f", "summary").count("TCP upload::") == 1
+
+
+# pcapng.
+
+
+def tshark(path: Path, fields: str, *options: str) -> list[dict[str, str]]:
+    names = fields.split()
+    command = [
+        "tshark",
+        "-r",
+        str(path),
+        "-T",
+        "fields",
+        "-E",
+        "separator=/t",
+        "-E",
+        "occurrence=f",
+    ]
+    command += [word for name in names for word in ("-e", name)]
+    command += [*options, "-o", "ip.check_checksum:TRUE", "-o", "tcp.check_checksum:TRUE"]
+    command += ["-o", "udp.check_checksum:TRUE", "-o", "tcp.relative_sequence_numbers:FALSE"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    rows = [line.split("\t") for line in done.stdout.splitlines()]
+    return [dict(zip(names, row, strict=True)) for row in rows]
+
+
+@pytest.fixture(scope="module")
+def captures(results: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    directory = tmp_path_factory.mktemp("pcapng")
+    for point in POINTS:
+        export(results, "pcapng", directory / f"{point}.pcapng", point=point)
+    return {point: directory / f"{point}.pcapng" for point in POINTS}
+
+
+def passing(result: sojourn.Result, point: str) -> list[tuple[float, dict[str, Any]]]:
+    """Packets by when they pass a point: with 1 ms of cable."""
+    times = []
+    for p in result.packets.to_pylist():
+        came = p["ended_s"] if p["fate"] == "delivered" else None
+        left = p["passed_s"]
+        up = {"home": p["sent_s"], "channel": left, "cmts": left and left + 1e-3, "server": came}
+        down = {"home": came, "channel": left, "cmts": p["reached_cmts_s"], "server": p["sent_s"]}
+        time = (up if p["direction"] == "up" else down)[point]
+        if time is not None:
+            times.append((time, p))
+    return sorted(times, key=lambda entry: (entry[0], entry[1]["packet"]))
+
+
+@needs_tshark
+@pytest.mark.parametrize("point", POINTS)
+def test_wireshark_sees_each_packet_with_its_headers(
+    captures: dict[str, Path], result: sojourn.Result, point: str
+) -> None:
+    fields = (
+        "frame.time_epoch frame.len frame.cap_len ip.len ip.checksum.status ip.dsfield.ecn "
+        "ip.dsfield.dscp ip.src ip.id tcp.seq tcp.ack tcp.len tcp.flags.syn tcp.flags.fin "
+        "tcp.flags.ece tcp.options.timestamp.tsval tcp.options.timestamp.tsecr "
+        "tcp.options.sack.count tcp.options.sack_le udp.length tcp.hdr_len"
+    )
+    seen = tshark(captures[point], fields)
+    want = passing(result, point)
+    assert len(seen) == len(want) > 1000
+    servers = {"files": "198.18.0.1", "peer": "198.18.0.2"}
+    for row, (time, packet) in zip(seen, want, strict=True):
+        assert float(row["frame.time_epoch"]) == pytest.approx(time, abs=1e-9)
+        assert row["ip.checksum.status"] == "1"
+        assert int(row["ip.id"], 16) == packet["packet"] & 0xFFFF
+        assert row["frame.len"] == row["ip.len"]
+        is_up = packet["direction"] == "up"
+        assert row["ip.src"] == ("10.0.0.1" if is_up else servers[packet["server"]])
+        if packet["flags"] is None:
+            assert int(row["ip.len"]) == packet["size_bytes"]
+            assert int(row["udp.length"]) == packet["size_bytes"] - 20
+            assert row["ip.dsfield.dscp"] == "46"
+            continue
+        # A SYN has the options of a real one: MSS and window scale are 8 bytes more.
+        more = 8 if "syn" in packet["flags"] else 0
+        assert int(row["ip.len"]) == packet["size_bytes"] + more
+        assert int(row["frame.cap_len"]) == 20 + int(row["tcp.hdr_len"])
+        assert int(row["tcp.seq"]) == packet["seq"]
+        assert int(row["tcp.ack"]) == (packet["ack"] or 0)
+        assert int(row["tcp.len"]) == packet["payload_bytes"]
+        assert int(row["tcp.options.timestamp.tsval"]) == int(packet["sent_s"] * 1e3)
+        assert int(row["tcp.options.timestamp.tsecr"]) == int(packet["echo_s"] * 1e3)
+        for flag in ("syn", "fin", "ece"):
+            assert row[f"tcp.flags.{flag}"] in (
+                ("1", "True") if flag in packet["flags"].split() else ("0", "False")
+            )
+        blocks = (packet["sack"] or "").split()
+        assert int(row["tcp.options.sack.count"] or 0) == len(blocks)
+        if blocks:
+            assert row["tcp.options.sack_le"] == blocks[0].split("-")[0]
+
+
+@needs_tshark
+def test_checksums_are_right_where_all_is_captured(captures: dict[str, Path]) -> None:
+    rows = tshark(captures["home"], "frame.len frame.cap_len tcp.checksum.status", "-Y", "tcp")
+    whole = [row for row in rows if row["frame.len"] == row["frame.cap_len"]]
+    assert len(whole) > 500
+    assert {row["tcp.checksum.status"] for row in whole} == {"1"}
+
+
+@needs_tshark
+@pytest.mark.parametrize("point", POINTS)
+def test_nothing_is_malformed(captures: dict[str, Path], point: str) -> None:
+    assert tshark(captures[point], "frame.number", "-Y", "_ws.malformed") == []
+
+
+@needs_tshark
+def test_drops_and_marks_are_comments(captures: dict[str, Path], result: sojourn.Result) -> None:
+    at_home, at_cmts = (
+        tshark(captures[point], "ip.id ip.dsfield.ecn frame.comment", "-Y", "frame.comment")
+        for point in ("home", "cmts")
+    )
+    packets = [p for p in result.packets.to_pylist() if p["direction"] == "up"]
+    marked = [p for p in packets if p["marked"]]
+    early = [p for p in packets if p["fate"] == "aqm"]
+    lost = [p for p in packets if p["fate"] == "link"]
+    assert marked and early and lost
+    comments = [row["frame.comment"] for row in at_home]
+    assert sum("marked later in the queue" in c for c in comments) == len(marked)
+    assert sum("dropped early by the queue manager" in c for c in comments) == len(early)
+    assert sum("lost at random" in c for c in comments) >= len(lost)
+    told = [row for row in at_cmts if "marked by the queue manager" in row["frame.comment"]]
+    assert {row["ip.dsfield.ecn"] for row in told} == {"3"}
+    assert len(told) == sum(p["passed_s"] is not None for p in marked)
+    assert not any("early" in row["frame.comment"] for row in at_cmts)
+
+
+@needs_tshark
+def test_servers_have_names_and_the_window_is_never_full(captures: dict[str, Path]) -> None:
+    rows = tshark(captures["home"], "ip.dst_host", "-N", "n", "-Y", "udp")
+    assert {row["ip.dst_host"] for row in rows} == {"peer"}
+    assert tshark(captures["home"], "frame.number", "-Y", "tcp.analysis.window_full") == []
+
+
+# Bad input.
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--format", "pcap"], "error: format: found 'pcap'; allowed: flent, pcapng, csv"),
+        (["--format", "pcapng"], "error: point: found none; allowed: home, channel, cmts, server"),
+        (
+            ["--format", "pcapng", "--point", "moon"],
+            "error: point: found 'moon'; allowed: home, channel, cmts, server",
+        ),
+        (
+            ["--format", "flent", "--point", "home"],
+            "error: point: found 'home' with format flent; allowed with pcapng alone",
+        ),
+        (
+            ["--format", "flent", "--variant", "x"],
+            "error: variant: found 'x'; allowed: none: there is one run, without a name",
+        ),
+    ],
+)
+def test_what_is_unknown_is_refused(
+    cli: Cli, results: Path, tmp_path: Path, arguments: list[str], message: str
+) -> None:
+    done = cli("export", results, *arguments, "--out", tmp_path / "x")
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", f"{message}\n")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_missing_packets_are_told_with_the_key(cli: Cli, untraced: Path, tmp_path: Path) -> None:
+    out = tmp_path / "x.pcapng"
+    command = ("export", untraced, "--format", "pcapng", "--point", "home", "--out", out)
+    done = cli(*command)
+    assert done.returncode == 2
+    assert "error: variant: found none; allowed: BufferBloat, Buffer Control, CoDel" in done.stderr
+    done = cli(*command, "--variant", "CoDel")
+    assert done.returncode == 2
+    assert done.stderr == (
+        "error: the run kept no packets: run its scenario again with "
+        "--set metrics.packet_trace=true\n"
+    )
+
+
+def test_what_is_no_output_directory_is_refused(cli: Cli, tmp_path: Path) -> None:
+    done = cli("export", tmp_path, "--format", "csv", "--out", tmp_path / "x")
+    assert done.returncode == 2
+    assert done.stderr == (
+        f"error: {tmp_path}: no results are there, as `sojourn run --out` writes them\n"
+    )
+
+
+def test_tables_do_not_replace_what_is_there(results: Path, tmp_path: Path) -> None:
+    with pytest.raises(ExportError, match="exists already"):
+        export(results, "csv", tmp_path)
+
+
+def test_the_command_says_what_it_wrote(cli: Cli, results: Path, tmp_path: Path) -> None:
+    out = tmp_path / "below" / "home.pcapng"
+    done = cli("export", results, "--format", "pcapng", "--point", "home", "--out", out)
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"{out}: written\n", "")
+    assert [path.name for path in out.parent.iterdir()] == ["home.pcapng"]
