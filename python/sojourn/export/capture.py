@@ -4,8 +4,9 @@ Payloads are not simulated: only headers are captured, of packets at their full 
 is left out: packets begin with their IP header.
 """
 
+from collections import ChainMap
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from .. import _sojourn
@@ -54,7 +55,7 @@ def capture(run: StoredRun, point: str) -> bytes:
         comment=f"Simulated with seed {meta['seed']}, fingerprint {meta['fingerprint']}",
         interface=point,
         description=POINTS[point],
-        names=path.names(),
+        names=path.servers,
     )
 
 
@@ -90,92 +91,91 @@ def _comment(packet: Packet, is_behind: bool) -> str:
     return "; ".join(comments)
 
 
-@dataclass
+@dataclass(frozen=True)
+class _Transport:
+    """What headers have of a traffic entry."""
+
+    dscp: int
+    syn: Syn
+    window: int
+    """The receiver's, in bytes."""
+
+    @staticmethod
+    def of(scenario: dict[str, Any], traffic: str) -> "_Transport":
+        """Those of an entry: its keys of TCP, those of the scenario, or what is usual."""
+        entry = scenario["traffic"][traffic]
+        keys = ChainMap(entry.get("tcp", {}), scenario.get("tcp", {}))
+        mss = keys.get("mss_bytes", _DEFAULT_MSS)
+        window = mss * keys.get("max_window_segments", _DEFAULT_WINDOW)
+        window = min(window, _LARGEST_WINDOW << _LARGEST_SHIFT)
+        shift = next(n for n in range(_LARGEST_SHIFT + 1) if window >> n <= _LARGEST_WINDOW)
+        selective = keys.get("recovery", "sack") in ("sack", "full_sack")
+        return _Transport(entry["dscp"], Syn(mss, shift, selective), window)
+
+
 class _Path:
     """What headers have of a scenario."""
 
-    scenario: dict[str, Any]
-    ports: dict[tuple[Any, ...], int] = field(default_factory=dict)
-    used: dict[int, int] = field(default_factory=dict)
-
-    @property
-    def cable_s(self) -> float:
-        """One-way delay of the cable."""
-        return float(self.scenario["cable"]["delay_ms"]) / 1e3
-
-    def names(self) -> dict[str, bytes]:
-        """Servers' addresses."""
-        return {name: self._server(name) for name in self.scenario["servers"]}
+    def __init__(self, scenario: dict[str, Any]) -> None:
+        self.cable_s = float(scenario["cable"]["delay_ms"]) / 1e3
+        self.servers = {
+            name: bytes((*_SERVER_NET, *divmod(number, 256)))
+            for number, name in enumerate(scenario["servers"], start=1)
+        }
+        self._transports = {name: _Transport.of(scenario, name) for name in scenario["traffic"]}
+        self._ports: dict[tuple[Any, ...], int] = {}
+        self._used: dict[int, int] = {}
 
     def frame(self, time_s: float, packet: Packet, point: str) -> Frame:
         """The packet as it is there."""
         is_behind = _is_behind_queue(packet, point)
-        ends = self._ends(packet)
+        transport, ends = self._transports[packet["traffic"]], self._ends(packet)
         if packet["flags"] is None:
             payload = max(packet["size_bytes"] - headers.IP_BYTES - headers.UDP_BYTES, 0)
             protocol, inner = headers.UDP, headers.udp(ends, payload)
         else:
             payload = packet["payload_bytes"]
-            protocol, inner = headers.TCP, self._segment(ends, packet)
+            protocol, inner = headers.TCP, _segment(ends, transport, packet)
         length = headers.IP_BYTES + len(inner) + payload
         ecn = "ce" if packet["marked"] and is_behind else packet["ecn"]
-        traffic_class = self._entry(packet)["dscp"] << 2 | headers.ECN[ecn]
+        traffic_class = transport.dscp << 2 | headers.ECN[ecn]
         number = packet["packet"]
         ip = headers.ipv4(ends, protocol, length, traffic_class=traffic_class, number=number)
         return Frame(round(time_s * 1e9), ip + inner, length, _comment(packet, is_behind))
 
-    def _segment(self, ends: Ends, packet: Packet) -> bytes:
-        is_syn = "syn" in packet["flags"]
-        syn = self._syn(packet)
-        echo = packet["echo_s"]
-        times = None if echo is None else (_ms(packet["sent_s"]), _ms(echo))
-        blocks = list(_blocks(packet["sack"] or ""))
-        options = headers.tcp_options(times, blocks, syn if is_syn else None)
-        window = min(self._window(packet), _LARGEST_WINDOW << _LARGEST_SHIFT)
-        window = min(window, _LARGEST_WINDOW) if is_syn else window >> syn.window_shift
-        seq, ack, flags = packet["seq"], packet["ack"], packet["flags"]
-        return headers.tcp(ends, seq, ack, flags, window, options, packet["payload_bytes"])
-
-    def _syn(self, packet: Packet) -> Syn:
-        window, shift = self._window(packet), 0
-        while window >> shift > _LARGEST_WINDOW and shift < _LARGEST_SHIFT:
-            shift += 1
-        recovery = self._tcp(packet, "recovery", "sack")
-        selective = recovery in ("sack", "full_sack")
-        return Syn(self._tcp(packet, "mss_bytes", _DEFAULT_MSS), shift, selective)
-
-    def _window(self, packet: Packet) -> int:
-        """The receiver's window in bytes."""
-        segments: int = self._tcp(packet, "max_window_segments", _DEFAULT_WINDOW)
-        return segments * int(self._tcp(packet, "mss_bytes", _DEFAULT_MSS))
-
-    def _tcp(self, packet: Packet, key: str, default: Any) -> Any:
-        tables = (self._entry(packet).get("tcp", {}), self.scenario.get("tcp", {}))
-        return next((table[key] for table in tables if key in table), default)
-
-    def _entry(self, packet: Packet) -> dict[str, Any]:
-        entry: dict[str, Any] = self.scenario["traffic"][packet["traffic"]]
-        return entry
-
     def _ends(self, packet: Packet) -> Ends:
         home, server = bytes((*_HOME_NET, *divmod(packet["home"], 256))), packet["server"]
-        ports = (self._home_port(packet), packet["server_port"])
-        up = Ends((home, self._server(server)), ports)
+        up = Ends((home, self.servers[server]), (self._home_port(packet), packet["server_port"]))
         return up if packet["direction"] == "up" else up.reversed()
-
-    def _server(self, name: str) -> bytes:
-        number = list(self.scenario["servers"]).index(name) + 1
-        return bytes((*_SERVER_NET, *divmod(number, 256)))
 
     def _home_port(self, packet: Packet) -> int:
         """Each connection has its own in its home, in the order of their first packets."""
         home = packet["home"]
         key = (home, packet["traffic"], packet["connection"])
-        if key not in self.ports:
-            count = self.used.get(home, 0)
-            self.ports[key] = _FIRST_PORT + count % _PORTS
-            self.used[home] = count + 1
-        return self.ports[key]
+        if key not in self._ports:
+            count = self._used.get(home, 0)
+            self._ports[key] = _FIRST_PORT + count % _PORTS
+            self._used[home] = count + 1
+        return self._ports[key]
+
+
+def _segment(ends: Ends, transport: _Transport, packet: Packet) -> bytes:
+    """Its TCP header."""
+    syn = transport.syn if "syn" in packet["flags"] else None
+    echo = packet["echo_s"]
+    times = None if echo is None else (_ms(packet["sent_s"]), _ms(echo))
+    blocks = list(_blocks(packet["sack"] or ""))
+    options = headers.tcp_options(times, blocks, syn)
+    window = transport.window >> (0 if syn else transport.syn.window_shift)
+    return headers.tcp(
+        ends,
+        packet["seq"],
+        packet["ack"],
+        packet["flags"],
+        min(window, _LARGEST_WINDOW),
+        options,
+        packet["payload_bytes"],
+    )
 
 
 def _ms(time_s: float) -> int:
