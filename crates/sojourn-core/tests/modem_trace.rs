@@ -208,6 +208,50 @@ fn behind_a_link_there_are_queue_and_shaping_alone() {
     }
 }
 
+/// In the two-queue modem, of two packets of 1000 B at once the second is taken when the first has its
+/// tokens, at once, and then held itself: the bucket of 1522 B lacks 478 B, 3.824 ms at 1 Mbps. The next
+/// MAP is 0.176 ms on, grants come two MAPs later and are sent from the start of the interval (White &
+/// Padden 2012 §2.2.2), at 100 Mbps for 80 us.
+#[test]
+fn before_a_transmit_queue_packets_wait_for_tokens() {
+    let results = traced(on("upstream = { sustained_mbps = 1, peak_mbps = 20, burst_bytes = 1522,
+                      modem = { kind = 'two_queues' } }
+         traffic.a = { kind = 'stream', purpose = 'data', server = 'near', packet_bytes = 1000,
+                       interval_ms = 100, start_s = 0 }
+         traffic.b = { kind = 'stream', purpose = 'data', server = 'near', packet_bytes = 1000,
+                       interval_ms = 100, start_s = 0 }"));
+    let us = Time::from_us;
+    let path = Time::from_ms(1) + Time::from_ps(8000);
+    for delay in &results.delays {
+        let (request_wait, shaping) = if delay.traffic == 0 { (2000, 0) } else { (176, 3824) };
+        let want = [us(0), us(request_wait), us(4000), us(shaping), us(80), path];
+        assert_eq!(delay.parts, want);
+    }
+    assert_eq!(results.delays.len(), 200);
+}
+
+/// On the shared channel a lone packet of 218 B is asked for in contention at the next MAP, granted two
+/// MAPs on and sent behind the request region of 50 us, for 8 minislots or 25 us (shared_channel.rs has
+/// the arithmetic); bytes last a whole number of picoseconds.
+#[test]
+fn on_a_shared_channel_a_packet_alone_waits_for_request_and_grant() {
+    let results = traced(on(&format!(
+        "upstream = {{ {SERVICE}, modem = {{ kind = 'shared_channel' }} }}
+         traffic.game = {{ kind = 'stream', purpose = 'game', server = 'near',
+                           interval_ms = 21.236 }}"
+    )));
+    let (ms, us) = (Time::from_ms, Time::from_us);
+    assert!(results.delays.len() > 400);
+    for delay in &results.delays {
+        let sent = packet(&results, delay.packet, ModemEventKind::Arrive).at;
+        let [queue, request_wait, grant_wait, shaping, transmission, _] = delay.parts;
+        assert_eq!((queue, shaping), (Time::ZERO, Time::ZERO));
+        assert_eq!(request_wait, ms(2).since(Time::from_ps(sent.ps() % ms(2).ps())));
+        assert!((us(4050)..=us(5975)).contains(&grant_wait), "{grant_wait:?}");
+        assert!(us(25).since(transmission) < Time::from_ps(300), "{transmission:?}");
+    }
+}
+
 /// The bucket's level: 100 000 B at first; a request of 200 B under shaping of requests leaves
 /// 99 800 B, and 200 B come back at 5 Mbps in 320 us.
 #[test]

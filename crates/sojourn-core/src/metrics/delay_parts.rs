@@ -123,8 +123,7 @@ impl Visit {
 
     /// What is not yet split of the time before `until` belongs to this part.
     fn spend(&mut self, part: Part, until: Time) {
-        let spent = &mut self.parts[part as usize];
-        *spent = *spent + until.since(self.until);
+        self.parts[part as usize] += until.since(self.until);
         self.until = self.until.max(until);
     }
 }
@@ -253,16 +252,17 @@ impl Modem {
         self.used += bytes;
         let Some(mut packet) = self.sending.take() else { return };
         if !self.maps.0.is_empty() {
-            self.spend_on_mac(&mut packet, before);
+            let granted_at = self.spend_until_granted(&mut packet, before);
+            packet.spend(Part::GrantWait, self.begun.from(granted_at).min(at));
         }
         packet.spend(Part::Queue, packet.taken);
         packet.spend(Part::Shaping, at);
         self.sending = Some(packet);
     }
 
-    /// Until the grant begins that the last byte used so far is in, `before` bytes being before the
-    /// piece.
-    fn spend_on_mac(&self, packet: &mut Visit, before: u64) {
+    /// Splits the time until the MAP that granted the last byte used so far, `before` bytes being before
+    /// the piece; gives when that was.
+    fn spend_until_granted(&self, packet: &mut Visit, before: u64) -> Time {
         let asked_at = self.asked.reached(self.used);
         packet.spend(Part::RequestWait, self.chances.from(packet.came).min(asked_at));
         packet.spend(Part::Queue, self.asked.reached(before));
@@ -274,6 +274,6 @@ impl Modem {
         packet.spend(Part::Queue, self.granted.reached(before));
         let lacks_tokens = self.maps.lacked_tokens_before(granted_at);
         packet.spend(if lacks_tokens { Part::Shaping } else { Part::GrantWait }, granted_at);
-        packet.spend(Part::GrantWait, self.begun.from(granted_at));
+        granted_at
     }
 }
