@@ -14,6 +14,7 @@ from statistics import fmean
 from typing import Any
 
 import numpy as np
+import pyarrow.compute as pc
 
 from .. import _sojourn
 from ..store import StoredRun
@@ -42,7 +43,7 @@ def flent_file(variant: str, run: StoredRun) -> bytes:
     if not streams and ping is None:
         raise ExportError("the run has neither uploads, downloads nor datagrams upstream")
     times, step_s = _times(run)
-    results: dict[str, Series] = {s.name: _throughput(run, s, len(times)) for s in streams}
+    results: dict[str, Series] = {s.name: _throughput(run, s, times) for s in streams}
     raw = {stream.name: _raw_stream(run, stream) for stream in streams}
     results |= _totals(streams, results)
     if ping is not None:
@@ -100,15 +101,14 @@ def _times(run: StoredRun) -> tuple[list[float], float]:
 
 
 def _series(run: StoredRun, subject: str, metric: str) -> dict[float, float | None]:
-    rows = run.series.to_pylist()
-    meant = (r for r in rows if r["subject"] == subject and r["metric"] == metric)
-    return {round(row["time_s"], 9): row["value"] for row in meant}
+    is_meant = (pc.field("subject") == subject) & (pc.field("metric") == metric)
+    rows = run.series.filter(is_meant).to_pylist()
+    return {round(row["time_s"], 9): row["value"] for row in rows}
 
 
-def _throughput(run: StoredRun, stream: _Stream, count: int) -> Series:
+def _throughput(run: StoredRun, stream: _Stream, times: list[float]) -> Series:
     values = _series(run, f"{stream.traffic} {stream.direction}", "throughput")
-    times, _ = _times(run)
-    return [values.get(time) for time in times[:count]]
+    return [values.get(time) for time in times]
 
 
 def _raw_stream(run: StoredRun, stream: _Stream) -> list[dict[str, float]]:
@@ -152,11 +152,11 @@ def _pings(run: StoredRun, traffic: str) -> list[dict[str, float]]:
     """A ping for each packet that came, at the time at which its answer would be there."""
     back_s = {name: _way_back_s(run, name) for name in run.scenario["servers"]}
     pings = []
-    for packet in packets_of(run).to_pylist():
-        is_meant = (packet["traffic"], packet["direction"]) == (traffic, "up")
-        if is_meant and packet["fate"] == "delivered":
-            back = packet["ended_s"] + back_s[packet["server"]]
-            pings.append({"t": back, "val": 1e3 * (back - packet["sent_s"])})
+    is_meant = (pc.field("traffic") == traffic) & (pc.field("direction") == "up")
+    came = packets_of(run).filter(is_meant & (pc.field("fate") == "delivered"))
+    for packet in came.select(["server", "sent_s", "ended_s"]).to_pylist():
+        back = packet["ended_s"] + back_s[packet["server"]]
+        pings.append({"t": back, "val": 1e3 * (back - packet["sent_s"])})
     return pings
 
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.csv as pc
+import pyarrow.csv as csv
 import pyarrow.parquet as pq
 
 from ..output import draft_of
@@ -21,7 +21,7 @@ def write_tables(runs: StoredRuns, variant: str | None, out: Path) -> None:
             target = draft if alone else draft / runs.directories[name]
             target.mkdir(exist_ok=True)
             for path in sorted((runs.directory / runs.directories[name]).glob("*.parquet")):
-                pc.write_csv(_plain(pq.read_table(path)), target / f"{path.stem}.csv")
+                csv.write_csv(_plain(pq.read_table(path)), target / f"{path.stem}.csv")
 
 
 def _plain(table: pa.Table) -> pa.Table:
