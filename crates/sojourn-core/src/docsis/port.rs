@@ -180,6 +180,9 @@ impl Port {
     /// Tells the trace of the MAP that takes effect now, and of what the token buckets keep it from
     /// granting.
     pub fn note_map(&self, now: Time, ledger: &mut Ledger) {
+        if !self.probe.is_open(ledger) {
+            return;
+        }
         self.note(ledger, now, Kind::Map, self.in_map);
         let grantable = self.grantable(now);
         if self.in_map == grantable && self.requests.at_cmts > grantable {

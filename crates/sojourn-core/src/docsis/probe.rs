@@ -20,6 +20,12 @@ impl Probe {
         Self { is_here: place.home.is_empty() && place.flow.is_empty() }
     }
 
+    /// Is there a trace of this flow?
+    #[inline]
+    pub fn is_open(self, ledger: &mut Ledger) -> bool {
+        self.is_here && ledger.trace().is_some_and(|trace| trace.modem().is_some())
+    }
+
     /// A packet comes from the home.
     #[inline]
     pub fn arrive(self, ledger: &mut Ledger, now: Time, bucket: &TokenBucket, packet: &Packet) {
