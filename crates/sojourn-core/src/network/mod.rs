@@ -241,6 +241,11 @@ impl Simulation {
         self.connections.get(slot).map(|connection| connection.ends[end as usize].window())
     }
 
+    /// Packets with payload, and datagrams, that have been delivered.
+    pub fn forwarded_packets(&self) -> u64 {
+        self.ledger.data_packets()
+    }
+
     /// Handles up to `events` wake-ups; says whether the run goes on.
     pub fn advance(&mut self, events: u64) -> bool {
         for _ in 0..events {
