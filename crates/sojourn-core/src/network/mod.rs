@@ -685,7 +685,7 @@ impl Simulation {
             }
             queues.extend(subscriber.watched_queues());
         }
-        queues.extend(self.cmts.iter().map(Cmts::queue));
+        queues.extend(self.cmts.iter().flat_map(Cmts::queues));
         queues
     }
 
