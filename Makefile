@@ -4,11 +4,11 @@ VENV := .venv
 BIN := $(VENV)/bin
 RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
-.PHONY: help run test lint bench figures
+.PHONY: help run test lint bench bench-peers figures
 .DEFAULT_GOAL := help
 
 help: ## List the targets
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST)
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST)
 
 run: $(VENV)/installed ## Build sojourn and run the home scenario into out/home
 	$(BIN)/sojourn run scenarios/home.toml --out out/home
@@ -24,8 +24,13 @@ lint: $(VENV)/packages ## Check formatting, lints and types
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 
-bench: ## Measure the simulator's speed
-	cargo bench -p sojourn-core --locked --bench packet_cost --bench queue_cost
+bench: ## Measure the simulator's speed into bench.json
+	cargo bench -p sojourn-core --locked --bench packet_cost -- --out $(CURDIR)/bench.json
+	cargo bench -p sojourn-core --locked --bench queue_cost
+
+bench-peers: ## Compare it with ns-2 and ns-3, where they are installed
+	@program=$$(cargo bench -p sojourn-core --locked --bench packet_cost --no-run 2>&1 | sed -n 's/.*Executable.*(\(.*\))/\1/p') && \
+	python3 crates/sojourn-core/benches/peers/run.py "$$program"
 
 figures: $(VENV)/installed ## Draw the figures of docs/queues anew
 	$(BIN)/python -m sojourn.studies.queues docs/queues/img

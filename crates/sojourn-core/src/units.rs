@@ -106,13 +106,18 @@ impl fmt::Debug for Time {
 }
 
 /// A rate in whole bits per second, never zero.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub struct BitRate(u64);
+#[derive(Clone, Copy, PartialEq, PartialOrd, Debug)]
+pub struct BitRate {
+    bps: u64,
+    /// The same, kept because divisions are slow.
+    bytes_per_ps: f64,
+}
 
 impl BitRate {
     /// From bits per second; a rate of zero becomes one bit per second.
     pub const fn from_bps(bps: u64) -> Self {
-        Self(if bps == 0 { 1 } else { bps })
+        let bps = if bps == 0 { 1 } else { bps };
+        Self { bps, bytes_per_ps: bps as f64 / PS_BITS_PER_BYTE as f64 }
     }
 
     /// From megabits (10^6 bits) per second, rounded to the nearest bit per second.
@@ -122,7 +127,12 @@ impl BitRate {
 
     /// In bits per second.
     pub const fn bps(self) -> u64 {
-        self.0
+        self.bps
+    }
+
+    /// The lower of two rates.
+    pub const fn min(self, other: Self) -> Self {
+        if other.bps < self.bps { other } else { self }
     }
 
     /// How long `bytes` take at this rate, rounded up; no more than some 50 days, so that sums of
@@ -130,11 +140,11 @@ impl BitRate {
     pub const fn time_for(self, bytes: u64) -> Time {
         match bytes.checked_mul(PS_BITS_PER_BYTE) {
             Some(ps_bits) => {
-                let ps = ps_bits.div_ceil(self.0);
+                let ps = ps_bits.div_ceil(self.bps);
                 Time(if ps < LONGEST_PS { ps } else { LONGEST_PS })
             }
             None => {
-                let ps = (bytes as u128 * PS_BITS_PER_BYTE as u128).div_ceil(self.0 as u128);
+                let ps = (bytes as u128 * PS_BITS_PER_BYTE as u128).div_ceil(self.bps as u128);
                 Time(if ps < LONGEST_PS as u128 { ps as u64 } else { LONGEST_PS })
             }
         }
@@ -142,7 +152,7 @@ impl BitRate {
 
     /// How many bytes pass in `span`, as a real number.
     pub fn bytes_in(self, span: Time) -> f64 {
-        span.0 as f64 * (self.0 as f64 / PS_BITS_PER_BYTE as f64)
+        span.0 as f64 * self.bytes_per_ps
     }
 }
 

@@ -211,6 +211,40 @@ fn what_contradicts_the_channel_is_refused() {
     }
 }
 
+/// On a channel of 35 Mbps that two floods of 30 Mbps want: the flow of the higher priority gets all that
+/// it sends, the other what is left, and a third of the highest priority waits for one packet at most:
+/// 1500 * 8 / 35 Mbps = 0.343 ms and its own 0.050 ms beside 1.017 ms of links and cable.
+#[test]
+fn a_higher_priority_goes_first() {
+    let text = format!(
+        "{TIERS}
+         homes.low.downstream.flows.data = {{ sustained_mbps = 1000, peak_mbps = 1000,
+             burst_bytes = 10_000, priority = 3, match = [{{ traffic = 'more' }}] }}
+         homes.low.downstream.flows.voice = {{ sustained_mbps = 1000, peak_mbps = 1000,
+             burst_bytes = 10_000, priority = 7, match = [{{ traffic = 'call' }}] }}
+         homes.low.downstream.regulator = false
+         {}
+         traffic.more = {{ kind = 'stream', purpose = 'data', server = 'near', direction = 'down',
+                           home = 'low', packet_bytes = 1500, interval_ms = 0.4 }}
+         traffic.call = {{ kind = 'stream', purpose = 'voice', server = 'near', direction = 'down',
+                           home = 'low' }}",
+        flood("low", 30.0)
+    );
+    let results = run(&text);
+    let mbps = |entry| flow(&results, entry, "down").throughput_mbps;
+    println!("{:.3} {:.3} {:.3}", mbps("low"), mbps("more"), mbps("call"));
+    assert!((mbps("more") - 30.0).abs() < 0.01);
+    let left = 35.0 - 30.0 - mbps("call");
+    assert!((mbps("low") - left).abs() < 0.02, "{left}");
+    let call = flow(&results, "call", "down");
+    assert!(call.sent_packets - call.delivered_packets <= 1);
+    for name in ["cmts priority 0", "cmts priority 3", "cmts priority 7"] {
+        assert!(queue(&results, name).sojourn_mean_ms.is_some());
+    }
+    let wait = queue(&results, "cmts priority 7").sojourn_max_ms.unwrap();
+    assert!(wait <= 0.343, "{wait} ms");
+}
+
 /// A scheduler without weights cannot weigh, which the results say.
 #[test]
 fn weights_that_do_nothing_are_told() {

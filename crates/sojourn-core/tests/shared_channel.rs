@@ -91,12 +91,7 @@ fn a_stream_alone_has_the_latency_of_request_and_grant() {
 }
 
 /// The same upload under the same AQM through both modems, eight seeds each. A lone modem gets the
-/// rate of the service through either, within the noise.
-///
-/// The queue is longer on the shared channel, by less than a MAP interval: what the token bucket
-/// gets in the course of an interval is granted with the next MAP there, while the modem of the
-/// studies sends it as it comes. DOCSIS-PIE judges by the queue less these tokens, so it lets just
-/// as much more wait.
+/// rate of the service through either, and has as long a queue, within the noise.
 #[test]
 fn an_upload_alone_is_as_with_the_single_queue() {
     let means = ["single_queue", "shared_channel"].map(|modem| {
@@ -132,7 +127,7 @@ fn an_upload_alone_is_as_with_the_single_queue() {
     println!("{mbps:.3} +- {:.3} Mbps, {delay_ms:.3} +- {:.3} ms", noise.0, noise.1);
     assert!(noise.0 < 0.2 && noise.1 < 1.5, "too noisy to say anything");
     assert!(mbps.abs() <= noise.0);
-    assert!(delay_ms >= -noise.1 && delay_ms <= 2.0 + noise.1);
+    assert!(delay_ms.abs() <= noise.1);
 }
 
 /// One flow that wants more than a channel carries: of 160 minislots of a MAP 16 are the request

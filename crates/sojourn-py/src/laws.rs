@@ -65,6 +65,7 @@ pub fn open_loop(variant: &Variant, backlog: u64, arrivals: u64) -> PyResult<(Ve
 
 struct OpenLoop {
     law: Law,
+    next_update: Time,
     rng: Rng,
     outlet: Outlet,
     backlog: Backlog,
@@ -76,8 +77,10 @@ impl OpenLoop {
         let link = &variant.scenario.downstream;
         let rate = BitRate::from_mbps(link.sustained_mbps);
         let buffer_bytes = link.queue.limit_bytes.unwrap_or_else(|| default_limit_bytes(rate));
+        let law = link.queue.law.start();
         Self {
-            law: link.queue.law.start(),
+            next_update: law.update_interval(),
+            law,
             rng: Rng::named(variant.scenario.seed, "open loop"),
             outlet: Outlet { tokens: 0.0, sustained: rate, peak: rate, buffer_bytes },
             backlog: Backlog { bytes: backlog * OPEN_LOOP_BYTES, packets: backlog },
@@ -94,8 +97,9 @@ impl OpenLoop {
 
     /// A packet leaves and one comes: is that one dropped?
     fn exchange(&mut self, now: Time, sojourn: Time) -> bool {
-        while self.law.next_update() <= now {
-            self.law.update(self.law.next_update(), self.backlog, &self.outlet);
+        while self.next_update <= now {
+            self.next_update += self.law.update_interval();
+            self.law.update(self.backlog, &self.outlet);
             let mut gauges = Gauges::default();
             self.law.gauges(&mut gauges);
             self.probabilities.extend(gauges.get("drop_probability"));

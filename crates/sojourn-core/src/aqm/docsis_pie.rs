@@ -105,7 +105,6 @@ pub struct DocsisPie {
     qdelay_old_s: f64,
     burst_allowance: Time,
     burst_reset: Time,
-    next_update: Time,
     tracker: Option<RateTracker>,
 }
 
@@ -120,9 +119,13 @@ impl DocsisPie {
             qdelay_old_s: 0.0,
             burst_allowance: Time::ZERO,
             burst_reset: Time::ZERO,
-            next_update: INTERVAL,
             tracker: p.track_rate.then_some(RateTracker::NEW),
         }
+    }
+
+    /// What updates change.
+    fn state(&self) -> (Phase, f64, f64, [Time; 2]) {
+        (self.phase, self.prob, self.qdelay_old_s, [self.burst_allowance, self.burst_reset])
     }
 
     /// `drop_early()` of RFC 8034 appendix A.1.
@@ -232,12 +235,12 @@ impl Aqm for DocsisPie {
         self.tracker.is_some()
     }
 
-    fn next_update(&self) -> Time {
-        self.next_update
+    fn update_interval(&self) -> Time {
+        INTERVAL
     }
 
-    fn update(&mut self, now: Time, backlog: Backlog, outlet: &Outlet) {
-        self.next_update = now + INTERVAL;
+    fn update(&mut self, backlog: Backlog, outlet: &Outlet) -> bool {
+        let before = self.state();
         let mut outlet = *outlet;
         if let Some(tracker) = &mut self.tracker {
             let channel = tracker.update(outlet.sustained);
@@ -245,6 +248,8 @@ impl Aqm for DocsisPie {
             outlet.peak = outlet.peak.min(channel);
         }
         self.calculate_drop_prob(outlet.drain_s(backlog.bytes as f64));
+        // Grants change the tracker between updates.
+        self.tracker.is_some() || self.state() != before
     }
 
     fn gauges(&self, out: &mut Gauges) {

@@ -150,13 +150,16 @@ pub trait Aqm {
         false
     }
 
-    /// When `update` wants to be called next; `Time::NEVER` for laws without a clock.
-    fn next_update(&self) -> Time {
+    /// How often `update` is to be called; `Time::NEVER` for laws without a clock.
+    fn update_interval(&self) -> Time {
         Time::NEVER
     }
 
-    /// The periodic part of the law.
-    fn update(&mut self, _now: Time, _backlog: Backlog, _outlet: &Outlet) {}
+    /// The periodic part of the law; says whether it changed anything. If not, and nothing waits, it
+    /// need not be called until a packet comes.
+    fn update(&mut self, _backlog: Backlog, _outlet: &Outlet) -> bool {
+        false
+    }
 
     /// State worth watching over time, as named values.
     fn gauges(&self, _out: &mut Gauges) {}

@@ -138,7 +138,6 @@ pub struct Pie {
     qdelay_old_s: f64,
     burst_allowance: Time,
     latency: Latency,
-    next_update: Time,
 }
 
 impl Pie {
@@ -158,8 +157,12 @@ impl Pie {
             qdelay_old_s: 0.0,
             burst_allowance: Time::ZERO,
             latency: Latency::of(p.estimate),
-            next_update: interval,
         }
+    }
+
+    /// What updates change.
+    fn state(&self) -> (bool, f64, f64, Time) {
+        (self.active, self.prob, self.qdelay_old_s, self.burst_allowance)
     }
 
     fn activate(&mut self) {
@@ -239,13 +242,14 @@ impl Aqm for Pie {
         }
     }
 
-    fn next_update(&self) -> Time {
-        self.next_update
+    fn update_interval(&self) -> Time {
+        self.interval
     }
 
-    fn update(&mut self, now: Time, backlog: Backlog, _outlet: &Outlet) {
-        self.next_update = now + self.interval;
+    fn update(&mut self, backlog: Backlog, _outlet: &Outlet) -> bool {
+        let before = self.state();
         self.calculate_drop_prob(self.latency.seconds(backlog.bytes));
+        self.state() != before
     }
 
     fn gauges(&self, out: &mut Gauges) {

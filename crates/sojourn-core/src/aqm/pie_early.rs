@@ -83,7 +83,6 @@ pub struct PieEarly {
     qdelay_old_s: f64,
     burst_allowance: Time,
     rate: ByRate,
-    next_update: Time,
 }
 
 impl PieEarly {
@@ -98,8 +97,12 @@ impl PieEarly {
             qdelay_old_s: 0.0,
             burst_allowance: Time::from_secs_f64(p.max_burst_ms / 1e3),
             rate: ByRate::new(p.rate_threshold_bytes),
-            next_update: interval,
         }
+    }
+
+    /// What updates change.
+    fn state(&self) -> (f64, f64, Time, Option<f64>) {
+        (self.prob, self.qdelay_old_s, self.burst_allowance, self.rate.bytes_per_s())
     }
 
     /// The three operating points (White & Rice 2013 §2.3).
@@ -162,13 +165,14 @@ impl Aqm for PieEarly {
         Verdict::Pass
     }
 
-    fn next_update(&self) -> Time {
-        self.next_update
+    fn update_interval(&self) -> Time {
+        self.interval
     }
 
-    fn update(&mut self, now: Time, backlog: Backlog, _outlet: &Outlet) {
-        self.next_update = now + self.interval;
+    fn update(&mut self, backlog: Backlog, _outlet: &Outlet) -> bool {
+        let before = self.state();
         self.calculate_drop_prob(self.rate.latency_s(backlog.bytes));
+        self.state() != before
     }
 
     fn gauges(&self, out: &mut Gauges) {

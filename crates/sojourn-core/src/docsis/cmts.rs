@@ -1,27 +1,35 @@
 //! The downstream channel at the CMTS: one queue manager for the service flows of all homes, and
-//! behind it a channel or several that are bonded.
+//! behind it a channel or several that are bonded. Service flows of different traffic priority have a
+//! queue manager for each priority, of which the highest that has packets is served (DOCSIS MULPI
+//! §C.2.2.5.1 leaves to vendors how much better the higher one is served).
 //!
 //! A packet of a bonding group takes the channel that is free first, at that channel's rate, so that
 //! as many packets are under way as there are channels; the modem puts those for it into order again
 //! (DOCSIS MULPI §8.2, from memory).
 //!
-//! Left out: several bonding groups on the same channels; MAPs and other management messages;
+//! Left out: minimum reserved rates; several bonding groups on the same channels; MAPs and other
+//! management messages;
 //! interleaving; codewords that a packet does not fill.
+
+use std::collections::BTreeSet;
 
 use crate::aqm::Outlet;
 use crate::metrics::{Count, Ledger};
 use crate::packet::Packet;
 use crate::queue::{FlowTable, Queue, default_limit_bytes};
 use crate::scenario::Scenario;
-use crate::scenario::cmts;
+use crate::scenario::{cmts, schema};
 use crate::units::{BitRate, Time};
 
 /// What its queue is called in results.
 const NAME: &str = "cmts";
 
-/// A queue manager and the channel that all homes share.
+/// The queue managers and the channel that all homes share.
 pub struct Cmts {
-    queue: Queue,
+    /// The one of the highest priority first.
+    queues: Vec<Queue>,
+    /// Which of them each service flow takes, by home and number.
+    class_of: Vec<Vec<u8>>,
     /// Rate of each channel.
     channel: BitRate,
     /// Bytes of each packet on the channel besides its size.
@@ -41,13 +49,27 @@ impl Cmts {
         let rate = BitRate::from_bps(channel.bps() * u64::from(channels));
         let buffer_bytes = default_limit_bytes(rate);
         let Scenario { dialect, seed, .. } = *scenario;
-        let mut queue = Queue::new(&spec.queue, buffer_bytes, dialect, NAME, seed);
         let names: Vec<&str> = scenario.traffic.keys().map(String::as_str).collect();
-        let flows = FlowTable::of_homes(spec.unit, &scenario.downstream_weights());
-        queue.tell_apart(&flows, &names, scenario.metrics.watch_flows as usize);
-        let buffer_bytes = queue.buffer_bytes();
+        let weights = scenario.of_downstream_flows(schema::Downstream::weights);
+        let flows = FlowTable::of_homes(spec.unit, &weights);
+        let mut class_of = scenario.of_downstream_flows(schema::Downstream::priorities);
+        let priorities: BTreeSet<u8> = class_of.iter().flatten().copied().collect();
+        let queue = |priority: &u8| {
+            let name = match priorities.len() {
+                1 => NAME.to_owned(),
+                _ => format!("{NAME} priority {priority}"),
+            };
+            let mut queue = Queue::new(&spec.queue, buffer_bytes, dialect, &name, seed);
+            queue.tell_apart(&flows, &names, scenario.metrics.watch_flows as usize);
+            queue
+        };
+        let queues: Vec<Queue> = priorities.iter().rev().map(queue).collect();
+        let class = |priority: u8| priorities.range(priority + 1..).count() as u8;
+        class_of.iter_mut().flatten().for_each(|flow| *flow = class(*flow));
+        let buffer_bytes = queues[0].buffer_bytes();
         Self {
-            queue,
+            queues,
+            class_of,
             channel,
             framing_bytes: spec.framing_bytes(),
             busy_until: vec![Time::ZERO; channels as usize],
@@ -65,23 +87,24 @@ impl Cmts {
         packet: Packet,
         ledger: &mut Ledger,
     ) -> Option<(Time, Packet)> {
-        self.queue.enqueue(now, packet, &self.outlet, ledger);
+        let class = self.class_of[usize::from(packet.home)][usize::from(packet.service_flow)];
+        self.queues[usize::from(class)].enqueue(now, packet, &self.outlet, ledger);
         self.send_next(now, ledger)
     }
 
     /// When it wants to be woken next: when a channel is free, if a packet waits for it.
     #[inline]
     pub fn next_wake(&self) -> Time {
-        let waits = self.queue.backlog().packets > 0;
+        let waits = self.queues.iter().any(|queue| queue.backlog().packets > 0);
         let free = if waits { self.free_channel().1 } else { Time::NEVER };
-        free.min(self.queue.next_update())
+        self.queues.iter().fold(free, |next, queue| next.min(queue.next_update()))
     }
 
     /// Does what is due; gives the packet that is sent next, if there is one, and when its last byte
     /// leaves.
     pub fn wake(&mut self, now: Time, ledger: &mut Ledger) -> Option<(Time, Packet)> {
-        if self.queue.next_update() <= now {
-            self.queue.update(now, &self.outlet);
+        for queue in self.queues.iter_mut().filter(|queue| queue.next_update() <= now) {
+            queue.update(now, &self.outlet);
         }
         self.send_next(now, ledger)
     }
@@ -91,7 +114,7 @@ impl Cmts {
         if now < free_at {
             return None;
         }
-        let packet = self.queue.dequeue(now, ledger)?;
+        let packet = self.queues.iter_mut().find_map(|queue| queue.dequeue(now, ledger))?;
         let sent_at = now + self.channel.time_for(u64::from(packet.size) + self.framing_bytes);
         self.busy_until[channel] = sent_at;
         // In order: behind a longer one that is still under way on another channel.
@@ -109,17 +132,19 @@ impl Cmts {
 
     /// Packets and bytes that wait; those being sent are with the next stage already.
     pub fn inside(&self) -> Count {
-        let waiting = self.queue.backlog();
-        Count { packets: waiting.packets, bytes: waiting.bytes }
+        let waiting = self.queues.iter().map(Queue::backlog);
+        waiting.fold(Count::default(), |sum, waiting| {
+            sum.plus(Count { packets: waiting.packets, bytes: waiting.bytes })
+        })
     }
 
-    /// The queue, for what was measured of it.
-    pub fn queue(&self) -> &Queue {
-        &self.queue
+    /// Its queues, for what was measured of them.
+    pub fn queues(&self) -> impl Iterator<Item = &Queue> {
+        self.queues.iter()
     }
 
-    /// Samples the queue for its series.
+    /// Samples the queues for their series.
     pub fn sample(&mut self) {
-        self.queue.sample(|_| ());
+        self.queues.iter_mut().for_each(|queue| queue.sample(|_| ()));
     }
 }

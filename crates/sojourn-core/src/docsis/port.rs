@@ -2,7 +2,7 @@
 //! sends in its grants.
 //!
 //! On the channel a packet is longer by its headers, which the rates of the service do not count.
-//! The CMTS grants no more than the token buckets hold at the start of the MAP interval, and the
+//! The CMTS grants no more than the token buckets hold when the grants of the MAP begin, and the
 //! modem lets nothing pass for which they hold no tokens. So the bound of White 2014 appendix C
 //! holds on every interval for the sustained rate. Grants are lumps that are sent at the channel's
 //! rate, so the bucket of the peak rate is deeper here than one frame: by what comes from the start
@@ -45,7 +45,7 @@ pub struct Port {
     pub(super) waits: bool,
     /// Bytes of its turn that are left.
     pub(super) deficit: u64,
-    /// The MAP at hand, and what that may grant it.
+    /// When the grants of the MAP at hand begin, and what that may grant it.
     map: Time,
     grantable: u64,
     /// What the MAP at hand grants it.
@@ -152,23 +152,24 @@ impl Port {
         self.requests.at_cmts
     }
 
-    /// What the MAP that takes effect now may grant beside what it does already.
-    pub fn need(&mut self, now: Time) -> u64 {
-        if self.map != now {
-            self.map = now;
-            self.grantable = self.grantable(now);
+    /// What the MAP whose grants begin at `start` may grant beside what it does already.
+    pub fn need(&mut self, start: Time) -> u64 {
+        if self.map != start {
+            self.map = start;
+            self.grantable = self.grantable(start);
         }
         self.grantable - self.in_map
     }
 
     /// As much of that as its minimum reserved rate brings.
-    pub fn reserved_need(&mut self, now: Time) -> u64 {
-        let tokens = self.reserved.as_ref().map_or(0.0, |reserved| reserved.tokens(now));
-        self.need(now).min(tokens as u64)
+    pub fn reserved_need(&mut self, start: Time) -> u64 {
+        let tokens = self.reserved.as_ref().map_or(0.0, |reserved| reserved.tokens(start));
+        self.need(start).min(tokens as u64)
     }
 
-    fn grantable(&self, now: Time) -> u64 {
-        let tokens = self.shaper.tokens(now);
+    /// What a grant at `start` may be for: what is asked for and the token buckets let pass then.
+    pub fn grantable(&self, start: Time) -> u64 {
+        let tokens = self.shaper.tokens(start);
         let (payload, on_channel) = self.waiting();
         if tokens >= payload as f64 {
             return self.requests.at_cmts;
@@ -177,28 +178,28 @@ impl Port {
         self.requests.at_cmts.min((tokens * longer) as u64)
     }
 
-    /// Tells the trace of the MAP that takes effect now, and of what the token buckets keep it from
-    /// granting.
-    pub fn note_map(&self, now: Time, ledger: &mut Ledger) {
+    /// Tells the trace of the MAP that takes effect now, whose grants begin at `start`, and of what the
+    /// token buckets keep it from granting.
+    pub fn note_map(&self, now: Time, start: Time, ledger: &mut Ledger) {
         if !self.probe.is_open(ledger) {
             return;
         }
         self.note(ledger, now, Kind::Map, self.in_map);
-        let grantable = self.grantable(now);
+        let grantable = self.grantable(start);
         if self.in_map == grantable && self.requests.at_cmts > grantable {
             self.note(ledger, now, Kind::Defer, self.requests.at_cmts - grantable);
         }
     }
 
-    /// The MAP that takes effect now grants what it says; gives how much that is.
-    pub fn take_grant(&mut self, now: Time) -> u64 {
+    /// The MAP that takes effect now grants what it says, from `start` on; gives how much that is.
+    pub fn take_grant(&mut self, start: Time) -> u64 {
         let grant = std::mem::take(&mut self.in_map);
         self.requests.at_cmts -= grant;
         self.granted += grant;
         self.counters.grants += 1;
         self.counters.granted_bytes += grant;
         if let Some(reserved) = &mut self.reserved {
-            reserved.take(now, grant.min(reserved.tokens(now) as u64));
+            reserved.take(start, grant.min(reserved.tokens(start) as u64));
         }
         self.queue.on_map(grant, self.requests.at_cmts);
         grant

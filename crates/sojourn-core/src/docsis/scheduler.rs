@@ -58,31 +58,44 @@ impl Scheduler {
         }
     }
 
-    /// Shares the minislots of a MAP that takes effect now: `in_map` of each port is what it gets.
-    /// Gives who gets something, in the order of their grants, and how many minislots that takes.
+    /// Minislots that all grants of a MAP take at the most, if they begin no later than `latest`, out
+    /// of so many.
+    pub fn most(&self, latest: Time, minislots: u64, framing: &Framing, ports: &[Port]) -> u64 {
+        let mut most = 0;
+        for port in self.rings.iter().flatten() {
+            most += framing.minislots_for(ports[*port as usize].grantable(latest));
+            if most >= minislots {
+                return minislots;
+            }
+        }
+        most
+    }
+
+    /// Shares the minislots of a MAP whose grants begin at `start`: `in_map` of each port is what it
+    /// gets. Gives who gets something, in the order of their grants, and how many minislots that takes.
     pub fn share(
         &mut self,
-        now: Time,
+        start: Time,
         minislots: u64,
         framing: &Framing,
         ports: &mut [Port],
     ) -> (&[u32], u64) {
         self.left = minislots;
         self.granted.clear();
-        self.keep_promises(now, framing, ports);
+        self.keep_promises(start, framing, ports);
         for priority in (0..PRIORITIES).rev() {
-            self.take_turns(priority, now, framing, ports);
+            self.take_turns(priority, start, framing, ports);
             self.part_with_served(priority, ports);
         }
         (&self.granted, minislots - self.left)
     }
 
     /// Grants what minimum reserved rates bring.
-    fn keep_promises(&mut self, now: Time, framing: &Framing, ports: &mut [Port]) {
+    fn keep_promises(&mut self, start: Time, framing: &Framing, ports: &mut [Port]) {
         for place in 0..self.promised.len() {
             let port = self.promised[place];
             let flow = &mut ports[port as usize];
-            let wanted = flow.reserved_need(now);
+            let wanted = flow.reserved_need(start);
             self.give(port, wanted, framing, flow);
         }
     }
@@ -101,10 +114,10 @@ impl Scheduler {
     }
 
     /// Turns among the flows of a priority, until all have what they may have or the MAP is full.
-    fn take_turns(&mut self, priority: usize, now: Time, framing: &Framing, ports: &mut [Port]) {
+    fn take_turns(&mut self, priority: usize, start: Time, framing: &Framing, ports: &mut [Port]) {
         while let Some(&port) = self.rings[priority].front() {
             let flow = &mut ports[port as usize];
-            let need = flow.need(now);
+            let need = flow.need(start);
             if need == 0 {
                 flow.deficit = 0;
                 self.rings[priority].pop_front();

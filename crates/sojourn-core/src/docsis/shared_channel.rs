@@ -3,7 +3,8 @@
 //! A MAP is made one interval before it takes effect: what is asked for in one interval is granted
 //! two intervals on, as in the modems of the studies (modem.rs). Each interval begins with the
 //! request region. The grants follow each other from a random place on at which all of them still
-//! fit in; a lone grant is so sent anywhere in the interval, as there. A modem asks for what has
+//! fit in; a lone grant is so sent anywhere in the interval, as there. They are for what the token
+//! buckets hold at that place. A modem asks for what has
 //! come since with each grant that it uses, and in contention when it has none. MAPs that would
 //! bring nothing are skipped.
 //!
@@ -224,15 +225,22 @@ impl SharedChannel {
     /// Lays out the grants of the MAP that takes effect now.
     fn grant(&mut self, now: Time, ledger: &mut Ledger) {
         let Self { framing, ports, scheduler, grants, .. } = self;
+        if scheduler.is_idle() {
+            ports[0].note_map(now, now, ledger);
+            return;
+        }
         let minislots = framing.minislots() - self.request_minislots;
-        let (granted, taken) = scheduler.share(now, minislots, framing, ports);
-        ports[0].note_map(now, ledger); // of the first home, if that is here
+        let free =
+            minislots - scheduler.most(now + framing.map_interval(), minislots, framing, ports);
+        let mut place = self.request_minislots + self.rng.below(free + 1);
+        let start = now + framing.time_of(place);
+        let (granted, taken) = scheduler.share(start, minislots, framing, ports);
+        ports[0].note_map(now, start, ledger); // of the first home, if that is here
         if taken == 0 {
             return;
         }
-        let mut place = self.request_minislots + self.rng.below(minislots - taken + 1);
         for &port in granted {
-            let bytes = ports[port as usize].take_grant(now);
+            let bytes = ports[port as usize].take_grant(start);
             let minislots = framing.minislots_for(bytes);
             let byte = Time::from_ps(framing.time_of(minislots).ps() / bytes);
             grants.push_back(Grant { port, start: now + framing.time_of(place), byte });

@@ -9,49 +9,46 @@
 /// The key of who does not compete: no other is greater.
 pub const ABSENT: u64 = u64::MAX;
 
-/// A key above its index in one integer, so that comparing two takes both into account.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Entry(u128);
+/// A key and whose it is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Entry {
+    key: u64,
+    index: u32,
+}
 
-impl Entry {
-    fn new(key: u64, index: u32) -> Self {
-        Self(u128::from(key) << 32 | u128::from(index))
-    }
+/// Two entries that meet; of the first all indices are lower, so it wins ties.
+type Pair = [Entry; 2];
 
-    fn key(self) -> u64 {
-        (self.0 >> 32) as u64
-    }
-
-    fn index(self) -> u32 {
-        self.0 as u32
-    }
+fn winner_of(pair: &Pair) -> Entry {
+    if pair[1].key < pair[0].key { pair[1] } else { pair[0] }
 }
 
 /// Keys by index, and the least of them.
 pub struct Tournament {
-    /// The tree in heap order: the root at 1, the children of `n` at `2n` and `2n + 1`, and the
-    /// leaves in the last half.
-    nodes: Vec<Entry>,
+    /// The tree in heap order: the root is node 1, the children of `n` are `2n` and `2n + 1`, and the
+    /// leaves are the last half. Nodes that meet stand together: `n` is in pair `n / 2`.
+    pairs: Vec<Pair>,
 }
 
 impl Tournament {
     /// Room for at least `entrants`, all of them [`ABSENT`].
     pub fn new(entrants: usize) -> Self {
         let leaves = entrants.max(2).next_power_of_two();
-        let mut nodes = vec![Entry::new(ABSENT, 0); leaves];
-        nodes.extend((0..leaves).map(|leaf| Entry::new(ABSENT, leaf as u32)));
-        let mut tournament = Self { nodes };
+        let absent = |index| Entry { key: ABSENT, index };
+        let mut pairs = vec![[absent(0); 2]; leaves / 2];
+        pairs.extend((0..leaves as u32 / 2).map(|pair| [absent(2 * pair), absent(2 * pair + 1)]));
+        let mut tournament = Self { pairs };
         tournament.replay_all();
         tournament
     }
 
     fn leaves(&self) -> usize {
-        self.nodes.len() / 2
+        self.pairs.len()
     }
 
     fn replay_all(&mut self) {
         for node in (1..self.leaves()).rev() {
-            self.nodes[node] = self.nodes[2 * node].min(self.nodes[2 * node + 1]);
+            self.pairs[node / 2][node % 2] = winner_of(&self.pairs[node]);
         }
     }
 
@@ -61,8 +58,8 @@ impl Tournament {
             return;
         }
         let mut grown = Self::new(entrants);
-        let (from, to) = (self.leaves(), grown.leaves());
-        grown.nodes[to..to + from].copy_from_slice(&self.nodes[from..]);
+        let (from, to) = (self.leaves() / 2, grown.leaves() / 2);
+        grown.pairs[to..to + from].copy_from_slice(&self.pairs[from..]);
         grown.replay_all();
         *self = grown;
     }
@@ -70,33 +67,32 @@ impl Tournament {
     /// Sets the key of `index`, in place of the one it had.
     #[inline]
     pub fn set(&mut self, index: u32, key: u64) {
-        let nodes = &mut self.nodes[..];
-        let mut node = nodes.len() / 2 + index as usize;
-        let mut winner = Entry::new(key, index);
-        if nodes[node] == winner {
-            return;
-        }
-        nodes[node] = winner;
+        let mut node = self.leaves() + index as usize;
+        let mut entry = Entry { key, index };
         while node > 1 {
-            winner = winner.min(nodes[node ^ 1]);
-            node /= 2;
-            if winner == nodes[node] {
+            let pair = &mut self.pairs[node / 2];
+            if pair[node % 2] == entry {
                 return;
             }
-            nodes[node] = winner;
+            pair[node % 2] = entry;
+            entry = winner_of(pair);
+            node /= 2;
         }
+        self.pairs[0][1] = entry;
     }
 
     /// The key of `index`.
     #[inline]
     pub fn key(&self, index: u32) -> u64 {
-        self.nodes[self.leaves() + index as usize].key()
+        let leaf = self.leaves() + index as usize;
+        self.pairs[leaf / 2][leaf % 2].key
     }
 
     /// The least key and whose it is.
     #[inline]
     pub fn winner(&self) -> (u64, u32) {
-        (self.nodes[1].key(), self.nodes[1].index())
+        let Entry { key, index } = self.pairs[0][1];
+        (key, index)
     }
 }
 

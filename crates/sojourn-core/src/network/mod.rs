@@ -242,6 +242,11 @@ impl Simulation {
         self.connections.get(slot).map(|connection| connection.ends[end as usize].window())
     }
 
+    /// Packets with payload, and datagrams, that have been delivered.
+    pub fn forwarded_packets(&self) -> u64 {
+        self.ledger.data_packets()
+    }
+
     /// Handles up to `events` wake-ups; says whether the run goes on.
     pub fn advance(&mut self, events: u64) -> bool {
         for _ in 0..events {
@@ -683,7 +688,7 @@ impl Simulation {
             }
             queues.extend(subscriber.watched_queues());
         }
-        queues.extend(self.cmts.iter().map(Cmts::queue));
+        queues.extend(self.cmts.iter().flat_map(Cmts::queues));
         queues
     }
 

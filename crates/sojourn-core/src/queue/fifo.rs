@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::update_clock::UpdateClock;
 use super::{Discipline, Entry, Exit, Scheduler, SchedulerParameters, Setting};
 use crate::aqm::{Aqm, Arrival, Backlog, Departure, Law, LawParameters, Outlet};
 use crate::metrics::Gauges;
@@ -19,7 +20,9 @@ pub struct Parameters {}
 
 impl SchedulerParameters for Parameters {
     fn start(&self, setting: &Setting) -> Scheduler {
-        Fifo { packets: VecDeque::new(), bytes: 0, law: setting.law.start() }.into()
+        let law = setting.law.start();
+        let clock = UpdateClock::new(law.update_interval());
+        Fifo { packets: VecDeque::new(), bytes: 0, law, clock }.into()
     }
 }
 
@@ -28,11 +31,13 @@ pub struct Fifo {
     packets: VecDeque<Packet>,
     bytes: u64,
     law: Law,
+    clock: UpdateClock,
 }
 
 impl Discipline for Fifo {
     #[inline]
     fn enqueue(&mut self, mut packet: Packet, entry: &mut Entry) {
+        self.clock.wake(entry.now);
         let backlog = self.backlog();
         let size = u64::from(packet.size);
         if !entry.limit.admits(backlog, size) {
@@ -85,11 +90,13 @@ impl Discipline for Fifo {
 
     #[inline]
     fn next_update(&self) -> Time {
-        self.law.next_update()
+        self.clock.next()
     }
 
     fn update(&mut self, now: Time, outlet: &Outlet) {
-        self.law.update(now, self.backlog(), outlet);
+        let backlog = self.backlog();
+        let changed = self.law.update(backlog, outlet);
+        self.clock.ticked(now, changed || backlog.packets > 0);
     }
 
     fn gauges(&self, out: &mut Gauges) {

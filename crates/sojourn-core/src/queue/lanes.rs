@@ -3,6 +3,7 @@
 
 use super::bins::{Bins, Measure};
 use super::rounds::Rounds;
+use super::update_clock::UpdateClock;
 use super::{Entry, Exit, Setting};
 use crate::aqm::{Aqm, Arrival, Backlog, Departure, Law, LawParameters, LawSpec, Outlet};
 use crate::metrics::Gauges;
@@ -24,6 +25,9 @@ pub enum Head {
 pub struct Lanes {
     bins: Bins,
     laws: Vec<Law>,
+    /// Of each law: no packet has come since an update that changed nothing with nothing waiting.
+    at_rest: Vec<bool>,
+    clock: UpdateClock,
     law: LawSpec,
     /// One law judges all bins, by what waits in all of them.
     shared: bool,
@@ -32,14 +36,25 @@ pub struct Lanes {
 impl Lanes {
     /// `count` empty bins with a law each; the longest is told by `measure`.
     pub fn new(count: usize, measure: Measure, setting: &Setting) -> Self {
-        let laws = (0..count).map(|_| setting.law.start()).collect();
-        Self { bins: Bins::new(count, measure), laws, law: setting.law.clone(), shared: false }
+        Self::with(Bins::new(count, measure), count, false, setting)
     }
 
     /// `count` empty bins under one law.
     pub fn under_one_law(count: usize, setting: &Setting) -> Self {
-        let bins = Bins::new(count, Measure::Bytes);
-        Self { bins, laws: vec![setting.law.start()], law: setting.law.clone(), shared: true }
+        Self::with(Bins::new(count, Measure::Bytes), 1, true, setting)
+    }
+
+    fn with(bins: Bins, laws: usize, shared: bool, setting: &Setting) -> Self {
+        let laws: Vec<Law> = (0..laws).map(|_| setting.law.start()).collect();
+        let clock = UpdateClock::new(laws[0].update_interval());
+        Self {
+            bins,
+            at_rest: vec![false; laws.len()],
+            clock,
+            laws,
+            law: setting.law.clone(),
+            shared,
+        }
     }
 
     /// Makes it at least `count` bins.
@@ -47,6 +62,7 @@ impl Lanes {
         self.bins.grow(count);
         while self.laws.len() < count && !self.shared {
             self.laws.push(self.law.start());
+            self.at_rest.push(false);
         }
     }
 
@@ -94,6 +110,8 @@ impl Lanes {
     #[inline]
     pub fn push(&mut self, bin: usize, mut packet: Packet, entry: &mut Entry) -> bool {
         let (now, size, share) = (entry.now, u64::from(packet.size), self.share(bin));
+        self.clock.wake(now);
+        self.at_rest[if self.shared { 0 } else { bin }] = false;
         let (law, backlog) = self.law_of(bin);
         let arrival = Arrival { now, size, backlog, share };
         let verdict = law.on_arrival(&arrival, entry.outlet, entry.rng);
@@ -186,15 +204,20 @@ impl Lanes {
     /// When `update` wants to be called next. All laws tick together: one that was made later joins
     /// in with its first update.
     pub fn next_update(&self) -> Time {
-        self.laws[0].next_update()
+        self.clock.next()
     }
 
     /// The periodic part of the laws.
     pub fn update(&mut self, now: Time, outlet: &Outlet) {
         for bin in 0..self.laws.len() {
+            if self.at_rest[bin] {
+                continue;
+            }
             let (law, backlog) = self.law_of(bin);
-            law.update(now, backlog, outlet);
+            let changed = law.update(backlog, outlet);
+            self.at_rest[bin] = !changed && backlog.packets == 0;
         }
+        self.clock.ticked(now, self.at_rest.contains(&false));
     }
 
     /// The bin of a flow, where bins are hashed.

@@ -14,6 +14,7 @@ mod lanes;
 mod plugs;
 mod rounds;
 pub mod sfq;
+mod update_clock;
 mod watch;
 pub mod weights;
 

@@ -83,9 +83,12 @@ impl Scenario {
         self.groups().map(|group| usize::from(group.count)).sum()
     }
 
-    /// Of each home, the weights of its downstream service flows on a shared channel.
-    pub fn downstream_weights(&self) -> Vec<Vec<f64>> {
-        let of_group = |group: Group| vec![group.downstream.weights(); usize::from(group.count)];
+    /// Of each home, what its downstream service flows are told apart by on a shared channel.
+    pub fn of_downstream_flows<T: Clone>(
+        &self,
+        what: impl Fn(&Downstream) -> Vec<T>,
+    ) -> Vec<Vec<T>> {
+        let of_group = |group: Group| vec![what(group.downstream); usize::from(group.count)];
         self.groups().flat_map(of_group).collect()
     }
 
@@ -240,6 +243,12 @@ impl Downstream {
     pub fn weights(&self) -> Vec<f64> {
         let further = self.flows.values().map(|flow| flow.weight.unwrap_or(self.weight));
         [self.weight].into_iter().chain(further).collect()
+    }
+
+    /// The traffic priorities of all service flows, that of the primary one first.
+    pub fn priorities(&self) -> Vec<u8> {
+        let further = self.flows.values().map(|flow| flow.priority);
+        [Terms::default().priority].into_iter().chain(further).collect()
     }
 }
 

@@ -34,7 +34,7 @@ pub(super) fn results(
         version: crate::VERSION,
         duration_s: run.scenario.duration_s,
         events: run.events,
-        forwarded_packets: run.ledger.data_packets(),
+        forwarded_packets: run.forwarded_packets(),
         fingerprint: run.fingerprint,
         warnings: warnings(run, &done),
         flows: Vec::new(),

@@ -1,5 +1,7 @@
 //! The rows of the `service_flows` table, and what to know of service flows before trusting results.
 
+use indexmap::IndexMap;
+
 use super::super::Simulation;
 use crate::docsis::{MacCounters, Upstream};
 use crate::metrics::results::ServiceFlowRow;
@@ -97,23 +99,32 @@ pub fn warnings(run: &Simulation) -> Vec<String> {
     let mut warnings: Vec<_> = channel_warning(run).into_iter().collect();
     for (first, group) in groups(run) {
         warnings.extend(run.homes[first].subscriber.upstream.iter().flat_map(Upstream::warnings));
-        let alone = "each service flow has a channel to itself";
-        let down = run.cmts.as_ref().map_or(alone, |_| "the channel's queue knows weights alone");
-        let up = Some((&group.upstream.flows, alone))
-            .filter(|_| group.upstream.modem != ModemSpec::SharedChannel);
-        for (flows, reason) in up.into_iter().chain([(&group.downstream.flows, down)]) {
-            let asks = |flow: &ServiceFlow| flow.minimum_mbps > 0.0 || flow.priority > 0;
-            let asking = flows.iter().filter(|(_, flow)| asks(flow));
-            warnings.extend(asking.map(|(name, _)| {
-                format!(
-                    "service flow {name} of {}: minimum_mbps and priority do nothing here, as \
-                     {reason}",
-                    group.name
-                )
-            }));
-        }
+        let shares = group.upstream.modem == ModemSpec::SharedChannel;
+        warnings.extend(idle_terms("upstream", &group.upstream.flows, shares, shares));
+        let is_shared = run.cmts.is_some();
+        warnings.extend(idle_terms("downstream", &group.downstream.flows, false, is_shared));
     }
     warnings.extend(idle_weights(run));
+    warnings
+}
+
+/// Minimum reserved rates and priorities of flows that the channel of their direction does not know.
+fn idle_terms(
+    way: &str,
+    flows: &IndexMap<String, ServiceFlow>,
+    knows_minimum: bool,
+    knows_priority: bool,
+) -> Vec<String> {
+    let mut warnings = Vec::new();
+    for (name, flow) in flows {
+        let minimum = flow.minimum_mbps > 0.0 && !knows_minimum;
+        let priority = flow.priority > 0 && !knows_priority;
+        for (key, is_idle) in [("minimum_mbps", minimum), ("priority", priority)] {
+            if is_idle {
+                warnings.push(format!("{way}.flows.{name}.{key} does nothing on this channel"));
+            }
+        }
+    }
     warnings
 }
 

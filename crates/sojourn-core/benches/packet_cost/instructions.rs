@@ -1,0 +1,82 @@
+//! Instructions per forwarded data packet, counted by callgrind: the same whatever else the machine
+//! does, so that a step back shows at once.
+//!
+//! They differ a little between compilers; `--record` them anew with one.
+
+use std::collections::BTreeMap;
+use std::process::{Command, ExitCode};
+
+use crate::cases::Case;
+
+/// How much more than recorded a packet may cost, in percent.
+const BOUND_PERCENT: f64 = 5.0;
+
+/// Instructions per data packet of the case of this number, where valgrind is installed.
+pub fn per_packet(number: usize) -> Option<f64> {
+    let output = Command::new("valgrind")
+        .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
+        .arg("--toggle-collect=*counted_part*")
+        .arg(std::env::current_exe().ok()?)
+        .args(["--counted", &number.to_string()])
+        .output()
+        .ok()?;
+    let packets: f64 = String::from_utf8(output.stdout).ok()?.trim().parse().ok()?;
+    let told = String::from_utf8(output.stderr).ok()?;
+    let count = told.lines().find_map(|line| line.split("Collected :").nth(1))?;
+    Some(count.trim().parse::<f64>().ok()? / packets)
+}
+
+fn counts(cases: &[(usize, &Case)]) -> Option<BTreeMap<String, f64>> {
+    let count = |&(number, case): &(usize, &Case)| {
+        let instructions = per_packet(number)?.round();
+        println!("{:<11} {:<15} {instructions:>7}", case.name, case.scheme);
+        Some((case.full_name(), instructions))
+    };
+    cases.iter().map(count).collect()
+}
+
+/// Writes the counts to a file.
+pub fn record(cases: &[(usize, &Case)], file: &str) -> ExitCode {
+    let Some(counts) = counts(cases) else {
+        eprintln!("instructions are counted by valgrind, which is not installed");
+        return ExitCode::FAILURE;
+    };
+    let text = serde_json::to_string_pretty(&counts).expect("it is plain data") + "\n";
+    match std::fs::write(file, text) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => fail(&format!("{file}: {error}")),
+    }
+}
+
+/// Fails where a count exceeds the recorded one by more than the bound.
+pub fn check(cases: &[(usize, &Case)], file: &str) -> ExitCode {
+    let text = match std::fs::read_to_string(file) {
+        Ok(text) => text,
+        Err(error) => return fail(&format!("{file}: {error}")),
+    };
+    let recorded: BTreeMap<String, f64> = match serde_json::from_str(&text) {
+        Ok(recorded) => recorded,
+        Err(error) => return fail(&format!("{file}: {error}")),
+    };
+    let Some(counts) = counts(cases) else {
+        println!("instructions are not checked: valgrind is not installed");
+        return ExitCode::SUCCESS;
+    };
+    let mut failed = 0;
+    for (case, count) in &counts {
+        let Some(was) = recorded.get(case) else {
+            return fail(&format!("{file} has no {case}: --record it"));
+        };
+        if *count > was * (1.0 + BOUND_PERCENT / 100.0) {
+            println!("{case}: {count} instructions a packet, {was} recorded");
+            failed += 1;
+        }
+    }
+    println!("{} passed, {failed} failed", counts.len() - failed);
+    if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+fn fail(message: &str) -> ExitCode {
+    eprintln!("{message}");
+    ExitCode::FAILURE
+}
