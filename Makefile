@@ -2,9 +2,10 @@
 
 VENV := .venv
 BIN := $(VENV)/bin
+INSTRUCTIONS := $(CURDIR)/crates/sojourn-core/benches/packet_cost/instructions.json
 RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
-.PHONY: help run test lint bench bench-peers figures
+.PHONY: help run test lint bench bench-peers record figures
 .DEFAULT_GOAL := help
 
 help: ## List the targets
@@ -15,6 +16,7 @@ run: $(VENV)/installed ## Build sojourn and run the home scenario into out/home
 
 test: $(VENV)/installed ## Run all tests
 	cargo test --workspace --locked
+	cargo bench -p sojourn-core --locked --bench packet_cost -- --check $(INSTRUCTIONS)
 	$(BIN)/pytest
 
 lint: $(VENV)/packages ## Check formatting, lints and types
@@ -27,6 +29,9 @@ lint: $(VENV)/packages ## Check formatting, lints and types
 bench: ## Measure the simulator's speed into bench.json
 	cargo bench -p sojourn-core --locked --bench packet_cost -- --out $(CURDIR)/bench.json
 	cargo bench -p sojourn-core --locked --bench queue_cost
+
+record: ## Record what a packet costs in instructions, after a change that is worth it
+	cargo bench -p sojourn-core --locked --bench packet_cost -- --record $(INSTRUCTIONS)
 
 bench-peers: ## Compare it with ns-2 and ns-3, where they are installed
 	@program=$$(cargo bench -p sojourn-core --locked --bench packet_cost --no-run 2>&1 | sed -n 's/.*Executable.*(\(.*\))/\1/p') && \

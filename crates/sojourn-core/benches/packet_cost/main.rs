@@ -7,8 +7,8 @@
 //! machine does only adds, and the slowest beside it, to show how much that was. Instructions are
 //! counted by callgrind, where valgrind is installed, over the second twentieth of the run.
 //!
-//! `--out FILE` writes the figures as JSON. `--check FILE` counts instructions alone and fails where
-//! one has grown beyond its bound over those in the file; `--record FILE` writes them. `--only TEXT`
+//! `--out FILE` writes the figures as JSON. `--check FILE` counts the instructions of some cases and fails
+//! where one has grown beyond its bound over those in the file; `--record FILE` writes them. `--only TEXT`
 //! takes the cases in whose name and scheme the text occurs.
 
 mod cases;
@@ -72,18 +72,16 @@ fn main() -> ExitCode {
     } else if arguments.idle {
         let (bytes, us) = measure::idle(&cases::idle(IDLE_HOMES), IDLE_HOMES).unwrap_or_default();
         println!("{}", json!([bytes, us]));
+    } else if let Some(file) = &arguments.check {
+        return instructions::check(&cases, file);
+    } else if let Some(file) = &arguments.record {
+        return instructions::record(&cases, file);
     } else {
         let chosen: Vec<(usize, &Case)> = cases
             .iter()
             .enumerate()
             .filter(|(_, case)| case.full_name().contains(&arguments.only))
             .collect();
-        if let Some(file) = &arguments.check {
-            return instructions::check(&chosen, file);
-        }
-        if let Some(file) = &arguments.record {
-            return instructions::record(&chosen, file);
-        }
         table(&chosen, arguments.out.as_deref());
     }
     ExitCode::SUCCESS
