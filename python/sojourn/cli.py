@@ -13,6 +13,7 @@ from typing import Annotated
 import typer
 
 from . import config_cli
+from .lab_cli import lab
 from .study_cli import studies, sweep
 
 # Modules of this package are imported where they are used, so that help is shown at once.
@@ -119,6 +120,7 @@ def schema() -> None:
 app.add_typer(studies, name="study")
 app.add_typer(config_cli.config, name="config")
 app.command()(sweep)
+app.command()(lab)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
