@@ -19,6 +19,20 @@ from .toml_text import toml_document, toml_value
 Scenario = str | os.PathLike[str] | Mapping[str, Any]
 Settings = Iterable[str] | Mapping[str, Any]
 
+TABLES = (
+    "flows",
+    "qualities",
+    "connections",
+    "service_flows",
+    "channels",
+    "queues",
+    "pages",
+    "latencies",
+    "series",
+    "packets",
+)
+"""The tables of a result."""
+
 
 class Outcome(ABC):
     """What comes back: a `Result`, or a `Comparison` of several."""
@@ -81,15 +95,27 @@ class Result(Outcome):
         settings: dict[str, Any] = json.loads(self._variant.to_json())
         return settings
 
+    def keeps(self, table: str) -> bool:
+        """Is there such a table? What was read from a store has those alone that were kept."""
+        return hasattr(self._native, table)
+
+    def table(self, name: str) -> pa.Table:
+        """A table by its name."""
+        return pa.table(getattr(self._native, name))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        tables = {name: getattr(self, name) for name in TABLES if self.keeps(name)}
+        return _Restored, (self.name, self.scenario, self.settings, self.meta, tables)
+
     @cached_property
     def flows(self) -> pa.Table:
         """One row per traffic entry and direction: counts, loss, rates, latency, scores."""
-        return pa.table(self._native.flows)
+        return self.table("flows")
 
     @cached_property
     def qualities(self) -> pa.Table:
         """One row per quality and direction: counts, loss and scores of all entries judged so."""
-        return pa.table(self._native.qualities)
+        return self.table("qualities")
 
     @cached_property
     def connections(self) -> pa.Table:
@@ -97,42 +123,42 @@ class Result(Outcome):
 
         The first of each traffic entry alone, as many as the scenario's `metrics.connections`.
         """
-        return pa.table(self._native.connections)
+        return self.table("connections")
 
     @cached_property
     def service_flows(self) -> pa.Table:
         """One row per group of homes, service flow and direction: counters of the modems' MIB."""
-        return pa.table(self._native.service_flows)
+        return self.table("service_flows")
 
     @cached_property
     def channels(self) -> pa.Table:
         """One row for the upstream channel that modems share, if any do: how it was used."""
-        return pa.table(self._native.channels)
+        return self.table("channels")
 
     @cached_property
     def queues(self) -> pa.Table:
         """One row per queue of the first home of each group: sojourn times in ms."""
-        return pa.table(self._native.queues)
+        return self.table("queues")
 
     @cached_property
     def pages(self) -> pa.Table:
         """One row per web page loaded: start and load time in s, and its place among the others."""
-        return pa.table(self._native.pages)
+        return self.table("pages")
 
     @cached_property
     def latencies(self) -> pa.Table:
         """Distribution of one-way latency: packets by upper edge of the cell in ms."""
-        return pa.table(self._native.latencies)
+        return self.table("latencies")
 
     @cached_property
     def series(self) -> pa.Table:
         """Values over time; `time_s` is the end of the interval that a value is of."""
-        return pa.table(self._native.series)
+        return self.table("series")
 
     @cached_property
     def packets(self) -> pa.Table:
         """The fate of every packet; empty unless the scenario sets `metrics.packet_trace`."""
-        return pa.table(self._native.packets)
+        return self.table("packets")
 
     def fairness(
         self,
@@ -165,6 +191,53 @@ class Result(Outcome):
             demands_mbps=demands_mbps or {},
             capacity_mbps=capacity_mbps,
         )
+
+
+class RestingResult(Result):
+    """The result of a run that was made some time ago."""
+
+    def __init__(self, name: str) -> None:
+        """The result of the variant `name`, empty where there is none."""
+        self._name = name
+
+    @property
+    def name(self) -> str:
+        """Name in the scenario's compare table, empty where there is none."""
+        return self._name
+
+
+class _Restored(RestingResult):
+    """A result that was pickled."""
+
+    def __init__(
+        self,
+        name: str,
+        scenario: str,
+        settings: dict[str, Any],
+        meta: dict[str, Any],
+        tables: dict[str, pa.Table],
+    ) -> None:
+        super().__init__(name)
+        self._scenario, self._settings, self._meta = scenario, settings, meta
+        self._tables = tables
+
+    @property
+    def scenario(self) -> str:
+        return self._scenario
+
+    @cached_property
+    def settings(self) -> dict[str, Any]:
+        return self._settings
+
+    @cached_property
+    def meta(self) -> dict[str, Any]:
+        return self._meta
+
+    def keeps(self, table: str) -> bool:
+        return table in self._tables
+
+    def table(self, name: str) -> pa.Table:
+        return self._tables[name]
 
 
 class Comparison(Outcome, Mapping[str, Result]):

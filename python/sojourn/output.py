@@ -13,7 +13,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from .api import Result
+from .api import TABLES, Result
 from .report import latency_cdf_svg, report_html
 from .summary import summary_json
 
@@ -23,17 +23,6 @@ MARKER = "summary.json"
 _REPORT = "report.html"
 _FIGURE = "latency-cdf.svg"
 _FORMAT = "sojourn-output-2"
-_TABLES = (
-    "flows",
-    "qualities",
-    "connections",
-    "service_flows",
-    "channels",
-    "queues",
-    "pages",
-    "latencies",
-    "series",
-)
 
 
 def save(runs: Mapping[str, Result], directory: Path) -> None:
@@ -148,10 +137,9 @@ def _write_all(runs: Mapping[str, Result], directory: Path) -> None:
 
 def _write_run(result: Result, directory: Path) -> None:
     directory.mkdir()
-    for name in _TABLES:
-        _write_table(getattr(result, name), directory / f"{name}.parquet")
-    if result.settings["metrics"]["packet_trace"]:
-        _write_table(result.packets, directory / "packets.parquet")
+    for name in TABLES:
+        if name != "packets" or result.settings["metrics"]["packet_trace"]:
+            _write_table(getattr(result, name), directory / f"{name}.parquet")
     _write_json(directory / "meta.json", result.meta)
     (directory / "scenario.toml").write_text(result.scenario, encoding="utf-8")
 

@@ -10,8 +10,9 @@ from itertools import groupby
 from jinja2 import Environment, StrictUndefined
 
 from .._sojourn import version
+from ..seeds import Value
 from ..summary import Grid
-from .running import Outcome, Value
+from .running import Outcome
 from .score import Compared, Score, compared, scores, worst
 from .study import Cells, Row, Verdict
 
