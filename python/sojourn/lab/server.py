@@ -24,10 +24,12 @@ from ..report import report_html
 from ..report.curves import PALETTE
 from .answer import answer
 from .bench import Bench, Busy, Gone, TooLong
-from .catalog import catalog
+from .catalog import Json, catalog
+from .checked import WishError
 from .guard import HOSTS, Guard
 from .modem import service_of
-from .wish import Wish, WishError
+from .picture import METRICS, Glance, picture
+from .wish import Wish
 
 MOST_BYTES = 256 * 1024
 """Size of a request's body."""
@@ -68,6 +70,7 @@ def application(bench: Bench | None = None) -> Starlette:
         routes=[
             Route("/api/choices", _choices),
             Route("/api/run", _answering(_run), methods=["POST"]),
+            Route("/api/picture", _answering(_picture), methods=["POST"]),
             Route("/api/report", _answering(_report), methods=["POST"]),
             Route("/api/scenario", _answering(_scenario), methods=["POST"]),
             Route("/api/modem", _answering(_modem), methods=["POST"]),
@@ -91,20 +94,26 @@ def _choices_json() -> str:
 
 
 async def _run(request: Request) -> Response:
-    wish = await _wish(request)
+    wish = Wish.read(await _sent(request))
     runs = await _runs(request, wish)
     return JSONResponse(await run_in_threadpool(answer, wish, runs))
 
 
+async def _picture(request: Request) -> Response:
+    glance = Glance.read(await _sent(request))
+    runs = await _runs(request, glance.wish, METRICS)
+    return JSONResponse(await run_in_threadpool(picture, glance, runs))
+
+
 async def _report(request: Request) -> Response:
-    runs = await _runs(request, await _wish(request))
+    runs = await _runs(request, Wish.read(await _sent(request)))
     return HTMLResponse(await run_in_threadpool(report_html, runs))
 
 
 async def _scenario(request: Request) -> Response:
-    wish = await _wish(request)
-    load(wish.toml())
-    return PlainTextResponse(wish.toml())
+    text = Wish.read(await _sent(request)).toml()
+    load(text)
+    return PlainTextResponse(text)
 
 
 async def _modem(request: Request) -> Response:
@@ -113,17 +122,16 @@ async def _modem(request: Request) -> Response:
     return JSONResponse(service_of(content, name))
 
 
-async def _wish(request: Request) -> Wish:
+async def _sent(request: Request) -> object:
     body = await _body(request)
     try:
-        sent = json.loads(body)
+        return json.loads(body)
     except (ValueError, RecursionError):
         raise WishError("wish", "something else", "JSON") from None
-    return Wish.read(sent)
 
 
-async def _runs(request: Request, wish: Wish) -> Runs:
-    variants = load(wish.toml())
+async def _runs(request: Request, wish: Wish, metrics: Json | None = None) -> Runs:
+    variants = load(wish.toml(metrics))
 
     async def gone() -> None:
         while not await request.is_disconnected():
