@@ -30,6 +30,7 @@ TABLES = (
     "latencies",
     "series",
     "packets",
+    "modem_events",
 )
 """The tables of a result."""
 
@@ -157,8 +158,28 @@ class Result(Outcome):
 
     @cached_property
     def packets(self) -> pa.Table:
+<<<<<<< HEAD
         """The fate of every packet; empty unless the scenario sets `metrics.packet_trace`."""
         return self.table("packets")
+=======
+        """Headers, times and fate of every packet; empty without `metrics.packet_trace`."""
+        return pa.table(self._native.packets)
+>>>>>>> trace
+
+    @cached_property
+    def modem_events(self) -> pa.Table:
+        """What happens at the first home's modem; empty without `metrics.modem_trace`.
+
+        One row per event of its primary upstream service flow, in the order of time. `event` is
+        arrive, drop (with a `reason`), mark, dequeue and sent of a packet, whose number among all of
+        the run is in `packet`; hold and release of one that waits for tokens before the transmit
+        queue of a two-queue modem; request, withhold (what the token buckets kept from being asked
+        for or granted), map (a MAP takes effect; `bytes` of it are granted), grant (the modem may
+        send from now on), piece and piece_end (of the packet that was taken last) and unused.
+        `tokens_bytes` is the level of the sustained rate's bucket; `backlog_bytes` what waits after
+        the event, without a packet that is being sent.
+        """
+        return pa.table(self._native.modem_events)
 
     def fairness(
         self,
@@ -316,6 +337,11 @@ class Comparison(Outcome, Mapping[str, Result]):
     def packets(self) -> pa.Table:
         """As `Result.packets`, of all variants."""
         return self._joined(lambda result: result.packets)
+
+    @cached_property
+    def modem_events(self) -> pa.Table:
+        """As `Result.modem_events`, of all variants."""
+        return self._joined(lambda result: result.modem_events)
 
     def _joined(self, table_of: Callable[[Result], pa.Table]) -> pa.Table:
         tables = [_in_variant(name, table_of(result)) for name, result in self.items()]

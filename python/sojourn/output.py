@@ -23,6 +23,7 @@ MARKER = "summary.json"
 _REPORT = "report.html"
 _FIGURE = "latency-cdf.svg"
 _FORMAT = "sojourn-output-2"
+_TRACES = {"packets": "packet_trace", "modem_events": "modem_trace"}
 
 
 def save(runs: Mapping[str, Result], directory: Path) -> None:
@@ -138,7 +139,7 @@ def _write_all(runs: Mapping[str, Result], directory: Path) -> None:
 def _write_run(result: Result, directory: Path) -> None:
     directory.mkdir()
     for name in TABLES:
-        if name != "packets" or result.settings["metrics"]["packet_trace"]:
+        if name not in _TRACES or result.settings["metrics"][_TRACES[name]]:
             _write_table(getattr(result, name), directory / f"{name}.parquet")
     _write_json(directory / "meta.json", result.meta)
     (directory / "scenario.toml").write_text(result.scenario, encoding="utf-8")

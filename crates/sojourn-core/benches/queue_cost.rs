@@ -61,6 +61,7 @@ fn packet(flow: u32) -> Packet {
         size: 1500,
         direction: Direction::Up,
         ecn: Ecn::NotEct,
+        number: [0; 3],
     }
 }
 
@@ -71,7 +72,7 @@ fn run(keys: &str, flows: u32, is_full: bool) -> f64 {
     // With room to spare the queue is half full: laws that sleep below a third are awake.
     let limit = u64::from(WAITING) * 1500 * if is_full { 1 } else { 2 };
     let mut queue = Queue::new(&spec, limit, Dialect::Rfc, "upstream", 1);
-    let mut ledger = Ledger::new(1, false);
+    let mut ledger = Ledger::new(1);
     let outlet = Outlet { tokens: 0.0, sustained: rate, peak: rate, buffer_bytes: limit };
     let mut now = Time::ZERO;
     for n in 0..WAITING {

@@ -81,7 +81,7 @@ pub struct SackBlock {
 pub const SACK_BLOCKS: usize = 3;
 
 /// The transport header. A datagram uses `seq` alone, to count.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Segment {
     /// Sequence number of the first payload byte; SYN and FIN take one number each.
     pub seq: u64,
@@ -118,6 +118,18 @@ pub enum Ecn {
     Ect1 = 0b01,
     /// Marked: it has met congestion.
     Ce = 0b11,
+}
+
+impl Ecn {
+    /// As it stands in results.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::NotEct => "not_ect",
+            Self::Ect0 => "ect0",
+            Self::Ect1 => "ect1",
+            Self::Ce => "ce",
+        }
+    }
 }
 
 /// The `flow` of packets that belong to no connection.
@@ -157,6 +169,9 @@ pub struct Packet {
     pub direction: Direction,
     /// Whether it may be marked rather than dropped, and whether it was.
     pub ecn: Ecn,
+    /// Its number among the packets sent in the run, modulo 2^24, where a trace is kept: by it the
+    /// trace knows it again. Three bytes are what is free in a packet.
+    pub number: [u8; 3],
 }
 
 impl Packet {

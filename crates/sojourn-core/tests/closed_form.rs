@@ -76,7 +76,7 @@ fn a_packet_alone_takes_one_request_and_one_grant() {
         ))
         .unwrap();
         let mut modem = Modem::new(&spec, &Place::lone(Dialect::Rfc, 1));
-        let mut ledger = Ledger::new(1, false);
+        let mut ledger = Ledger::new(1);
         assert_eq!(modem.next_wake(), Time::NEVER);
         modem.accept(Time::from_us(500), packet(Time::from_us(500)), &mut ledger);
         let mut sent = 0;
@@ -239,6 +239,7 @@ fn packet(now: Time) -> Packet {
         size: 1500,
         direction: Direction::Down,
         ecn: Ecn::NotEct,
+        number: [0; 3],
     }
 }
 
@@ -261,7 +262,7 @@ fn poisson_into_downstream(rho: f64, packets: usize) -> Waits {
     .unwrap();
     let service = Time::from_us(2400);
     let mut downstream = ShapedLink::downstream(&spec, &Place::lone(Dialect::Rfc, 1));
-    let mut ledger = Ledger::new(1, false);
+    let mut ledger = Ledger::new(1);
     let mut rng = Rng::named(1, &format!("arrivals at {rho}"));
     let mut waits = Waits { waits_ms: Vec::new(), packet_ms: 0.0, end_ms: 0.0 };
     let (mut now, mut arrival, mut left) = (Time::ZERO, Time::ZERO, packets);

@@ -89,11 +89,11 @@ fn trace(text: &str) -> Vec<Line> {
     }
     let mut packets = simulation.finish().packets;
     packets.retain(|packet| packet.direction == Direction::Up && packet.size > 100);
-    packets.sort_by_key(|packet| (packet.sent, packet.flow, packet.seq));
+    packets.sort_by_key(|packet| (packet.sent, packet.flow, packet.segment.seq));
     let mut top = vec![0; windows.len()];
     let us = |time: Time| time.secs_f64() * 1e6;
     for packet in &packets {
-        let number = (packet.seq - 1) / MSS + 1;
+        let number = (packet.segment.seq - 1) / MSS + 1;
         let line = |kind, at| Line { us: us(at), kind, flow: packet.flow, value: number as f64 };
         let top = &mut top[packet.flow as usize];
         if number <= *top {
@@ -184,14 +184,14 @@ fn a_file_of_full_tcp_is_sent_as_in_ns2() {
     );
     let mut packets = Simulation::run(&scenario(&text)).packets;
     packets.retain(|packet| packet.direction == Direction::Up);
-    packets.sort_by_key(|packet| (packet.sent, packet.seq, packet.size));
+    packets.sort_by_key(|packet| (packet.sent, packet.segment.seq, packet.size));
     let reference = include_str!("ns2/file-full.txt");
     for (line, packet) in reference.lines().zip(&packets) {
         let words: Vec<f64> = line.split(' ').map(|word| word.parse().expect("a number")).collect();
         let us = packet.sent.secs_f64() * 1e6;
-        println!("{line}, here {us:.0} {} {}", packet.size, packet.seq);
+        println!("{line}, here {us:.0} {} {}", packet.size, packet.segment.seq);
         assert!((us - words[0]).abs() < 1.0);
-        assert_eq!([f64::from(packet.size), packet.seq as f64], words[1..]);
+        assert_eq!([f64::from(packet.size), packet.segment.seq as f64], words[1..]);
     }
     assert!(packets.len() >= reference.lines().count());
 }

@@ -3,11 +3,13 @@
 use arrow_array::types::{Float32Type, Float64Type, UInt16Type, UInt32Type, UInt64Type};
 use pyo3::prelude::*;
 use serde_json::json;
+use sojourn_core::metrics::modem_trace::{ModemEvent, ModemEventKind};
 use sojourn_core::metrics::results::{
     ChannelRow, ConnectionRow, FlowRow, LatencyCells, PacketRecord, PageRow, QualityRow, QueueRow,
     Results, SeriesRow, ServiceFlowRow,
 };
-use sojourn_core::packet::DATAGRAM;
+use sojourn_core::packet::{DATAGRAM, SackBlock, Segment};
+use sojourn_core::units::Time;
 
 use crate::table::{ArrowTable, Columns};
 
@@ -36,6 +38,8 @@ pub struct RunResult {
     series: ArrowTable,
     /// The packet trace, empty unless asked for.
     packets: ArrowTable,
+    /// What happened at the modem of the first home, empty unless asked for.
+    modem_events: ArrowTable,
 }
 
 impl RunResult {
@@ -52,7 +56,8 @@ impl RunResult {
             pages: pages(&results.pages),
             latencies: latencies(&results.latencies),
             series: series(&results.series),
-            packets: packets(&results.packets, &results.traffic),
+            packets: packets(&results),
+            modem_events: modem_events(&results.modem_events, &results.traffic),
         }
     }
 }
@@ -250,15 +255,82 @@ fn series(all: &[SeriesRow]) -> ArrowTable {
         .table()
 }
 
-fn packets(rows: &[PacketRecord], traffic: &[String]) -> ArrowTable {
-    Columns::of(rows)
+fn packets(results: &Results) -> ArrowTable {
+    let Results { traffic, servers, timestamps, .. } = results;
+    let has_timestamps =
+        |r: &PacketRecord| r.flow != DATAGRAM && timestamps[usize::from(r.traffic)];
+    Columns::of(&results.packets)
+        .number::<UInt64Type>("packet", |r| r.number)
         .word("traffic", |r| &traffic[usize::from(r.traffic)])
         .word("direction", |r| r.direction.name())
+        .number::<UInt16Type>("home", |r| r.home + 1)
+        .word("server", |r| &servers[usize::from(r.server)])
         .maybe::<UInt32Type>("flow", |r| Some(r.flow).filter(|flow| *flow != DATAGRAM))
-        .number::<UInt64Type>("seq", |r| r.seq)
+        .maybe::<UInt32Type>("connection", |r| r.connection)
+        .number::<UInt64Type>("seq", |r| r.segment.seq)
+        .maybe::<UInt64Type>("ack", |r| Some(r.segment.ack).filter(|_| r.segment.is_ack))
+        .maybe_word("flags", flags)
+        .number::<UInt16Type>("payload_bytes", payload_bytes)
         .number::<UInt16Type>("size_bytes", |r| r.size)
+        .maybe::<Float64Type>("echo_s", |r| has_timestamps(r).then(|| r.segment.echo.secs_f64()))
+        .maybe_word("sack", sack)
+        .word("ecn", |r| r.ecn.name())
         .number::<Float64Type>("sent_s", |r| r.sent.secs_f64())
+        .maybe::<Float64Type>("reached_cmts_s", |r| seconds(r.reached_cmts))
+        .maybe::<Float64Type>("passed_s", |r| seconds(r.passed))
         .number::<Float64Type>("ended_s", |r| r.ended.secs_f64())
+        .flag("marked", |r| r.marked)
         .word("fate", |r| r.fate.name())
+        .table()
+}
+
+/// A time, unless it was never.
+fn seconds(time: Time) -> Option<f64> {
+    (time != Time::NEVER).then(|| time.secs_f64())
+}
+
+/// A datagram has no length of its own: UDP's and IPv4's headers are in its size.
+fn payload_bytes(record: &PacketRecord) -> u16 {
+    if record.flow == DATAGRAM { record.size.saturating_sub(28) } else { record.segment.len }
+}
+
+/// The flags of a segment, `None` for a datagram.
+fn flags(record: &PacketRecord) -> Option<String> {
+    let Segment { syn, is_ack, fin, echoes_mark, window_reduced, .. } = record.segment;
+    let all = [
+        (syn, "syn"),
+        (is_ack, "ack"),
+        (fin, "fin"),
+        (echoes_mark, "ece"),
+        (window_reduced, "cwr"),
+    ];
+    let set = all.iter().filter(|(is_set, _)| *is_set).map(|(_, name)| *name);
+    (record.flow != DATAGRAM).then(|| set.collect::<Vec<_>>().join(" "))
+}
+
+/// What is held beyond the acknowledgement, as sequence numbers: `2921-4381 7301-8761`.
+fn sack(record: &PacketRecord) -> Option<String> {
+    let ack = record.segment.ack;
+    let block = |b: &SackBlock| format!("{}-{}", ack + u64::from(b.start), ack + u64::from(b.end));
+    let blocks: Vec<_> = record.segment.sack.iter().filter(|b| b.end > 0).map(block).collect();
+    (!blocks.is_empty()).then(|| blocks.join(" "))
+}
+
+fn modem_events(rows: &[ModemEvent], traffic: &[String]) -> ArrowTable {
+    let reason = |r: &ModemEvent| match r.kind {
+        ModemEventKind::Drop(reason) => Some(reason.name()),
+        _ => None,
+    };
+    Columns::of(rows)
+        .number::<Float64Type>("time_s", |r| r.at.secs_f64())
+        .word("event", |r| r.kind.name())
+        .maybe::<UInt64Type>("packet", |r| r.packet)
+        .maybe_word("traffic", |r| r.traffic.map(|entry| &traffic[usize::from(entry)]))
+        .maybe::<UInt32Type>("connection", |r| r.connection)
+        .number::<UInt64Type>("bytes", |r| r.bytes)
+        .maybe_word("reason", reason)
+        .number::<Float64Type>("tokens_bytes", |r| r.tokens)
+        .number::<UInt64Type>("backlog_packets", |r| r.backlog.packets)
+        .number::<UInt64Type>("backlog_bytes", |r| r.backlog.bytes)
         .table()
 }

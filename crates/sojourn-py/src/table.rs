@@ -5,7 +5,9 @@ use std::sync::Arc;
 use arrow_array::builder::StringDictionaryBuilder;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::types::{ArrowPrimitiveType, Int32Type};
-use arrow_array::{ArrayRef, PrimitiveArray, RecordBatch, RecordBatchIterator, StringArray};
+use arrow_array::{
+    ArrayRef, BooleanArray, PrimitiveArray, RecordBatch, RecordBatchIterator, StringArray,
+};
 use arrow_schema::{Field, Schema};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
@@ -72,6 +74,17 @@ impl<'a, Row> Columns<'a, Row> {
         self.put(name, Arc::new(words.finish()), false)
     }
 
+    /// A text out of a few, kept once each, or null.
+    pub fn maybe_word<Text: AsRef<str>>(
+        self,
+        name: &str,
+        value: impl Fn(&'a Row) -> Option<Text>,
+    ) -> Self {
+        let mut words = StringDictionaryBuilder::<Int32Type>::new();
+        self.rows.iter().for_each(|row| words.append_option(value(row)));
+        self.put(name, Arc::new(words.finish()), true)
+    }
+
     /// A number.
     pub fn number<T: ArrowPrimitiveType>(
         self,
@@ -79,6 +92,12 @@ impl<'a, Row> Columns<'a, Row> {
         value: impl Fn(&'a Row) -> T::Native,
     ) -> Self {
         let array = PrimitiveArray::<T>::from_iter_values(self.rows.iter().map(value));
+        self.put(name, Arc::new(array), false)
+    }
+
+    /// Yes or no.
+    pub fn flag(self, name: &str, value: impl Fn(&'a Row) -> bool) -> Self {
+        let array: BooleanArray = self.rows.iter().map(|row| Some(value(row))).collect();
         self.put(name, Arc::new(array), false)
     }
 

@@ -8,6 +8,7 @@ pub mod downstream;
 pub mod framing;
 pub mod modem;
 pub mod port;
+mod probe;
 mod scheduler;
 pub mod shaped_link;
 pub mod shaper;

@@ -13,11 +13,13 @@
 //! once.
 
 use super::congestion::FreeCapacity;
+use super::probe::Probe;
 use super::shaper::{Shaper, TokenBucket};
 use super::staging::Staging;
 use super::subscriber::Place;
 use crate::aqm::Outlet;
 use crate::engine::rng::Rng;
+use crate::metrics::modem_trace::ModemEventKind as Kind;
 use crate::metrics::{Count, Gauges, Ledger};
 use crate::packet::Packet;
 use crate::queue::{Beyond, Queue, QueueSpec, default_limit_bytes};
@@ -107,6 +109,7 @@ pub struct Modem {
     /// When the burst goes on: the piece being sent ends, or the shaper has tokens.
     burst_next: Time,
     counters: MacCounters,
+    probe: Probe,
 }
 
 impl Modem {
@@ -165,6 +168,7 @@ impl Modem {
             burst_start: Time::NEVER,
             burst_next: Time::NEVER,
             counters: MacCounters::default(),
+            probe: Probe::upstream(place),
         }
     }
 
@@ -181,6 +185,7 @@ impl Modem {
     /// Takes a packet from the home.
     #[inline]
     pub fn accept(&mut self, now: Time, packet: Packet, ledger: &mut Ledger) {
+        self.probe.arrive(ledger, now, self.sustained(), &packet);
         match &mut self.staging {
             Some(staging) => staging.accept(now, packet, ledger),
             None => self.accept_to_send(now, packet, ledger),
@@ -205,6 +210,17 @@ impl Modem {
         }
     }
 
+    /// The bucket of the sustained rate.
+    #[inline]
+    fn sustained(&self) -> &TokenBucket {
+        self.staging.as_ref().map_or(&self.shaper.sustained, Staging::sustained)
+    }
+
+    #[inline]
+    fn note(&self, ledger: &mut Ledger, at: Time, kind: Kind, bytes: u64) {
+        self.probe.note(ledger, at, self.sustained(), kind, bytes);
+    }
+
     /// Moves on what the rate-shaping queue lets pass.
     fn feed(&mut self, now: Time, ledger: &mut Ledger) {
         while let Some(staging) = &mut self.staging {
@@ -227,8 +243,9 @@ impl Modem {
     /// it. At equal times: the end of a piece, the rate-shaping queue, the queue's law, the MAP, the
     /// start of a burst.
     pub fn wake(&mut self, now: Time, ledger: &mut Ledger) -> Option<Packet> {
+        self.probe.set(ledger, now, self.sustained());
         if self.burst_next <= now {
-            let sent = self.end_piece(now);
+            let sent = self.end_piece(now, ledger);
             self.go_on(now, ledger);
             self.feed(now, ledger);
             return sent;
@@ -246,7 +263,7 @@ impl Modem {
             let outlet = self.outlet(now);
             self.queue.update(now, &outlet);
         } else if self.next_map <= now {
-            self.on_map(now);
+            self.on_map(now, ledger);
         } else if self.burst_start <= now {
             self.start_burst(now, ledger);
         }
@@ -275,12 +292,16 @@ impl Modem {
     }
 
     /// A MAP takes effect.
-    fn on_map(&mut self, now: Time) {
-        self.granted += self.grant_of_map(now);
+    fn on_map(&mut self, now: Time, ledger: &mut Ledger) {
+        let grant = self.grant_of_map(now, ledger);
+        self.granted += grant;
         if self.granted == 0 || self.burst_next != Time::NEVER {
             // Nothing to send with: a request of its own. Or a burst that reaches into this
             // interval: on its back.
-            self.request(now);
+            if grant > 0 {
+                self.note(ledger, now, Kind::Grant, grant);
+            }
+            self.request(now, ledger);
         } else {
             self.burst_start = now + self.place_of_burst(self.granted);
         }
@@ -289,7 +310,7 @@ impl Modem {
     }
 
     /// What the MAP at `at` grants of the requests made up to two intervals before.
-    fn grant_of_map(&mut self, at: Time) -> u64 {
+    fn grant_of_map(&mut self, at: Time, ledger: &mut Ledger) -> u64 {
         let greatest = self.capacity.greatest_grant(at, self.rng.uniform()) + self.grant_fraction;
         self.grant_fraction = greatest.fract();
         let grant = self.requests.at_cmts.min(greatest as u64);
@@ -300,18 +321,19 @@ impl Modem {
             self.counters.granted_bytes += grant;
         }
         self.managed_queue().on_map(grant, ungranted);
+        self.note(ledger, at, Kind::Map, grant);
         grant
     }
 
     /// Nothing can change what the next MAP brings once this interval's request is made, if the
     /// burst that carries it ends before: then that MAP needs no event of its own.
-    fn look_ahead(&mut self, now: Time) {
+    fn look_ahead(&mut self, now: Time, ledger: &mut Ledger) {
         let burst_end = now + self.channel.time_for(self.granted);
         let paced = self.shaping == Some(Shaping::Transmissions);
         if paced || self.requests.at_cmts == 0 || burst_end > self.next_map {
             return;
         }
-        self.coming = self.grant_of_map(self.next_map);
+        self.coming = self.grant_of_map(self.next_map, ledger);
         self.burst_start = self.next_map + self.place_of_burst(self.coming);
         self.next_map += self.map_interval;
     }
@@ -333,13 +355,14 @@ impl Modem {
     fn start_burst(&mut self, now: Time, ledger: &mut Ledger) {
         self.burst_start = Time::NEVER;
         self.granted += std::mem::take(&mut self.coming);
-        self.request(now);
-        self.look_ahead(now);
+        self.note(ledger, now, Kind::Grant, self.granted);
+        self.request(now, ledger);
+        self.look_ahead(now, ledger);
         self.go_on(now, ledger);
     }
 
     /// Asks for what waits and has not been asked for, as far as the shaper lets it.
-    fn request(&mut self, now: Time) {
+    fn request(&mut self, now: Time, ledger: &mut Ledger) {
         let wanted = self.unasked();
         let allowed = match self.shaping {
             None => u64::MAX,
@@ -349,14 +372,18 @@ impl Modem {
             }
         };
         let request = wanted.min(allowed);
-        if request == 0 {
-            return;
+        if request > 0 {
+            if self.shaping == Some(Shaping::Requests) {
+                self.shaper.sustained.take(now, request);
+                self.probe.set(ledger, now, self.sustained());
+            }
+            self.requests.under_way += request;
+            self.counters.requests += 1;
+            self.note(ledger, now, Kind::Request, request);
         }
-        if self.shaping == Some(Shaping::Requests) {
-            self.shaper.sustained.take(now, request);
+        if wanted > request {
+            self.note(ledger, now, Kind::Withhold, wanted - request);
         }
-        self.requests.under_way += request;
-        self.counters.requests += 1;
     }
 
     /// Bytes that wait, what is left of a fragment included.
@@ -396,15 +423,21 @@ impl Modem {
     }
 
     /// The piece being sent is over; gives the packet if it was its last.
-    fn end_piece(&mut self, now: Time) -> Option<Packet> {
+    fn end_piece(&mut self, now: Time, ledger: &mut Ledger) -> Option<Packet> {
         debug_assert!(self.burst_next <= now);
         self.burst_next = Time::NEVER;
+        let piece = std::mem::take(&mut self.piece);
         let fragment = self.fragment.as_mut()?;
-        fragment.sent += std::mem::take(&mut self.piece);
+        fragment.sent += piece;
         if fragment.sent < u64::from(fragment.packet.size) {
+            if piece > 0 {
+                self.note(ledger, now, Kind::PieceEnd, piece);
+            }
             return None;
         }
-        self.fragment.take().map(|done| done.packet)
+        let packet = self.fragment.take()?.packet;
+        self.probe.packet(ledger, Kind::Sent, &packet);
+        Some(packet)
     }
 
     /// Sends the next piece, as long as there are bytes granted.
@@ -416,10 +449,12 @@ impl Modem {
             && let Some(packet) = self.queue.dequeue(now, ledger)
         {
             self.last_sojourn = now.since(packet.queued_at);
+            self.probe.packet(ledger, Kind::Dequeue, &packet);
             self.fragment = Some(Fragment { packet, sent: 0 });
         }
         let Some(fragment) = &self.fragment else {
             // The law dropped what the grant was for.
+            self.note(ledger, now, Kind::Unused, self.granted);
             self.counters.unused_bytes += std::mem::take(&mut self.granted);
             return;
         };
@@ -432,6 +467,7 @@ impl Modem {
             }
             self.shaper.take(now, piece);
         }
+        self.note(ledger, now, Kind::Piece, piece);
         self.piece = piece;
         self.granted -= piece;
         self.burst_next = now + self.channel.time_for(piece);

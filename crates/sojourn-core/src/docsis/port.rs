@@ -9,9 +9,11 @@
 //! of one MAP interval to the end of the next, which is how far apart the grants of both may be.
 
 use super::modem::{Fragment, MacCounters, Requests};
+use super::probe::Probe;
 use super::shaper::{PEAK_BURST_BYTES, Shaper, TokenBucket};
 use super::subscriber::Place;
 use crate::aqm::Outlet;
+use crate::metrics::modem_trace::ModemEventKind as Kind;
 use crate::metrics::{Count, Ledger};
 use crate::packet::{DropReason, Packet};
 use crate::queue::{Queue, default_limit_bytes};
@@ -48,6 +50,7 @@ pub struct Port {
     grantable: u64,
     /// What the MAP at hand grants it.
     pub(super) in_map: u64,
+    probe: Probe,
 }
 
 impl Port {
@@ -74,6 +77,7 @@ impl Port {
             map: Time::NEVER,
             grantable: 0,
             in_map: 0,
+            probe: Probe::upstream(place),
         }
     }
 
@@ -85,11 +89,17 @@ impl Port {
     /// Takes a packet from the home.
     #[inline]
     pub fn accept(&mut self, now: Time, packet: Packet, ledger: &mut Ledger) {
+        self.probe.arrive(ledger, now, &self.shaper.sustained, &packet);
         let outlet = self.outlet(now);
         if outlet.holds_back(self.waiting().0 + u64::from(packet.size)) {
             ledger.delayed(&packet);
         }
         self.queue.enqueue(now, packet, &outlet, ledger);
+    }
+
+    #[inline]
+    fn note(&self, ledger: &mut Ledger, now: Time, kind: Kind, bytes: u64) {
+        self.probe.note(ledger, now, &self.shaper.sustained, kind, bytes);
     }
 
     /// Does it want to be heard? Only if it has not asked for anything yet: what comes later is
@@ -99,11 +109,21 @@ impl Port {
     }
 
     /// Asks for all that waits and has not been asked for; says whether that is anything.
-    pub fn request(&mut self) -> bool {
+    pub fn request(&mut self, now: Time, ledger: &mut Ledger) -> bool {
         let request = self.unasked();
+        if request == 0 {
+            return false;
+        }
         self.requests.under_way += request;
-        self.counters.requests += u64::from(request > 0);
-        request > 0
+        self.counters.requests += 1;
+        self.note(ledger, now, Kind::Request, request);
+        true
+    }
+
+    /// Its grant begins: it asks for what has come since, and says whether that is anything.
+    pub fn begin_grant(&mut self, now: Time, ledger: &mut Ledger) -> bool {
+        self.note(ledger, now, Kind::Grant, self.granted);
+        self.request(now, ledger)
     }
 
     /// A request that was not heard.
@@ -114,6 +134,7 @@ impl Port {
 
     /// The modem has asked in vain too often: the packet is discarded (MULPI §7.2.1).
     pub fn give_up(&mut self, now: Time, ledger: &mut Ledger) {
+        self.probe.set(ledger, now, &self.shaper.sustained);
         let next = self.fragment.take().map(|fragment| fragment.packet);
         if let Some(packet) = next.or_else(|| self.queue.dequeue(now, ledger)) {
             ledger.dropped(now, packet, DropReason::Contention);
@@ -156,6 +177,16 @@ impl Port {
         self.requests.at_cmts.min((tokens * longer) as u64)
     }
 
+    /// Tells the trace of the MAP that takes effect now, and of what the token buckets keep it from
+    /// granting.
+    pub fn note_map(&self, now: Time, ledger: &mut Ledger) {
+        self.note(ledger, now, Kind::Map, self.in_map);
+        let grantable = self.grantable(now);
+        if self.in_map == grantable && self.requests.at_cmts > grantable {
+            self.note(ledger, now, Kind::Withhold, self.requests.at_cmts - grantable);
+        }
+    }
+
     /// The MAP that takes effect now grants what it says; gives how much that is.
     pub fn take_grant(&mut self, now: Time) -> u64 {
         let grant = std::mem::take(&mut self.in_map);
@@ -176,17 +207,22 @@ impl Port {
         if self.granted == 0 {
             return None;
         }
-        if self.fragment.is_none() {
-            let packet = self.queue.dequeue(now, ledger);
-            self.fragment = packet.map(|packet| Fragment { packet, sent: 0 });
+        self.probe.set(ledger, now, &self.shaper.sustained);
+        if self.fragment.is_none()
+            && let Some(packet) = self.queue.dequeue(now, ledger)
+        {
+            self.probe.packet(ledger, Kind::Dequeue, &packet);
+            self.fragment = Some(Fragment { packet, sent: 0 });
         }
         let piece = self.conforming_piece(now);
         if piece == 0 {
             // The law dropped what the grant was for, or packets are not as long as they were taken
             // for.
+            self.note(ledger, now, Kind::Unused, self.granted);
             self.counters.unused_bytes += std::mem::take(&mut self.granted);
             return None;
         }
+        self.note(ledger, now, Kind::Piece, piece);
         self.piece = piece;
         self.granted -= piece;
         Some(piece)
@@ -204,13 +240,18 @@ impl Port {
     }
 
     /// The piece being sent is over; gives the packet if it was its last.
-    pub fn end_piece(&mut self) -> Option<Packet> {
+    pub fn end_piece(&mut self, now: Time, ledger: &mut Ledger) -> Option<Packet> {
+        let piece = std::mem::take(&mut self.piece);
         let fragment = self.fragment.as_mut()?;
-        fragment.sent += std::mem::take(&mut self.piece);
+        fragment.sent += piece;
         if fragment.sent < self.overhead + u64::from(fragment.packet.size) {
+            self.note(ledger, now, Kind::PieceEnd, piece);
             return None;
         }
-        self.fragment.take().map(|done| done.packet)
+        let packet = self.fragment.take()?.packet;
+        self.probe.set(ledger, now, &self.shaper.sustained);
+        self.probe.packet(ledger, Kind::Sent, &packet);
+        Some(packet)
     }
 
     /// Bytes that wait, what is left of a fragment included: those of packets, and those on the

@@ -4,9 +4,11 @@
 //! After CableLabs' ns-2 code (delaytb.cc): a packet is taken from the queue when the channel is
 //! free, held until both token buckets have room for it, and then sent at the channel's rate.
 
+use super::probe::Probe;
 use super::shaper::Shaper;
 use super::subscriber::Place;
 use crate::aqm::Outlet;
+use crate::metrics::modem_trace::ModemEventKind as Kind;
 use crate::metrics::{Count, Ledger};
 use crate::packet::Packet;
 use crate::queue::{Queue, default_limit_bytes};
@@ -23,6 +25,7 @@ pub struct ShapedLink {
     channel: BitRate,
     /// Until then a packet is being held or sent.
     busy_until: Time,
+    probe: Probe,
 }
 
 impl ShapedLink {
@@ -32,7 +35,7 @@ impl ShapedLink {
         let channel_mbps = spec.channel_mbps.unwrap_or(CHANNEL_OVER_PEAK * spec.peak_mbps);
         let buffer_bytes = default_limit_bytes(shaper.sustained.rate());
         let queue = place.queue("downstream", &spec.queue, buffer_bytes);
-        Self::new(queue, shaper, BitRate::from_mbps(channel_mbps))
+        Self::new(queue, shaper, BitRate::from_mbps(channel_mbps), Probe::default())
     }
 
     /// An upstream without a MAC, at the peak rate.
@@ -41,11 +44,11 @@ impl ShapedLink {
         let buffer_bytes = default_limit_bytes(shaper.sustained.rate());
         let queue = place.queue("upstream", &spec.queue, buffer_bytes);
         let channel = shaper.peak.rate();
-        Self::new(queue, shaper, channel)
+        Self::new(queue, shaper, channel, Probe::upstream(place))
     }
 
-    fn new(queue: Queue, shaper: Shaper, channel: BitRate) -> Self {
-        Self { queue, shaper, channel, busy_until: Time::ZERO }
+    fn new(queue: Queue, shaper: Shaper, channel: BitRate, probe: Probe) -> Self {
+        Self { queue, shaper, channel, busy_until: Time::ZERO, probe }
     }
 
     /// Tells the names of the traffic entries, by the number that packets carry.
@@ -62,6 +65,7 @@ impl ShapedLink {
         packet: Packet,
         ledger: &mut Ledger,
     ) -> Option<(Time, Packet)> {
+        self.probe.arrive(ledger, now, &self.shaper.sustained, &packet);
         let outlet = self.outlet(now);
         if outlet.holds_back(self.queue.backlog().bytes + u64::from(packet.size)) {
             ledger.delayed(&packet);
@@ -91,11 +95,16 @@ impl ShapedLink {
         if now < self.busy_until {
             return None;
         }
+        self.probe.set(ledger, now, &self.shaper.sustained);
         let packet = self.queue.dequeue(now, ledger)?;
+        self.probe.packet(ledger, Kind::Dequeue, &packet);
         let size = u64::from(packet.size);
         let start = self.shaper.ready_at(now, size);
         self.shaper.take(start, size);
         self.busy_until = start + self.channel.time_for(size);
+        self.probe.note(ledger, start, &self.shaper.sustained, Kind::Piece, size);
+        self.probe.set(ledger, self.busy_until, &self.shaper.sustained);
+        self.probe.packet(ledger, Kind::Sent, &packet);
         Some((self.busy_until, packet))
     }
 

@@ -186,10 +186,10 @@ impl SharedChannel {
         let flow = &mut self.ports[port as usize];
         if !self.sending {
             // On the back of the grant: what has come since the last request.
-            if flow.request() {
+            if flow.begin_grant(now, ledger) {
                 self.asking.push(port);
             }
-        } else if let Some(packet) = flow.end_piece() {
+        } else if let Some(packet) = flow.end_piece(now, ledger) {
             self.leaving.push_back((self.framing.received_at(now), packet));
         }
         let piece = flow.next_piece(now, ledger);
@@ -206,7 +206,7 @@ impl SharedChannel {
 
     /// A MAP takes effect.
     fn on_map(&mut self, now: Time, ledger: &mut Ledger) {
-        self.grant(now);
+        self.grant(now, ledger);
         for port in self.asking.drain(..) {
             let flow = &mut self.ports[port as usize];
             if flow.requests_arrive() {
@@ -222,10 +222,11 @@ impl SharedChannel {
     }
 
     /// Lays out the grants of the MAP that takes effect now.
-    fn grant(&mut self, now: Time) {
+    fn grant(&mut self, now: Time, ledger: &mut Ledger) {
         let Self { framing, ports, scheduler, grants, .. } = self;
         let minislots = framing.minislots() - self.request_minislots;
         let (granted, taken) = scheduler.share(now, minislots, framing, ports);
+        ports[0].note_map(now, ledger); // of the first home, if that is here
         if taken == 0 {
             return;
         }
@@ -249,7 +250,7 @@ impl SharedChannel {
             flow.contends = outcome == Outcome::Collided;
             match outcome {
                 Outcome::Heard => {
-                    flow.request();
+                    flow.request(now, ledger);
                     self.asking.push(port);
                     self.counters.contention_requests += 1;
                 }

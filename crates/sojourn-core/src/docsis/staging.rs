@@ -9,8 +9,9 @@
 //! its own, and so the 24 SYNs of a page overflow 21 places (§4.3.2). Whether the transmit queue has room
 //! for it is its own matter, or, with back-pressure, decides whether a packet is taken at all (§2.2.3).
 
-use super::shaper::Shaper;
+use super::shaper::{Shaper, TokenBucket};
 use crate::aqm::Outlet;
+use crate::metrics::modem_trace::ModemEventKind;
 use crate::metrics::{Count, Gauges, Ledger};
 use crate::packet::Packet;
 use crate::queue::{Beyond, Queue};
@@ -60,6 +61,7 @@ impl Staging {
             self.held = self.queue.dequeue_before(now, beyond, ledger);
             self.ready_at = self.held.as_ref().map_or(Time::NEVER, |packet| {
                 let size = u64::from(packet.size);
+                tell(ledger, ModemEventKind::Hold, packet);
                 let ready_at = self.shaper.ready_at(now, size);
                 self.shaper.take(ready_at, size);
                 ready_at
@@ -69,7 +71,9 @@ impl Staging {
             return None;
         }
         self.ready_at = Time::NEVER;
-        self.held.take()
+        let packet = self.held.take()?;
+        tell(ledger, ModemEventKind::Release, &packet);
+        Some(packet)
     }
 
     /// When it wants to be woken next.
@@ -100,6 +104,11 @@ impl Staging {
         inside
     }
 
+    /// The bucket of the sustained rate.
+    pub fn sustained(&self) -> &TokenBucket {
+        &self.shaper.sustained
+    }
+
     /// The queue with the queue manager.
     pub fn queue_mut(&mut self) -> &mut Queue {
         &mut self.queue
@@ -113,5 +122,13 @@ impl Staging {
     /// Samples the queue for its series.
     pub fn sample(&mut self, show_link: impl FnOnce(&mut Gauges)) {
         self.queue.sample(show_link);
+    }
+}
+
+/// Tells the trace of a modem, if the packet is on its way through it.
+#[inline]
+fn tell(ledger: &mut Ledger, kind: ModemEventKind, packet: &Packet) {
+    if let Some(trace) = ledger.trace() {
+        trace.at_modem(kind, packet);
     }
 }

@@ -3,9 +3,9 @@
 
 use super::connections::ConnectionBook;
 use super::ramp::Ramp;
-use super::results::{Fate, PacketRecord};
+use super::results::Fate;
 use super::service_flows::ServiceFlowBook;
-use super::{Latency, LatencyMeter, Series};
+use super::{Latency, LatencyMeter, Series, Trace};
 use crate::packet::{Direction, DropReason, Packet};
 use crate::scenario::Scenario;
 use crate::tcp::Tally;
@@ -128,15 +128,14 @@ pub struct Ledger {
     accounts: Vec<[Account; 2]>,
     connections: ConnectionBook,
     service_flows: ServiceFlowBook,
-    trace: Option<Vec<PacketRecord>>,
+    trace: Option<Box<Trace>>,
 }
 
 impl Ledger {
-    /// Empty accounts for `traffic` entries, none of single connections, and no rates to be reached;
-    /// with `trace`, every packet's fate is kept as well.
-    pub fn new(traffic: usize, trace: bool) -> Self {
+    /// Empty accounts for `traffic` entries, none of single connections, and no rates to be reached.
+    pub fn new(traffic: usize) -> Self {
         let endless = Service { sustained_mbps: f64::INFINITY, peak_mbps: f64::INFINITY };
-        Self::with(&vec![[endless; 2]; traffic], ServiceFlowBook::lone(), trace, 0)
+        Self::with(&vec![[endless; 2]; traffic], ServiceFlowBook::lone(), None, 0)
     }
 
     /// Empty accounts for a run of this scenario.
@@ -155,20 +154,20 @@ impl Ledger {
         let services: Vec<_> = services.collect();
         let metrics = &scenario.metrics;
         let flows = ServiceFlowBook::of(scenario);
-        Self::with(&services, flows, metrics.packet_trace, metrics.connections.into())
+        Self::with(&services, flows, Trace::of(metrics), metrics.connections.into())
     }
 
     fn with(
         services: &[[Service; 2]],
         service_flows: ServiceFlowBook,
-        trace: bool,
+        trace: Option<Box<Trace>>,
         connections: u64,
     ) -> Self {
         Self {
             accounts: services.iter().map(|services| services.map(Account::new)).collect(),
             connections: ConnectionBook::new(services.len(), connections),
             service_flows,
-            trace: trace.then(Vec::new),
+            trace,
         }
     }
 
@@ -179,7 +178,10 @@ impl Ledger {
 
     /// A packet sets out.
     #[inline]
-    pub fn sent(&mut self, packet: &Packet) {
+    pub fn sent(&mut self, packet: &mut Packet) {
+        if let Some(trace) = &mut self.trace {
+            trace.sent(packet);
+        }
         let account = self.account_of(packet);
         account.sent.add(packet);
         account.first_sent.get_or_insert(packet.sent_at);
@@ -196,13 +198,26 @@ impl Ledger {
         if let Some(way) = self.connections.way_of(packet) {
             way.delivered(packet);
         }
-        self.trace_fate(now, packet, Fate::Delivered);
+        if let Some(trace) = &mut self.trace {
+            trace.ended(now, packet, Fate::Delivered);
+        }
     }
 
-    /// A packet leaves its service flow: its last byte is sent.
+    /// A packet for a home comes to the CMTS.
     #[inline]
-    pub fn passed(&mut self, packet: &Packet) {
+    pub fn reached_cmts(&mut self, now: Time, packet: &Packet) {
+        if let Some(trace) = &mut self.trace {
+            trace.reached_cmts(now, packet);
+        }
+    }
+
+    /// A packet leaves its service flow: its last byte is sent at this time.
+    #[inline]
+    pub fn passed(&mut self, at: Time, packet: &Packet) {
         self.service_flows.of_packet(packet).passed.add(packet);
+        if let Some(trace) = &mut self.trace {
+            trace.passed(at, packet);
+        }
     }
 
     /// A packet comes that the sustained rate of its service flow holds back.
@@ -219,7 +234,9 @@ impl Ledger {
         if let Some(way) = self.connections.way_of(&packet) {
             way.dropped_packets += 1;
         }
-        self.trace_fate(now, &packet, Fate::Dropped(reason));
+        if let Some(trace) = &mut self.trace {
+            trace.ended(now, &packet, Fate::Dropped(reason));
+        }
     }
 
     /// A queue marks a packet (RFC 3168 §5) rather than dropping it.
@@ -228,6 +245,9 @@ impl Ledger {
         self.account_of(packet).marked_packets += 1;
         if let Some(way) = self.connections.way_of(packet) {
             way.marked_packets += 1;
+        }
+        if let Some(trace) = &mut self.trace {
+            trace.marked(packet);
         }
     }
 
@@ -255,6 +275,9 @@ impl Ledger {
     /// group.
     pub fn opened(&mut self, now: Time, slot: u32, generation: u16, traffic: u16, home: u16) {
         self.connections.opened(now, slot, generation, traffic, home);
+        if let Some(trace) = &mut self.trace {
+            trace.opened(slot, self.connections.opened_by(traffic.into()));
+        }
     }
 
     /// What the connection in a slot did twice, up and down; once for each connection, when it is
@@ -264,13 +287,6 @@ impl Ledger {
             account.tally = account.tally.plus(tally);
         }
         self.connections.settle(slot, tallies, end);
-    }
-
-    #[inline]
-    fn trace_fate(&mut self, now: Time, packet: &Packet, fate: Fate) {
-        if let Some(trace) = &mut self.trace {
-            trace.push(PacketRecord::new(now, packet, fate));
-        }
     }
 
     /// Ends a sampling interval of this length.
@@ -312,9 +328,15 @@ impl Ledger {
         assert_eq!(outstanding, inside, "packets sent = delivered + dropped + inside is violated");
     }
 
-    /// The packet trace, if one was kept.
-    pub fn take_trace(&mut self) -> Vec<PacketRecord> {
-        self.trace.take().unwrap_or_default()
+    /// The traces, if any are kept.
+    #[inline]
+    pub fn trace(&mut self) -> Option<&mut Trace> {
+        self.trace.as_deref_mut()
+    }
+
+    /// The traces, when the run is over.
+    pub fn take_trace(&mut self) -> Option<Box<Trace>> {
+        self.trace.take()
     }
 }
 
@@ -338,13 +360,14 @@ mod tests {
             size: 1000,
             direction: Direction::Up,
             ecn: Ecn::Ect0,
+            number: [0; 3],
         }
     }
 
     #[test]
     fn marks_are_on_the_account_of_the_entry_and_of_its_connection() {
         let services = [[Service { sustained_mbps: 1.0, peak_mbps: 1.0 }; 2]];
-        let mut ledger = Ledger::with(&services, ServiceFlowBook::lone(), false, 1);
+        let mut ledger = Ledger::with(&services, ServiceFlowBook::lone(), None, 1);
         ledger.opened(Time::ZERO, 0, 0, 0, 1);
         // The second connection is beyond the one that has an account; slot 0 with generation 1 is
         // one that has closed.

@@ -1,22 +1,25 @@
 //! What a run tells: counts, latencies, series over time, and what people feel of it.
 //!
 //! Everything here is streaming: memory does not grow with the length of the run, except for the
-//! optional packet trace.
+//! optional traces of packets and of a modem.
 
 pub mod connections;
 pub mod fairness;
 pub mod latency;
 pub mod latency_meter;
 pub mod ledger;
+pub mod modem_trace;
 pub mod qoe;
 pub mod queue_meter;
 pub mod ramp;
 pub mod results;
 pub mod series;
 pub mod service_flows;
+pub mod trace;
 
 pub use latency::Latency;
 pub use latency_meter::LatencyMeter;
 pub use ledger::{Count, Ledger};
 pub use queue_meter::QueueMeter;
 pub use series::{GaugeSeries, Gauges, Series};
+pub use trace::Trace;

@@ -3,7 +3,8 @@
 use serde::Serialize;
 
 use super::Series;
-use crate::packet::{DropReason, Packet};
+use super::modem_trace::ModemEvent;
+use crate::packet::{Direction, DropReason, Ecn, Packet, Segment};
 use crate::units::Time;
 
 /// What became of a packet.
@@ -13,6 +14,8 @@ pub enum Fate {
     Delivered,
     /// It was dropped.
     Dropped(DropReason),
+    /// Neither until now.
+    UnderWay,
 }
 
 impl Fate {
@@ -21,43 +24,69 @@ impl Fate {
         match self {
             Self::Delivered => "delivered",
             Self::Dropped(reason) => reason.name(),
+            Self::UnderWay => "under_way",
         }
     }
 }
 
 /// One line of the packet trace.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct PacketRecord {
+    /// Its number among all packets of the run, from 0, in the order of sending.
+    pub number: u64,
     /// When it was sent.
     pub sent: Time,
-    /// When it was delivered or dropped.
+    /// Downstream: when it came to the CMTS; never if it was lost before.
+    pub reached_cmts: Time,
+    /// When its last byte left its service flow: at the modem upstream, at the CMTS downstream; never
+    /// if it was dropped before.
+    pub passed: Time,
+    /// When it was delivered or dropped; never while it is under way.
     pub ended: Time,
-    /// Sequence number of its transport.
-    pub seq: u64,
-    /// Connection or stream.
+    /// Its transport header.
+    pub segment: Segment,
+    /// Slot of its connection; [`crate::packet::DATAGRAM`] for none.
     pub flow: u32,
+    /// Number of the connection among those of its entry, from 1; `None` for a datagram.
+    pub connection: Option<u32>,
     /// Entry of the traffic list.
     pub traffic: u16,
+    /// The home it comes from or goes to, by its number in the network from 0.
+    pub home: u16,
+    /// The server it goes to or comes from, by its number in the scenario from 0.
+    pub server: u16,
     /// Bytes on the wire.
     pub size: u16,
     /// Which way it went.
-    pub direction: crate::packet::Direction,
+    pub direction: Direction,
+    /// Its ECN field as it was sent.
+    pub ecn: Ecn,
+    /// A queue marked it.
+    pub marked: bool,
     /// What became of it.
     pub fate: Fate,
 }
 
 impl PacketRecord {
-    /// The line of a packet that ended now.
-    pub fn new(now: Time, packet: &Packet, fate: Fate) -> Self {
+    /// The line of a packet that is being sent.
+    pub fn new(number: u64, connection: Option<u32>, packet: &Packet) -> Self {
         Self {
+            number,
             sent: packet.sent_at,
-            ended: now,
-            seq: packet.segment.seq,
+            reached_cmts: Time::NEVER,
+            passed: Time::NEVER,
+            ended: Time::NEVER,
+            segment: packet.segment.clone(),
             flow: packet.flow,
+            connection,
             traffic: packet.traffic,
+            home: packet.home,
+            server: packet.server,
             size: packet.size,
             direction: packet.direction,
-            fate,
+            ecn: packet.ecn,
+            marked: false,
+            fate: Fate::UnderWay,
         }
     }
 }
@@ -394,6 +423,10 @@ pub struct Results {
     pub warnings: Vec<String>,
     /// Names of the traffic entries, by the index that packet records carry.
     pub traffic: Vec<String>,
+    /// Names of the servers, by the number that packet records carry.
+    pub servers: Vec<String>,
+    /// Do the segments of a traffic entry carry timestamps (RFC 7323)? By its index.
+    pub timestamps: Vec<bool>,
     /// One row per traffic entry and direction that carried packets.
     pub flows: Vec<FlowRow>,
     /// One row per quality and direction.
@@ -414,4 +447,6 @@ pub struct Results {
     pub series: Vec<SeriesRow>,
     /// The packet trace, empty unless asked for.
     pub packets: Vec<PacketRecord>,
+    /// What happened at the modem of the first home, empty unless asked for.
+    pub modem_events: Vec<ModemEvent>,
 }

@@ -74,6 +74,7 @@ impl Connection {
             size: departure.size,
             direction: from.outward(),
             ecn: departure.ecn,
+            number: [0; 3],
         }
     }
 }

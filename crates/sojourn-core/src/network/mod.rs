@@ -21,6 +21,7 @@ use crate::docsis::{Cmts, Downstream, MacCounters, SharedChannel, Subscriber};
 use crate::engine::rng::Rng;
 use crate::engine::wake::{StageId, Wake};
 use crate::link::Link;
+use crate::metrics::modem_trace::ModemTrace;
 use crate::metrics::results::Results;
 use crate::metrics::{Count, Ledger};
 use crate::packet::{DATAGRAM, Direction, Ecn, Packet, Segment};
@@ -352,6 +353,7 @@ impl Simulation {
     /// A packet for a home comes to the CMTS.
     fn reach_cmts(&mut self, packet: Packet) {
         let (now, flow) = (self.now, Flow::of(&packet));
+        self.ledger.reached_cmts(now, &packet);
         let downstream = &mut self.homes[usize::from(flow.home)].subscriber.downstream;
         match &mut downstream[usize::from(flow.number)] {
             Downstream::Link(link) => {
@@ -408,7 +410,7 @@ impl Simulation {
     /// What the CMTS sends, if it does, and when its last byte leaves there.
     fn onto_cable(&mut self, sent: Option<(Time, Packet)>) {
         if let Some((at, packet)) = sent {
-            self.ledger.passed(&packet);
+            self.ledger.passed(at, &packet);
             self.cable.accept_in_any_order(at, packet);
             self.wake.set(self.numbers.cable, self.cable.next_wake());
         }
@@ -425,7 +427,7 @@ impl Simulation {
     /// The last byte of a packet leaves its home. The cable's delay is the same for all packets, so
     /// it can be added before the link's.
     fn leave_home(&mut self, at: Time, packet: Packet) {
-        self.ledger.passed(&packet);
+        self.ledger.passed(at, &packet);
         let server = packet.server;
         let link = &mut self.up_links[usize::from(server)];
         link.accept(at + self.cable_delay, packet, &mut self.ledger);
@@ -433,8 +435,8 @@ impl Simulation {
     }
 
     /// A packet sets out from its sender.
-    fn send(&mut self, packet: Packet) {
-        self.ledger.sent(&packet);
+    fn send(&mut self, mut packet: Packet) {
+        self.ledger.sent(&mut packet);
         match packet.direction {
             Direction::Up => {
                 let flow = Flow::of(&packet);
@@ -648,6 +650,7 @@ impl Simulation {
             size,
             direction,
             ecn: Ecn::NotEct,
+            number: [0; 3],
         };
         self.send(packet);
     }
@@ -702,8 +705,10 @@ impl Simulation {
         for (slot, connection) in self.connections.open_ones() {
             self.ledger.settle(slot, connection.owner.traffic, connection.tallies(), None);
         }
-        let packets = self.ledger.take_trace();
-        report::results(&self, packets)
+        let (packets, modem) =
+            self.ledger.take_trace().map(|trace| trace.finish()).unwrap_or_default();
+        let (modem_events, _deliveries) = modem.map(ModemTrace::finish).unwrap_or_default();
+        report::results(&self, packets, modem_events)
     }
 }
 

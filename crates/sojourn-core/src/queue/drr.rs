@@ -190,10 +190,10 @@ mod tests {
         let setting =
             Setting { law: &LawSpec::default(), limit: &limit, dialect: Dialect::default() };
         let Scheduler::Drr(mut drr) = Parameters::default().start(&setting) else { unreachable!() };
-        let (mut rng, mut ledger) = (Rng::named(1, "unused"), Ledger::new(1, false));
+        let (mut rng, mut ledger) = (Rng::named(1, "unused"), Ledger::new(1));
         for generation in 0..1000 {
             for flow in [crate::packet::DATAGRAM, 0, 1, 2] {
-                let packet = Packet {
+                let mut packet = Packet {
                     sent_at: Time::ZERO,
                     queued_at: Time::ZERO,
                     segment: Segment::default(),
@@ -207,8 +207,9 @@ mod tests {
                     size: 1000,
                     direction: Direction::Up,
                     ecn: Ecn::NotEct,
+                    number: [0; 3],
                 };
-                ledger.sent(&packet);
+                ledger.sent(&mut packet);
                 let (limit, ledger) = (&limit, &mut ledger);
                 let now = Time::ZERO;
                 drr.enqueue(

@@ -336,8 +336,12 @@ pub struct Metrics {
     /// where a run is so long that a series would have more than 4096 values.
     #[schemars(range(min = 1.0, max = 1_000_000.0))]
     pub series_interval_ms: f64,
-    /// Keep the fate of every packet. Memory then grows with the run: about 40 bytes a packet.
+    /// Keep headers, times and fate of every packet. Memory then grows with the run: about 150 bytes a
+    /// packet.
     pub packet_trace: bool,
+    /// Keep what happens at the primary upstream service flow of the first home, event by event, and
+    /// the parts of its packets' delay. Memory then grows with the run: about 800 bytes a packet.
+    pub modem_trace: bool,
     /// How many flows of each queue are watched one by one, the first that come: series of the bin,
     /// weight, deficit and law's state of each, where the queue manager tells flows apart.
     #[schemars(range(min = 0, max = 64))]
@@ -352,7 +356,13 @@ pub struct Metrics {
 
 impl Default for Metrics {
     fn default() -> Self {
-        Self { series_interval_ms: 100.0, packet_trace: false, watch_flows: 0, connections: 32 }
+        Self {
+            series_interval_ms: 100.0,
+            packet_trace: false,
+            modem_trace: false,
+            watch_flows: 0,
+            connections: 32,
+        }
     }
 }
 

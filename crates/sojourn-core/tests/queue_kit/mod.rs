@@ -36,6 +36,7 @@ pub fn datagram(traffic: u16, seq: u64, size: u16) -> Packet {
         size,
         direction: Direction::Up,
         ecn: Ecn::NotEct,
+        number: [0; 3],
     }
 }
 
@@ -61,7 +62,7 @@ impl Rig {
         let rate = BitRate::from_mbps(mbps);
         let buffer_bytes = queue.buffer_bytes();
         let outlet = Outlet { tokens: 0.0, sustained: rate, peak: rate, buffer_bytes };
-        let ledger = Ledger::new(TRAFFIC.len(), false);
+        let ledger = Ledger::new(TRAFFIC.len());
         Self { queue, ledger, outlet, now: Time::ZERO, out: Count::default() }
     }
 
@@ -80,8 +81,8 @@ impl Rig {
     }
 
     /// A packet arrives.
-    pub fn put(&mut self, packet: Packet) {
-        self.ledger.sent(&packet);
+    pub fn put(&mut self, mut packet: Packet) {
+        self.ledger.sent(&mut packet);
         self.queue.enqueue(self.now, packet, &self.outlet, &mut self.ledger);
     }
 

@@ -8,6 +8,7 @@ use super::Simulation;
 use crate::apps::{AppParameters, Done, Model, Quality};
 use crate::docsis::SharedChannel;
 use crate::metrics::connections::ConnectionAccount;
+use crate::metrics::modem_trace::ModemEvent;
 use crate::metrics::results::{
     ChannelRow, LatencyCells, PacketRecord, PageRow, QueueRow, Results, SeriesRow,
 };
@@ -16,7 +17,11 @@ use crate::packet::Direction;
 use crate::queue::Queue;
 
 /// The results of a run that has come to its end.
-pub(super) fn results(run: &Simulation, packets: Vec<PacketRecord>) -> Results {
+pub(super) fn results(
+    run: &Simulation,
+    packets: Vec<PacketRecord>,
+    modem_events: Vec<ModemEvent>,
+) -> Results {
     let names: Vec<String> = run.scenario.traffic.keys().cloned().collect();
     let done = done(run);
     let queues = run.watched_queues();
@@ -41,6 +46,9 @@ pub(super) fn results(run: &Simulation, packets: Vec<PacketRecord>) -> Results {
             .chain(channel_series(run))
             .collect(),
         packets,
+        modem_events,
+        timestamps: run.configs.iter().map(|config| config.timestamps).collect(),
+        servers: run.scenario.servers.keys().cloned().collect(),
         traffic: names,
     };
     for (index, done) in done.iter().enumerate() {

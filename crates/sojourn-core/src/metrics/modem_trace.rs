@@ -1,0 +1,192 @@
+//! What happens at the primary upstream service flow of the first home's modem, event by event.
+//!
+//! Packets come, wait, are dropped or marked, and leave the queue; the modem asks for bytes, a MAP
+//! grants some, and it sends them piece by piece. Bytes are those on the channel: on a shared channel
+//! with the headers that packets have there.
+
+use crate::metrics::Count;
+use crate::packet::{DropReason, Packet};
+use crate::units::Time;
+
+/// What happens.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ModemEventKind {
+    /// A packet comes from the home.
+    Arrive,
+    /// It is dropped.
+    Drop(DropReason),
+    /// It is marked (RFC 3168 §5).
+    Mark,
+    /// Two queues: it is taken from the rate-shaping queue, and held for tokens.
+    Hold,
+    /// Two queues: it has its tokens and goes to the transmit queue.
+    Release,
+    /// It is taken from the queue, to be sent.
+    Dequeue,
+    /// The modem asks for these bytes.
+    Request,
+    /// The token buckets do not let it ask for these bytes, or, on a shared channel, the CMTS grant
+    /// them.
+    Withhold,
+    /// A MAP takes effect that grants these bytes. While the modem is idle there are none.
+    Map,
+    /// The grant begins: so many bytes may be sent from now on.
+    Grant,
+    /// A piece of these bytes begins to be sent of the packet that was taken last.
+    Piece,
+    /// It is sent, and more of the packet is to come.
+    PieceEnd,
+    /// The last byte of the packet is sent.
+    Sent,
+    /// These granted bytes are not used.
+    Unused,
+}
+
+impl ModemEventKind {
+    /// As it stands in results.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Arrive => "arrive",
+            Self::Drop(_) => "drop",
+            Self::Mark => "mark",
+            Self::Hold => "hold",
+            Self::Release => "release",
+            Self::Dequeue => "dequeue",
+            Self::Request => "request",
+            Self::Withhold => "withhold",
+            Self::Map => "map",
+            Self::Grant => "grant",
+            Self::Piece => "piece",
+            Self::PieceEnd => "piece_end",
+            Self::Sent => "sent",
+            Self::Unused => "unused",
+        }
+    }
+}
+
+/// One event: a row of the `modem_events` table.
+#[derive(Clone, Copy, Debug)]
+pub struct ModemEvent {
+    /// When.
+    pub at: Time,
+    /// What.
+    pub kind: ModemEventKind,
+    /// Number of the packet among all that the run sent, from 0; `None` where it is not of one.
+    pub packet: Option<u64>,
+    /// Entry of the traffic list that it is of.
+    pub traffic: Option<u16>,
+    /// Number of its connection among those of its entry, from 1; `None` for a datagram.
+    pub connection: Option<u32>,
+    /// Bytes of the packet, or those that were asked for, granted, sent or not used.
+    pub bytes: u64,
+    /// What the bucket of the sustained rate holds then, in bytes.
+    pub tokens: f64,
+    /// What waits in the modem's queues after the event, without a packet that is being sent.
+    pub backlog: Count,
+}
+
+/// A packet that came to the modem.
+struct Visitor {
+    number: u64,
+    traffic: u16,
+    connection: Option<u32>,
+    waits: bool,
+}
+
+/// The events, as they are told.
+#[derive(Default)]
+pub struct ModemTrace {
+    now: Time,
+    tokens: f64,
+    events: Vec<ModemEvent>,
+    /// In the order of their numbers.
+    visitors: Vec<Visitor>,
+    deliveries: Vec<(u64, Time)>,
+}
+
+impl ModemTrace {
+    /// What happens next happens now, with so many bytes in the sustained bucket.
+    pub fn set(&mut self, now: Time, tokens: f64) {
+        (self.now, self.tokens) = (now, tokens);
+    }
+
+    /// A packet comes.
+    pub fn arrive(&mut self, number: u64, connection: Option<u32>, packet: &Packet) {
+        self.visitors.push(Visitor { number, traffic: packet.traffic, connection, waits: false });
+        self.packet(ModemEventKind::Arrive, number, packet.size.into());
+    }
+
+    /// Something happens to a packet now.
+    pub fn packet(&mut self, kind: ModemEventKind, number: u64, bytes: u64) {
+        self.push(self.now, self.tokens, kind, Some(number), bytes);
+    }
+
+    /// Something happens that is of no single packet, now or, where it is known ahead, later.
+    pub fn note(&mut self, at: Time, tokens: f64, kind: ModemEventKind, bytes: u64) {
+        self.push(at, tokens, kind, None, bytes);
+    }
+
+    fn push(
+        &mut self,
+        at: Time,
+        tokens: f64,
+        kind: ModemEventKind,
+        packet: Option<u64>,
+        bytes: u64,
+    ) {
+        let (traffic, connection, backlog) = (None, None, Count::default());
+        self.events.push(ModemEvent {
+            at,
+            kind,
+            packet,
+            traffic,
+            connection,
+            bytes,
+            tokens,
+            backlog,
+        });
+    }
+
+    /// A packet has come to its server.
+    pub fn deliver(&mut self, at: Time, number: u64) {
+        self.deliveries.push((number, at));
+    }
+
+    /// The events in the order of time, each with whose packet it is of and what waits after it; and
+    /// the packets that came to their servers, with when they did.
+    pub fn finish(mut self) -> (Vec<ModemEvent>, Vec<(u64, Time)>) {
+        self.events.sort_by_key(|event| event.at);
+        let Self { mut events, mut visitors, deliveries, .. } = self;
+        let mut backlog = Count::default();
+        for event in &mut events {
+            let index = |number| visitors.binary_search_by_key(&number, |visitor| visitor.number);
+            if let Some(Ok(index)) = event.packet.map(index) {
+                let visitor = &mut visitors[index];
+                event.traffic = Some(visitor.traffic);
+                event.connection = visitor.connection;
+                visitor.follow(event, &mut backlog);
+            }
+            event.backlog = backlog;
+        }
+        (events, deliveries)
+    }
+}
+
+impl Visitor {
+    /// Keeps the backlog.
+    fn follow(&mut self, event: &ModemEvent, backlog: &mut Count) {
+        match event.kind {
+            ModemEventKind::Arrive => {
+                self.waits = true;
+                backlog.packets += 1;
+                backlog.bytes += event.bytes;
+            }
+            ModemEventKind::Dequeue | ModemEventKind::Drop(_) if self.waits => {
+                self.waits = false;
+                backlog.packets -= 1;
+                backlog.bytes -= event.bytes;
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! What a run keeps of single packets where the scenario asks for it: the fate of each
+//! (`metrics.packet_trace`), and what happens at a modem (`metrics.modem_trace`). Memory then grows
+//! with the run.
+
+use super::modem_trace::{ModemEventKind, ModemTrace};
+use super::results::{Fate, PacketRecord};
+use crate::packet::{DATAGRAM, Direction, DropReason, Packet};
+use crate::scenario::schema::Metrics;
+use crate::units::Time;
+
+/// Numbers that a packet can carry: a packet is not under way while so many others are sent.
+const NUMBERS: u64 = 1 << 24;
+
+/// The traces of a run, one of them at least.
+pub struct Trace {
+    /// Packets sent so far.
+    sent: u64,
+    /// By slot of the connection table, the number of the connection among those of its entry.
+    connections: Vec<u32>,
+    packets: Option<Vec<PacketRecord>>,
+    modem: Option<ModemTrace>,
+}
+
+impl Trace {
+    /// The traces that these keys ask for, `None` if they ask for none.
+    pub fn of(metrics: &Metrics) -> Option<Box<Self>> {
+        let packets = metrics.packet_trace.then(Vec::new);
+        let modem = metrics.modem_trace.then(ModemTrace::default);
+        let is_wanted = packets.is_some() || modem.is_some();
+        let new = || Box::new(Self { sent: 0, connections: Vec::new(), packets, modem });
+        is_wanted.then(new)
+    }
+
+    /// The `number`th connection of an entry is opened in this slot.
+    pub fn opened(&mut self, slot: u32, number: u64) {
+        let slot = slot as usize;
+        if slot >= self.connections.len() {
+            self.connections.resize(slot + 1, 0);
+        }
+        self.connections[slot] = number as u32;
+    }
+
+    /// A packet sets out: it gets its number.
+    pub fn sent(&mut self, packet: &mut Packet) {
+        let number = self.sent;
+        self.sent += 1;
+        let [a, b, c, ..] = number.to_le_bytes();
+        packet.number = [a, b, c];
+        let connection = self.connection(packet);
+        if let Some(packets) = &mut self.packets {
+            packets.push(PacketRecord::new(number, connection, packet));
+        }
+    }
+
+    /// The connection of a packet that is being sent.
+    fn connection(&self, packet: &Packet) -> Option<u32> {
+        (packet.flow != DATAGRAM).then(|| self.connections[packet.flow as usize])
+    }
+
+    /// The number of a packet under way: the last with what it carries of it.
+    fn number(&self, packet: &Packet) -> u64 {
+        let [a, b, c] = packet.number;
+        let carried = u64::from(u32::from_le_bytes([a, b, c, 0]));
+        let last = self.sent - 1;
+        last - (last.wrapping_sub(carried) % NUMBERS)
+    }
+
+    fn record(&mut self, packet: &Packet) -> Option<&mut PacketRecord> {
+        let number = self.number(packet);
+        self.packets.as_mut()?.get_mut(number as usize)
+    }
+
+    /// A packet for a home comes to the CMTS.
+    pub fn reached_cmts(&mut self, now: Time, packet: &Packet) {
+        if let Some(record) = self.record(packet) {
+            record.reached_cmts = now;
+        }
+    }
+
+    /// The last byte of a packet leaves its service flow at this time.
+    pub fn passed(&mut self, at: Time, packet: &Packet) {
+        if let Some(record) = self.record(packet) {
+            record.passed = at;
+        }
+    }
+
+    /// A queue marks a packet.
+    pub fn marked(&mut self, packet: &Packet) {
+        if let Some(record) = self.record(packet) {
+            record.marked = true;
+        }
+        self.at_modem(ModemEventKind::Mark, packet);
+    }
+
+    /// A packet is delivered or dropped.
+    pub fn ended(&mut self, at: Time, packet: &Packet, fate: Fate) {
+        if let Some(record) = self.record(packet) {
+            record.ended = at;
+            record.fate = fate;
+        }
+        match fate {
+            Fate::Dropped(DropReason::Link) => {} // beyond the modem
+            Fate::Dropped(reason) => self.at_modem(ModemEventKind::Drop(reason), packet),
+            Fate::Delivered if passes_modem(packet) => {
+                let number = self.number(packet);
+                self.modem.iter_mut().for_each(|modem| modem.deliver(at, number));
+            }
+            Fate::Delivered | Fate::UnderWay => {}
+        }
+    }
+
+    /// A packet comes to the modem that is traced, whose sustained bucket holds so much.
+    pub fn arrives_at_modem(&mut self, now: Time, tokens: f64, packet: &Packet) {
+        let (number, connection) = (self.number(packet), self.connection(packet));
+        if let Some(modem) = &mut self.modem {
+            modem.set(now, tokens);
+            modem.arrive(number, connection, packet);
+        }
+    }
+
+    /// Something happens to a packet at the time that the modem was last set to, if it is one of the
+    /// primary service flow of the modem that is traced.
+    pub fn at_modem(&mut self, kind: ModemEventKind, packet: &Packet) {
+        if !passes_modem(packet) {
+            return;
+        }
+        let number = self.number(packet);
+        if let Some(modem) = &mut self.modem {
+            modem.packet(kind, number, packet.size.into());
+        }
+    }
+
+    /// The trace of the modem, if one is kept.
+    pub fn modem(&mut self) -> Option<&mut ModemTrace> {
+        self.modem.as_mut()
+    }
+
+    /// The packets that ended, in the order in which they did, and what happened at the modem.
+    pub fn finish(self) -> (Vec<PacketRecord>, Option<ModemTrace>) {
+        let mut packets = self.packets.unwrap_or_default();
+        packets.retain(|record| record.fate != Fate::UnderWay);
+        packets.sort_by_key(|record| record.ended);
+        (packets, self.modem)
+    }
+}
+
+/// Does a packet take the service flow that is traced?
+fn passes_modem(packet: &Packet) -> bool {
+    matches!(packet, Packet { home: 0, service_flow: 0, direction: Direction::Up, .. })
+}
