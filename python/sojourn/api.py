@@ -158,13 +158,8 @@ class Result(Outcome):
 
     @cached_property
     def packets(self) -> pa.Table:
-<<<<<<< HEAD
-        """The fate of every packet; empty unless the scenario sets `metrics.packet_trace`."""
-        return self.table("packets")
-=======
         """Headers, times and fate of every packet; empty without `metrics.packet_trace`."""
-        return pa.table(self._native.packets)
->>>>>>> trace
+        return self.table("packets")
 
     @cached_property
     def modem_events(self) -> pa.Table:
@@ -179,7 +174,7 @@ class Result(Outcome):
         `tokens_bytes` is the level of the sustained rate's bucket; `backlog_bytes` what waits after
         the event, without a packet that is being sent.
         """
-        return pa.table(self._native.modem_events)
+        return self.table("modem_events")
 
     def fairness(
         self,
