@@ -47,16 +47,19 @@ def picture(glance: Glance, runs: Mapping[str, Result]) -> Json:
     """The same time of each run: packets that wait at its start, and what happens from then on."""
     shots = {name: _Shot.of(result.modem_events, glance) for name, result in runs.items()}
     to_s = min(shot.to_s for shot in shots.values())
-    traffic = list(glance.wish.traffic())
+    present = glance.wish.present()
+    numbers = {
+        entry: number for number, name in enumerate(present) for entry in glance.wish.entries(name)
+    }
     return {
         "from_s": glance.from_s,
         "to_s": to_s,
-        "traffic": traffic,
+        "activities": present,
         "runs": [
             {
                 "name": name,
                 "is_fifo": runs[name].settings["upstream"]["queue"]["scheduler"]["kind"] == "fifo",
-                **shot.json(glance.from_s, to_s, traffic),
+                **shot.json(glance.from_s, to_s, numbers),
             }
             for name, shot in shots.items()
         ],
@@ -79,16 +82,16 @@ class _Shot:
         to_s = glance.wish.duration_s if is_all else within["time_s"][-1].as_py()
         return _Shot(events.slice(0, start), within, to_s)
 
-    def json(self, from_s: float, to_s: float, traffic: list[str]) -> Json:
-        """For the page; times are in ms from the start of the picture."""
+    def json(self, from_s: float, to_s: float, numbers: Mapping[str, int]) -> Json:
+        """For the page; times are in ms from the start of the picture, activities by number."""
         events = self.within.filter(pc.field("time_s") <= to_s)
         return {
-            "waiting": _columns(_waiting(self.before), traffic),
+            "waiting": _columns(_waiting(self.before), numbers),
             "events": {
                 "ms": _rounded((events["time_s"].to_numpy() - from_s) * 1e3, 4),
                 "kind": events["event"].to_pylist(),
                 "tokens": _rounded(events["tokens_bytes"].to_numpy(), 0),
-                **_columns(events, traffic),
+                **_columns(events, numbers),
             },
         }
 
@@ -109,11 +112,10 @@ def _waiting(before: pa.Table) -> pa.Table:
     return came.filter(pc.invert(pc.is_in(came["packet"], left.combine_chunks())))
 
 
-def _columns(events: pa.Table, traffic: list[str]) -> Json:
-    numbers = {name: number for number, name in enumerate(traffic)}
+def _columns(events: pa.Table, numbers: Mapping[str, int]) -> Json:
     return {
         "packet": events["packet"].to_pylist(),
-        "flow": [numbers.get(name) for name in events["traffic"].to_pylist()],
+        "activity": [numbers.get(name) for name in events["traffic"].to_pylist()],
         "bytes": events["bytes"].to_pylist(),
     }
 

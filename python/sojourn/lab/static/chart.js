@@ -102,7 +102,7 @@ function marks(line, index, x, y) {
   if (last < 0) return [];
   return [draw("text", {
     class: `mark line-${index}`, x: x.at(line.x[last]) + 4,
-    y: Math.max(12, y.at(line.y[last]) + (index ? 14 : 0)),
+    y: Math.min(HEIGHT - MARGIN.bottom - 3, Math.max(12, y.at(line.y[last]) + (index ? 14 : 0))),
   }, line.name.slice(0, 1))];
 }
 

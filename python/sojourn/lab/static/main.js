@@ -6,6 +6,7 @@ import { byId, make, show } from "./dom.js";
 import { showFault } from "./faults.js";
 import { Figures } from "./figures.js";
 import { Forms } from "./form.js";
+import { Picture } from "./picture.js";
 import { people } from "./people.js";
 import { Schema } from "./schema.js";
 import { Service } from "./service.js";
@@ -23,6 +24,7 @@ const counts = {};
 const settings = new Settings(catalog, forms, schema, changed);
 const service = new Service(catalog, forms, schema, changed, takeModem);
 const figures = new Figures(byId("figures"), catalog.activities);
+const picture = new Picture(byId("picture"), catalog.activities, palette, wished, failed);
 const asking = new Asking("api/run", {
   asked: () => byId("results").setAttribute("aria-busy", "true"),
   told,
@@ -50,13 +52,14 @@ function told(answer, tookMs) {
   showFault(null);
   byId("results").removeAttribute("aria-busy");
   const { duration_s: simulated } = answer.runs[0];
-  const times = answer.runs.length > 1 ? `${answer.runs.length} times ` : "";
+  const times = answer.runs.length > 1 ? `${answer.runs.length} × ` : "";
   const grades = answer.verdicts.map(({ use, cells }) =>
     `${use} ${cells.map(cell => cell?.grade ?? "–").join(" and ")}`);
-  say(`Simulated ${simulated} s ${times}in ${(tookMs / 1000).toFixed(2)} s: ${grades.join(", ")}.`);
+  say(`Simulated ${times}${simulated} s in ${(tookMs / 1000).toFixed(2)} s: ${grades.join(", ")}.`);
   verdicts(byId("verdicts"), answer);
   warnings(answer.runs);
   figures.show(answer.figures);
+  picture.renew(simulated);
 }
 
 function failed(fault) {
