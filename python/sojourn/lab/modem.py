@@ -3,7 +3,6 @@
 import json
 
 from .._sojourn import ConfigFile, load
-from ..toml_text import toml_document
 from .catalog import Json, catalog
 from .wish import Wish
 
@@ -15,7 +14,7 @@ def service_of(content: bytes, name: str) -> Json:
     in messages. Raises `ConfigError`, and `ScenarioError` where what it sets cannot be simulated.
     """
     file = ConfigFile.from_bytes(content, name)
-    (variant,) = load(toml_document(_stand_in()), name, [], (file, name))
+    (variant,) = load(_stand_in(), name, [], (file, name))
     resolved = json.loads(variant.to_json())
     return {
         "upstream": _told(resolved["upstream"]),
@@ -24,11 +23,12 @@ def service_of(content: bytes, name: str) -> Json:
     }
 
 
-def _stand_in() -> Json:
+def _stand_in() -> str:
     """A scenario for the file to be laid over; somebody must be at home."""
     service = catalog()["services"][catalog()["first_service"]]
     base = {key: service[key] for key in ("upstream", "downstream")}
-    return Wish(base, {"call": 1}, {"": {}}).scenario()
+    chosen = {"base": base, "activities": {"call": 1}, "settings": [{"name": "the file's"}]}
+    return Wish.read(chosen).toml()
 
 
 def _told(value: object) -> object:

@@ -7,7 +7,6 @@ import webbrowser
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from functools import cache
-from typing import Any
 
 import uvicorn
 from starlette.applications import Starlette
@@ -48,13 +47,13 @@ class TooLarge(Exception):
 
 def serve(port: int, open_page: bool, say: Callable[[str], None]) -> None:
     """Serves the page until Ctrl-C; port 0 is any that is free. Raises `OSError` if it is taken."""
-    with _listening(port) as listener:
+    with listening(port) as listener:
         address = f"http://{HOSTS[0]}:{listener.getsockname()[1]}/"
         say(f"{address} (Ctrl-C ends it)")
         if open_page:
             # Connections wait in the listener until the server takes them.
             webbrowser.open(address)
-        uvicorn.Server(_config(application())).run([listener])
+        server_of(application()).run([listener])
 
 
 def application(bench: Bench | None = None) -> Starlette:
@@ -80,7 +79,42 @@ def application(bench: Bench | None = None) -> Starlette:
         lifespan=lifespan,
     )
     app.state.bench = bench
+    app.state.is_ending = lambda: False
     return app
+
+
+def listening(port: int) -> socket.socket:
+    """A socket that takes connections from this machine alone. Raises `OSError` if it cannot."""
+    listener = socket.socket()
+    try:
+        # A server that has just ended leaves its port waiting for a minute.
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((HOSTS[0], port))
+        listener.listen()
+    except OSError as error:
+        listener.close()
+        found = f"{port} ({error.strerror})"
+        raise OSError(f"--port: found {found}; allowed: a free one, or 0 for any") from None
+    return listener
+
+
+def server_of(app: Starlette) -> uvicorn.Server:
+    """The server that runs the application, with its limits."""
+    config = uvicorn.Config(
+        app,
+        http="h11",
+        ws="none",
+        lifespan="on",
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        limit_concurrency=_MOST_CONNECTIONS,
+        timeout_graceful_shutdown=5,
+    )
+    server = uvicorn.Server(config)
+    # It waits for requests under way, whose runs stop when they see this.
+    app.state.is_ending = lambda: server.should_exit
+    return server
 
 
 async def _choices(_: Request) -> Response:
@@ -132,12 +166,13 @@ async def _sent(request: Request) -> object:
 
 async def _runs(request: Request, wish: Wish, metrics: Json | None = None) -> Runs:
     variants = load(wish.toml(metrics))
+    state = request.app.state
 
     async def gone() -> None:
-        while not await request.is_disconnected():
+        while not (state.is_ending() or await request.is_disconnected()):
             await asyncio.sleep(_LOOK_EVERY_S)
 
-    natives = await request.app.state.bench.results(variants, gone)
+    natives = await state.bench.results(variants, gone)
     # A scenario of one setting has no variants, and so no names.
     names = list(wish.settings) if variants[0].name else [""]
     return {
@@ -188,33 +223,3 @@ def _answering(
 
 def _fault(status: int, message: str, path: str = "") -> Response:
     return JSONResponse({"error": {"message": message, "path": path}}, status)
-
-
-def _listening(port: int) -> socket.socket:
-    listener = socket.socket()
-    try:
-        # A server that has just ended leaves its port waiting for a minute.
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind((HOSTS[0], port))
-        listener.listen()
-    except OSError as error:
-        listener.close()
-        reason = error.strerror or str(error)
-        raise OSError(
-            f"--port: found {port} ({reason}); allowed: a free one, or 0 for any"
-        ) from None
-    return listener
-
-
-def _config(app: Starlette) -> uvicorn.Config:
-    settings: dict[str, Any] = {
-        "http": "h11",
-        "ws": "none",
-        "lifespan": "on",
-        "log_level": "warning",
-        "access_log": False,
-        "server_header": False,
-        "limit_concurrency": _MOST_CONNECTIONS,
-        "timeout_graceful_shutdown": 1,
-    }
-    return uvicorn.Config(app, **settings)

@@ -35,7 +35,7 @@ export class Forms {
     const { name, unit } = named(key);
     const label = make("span", { class: "label", id: names.label }, unit ? `${name} (${unit})` : name);
     return make("div", { class: `field ${kind}`, "data-path": path },
-      label, ...controls, help(node, names.help, name));
+      label, ...controls, ...help(node, names.help, name));
   }
 
   /** A table within a table; one that may be left out is shown where it is set. */
@@ -71,7 +71,8 @@ export class Forms {
       .map(([kind, choice]) => `${kind}: ${choice.description}`).join("\n") };
     const label = make("span", { class: "label", id: names.label }, named(key).name);
     return make("fieldset", { "data-path": path },
-      make("div", { class: "field choice" }, label, select, help(described, names.help, named(key).name)),
+      make("div", { class: "field choice" }, label, select,
+        ...help(described, names.help, named(key).name)),
       place);
   }
 }
@@ -111,13 +112,18 @@ function option(name, current) {
   return make("option", { value: name, selected: name === current }, name.replaceAll("_", " "));
 }
 
-/** What a key means, folded away. */
+/** What a key means, folded away: the button that shows it, and the text. */
 function help(node, id, name) {
   const range = node.minimum === undefined ? "" : ` From ${node.minimum} to ${node.maximum}.`;
   const choices = (node.oneOf ?? []).filter(choice => "const" in choice)
     .map(choice => `\n${choice.const}: ${choice.description}`).join("");
-  const text = `${node.description ?? ""}${choices}${range}`;
-  return make("details", { class: "help" },
-    make("summary", { "aria-label": `What is ${name}?` }, "?"),
-    make("p", { id }, text));
+  const text = make("p", { id, class: "help", hidden: true }, `${node.description ?? ""}${choices}${range}`);
+  const button = make("button", {
+    type: "button", class: "ask", "aria-label": `What is ${name}?`, "aria-expanded": "false",
+    click: () => {
+      text.hidden = !text.hidden;
+      button.setAttribute("aria-expanded", String(!text.hidden));
+    },
+  }, "?");
+  return [button, text];
 }

@@ -25,10 +25,10 @@ export function numberField(node, value, names, change) {
   });
   box.value = value ?? fallback ?? "";
   const start = Number(value ?? fallback);
-  const slider = Number.isFinite(start) && start > 0 || fallback === 0
+  const slider = Number.isFinite(start)
     ? new Slider(node, start, names, moved => { box.value = moved; change(moved); })
     : undefined;
-  return [slider?.element ?? make("span"), box];
+  return slider ? [slider.element, box] : [box];
 }
 
 class Slider {
