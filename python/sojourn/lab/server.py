@@ -38,8 +38,6 @@ _LOOK_EVERY_S = 0.05
 _MOST_CONNECTIONS = 64
 _NOBODY_WAITS = 499  # as nginx has it; nobody reads it
 
-Runs = dict[str, Result]
-
 
 class TooLarge(Exception):
     """A body of more than `MOST_BYTES`."""
@@ -129,18 +127,21 @@ def _choices_json() -> str:
 
 async def _run(request: Request) -> Response:
     wish = Wish.read(await _sent(request))
-    runs = await _runs(request, wish)
+    results = await _results(request, wish)
+    runs = dict(zip(wish.settings, results, strict=True))
     return JSONResponse(await run_in_threadpool(answer, wish, runs))
 
 
 async def _picture(request: Request) -> Response:
     glance = Glance.read(await _sent(request))
-    runs = await _runs(request, glance.wish, METRICS)
+    results = await _results(request, glance.wish, METRICS)
+    runs = dict(zip(glance.wish.settings, results, strict=True))
     return JSONResponse(await run_in_threadpool(picture, glance, runs))
 
 
 async def _report(request: Request) -> Response:
-    runs = await _runs(request, Wish.read(await _sent(request)))
+    results = await _results(request, Wish.read(await _sent(request)))
+    runs = {result.name: result for result in results}
     return HTMLResponse(await run_in_threadpool(report_html, runs))
 
 
@@ -164,7 +165,7 @@ async def _sent(request: Request) -> object:
         raise WishError("wish", "something else", "JSON") from None
 
 
-async def _runs(request: Request, wish: Wish, metrics: Json | None = None) -> Runs:
+async def _results(request: Request, wish: Wish, metrics: Json | None = None) -> list[Result]:
     variants = load(wish.toml(metrics))
     state = request.app.state
 
@@ -173,12 +174,7 @@ async def _runs(request: Request, wish: Wish, metrics: Json | None = None) -> Ru
             await asyncio.sleep(_LOOK_EVERY_S)
 
     natives = await state.bench.results(variants, gone)
-    # A scenario of one setting has no variants, and so no names.
-    names = list(wish.settings) if variants[0].name else [""]
-    return {
-        name: Result(variant, native)
-        for name, variant, native in zip(names, variants, natives, strict=True)
-    }
+    return [Result(*pair) for pair in zip(variants, natives, strict=True)]
 
 
 async def _body(request: Request) -> bytes:

@@ -102,7 +102,7 @@ export class Picture {
 
   show(ms) {
     if (!this.views.length) return;
-    this.clock.textContent = `${(this.fromS + ms / 1000).toFixed(4)} s`;
+    this.clock.textContent = `${(this.fromS + ms / 1000).toFixed(6)} s`;
     const isQuiet = this.player.isPlaying && performance.now() - this.toldAt < WORDS_EVERY_MS;
     for (const { replay, drawn, words } of this.views) {
       replay.seek(ms);
