@@ -12,7 +12,7 @@ from typing import Annotated
 
 import typer
 
-from . import config_cli
+from . import config_cli, report_cli
 from .study_cli import studies, sweep
 
 # Modules of this package are imported where they are used, so that help is shown at once.
@@ -119,6 +119,8 @@ def schema() -> None:
 app.add_typer(studies, name="study")
 app.add_typer(config_cli.config, name="config")
 app.command()(sweep)
+app.command()(report_cli.report)
+app.command()(report_cli.plot)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -152,8 +154,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def _explain(error: Exception) -> int:
     from ._sojourn import ConfigError, Defect, ScenarioError
     from .batch import BatchStopped
+    from .known import UnknownError
     from .store import StoreError
-    from .studies import UnknownError
 
     if isinstance(error, typer.TyperException):
         return _fail(f"error: {error.format_message()}", _BAD_INPUT)
