@@ -81,7 +81,7 @@ class Lines(Chart):
                 label=curve.name,
                 drawstyle="steps-post" if self.steps else "default",
                 **line_style(index),
-                **_marks(index, len(self.curves)),
+                **_marks(index, len(self.curves), None if self.steps else len(curve.x)),
             )
 
     @property
@@ -129,7 +129,7 @@ class Boxes(Chart):
         """The five numbers of each box."""
         headings = [f"{100 * q:g} %\n{self.unit}" for q in _WHISKERS]
         rows = [
-            [sample.name, *(_digits(sample.values.quantile(q)) for q in _WHISKERS)]
+            [sample.name, *(digits(sample.values.quantile(q)) for q in _WHISKERS)]
             for sample in self.samples
         ]
         return Grid(self.title, ["", *headings], rows)
@@ -173,7 +173,7 @@ class Bars(Chart):
     def numbers(self) -> Grid:
         """A row for each bar."""
         rows = [
-            [bar, *(_digits(values[index]) for values in self.parts.values())]
+            [bar, *(digits(values[index]) for values in self.parts.values())]
             for index, bar in enumerate(self.bars)
         ]
         return Grid(f"{self.title}: {self.x.label}", ["", *self.parts], rows)
@@ -190,33 +190,47 @@ class Bars(Chart):
 
 
 @dataclass(frozen=True)
+class Cloud:
+    """The runs of a group as points; those of one `family` look alike."""
+
+    name: str
+    family: str
+    x: Numbers
+    y: Numbers
+
+
+@dataclass(frozen=True)
 class Clouds(Chart):
     """A cloud of points for each group, its mean and the ellipse of one standard deviation."""
 
-    clouds: Sequence[Curve] = ()
+    clouds: Sequence[Cloud] = ()
 
     def draw(self, axes: "Axes") -> None:
         """Draws points, means and ellipses; better is to the upper right."""
-        for index, cloud in enumerate(self.clouds):
+        labelled = set()
+        for cloud in self.clouds:
+            index = self.names.index(cloud.family)
             color = PALETTE[index % len(PALETTE)]
             mark = _MARKS[index % len(_MARKS)]
+            label = "" if cloud.family in labelled else cloud.family
+            labelled.add(cloud.family)
             points = self._plotted(cloud)
             mean = self._data(points.mean(axis=1, keepdims=True))
             axes.plot(cloud.x, cloud.y, mark, ms=3, alpha=0.5, color=color, mec="none")
-            axes.plot(*mean, mark, ms=6, color=color, label=cloud.name, linestyle="none")
+            axes.plot(*mean, mark, ms=6, color=color, label=label, linestyle="none")
             if points.shape[1] > 2:
                 axes.plot(*self._data(ellipse(points)), **line_style(index))
         axes.invert_xaxis()
-        # A hundredth of goodput more or less should not look like much.
-        low, high = axes.get_ylim()
-        beyond = max(0.0, _LEAST_SPAN * high - (high - low)) / 2
-        axes.set_ylim(low - beyond, high + beyond)
+        # A hundredth more or less should not look like much.
+        axes.set_ylim(*_widened(*axes.get_ylim()))
+        if not self.x.log:
+            axes.set_xlim(*reversed(_widened(*reversed(axes.get_xlim()))))
 
     @property
     def numbers(self) -> Grid:
         """Mean and standard deviation of both values of each cloud."""
         rows = [
-            [cloud.name, str(len(cloud.x)), *map(_digits, _moments(cloud))] for cloud in self.clouds
+            [cloud.name, str(len(cloud.x)), *map(digits, _moments(cloud))] for cloud in self.clouds
         ]
         axes = (self.x.label, self.y.label)
         headings = [f"{axis}:\n{what}" for axis in axes for what in ("mean", "deviation")]
@@ -224,10 +238,10 @@ class Clouds(Chart):
 
     @property
     def names(self) -> Sequence[str]:
-        """The groups' names."""
-        return [cloud.name for cloud in self.clouds]
+        """The families' names."""
+        return list(dict.fromkeys(cloud.family for cloud in self.clouds))
 
-    def _plotted(self, cloud: Curve) -> Numbers:
+    def _plotted(self, cloud: Cloud) -> Numbers:
         return np.array([np.log10(cloud.x) if self.x.log else cloud.x, cloud.y])
 
     def _data(self, points: Numbers) -> Numbers:
@@ -238,6 +252,7 @@ class Clouds(Chart):
 class HeatMap(Chart):
     """A value for each pair of a column and a row; missing ones are NaN."""
 
+    quantity: str = ""
     columns: Sequence[str] = ()
     lines: Sequence[str] = ()
     values: Numbers = field(default_factory=lambda: np.zeros((0, 0)))
@@ -245,26 +260,29 @@ class HeatMap(Chart):
 
     def draw(self, axes: "Axes") -> None:
         """Draws cells with their values, so that colours need not be read."""
-        from matplotlib.colors import Normalize
+        from matplotlib.colors import LogNorm, Normalize
 
-        scale = Normalize(np.nanmin(self.values), np.nanmax(self.values))
+        least, greatest = float(np.nanmin(self.values)), float(np.nanmax(self.values))
+        scale = (LogNorm if 0 < 10 * least < greatest else Normalize)(least, greatest)
         edges = [np.arange(count + 1) - 0.5 for count in self.values.shape]
         axes.pcolormesh(edges[1], edges[0], self.values, cmap="cividis", norm=scale, lw=0)
         for (row, column), value in np.ndenumerate(self.values):
-            ground = float(scale(value)) if scale.vmin != scale.vmax else 0.0
+            ground = float(scale(value)) if least < greatest else 0.0
             axes.text(
                 column,
                 row,
                 NOTHING if np.isnan(value) else f"{value:.{self.digits}f}",
                 ha="center",
                 va="center",
-                color=_LETTERS["dark" if ground > 0.55 else "light"],
+                color=_LETTERS["dark" if ground > 0.47 else "light"],
             )
         axes.set_xticks(range(len(self.columns)), list(self.columns))
         axes.set_yticks(range(len(self.lines)), list(self.lines))
         axes.invert_yaxis()
+        axes.set_title(self.quantity, loc="left", fontsize="medium")
         axes.grid(visible=False)
         axes.tick_params(length=0)
+        axes.spines[:].set_visible(False)
 
     @property
     def numbers(self) -> Grid:
@@ -282,7 +300,7 @@ class HeatMap(Chart):
 
 
 _LEAST_SPAN = 0.1
-"""Of an axis of goodput, as a share of its greatest value."""
+"""Of delay and goodput, as a share of the greatest value."""
 
 _BOX_PARTS = ("box", "median", "whisker", "cap")
 
@@ -299,7 +317,7 @@ def line_style(index: int) -> dict[str, Any]:
 def quantile_grid(title: str, samples: Sequence[Sample], unit: str) -> Grid:
     """Median, 90 and 99 % of samples."""
     rows = [
-        [sample.name, *(_digits(sample.values.quantile(q)) for q in _QUANTILES)]
+        [sample.name, *(digits(sample.values.quantile(q)) for q in _QUANTILES)]
         for sample in samples
     ]
     return Grid(title, ["", *(f"{100 * q:g} %\n{unit}" for q in _QUANTILES)], rows)
@@ -309,7 +327,7 @@ def range_grid(title: str, curves: Sequence[Curve], unit: str) -> Grid:
     """Least, mean and greatest value of curves."""
     headings = ["", *(f"{what}\n{unit}" for what in ("least", "mean", "greatest"))]
     rows = [
-        [curve.name, *(_digits(float(f(curve.y))) for f in (np.nanmin, np.nanmean, np.nanmax))]
+        [curve.name, *(digits(float(f(curve.y))) for f in (np.nanmin, np.nanmean, np.nanmax))]
         for curve in curves
         if not np.isnan(curve.y).all()
     ]
@@ -330,12 +348,16 @@ def ellipse(points: Numbers) -> Numbers:
     return contour
 
 
-def _marks(index: int, count: int) -> dict[str, Any]:
-    """A few marks on a line, where there are several; not where those of the others are."""
+def _marks(index: int, count: int, points: int | None) -> dict[str, Any]:
+    """A few marks on a line, where there are several; not where those of the others are.
+
+    They are evenly spaced along the line, or of so many `points` over time.
+    """
     if count < 2:
         return {}
-    offset = 0.05 + 0.2 * index / count
-    return {"marker": _MARKS[index % len(_MARKS)], "markevery": (offset, 0.2), "ms": 3.5}
+    start, step = 0.05 + 0.2 * index / count, 0.2
+    every = (start, step) if points is None else (int(start * points), max(1, int(step * points)))
+    return {"marker": _MARKS[index % len(_MARKS)], "markevery": every, "ms": 3.5}
 
 
 def _box(sample: Sample) -> dict[str, Any]:
@@ -355,15 +377,20 @@ def _jitter(count: int) -> Numbers:
     return jitter
 
 
-def _moments(cloud: Curve) -> list[float]:
+def _widened(low: float, high: float) -> tuple[float, float]:
+    beyond = max(0.0, _LEAST_SPAN * high - (high - low)) / 2
+    return low - beyond, high + beyond
+
+
+def _moments(cloud: Cloud) -> list[float]:
     return [float(f(values)) for values in (cloud.x, cloud.y) for f in (np.mean, np.std)]
 
 
-def _digits(value: float | None) -> str:
+def digits(value: float | None) -> str:
     """Three significant digits, or all before the point."""
     if value is None or np.isnan(value):
         return NOTHING
     if value == 0:
         return "0"
-    digits = max(0, 2 - int(np.floor(np.log10(abs(value)))))
-    return f"{value:.{min(digits, 4)}f}"
+    places = max(0, 2 - int(np.floor(np.log10(abs(value)))))
+    return f"{value:.{min(places, 4)}f}"

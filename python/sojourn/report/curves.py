@@ -39,12 +39,18 @@ class Sample:
     values: Distribution
 
 
-def judged_by_latency(groups: Sequence[Group]) -> str:
+def judged_by_latency(groups: Sequence[Group]) -> tuple[str, Select]:
     """The quality whose latency is worth a figure: of games, or of what comes next to them."""
     for quality in ("game", "voice", "pages"):
         if any(flows_of(quality)(group.first) for group in groups):
-            return quality
-    return "throughput"
+            return quality, flows_of(quality)
+    return "throughput", lambda result: main_flows(flows_of("throughput")(result))
+
+
+def main_flows(rows: Sequence[Row]) -> list[Row]:
+    """Of each entry the direction that carries the payload."""
+    main = {row["traffic"]: row for row in sorted(rows, key=lambda row: row["goodput_mbps"])}
+    return [row for row in rows if main[row["traffic"]] is row]
 
 
 def latencies(groups: Sequence[Group], select: Select) -> list[Sample]:

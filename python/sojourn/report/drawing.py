@@ -56,6 +56,7 @@ _STYLE: Any = {
 # What is one colour in a file is another in dark mode.
 _THEME = {
     "#000000": "var(--text)",
+    "#ffffff": "var(--ground)",
     _GRID: "var(--rule)",
     **{color.lower(): f"var(--c{index})" for index, color in enumerate(PALETTE)},
 }
@@ -144,8 +145,8 @@ def _legend_columns(chart: Chart, width_in: float) -> int:
     """As many as fit beside each other."""
     if not chart.names:
         return 1
-    # A letter is some 0.6 of its height wide; a handle and its gaps take the room of 5.
-    name_in = (max(map(len, chart.names)) * 0.6 + 5) * _POINTS / 72
+    # A letter is at most 0.66 of its height wide; a handle and its gaps take the room of 5.
+    name_in = (max(map(len, chart.names)) * 0.66 + 5) * _POINTS / 72
     return max(1, min(len(chart.names), int(width_in / name_in)))
 
 

@@ -17,6 +17,7 @@ from .charts import (
     Bars,
     Boxes,
     Chart,
+    Cloud,
     Clouds,
     HeatMap,
     Lines,
@@ -33,6 +34,7 @@ from .curves import (
     cdf,
     judged_by_latency,
     latencies,
+    main_flows,
     over_time,
     page_loads,
 )
@@ -40,8 +42,11 @@ from .curves import (
 KINDS = ("cdf", "ccdf", "timeseries", "box", "ellipse", "heatmap", "drops", "delay")
 """What `chart` draws."""
 
-CURVES_AT_MOST = 8
-"""More can not be told apart in one chart."""
+GROUPS_AT_MOST = 8
+"""Of more the report has no curves."""
+
+_CURVES_AT_MOST = 12
+"""More can not be told apart: colours times dashes."""
 
 _POINTS = 120
 """Of a line over time in the report; more would run together."""
@@ -64,10 +69,10 @@ _PARTS = ("queue", "request wait", "grant wait", "shaping", "transmission", "res
 
 def figures(results: Results) -> list[Chart]:
     """Every chart for which the results have data, and no more curves than can be told apart."""
-    few = len(results.groups) <= CURVES_AT_MOST
+    few = len(results.groups) <= GROUPS_AT_MOST
     by_group = _of_few(results) if few else []
     charts = [*_heat_maps(results), *by_group, *_over_all(results)]
-    return [found for found in charts if found]
+    return [found for found in charts if found and len(found.names) <= _CURVES_AT_MOST]
 
 
 def chart(results: Results, kind: str, metric: str | None, traffic: Sequence[str]) -> Chart:
@@ -133,8 +138,8 @@ def _samples(groups: Sequence[Group], metric: str, traffic: Sequence[str]) -> _S
     if metric == "page_load":
         samples = page_loads(groups, _either(_loading, traffic))
         return _Samples(samples, "pages", "page load time", "s")
-    quality = judged_by_latency(groups)
-    select = _main_flows(traffic) if traffic else flows_of(quality)
+    quality, judged = judged_by_latency(groups)
+    select = _main_flows(traffic) if traffic else judged
     subject = f"{' and '.join(traffic) if traffic else quality} packets"
     return _Samples(latencies(groups, select), subject, "one-way latency", "ms")
 
@@ -150,14 +155,9 @@ def _loading(result: Result) -> list[Row]:
 
 
 def _main_flows(traffic: Sequence[str]) -> Select:
-    """Of each entry the direction that carries the payload."""
-
-    def select(result: Result) -> list[Row]:
-        rows = [row for row in result.flows.to_pylist() if row["traffic"] in traffic]
-        main = {row["traffic"]: row for row in sorted(rows, key=lambda row: row["goodput_mbps"])}
-        return list(main.values())
-
-    return select
+    return lambda result: main_flows(
+        [row for row in result.flows.to_pylist() if row["traffic"] in traffic]
+    )
 
 
 def _cdf(samples: _Samples) -> Chart | None:
@@ -223,7 +223,10 @@ def _timeseries(
         f"{quantity.capitalize()} over time: {', '.join(subjects)}",
         about,
         Axis("time (s)"),
-        Axis(f"{quantity} ({unit})" if unit else quantity, log=_spans_decades(curves)),
+        Axis(
+            f"{quantity} ({unit})" if unit else quantity,
+            log=unit == "ms" and _spans_decades(curves),
+        ),
         [averaged(curve, neighbours) for curve in curves],
         table=range_grid(f"{quantity.capitalize()} over time", curves, unit),
     )
@@ -339,7 +342,8 @@ def _clouds(results: Results, metric: str | None, traffic: Sequence[str]) -> Cha
         return None
     delay = measures[known("metric", metric or preferred[0], list(measures))]
     whose, rates = _goodputs(results.groups, traffic)
-    clouds = [_cloud(group.name or "run", delay, rates, group.runs) for group in results.groups]
+    few = len(results.groups) <= GROUPS_AT_MOST
+    clouds = [_cloud(group, delay, rates, few) for group in results.groups]
     clouds = [cloud for cloud in clouds if len(cloud.x)]
     if not clouds:
         return None
@@ -359,11 +363,14 @@ _SEVERAL_SEEDS = (
 )
 
 
-def _cloud(name: str, delay: Measure, rates: Select, runs: Sequence[Result]) -> Curve:
-    pairs = [(delay.value(run), sum(row["goodput_mbps"] for row in rates(run))) for run in runs]
+def _cloud(group: Group, delay: Measure, rates: Select, few: bool) -> Cloud:
+    """Where there are few, each looks different; of many only the variants do."""
+    pairs = [(delay.value(run), sum(r["goodput_mbps"] for r in rates(run))) for run in group.runs]
     there = [(x, y) for x, y in pairs if x is not None and x > 0]
     points = np.array(there, dtype=np.float64).reshape(-1, 2)
-    return Curve(name, points[:, 0], points[:, 1])
+    name = group.name or "run"
+    family = name if few else group.variant or "all settings"
+    return Cloud(name, family, points[:, 0], points[:, 1])
 
 
 def _goodputs(groups: Sequence[Group], traffic: Sequence[str]) -> tuple[str, Select]:
@@ -401,10 +408,11 @@ def _heat_map(results: Results, measure: Measure) -> Chart | None:
     over = f", mean of {results.seeds} seeds" if results.seeds > 1 else ""
     rest = [*(["variant"] if any(g.variant for g in results.groups) else []), *results.keys[1:]]
     return HeatMap(
-        f"{measure.label} over {results.keys[0]}",
+        f"{measure.label[0].upper()}{measure.label[1:]} by {results.keys[0]}",
         f"Each cell is a setting{over}. Light cells have the greatest values.",
         Axis(results.keys[0]),
         Axis(", ".join(rest)),
+        measure.label,
         columns,
         lines,
         values,

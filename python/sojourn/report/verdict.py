@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..results import Group, Results
-from ..summary import NOTHING, Grid, flows_of
+from ..summary import NOTHING, Grid
+from .charts import digits
 from .curves import judged_by_latency, latencies
 from .grades import USES, Judged, Use, judged
 
@@ -35,7 +36,8 @@ def verdict(results: Results) -> Verdict:
     """Judges results."""
     groups = {group.name: judged(group.runs) for group in results.groups}
     if results.is_comparison:
-        sentences = [*_side_by_side(groups), *_contrast(results.groups)]
+        by_variant = _by_variant(results, groups) if results.keys else []
+        sentences = [*_side_by_side(groups), *by_variant, *_contrast(results.groups)]
     else:
         sentences = [_sentence(found) for found in groups[results.groups[0].name]]
     return Verdict(groups, sentences)
@@ -82,7 +84,7 @@ def _side_by_side(groups: Mapping[str, Sequence[Judged]]) -> list[str]:
         return ["There is nothing in it that is graded."]
     first = (
         f"Everything is good with {_listed(best)}."
-        if best and len(best) <= _NAMED_AT_MOST
+        if best and len(groups) <= _NAMED_AT_MOST
         else f"Everything is good with {len(best)} of {len(groups)} settings."
         if best
         else "Nothing here is good at everything."
@@ -90,6 +92,20 @@ def _side_by_side(groups: Mapping[str, Sequence[Judged]]) -> list[str]:
     if len(others) > _NAMED_AT_MOST:
         return [first]
     return [first, *(f"{name}: {', '.join(faults)}." for name, faults in others.items())]
+
+
+def _by_variant(results: Results, groups: Mapping[str, Sequence[Judged]]) -> list[str]:
+    """Of a sweep: in how many settings each variant is good at everything."""
+    settings: dict[str, list[str]] = {}
+    for group in results.groups:
+        settings.setdefault(group.variant, []).append(group.name)
+    if not 1 < len(settings) <= _NAMED_AT_MOST:
+        return []
+    return [
+        f"{variant}: everything is good in {sum(not _faults(groups[name]) for name in names)} "
+        f"of {len(names)} settings."
+        for variant, names in settings.items()
+    ]
 
 
 def _faults(found: Sequence[Judged]) -> list[str]:
@@ -104,17 +120,17 @@ def _faults(found: Sequence[Judged]) -> list[str]:
 
 def _contrast(groups: Sequence[Group]) -> list[str]:
     """How far the best and the worst are apart, in the latency that matters most."""
-    quality = judged_by_latency(groups)
-    samples = {
-        group.name: values for group in groups if (values := latencies([group], flows_of(quality)))
-    }
+    quality, select = judged_by_latency(groups)
+    if quality not in ("game", "voice"):
+        return []
+    samples = {group.name: values for group in groups if (values := latencies([group], select))}
     p90_ms = {n: max(s.values.quantile(0.9) or 0.0 for s in found) for n, found in samples.items()}
     if len(p90_ms) < 2:
         return []
     least, most = min(p90_ms, key=p90_ms.__getitem__), max(p90_ms, key=p90_ms.__getitem__)
     return [
-        f"Nine of ten {quality} packets arrive within {p90_ms[least]:.3g} ms with {least}, "
-        f"within {p90_ms[most]:.3g} ms with {most}."
+        f"Nine of ten {quality} packets arrive within {digits(p90_ms[least])} ms with {least}, "
+        f"within {digits(p90_ms[most])} ms with {most}."
     ]
 
 
