@@ -12,7 +12,7 @@ from typing import Annotated
 
 import typer
 
-from . import config_cli
+from . import config_cli, report_cli
 from .lab_cli import lab
 from .study_cli import studies, sweep
 
@@ -121,6 +121,8 @@ app.add_typer(studies, name="study")
 app.add_typer(config_cli.config, name="config")
 app.command()(sweep)
 app.command()(lab)
+app.command()(report_cli.report)
+app.command()(report_cli.plot)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -154,8 +156,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def _explain(error: Exception) -> int:
     from ._sojourn import ConfigError, Defect, ScenarioError
     from .batch import BatchStopped
+    from .known import UnknownError
     from .store import StoreError
-    from .studies import UnknownError
 
     if isinstance(error, typer.TyperException):
         return _fail(f"error: {error.format_message()}", _BAD_INPUT)

@@ -14,11 +14,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from .api import TABLES, Result
+from .reading import SUMMARY
 from .report import latency_cdf_svg, report_html
 from .summary import summary_json
-
-MARKER = "summary.json"
-"""The file by which an output directory is known; made by `save` alone."""
 
 _REPORT = "report.html"
 _FIGURE = "latency-cdf.svg"
@@ -61,7 +59,7 @@ def write_file(path: Path, content: bytes) -> None:
 def directory_names(variants: Iterable[str]) -> dict[str, str]:
     """A directory for each variant, as like its name as file systems allow."""
     names: dict[str, str] = {}
-    taken = {MARKER, _REPORT, _FIGURE}
+    taken = {SUMMARY, _REPORT, _FIGURE}
     for variant in variants:
         base = re.sub(r"[^\w .+-]", "_", variant)[:80].strip(". ") or "run"
         name, number = base, 2
@@ -81,7 +79,7 @@ def _files(directory: Path) -> set[str]:
 def _own_files(directory: Path) -> set[str]:
     """What `save` wrote there, by its own account."""
     try:
-        summary = json.loads((directory / MARKER).read_text())
+        summary = json.loads((directory / SUMMARY).read_text())
         return set(summary["files"]) if summary["format"] == _FORMAT else set()
     except (OSError, ValueError, KeyError, TypeError):
         return set()
@@ -133,7 +131,7 @@ def _write_all(runs: Mapping[str, Result], directory: Path) -> None:
         (directory / _FIGURE).write_bytes(svg)
     for name, result in runs.items():
         _write_run(result, directory / names[name])
-    _write_json(directory / MARKER, {**summary, "files": sorted(_files(directory) | {MARKER})})
+    _write_json(directory / SUMMARY, {**summary, "files": sorted(_files(directory) | {SUMMARY})})
 
 
 def _write_run(result: Result, directory: Path) -> None:

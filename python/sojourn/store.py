@@ -156,6 +156,13 @@ class Store:
     def __getitem__(self, task: Task) -> StoredRun:
         return StoredRun(self._place(task))
 
+    def named(self, run: str, variant: str = "") -> StoredRun:
+        """The run of this name, as that of a variant; raises `StoreError` if it is not there."""
+        place = self.directory / _RUNS / run
+        if not (place / "meta.json").exists():
+            raise StoreError(f"{self.directory}: run {run} is missing; use --resume")
+        return StoredRun(place, variant)
+
     def put(self, task: Task, files: Files) -> None:
         """Keeps the files of a run."""
         place = self._place(task)

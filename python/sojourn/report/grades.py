@@ -224,8 +224,8 @@ USES = (
                 at_least=True,
             ),
         ),
-        words="all that is sent gets {upload_share_percent:.0f} % of what the sustained rate and the "
-        "burst allow",
+        words="all that is sent gets {upload_share_percent:.0f} % of what the sustained rate and "
+        "the burst allow",
     ),
 )
 """What is graded, in the order of the report."""
