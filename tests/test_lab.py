@@ -42,6 +42,10 @@ def until(condition: Any, within_s: float) -> float:
     return time.monotonic() - start
 
 
+def quantile(line: dict[str, list[float]], percent: float) -> float:
+    return next(x for x, y in zip(line["x"], line["y"], strict=True) if y >= percent)
+
+
 def test_choices_come_from_the_schema_and_the_catalogue(lab: Lab) -> None:
     choices = lab.get("/api/choices").json
     law = choices["schema"]["$defs"]["LawSpec"]["oneOf"]
@@ -58,10 +62,9 @@ def test_a_run_is_answered(lab: Lab) -> None:
     assert games[0] == "poor" and games[1] in ("good", "fair")
     figures = {(figure["kind"], figure["activity"]): figure for figure in answer["figures"]}
     assert ("queue", "") in figures and ("throughput", "web") in figures
-    drop_tail, pie = figures["latency", "game"]["lines"]
+    drop_tail, pie = (quantile(line, 50) for line in figures["latency", "game"]["lines"])
     # Half of the packets are as late as a second of buffer at 5 Mbps makes them, or at 20 Mbps.
-    assert drop_tail["x"][150] > 5 * pie["x"][150]
-    assert drop_tail["y"][-1] == 100
+    assert drop_tail > 5 * pie
 
 
 def test_an_answer_takes_less_than_a_second_on_a_quiet_machine(lab: Lab) -> None:
@@ -81,8 +84,8 @@ def test_latencies_of_two_games_are_put_together(lab: Lab) -> None:
     median_ms = each[(len(each) - 1) // 2]
     answer = lab.post("/api/run", wish()).json
     (figure,) = (f for f in answer["figures"] if (f["kind"], f["activity"]) == ("latency", "game"))
-    assert figure["lines"][1]["y"][149] == pytest.approx(50)
-    assert figure["lines"][1]["x"][149] == pytest.approx(median_ms, rel=1e-3)
+    # A step of the curve is a fifth of a percent, a cell of the histogram 0.1 % wide.
+    assert quantile(figure["lines"][1], 50) == pytest.approx(median_ms, rel=0.01)
 
 
 @pytest.mark.parametrize("settings", [[DROP_TAIL, PIE], [PIE]])
@@ -220,6 +223,11 @@ def test_a_picture_is_a_part_of_the_trace(lab: Lab) -> None:
         within = [event for event in events if from_s <= event["time_s"] <= shot["to_s"]]
         assert len(run["waiting"]["packet"]) == before[-1]["backlog_packets"] > 0
         assert sum(run["waiting"]["bytes"]) == before[-1]["backlog_bytes"]
+        assert run["tokens"] == before[-1]["tokens_bytes"]
+        taken, sent = (
+            [e["packet"] for e in before if e["event"] == k] for k in ("dequeue", "sent")
+        )
+        assert run["sending"]["packet"] == [p for p in taken[-1:] if p not in sent]
         assert run["events"]["kind"] == [event["event"] for event in within]
         assert run["events"]["packet"] == [event["packet"] for event in within]
         assert {"arrive", "dequeue", "sent", "request", "map", "grant"} <= {*run["events"]["kind"]}

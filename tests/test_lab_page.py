@@ -18,6 +18,12 @@ from playwright.sync_api import Browser, Locator, Page, expect
 Role = Literal["spinbutton", "slider"]
 MODEM = ROOT / "tests" / "data" / "modem-configs" / "home-5x20.cm"
 
+_DROP = """(place, bytes) => {
+  const dataTransfer = new DataTransfer();
+  dataTransfer.items.add(new File([new Uint8Array(bytes)], "dropped.cm"));
+  place.dispatchEvent(new DragEvent("drop", { dataTransfer, bubbles: true, cancelable: true }));
+}"""
+
 
 @pytest.fixture(scope="module")
 def lab() -> Iterator[Lab]:
@@ -167,6 +173,8 @@ def test_a_modem_file_gives_the_service(chromium: Browser, lab: Lab, tmp_path: P
         heading = page.locator(".verdicts").get_by_role("columnheader").first
         expect(heading).to_have_text("A: as in the modem's file")
         assert visited.complaints == []
+        page.locator(".drop").evaluate(_DROP, list(MODEM.read_bytes()))
+        expect(page.get_by_text("Service of dropped.cm.")).to_be_visible()
         bad = tmp_path / "bad.cm"
         bad.write_bytes(b"\x18\xff\x01")
         chooser.set_input_files(bad)

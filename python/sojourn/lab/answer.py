@@ -8,15 +8,16 @@ import numpy as np
 import pyarrow.compute as pc
 
 from ..api import Result
-from ..report.curves import Curve, Numbers, queue_delays, series
-from ..report.grades import USES, Judged, judged
+from ..distribution import Distribution, Numbers
+from ..report.curves import Curve, Sample, cdf, over_time, series
+from ..report.grades import Judged
+from ..report.verdict import verdict
+from ..results import Results
 from .catalog import Json, activities
 from .wish import Wish
 
 _DIGITS = 4
 """More than a screen can show would only make the answer larger."""
-_SHARES = np.linspace(0, 100, 301)[1:]
-"""Points of a distribution in %."""
 
 
 @dataclass(frozen=True)
@@ -39,25 +40,22 @@ class Figure:
 
 def answer(wish: Wish, runs: Mapping[str, Result]) -> Json:
     """Everything that the page shows but the moving picture."""
+    results = Results.of(runs)
+    judged = verdict(results)
     return {
         "runs": [_run(name, result) for name, result in runs.items()],
-        "verdicts": list(_verdicts(runs)),
-        "figures": [figure.json() for figure in _figures(wish, runs) if figure.lines],
+        "sentences": judged.sentences,
+        "verdicts": [
+            {"use": use.name, "cells": [_cell(judged.of(name, use)) for name in judged.groups]}
+            for use in judged.uses
+        ],
+        "figures": [figure.json() for figure in _figures(wish, results) if figure.lines],
     }
 
 
 def _run(name: str, result: Result) -> Json:
     kept = ("duration_s", "seed", "fingerprint", "warnings", "forwarded_packets")
     return {"name": name, **{key: result.meta[key] for key in kept}}
-
-
-def _verdicts(runs: Mapping[str, Result]) -> Iterator[Json]:
-    """A row for each use that a run has, with a cell for each run."""
-    found = [{one.use.name: one for one in judged([result])} for result in runs.values()]
-    for use in USES:
-        cells = [_cell(of_run.get(use.name)) for of_run in found]
-        if any(cells):
-            yield {"use": use.name, "cells": cells}
 
 
 def _cell(one: Judged | None) -> Json | None:
@@ -67,9 +65,10 @@ def _cell(one: Judged | None) -> Json | None:
     return {"mark": mark, "grade": grade, "words": one.words}
 
 
-def _figures(wish: Wish, runs: Mapping[str, Result]) -> Iterator[Figure]:
+def _figures(wish: Wish, results: Results) -> Iterator[Figure]:
     time = "time (s)"
-    delays = queue_delays(runs, "upstream")
+    runs = [(group.name, group.first) for group in results.groups]
+    delays = over_time(results.groups, "queue_delay", ["upstream"])
     yield Figure("queue", "", "Delay in the upstream queue", time, "delay (ms)", False, delays)
     for name in wish.present():
         entries = list(wish.entries(name))
@@ -81,7 +80,7 @@ def _figures(wish: Wish, runs: Mapping[str, Result]) -> Iterator[Figure]:
             "one-way latency (ms)",
             "packets (%)",
             True,
-            [Curve(n, *cdf) for n, r in runs.items() if (cdf := _latency(r, entries))],
+            [cdf(Sample(n, d)) for n, r in runs if len((d := _latency(r, entries)).values)],
         )
         way = activities()[name].payload
         yield Figure(
@@ -91,20 +90,15 @@ def _figures(wish: Wish, runs: Mapping[str, Result]) -> Iterator[Figure]:
             time,
             "throughput (Mbps)",
             False,
-            [Curve(n, *_throughput(r, entries, way)) for n, r in runs.items()],
+            [Curve(n, *_throughput(r, entries, way)) for n, r in runs],
         )
 
 
-def _latency(result: Result, entries: list[str]) -> tuple[Numbers, Numbers] | None:
-    """Share of the packets in %, over their latency upstream in ms, of all entries together."""
+def _latency(result: Result, entries: list[str]) -> Distribution:
+    """One-way latency upstream in ms, of all entries together."""
     mine = pc.field("traffic").isin(entries) & (pc.field("direction") == "up")
-    cells = result.latencies.filter(mine).group_by("latency_ms").aggregate([("packets", "sum")])
-    if not cells.num_rows:
-        return None
-    cells = cells.sort_by("latency_ms")
-    upto = np.cumsum(cells["packets_sum"].to_numpy())
-    at = np.searchsorted(upto, _SHARES / 100 * upto[-1])
-    return cells["latency_ms"].to_numpy()[np.minimum(at, len(upto) - 1)], _SHARES
+    cells = result.latencies.filter(mine)
+    return Distribution.of(cells["latency_ms"].to_pylist(), cells["packets"].to_pylist())
 
 
 def _throughput(result: Result, entries: list[str], way: str) -> tuple[Numbers, Numbers]:

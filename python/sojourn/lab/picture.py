@@ -38,9 +38,18 @@ class Glance:
         """What was sent; raises `WishError`."""
         asked = table("glance", sent, ("wish", "from_s"))
         wish = Wish.read(asked.get("wish"))
-        from_s = number("from_s", asked.get("from_s", 0.0), 0.0, _latest_s(wish))
+        from_s = number("from_s", asked.get("from_s", 0.0), 0.0, latest_s(wish))
         base = {**wish.base, "duration_s": min(from_s + SHOWN_S, wish.duration_s)}
         return Glance(replace(wish, base=base), from_s)
+
+
+def latest_s(wish: Wish) -> float:
+    """Up to when a picture may begin, in s."""
+    peak_mbps = wish.base["upstream"].get("peak_mbps")
+    # What is no rate is refused by the core, with a better message.
+    is_rate = isinstance(peak_mbps, int | float) and peak_mbps > 0
+    traced_s = MOST_TRACED_BYTES * 8e-6 / peak_mbps if is_rate else wish.duration_s
+    return max(0.0, min(wish.duration_s, traced_s) - SHOWN_S)
 
 
 def picture(glance: Glance, runs: Mapping[str, Result]) -> Json:
@@ -82,11 +91,22 @@ class _Shot:
         to_s = glance.wish.duration_s if is_all else within["time_s"][-1].as_py()
         return _Shot(events.slice(0, start), within, to_s)
 
+    def _tokens(self) -> float:
+        """The level of the bucket when the picture begins, in bytes."""
+        near = (
+            self.before["tokens_bytes"][-1:]
+            if self.before.num_rows
+            else self.within["tokens_bytes"]
+        )
+        return float(near[0].as_py()) if len(near) else 0.0
+
     def json(self, from_s: float, to_s: float, numbers: Mapping[str, int]) -> Json:
         """For the page; times are in ms from the start of the picture, activities by number."""
         events = self.within.filter(pc.field("time_s") <= to_s)
         return {
             "waiting": _columns(_waiting(self.before), numbers),
+            "sending": _columns(_sending(self.before), numbers),
+            "tokens": self._tokens(),
             "events": {
                 "ms": _rounded((events["time_s"].to_numpy() - from_s) * 1e3, 4),
                 "kind": events["event"].to_pylist(),
@@ -96,13 +116,12 @@ class _Shot:
         }
 
 
-def _latest_s(wish: Wish) -> float:
-    """Up to when a picture may begin, in s."""
-    peak_mbps = wish.base["upstream"].get("peak_mbps")
-    # What is no rate is refused by the core, with a better message.
-    is_rate = isinstance(peak_mbps, int | float) and peak_mbps > 0
-    traced_s = MOST_TRACED_BYTES * 8e-6 / peak_mbps if is_rate else wish.duration_s
-    return max(0.0, min(wish.duration_s, traced_s) - SHOWN_S)
+def _sending(before: pa.Table) -> pa.Table:
+    """The packet that is being sent, as a table of one row or none."""
+    taken = before.filter(pc.field("event") == "dequeue")
+    last = taken.slice(max(0, taken.num_rows - 1))
+    sent = before.filter(pc.field("event") == "sent")["packet"]
+    return last.filter(pc.invert(pc.is_in(last["packet"], sent.combine_chunks())))
 
 
 def _waiting(before: pa.Table) -> pa.Table:

@@ -27,7 +27,7 @@ from .catalog import Json, catalog
 from .checked import WishError
 from .guard import HOSTS, Guard
 from .modem import service_of
-from .picture import METRICS, Glance, picture
+from .picture import METRICS, Glance, latest_s, picture
 from .wish import Wish
 
 MOST_BYTES = 256 * 1024
@@ -129,7 +129,8 @@ async def _run(request: Request) -> Response:
     wish = Wish.read(await _sent(request))
     results = await _results(request, wish)
     runs = dict(zip(wish.settings, results, strict=True))
-    return JSONResponse(await run_in_threadpool(answer, wish, runs))
+    told = await run_in_threadpool(answer, wish, runs)
+    return JSONResponse({**told, "picture_until_s": latest_s(wish)})
 
 
 async def _picture(request: Request) -> Response:

@@ -36,6 +36,8 @@ byId("settings").append(settings.element);
 byId("service").append(service.element);
 byId("run").append(service.runForm());
 byId("choices").addEventListener("submit", event => event.preventDefault());
+// A file that misses its place must not take the page's.
+for (const kind of ["dragover", "drop"]) document.addEventListener(kind, event => event.preventDefault());
 away(byId("away"), wished, say, failed);
 changed();
 
@@ -59,7 +61,7 @@ function told(answer, tookMs) {
   verdicts(byId("verdicts"), answer);
   warnings(answer.runs);
   figures.show(answer.figures);
-  picture.renew(simulated);
+  picture.renew(answer.picture_until_s);
 }
 
 function failed(fault) {

@@ -18,9 +18,10 @@ export class Picture {
     this.watch(place);
   }
 
-  /** The choices have changed. */
-  renew(durationS) {
-    this.from.max = Math.max(0, durationS - 1);
+  /** The choices have changed; with them, a picture may begin up to `untilS`. */
+  renew(untilS) {
+    this.from.max = untilS;
+    this.fromLabel();
     this.isStale = true;
     this.fetch();
   }

@@ -9,8 +9,8 @@ const ROW_OF = Object.fromEntries(Object.entries(ROWS).flatMap(([, kinds], row) 
 const ENDS_PIECE = ["piece_end", "sent"];
 
 export class Replay {
-  constructor({ name, is_fifo: isFifo, waiting, events }, activities) {
-    Object.assign(this, { name, isFifo, first: waiting, events, activities: activities.length });
+  constructor({ name, is_fifo: isFifo, waiting, sending, tokens, events }, activities) {
+    Object.assign(this, { name, isFifo, first: { waiting, sending, tokens }, events, activities: activities.length });
     this.rewind();
     this.survey();
     this.rewind();
@@ -33,22 +33,27 @@ export class Replay {
 
   /** The part of the time line between two times. */
   marksBetween(from, to) {
+    return this.marks.slice(this.markFrom(from), this.markFrom(to));
+  }
+
+  /** The number of the first mark of this time or later. */
+  markFrom(ms) {
     let low = 0;
     let high = this.marks.length;
     while (low < high) {
       const middle = (low + high) >> 1;
-      if (this.marks[middle].ms < from) low = middle + 1;
+      if (this.marks[middle].ms < ms) low = middle + 1;
       else high = middle;
     }
-    const end = this.marks.findIndex((mark, index) => index >= low && mark.ms > to);
-    return this.marks.slice(low, end < 0 ? undefined : end);
+    return low;
   }
 
   rewind() {
-    const { packet, activity, bytes } = this.first;
-    this.waiting = new Map(packet.map((number, i) => [number, { activity: activity[i], bytes: bytes[i] }]));
-    Object.assign(this, { ms: -1, next: 0, sending: undefined, tokens: 0, bytes: 0, drops: 0, marked: 0 });
-    for (const size of bytes) this.bytes += size;
+    const { waiting, sending, tokens } = this.first;
+    this.waiting = packets(waiting);
+    this.sending = packets(sending).values().next().value;
+    Object.assign(this, { ms: -1, next: 0, tokens, bytes: 0, drops: 0, marked: 0 });
+    for (const { bytes } of this.waiting.values()) this.bytes += bytes;
   }
 
   apply(index) {
@@ -108,4 +113,9 @@ export class Replay {
       this.marks.push(mark);
     }
   }
+}
+
+/** Packets by their number, out of columns. */
+function packets({ packet, activity, bytes }) {
+  return new Map(packet.map((number, i) => [number, { activity: activity[i], bytes: bytes[i] }]));
 }
