@@ -1,5 +1,5 @@
-// Asks the server, with the last wish only: what is wished while a run is under way waits for it, but
-// not for long. A run that is abandoned stops, for its connection closes.
+// Asks the server, with the last wish only: what is wished while a run is under way waits for it,
+// but not for long. A run that is abandoned stops, for its connection closes.
 
 const PATIENCE_MS = 250;
 const PAUSE_MS = 30;
@@ -16,9 +16,13 @@ export class Fault extends Error {
 export async function post(address, body, signal) {
   const isFile = body instanceof Blob;
   const response = await fetch(address, {
-    method: "POST", signal,
+    method: "POST",
+    signal,
     headers: { "Content-Type": isFile ? "application/octet-stream" : "application/json" },
     body: isFile ? body : JSON.stringify(body),
+  }).catch(error => {
+    if (error.name === "AbortError") throw error;
+    throw new Fault({ message: "The server does not answer; has `sojourn lab` ended?", path: "" });
   });
   if (response.ok) return response;
   const told = await response.json().catch(() => ({}));
@@ -27,7 +31,7 @@ export async function post(address, body, signal) {
 
 /** Keeps asking one address for the last wish. */
 export class Asking {
-  /** `told` gets the answers, `failed` what went wrong, `asked` is called when a question goes out. */
+  /** `told` gets the answers, `failed` what went wrong, `asked` is called when one is asked for. */
   constructor(address, { asked = () => {}, told, failed }) {
     Object.assign(this, { address, asked, told, failed });
     this.wish = undefined;

@@ -6,28 +6,49 @@ import { post } from "./asking.js";
 /** Buttons that take `wished()` away; `say` tells people, `failed` gets what goes wrong. */
 export function away(place, wished, say, failed) {
   const text = make("textarea", {
-    readonly: true, rows: 14, hidden: true, spellcheck: "false", "aria-label": "The scenario as TOML",
+    readonly: true,
+    rows: 14,
+    hidden: true,
+    spellcheck: "false",
+    "aria-label": "The scenario as TOML",
   });
-  const copy = make("button", {
-    type: "button",
-    click: () => attempt(copy, failed, async () => {
-      text.value = await (await post("api/scenario", wished())).text();
-      text.hidden = false;
-      say(await copied(text));
-    }),
-  }, "Copy as scenario");
-  const report = make("button", {
-    type: "button",
-    click: () => attempt(report, failed, async () => {
-      const page = await (await post("api/report", wished())).blob();
-      download(page, "sojourn-report.html");
-      say("The report was downloaded.");
-    }),
-  }, "Download report");
-  show(place,
-    make("p", { class: "faint" }, "A scenario is a text file; `sojourn run` gives the same results with it. ",
-      "The report is one HTML file that opens without a network."),
-    make("div", { class: "buttons" }, copy, report), text);
+  const copy = make(
+    "button",
+    {
+      type: "button",
+      click: () =>
+        attempt(copy, failed, async () => {
+          text.value = await (await post("api/scenario", wished())).text();
+          text.hidden = false;
+          say(await copied(text));
+        }),
+    },
+    "Copy as scenario",
+  );
+  const report = make(
+    "button",
+    {
+      type: "button",
+      click: () =>
+        attempt(report, failed, async () => {
+          const page = await (await post("api/report", wished())).blob();
+          download(page, "sojourn-report.html");
+          say("The report was downloaded.");
+        }),
+    },
+    "Download report",
+  );
+  show(
+    place,
+    make(
+      "p",
+      { class: "faint" },
+      "A scenario is a text file; `sojourn run` gives the same results with it. ",
+      "The report is one HTML file that opens without a network.",
+    ),
+    make("div", { class: "buttons" }, copy, report),
+    text,
+  );
 }
 
 async function attempt(button, failed, work) {

@@ -39,10 +39,17 @@ export class Chart {
 
 function picture(figure, words, width) {
   const { x, y } = scales(figure, width);
-  const svg = draw("svg", {
-    width, height: HEIGHT, viewBox: `0 0 ${width} ${HEIGHT}`, role: "img",
-    "aria-label": `${figure.title}. ${words}.`,
-  }, ...axes(figure, x, y, width));
+  const svg = draw(
+    "svg",
+    {
+      width,
+      height: HEIGHT,
+      viewBox: `0 0 ${width} ${HEIGHT}`,
+      role: "img",
+      "aria-label": `${figure.title}. ${words}.`,
+    },
+    ...axes(figure, x, y, width),
+  );
   for (const [index, line] of figure.lines.entries()) {
     svg.append(draw("path", { class: `line line-${index}`, d: path(line, x, y) }));
     svg.append(...marks(line, index, x, y));
@@ -67,18 +74,38 @@ function axes(figure, x, y, width) {
   const right = width - MARGIN.right;
   const parts = [];
   for (const tick of y.ticks(4)) {
-    parts.push(draw("line", { class: "grid", x1: MARGIN.left, x2: right, y1: y.at(tick), y2: y.at(tick) }));
-    parts.push(draw("text", { x: MARGIN.left - 6, y: y.at(tick) + 4, "text-anchor": "end" }, `${tick}`));
+    parts.push(
+      draw("line", { class: "grid", x1: MARGIN.left, x2: right, y1: y.at(tick), y2: y.at(tick) }),
+    );
+    parts.push(
+      draw("text", { x: MARGIN.left - 6, y: y.at(tick) + 4, "text-anchor": "end" }, `${tick}`),
+    );
   }
   for (const tick of x.ticks(Math.max(3, width / 70))) {
-    parts.push(draw("line", { class: "grid", x1: x.at(tick), x2: x.at(tick), y1: MARGIN.top, y2: bottom }));
+    parts.push(
+      draw("line", { class: "grid", x1: x.at(tick), x2: x.at(tick), y1: MARGIN.top, y2: bottom }),
+    );
     parts.push(draw("text", { x: x.at(tick), y: bottom + 15, "text-anchor": "middle" }, `${tick}`));
   }
-  parts.push(draw("text", { x: (MARGIN.left + right) / 2, y: HEIGHT - 5, "text-anchor": "middle" }, figure.x));
-  parts.push(draw("text", {
-    x: 11, y: (MARGIN.top + bottom) / 2, "text-anchor": "middle",
-    transform: `rotate(-90 11 ${(MARGIN.top + bottom) / 2})`,
-  }, figure.y));
+  parts.push(
+    draw(
+      "text",
+      { x: (MARGIN.left + right) / 2, y: HEIGHT - 5, "text-anchor": "middle" },
+      figure.x,
+    ),
+  );
+  parts.push(
+    draw(
+      "text",
+      {
+        x: 11,
+        y: (MARGIN.top + bottom) / 2,
+        "text-anchor": "middle",
+        transform: `rotate(-90 11 ${(MARGIN.top + bottom) / 2})`,
+      },
+      figure.y,
+    ),
+  );
   return parts;
 }
 
@@ -100,10 +127,20 @@ function path(line, x, y) {
 function marks(line, index, x, y) {
   const last = line.y.findLastIndex(value => value !== null);
   if (last < 0) return [];
-  return [draw("text", {
-    class: `mark line-${index}`, x: x.at(line.x[last]) + 4,
-    y: Math.min(HEIGHT - MARGIN.bottom - 3, Math.max(12, y.at(line.y[last]) + (index ? 14 : 0))),
-  }, line.name.slice(0, 1))];
+  return [
+    draw(
+      "text",
+      {
+        class: `mark line-${index}`,
+        x: x.at(line.x[last]) + 4,
+        y: Math.min(
+          HEIGHT - MARGIN.bottom - 3,
+          Math.max(12, y.at(line.y[last]) + (index ? 14 : 0)),
+        ),
+      },
+      line.name.slice(0, 1),
+    ),
+  ];
 }
 
 function wordsOf(figure, line) {

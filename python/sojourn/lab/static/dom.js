@@ -26,7 +26,8 @@ function fill(element, attributes, children) {
   for (const [name, value] of Object.entries(attributes)) {
     if (typeof value === "function") element.addEventListener(name, value);
     else if (value === true) element.setAttribute(name, "");
-    else if (value !== false && value !== null && value !== undefined) element.setAttribute(name, value);
+    else if (value !== false && value !== null && value !== undefined)
+      element.setAttribute(name, value);
   }
   element.append(...children.filter(child => child !== null));
   return element;

@@ -6,14 +6,21 @@ import { byId, make } from "./dom.js";
 export function showFault(fault, names = []) {
   for (const old of document.querySelectorAll(".wrong")) old.classList.remove("wrong");
   for (const old of document.querySelectorAll(".fault")) old.remove();
-  for (const old of document.querySelectorAll("[aria-invalid]")) old.removeAttribute("aria-invalid");
+  for (const old of document.querySelectorAll("[aria-invalid]"))
+    old.removeAttribute("aria-invalid");
   const problem = byId("problem");
   problem.hidden = !fault;
   problem.textContent = fault ? fault.message : "";
   if (!fault?.path) return;
-  const field = document.querySelector(`[data-path="${CSS.escape(pathOnPage(fault.path, names))}"]`);
+  const field = document.querySelector(
+    `[data-path="${CSS.escape(pathOnPage(fault.path, names))}"]`,
+  );
   if (!field) return;
-  for (let around = field.closest("details"); around; around = around.parentElement.closest("details")) {
+  for (
+    let around = field.closest("details");
+    around;
+    around = around.parentElement.closest("details")
+  ) {
     around.open = true;
   }
   field.classList.add("wrong");

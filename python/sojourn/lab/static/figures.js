@@ -3,7 +3,10 @@
 import { Chart } from "./chart.js";
 import { make, newId, show } from "./dom.js";
 
-const FIRST = { latency: ["game", "call", "web"], throughput: ["upload", "torrent", "video", "web"] };
+const FIRST = {
+  latency: ["game", "call", "web"],
+  throughput: ["upload", "torrent", "video", "web"],
+};
 
 export class Figures {
   constructor(place, activities) {
@@ -16,7 +19,8 @@ export class Figures {
   show(figures) {
     const queue = figures.find(figure => figure.kind === "queue");
     if (queue) this.queue.show(queue);
-    for (const panel of this.panels) panel.show(figures.filter(figure => figure.kind === panel.kind));
+    for (const panel of this.panels)
+      panel.show(figures.filter(figure => figure.kind === panel.kind));
   }
 }
 
@@ -33,17 +37,29 @@ class Panel {
       },
     });
     this.chart = new Chart();
-    this.element = make("div", {},
-      make("div", { class: "choose of" }, make("label", { for: id }, `Show ${kind} of`), this.select),
-      this.chart.element);
+    this.element = make(
+      "div",
+      {},
+      make(
+        "div",
+        { class: "choose of" },
+        make("label", { for: id }, `Show ${kind} of`),
+        this.select,
+      ),
+      this.chart.element,
+    );
   }
 
   show(figures) {
     this.figures = figures;
     const there = figures.map(figure => figure.activity);
     const first = [this.wanted, ...FIRST[this.kind], ...there].find(name => there.includes(name));
-    show(this.select, ...there.map(name =>
-      make("option", { value: name, selected: name === first }, this.activities[name].label)));
+    show(
+      this.select,
+      ...there.map(name =>
+        make("option", { value: name, selected: name === first }, this.activities[name].label),
+      ),
+    );
     this.element.hidden = !there.length;
     this.draw();
   }

@@ -11,9 +11,10 @@ export class Forms {
     this.changed = changed;
   }
 
-  /** The form of a table whose values are read from and written to `values`, but for keys `left` out. */
+  /** The form of a table that reads and writes `values`, but for keys `left` out. */
   table(node, values, path, left = []) {
-    const fields = this.schema.keys(node)
+    const fields = this.schema
+      .keys(node)
       .filter(([key]) => key !== "kind" && !left.includes(key))
       .map(([key, inner]) => this.field(key, inner, values, `${path}.${key}`));
     return make("div", { class: "fields" }, ...fields.filter(field => field));
@@ -24,7 +25,7 @@ export class Forms {
     const kind = kindOf(node);
     if (kind === "table") return this.inner(key, node, values, path);
     if (kind === "variant") return this.variant(key, node, values, path);
-    if (!kind || kind === "numbers" && !values[key]) return undefined;
+    if (!kind || (kind === "numbers" && !values[key])) return undefined;
     const names = { label: newId(), help: newId() };
     const set = value => {
       if (value === undefined) delete values[key];
@@ -33,15 +34,24 @@ export class Forms {
     };
     const controls = CONTROLS[kind](node, values[key], names, set);
     const { name, unit } = named(key);
-    const label = make("span", { class: "label", id: names.label }, unit ? `${name} (${unit})` : name);
-    return make("div", { class: `field ${kind}`, "data-path": path },
-      label, ...controls, ...help(node, names.help, name));
+    const label = make(
+      "span",
+      { class: "label", id: names.label },
+      unit ? `${name} (${unit})` : name,
+    );
+    return make(
+      "div",
+      { class: `field ${kind}`, "data-path": path },
+      label,
+      ...controls,
+      ...help(node, names.help, name),
+    );
   }
 
   /** A table within a table; one that may be left out is shown where it is set. */
   inner(key, node, values, path) {
     if (node.optional && !values[key]) return undefined;
-    const own = values[key] ??= {};
+    const own = (values[key] ??= {});
     const form = this.table(node, own, path);
     if (!form.children.length) return undefined;
     return make("fieldset", {}, make("legend", {}, named(key).name), form);
@@ -57,23 +67,39 @@ export class Forms {
       show(place, this.table(this.schema.resolve(kinds[current()]), own, path));
     };
     const names = { label: newId(), help: newId() };
-    const select = make("select", {
-      "aria-labelledby": names.label,
-      change: () => {
-        values[key] = { kind: select.value };
-        rebuild();
-        this.changed();
+    const select = make(
+      "select",
+      {
+        "aria-labelledby": names.label,
+        change: () => {
+          values[key] = { kind: select.value };
+          rebuild();
+          this.changed();
+        },
       },
-    }, ...Object.keys(kinds).map(kind => option(kind, current())));
+      ...Object.keys(kinds).map(kind => option(kind, current())),
+    );
     if (!values[key]) values[key] = { ...node.default };
     rebuild();
-    const described = { ...node, description: Object.entries(kinds)
-      .map(([kind, choice]) => `${kind}: ${choice.description}`).join("\n") };
+    const described = {
+      ...node,
+      description: Object.entries(kinds)
+        .map(([kind, choice]) => `${kind}: ${choice.description}`)
+        .join("\n"),
+    };
     const label = make("span", { class: "label", id: names.label }, named(key).name);
-    return make("fieldset", { "data-path": path },
-      make("div", { class: "field choice" }, label, select,
-        ...help(described, names.help, named(key).name)),
-      place);
+    return make(
+      "fieldset",
+      { "data-path": path },
+      make(
+        "div",
+        { class: "field choice" },
+        label,
+        select,
+        ...help(described, names.help, named(key).name),
+      ),
+      place,
+    );
   }
 }
 
@@ -82,7 +108,9 @@ const CONTROLS = {
 
   switch: (node, value, names, set) => {
     const box = make("input", {
-      type: "checkbox", "aria-labelledby": names.label, change: () => set(box.checked),
+      type: "checkbox",
+      "aria-labelledby": names.label,
+      change: () => set(box.checked),
     });
     box.checked = value ?? node.default ?? false;
     return [box];
@@ -92,16 +120,30 @@ const CONTROLS = {
     const consts = node.oneOf.map(choice => choice.const);
     const current = value ?? node.default ?? "";
     const unset = node.optional ? [make("option", { value: "" }, "unset")] : [];
-    const select = make("select", {
-      "aria-labelledby": names.label, change: () => set(select.value || undefined),
-    }, ...unset, ...consts.map(name => option(name, current)));
+    const select = make(
+      "select",
+      {
+        "aria-labelledby": names.label,
+        change: () => set(select.value || undefined),
+      },
+      ...unset,
+      ...consts.map(name => option(name, current)),
+    );
     return [select];
   },
 
   numbers: (node, value, names, set) => {
     const box = make("input", {
-      type: "text", inputmode: "decimal", "aria-labelledby": names.label,
-      input: () => set(box.value.split(/[\s,;]+/).filter(Boolean).map(Number)),
+      type: "text",
+      inputmode: "decimal",
+      "aria-labelledby": names.label,
+      input: () =>
+        set(
+          box.value
+            .split(/[\s,;]+/)
+            .filter(Boolean)
+            .map(Number),
+        ),
     });
     box.value = value.join(", ");
     return [box];
@@ -115,15 +157,28 @@ function option(name, current) {
 /** What a key means, folded away: the button that shows it, and the text. */
 function help(node, id, name) {
   const range = node.minimum === undefined ? "" : ` From ${node.minimum} to ${node.maximum}.`;
-  const choices = (node.oneOf ?? []).filter(choice => "const" in choice)
-    .map(choice => `\n${choice.const}: ${choice.description}`).join("");
-  const text = make("p", { id, class: "help", hidden: true }, `${node.description ?? ""}${choices}${range}`);
-  const button = make("button", {
-    type: "button", class: "ask", "aria-label": `What is ${name}?`, "aria-expanded": "false",
-    click: () => {
-      text.hidden = !text.hidden;
-      button.setAttribute("aria-expanded", String(!text.hidden));
+  const choices = (node.oneOf ?? [])
+    .filter(choice => "const" in choice)
+    .map(choice => `\n${choice.const}: ${choice.description}`)
+    .join("");
+  const text = make(
+    "p",
+    { id, class: "help", hidden: true },
+    `${node.description ?? ""}${choices}${range}`,
+  );
+  const button = make(
+    "button",
+    {
+      type: "button",
+      class: "ask",
+      "aria-label": `What is ${name}?`,
+      "aria-expanded": "false",
+      click: () => {
+        text.hidden = !text.hidden;
+        button.setAttribute("aria-expanded", String(!text.hidden));
+      },
     },
-  }, "?");
+    "?",
+  );
   return [button, text];
 }

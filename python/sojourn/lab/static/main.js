@@ -37,13 +37,18 @@ byId("service").append(service.element);
 byId("run").append(service.runForm());
 byId("choices").addEventListener("submit", event => event.preventDefault());
 // A file that misses its place must not take the page's.
-for (const kind of ["dragover", "drop"]) document.addEventListener(kind, event => event.preventDefault());
+for (const kind of ["dragover", "drop"])
+  document.addEventListener(kind, event => event.preventDefault());
 away(byId("away"), wished, say, failed);
 changed();
 
 /** The choices, as the server wants them. */
 function wished() {
-  return { base: pruned(service.base), activities: counts, settings: settings.wanted().map(pruned) };
+  return {
+    base: pruned(service.base),
+    activities: counts,
+    settings: settings.wanted().map(pruned),
+  };
 }
 
 function changed() {
@@ -55,8 +60,9 @@ function told(answer, tookMs) {
   byId("results").removeAttribute("aria-busy");
   const { duration_s: simulated } = answer.runs[0];
   const times = answer.runs.length > 1 ? `${answer.runs.length} × ` : "";
-  const grades = answer.verdicts.map(({ use, cells }) =>
-    `${use} ${cells.map(cell => cell?.grade ?? "–").join(" and ")}`);
+  const grades = answer.verdicts.map(
+    ({ use, cells }) => `${use} ${cells.map(cell => cell?.grade ?? "–").join(" and ")}`,
+  );
   say(`Simulated ${times}${simulated} s in ${(tookMs / 1000).toFixed(2)} s: ${grades.join(", ")}.`);
   verdicts(byId("verdicts"), answer);
   warnings(answer.runs);
@@ -66,7 +72,10 @@ function told(answer, tookMs) {
 
 function failed(fault) {
   byId("results").removeAttribute("aria-busy");
-  showFault(fault, settings.wanted().map(({ name }) => name));
+  showFault(
+    fault,
+    settings.wanted().map(({ name }) => name),
+  );
   say("Nothing new was simulated; the results are those of the last choices that can be.");
 }
 
@@ -76,7 +85,10 @@ function say(text) {
 
 function warnings(runs) {
   const lines = new Set(runs.flatMap(run => run.warnings));
-  show(byId("warnings"), ...[...lines].map(line => make("p", { class: "warning" }, `Before you trust this: ${line}`)));
+  show(
+    byId("warnings"),
+    ...[...lines].map(line => make("p", { class: "warning" }, `Before you trust this: ${line}`)),
+  );
 }
 
 async function takeModem(file) {
@@ -98,5 +110,10 @@ function pruned(value) {
 }
 
 function isEmpty(value) {
-  return value !== null && typeof value === "object" && !Array.isArray(value) && !Object.keys(value).length;
+  return (
+    value !== null &&
+    typeof value === "object" &&
+    !Array.isArray(value) &&
+    !Object.keys(value).length
+  );
 }

@@ -15,9 +15,14 @@ const EVEN = 20;
 export function numberField(node, value, names, change) {
   const fallback = node.default ?? undefined;
   const box = make("input", {
-    type: "number", step: "any", min: node.minimum, max: node.maximum,
-    placeholder: fallback ?? "unset", required: fallback === undefined && !node.optional,
-    "aria-labelledby": names.label, "aria-describedby": names.help,
+    type: "number",
+    step: "any",
+    min: node.minimum,
+    max: node.maximum,
+    placeholder: fallback ?? "unset",
+    required: fallback === undefined && !node.optional,
+    "aria-labelledby": names.label,
+    "aria-describedby": names.help,
     input: () => {
       slider?.follow(box.value);
       change(box.value === "" ? undefined : Number(box.value));
@@ -26,7 +31,10 @@ export function numberField(node, value, names, change) {
   box.value = value ?? fallback ?? "";
   const start = Number(value ?? fallback);
   const slider = Number.isFinite(start)
-    ? new Slider(node, start, names, moved => { box.value = moved; change(moved); })
+    ? new Slider(node, start, names, moved => {
+        box.value = moved;
+        change(moved);
+      })
     : undefined;
   return slider ? [slider.element, box] : [box];
 }
@@ -39,7 +47,10 @@ class Slider {
     this.low = this.isEven ? minimum : Math.max(minimum, start / REACH);
     this.high = this.isEven ? Math.min(maximum, minimum + 100) : Math.min(maximum, start * REACH);
     this.element = make("input", {
-      type: "range", min: 0, max: STEPS, step: 1,
+      type: "range",
+      min: 0,
+      max: STEPS,
+      step: 1,
       "aria-labelledby": names.label,
       input: () => {
         const value = this.valueAt(Number(this.element.value));
@@ -60,7 +71,9 @@ class Slider {
     const value = this.isEven
       ? this.low + share * (this.high - this.low)
       : this.low * (this.high / this.low) ** share;
-    const rounded = this.isWhole ? Math.round(Number(value.toPrecision(3))) : Number(value.toPrecision(3));
+    const rounded = this.isWhole
+      ? Math.round(Number(value.toPrecision(3)))
+      : Number(value.toPrecision(3));
     return Math.min(this.high, Math.max(this.low, rounded));
   }
 

@@ -6,13 +6,26 @@ import { Player } from "./player.js";
 import { QueueCanvas } from "./queue-canvas.js";
 import { Replay } from "./replay.js";
 
+/** Where the picture begins at first: after the burst of most services. */
+const FIRST_S = 10;
 const WORDS_EVERY_MS = 150;
 
 export class Picture {
   /** `wished` gives the choices, `failed` gets what goes wrong. */
   constructor(place, activities, palette, wished, failed) {
-    Object.assign(this, { activities, palette, wished, views: [], isSeen: false, isStale: true, toldAt: 0 });
-    this.player = new Player(ms => this.show(ms), () => this.goOn());
+    Object.assign(this, {
+      activities,
+      palette,
+      wished,
+      views: [],
+      isSeen: false,
+      isStale: true,
+      toldAt: 0,
+    });
+    this.player = new Player(
+      ms => this.show(ms),
+      () => this.goOn(),
+    );
     this.asking = new Asking("api/picture", { told: answer => this.told(answer), failed });
     this.build(place);
     this.watch(place);
@@ -21,37 +34,59 @@ export class Picture {
   /** The choices have changed; with them, a picture may begin up to `untilS`. */
   renew(untilS) {
     this.from.max = untilS;
-    this.fromLabel();
-    this.isStale = true;
-    this.fetch();
+    this.goTo(Math.min(this.startS, untilS));
   }
 
   build(place) {
     const id = newId();
     this.from = make("input", {
-      id, type: "range", min: 0, max: 29, step: 0.5, value: 10,
-      input: () => {
-        this.fromLabel();
-        this.isStale = true;
-        this.fetch();
-      },
+      id,
+      type: "range",
+      min: 0,
+      max: 29,
+      step: 0.5,
+      input: () => this.goTo(Number(this.from.value)),
     });
     this.fromText = make("output", { for: id });
-    this.clock = make("output", { class: "clock" });
+    this.clock = make("p", { class: "clock" });
     this.legend = make("ul", { class: "legend" });
     this.canvases = make("div", { class: "canvases" });
     // Told where someone steps; while it plays it would never be silent.
     this.live = make("p", { class: "hidden", role: "status" });
-    show(place,
-      make("p", { class: "faint" }, "Each square is a packet in the modem's queue, a small one a small packet; the next to be ",
-        "sent is at the right. Below: what came, what was dropped, what the modem asked for, what the MAPs granted, what was sent. ",
-        "Space plays and pauses, the arrow keys step from event to event, Page Up and Down go 20 ms."),
-      make("div", { class: "player" }, make("label", { for: id }, "Second of the run"), this.from, this.fromText),
-      make("div", {
-        class: "stage", tabindex: 0, role: "group", "aria-label": "Moving picture of the queue",
-        keydown: event => this.player.key(event),
-      }, this.player.element, this.clock, this.legend, this.canvases), this.live);
-    this.fromLabel();
+    show(
+      place,
+      make(
+        "p",
+        { class: "faint" },
+        "Each square is a packet in the modem's queue, a small one a small packet; the next to be ",
+        "sent is at the right. Below: what came, what was dropped, what the modem asked for, what ",
+        "the MAPs granted, what was sent. ",
+        "Space plays and pauses, the arrow keys step from event to event, Page Up and Down go 20 ms.",
+      ),
+      make(
+        "div",
+        { class: "player" },
+        make("label", { for: id }, "Second of the run"),
+        this.from,
+        this.fromText,
+      ),
+      make(
+        "div",
+        {
+          class: "stage",
+          tabindex: 0,
+          role: "group",
+          "aria-label": "Moving picture of the queue",
+          keydown: event => this.player.key(event),
+        },
+        this.player.element,
+        this.clock,
+        this.legend,
+        this.canvases,
+      ),
+      this.live,
+    );
+    this.goTo(FIRST_S);
   }
 
   watch(place) {
@@ -62,11 +97,13 @@ export class Picture {
       else if (this.player.isWanted) this.player.play(true);
     }).observe(place);
     new ResizeObserver(() => this.resize()).observe(this.canvases);
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.show(this.player.ms));
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () =>
+      this.show(this.player.ms),
+    );
   }
 
   fetch() {
-    if (this.isSeen) this.asking.ask({ wish: this.wished(), from_s: Number(this.from.value) });
+    if (this.isSeen) this.asking.ask({ wish: this.wished(), from_s: this.startS });
   }
 
   told(answer) {
@@ -75,15 +112,21 @@ export class Picture {
     const colors = answer.activities.map((_, index) => this.palette[index % this.palette.length]);
     this.labels = answer.activities.map(name => this.activities[name].label.toLowerCase());
     this.views = answer.runs.map(run => this.view(new Replay(run, answer.activities), colors));
-    show(this.legend, ...this.labels.map((label, index) => {
-      const key = make("span", { class: "square" });
-      key.style.background = colors[index];
-      return make("li", {}, key, label);
-    }));
+    show(
+      this.legend,
+      ...this.labels.map((label, index) => {
+        const key = make("span", { class: "square" });
+        key.style.background = colors[index];
+        return make("li", {}, key, label);
+      }),
+    );
     show(this.canvases, ...this.views.map(view => view.element));
     this.resize();
     const times = new Set(answer.runs.flatMap(run => run.events.ms));
-    this.player.load((answer.to_s - answer.from_s) * 1000, [...times].sort((a, b) => a - b));
+    this.player.load(
+      (answer.to_s - answer.from_s) * 1000,
+      [...times].sort((a, b) => a - b),
+    );
   }
 
   view(replay, colors) {
@@ -114,26 +157,40 @@ export class Picture {
     }
     if (isQuiet) return;
     this.toldAt = performance.now();
-    if (!this.player.isPlaying) this.live.textContent = this.views.map(({ replay }) => `${replay.name}: ${this.wordsOf(replay)}`).join(" ");
+    if (!this.player.isPlaying)
+      this.live.textContent = this.views
+        .map(({ replay }) => `${replay.name}: ${this.wordsOf(replay)}`)
+        .join(" ");
   }
 
   wordsOf(replay) {
-    const counts = replay.counts().map((count, index) => count && `${this.labels[index]} ${count}`).filter(Boolean);
+    const counts = replay
+      .counts()
+      .map((count, index) => count && `${this.labels[index]} ${count}`)
+      .filter(Boolean);
     const whose = counts.length ? ` (${counts.join(", ")})` : "";
-    const sends = replay.sending ? ` Sends ${replay.sending.bytes} B of ${this.labels[replay.sending.activity]}.` : "";
-    return `${replay.waiting.size} packets wait, ${(replay.bytes / 1000).toFixed(1)} kB${whose}. `
-      + `Bucket ${(replay.tokens / 1000).toFixed(1)} kB.${sends} Dropped since the start: ${replay.drops}.`;
+    const sends = replay.sending
+      ? ` Sends ${replay.sending.bytes} B of ${this.labels[replay.sending.activity]}.`
+      : "";
+    const bytes = count => `${(count / 1000).toFixed(1)} kB`;
+    return (
+      `${replay.waiting.size} packets wait, ${bytes(replay.bytes)}${whose}. ` +
+      `Bucket ${bytes(replay.tokens)}.${sends} Dropped since the start: ${replay.drops}.`
+    );
   }
 
   /** The next second, or the first one again. */
   goOn() {
     const next = this.fromS + this.player.length / 1000;
-    this.from.value = next >= Number(this.from.max) + 0.5 ? 0 : next;
-    this.fromLabel();
-    this.fetch();
+    this.goTo(next > Number(this.from.max) ? 0 : next);
   }
 
-  fromLabel() {
-    this.fromText.textContent = `${Number(this.from.value)} s`;
+  /** Shows what begins at this time of the run. */
+  goTo(startS) {
+    this.startS = startS;
+    this.from.value = startS;
+    this.fromText.textContent = `${Number(startS.toFixed(3))} s`;
+    this.isStale = true;
+    this.fetch();
   }
 }

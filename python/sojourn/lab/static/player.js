@@ -14,17 +14,30 @@ export class Player {
     this.isWanted = !matchMedia("(prefers-reduced-motion: reduce)").matches;
     const speed = newId();
     this.toggle = make("button", { type: "button", click: () => this.play(!this.isPlaying) });
-    this.speed = make("select", { id: speed }, ...SPEEDS.map(times =>
-      make("option", { value: times, selected: times === FIRST_SPEED }, `1/${times}`)));
+    this.speed = make(
+      "select",
+      { id: speed },
+      ...SPEEDS.map(times =>
+        make("option", { value: times, selected: times === FIRST_SPEED }, `1/${times}`),
+      ),
+    );
     this.scrub = make("input", {
-      type: "range", min: 0, step: 0.5, "aria-label": "Time within the picture in ms",
+      type: "range",
+      min: 0,
+      step: 0.5,
+      "aria-label": "Time within the picture in ms",
       input: () => this.at(Number(this.scrub.value)),
     });
-    this.element = make("div", { class: "player" },
+    this.element = make(
+      "div",
+      { class: "player" },
       this.button("Back", "One event back", () => this.step(-1)),
       this.toggle,
       this.button("Step", "One event on", () => this.step(1)),
-      make("label", { for: speed }, "Speed"), this.speed, this.scrub);
+      make("label", { for: speed }, "Speed"),
+      this.speed,
+      this.scrub,
+    );
     this.label();
   }
 
@@ -80,7 +93,8 @@ export class Player {
   }
 
   step(by) {
-    const next = by > 0 ? this.times.find(ms => ms > this.ms) : this.times.findLast(ms => ms < this.ms);
+    const next =
+      by > 0 ? this.times.find(ms => ms > this.ms) : this.times.findLast(ms => ms < this.ms);
     this.at(next ?? (by > 0 ? this.length : 0));
   }
 
@@ -99,6 +113,10 @@ export class Player {
   }
 
   button(text, name, click) {
-    return make("button", { type: "button", "aria-label": `${text}: ${name.toLowerCase()}`, click }, text);
+    return make(
+      "button",
+      { type: "button", "aria-label": `${text}: ${name.toLowerCase()}`, click },
+      text,
+    );
   }
 }

@@ -1,7 +1,7 @@
 // Draws the state of one queue: packets in it by activity, the bucket, and what just happened.
 
 import { make } from "./dom.js";
-import { ROWS } from "./replay.js";
+import { ROWS } from "./time-line.js";
 
 const QUEUE_PX = 120;
 const ROW_PX = 20;
@@ -42,7 +42,9 @@ export class QueueCanvas {
   draw(ms) {
     if (!this.pen) return;
     const style = getComputedStyle(document.documentElement);
-    const [text, faint, rule, raised] = ["--text", "--faint", "--rule", "--raised"].map(name => style.getPropertyValue(name));
+    const [text, faint, rule, raised] = ["--text", "--faint", "--rule", "--raised"].map(name =>
+      style.getPropertyValue(name),
+    );
     Object.assign(this, { text, faint, rule, raised });
     this.pen.clearRect(0, 0, this.width, HEIGHT);
     this.pen.font = "12px system-ui, sans-serif";
@@ -69,7 +71,8 @@ export class QueueCanvas {
       this.packet(x, lane * laneHeight + (place % rows) * cell, cell - 1, activity, bytes);
     }
     pen.strokeStyle = this.rule;
-    for (let lane = 1; lane < lanes; lane++) this.line(0, lane * laneHeight, right, lane * laneHeight);
+    for (let lane = 1; lane < lanes; lane++)
+      this.line(0, lane * laneHeight, right, lane * laneHeight);
     this.falling(ms, Math.max(4, right - (Math.ceil(Math.max(...filled) / rows) + 1) * cell));
     const sends = replay.sending;
     pen.strokeStyle = this.faint;
@@ -80,10 +83,10 @@ export class QueueCanvas {
   /** What was dropped a moment ago falls out of the queue. */
   falling(ms, x) {
     this.pen.font = "bold 15px system-ui, sans-serif";
-    for (const { ms: at, kind, activity } of this.replay.marksBetween(ms - FALL_MS, ms)) {
+    for (const { ms: at, kind, activity } of this.replay.timeLine.between(ms - FALL_MS, ms)) {
       if (kind !== "drop") continue;
       this.pen.fillStyle = this.colors[activity];
-      this.pen.fillText("×", x, QUEUE_PX + 8 + (ms - at) / FALL_MS * (FALL_PX - 8));
+      this.pen.fillText("×", x, QUEUE_PX + 8 + ((ms - at) / FALL_MS) * (FALL_PX - 8));
     }
     this.pen.font = "12px system-ui, sans-serif";
   }
@@ -112,7 +115,7 @@ export class QueueCanvas {
     const { pen } = this;
     const from = ms - this.span * 0.75;
     const to = from + this.span;
-    const x = at => LABEL_PX + (at - from) / this.span * (this.width - LABEL_PX);
+    const x = at => LABEL_PX + ((at - from) / this.span) * (this.width - LABEL_PX);
     const bottom = STRIP_TOP + Object.keys(ROWS).length * ROW_PX;
     for (const [row, label] of Object.keys(ROWS).entries()) {
       const y = STRIP_TOP + row * ROW_PX;
@@ -125,13 +128,17 @@ export class QueueCanvas {
     pen.beginPath();
     pen.rect(LABEL_PX, STRIP_TOP, this.width - LABEL_PX, bottom - STRIP_TOP);
     pen.clip();
-    for (const mark of this.replay.marksBetween(from - this.span, to)) this.mark(mark, x, ms);
+    for (const mark of this.replay.timeLine.between(from - this.span, to)) this.mark(mark, x, ms);
     pen.restore();
     pen.strokeStyle = this.text;
     this.line(x(ms), STRIP_TOP - 4, x(ms), bottom);
     pen.fillStyle = this.faint;
     pen.textAlign = "right";
-    pen.fillText(`${this.span < 2 ? this.span.toFixed(1) : Math.round(this.span)} ms`, this.width, bottom + 13);
+    pen.fillText(
+      `${this.span < 2 ? this.span.toFixed(1) : Math.round(this.span)} ms`,
+      this.width,
+      bottom + 13,
+    );
     pen.textAlign = "center";
     pen.fillText("now", x(ms), bottom + 13);
     pen.textAlign = "left";
@@ -149,9 +156,14 @@ export class QueueCanvas {
       pen.fillText("×", x(ms) - 4, base - 3);
       pen.font = "12px system-ui, sans-serif";
     } else if (kind === "arrive" || kind === "mark") {
-      pen.fillRect(x(ms), base - (bytes < SMALL_PACKET_BYTES ? 6 : 13), 2, bytes < SMALL_PACKET_BYTES ? 6 : 13);
+      pen.fillRect(
+        x(ms),
+        base - (bytes < SMALL_PACKET_BYTES ? 6 : 13),
+        2,
+        bytes < SMALL_PACKET_BYTES ? 6 : 13,
+      );
     } else {
-      const height = 3 + bytes / this.replay.mostBytes * 12;
+      const height = 3 + (bytes / this.replay.timeLine.mostBytes) * 12;
       pen.fillRect(x(ms), base - height, bytes ? 3 : 1, height);
     }
     pen.globalAlpha = 1;

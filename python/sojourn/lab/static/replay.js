@@ -1,17 +1,21 @@
 // One run's events at the modem, played forwards and backwards.
 
-/** Rows of the time line, and the events that stand in them. */
-export const ROWS = {
-  arrives: ["arrive"], dropped: ["drop", "mark"], asks: ["request"], MAP: ["map"], grant: ["grant"], sends: ["piece"],
-};
+import { TimeLine } from "./time-line.js";
 
-const ROW_OF = Object.fromEntries(Object.entries(ROWS).flatMap(([, kinds], row) => kinds.map(kind => [kind, row])));
-const ENDS_PIECE = ["piece_end", "sent"];
+/** The least that the bucket is drawn as full with: a packet. */
+const LEAST_TOKENS = 1500;
 
 export class Replay {
   constructor({ name, is_fifo: isFifo, waiting, sending, tokens, events }, activities) {
-    Object.assign(this, { name, isFifo, first: { waiting, sending, tokens }, events, activities: activities.length });
+    Object.assign(this, {
+      name,
+      isFifo,
+      first: { waiting, sending, tokens },
+      events,
+      activities: activities.length,
+    });
     this.rewind();
+    this.timeLine = new TimeLine(events, this.sending);
     this.survey();
     this.rewind();
   }
@@ -29,23 +33,6 @@ export class Replay {
     const counts = new Array(this.activities).fill(0);
     for (const { activity } of this.waiting.values()) counts[activity]++;
     return counts;
-  }
-
-  /** The part of the time line between two times. */
-  marksBetween(from, to) {
-    return this.marks.slice(this.markFrom(from), this.markFrom(to));
-  }
-
-  /** The number of the first mark of this time or later. */
-  markFrom(ms) {
-    let low = 0;
-    let high = this.marks.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (this.marks[middle].ms < ms) low = middle + 1;
-      else high = middle;
-    }
-    return low;
   }
 
   rewind() {
@@ -87,30 +74,19 @@ export class Replay {
     this.waiting.delete(number);
   }
 
-  /** Makes the time line, and finds the greatest values, for the scales. */
+  /** Finds the greatest values, for the scales. */
   survey() {
-    const { ms, kind, activity, bytes, tokens } = this.events;
-    Object.assign(this, { marks: [], most: this.waiting.size, mostOfOne: Math.max(...this.counts(), 1), mostTokens: 1500, mostBytes: 1 });
+    this.most = this.waiting.size;
     const counts = this.counts();
-    let piece;
-    for (let index = 0; index < ms.length; index++) {
+    this.mostOfOne = Math.max(1, ...counts);
+    this.mostTokens = Math.max(LEAST_TOKENS, ...this.events.tokens);
+    for (const [index, activity] of this.events.activity.entries()) {
       const before = this.waiting.size;
       this.apply(index);
-      if (activity[index] !== null) counts[activity[index]] += this.waiting.size - before;
       this.most = Math.max(this.most, this.waiting.size);
-      this.mostOfOne = Math.max(this.mostOfOne, ...counts);
-      this.mostTokens = Math.max(this.mostTokens, tokens[index]);
-      if (piece && ENDS_PIECE.includes(kind[index])) piece = void (piece.end = ms[index]);
-      const row = ROW_OF[kind[index]];
-      if (row === undefined) continue;
-      const mark = { ms: ms[index], row, kind: kind[index], activity: activity[index], bytes: bytes[index] };
-      if (mark.kind === "piece") {
-        mark.activity = this.sending?.activity;
-        mark.end = mark.ms;
-        piece = mark;
-      }
-      if (mark.kind !== "piece" && activity[index] === null) this.mostBytes = Math.max(this.mostBytes, mark.bytes);
-      this.marks.push(mark);
+      if (activity === null) continue;
+      counts[activity] += this.waiting.size - before;
+      this.mostOfOne = Math.max(this.mostOfOne, counts[activity]);
     }
   }
 }

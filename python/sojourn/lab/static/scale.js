@@ -4,14 +4,19 @@ const LOG_STEPS = [1, 2, 5];
 
 /** An even scale from `low` to `high` onto the pixels `from` to `to`. */
 export function evenScale(low, high, from, to) {
-  const at = value => from + (value - low) / (high - low || 1) * (to - from);
+  const at = value => from + ((value - low) / (high - low || 1)) * (to - from);
   return { at, low, high, ticks: wanted => evenTicks(low, high, wanted) };
 }
 
 /** The same with equal ratios equally far apart. */
 export function logScale(low, high, from, to) {
   const even = evenScale(Math.log10(low), Math.log10(high), from, to);
-  return { at: value => even.at(Math.log10(value)), low, high, ticks: wanted => logTicks(low, high, wanted) };
+  return {
+    at: value => even.at(Math.log10(value)),
+    low,
+    high,
+    ticks: wanted => logTicks(low, high, wanted),
+  };
 }
 
 function evenTicks(low, high, wanted) {
@@ -31,5 +36,7 @@ function logTicks(low, high, wanted) {
     for (const step of LOG_STEPS) ticks.push(Number((step * 10 ** decade).toPrecision(6)));
   }
   const within = ticks.filter(tick => tick >= low && tick <= high);
-  return within.length <= wanted ? within : within.filter(tick => Number.isInteger(Math.log10(tick)));
+  return within.length <= wanted
+    ? within
+    : within.filter(tick => Number.isInteger(Math.log10(tick)));
 }

@@ -1,8 +1,16 @@
 // Reads the JSON Schema of scenarios: what kind of value a key has, its unit and its range.
 
 const UNITS = {
-  mbps: "Mbps", kbps: "kbps", hz: "1/s", ms: "ms", s: "s", bytes: "B", packets: "packets",
-  percent: "%", segments: "segments", ksps: "ksps",
+  mbps: "Mbps",
+  kbps: "kbps",
+  hz: "1/s",
+  ms: "ms",
+  s: "s",
+  bytes: "B",
+  packets: "packets",
+  percent: "%",
+  segments: "segments",
+  ksps: "ksps",
 };
 
 export class Schema {

@@ -44,33 +44,57 @@ export class Settings {
       },
     });
     compare.checked = this.isCompared;
-    show(this.element,
+    show(
+      this.element,
       this.setting(0),
-      make("label", { class: "check" }, compare, " Compare with another, on the same traffic and seed"),
-      this.isCompared ? this.setting(1) : null);
+      make(
+        "label",
+        { class: "check" },
+        compare,
+        " Compare with another, on the same traffic and seed",
+      ),
+      this.isCompared ? this.setting(1) : null,
+    );
   }
 
   setting(index) {
     const chosen = this.chosen[index];
     const place = make("div");
-    const rebuild = () => show(place,
-      this.forms.table(this.node, this.chosen[index].queue, `settings.${index}.queue`));
+    const rebuild = () =>
+      show(place, this.forms.table(this.node, this.chosen[index].queue, `settings.${index}.queue`));
     const id = newId();
-    const select = make("select", {
-      id,
-      change: () => {
-        this.chosen[index] = this.fromCatalog(select.value);
-        rebuild();
-        this.changed();
+    const select = make(
+      "select",
+      {
+        id,
+        change: () => {
+          this.chosen[index] = this.fromCatalog(select.value);
+          rebuild();
+          this.changed();
+        },
       },
-    }, ...Object.entries(this.queues).map(([key, { label }]) =>
-      make("option", { value: key, selected: key === chosen.key }, label)));
-    if (!chosen.key) select.prepend(make("option", { value: "", selected: true, disabled: true }, chosen.label));
+      ...Object.entries(this.queues).map(([key, { label }]) =>
+        make("option", { value: key, selected: key === chosen.key }, label),
+      ),
+    );
+    if (!chosen.key)
+      select.prepend(make("option", { value: "", selected: true, disabled: true }, chosen.label));
     rebuild();
     const letter = LETTERS[index];
-    return make("div", { class: `setting line-${index}`, "data-path": `settings.${index}` },
-      make("div", { class: "choose" },
-        make("label", { for: id, class: "letter", "aria-label": `Queue manager ${letter}` }, letter), select),
-      make("details", {}, make("summary", {}, `Parameters of ${letter}`), place));
+    return make(
+      "div",
+      { class: `setting line-${index}`, "data-path": `settings.${index}` },
+      make(
+        "div",
+        { class: "choose" },
+        make(
+          "label",
+          { for: id, class: "letter", "aria-label": `Queue manager ${letter}` },
+          letter,
+        ),
+        select,
+      ),
+      make("details", {}, make("summary", {}, `Parameters of ${letter}`), place),
+    );
   }
 }
