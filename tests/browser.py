@@ -48,6 +48,17 @@ class Visited:
     """Uncaught errors, and what was written to the console as an error or warning."""
 
     @property
+    def width(self) -> int:
+        """Of the window, in pixels."""
+        size = self.page.viewport_size
+        assert size
+        return size["width"]
+
+    @width.setter
+    def width(self, width: int) -> None:
+        self.page.set_viewport_size({"width": width, "height": _HEIGHT})
+
+    @property
     def overflow_px(self) -> int:
         """By how much the page is wider than its window."""
         root = "document.documentElement"

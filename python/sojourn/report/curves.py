@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -76,18 +77,20 @@ def cdf(sample: Sample) -> Curve:
     """Share in % of what is no greater, over the value."""
     share = 100 * sample.values.share
     # One point per step of the share is all that can be seen.
-    step = np.floor(share * (_CDF_STEPS / 100))
-    seen = np.append(step[1:] != step[:-1], True)
+    seen = _last_of_each(np.floor(share * (_CDF_STEPS / 100)))
     return Curve(sample.name, sample.values.values[seen], share[seen])
 
 
 def ccdf(sample: Sample) -> Curve:
     """Share in % of what is greater, over the value, as far as there is any."""
     share = 100 * (1 - sample.values.share[:-1])
-    with np.errstate(divide="ignore"):
-        step = np.floor(np.log10(share) * (_CDF_STEPS / 4))
-    seen = np.append(step[1:] != step[:-1], [True] * (len(share) > 0))
+    seen = _last_of_each(np.floor(np.log10(share) * (_CDF_STEPS / 4)))
     return Curve(sample.name, sample.values.values[:-1][seen], share[seen])
+
+
+def _last_of_each(step: Numbers) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    """Which values are the last of those that are the same."""
+    return np.append(step[1:] != step[:-1], True)[: len(step)]
 
 
 def over_time(groups: Sequence[Group], metric: str, subjects: Sequence[str]) -> list[Curve]:
