@@ -21,6 +21,7 @@ from sojourn.lab import server
 from sojourn.lab.bench import Bench
 from sojourn.lab.catalog import activities, catalog
 from sojourn.lab.wish import Wish
+from sojourn.report.charts import digits
 from sojourn.report.curves import PALETTE
 from sojourn.toml_text import toml_sections
 
@@ -84,6 +85,7 @@ def test_latencies_of_two_games_are_put_together(lab: Lab) -> None:
     median_ms = each[(len(each) - 1) // 2]
     answer = lab.post("/api/run", wish()).json
     (figure,) = (f for f in answer["figures"] if (f["kind"], f["activity"]) == ("latency", "game"))
+    assert figure["lines"][1]["words"].startswith(f"half within {digits(median_ms)} ms")
     # A step of the curve is a fifth of a percent, a cell of the histogram 0.1 % wide.
     assert quantile(figure["lines"][1], 50) == pytest.approx(median_ms, rel=0.01)
 

@@ -9,6 +9,7 @@ import pyarrow.compute as pc
 
 from ..api import Result
 from ..distribution import Distribution, Numbers
+from ..report.charts import digits
 from ..report.curves import Curve, Sample, cdf, over_time, series
 from ..report.grades import Judged
 from ..report.verdict import verdict
@@ -21,6 +22,19 @@ _DIGITS = 4
 
 
 @dataclass(frozen=True)
+class Line:
+    """A curve, and what it comes to in words."""
+
+    curve: Curve
+    words: str
+
+    def json(self) -> Json:
+        """For the page."""
+        x, y = _short(self.curve.x), _short(self.curve.y)
+        return {"name": self.curve.name, "x": x, "y": y, "words": self.words}
+
+
+@dataclass(frozen=True)
 class Figure:
     """Lines on two axes; `activity` is the one it is about, empty if about all."""
 
@@ -29,13 +43,11 @@ class Figure:
     title: str
     x: str
     y: str
-    x_log: bool
-    lines: list[Curve]
+    lines: list[Line]
 
     def json(self) -> Json:
         """For the page."""
-        lines = [{"name": c.name, "x": _short(c.x), "y": _short(c.y)} for c in self.lines]
-        return {**vars(self), "lines": lines}
+        return {**vars(self), "lines": [line.json() for line in self.lines]}
 
 
 def answer(wish: Wish, runs: Mapping[str, Result]) -> Json:
@@ -66,32 +78,40 @@ def _cell(one: Judged | None) -> Json | None:
 
 
 def _figures(wish: Wish, results: Results) -> Iterator[Figure]:
-    time = "time (s)"
     runs = [(group.name, group.first) for group in results.groups]
     delays = over_time(results.groups, "queue_delay", ["upstream"])
-    yield Figure("queue", "", "Delay in the upstream queue", time, "delay (ms)", False, delays)
+    yield _of_time("queue", "", "Delay in the upstream queue", "delay (ms)", delays)
     for name in wish.present():
         entries = list(wish.entries(name))
         label = activities()[name].label
+        latencies = [Sample(variant, _latency(result, entries)) for variant, result in runs]
         yield Figure(
             "latency",
             name,
             f"Latency upstream: {label}",
             "one-way latency (ms)",
             "packets (%)",
-            True,
-            [cdf(Sample(n, d)) for n, r in runs if len((d := _latency(r, entries)).values)],
+            [Line(cdf(each), _quantiles(each)) for each in latencies if len(each.values.values)],
         )
         way = activities()[name].payload
-        yield Figure(
-            "throughput",
-            name,
-            f"Throughput {'up' if way == 'up' else 'down'}stream: {label}",
-            time,
-            "throughput (Mbps)",
-            False,
-            [Curve(n, *_throughput(r, entries, way)) for n, r in runs],
-        )
+        rates = [Curve(variant, *_throughput(result, entries, way)) for variant, result in runs]
+        title = f"Throughput {way}stream: {label}"
+        yield _of_time("throughput", name, title, "throughput (Mbps)", rates)
+
+
+def _of_time(kind: str, activity: str, title: str, y: str, curves: list[Curve]) -> Figure:
+    lines = [Line(curve, _mean_and_most(curve)) for curve in curves if not np.isnan(curve.y).all()]
+    return Figure(kind, activity, title, "time (s)", y, lines)
+
+
+def _quantiles(sample: Sample) -> str:
+    half, most, nearly_all = (digits(sample.values.quantile(q)) for q in (0.5, 0.9, 0.99))
+    return f"half within {half} ms, 90 % within {most} ms, 99 % within {nearly_all} ms"
+
+
+def _mean_and_most(curve: Curve) -> str:
+    mean, most = (digits(float(f(curve.y))) for f in (np.nanmean, np.nanmax))
+    return f"over time {mean} in the mean, {most} at most"
 
 
 def _latency(result: Result, entries: list[str]) -> Distribution:

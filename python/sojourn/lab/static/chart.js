@@ -31,7 +31,9 @@ export class Chart {
   redraw() {
     if (!this.figure) return;
     show(this.title, this.figure.title);
-    const words = this.figure.lines.map(line => wordsOf(this.figure, line)).join("; ");
+    const words = this.figure.lines
+      .map(line => `${line.name.slice(0, 1)}: ${line.words}`)
+      .join("; ");
     show(this.words, `${words}.`);
     if (this.width) show(this.place, picture(this.figure, words, this.width));
   }
@@ -58,14 +60,15 @@ function picture(figure, words, width) {
 }
 
 function scales(figure, width) {
+  const isLog = figure.kind === "latency";
   const xs = figure.lines.flatMap(line => line.x).filter(value => value !== null);
   const ys = figure.lines.flatMap(line => line.y).filter(value => value !== null);
   const right = width - MARGIN.right;
-  const low = figure.x_log ? Math.max(0.01, Math.min(...xs) * 0.8) : 0;
-  const high = figure.x_log ? Math.max(...xs) * 1.2 : Math.max(...xs);
-  const x = (figure.x_log ? logScale : evenScale)(low, high, MARGIN.left, right);
+  const low = isLog ? Math.max(0.01, Math.min(...xs) * 0.8) : 0;
+  const high = isLog ? Math.max(...xs) * 1.2 : Math.max(...xs);
+  const x = (isLog ? logScale : evenScale)(low, high, MARGIN.left, right);
   const top = Math.max(...ys) * 1.05 || 1;
-  const y = evenScale(0, figure.kind === "latency" ? 100 : top, HEIGHT - MARGIN.bottom, MARGIN.top);
+  const y = evenScale(0, isLog ? 100 : top, HEIGHT - MARGIN.bottom, MARGIN.top);
   return { x, y };
 }
 
@@ -141,20 +144,4 @@ function marks(line, index, x, y) {
       line.name.slice(0, 1),
     ),
   ];
-}
-
-function wordsOf(figure, line) {
-  const name = line.name.split(":")[0];
-  if (figure.kind === "latency") {
-    const at = share => short(line.x[line.y.findIndex(value => value >= share)]);
-    return `${name}: half within ${at(50)} ms, 90 % within ${at(90)}, 99 % within ${at(99)}`;
-  }
-  const values = line.y.filter(value => value !== null);
-  const unit = figure.y.match(/\((.*)\)/)[1];
-  const mean = values.reduce((sum, value) => sum + value, 0) / (values.length || 1);
-  return `${name}: mean ${short(mean)} ${unit}, at most ${short(Math.max(0, ...values))}`;
-}
-
-function short(value) {
-  return value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toFixed(2);
 }
