@@ -5,6 +5,7 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -29,9 +30,11 @@ TABLES = (
     "pages",
     "latencies",
     "series",
-    "packets",
 )
-"""The tables of a result."""
+"""The tables of every result."""
+
+TRACES: Mapping[str, Sequence[str]] = {"packet_trace": ("packets",)}
+"""The tables that are empty unless the scenario sets this key of `metrics`."""
 
 
 class Outcome(ABC):
@@ -104,7 +107,8 @@ class Result(Outcome):
         return pa.table(getattr(self._native, name))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        tables = {name: getattr(self, name) for name in TABLES if self.keeps(name)}
+        names = (*TABLES, *chain.from_iterable(TRACES.values()))
+        tables = {name: getattr(self, name) for name in names if self.keeps(name)}
         return _Restored, (self.name, self.scenario, self.settings, self.meta, tables)
 
     @cached_property
