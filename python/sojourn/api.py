@@ -51,6 +51,11 @@ class Outcome(ABC):
 
         print_summary(self.runs)
 
+    def _repr_html_(self) -> str:
+        from .report.notebook import results_html
+
+        return results_html(self.runs)
+
     def save(self, directory: str | os.PathLike[str]) -> None:
         """Writes a report and all tables, as `sojourn run --out` does."""
         from .output import save
@@ -326,6 +331,15 @@ class Comparison(Outcome, Mapping[str, Result]):
         return pa.concat_tables(tables)
 
 
+class Loaded(list[_sojourn.Variant]):
+    """The variants of a scenario, each in full."""
+
+    def _repr_html_(self) -> str:
+        from .report.notebook import scenario_html
+
+        return scenario_html(self)
+
+
 def load(
     scenario: Scenario,
     *,
@@ -333,7 +347,7 @@ def load(
     duration_s: float | None = None,
     set: Settings = (),
     config: str | os.PathLike[str] | None = None,
-) -> list[_sojourn.Variant]:
+) -> Loaded:
     """Reads and checks a scenario, without running it.
 
     `scenario` is a path, TOML text of several lines, or a dict of the same keys. `set` lays single
@@ -351,7 +365,7 @@ def load(
         sets.append(f"seed={seed}")
     if duration_s is not None:
         sets.append(f"duration_s={duration_s}")
-    return _sojourn.load(text, source, sets, modem)
+    return Loaded(_sojourn.load(text, source, sets, modem))
 
 
 def run(
