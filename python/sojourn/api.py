@@ -5,6 +5,7 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -29,10 +30,14 @@ TABLES = (
     "pages",
     "latencies",
     "series",
-    "packets",
-    "modem_events",
 )
-"""The tables of a result."""
+"""The tables of every result."""
+
+TRACES: Mapping[str, Sequence[str]] = {
+    "packet_trace": ("packets",),
+    "modem_trace": ("modem_events",),
+}
+"""The tables that are empty unless the scenario sets this key of `metrics`."""
 
 
 class Outcome(ABC):
@@ -48,6 +53,11 @@ class Outcome(ABC):
         from .console import print_summary
 
         print_summary(self.runs)
+
+    def _repr_html_(self) -> str:
+        from .report.notebook import results_html
+
+        return results_html(self.runs)
 
     def save(self, directory: str | os.PathLike[str]) -> None:
         """Writes a report and all tables, as `sojourn run --out` does."""
@@ -105,7 +115,8 @@ class Result(Outcome):
         return pa.table(getattr(self._native, name))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        tables = {name: getattr(self, name) for name in TABLES if self.keeps(name)}
+        names = (*TABLES, *chain.from_iterable(TRACES.values()))
+        tables = {name: getattr(self, name) for name in names if self.keeps(name)}
         return _Restored, (self.name, self.scenario, self.settings, self.meta, tables)
 
     @cached_property
@@ -343,6 +354,15 @@ class Comparison(Outcome, Mapping[str, Result]):
         return pa.concat_tables(tables)
 
 
+class Loaded(list[_sojourn.Variant]):
+    """The variants of a scenario, each in full."""
+
+    def _repr_html_(self) -> str:
+        from .report.notebook import scenario_html
+
+        return scenario_html(self)
+
+
 def load(
     scenario: Scenario,
     *,
@@ -350,7 +370,7 @@ def load(
     duration_s: float | None = None,
     set: Settings = (),
     config: str | os.PathLike[str] | None = None,
-) -> list[_sojourn.Variant]:
+) -> Loaded:
     """Reads and checks a scenario, without running it.
 
     `scenario` is a path, TOML text of several lines, or a dict of the same keys. `set` lays single
@@ -368,7 +388,7 @@ def load(
         sets.append(f"seed={seed}")
     if duration_s is not None:
         sets.append(f"duration_s={duration_s}")
-    return _sojourn.load(text, source, sets, modem)
+    return Loaded(_sojourn.load(text, source, sets, modem))
 
 
 def run(

@@ -7,13 +7,14 @@ import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from .api import TABLES, Result
+from .api import TABLES, TRACES, Result
 from .reading import SUMMARY
 from .report import latency_cdf_svg, report_html
 from .summary import summary_json
@@ -21,7 +22,6 @@ from .summary import summary_json
 _REPORT = "report.html"
 _FIGURE = "latency-cdf.svg"
 _FORMAT = "sojourn-output-2"
-_TRACES = {"packets": "packet_trace", "modem_events": "modem_trace"}
 
 
 def save(runs: Mapping[str, Result], directory: Path) -> None:
@@ -136,9 +136,9 @@ def _write_all(runs: Mapping[str, Result], directory: Path) -> None:
 
 def _write_run(result: Result, directory: Path) -> None:
     directory.mkdir()
-    for name in TABLES:
-        if name not in _TRACES or result.settings["metrics"][_TRACES[name]]:
-            _write_table(getattr(result, name), directory / f"{name}.parquet")
+    traced = (names for key, names in TRACES.items() if result.settings["metrics"][key])
+    for name in chain(TABLES, *traced):
+        _write_table(getattr(result, name), directory / f"{name}.parquet")
     _write_json(directory / "meta.json", result.meta)
     (directory / "scenario.toml").write_text(result.scenario, encoding="utf-8")
 

@@ -49,8 +49,8 @@ class Results:
 
     @property
     def is_comparison(self) -> bool:
-        """Are there several groups, or one that has a name?"""
-        return any(group.name for group in self.groups)
+        """Are there several groups?"""
+        return len(self.groups) > 1
 
     def only(self, names: Sequence[str]) -> "Results":
         """The groups of these names or variants; raises `UnknownError` if there are none."""

@@ -63,7 +63,7 @@ _IN_HEAT_MAPS = (
     "download_mbps",
     "upstream_queue_p99_ms",
 )
-_PARTS = ("queue", "request wait", "grant wait", "shaping", "transmission", "rest")
+_PARTS = ("queue", "request_wait", "grant_wait", "shaping", "transmission", "path")
 """Where the time of a packet goes, in the order of its way."""
 
 
@@ -288,26 +288,32 @@ def _subjects(groups: Sequence[Group], metric: str, traffic: Sequence[str]) -> l
 
 
 def _delay(results: Results) -> Chart | None:
-    """The split of delay, where the runs have a table of it: means of a part, by traffic."""
-    bars, parts = [], []
-    for group in results.groups:
-        if not group.first.keeps("delay_parts"):
-            continue
-        for row in group.first.table("delay_parts").to_pylist():
-            bars.append(
-                ": ".join(filter(None, (group.name, f"{row['traffic']} {row['direction']}")))
-            )
-            parts.append([row[f"{part.replace(' ', '_')}_mean_ms"] or 0.0 for part in _PARTS])
+    """The split of delay of the first seed, where the runs have a table of it."""
+    means_ms = {
+        (_bar(group, row), row["part"]): row["mean_ms"] or 0.0
+        for group in results.groups
+        if group.first.keeps("delay_parts")
+        for row in group.first.table("delay_parts").to_pylist()
+    }
+    bars = list(dict.fromkeys(bar for bar, _ in means_ms))
     if not bars:
         return None
     return Bars(
         "Where the time goes",
-        "Mean of each part of the one-way latency of the packets of a traffic entry.",
+        "Parts of the mean one-way latency: behind other packets, until bandwidth can be asked "
+        "for, until it is granted, for tokens, being sent, and on the way to the server.",
         Axis("one-way latency (ms)"),
         _NOTHING,
         bars,
-        dict(zip(_PARTS, zip(*parts, strict=True), strict=True)),
+        {
+            part.replace("_", " "): [means_ms.get((bar, part), 0.0) for bar in bars]
+            for part in _PARTS
+        },
     )
+
+
+def _bar(group: Group, row: Row) -> str:
+    return ": ".join(filter(None, (group.name, row["traffic"])))
 
 
 def _drops(results: Results) -> Chart | None:

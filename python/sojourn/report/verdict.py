@@ -62,14 +62,19 @@ def question(results: Results) -> str:
 
 def differences(results: Results) -> Grid:
     """The keys whose values are not the same in all groups: a row each, a column for each group."""
-    flat = [dict(_flattened(group.first.settings)) for group in results.groups]
-    keys = dict.fromkeys(key for settings in flat for key in settings)
+    settings = [group.first.settings for group in results.groups]
+    return settings_grid([group.name for group in results.groups], settings)
+
+
+def settings_grid(names: Sequence[str], settings: Sequence[Mapping[str, Any]]) -> Grid:
+    """The same of scenarios in full, by their names."""
+    flat = [dict(_flattened(one)) for one in settings]
+    keys = dict.fromkeys(key for one in flat for key in one)
     rows = [
-        [key, *(str(settings.get(key, NOTHING)) for settings in flat)]
+        [key, *(str(one.get(key, NOTHING)) for one in flat)]
         for key in keys
-        if len({repr(settings.get(key)) for settings in flat}) > 1
+        if len({repr(one.get(key)) for one in flat}) > 1
     ]
-    names = [group.name or "value" for group in results.groups]
     return Grid("What differs; all else is the same", ["key", *names], rows)
 
 
