@@ -3,7 +3,8 @@
 import http.client
 import json
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -80,9 +81,18 @@ class Lab:
         self, method: str, path: str, body: bytes | None, headers: dict[str, str]
     ) -> http.client.HTTPConnection:
         """Sends a request without waiting for the answer."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=120)
         connection.request(method, path, body, headers)
         return connection
+
+
+def until(condition: Callable[[], bool], within_s: float = 5) -> float:
+    """How long it took in s until the condition held: less than the runs of `long_wish` take."""
+    start = time.monotonic()
+    while not condition():
+        assert time.monotonic() - start < within_s
+        time.sleep(0.005)
+    return time.monotonic() - start
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 import sojourn
 from conftest import ROOT, Cli
-from lab_server import DROP_TAIL, PIE, SERVICE, Lab, Reply, long_wish, serving, wish
+from lab_server import DROP_TAIL, PIE, SERVICE, Lab, Reply, long_wish, serving, until, wish
 from sojourn.lab import server
 from sojourn.lab.bench import Bench
 from sojourn.lab.catalog import activities, catalog
@@ -32,15 +32,6 @@ MODEMS = ROOT / "tests" / "data" / "modem-configs"
 def lab() -> Iterator[Lab]:
     with serving() as running:
         yield running
-
-
-def until(condition: Any, within_s: float) -> float:
-    """How long it took until the condition held."""
-    start = time.monotonic()
-    while not condition():
-        assert time.monotonic() - start < within_s
-        time.sleep(0.005)
-    return time.monotonic() - start
 
 
 def quantile(line: dict[str, list[float]], percent: float) -> float:
@@ -337,11 +328,11 @@ def test_only_this_machine_is_listened_to() -> None:
 def test_a_run_whose_browser_has_gone_stops(lab: Lab) -> None:
     body = json.dumps(long_wish()).encode()
     connection = lab.begin("POST", "/api/run", body, {"Origin": lab.address})
-    until(lambda: lab.bench.requests == 1, within_s=5)
+    until(lambda: lab.bench.requests == 1)
     time.sleep(0.3)
     assert lab.bench.requests == 1
     connection.close()
-    took_s = until(lambda: lab.bench.requests == 0, within_s=3)
+    took_s = until(lambda: lab.bench.requests == 0)
     print(f"stopped {took_s:.2f} s after its browser had gone")
 
 
@@ -357,10 +348,10 @@ def test_so_many_runs_and_no_more() -> None:
     with serving(Bench(most_requests=1)) as lab:
         body = json.dumps(long_wish()).encode()
         connection = lab.begin("POST", "/api/run", body, {"Origin": lab.address})
-        until(lambda: lab.bench.requests == 1, within_s=5)
+        until(lambda: lab.bench.requests == 1)
         assert lab.post("/api/run", wish()).status == 503
         connection.close()
-        until(lambda: lab.bench.requests == 0, within_s=3)
+        until(lambda: lab.bench.requests == 0)
         assert lab.post("/api/run", wish()).status == 200
 
 
@@ -368,9 +359,9 @@ def test_a_server_that_ends_stops_its_runs(capfd: pytest.CaptureFixture[str]) ->
     with serving() as lab:
         body = json.dumps(long_wish()).encode()
         connection = lab.begin("POST", "/api/run", body, {"Origin": lab.address})
-        until(lambda: lab.bench.requests == 1, within_s=5)
+        until(lambda: lab.bench.requests == 1)
         start = time.monotonic()
-    assert time.monotonic() - start < 5
+    assert time.monotonic() - start < 20
     assert lab.bench.requests == 0
     connection.close()
     assert capfd.readouterr() == ("", "")

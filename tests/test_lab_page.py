@@ -1,7 +1,6 @@
 """The page of `sojourn lab` in a browser."""
 
 import re
-import time
 import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,10 +11,13 @@ import pytest
 import sojourn
 from browser import DESKTOP, SMALL_PHONE, Visited, visit
 from conftest import ROOT
-from lab_server import Lab, serving
+from lab_server import Lab, serving, until
 from playwright.sync_api import Browser, Locator, Page, expect
 
+expect.set_options(timeout=20_000)
+
 Role = Literal["spinbutton", "slider"]
+PATIENT_MS = 120_000  # a report has many figures, and the machine other things to do
 MODEM = ROOT / "tests" / "data" / "modem-configs" / "home-5x20.cm"
 
 _DROP = """(place, bytes) => {
@@ -254,7 +256,7 @@ def test_scenario_and_report_are_taken_away(chromium: Browser, lab: Lab, tmp_pat
         expect(text).to_be_visible()
         scenario = tomllib.loads(text.input_value())
         assert list(scenario["compare"]) == ["A: Drop-tail, big buffer", "B: DOCSIS-PIE"]
-        with page.expect_download() as download:
+        with page.expect_download(timeout=PATIENT_MS) as download:
             page.get_by_role("button", name="Download report").click()
         path = tmp_path / "report.html"
         download.value.save_as(path)
@@ -273,10 +275,7 @@ def test_a_page_that_is_closed_leaves_no_run(chromium: Browser, lab: Lab) -> Non
         page.get_by_label("Uploads", exact=True).fill("16")
         page.get_by_role("spinbutton", name="duration (s)").fill("120")
         page.wait_for_timeout(700)
-        assert lab.bench.requests >= 1
+        # 120 s at 200 Mbps under two queue managers are 4 million packets: seconds of work.
+        assert lab.bench.requests > 0
         page.close()
-        for _ in range(60):
-            if not lab.bench.requests:
-                break
-            time.sleep(0.05)
-        assert lab.bench.requests == 0
+        until(lambda: lab.bench.requests == 0)

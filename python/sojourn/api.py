@@ -176,14 +176,14 @@ class Result(Outcome):
     def modem_events(self) -> pa.Table:
         """What happens at the first home's modem; empty without `metrics.modem_trace`.
 
-        One row per event of its primary upstream service flow, in the order of time. `event` is
-        arrive, drop (with a `reason`), mark, dequeue and sent of a packet, whose number among all of
-        the run is in `packet`; hold and release of one that waits for tokens before the transmit
-        queue of a two-queue modem; request, withhold (what the token buckets kept from being asked
-        for or granted), map (a MAP takes effect; `bytes` of it are granted), grant (the modem may
-        send from now on), piece and piece_end (of the packet that was taken last) and unused.
-        `tokens_bytes` is the level of the sustained rate's bucket; `backlog_bytes` what waits after
-        the event, without a packet that is being sent.
+        One row per event of its primary upstream service flow, in the order of time. Of a packet,
+        whose number in the run is in `packet`: arrive, drop (with a `reason`), mark, dequeue, sent,
+        and in a two-queue modem hold and release (it has tokens for the transmit queue). Of the
+        MAC: request, withhold (bytes that the token buckets keep from being asked for), map (a MAP
+        takes effect that grants `bytes`), defer (bytes that they keep a shared channel from
+        granting), grant (the modem may send from now on), piece and piece_end (of the packet that
+        was taken last), unused. `tokens_bytes` is the level of the sustained rate's bucket,
+        `backlog_bytes` what waits after the event, without a packet that is being sent.
         """
         return self.table("modem_events")
 

@@ -77,6 +77,7 @@ def application(bench: Bench | None = None) -> Starlette:
         lifespan=lifespan,
     )
     app.state.bench = bench
+    app.state.one_report = asyncio.Lock()
     app.state.is_ending = lambda: False
     return app
 
@@ -143,7 +144,9 @@ async def _picture(request: Request) -> Response:
 async def _report(request: Request) -> Response:
     results = await _results(request, Wish.read(await _sent(request)))
     runs = {result.name: result for result in results}
-    return HTMLResponse(await run_in_threadpool(report_html, runs))
+    # Its figures are drawn with settings that are not a thread's own.
+    async with request.app.state.one_report:
+        return HTMLResponse(await run_in_threadpool(report_html, runs))
 
 
 async def _scenario(request: Request) -> Response:

@@ -31,6 +31,7 @@ export function away(place, wished, say, failed) {
       type: "button",
       click: () =>
         attempt(report, failed, async () => {
+          say("The report is being drawn.");
           const page = await (await post("api/report", wished())).blob();
           download(page, "sojourn-report.html");
           say("The report was downloaded.");
