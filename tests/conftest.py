@@ -2,11 +2,13 @@
 
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 import sojourn
+from browser import chromium_browser
+from playwright.sync_api import Browser
 
 ROOT = Path(__file__).resolve().parent.parent
 HOME = ROOT / "scenarios" / "home.toml"
@@ -53,3 +55,9 @@ def traced(alone: Path) -> sojourn.Result:
     result = sojourn.run(alone, duration_s=SHORT_S, set=["metrics.packet_trace=true"])
     assert isinstance(result, sojourn.Result)
     return result
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Browser]:
+    """A browser; tests that need one are skipped where none is installed."""
+    yield from chromium_browser()

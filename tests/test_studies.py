@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from conftest import Cli
+from sojourn.distribution import Distribution, evenly, pooled
 from sojourn.studies import STUDIES, UnknownError, draw, study
-from sojourn.studies.mixture import Distribution, evenly, pooled
 from sojourn.studies.report import report_html
 from sojourn.studies.running import Outcome, Plan, run_plan
 from sojourn.studies.score import compared

@@ -5,6 +5,7 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,25 @@ from .toml_text import toml_document, toml_value
 
 Scenario = str | os.PathLike[str] | Mapping[str, Any]
 Settings = Iterable[str] | Mapping[str, Any]
+
+TABLES = (
+    "flows",
+    "qualities",
+    "connections",
+    "service_flows",
+    "channels",
+    "queues",
+    "pages",
+    "latencies",
+    "series",
+)
+"""The tables of every result."""
+
+TRACES: Mapping[str, Sequence[str]] = {
+    "packet_trace": ("packets",),
+    "modem_trace": ("modem_events", "delay_parts"),
+}
+"""The tables that are empty unless the scenario sets this key of `metrics`."""
 
 
 class Outcome(ABC):
@@ -33,6 +53,11 @@ class Outcome(ABC):
         from .console import print_summary
 
         print_summary(self.runs)
+
+    def _repr_html_(self) -> str:
+        from .report.notebook import results_html
+
+        return results_html(self.runs)
 
     def save(self, directory: str | os.PathLike[str]) -> None:
         """Writes a report and all tables, as `sojourn run --out` does."""
@@ -81,15 +106,28 @@ class Result(Outcome):
         settings: dict[str, Any] = json.loads(self._variant.to_json())
         return settings
 
+    def keeps(self, table: str) -> bool:
+        """Is there such a table? What was read from a store has those alone that were kept."""
+        return hasattr(self._native, table)
+
+    def table(self, name: str) -> pa.Table:
+        """A table by its name."""
+        return pa.table(getattr(self._native, name))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        names = (*TABLES, *chain.from_iterable(TRACES.values()))
+        tables = {name: getattr(self, name) for name in names if self.keeps(name)}
+        return _Restored, (self.name, self.scenario, self.settings, self.meta, tables)
+
     @cached_property
     def flows(self) -> pa.Table:
         """One row per traffic entry and direction: counts, loss, rates, latency, scores."""
-        return pa.table(self._native.flows)
+        return self.table("flows")
 
     @cached_property
     def qualities(self) -> pa.Table:
         """One row per quality and direction: counts, loss and scores of all entries judged so."""
-        return pa.table(self._native.qualities)
+        return self.table("qualities")
 
     @cached_property
     def connections(self) -> pa.Table:
@@ -97,42 +135,42 @@ class Result(Outcome):
 
         The first of each traffic entry alone, as many as the scenario's `metrics.connections`.
         """
-        return pa.table(self._native.connections)
+        return self.table("connections")
 
     @cached_property
     def service_flows(self) -> pa.Table:
         """One row per group of homes, service flow and direction: counters of the modems' MIB."""
-        return pa.table(self._native.service_flows)
+        return self.table("service_flows")
 
     @cached_property
     def channels(self) -> pa.Table:
         """One row for the upstream channel that modems share, if any do: how it was used."""
-        return pa.table(self._native.channels)
+        return self.table("channels")
 
     @cached_property
     def queues(self) -> pa.Table:
         """One row per queue of the first home of each group: sojourn times in ms."""
-        return pa.table(self._native.queues)
+        return self.table("queues")
 
     @cached_property
     def pages(self) -> pa.Table:
         """One row per web page loaded: start and load time in s, and its place among the others."""
-        return pa.table(self._native.pages)
+        return self.table("pages")
 
     @cached_property
     def latencies(self) -> pa.Table:
         """Distribution of one-way latency: packets by upper edge of the cell in ms."""
-        return pa.table(self._native.latencies)
+        return self.table("latencies")
 
     @cached_property
     def series(self) -> pa.Table:
         """Values over time; `time_s` is the end of the interval that a value is of."""
-        return pa.table(self._native.series)
+        return self.table("series")
 
     @cached_property
     def packets(self) -> pa.Table:
         """Headers, times and fate of every packet; empty without `metrics.packet_trace`."""
-        return pa.table(self._native.packets)
+        return self.table("packets")
 
     @cached_property
     def modem_events(self) -> pa.Table:
@@ -147,7 +185,7 @@ class Result(Outcome):
         was taken last), unused. `tokens_bytes` is the level of the sustained rate's bucket,
         `backlog_bytes` what waits after the event, without a packet that is being sent.
         """
-        return pa.table(self._native.modem_events)
+        return self.table("modem_events")
 
     @cached_property
     def delay_parts(self) -> pa.Table:
@@ -192,6 +230,53 @@ class Result(Outcome):
             demands_mbps=demands_mbps or {},
             capacity_mbps=capacity_mbps,
         )
+
+
+class RestingResult(Result):
+    """The result of a run that was made some time ago."""
+
+    def __init__(self, name: str) -> None:
+        """The result of the variant `name`, empty where there is none."""
+        self._name = name
+
+    @property
+    def name(self) -> str:
+        """Name in the scenario's compare table, empty where there is none."""
+        return self._name
+
+
+class _Restored(RestingResult):
+    """A result that was pickled."""
+
+    def __init__(
+        self,
+        name: str,
+        scenario: str,
+        settings: dict[str, Any],
+        meta: dict[str, Any],
+        tables: dict[str, pa.Table],
+    ) -> None:
+        super().__init__(name)
+        self._scenario, self._settings, self._meta = scenario, settings, meta
+        self._tables = tables
+
+    @property
+    def scenario(self) -> str:
+        return self._scenario
+
+    @cached_property
+    def settings(self) -> dict[str, Any]:
+        return self._settings
+
+    @cached_property
+    def meta(self) -> dict[str, Any]:
+        return self._meta
+
+    def keeps(self, table: str) -> bool:
+        return table in self._tables
+
+    def table(self, name: str) -> pa.Table:
+        return self._tables[name]
 
 
 class Comparison(Outcome, Mapping[str, Result]):
@@ -286,6 +371,15 @@ class Comparison(Outcome, Mapping[str, Result]):
         return pa.concat_tables(tables)
 
 
+class Loaded(list[_sojourn.Variant]):
+    """The variants of a scenario, each in full."""
+
+    def _repr_html_(self) -> str:
+        from .report.notebook import scenario_html
+
+        return scenario_html(self)
+
+
 def load(
     scenario: Scenario,
     *,
@@ -293,7 +387,7 @@ def load(
     duration_s: float | None = None,
     set: Settings = (),
     config: str | os.PathLike[str] | None = None,
-) -> list[_sojourn.Variant]:
+) -> Loaded:
     """Reads and checks a scenario, without running it.
 
     `scenario` is a path, TOML text of several lines, or a dict of the same keys. `set` lays single
@@ -311,7 +405,7 @@ def load(
         sets.append(f"seed={seed}")
     if duration_s is not None:
         sets.append(f"duration_s={duration_s}")
-    return _sojourn.load(text, source, sets, modem)
+    return Loaded(_sojourn.load(text, source, sets, modem))
 
 
 def run(

@@ -12,8 +12,9 @@ from typing import Annotated
 
 import typer
 
-from . import config_cli
+from . import config_cli, report_cli
 from .export_cli import export
+from .lab_cli import lab
 from .study_cli import studies, sweep
 
 # Modules of this package are imported where they are used, so that help is shown at once.
@@ -121,6 +122,9 @@ app.add_typer(studies, name="study")
 app.add_typer(config_cli.config, name="config")
 app.command()(sweep)
 app.command()(export)
+app.command()(lab)
+app.command()(report_cli.report)
+app.command()(report_cli.plot)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -155,8 +159,8 @@ def _explain(error: Exception) -> int:
     from ._sojourn import ConfigError, Defect, ScenarioError
     from .batch import BatchStopped
     from .export.runs import ExportError
+    from .known import UnknownError
     from .store import StoreError
-    from .studies import UnknownError
 
     if isinstance(error, typer.TyperException):
         return _fail(f"error: {error.format_message()}", _BAD_INPUT)

@@ -7,34 +7,21 @@ import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from .api import Result
+from .api import TABLES, TRACES, Result
+from .reading import SUMMARY
 from .report import latency_cdf_svg, report_html
 from .summary import summary_json
-
-MARKER = "summary.json"
-"""The file by which an output directory is known; made by `save` alone."""
 
 _REPORT = "report.html"
 _FIGURE = "latency-cdf.svg"
 _FORMAT = "sojourn-output-2"
-_TABLES = (
-    "flows",
-    "qualities",
-    "connections",
-    "service_flows",
-    "channels",
-    "queues",
-    "pages",
-    "latencies",
-    "series",
-)
-_TRACES = {"packet_trace": ("packets",), "modem_trace": ("modem_events", "delay_parts")}
 
 
 def save(runs: Mapping[str, Result], directory: Path) -> None:
@@ -72,7 +59,7 @@ def write_file(path: Path, content: bytes) -> None:
 def directory_names(variants: Iterable[str]) -> dict[str, str]:
     """A directory for each variant, as like its name as file systems allow."""
     names: dict[str, str] = {}
-    taken = {MARKER, _REPORT, _FIGURE}
+    taken = {SUMMARY, _REPORT, _FIGURE}
     for variant in variants:
         base = re.sub(r"[^\w .+-]", "_", variant)[:80].strip(". ") or "run"
         name, number = base, 2
@@ -92,7 +79,7 @@ def _files(directory: Path) -> set[str]:
 def _own_files(directory: Path) -> set[str]:
     """What `save` wrote there, by its own account."""
     try:
-        summary = json.loads((directory / MARKER).read_text())
+        summary = json.loads((directory / SUMMARY).read_text())
         return set(summary["files"]) if summary["format"] == _FORMAT else set()
     except (OSError, ValueError, KeyError, TypeError):
         return set()
@@ -144,16 +131,14 @@ def _write_all(runs: Mapping[str, Result], directory: Path) -> None:
         (directory / _FIGURE).write_bytes(svg)
     for name, result in runs.items():
         _write_run(result, directory / names[name])
-    _write_json(directory / MARKER, {**summary, "files": sorted(_files(directory) | {MARKER})})
+    _write_json(directory / SUMMARY, {**summary, "files": sorted(_files(directory) | {SUMMARY})})
 
 
 def _write_run(result: Result, directory: Path) -> None:
     directory.mkdir()
-    for name in _TABLES:
+    traced = (names for key, names in TRACES.items() if result.settings["metrics"][key])
+    for name in chain(TABLES, *traced):
         _write_table(getattr(result, name), directory / f"{name}.parquet")
-    for key, names in _TRACES.items():
-        for name in names if result.settings["metrics"][key] else ():
-            _write_table(getattr(result, name), directory / f"{name}.parquet")
     _write_json(directory / "meta.json", result.meta)
     (directory / "scenario.toml").write_text(result.scenario, encoding="utf-8")
 

@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from . import _sojourn
-from .api import Result, load
+from .api import RestingResult, Result, load
 from .report.definitions import meaning
 
 FORMAT = "sojourn-store-1"
@@ -80,31 +80,42 @@ def execute(task: Task, job: _sojourn.Job | None = None) -> Files:
     return files
 
 
-class StoredRun:
-    """The tables of a run in a store, read when they are asked for; as those of `Result`."""
+class StoredRun(RestingResult):
+    """The result of a run in a directory, whose tables are read when they are asked for."""
 
-    def __init__(self, directory: Path) -> None:
-        """The run in this directory."""
+    def __init__(self, directory: Path, name: str = "") -> None:
+        """The run in this directory; `name` is that of the variant."""
+        super().__init__(name)
         self._directory = directory
 
-    def __getattr__(self, name: str) -> pa.Table:
-        path = self._directory / f"{name}.parquet"
-        if name.startswith("_") or not path.exists():
-            raise AttributeError(f"the run kept no table {name!r}")
-        table = pq.read_table(path)
-        setattr(self, name, table)
-        return table
+    def __reduce__(self) -> tuple[Any, ...]:
+        return StoredRun, (self._directory, self._name)
+
+    def keeps(self, table: str) -> bool:
+        """Is there such a table?"""
+        return self._place(table).exists()
+
+    def table(self, name: str) -> pa.Table:
+        """A table by its name; raises `StoreError` if the run kept no such table."""
+        if not self.keeps(name):
+            raise StoreError(f"{self._directory}: the run kept no table {name!r}")
+        return pq.read_table(self._place(name))
 
     @cached_property
     def meta(self) -> dict[str, Any]:
         """Version, seed, duration in s, counts, fingerprint and warnings."""
-        meta: dict[str, Any] = json.loads((self._directory / "meta.json").read_text())
+        meta: dict[str, Any] = json.loads((self._directory / "meta.json").read_text("utf-8"))
         return meta
 
     @cached_property
-    def scenario(self) -> dict[str, Any]:
-        """The scenario in full."""
-        return tomllib.loads((self._directory / "scenario.toml").read_text(encoding="utf-8"))
+    def scenario(self) -> str:
+        """The scenario in full, as TOML."""
+        return (self._directory / "scenario.toml").read_text(encoding="utf-8")
+
+    @cached_property
+    def settings(self) -> dict[str, Any]:
+        """The scenario in full; keys without a value are missing."""
+        return tomllib.loads(self.scenario)
 
     def flow(self, traffic: str, direction: str) -> dict[str, Any]:
         """The row of `flows` of an entry and direction."""
@@ -113,6 +124,9 @@ class StoredRun:
     def queue(self, name: str) -> dict[str, Any]:
         """The row of `queues` of a queue."""
         return self._row(self.queues, queue=name)
+
+    def _place(self, table: str) -> Path:
+        return self._directory / f"{table}.parquet"
 
     @staticmethod
     def _row(table: pa.Table, **keys: str) -> dict[str, Any]:
@@ -141,6 +155,13 @@ class Store:
 
     def __getitem__(self, task: Task) -> StoredRun:
         return StoredRun(self._place(task))
+
+    def named(self, run: str, variant: str = "") -> StoredRun:
+        """The run of this name, as that of a variant; raises `StoreError` if it is not there."""
+        place = self.directory / _RUNS / run
+        if not (place / "meta.json").exists():
+            raise StoreError(f"{self.directory}: run {run} is missing; use --resume")
+        return StoredRun(place, variant)
 
     def put(self, task: Task, files: Files) -> None:
         """Keeps the files of a run."""

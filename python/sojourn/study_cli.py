@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from .report_cli import Directory, report
+
 if TYPE_CHECKING:
     from .studies.running import Outcome
 
 studies = typer.Typer(help="Redo published studies.", rich_markup_mode=None)
 
-Directory = Annotated[Path, typer.Argument(metavar="DIR", help="Where the study was run into.")]
 Jobs = Annotated[int | None, typer.Option(min=1, help="Runs at the same time; default: all cores.")]
 Resume = Annotated[bool, typer.Option("--resume", help="Run only what is missing.")]
 
@@ -77,15 +78,7 @@ def score_study(directory: Directory) -> None:
     print_grids(score_grids(read(directory).means))
 
 
-@studies.command("report")
-def report_study(directory: Directory) -> None:
-    """Write report.html: tables and figures beside print, claims with their verdicts."""
-    from .studies.report import report_html
-    from .studies.running import read
-
-    outcome = read(directory)
-    path = outcome.store.write("report.html", report_html(outcome).encode())
-    typer.echo(f"report: {path}")
+studies.command("report")(report)
 
 
 def sweep(

@@ -5,9 +5,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from .api import Result
+from .seeds import Value, over_seeds
 
 Row = dict[str, Any]
 NOTHING = "–"
+
+_UNITS = ("ms", "s", "%", "Mbps")
 
 _SIDE_BY_SIDE = "Side by side (queue: time in the modem's upstream queue)"
 
@@ -42,6 +45,17 @@ class Measure:
         """Has any of the runs something to measure?"""
         return any(self.of(result) for result in results)
 
+    @property
+    def label(self) -> str:
+        """The heading on one line, its unit in brackets."""
+        *words, unit = self.heading.split("\n")
+        named = [*words, f"({unit})"] if unit in _UNITS else [*words, unit]
+        return " ".join(named)
+
+    def over(self, runs: Iterable[Result]) -> Value:
+        """The number over runs that differ in their seed."""
+        return over_seeds([self.value(run) for run in runs])
+
     def value(self, result: Result) -> float | None:
         """The number, or nothing if nothing was measured."""
         values = [row[self.measure] for row in self.of(result) if row[self.measure] is not None]
@@ -70,7 +84,7 @@ def transfers(direction: str) -> Callable[[Result], list[Row]]:
         return [
             row
             for row in flows_of("throughput")(result)
-            if row["direction"] == direction == traffic[row["traffic"]]["direction"]
+            if row["direction"] == direction == traffic[row["traffic"]].get("direction")
         ]
 
     return select
@@ -178,7 +192,7 @@ DROP_COLUMNS = (
 def summary_grids(runs: Mapping[str, Result]) -> list[Grid]:
     """What to show first: the variants side by side, or all there is of a single run."""
     if is_comparison(runs):
-        return [comparison_grid(runs)]
+        return [comparison_grid({name: [result] for name, result in runs.items()})]
     return [grid for result in runs.values() for grid in run_grids(result)]
 
 
@@ -193,12 +207,13 @@ def is_comparison(runs: Mapping[str, Result]) -> bool:
     return "" not in runs
 
 
-def comparison_grid(runs: Mapping[str, Result]) -> Grid:
-    """One row per variant."""
-    measures = [measure for measure in MEASURES if measure.applies(runs.values())]
+def comparison_grid(groups: Mapping[str, Sequence[Result]]) -> Grid:
+    """One row per variant; of several seeds the means, with their 95 % intervals."""
+    everything = [run for runs in groups.values() for run in runs]
+    measures = [measure for measure in MEASURES if measure.applies(everything)]
     rows = [
-        [name, *(shown(measure.value(result), measure.digits) for measure in measures)]
-        for name, result in runs.items()
+        [name, *(_with_interval(measure.over(runs), measure.digits) for measure in measures)]
+        for name, runs in groups.items()
     ]
     return Grid(_SIDE_BY_SIDE, ["variant", *(measure.heading for measure in measures)], rows)
 
@@ -257,6 +272,12 @@ def shown(value: Any, digits: int) -> str:
         case float():
             return f"{value:.{digits}f}"
     return str(value)
+
+
+def _with_interval(value: Value, digits: int) -> str:
+    if value.mean is None or value.high is None:
+        return shown(value.mean, digits)
+    return f"{value.mean:.{digits}f} ± {value.high - value.mean:.{digits}f}"
 
 
 def _is_number(cell: str) -> bool:

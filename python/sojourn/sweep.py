@@ -15,7 +15,7 @@ from .store import Store, Task, task_of
 from .text_file import read_text
 from .toml_text import toml_value
 
-_KEYS = {"scenario", "seeds", "duration_s", "keys", "series"}
+_KEYS = {"scenario", "seeds", "duration_s", "keys", "series", "latencies"}
 
 
 @dataclass(frozen=True)
@@ -28,11 +28,13 @@ class Sweep:
     duration_s: float | None = None
     series: bool = False
     """Keep what is measured over time."""
+    latencies: bool = True
+    """Keep the distributions of latency."""
 
     @property
     def tasks(self) -> dict[tuple[str, ...], Task]:
         """The runs, by the values of the keys, the variant and the seed."""
-        tables = ("series",) if self.series else ()
+        tables = [name for name in ("series", "latencies") if getattr(self, name)]
         return {
             (*map(toml_value, values), variant.name, str(seed)): task_of(variant, tables)
             for values in product(*self.keys.values())
@@ -64,7 +66,8 @@ def read_sweep(path: Path) -> Sweep:
         raise _refusal(path, "seeds", str(seeds), "1 to 10000")
     duration_s = _checked(path, table, "duration_s", (int, float), "a number of s", None)
     series = _checked(path, table, "series", bool, "true or false", False)
-    return Sweep(path.parent / scenario, keys, seeds, duration_s, series)
+    latencies = _checked(path, table, "latencies", bool, "true or false", True)
+    return Sweep(path.parent / scenario, keys, seeds, duration_s, series, latencies)
 
 
 def run_sweep(

@@ -1,14 +1,28 @@
 """Values as TOML, for scenarios that are given as a dict."""
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from numbers import Integral, Real
 from typing import Any
+
+_BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def toml_document(table: Mapping[str, Any]) -> str:
     """A TOML document, one line a key; keys whose value is `None` are left out."""
     return "".join(f"{line}\n" for line in _pairs(table))
+
+
+def toml_sections(table: Mapping[str, Any], *path: str) -> str:
+    """A TOML document as people write it: a section a table, but those with a `kind` on a line.
+
+    Keys whose value is `None` are left out.
+    """
+    inner = {k: v for k, v in table.items() if isinstance(v, Mapping) and "kind" not in v}
+    own = toml_document({k: v for k, v in table.items() if k not in inner})
+    heading = f"\n[{'.'.join(map(_key, path))}]\n" if path and (own or not inner) else ""
+    return f"{heading}{own}{''.join(toml_sections(v, *path, k) for k, v in inner.items())}"
 
 
 def toml_value(value: Any) -> str:
@@ -30,7 +44,11 @@ def toml_value(value: Any) -> str:
 
 
 def _pairs(table: Mapping[str, Any]) -> list[str]:
-    return [f"{_quoted(k)} = {toml_value(v)}" for k, v in table.items() if v is not None]
+    return [f"{_key(k)} = {toml_value(v)}" for k, v in table.items() if v is not None]
+
+
+def _key(name: str) -> str:
+    return name if _BARE_KEY.fullmatch(name) else _quoted(name)
 
 
 def _quoted(text: str) -> str:

@@ -1,51 +1,104 @@
 """The report: one HTML file that needs no network, and a figure for a README."""
 
 from collections.abc import Mapping
-from importlib.resources import files
-
-from jinja2 import Environment, StrictUndefined
-from plotly.offline import get_plotlyjs
+from typing import Any
 
 from ..api import Result
-from ..summary import Grid, drop_grid, is_comparison, run_grids, summary_grids
+from ..results import Group, Results
+from ..summary import Grid, comparison_grid, drop_grid, run_grids
 from .definitions import DEFINITIONS
-from .figures import figures
-from .svg import latency_cdf_svg
+from .drawing import inline_svg, picture
+from .figures import GROUPS_AT_MOST, figures, latency_cdf
+from .pages import render
+from .verdict import differences, question, verdict
 
-__all__ = ["latency_cdf_svg", "report_html"]
+__all__ = ["latency_cdf_svg", "report_html", "report_of"]
+
+_IN_FULL_AT_MOST = 12
 
 
 def report_html(runs: Mapping[str, Result]) -> str:
-    """The report, as one self-contained page."""
-    environment = Environment(
-        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
-    page = files(__package__).joinpath("template.html").read_text(encoding="utf-8")
-    template = environment.from_string(page)
-    first = next(iter(runs.values()))
-    plots = figures(runs)
-    return template.render(
-        title=first.settings["title"] or "Sojourn report",
-        description=first.settings["description"],
-        version=first.meta["version"],
-        grids=summary_grids(runs),
-        figures=plots,
-        figures_json=[{"data": plot.data, "layout": plot.layout} for plot in plots],
-        drops=drop_grid(runs),
-        runs=[_details(name, result, is_comparison(runs)) for name, result in runs.items()],
-        warnings=[(name, text) for name, r in runs.items() for text in r.meta["warnings"]],
+    """The report of a run or a comparison, as one self-contained page."""
+    return report_of(Results.of(runs))
+
+
+def report_of(results: Results) -> str:
+    """The report of any results, as one self-contained page."""
+    groups = results.groups
+    in_full = groups if len(groups) <= _IN_FULL_AT_MOST else groups[:1]
+    settings = results.first.settings
+    return render(
+        "run.html",
+        settings.get("title") or "Sojourn report",
+        description=settings.get("description") or "",
+        question=question(results),
+        verdict=verdict(results),
+        grids=_grids(results),
+        differences=differences(results),
+        figures=[
+            (chart, inline_svg(chart, f"figure-{number}"))
+            for number, chart in enumerate(figures(results), 1)
+        ],
+        unseen=_unseen(results),
+        drops=drop_grid({group.name: group.first for group in in_full})
+        if in_full is groups
+        else None,
+        runs=[_details(group, results) for group in in_full],
+        others=_all_runs(results),
+        warnings=list(dict.fromkeys(_warnings(results))),
         definitions=DEFINITIONS,
-        plotly=get_plotlyjs(),
     )
 
 
-def _details(name: str, result: Result, compared: bool) -> dict[str, object]:
+def latency_cdf_svg(runs: Mapping[str, Result]) -> bytes | None:
+    """The distribution of one-way latency, a line per variant; nothing if no packet got through."""
+    chart = latency_cdf(Results.of(runs))
+    return picture(chart, "svg", columns=2) if chart else None
+
+
+def _grids(results: Results) -> list[Grid]:
+    if not results.is_comparison:
+        return run_grids(results.first)
+    return [comparison_grid({group.name: group.runs for group in results.groups})]
+
+
+def _unseen(results: Results) -> str:
+    """Why there are no curves of each setting."""
+    if len(results.groups) <= GROUPS_AT_MOST:
+        return ""
+    return (
+        f"{len(results.groups)} settings are more curves than can be told apart; "
+        "sojourn plot --variant draws those that you choose."
+    )
+
+
+def _warnings(results: Results) -> list[tuple[str, str]]:
+    return [
+        (group.name, warning)
+        for group in results.groups
+        for run in group.runs
+        for warning in run.meta["warnings"]
+    ]
+
+
+def _all_runs(results: Results) -> Grid:
+    """Where not every run is told of in full: which there are, and their fingerprints."""
+    everything = [(group, run) for group in results.groups for run in group.runs]
+    rows = [
+        [group.name, str(run.meta["seed"]), run.meta["fingerprint"]] for group, run in everything
+    ]
+    is_all = len(everything) == len(results.groups) <= _IN_FULL_AT_MOST
+    return Grid("All runs", ["setting", "seed", "fingerprint"], [] if is_all else rows)
+
+
+def _details(group: Group, results: Results) -> dict[str, Any]:
     # The summary of a run that stands alone has its grids already.
-    grids: list[Grid] = run_grids(result) if compared else []
-    facts = {key: value for key, value in result.meta.items() if key != "warnings"}
+    grids = run_grids(group.first) if results.is_comparison else []
+    facts = {key: value for key, value in group.first.meta.items() if key != "warnings"}
+    seeds = f" (seed {facts['seed']} of {len(group.runs)})" if len(group.runs) > 1 else ""
     return {
-        "name": name or "This run",
+        "name": (group.name or "This run") + seeds,
         "grids": grids,
         "facts": facts,
-        "scenario": result.scenario,
+        "scenario": group.first.scenario,
     }

@@ -172,6 +172,13 @@ DEFINITIONS = (
         f"{_HONG_2015}, rebufferTime",
     ),
     Definition(
+        "upload_share_percent",
+        "%",
+        "Throughput upstream of a home with an upload without end, over what its sustained rate "
+        "and burst allow within the run.",
+        "DOCSIS 3.1 MULPI, sections C.2.2.7.2 and C.2.2.7.3",
+    ),
+    Definition(
         "transfers_completed",
         "transfers",
         "Transfers of known size, and pieces of BitTorrent, that came to their end.",

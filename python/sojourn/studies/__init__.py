@@ -1,9 +1,8 @@
 """Published studies, redone: each a package of this one with a `STUDY`."""
 
-from collections.abc import Sequence
 from importlib import import_module
-from typing import TypeVar
 
+from ..known import UnknownError, known
 from .study import Drawing, Figure, FigureNumber, Study
 
 __all__ = ["STUDIES", "Drawing", "Figure", "Study", "UnknownError", "draw", "known", "study"]
@@ -11,26 +10,12 @@ __all__ = ["STUDIES", "Drawing", "Figure", "Study", "UnknownError", "draw", "kno
 STUDIES = ("white2012", "white2013", "white2014", "hong2015")
 """The studies, by their authors and year."""
 
-T = TypeVar("T", bound=int | str)
-
-
-class UnknownError(ValueError):
-    """Something a study does not have; says what it has."""
-
 
 def study(name: str) -> Study:
     """A study by its name."""
     known("study", name, STUDIES)
     found: Study = import_module(f".{name}", __name__).STUDY
     return found
-
-
-def known(what: str, asked: T, there: Sequence[T]) -> T:
-    """What was asked for; raises `UnknownError` if it is not among what there is."""
-    if asked not in there:
-        allowed = ", ".join(map(str, there)) or "none"
-        raise UnknownError(f"{what}: found {asked!r}; allowed: {allowed}")
-    return asked
 
 
 def draw(name: str, number: FigureNumber) -> Drawing:

@@ -1,17 +1,15 @@
 """A study beside its document: the score, and a page with tables, figures and claims."""
 
 import math
-from base64 import b64encode
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from importlib.resources import files
 from itertools import groupby
 
-from jinja2 import Environment, StrictUndefined
-
-from .._sojourn import version
+from ..report.drawing import themed
+from ..report.pages import render
+from ..seeds import Value
 from ..summary import Grid
-from .running import Outcome, Value
+from .running import Outcome
 from .score import Compared, Score, compared, scores, worst
 from .study import Cells, Row, Verdict
 
@@ -29,27 +27,43 @@ class Line:
 
 def report_html(outcome: Outcome) -> str:
     """The page: one file that needs no network."""
-    environment = Environment(
-        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
-    page = files(__package__).joinpath("report.html").read_text(encoding="utf-8")
     study, plan = outcome.plan.study, outcome.plan
     values = outcome.values
     means = {row: value.mean for row, value in values.items()}
+    verdicts = _verdicts(outcome, means)
     figures = [study.figures[number].draw(outcome.seeds[0]) for number in plan.figures]
-    return environment.from_string(page).render(
+    return render(
+        "study.html",
+        study.title,
         study=study,
         plan=plan,
-        version=version,
         runs=len(plan.tasks()),
-        scores=score_grids(means)[0],
+        sentences=_sentences(means, verdicts),
+        scores=score_grids(means),
         tables=_tables(outcome, values),
-        claims=_verdicts(outcome, means),
+        claims=verdicts,
         figures=[
-            (number, drawing.title, b64encode(drawing.svg).decode())
-            for number, drawing in zip(plan.figures, figures, strict=True)
+            (number, drawing.title, themed(drawing.svg, f"figure-{place}", drawing.title))
+            for place, (number, drawing) in enumerate(zip(plan.figures, figures, strict=True))
         ],
     )
+
+
+def _sentences(
+    means: Mapping[Row, float | None], verdicts: Sequence[tuple[int, str, Verdict | None]]
+) -> list[str]:
+    """How far the study agrees with its document, in words."""
+    score = scores(compared(means))[-1]
+    tested = [verdict for _, _, verdict in verdicts if verdict]
+    return [
+        f"{score.agree} of {len(score.cells)} cells that have a published value agree with print "
+        f"({score.percent:.0f} %).",
+        *(
+            [f"{sum(verdict.holds for verdict in tested)} of {len(tested)} claims hold."]
+            if tested
+            else []
+        ),
+    ]
 
 
 def _tables(outcome: Outcome, values: Mapping[Row, Value]) -> list[tuple[str, list[Line]]]:

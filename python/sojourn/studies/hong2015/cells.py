@@ -8,8 +8,8 @@ import pyarrow.compute as pc
 
 from ... import _sojourn
 from ...report.curves import series_of
+from ...seeds import over_seeds
 from ...store import StoredRun
-from ..running import over_seeds
 from ..study import Case, Row, Runs
 from . import ideals
 from .cases import (

@@ -144,7 +144,7 @@ def _whole(run: StoredRun, row: dict[str, Any]) -> Flow:
 
 
 def _is_full_tcp(run: StoredRun, entry: str) -> bool:
-    app = run.scenario["traffic"][entry]
+    app = run.settings["traffic"][entry]
     return bool(app["kind"] == "video" or app.get("tcp", {}).get("recovery") == "full_sack")
 
 

@@ -8,17 +8,15 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...distribution import Distribution, evenly, pooled
 from ...report.curves import Numbers, series_of
 from ...store import StoredRun
 from ..cablelabs import voice_model
 from ..mixture import (
-    Distribution,
     call_latencies,
     call_loss_percent,
     call_scores,
-    evenly,
     page_loads,
-    pooled,
 )
 from ..study import Case, Row, Runs
 from .cases import (

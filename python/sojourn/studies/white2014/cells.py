@@ -7,15 +7,14 @@ from functools import cache, lru_cache
 import numpy as np
 
 from ..._sojourn import derandomiser_runs
+from ...distribution import Distribution, evenly
 from ...report.curves import Numbers, series_of
 from ...store import StoredRun
 from ..cablelabs import voice_model
 from ..mixture import (
-    Distribution,
     call_latencies,
     call_loss_percent,
     call_scores,
-    evenly,
     page_loads,
 )
 from ..study import Case, Row, Runs

@@ -1,0 +1,71 @@
+// The figures: the queue's delay, and latency and throughput of an activity that is chosen.
+
+import { Chart } from "./chart.js";
+import { make, newId, show } from "./dom.js";
+
+const FIRST = {
+  latency: ["game", "call", "web"],
+  throughput: ["upload", "torrent", "video", "web"],
+};
+
+export class Figures {
+  constructor(place, activities) {
+    this.activities = activities;
+    this.queue = new Chart();
+    this.panels = ["latency", "throughput"].map(kind => new Panel(kind, activities));
+    show(place, this.panels[0].element, this.queue.element, this.panels[1].element);
+  }
+
+  show(figures) {
+    const queue = figures.find(figure => figure.kind === "queue");
+    if (queue) this.queue.show(queue);
+    for (const panel of this.panels)
+      panel.show(figures.filter(figure => figure.kind === panel.kind));
+  }
+}
+
+/** Figures of one kind, of which one is shown. */
+class Panel {
+  constructor(kind, activities) {
+    Object.assign(this, { kind, activities, figures: [], wanted: undefined });
+    const id = newId();
+    this.select = make("select", {
+      id,
+      change: () => {
+        this.wanted = this.select.value;
+        this.draw();
+      },
+    });
+    this.chart = new Chart();
+    this.element = make(
+      "div",
+      {},
+      make(
+        "div",
+        { class: "choose of" },
+        make("label", { for: id }, `Show ${kind} of`),
+        this.select,
+      ),
+      this.chart.element,
+    );
+  }
+
+  show(figures) {
+    this.figures = figures;
+    const there = figures.map(figure => figure.activity);
+    const first = [this.wanted, ...FIRST[this.kind], ...there].find(name => there.includes(name));
+    show(
+      this.select,
+      ...there.map(name =>
+        make("option", { value: name, selected: name === first }, this.activities[name].label),
+      ),
+    );
+    this.element.hidden = !there.length;
+    this.draw();
+  }
+
+  draw() {
+    const figure = this.figures.find(({ activity }) => activity === this.select.value);
+    if (figure) this.chart.show(figure);
+  }
+}

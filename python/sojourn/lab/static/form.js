@@ -1,0 +1,184 @@
+// Forms out of the scenario's JSON Schema: names, units, ranges, defaults and help come from there.
+
+import { make, newId, show } from "./dom.js";
+import { numberField } from "./number-field.js";
+import { kindOf, named, variants } from "./schema.js";
+
+/** Makes the forms of one page; `changed` is called after each change. */
+export class Forms {
+  constructor(schema, changed) {
+    this.schema = schema;
+    this.changed = changed;
+  }
+
+  /** The form of a table that reads and writes `values`, but for keys `left` out. */
+  table(node, values, path, left = []) {
+    const fields = this.schema
+      .keys(node)
+      .filter(([key]) => key !== "kind" && !left.includes(key))
+      .map(([key, inner]) => this.field(key, inner, values, `${path}.${key}`));
+    return make("div", { class: "fields" }, ...fields.filter(field => field));
+  }
+
+  /** The field of a key; undefined where there is nothing to edit here. */
+  field(key, node, values, path) {
+    const kind = kindOf(node);
+    if (kind === "table") return this.inner(key, node, values, path);
+    if (kind === "variant") return this.variant(key, node, values, path);
+    if (!kind || (kind === "numbers" && !values[key])) return undefined;
+    const names = { label: newId(), help: newId() };
+    const set = value => {
+      if (value === undefined) delete values[key];
+      else values[key] = value;
+      this.changed();
+    };
+    const controls = CONTROLS[kind](node, values[key], names, set);
+    const { name, unit } = named(key);
+    const label = make(
+      "span",
+      { class: "label", id: names.label },
+      unit ? `${name} (${unit})` : name,
+    );
+    return make(
+      "div",
+      { class: `field ${kind}`, "data-path": path },
+      label,
+      ...controls,
+      ...help(node, names.help, name),
+    );
+  }
+
+  /** A table within a table; one that may be left out is shown where it is set. */
+  inner(key, node, values, path) {
+    if (node.optional && !values[key]) return undefined;
+    const own = (values[key] ??= {});
+    const form = this.table(node, own, path);
+    if (!form.children.length) return undefined;
+    return make("fieldset", {}, make("legend", {}, named(key).name), form);
+  }
+
+  /** A table of one of several kinds. */
+  variant(key, node, values, path) {
+    const kinds = variants(node);
+    const place = make("div");
+    const current = () => values[key]?.kind ?? node.default?.kind;
+    const rebuild = () => {
+      const own = values[key] ?? {};
+      show(place, this.table(this.schema.resolve(kinds[current()]), own, path));
+    };
+    const names = { label: newId(), help: newId() };
+    const select = make(
+      "select",
+      {
+        "aria-labelledby": names.label,
+        change: () => {
+          values[key] = { kind: select.value };
+          rebuild();
+          this.changed();
+        },
+      },
+      ...Object.keys(kinds).map(kind => option(kind, current())),
+    );
+    if (!values[key]) values[key] = { ...node.default };
+    rebuild();
+    const described = {
+      ...node,
+      description: Object.entries(kinds)
+        .map(([kind, choice]) => `${kind}: ${choice.description}`)
+        .join("\n"),
+    };
+    const label = make("span", { class: "label", id: names.label }, named(key).name);
+    return make(
+      "fieldset",
+      { "data-path": path },
+      make(
+        "div",
+        { class: "field choice" },
+        label,
+        select,
+        ...help(described, names.help, named(key).name),
+      ),
+      place,
+    );
+  }
+}
+
+const CONTROLS = {
+  number: numberField,
+
+  switch: (node, value, names, set) => {
+    const box = make("input", {
+      type: "checkbox",
+      "aria-labelledby": names.label,
+      change: () => set(box.checked),
+    });
+    box.checked = value ?? node.default ?? false;
+    return [box];
+  },
+
+  choice: (node, value, names, set) => {
+    const consts = node.oneOf.map(choice => choice.const);
+    const current = value ?? node.default ?? "";
+    const unset = node.optional ? [make("option", { value: "" }, "unset")] : [];
+    const select = make(
+      "select",
+      {
+        "aria-labelledby": names.label,
+        change: () => set(select.value || undefined),
+      },
+      ...unset,
+      ...consts.map(name => option(name, current)),
+    );
+    return [select];
+  },
+
+  numbers: (node, value, names, set) => {
+    const box = make("input", {
+      type: "text",
+      inputmode: "decimal",
+      "aria-labelledby": names.label,
+      input: () =>
+        set(
+          box.value
+            .split(/[\s,;]+/)
+            .filter(Boolean)
+            .map(Number),
+        ),
+    });
+    box.value = value.join(", ");
+    return [box];
+  },
+};
+
+function option(name, current) {
+  return make("option", { value: name, selected: name === current }, name.replaceAll("_", " "));
+}
+
+/** What a key means, folded away: the button that shows it, and the text. */
+function help(node, id, name) {
+  const range = node.minimum === undefined ? "" : ` From ${node.minimum} to ${node.maximum}.`;
+  const choices = (node.oneOf ?? [])
+    .filter(choice => "const" in choice)
+    .map(choice => `\n${choice.const}: ${choice.description}`)
+    .join("");
+  const text = make(
+    "p",
+    { id, class: "help", hidden: true },
+    `${node.description ?? ""}${choices}${range}`,
+  );
+  const button = make(
+    "button",
+    {
+      type: "button",
+      class: "ask",
+      "aria-label": `What is ${name}?`,
+      "aria-expanded": "false",
+      click: () => {
+        text.hidden = !text.hidden;
+        button.setAttribute("aria-expanded", String(!text.hidden));
+      },
+    },
+    "?",
+  );
+  return [button, text];
+}

@@ -1,0 +1,51 @@
+// Who is home: a count for each activity of the catalogue.
+
+import { make, newId } from "./dom.js";
+
+/** A row per activity; `counts` is read and written, `changed` called after a change. */
+export function people(activities, counts, changed) {
+  const rows = Object.entries(activities).map(([name, activity]) => {
+    counts[name] ??= activity.count;
+    return row(name, activity, counts, changed);
+  });
+  return make("div", { class: "people" }, ...rows);
+}
+
+function row(name, { label, most }, counts, changed) {
+  const id = newId();
+  const box = make("input", {
+    id,
+    type: "number",
+    min: 0,
+    max: most,
+    step: 1,
+    value: counts[name],
+    input: () => {
+      counts[name] = Number(box.value);
+      changed();
+    },
+  });
+  const step = (by, sign, verb) =>
+    make(
+      "button",
+      {
+        type: "button",
+        class: "step",
+        "aria-label": `${verb} ${label.toLowerCase()}`,
+        click: () => {
+          box.value = Math.min(most, Math.max(0, Number(box.value) + by));
+          counts[name] = Number(box.value);
+          changed();
+        },
+      },
+      sign,
+    );
+  return make(
+    "div",
+    { class: "person", "data-path": `activities.${name}` },
+    make("label", { for: id }, label),
+    step(-1, "−", "Fewer"),
+    box,
+    step(1, "+", "More"),
+  );
+}

@@ -1,0 +1,122 @@
+// The clock of the moving picture, with its buttons and keys.
+
+import { make, newId } from "./dom.js";
+
+/** How many times slower than real time. */
+const SPEEDS = [20, 50, 100, 200, 1000];
+const FIRST_SPEED = 100;
+const PAGE_MS = 20;
+
+export class Player {
+  /** `shown` is called with each new time in ms, `ended` when playing comes to the end. */
+  constructor(shown, ended) {
+    Object.assign(this, { shown, ended, ms: 0, length: 0, times: [], isPlaying: false });
+    this.isWanted = !matchMedia("(prefers-reduced-motion: reduce)").matches;
+    const speed = newId();
+    this.toggle = make("button", { type: "button", click: () => this.play(!this.isPlaying) });
+    this.speed = make(
+      "select",
+      { id: speed },
+      ...SPEEDS.map(times =>
+        make("option", { value: times, selected: times === FIRST_SPEED }, `1/${times}`),
+      ),
+    );
+    this.scrub = make("input", {
+      type: "range",
+      min: 0,
+      step: 0.5,
+      "aria-label": "Time within the picture in ms",
+      input: () => this.at(Number(this.scrub.value)),
+    });
+    this.element = make(
+      "div",
+      { class: "player" },
+      this.button("Back", "One event back", () => this.step(-1)),
+      this.toggle,
+      this.button("Step", "One event on", () => this.step(1)),
+      make("label", { for: speed }, "Speed"),
+      this.speed,
+      this.scrub,
+    );
+    this.label();
+  }
+
+  /** Takes a new picture of so many ms, whose events are at these times. */
+  load(length, times) {
+    Object.assign(this, { length, times });
+    this.scrub.max = length;
+    this.at(0, false);
+    if (this.isWanted) this.play(true);
+  }
+
+  /** Keys of the picture, wherever in it the focus is. */
+  key(event) {
+    const isOwn = ["INPUT", "SELECT", "BUTTON"].includes(event.target.tagName);
+    const act = isOwn ? undefined : this.keys()[event.key];
+    if (!act) return;
+    event.preventDefault();
+    act();
+  }
+
+  keys() {
+    return {
+      " ": () => this.play(!this.isPlaying),
+      ArrowRight: () => this.step(1),
+      ArrowLeft: () => this.step(-1),
+      PageDown: () => this.at(this.ms + PAGE_MS),
+      PageUp: () => this.at(this.ms - PAGE_MS),
+      Home: () => this.at(0),
+      End: () => this.at(this.length),
+    };
+  }
+
+  play(isOn) {
+    this.isWanted = isOn;
+    if (isOn && this.ms >= this.length) this.ms = 0;
+    const wasPlaying = this.isPlaying;
+    this.isPlaying = isOn && this.length > 0;
+    this.label();
+    if (this.isPlaying && !wasPlaying) this.tick(performance.now());
+  }
+
+  /** Stops the clock where nobody sees it, without forgetting that it was wanted. */
+  hold() {
+    this.isPlaying = false;
+  }
+
+  /** To a time; the clock stops if someone chose it. */
+  at(ms, stops = true) {
+    if (stops) this.play(false);
+    this.ms = Math.min(this.length, Math.max(0, ms));
+    this.scrub.value = this.ms;
+    this.shown(this.ms);
+  }
+
+  step(by) {
+    const next =
+      by > 0 ? this.times.find(ms => ms > this.ms) : this.times.findLast(ms => ms < this.ms);
+    this.at(next ?? (by > 0 ? this.length : 0));
+  }
+
+  tick(before) {
+    requestAnimationFrame(now => {
+      if (!this.isPlaying) return;
+      this.at(this.ms + (now - before) / Number(this.speed.value), false);
+      if (this.ms < this.length) return this.tick(now);
+      this.isPlaying = false;
+      this.ended();
+    });
+  }
+
+  label() {
+    this.toggle.textContent = this.isPlaying ? "Pause" : "Play";
+  }
+
+  button(text, name, click) {
+    return make(
+      "button",
+      { type: "button", "aria-label": `${text}: ${name.toLowerCase()}`, click },
+      text,
+    );
+  }
+}

@@ -1,0 +1,72 @@
+// Reads the JSON Schema of scenarios: what kind of value a key has, its unit and its range.
+
+const UNITS = {
+  mbps: "Mbps",
+  kbps: "kbps",
+  hz: "1/s",
+  ms: "ms",
+  s: "s",
+  bytes: "B",
+  packets: "packets",
+  percent: "%",
+  segments: "segments",
+  ksps: "ksps",
+};
+
+export class Schema {
+  constructor(root) {
+    this.root = root;
+  }
+
+  /** The node at a path of keys, as "upstream.mac". */
+  at(path) {
+    return path.split(".").reduce((node, key) => this.resolve(node.properties[key]), this.root);
+  }
+
+  /** A node without references; what stands beside a reference wins. */
+  resolve(node) {
+    if (node.$ref) {
+      const { $ref, ...beside } = node;
+      return this.resolve({ ...this.root.$defs[$ref.split("/").pop()], ...beside });
+    }
+    const some = node.anyOf?.filter(choice => choice.type !== "null");
+    if (some?.length === 1) {
+      const { anyOf, ...beside } = node;
+      return { ...this.resolve(some[0]), ...beside, optional: true };
+    }
+    if (Array.isArray(node.type)) {
+      const type = node.type.find(name => name !== "null");
+      return { ...node, type, optional: node.type.includes("null") };
+    }
+    return node;
+  }
+
+  /** The keys of a table with their nodes, in the schema's order. */
+  keys(node) {
+    return Object.entries(node.properties ?? {}).map(([key, inner]) => [key, this.resolve(inner)]);
+  }
+}
+
+/** How a value is edited; undefined where a file is the better place for it. */
+export function kindOf(node) {
+  if (node.oneOf?.every(choice => "const" in choice)) return "choice";
+  if (node.oneOf?.every(choice => choice.properties?.kind)) return "variant";
+  if (node.type === "number" || node.type === "integer") return "number";
+  if (node.type === "boolean") return "switch";
+  if (node.type === "array" && node.items?.type === "number") return "numbers";
+  if (node.type === "object" && node.properties) return "table";
+  return undefined;
+}
+
+/** The kinds that a table may have, by name. */
+export function variants(node) {
+  return Object.fromEntries(node.oneOf.map(choice => [choice.properties.kind.const, choice]));
+}
+
+/** A key in words, and its unit. */
+export function named(key) {
+  const words = key.split("_");
+  const unit = words.length > 1 ? UNITS[words.at(-1)] : undefined;
+  if (unit) words.pop();
+  return { name: words.join(" "), unit };
+}

@@ -1,0 +1,141 @@
+// What service the home has: one of the catalogue's, or that of a modem's configuration file.
+
+import { make, newId, show } from "./dom.js";
+
+const SERVERS = {
+  files: "files (uploads and downloads)",
+  peer: "games and calls",
+  web1: "web 1",
+  web2: "web 2",
+  web3: "web 3",
+  web4: "web 4",
+  video: "video",
+  peers: "torrents' peers",
+};
+
+/** The base of the scenario, all but traffic and queue managers. */
+export class Service {
+  /** `modemFile` is called with a file that was dropped or chosen. */
+  constructor(catalog, forms, schema, changed, modemFile) {
+    Object.assign(this, { catalog, forms, schema, changed, modemFile });
+    this.base = {
+      duration_s: catalog.duration_s,
+      seed: 1,
+      servers: structuredClone(catalog.servers),
+      cable: {},
+    };
+    this.notes = make("div", { class: "faint" });
+    this.tables = make("div");
+    this.select = this.choice();
+    this.element = make("div", {}, this.select.parentElement, this.drop(), this.notes, this.tables);
+    this.take(catalog.services[catalog.first_service]);
+  }
+
+  /** The form of what is neither service nor traffic. */
+  runForm() {
+    const root = this.schema.root;
+    const fields = ["duration_s", "seed", "dialect"].map(key =>
+      this.forms.field(key, this.schema.resolve(root.properties[key]), this.base, key),
+    );
+    return make("div", { class: "fields" }, ...fields);
+  }
+
+  /** Shows the service of a modem's file. */
+  takeFile(name, { upstream, downstream, notes }) {
+    const { queue, ...rest } = upstream;
+    this.take({ upstream: rest, downstream });
+    this.select.value = "";
+    show(
+      this.notes,
+      make("p", {}, `Service of ${name}.`),
+      notes.length ? make("ul", {}, ...notes.map(note => make("li", {}, note))) : null,
+    );
+  }
+
+  take({ upstream, downstream }) {
+    this.base.upstream = structuredClone(upstream);
+    this.base.downstream = structuredClone(downstream);
+    show(this.notes);
+    show(
+      this.tables,
+      this.folded("Upstream", this.table("upstream", ["queue", "flows", "aqm"])),
+      this.folded("Downstream", this.table("downstream", ["flows", "aqm", "weight", "regulator"])),
+      this.folded("Distance of the servers", this.servers()),
+    );
+  }
+
+  table(key, left) {
+    return this.forms.table(this.schema.at(key), this.base[key], key, left);
+  }
+
+  servers() {
+    const node = this.schema.resolve(this.schema.root.properties.servers.additionalProperties);
+    return make(
+      "div",
+      {},
+      ...Object.entries(this.base.servers).map(([name, values]) =>
+        make(
+          "fieldset",
+          {},
+          make("legend", {}, SERVERS[name] ?? name),
+          this.forms.table(node, values, `servers.${name}`, ["rate_mbps"]),
+        ),
+      ),
+    );
+  }
+
+  folded(title, form) {
+    return make("details", {}, make("summary", {}, title), form);
+  }
+
+  choice() {
+    const id = newId();
+    const select = make(
+      "select",
+      {
+        id,
+        change: () => {
+          this.take(this.catalog.services[select.value]);
+          this.changed();
+        },
+      },
+      ...Object.entries(this.catalog.services).map(([key, { label }]) =>
+        make("option", { value: key }, label),
+      ),
+      make("option", { value: "", disabled: true }, "a modem's file"),
+    );
+    make("div", { class: "choose wide" }, make("label", { for: id }, "Service"), select);
+    return select;
+  }
+
+  drop() {
+    const id = newId();
+    const input = make("input", {
+      id,
+      type: "file",
+      change: () => {
+        if (input.files.length) this.modemFile(input.files[0]);
+        input.value = "";
+      },
+    });
+    const place = make(
+      "div",
+      {
+        class: "drop",
+        dragover: event => {
+          event.preventDefault();
+          place.classList.add("over");
+        },
+        dragleave: () => place.classList.remove("over"),
+        drop: event => {
+          event.preventDefault();
+          place.classList.remove("over");
+          if (event.dataTransfer.files.length) this.modemFile(event.dataTransfer.files[0]);
+        },
+      },
+      make("label", { for: id }, "Or drop a modem's configuration file here:"),
+      input,
+    );
+    return place;
+  }
+}

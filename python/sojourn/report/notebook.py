@@ -1,0 +1,73 @@
+"""What results and scenarios show of themselves in a notebook."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from markupsafe import Markup
+
+from .._sojourn import Variant
+from ..api import Result
+from ..results import Results
+from ..summary import Grid, summary_grids
+from .drawing import inline_svg
+from .figures import latency_cdf
+from .pages import render
+from .verdict import settings_grid, verdict
+
+
+def results_html(runs: Mapping[str, Result]) -> str:
+    """The verdict, the numbers that matter and the distribution of latency."""
+    results = Results.of(runs)
+    chart = latency_cdf(results)
+    name = f"sojourn-{results.first.meta['fingerprint']}-{len(runs)}"
+    return render(
+        "notebook.html",
+        results.first.settings.get("title") or "Sojourn",
+        sentences=verdict(results).sentences,
+        grids=summary_grids(runs)[:2],
+        svg=inline_svg(chart, name) if chart else Markup(),
+        warnings=[text for run in runs.values() for text in run.meta["warnings"]],
+    )
+
+
+def scenario_html(variants: Sequence[Variant]) -> str:
+    """The service, who does what, and what differs between variants."""
+    settings = [json.loads(variant.to_json()) for variant in variants]
+    first = settings[0]
+    grids = [_service(first), _traffic(first["traffic"])]
+    if len(variants) > 1:
+        grids.append(settings_grid([variant.name for variant in variants], settings))
+    return render(
+        "notebook.html",
+        first["title"] or "Scenario",
+        sentences=[f"{first['duration_s']:g} s are simulated, with seed {first['seed']}."],
+        grids=grids,
+        svg=Markup(),
+        warnings=variants[0].notes,
+    )
+
+
+def _service(settings: Mapping[str, Any]) -> Grid:
+    rows = [
+        [
+            way,
+            f"{service['sustained_mbps']:g}",
+            f"{service['peak_mbps']:g}",
+            f"{service['burst_bytes']:,}",
+            service["queue"]["scheduler"]["kind"],
+            service["queue"]["law"]["kind"],
+        ]
+        for way in ("upstream", "downstream")
+        for service in (settings[way],)
+    ]
+    headings = ["service", "sustained\nMbps", "peak\nMbps", "burst\nB", "scheduler", "law"]
+    return Grid("Service", headings, rows)
+
+
+def _traffic(traffic: Mapping[str, Mapping[str, Any]]) -> Grid:
+    rows = [
+        [name, entry.get("purpose") or entry["kind"], entry.get("home") or "home"]
+        for name, entry in traffic.items()
+    ]
+    return Grid("Traffic", ["entry", "does", "home"], rows)

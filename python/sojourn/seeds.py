@@ -1,0 +1,40 @@
+"""One number out of the runs of several seeds."""
+
+import math
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Value:
+    """A number over the seeds: the mean, and its 95 % interval where there are several."""
+
+    mean: float | None
+    low: float | None = None
+    high: float | None = None
+
+
+# 97.5 % quantiles of Student's t with 1 to 30 degrees of freedom, and of the normal distribution.
+# fmt: off
+_T = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160,
+      2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056,
+      2.052, 2.048, 2.045, 2.042)
+# fmt: on
+_Z = 1.960
+
+
+def over_seeds(values: Sequence[float | None]) -> Value:
+    """The mean of the values that there are, with its 95 % interval after Student."""
+    there = [value for value in values if value is not None]
+    if not there:
+        return Value(None)
+    mean = statistics.fmean(there)
+    if len(there) == 1:
+        return Value(mean)
+    freedom = len(there) - 1
+    t = (
+        _T[freedom - 1] if freedom <= len(_T) else _Z + 2.4 / freedom
+    )  # 2.042 at 30 and 1.984 at 100, as tabled
+    half = t * statistics.stdev(there) / math.sqrt(len(there))
+    return Value(mean, mean - half, mean + half)

@@ -1,0 +1,122 @@
+"""Pages in a real browser: headless Chromium from the system's packages.
+
+`chromium` is a fixture of conftest.py; `visit` opens a page in it:
+
+    def test_the_page(chromium: Browser) -> None:
+        with visit(chromium, "http://127.0.0.1:8080/", width=PHONE) as visited:
+            visited.page.get_by_role("button", name="Run").click()
+            assert visited.overflow_px == 0
+            assert visited.faults() == []
+"""
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, sync_playwright
+
+DESKTOP = 1280
+PHONE = 390
+SMALL_PHONE = 360
+
+_HEIGHT = 844
+_ARGUMENTS = (
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+_NAMES = ("chromium", "chromium-browser", "google-chrome")
+_GRAVE = ("serious", "critical")
+
+
+@dataclass
+class Visited:
+    """A page that is open, what it asked for and what it complained of."""
+
+    page: Page
+    requests: list[str] = field(default_factory=list)
+    """Every address asked for, that of the page too."""
+    complaints: list[str] = field(default_factory=list)
+    """Uncaught errors, and what was written to the console as an error or warning."""
+
+    @property
+    def width(self) -> int:
+        """Of the window, in pixels."""
+        size = self.page.viewport_size
+        assert size
+        return size["width"]
+
+    @width.setter
+    def width(self, width: int) -> None:
+        self.page.set_viewport_size({"width": width, "height": _HEIGHT})
+
+    @property
+    def overflow_px(self) -> int:
+        """By how much the page is wider than its window."""
+        root = "document.documentElement"
+        return int(self.page.evaluate(f"{root}.scrollWidth - {root}.clientWidth"))
+
+    def faults(self) -> list[str]:
+        """What axe finds seriously or critically wrong for people who use assistive technology."""
+        found = Axe().run(self.page).response["violations"]
+        return [
+            f"{rule['id']}: {rule['help']}: {node['html'][:200]}"
+            for rule in found
+            if rule["impact"] in _GRAVE
+            for node in rule["nodes"]
+        ]
+
+    def photograph(self, name: str) -> None:
+        """Writes a picture of the whole page, for eyes, if `SOJOURN_SCREENSHOTS` names a place."""
+        if place := os.environ.get("SOJOURN_SCREENSHOTS"):
+            self.page.screenshot(path=Path(place) / f"{name}.png", full_page=True)
+
+
+def chromium_browser() -> Iterator[Browser]:
+    """What the fixture `chromium` does."""
+    path = next(filter(None, map(shutil.which, _NAMES)), None)
+    if path is None:
+        pytest.skip(f"no browser is installed: looked for {', '.join(_NAMES)}")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=_ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+@contextmanager
+def visit(
+    browser: Browser,
+    address: str,
+    *,
+    width: int = DESKTOP,
+    dark: bool = False,
+    offline: bool = False,
+) -> Iterator[Visited]:
+    """Opens a page in a window of its own, `width` pixels wide."""
+    context = browser.new_context(
+        viewport={"width": width, "height": _HEIGHT},
+        color_scheme="dark" if dark else "light",
+        offline=offline,
+    )
+    visited = Visited(context.new_page())
+    visited.page.on("request", lambda request: visited.requests.append(request.url))
+    visited.page.on("pageerror", lambda error: visited.complaints.append(str(error)))
+    visited.page.on(
+        "console",
+        lambda said: (
+            visited.complaints.append(said.text) if said.type in ("error", "warning") else None
+        ),
+    )
+    try:
+        visited.page.goto(address)
+        yield visited
+    finally:
+        context.close()

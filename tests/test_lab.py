@@ -1,0 +1,398 @@
+"""The server of `sojourn lab`: what it answers, and what it refuses."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import tomllib
+from collections.abc import Iterator
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sojourn
+from conftest import ROOT, Cli
+from lab_server import DROP_TAIL, PIE, SERVICE, Lab, Reply, long_wish, serving, until, wish
+from sojourn.lab import server
+from sojourn.lab.bench import Bench
+from sojourn.lab.catalog import activities, catalog
+from sojourn.lab.wish import Wish
+from sojourn.report.charts import digits
+from sojourn.report.curves import PALETTE
+from sojourn.toml_text import toml_sections
+
+MODEMS = ROOT / "tests" / "data" / "modem-configs"
+
+
+@pytest.fixture(scope="module")
+def lab() -> Iterator[Lab]:
+    with serving() as running:
+        yield running
+
+
+def quantile(line: dict[str, list[float]], percent: float) -> float:
+    return next(x for x, y in zip(line["x"], line["y"], strict=True) if y >= percent)
+
+
+def test_choices_come_from_the_schema_and_the_catalogue(lab: Lab) -> None:
+    choices = lab.get("/api/choices").json
+    law = choices["schema"]["$defs"]["LawSpec"]["oneOf"]
+    assert "codel" in [kind["properties"]["kind"]["const"] for kind in law]
+    assert choices["catalog"] == catalog()
+    assert choices["palette"] == list(PALETTE)
+
+
+def test_a_run_is_answered(lab: Lab) -> None:
+    answer = lab.post("/api/run", wish()).json
+    assert [run["name"] for run in answer["runs"]] == ["A: drop-tail", "B: PIE"]
+    assert [row["use"] for row in answer["verdicts"]] == ["game", "call", "page", "upload"]
+    games = [cell["grade"] for cell in answer["verdicts"][0]["cells"]]
+    assert games[0] == "poor" and games[1] in ("good", "fair")
+    figures = {(figure["kind"], figure["activity"]): figure for figure in answer["figures"]}
+    assert ("queue", "") in figures and ("throughput", "web") in figures
+    drop_tail, pie = (quantile(line, 50) for line in figures["latency", "game"]["lines"])
+    # Half of the packets are as late as a second of buffer at 5 Mbps makes them, or at 20 Mbps.
+    assert drop_tail > 5 * pie
+
+
+def test_an_answer_takes_less_than_a_second_on_a_quiet_machine(lab: Lab) -> None:
+    lab.post("/api/run", wish())
+    start = time.monotonic()
+    assert lab.post("/api/run", wish(base={"duration_s": 30})).status == 200
+    # Reported and not asserted, for the machine may be busy with other things.
+    print(f"two settings, 30 s simulated: answered in {time.monotonic() - start:.2f} s")
+
+
+def test_latencies_of_two_games_are_put_together(lab: Lab) -> None:
+    text = lab.post("/api/scenario", wish()).body.decode()
+    result = sojourn.run(text)["B: PIE"]
+    rows = [r for r in result.latencies.to_pylist() if r["traffic"] in ("game_1", "game_2")]
+    up = sorted((r["latency_ms"], r["packets"]) for r in rows if r["direction"] == "up")
+    each = [latency_ms for latency_ms, packets in up for _ in range(packets)]
+    median_ms = each[(len(each) - 1) // 2]
+    answer = lab.post("/api/run", wish()).json
+    (figure,) = (f for f in answer["figures"] if (f["kind"], f["activity"]) == ("latency", "game"))
+    assert figure["lines"][1]["words"].startswith(f"half within {digits(median_ms)} ms")
+    # A step of the curve is a fifth of a percent, a cell of the histogram 0.1 % wide.
+    assert quantile(figure["lines"][1], 50) == pytest.approx(median_ms, rel=0.01)
+
+
+@pytest.mark.parametrize("settings", [[DROP_TAIL, PIE], [PIE]])
+def test_the_scenario_gives_the_same_results(
+    lab: Lab, cli: Cli, tmp_path: Path, settings: list[dict[str, Any]]
+) -> None:
+    asked = wish(settings=settings)
+    reply = lab.post("/api/scenario", asked)
+    assert reply.headers["content-type"].startswith("text/plain")
+    path = tmp_path / "copied.toml"
+    path.write_bytes(reply.body)
+    by_command = json.loads(cli("run", path, "--json").stdout)["variants"]
+    by_page = lab.post("/api/run", asked).json["runs"]
+    assert [run["fingerprint"] for run in by_command] == [run["fingerprint"] for run in by_page]
+
+
+def test_sections_hold_what_the_table_held() -> None:
+    table = {
+        "a": 1,
+        "empty": {},
+        "b": {"c": "x", "kinds": {"kind": "k", "n": 1.5}, "d": {"e f": {"g": [1, {"h": True}]}}},
+        "none": None,
+    }
+    text = toml_sections(table)
+    assert tomllib.loads(text) == {key: value for key, value in table.items() if key != "none"}
+    assert '[b.d."e f"]' in text and 'kinds = { kind = "k"' in text
+
+
+def test_every_choice_of_the_catalogue_can_be_run() -> None:
+    everyone = {name: activity.most for name, activity in activities().items()}
+    for service, queue in product(catalog()["services"].values(), catalog()["queues"].values()):
+        base = {key: service[key] for key in ("upstream", "downstream")}
+        chosen = {"base": base, "activities": everyone, "settings": [{**queue, "name": "A"}]}
+        del chosen["settings"][0]["label"]
+        (variant,) = sojourn.load(Wish.read(chosen).toml())
+        assert variant.duration_s == catalog()["duration_s"]
+
+
+def test_the_report_is_that_of_the_run(lab: Lab) -> None:
+    reply = lab.post("/api/report", wish())
+    page = reply.body.decode()
+    fingerprints = [run["fingerprint"] for run in lab.post("/api/run", wish()).json["runs"]]
+    assert reply.headers["content-type"].startswith("text/html")
+    assert "A: drop-tail" in page and all(one in page for one in fingerprints)
+
+
+def test_a_modem_file_becomes_the_service(lab: Lab) -> None:
+    told = lab.post("/api/modem?name=my.cm", (MODEMS / "home-5x20.cm").read_bytes()).json
+    assert told["upstream"]["sustained_mbps"] == 5
+    assert told["upstream"]["buffer"]["target_bytes"] == 31_250
+    assert told["notes"] == [
+        "my.cm: upstream_service_flows.0: priority of a primary flow is not simulated"
+    ]
+    base = {key: told[key] for key in ("upstream", "downstream")}
+    own = {"name": "A: as in the file", "queue": told["upstream"]["queue"]}
+    asked = wish(base=base, settings=[own, {**DROP_TAIL, "name": "B"}])
+    text = lab.post("/api/scenario", asked).body.decode()
+    variants = tomllib.loads(text)["compare"]
+    # A limit of its own takes the place of the file's buffer.
+    assert variants["A: as in the file"]["upstream"]["buffer"]["target_bytes"] == 31_250
+    assert "buffer" not in variants["B"]["upstream"]
+    assert lab.post("/api/run", asked).status == 200
+
+
+def test_a_modem_file_with_several_flows(lab: Lab) -> None:
+    told = lab.post("/api/modem", (MODEMS / "gigabit-voice.cm").read_bytes()).json
+    assert told["upstream"]["flows"]["flow_2"]["sustained_mbps"] == 0.256
+    base = {key: told[key] for key in ("upstream", "downstream")}
+    assert lab.post("/api/run", wish(base={**base, "duration_s": 1})).status == 200
+
+
+def test_a_bad_modem_file_is_refused(lab: Lab) -> None:
+    reply = lab.post("/api/modem?name=bad.cm", b"\x18\xff\x01")
+    assert reply.status == 422
+    assert "found" in reply.error["message"] and "allowed" in reply.error["message"]
+
+
+BAD = {
+    "peak below sustained": (
+        wish(base={"upstream": {**SERVICE["upstream"], "peak_mbps": 1}}),
+        "upstream.peak_mbps",
+        "found 1; allowed: 5 or more",
+    ),
+    "law out of range": (
+        wish(
+            settings=[DROP_TAIL, {"name": "B", "queue": {"law": {"kind": "pie", "target_ms": 0}}}]
+        ),
+        "variant B: upstream.queue.law.target_ms",
+        "allowed: a number from 0.1 to 10000",
+    ),
+    "no rate": (wish(base={"upstream": {}}), "upstream.sustained_mbps", ""),
+    "too long": (wish(base={"duration_s": 121}), "duration_s", "from 0.001 to 120"),
+    "not a number": (wish(base={"duration_s": float("nan")}), "duration_s", "found NaN"),
+    "nobody": (wish(activities={}), "activities", "one at least"),
+    "too many": (wish(activities={"game": 9}), "activities.game", "from 0 to 8"),
+    "half of one": (wish(activities={"game": 0.5}), "activities.game", "found 0.5"),
+    "unknown activity": (wish(activities={"mine": 1}), "activities.mine", "only game"),
+    "a capture": (
+        wish(traffic={"x": {"kind": "replay", "file": "/etc/passwd", "server": "files"}}),
+        "wish.traffic",
+        "only base",
+    ),
+    "a trace": (wish(base={"metrics": {"packet_trace": True}}), "base.metrics", "only"),
+    "homes": (wish(base={"homes": {"x": {"count": 10_000}}}), "base.homes", "only"),
+    "another server": (wish(base={"servers": {"x": {"delay_ms": 1}}}), "servers.x", "only"),
+    "three settings": (wish(settings=[DROP_TAIL, PIE, PIE]), "settings", "1 to 2"),
+    "two of one name": (wish(settings=[PIE, PIE]), "settings.1.name", "another name"),
+    "no name": (wish(settings=[{"name": " "}]), "settings.0.name", "1 to 60"),
+    "nothing in a list": (wish(base={"cable": {"x": [None]}}), "wish", "TOML"),
+    "half a character": (wish(settings=[{"name": "\ud800"}]), "wish", "TOML"),
+    "a list": ([1], "wish", "a table"),
+    "not JSON": (b"{", "wish", "JSON"),
+    "not UTF-8": (b'"\xff"', "wish", "JSON"),
+    "deep": (b"[" * 100_000, "wish", "JSON"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_input_is_answered_with_the_fault(lab: Lab, name: str) -> None:
+    asked, path, words = BAD[name]
+    reply = lab.post("/api/run", asked)
+    assert (reply.status, reply.error["path"]) == (422, path)
+    assert words in reply.error["message"]
+
+
+@pytest.mark.parametrize("modem", ["single_queue", "two_queues", "shared_channel", "link"])
+def test_a_picture_is_a_part_of_the_trace(lab: Lab, modem: str) -> None:
+    from_s = 4.0
+    asked = wish(base={"upstream": {**SERVICE["upstream"], "modem": {"kind": modem}}})
+    shot = lab.post("/api/picture", {"wish": asked, "from_s": from_s}).json
+    assert shot["activities"] == ["game", "call", "web", "upload"]
+    text = lab.post("/api/scenario", asked).body.decode()
+    whole = sojourn.run(text, set=["metrics.modem_trace=true"])
+    for run in shot["runs"]:
+        events = whole[run["name"]].modem_events.to_pylist()
+        before = [event for event in events if event["time_s"] < from_s]
+        within = [event for event in events if from_s <= event["time_s"] <= shot["to_s"]]
+        assert len(run["waiting"]["packet"]) == before[-1]["backlog_packets"]
+        assert sum(run["waiting"]["bytes"]) == before[-1]["backlog_bytes"]
+        assert run["tokens"] == before[-1]["tokens_bytes"]
+        taken, sent = (
+            [e["packet"] for e in before if e["event"] == k] for k in ("dequeue", "sent")
+        )
+        assert run["sending"]["packet"] == [p for p in taken[-1:] if p not in sent]
+        assert run["events"]["kind"] == [event["event"] for event in within]
+        assert run["events"]["packet"] == [event["packet"] for event in within]
+        assert {"arrive", "dequeue", "sent"} <= {*run["events"]["kind"]}
+        assert ("map" in run["events"]["kind"]) == (modem != "link")
+        assert set(run["waiting"]["activity"]) <= {0, 1, 2, 3}
+
+
+def test_a_picture_of_much_is_short(lab: Lab) -> None:
+    fast = catalog()["services"]["white2014"]
+    base = {"upstream": fast["upstream"], "downstream": fast["downstream"]}
+    asked = {"wish": wish(base=base), "from_s": 1.0}
+    shot = lab.post("/api/picture", asked).json
+    # At 250 Mbps there are 20 000 packets of 1500 B in a second, and several events of each.
+    assert 1.0 < shot["to_s"] < 2.0
+    assert all(len(run["events"]["ms"]) <= 20_000 for run in shot["runs"])
+    late = lab.post("/api/picture", {**asked, "from_s": 7.5})
+    # 250 MB are sent in 8 s, and the picture takes the last second.
+    assert (late.status, late.error["path"]) == (422, "from_s")
+    assert "from 0 to 7" in late.error["message"]
+
+
+def test_too_large_a_body_is_refused(lab: Lab) -> None:
+    assert lab.post("/api/run", b" " * (server.MOST_BYTES + 1)).status == 413
+
+
+def test_a_body_that_does_not_come_is_not_waited_for(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server, "_BODY_WITHIN_S", 0.1)
+    headers = {"Origin": lab.address, "Content-Length": "100"}
+    reply = lab.send("POST", "/api/run", b"{", headers)
+    assert reply.status == 408
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/../server.py",
+        "/../../../../pyproject.toml",
+        "/%2e%2e/server.py",
+        "/..%2fserver.py",
+        "/..%5cserver.py",
+        "/static/../../server.py",
+        "//etc/passwd",
+        "/%2fetc/passwd",
+        "/server.py",
+        "/catalog.toml",
+        "/main.js%00.css",
+    ],
+)
+def test_nothing_but_its_own_files_can_be_read(lab: Lab, path: str) -> None:
+    assert lab.get(path).status == 404
+
+
+def test_its_own_files_can_be_read(lab: Lab) -> None:
+    own = {path.name for path in (ROOT / "python/sojourn/lab/static").iterdir()}
+    assert {"index.html", "main.js", "style.css"} <= own
+    assert all(lab.get(f"/{name}").status == 200 for name in own)
+
+
+@pytest.mark.parametrize(
+    "host", ["evil.example", "127.0.0.1.evil.example", "", "[::1]:80", "0.0.0.0"]
+)
+def test_other_names_of_this_machine_are_refused(lab: Lab, host: str) -> None:
+    assert lab.get("/", Host=host).status == 421
+
+
+@pytest.mark.parametrize("origin", ["http://evil.example", "null", "", "https://127.0.0.1"])
+def test_pages_of_others_cannot_post(lab: Lab, origin: str) -> None:
+    assert lab.post("/api/run", wish(), Origin=origin).status == 403
+
+
+def test_a_page_is_served_under_both_names(lab: Lab) -> None:
+    host = f"localhost:{lab.port}"
+    assert lab.get("/", Host=host).status == 200
+    assert lab.post("/api/scenario", wish(), Host=host, Origin=f"http://{host}").status == 200
+
+
+def test_nothing_is_allowed_from_elsewhere(lab: Lab) -> None:
+    replies: list[Reply] = [
+        lab.get("/"),
+        lab.get("/main.js"),
+        lab.get("/nothing"),
+        lab.get("/", Host="evil.example"),
+        lab.post("/api/run", b"{"),
+    ]
+    for reply in replies:
+        policy = reply.headers["content-security-policy"]
+        assert policy.startswith("default-src 'self';") and "unsafe" not in policy
+        assert reply.headers["x-content-type-options"] == "nosniff"
+
+
+def test_what_asks_in_another_way_is_refused(lab: Lab) -> None:
+    assert lab.get("/api/run").status == 404
+    assert lab.send("DELETE", "/", None, {}).status == 405
+
+
+def test_only_this_machine_is_listened_to() -> None:
+    with server.listening(0) as listener:
+        assert listener.getsockname()[0] == "127.0.0.1"
+
+
+def test_a_run_whose_browser_has_gone_stops(lab: Lab) -> None:
+    body = json.dumps(long_wish()).encode()
+    connection = lab.begin("POST", "/api/run", body, {"Origin": lab.address})
+    until(lambda: lab.bench.requests == 1)
+    time.sleep(0.3)
+    assert lab.bench.requests == 1
+    connection.close()
+    took_s = until(lambda: lab.bench.requests == 0)
+    print(f"stopped {took_s:.2f} s after its browser had gone")
+
+
+def test_a_run_that_takes_too_long_stops() -> None:
+    with serving(Bench(limit_s=0.2)) as lab:
+        reply = lab.post("/api/run", long_wish())
+        assert (reply.status, reply.error["path"]) == (422, "duration_s")
+        assert "stopped after 0.2 s" in reply.error["message"]
+        assert lab.bench.requests == 0
+
+
+def test_so_many_runs_and_no_more() -> None:
+    with serving(Bench(most_requests=1)) as lab:
+        body = json.dumps(long_wish()).encode()
+        connection = lab.begin("POST", "/api/run", body, {"Origin": lab.address})
+        until(lambda: lab.bench.requests == 1)
+        assert lab.post("/api/run", wish()).status == 503
+        connection.close()
+        until(lambda: lab.bench.requests == 0)
+        assert lab.post("/api/run", wish()).status == 200
+
+
+def test_a_server_that_ends_stops_its_runs(capfd: pytest.CaptureFixture[str]) -> None:
+    with serving() as lab:
+        body = json.dumps(long_wish()).encode()
+        connection = lab.begin("POST", "/api/run", body, {"Origin": lab.address})
+        until(lambda: lab.bench.requests == 1)
+        start = time.monotonic()
+    assert time.monotonic() - start < 20
+    assert lab.bench.requests == 0
+    connection.close()
+    assert capfd.readouterr() == ("", "")
+
+
+def test_the_command_serves_until_ctrl_c() -> None:
+    command = [sys.executable, "-m", "sojourn", "lab", "--port", "0", "--no-open"]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ}
+    ) as process:
+        address = process.stdout.readline().split()[0]
+        port = int(address.rstrip("/").rpartition(":")[2])
+        reply = Lab(port, Bench()).post("/api/run", wish())
+        process.send_signal(signal.SIGINT)
+        told = process.communicate(timeout=10)
+    assert reply.status == 200
+    assert (process.returncode, told) == (0, ("", ""))
+
+
+def test_a_port_in_use_is_told(cli: Cli) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        outcome = cli("lab", "--port", port, "--no-open")
+    assert outcome.returncode == 2
+    assert outcome.stderr == (
+        f"error: --port: found {port} (Address already in use); allowed: a free one, or 0 for any\n"
+    )
+
+
+def test_help_does_not_wait_for_the_server() -> None:
+    asks = "import sys; from sojourn.cli import main\ntry: main(['lab', '--help'])\nfinally: "
+    check = "assert not {'uvicorn', 'starlette', 'pyarrow'} & set(sys.modules)"
+    outcome = subprocess.run([sys.executable, "-c", asks + check], capture_output=True, text=True)
+    assert outcome.returncode == 0 and "--no-open" in outcome.stdout

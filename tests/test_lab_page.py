@@ -1,0 +1,281 @@
+"""The page of `sojourn lab` in a browser."""
+
+import re
+import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Literal
+
+import pytest
+import sojourn
+from browser import DESKTOP, SMALL_PHONE, Visited, visit
+from conftest import ROOT
+from lab_server import Lab, serving, until
+from playwright.sync_api import Browser, Locator, Page, expect
+
+expect.set_options(timeout=20_000)
+
+Role = Literal["spinbutton", "slider"]
+PATIENT_MS = 120_000  # a report has many figures, and the machine other things to do
+MODEM = ROOT / "tests" / "data" / "modem-configs" / "home-5x20.cm"
+
+_DROP = """(place, bytes) => {
+  const dataTransfer = new DataTransfer();
+  dataTransfer.items.add(new File([new Uint8Array(bytes)], "dropped.cm"));
+  place.dispatchEvent(new DragEvent("drop", { dataTransfer, bubbles: true, cancelable: true }));
+}"""
+
+
+@pytest.fixture(scope="module")
+def lab() -> Iterator[Lab]:
+    with serving() as running:
+        yield running
+
+
+@contextmanager
+def opened(
+    chromium: Browser, lab: Lab, *, width: int = DESKTOP, dark: bool = False
+) -> Iterator[Visited]:
+    """The page after its first answer."""
+    with visit(chromium, f"{lab.address}/", width=width, dark=dark) as visited:
+        expect(visited.page.locator("#status")).to_contain_text("Simulated")
+        yield visited
+
+
+def still(page: Page) -> None:
+    """Shows the picture, and stops it."""
+    page.get_by_role("group", name="Moving picture").scroll_into_view_if_needed()
+    expect(page.locator("#picture canvas")).to_have_count(2)
+    page.get_by_label("Time within the picture").evaluate(
+        "range => { range.value = 300; range.dispatchEvent(new Event('input')) }"
+    )
+    expect(page.get_by_role("button", name="Play", exact=True)).to_be_visible()
+
+
+def parameter(page: Page, letter: str, name: str, role: Role = "spinbutton") -> Locator:
+    """A field among the parameters of A or B."""
+    setting = page.locator(".setting", has=page.get_by_label(f"Queue manager {letter}"))
+    details = setting.locator("details")
+    details.evaluate("details => { details.open = true }")
+    return details.get_by_role(role, name=name)
+
+
+@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("width", [DESKTOP, SMALL_PHONE])
+def test_the_page_is_fit_for_all(chromium: Browser, lab: Lab, width: int, dark: bool) -> None:
+    with opened(chromium, lab, width=width, dark=dark) as visited:
+        still(visited.page)
+        visited.photograph(f"lab-{width}-{'dark' if dark else 'light'}")
+        assert visited.faults() == []
+        assert visited.overflow_px == 0
+        assert visited.complaints == []
+
+
+def test_open_forms_are_fit_too(chromium: Browser, lab: Lab) -> None:
+    with opened(chromium, lab, width=SMALL_PHONE) as visited:
+        for details in visited.page.locator("form details").all():
+            details.evaluate("details => { details.open = true }")
+        for button in visited.page.locator("form .ask").all():
+            button.click()
+        visited.photograph("lab-open")
+        assert visited.faults() == []
+        assert visited.overflow_px == 0
+
+
+def test_no_request_leaves(chromium: Browser, lab: Lab) -> None:
+    with opened(chromium, lab) as visited:
+        still(visited.page)
+        visited.page.get_by_role("button", name="Copy as scenario").click()
+        expect(visited.page.get_by_label("The scenario as TOML")).to_be_visible()
+        assert len(visited.requests) > 10
+        assert [url for url in visited.requests if not url.startswith(lab.address)] == []
+
+
+def test_what_it_shows_follows_the_choices(chromium: Browser, lab: Lab) -> None:
+    with opened(chromium, lab) as visited:
+        page = visited.page
+        table = page.locator(".verdicts")
+        expect(table.get_by_role("columnheader")).to_have_text(
+            ["A: Drop-tail, big buffer", "B: DOCSIS-PIE"]
+        )
+        expect(table.get_by_role("rowheader")).to_have_text(["game", "call", "page", "upload"])
+        page.get_by_role("button", name="More video viewers").click()
+        expect(table.get_by_role("rowheader")).to_have_text(
+            ["game", "call", "page", "video", "upload"]
+        )
+        page.get_by_label("Queue manager A").select_option("SFQ-CoDel")
+        expect(table.get_by_role("columnheader").first).to_have_text("A: SFQ-CoDel")
+        page.get_by_label("Compare with another").uncheck()
+        expect(table.get_by_role("columnheader")).to_have_text(["A: SFQ-CoDel"])
+        page.get_by_label("Show latency of").select_option("Voice calls")
+        expect(page.get_by_role("img", name="Latency upstream: Voice calls")).to_be_visible()
+        assert visited.complaints == []
+
+
+def test_forms_say_what_the_schema_says(chromium: Browser, lab: Lab) -> None:
+    with opened(chromium, lab) as visited:
+        target = parameter(visited.page, "B", "target (ms)")
+        law = next(
+            kind
+            for kind in lab.get("/api/choices").json["schema"]["$defs"]["LawSpec"]["oneOf"]
+            if kind["properties"]["kind"]["const"] == "docsis_pie"
+        )
+        schema = law["properties"]["target_ms"]
+        assert float(target.get_attribute("min")) == schema["minimum"]
+        assert float(target.get_attribute("max")) == schema["maximum"]
+        expect(target).to_have_accessible_description(f"{schema['description']} From 0.1 to 255.")
+
+
+def test_it_answers_while_a_slider_moves(chromium: Browser, lab: Lab) -> None:
+    with opened(chromium, lab) as visited:
+        page = visited.page
+        slider = parameter(page, "B", "target (ms)", "slider")
+        slider.focus()
+        before = visited.requests.count(f"{lab.address}/api/run")
+        for _ in range(60):
+            page.keyboard.press("ArrowRight")
+        value = parameter(page, "B", "target (ms)").input_value()
+        assert float(value) > 20
+        page.wait_for_load_state("networkidle")
+        asked = visited.requests.count(f"{lab.address}/api/run") - before
+        # Not each of the 60 movements is asked for, but the last one is.
+        assert 1 <= asked < 60
+        page.get_by_role("button", name="Copy as scenario").click()
+        text = page.get_by_label("The scenario as TOML")
+        expect(text).to_have_value(re.compile(rf"target_ms = {value}\b"))
+
+
+def test_a_fault_stands_at_its_field(chromium: Browser, lab: Lab) -> None:
+    with opened(chromium, lab) as visited:
+        page = visited.page
+        target = parameter(page, "B", "target (ms)")
+        target.fill("-1")
+        alert = page.get_by_role("alert")
+        expect(alert).to_contain_text("found -1; allowed: a number from 0.1 to 255")
+        expect(target).to_have_attribute("aria-invalid", "true")
+        expect(page.locator(".fault")).to_contain_text("found -1")
+        expect(page.locator(".verdicts tbody tr")).to_have_count(4)
+        target.fill("20")
+        expect(alert).to_be_hidden()
+        expect(page.locator(".fault")).to_have_count(0)
+        page.get_by_label("Games", exact=True).fill("9")
+        expect(alert).to_contain_text(
+            "activities.game: found 9; allowed: a whole number from 0 to 8"
+        )
+
+
+def test_a_modem_file_gives_the_service(chromium: Browser, lab: Lab, tmp_path: Path) -> None:
+    with opened(chromium, lab) as visited:
+        page = visited.page
+        chooser = page.get_by_label("Or drop a modem's configuration file here:")
+        chooser.set_input_files(MODEM)
+        expect(page.get_by_text("Service of home-5x20.cm.")).to_be_visible()
+        expect(page.get_by_text("priority of a primary flow is not simulated")).to_be_visible()
+        heading = page.locator(".verdicts").get_by_role("columnheader").first
+        expect(heading).to_have_text("A: as in the modem's file")
+        assert visited.complaints == []
+        page.locator(".drop").evaluate(_DROP, list(MODEM.read_bytes()))
+        expect(page.get_by_text("Service of dropped.cm.")).to_be_visible()
+        bad = tmp_path / "bad.cm"
+        bad.write_bytes(b"\x18\xff\x01")
+        chooser.set_input_files(bad)
+        expect(page.get_by_role("alert")).to_contain_text("allowed")
+
+
+def test_the_picture_is_played_by_keys(chromium: Browser, lab: Lab) -> None:
+    with opened(chromium, lab) as visited:
+        page = visited.page
+        still(page)
+        stage = page.get_by_role("group", name="Moving picture")
+        clock = page.locator(".clock")
+        stage.focus()
+        expect(clock).to_have_text("10.300000 s")
+        page.keyboard.press("ArrowRight")
+        stepped = float(clock.text_content().split()[0])
+        # Between two MAPs, 2 ms, something always happens.
+        assert 10.3 < stepped <= 10.302
+        page.keyboard.press("ArrowLeft")
+        assert float(clock.text_content().split()[0]) <= 10.3
+        page.keyboard.press("PageDown")
+        page.keyboard.press("End")
+        expect(clock).to_have_text("11.000000 s")
+        page.keyboard.press("Home")
+        expect(clock).to_have_text("10.000000 s")
+        page.keyboard.press("Space")
+        expect(page.get_by_role("button", name="Pause", exact=True)).to_be_visible()
+        expect(clock).not_to_have_text("10.000000 s")
+        page.keyboard.press("Space")
+        expect(page.get_by_role("button", name="Play", exact=True)).to_be_visible()
+        stands = clock.text_content()
+        page.wait_for_timeout(200)
+        expect(clock).to_have_text(stands)
+
+
+def test_the_picture_shows_what_the_trace_tells(chromium: Browser, lab: Lab) -> None:
+    with opened(chromium, lab) as visited:
+        page = visited.page
+        page.get_by_role("button", name="Copy as scenario").click()
+        text = page.get_by_label("The scenario as TOML")
+        expect(text).to_be_visible()
+        still(page)
+        words = [p.text_content() for p in page.locator("#picture figure p").all()]
+        runs = sojourn.run(text.input_value(), set=["metrics.modem_trace=true", "duration_s=11"])
+        for told, run in zip(words, runs.values(), strict=True):
+            events = run.modem_events.to_pylist()
+            last = next(event for event in reversed(events) if event["time_s"] <= 10.3)
+            waiting, size = last["backlog_packets"], last["backlog_bytes"] / 1000
+            assert told.startswith(f"{waiting} packets wait, {size:.1f} kB")
+
+
+def test_who_wants_less_motion_starts_it(chromium: Browser, lab: Lab) -> None:
+    with opened(chromium, lab) as visited:
+        page = visited.page
+        page.emulate_media(reduced_motion="reduce")
+        page.reload()
+        page.get_by_role("group", name="Moving picture").scroll_into_view_if_needed()
+        expect(page.locator("#picture canvas")).to_have_count(2)
+        expect(page.get_by_role("button", name="Play", exact=True)).to_be_visible()
+        expect(page.locator(".clock")).to_have_text("10.000000 s")
+        page.wait_for_timeout(200)
+        expect(page.locator(".clock")).to_have_text("10.000000 s")
+
+
+def test_it_plays_by_itself_otherwise(chromium: Browser, lab: Lab) -> None:
+    with opened(chromium, lab) as visited:
+        page = visited.page
+        page.get_by_role("group", name="Moving picture").scroll_into_view_if_needed()
+        expect(page.get_by_role("button", name="Pause", exact=True)).to_be_visible()
+
+
+def test_scenario_and_report_are_taken_away(chromium: Browser, lab: Lab, tmp_path: Path) -> None:
+    with opened(chromium, lab) as visited:
+        page = visited.page
+        page.get_by_role("button", name="Copy as scenario").click()
+        text = page.get_by_label("The scenario as TOML")
+        expect(text).to_be_visible()
+        scenario = tomllib.loads(text.input_value())
+        assert list(scenario["compare"]) == ["A: Drop-tail, big buffer", "B: DOCSIS-PIE"]
+        with page.expect_download(timeout=PATIENT_MS) as download:
+            page.get_by_role("button", name="Download report").click()
+        path = tmp_path / "report.html"
+        download.value.save_as(path)
+        result = sojourn.run(text.input_value())
+        report = path.read_text()
+        assert all(run.meta["fingerprint"] in report for run in result.values())
+        assert visited.complaints == []
+
+
+def test_a_page_that_is_closed_leaves_no_run(chromium: Browser, lab: Lab) -> None:
+    with opened(chromium, lab) as visited:
+        page = visited.page
+        page.get_by_role("combobox", name="Service").select_option(
+            "200 Mbps up, 1000 down (White 2014)"
+        )
+        page.get_by_label("Uploads", exact=True).fill("16")
+        page.get_by_role("spinbutton", name="duration (s)").fill("120")
+        page.wait_for_timeout(700)
+        # 120 s at 200 Mbps under two queue managers are 4 million packets: seconds of work.
+        assert lab.bench.requests > 0
+        page.close()
+        until(lambda: lab.bench.requests == 0)
