@@ -2,13 +2,17 @@
 
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from contextlib import closing
 from pathlib import Path
 
 from . import _sojourn
-from .runner import Work, run_each
+from .cluster import ClusterError, run_on_cluster
+from .runner import Progress, Work, run_each
 from .store import Files, Store, Task, execute
+
+Done = Generator[tuple[int, tuple[Files, float]], None, None]
+"""The number of a task that is done, its files, and the s it took."""
 
 
 class BatchStopped(Exception):
@@ -30,42 +34,54 @@ def run_batch(
     *,
     resume: bool = False,
     jobs: int | None = None,
+    dask: str | None = None,
     labels: Sequence[str] = (),
 ) -> Store:
     """Runs the tasks into the store at `directory`; with `resume` only those that are not there.
 
-    `jobs` run at the same time, as many as there are cores by default. `labels` name the tasks for
-    the lines that a terminal shows. Raises `BatchStopped` when cut off by Ctrl-C or by a directory
-    that cannot be written.
+    `jobs` run at the same time, as many as there are cores by default; with the address of a Dask
+    scheduler as `dask` all run there. `labels` name the tasks for the lines that a terminal shows.
+    Raises `BatchStopped` when cut off by Ctrl-C, by a directory that cannot be written, or by a
+    cluster that does not answer.
     """
     if jobs is not None and jobs < 1:
         raise ValueError(f"jobs: found {jobs}; allowed: 1 or more")
+    if jobs is not None and dask is not None:
+        raise ValueError(
+            "jobs: found beside dask; allowed: without, the cluster has its own workers"
+        )
     store = Store(directory)
     store.sweep_drafts()
     named = dict(zip(tasks, labels or [task.run for task in tasks], strict=True))
     missing = [task for task in named if not (resume and task in store)]
     try:
-        _run(missing, [named[task] for task in missing], store, jobs)
+        _run(missing, [named[task] for task in missing], store, jobs, dask)
     except KeyboardInterrupt:
         raise BatchStopped("stopped", store, list(named), 130) from None
+    except ClusterError as error:
+        raise BatchStopped(f"error: {error}", store, list(named), 2) from error
     except OSError as error:
         reason = f"error: cannot write {directory}: {os.strerror(error.errno or 0)}"
         raise BatchStopped(reason, store, list(named), 2) from error
     return store
 
 
-def _run(tasks: Sequence[Task], labels: Sequence[str], store: Store, jobs: int | None) -> None:
+def _run(
+    tasks: Sequence[Task], labels: Sequence[str], store: Store, jobs: int | None, dask: str | None
+) -> None:
     from .console import batch_bar
 
+    with batch_bar(len(tasks)) as (progress, finished):
+        done = run_on_cluster(tasks, dask, progress) if dask else _run_here(tasks, progress, jobs)
+        with closing(done):
+            for number, (files, took_s) in done:
+                store.put(tasks[number], files)
+                finished(labels[number], tasks[number].duration_s, took_s)
+
+
+def _run_here(tasks: Sequence[Task], progress: Progress | None, jobs: int | None) -> Done:
     works = [_timed(task) for task in tasks]
-    total_s = sum(task.duration_s for task in tasks)
-    with (
-        batch_bar(len(tasks)) as (progress, finished),
-        closing(run_each(works, total_s, progress, jobs)) as done,
-    ):
-        for number, (files, took_s) in done:
-            store.put(tasks[number], files)
-            finished(labels[number], tasks[number].duration_s, took_s)
+    return run_each(works, sum(task.duration_s for task in tasks), progress, jobs)
 
 
 def _timed(task: Task) -> Work[tuple[Files, float]]:

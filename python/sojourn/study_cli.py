@@ -14,6 +14,12 @@ if TYPE_CHECKING:
 studies = typer.Typer(help="Redo published studies.", rich_markup_mode=None)
 
 Jobs = Annotated[int | None, typer.Option(min=1, help="Runs at the same time; default: all cores.")]
+Dask = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ADDRESS", help="Run on the Dask cluster of this scheduler: tcp://HOST:PORT."
+    ),
+]
 Resume = Annotated[bool, typer.Option("--resume", help="Run only what is missing.")]
 
 
@@ -50,6 +56,7 @@ def run_study(
         int, typer.Option(metavar="N", min=1, max=10_000, help="Seeds 1 to N of every run.")
     ] = 1,
     jobs: Jobs = None,
+    dask: Dask = None,
     resume: Resume = False,
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Where to; default: out/NAME.")
@@ -62,9 +69,10 @@ def run_study(
     number = None if figure is None else figure_number(figure)
     plan = Plan(name, table, experiment, scheme, load, number, duration_scale, seeds)
     plan.check()
+    _check_place(jobs, dask)
     directory = out or Path("out") / name
     start = time.perf_counter()
-    outcome = run_plan(plan, directory, resume=resume, jobs=jobs)
+    outcome = run_plan(plan, directory, resume=resume, jobs=jobs, dask=dask)
     _tell(outcome, time.perf_counter() - start)
 
 
@@ -84,14 +92,21 @@ studies.command("report")(report)
 def sweep(
     file: Annotated[Path, typer.Argument(metavar="SWEEP.toml", help="What to run.")],
     jobs: Jobs = None,
+    dask: Dask = None,
     resume: Resume = False,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Where to.")] = Path("out/sweep"),
 ) -> None:
     """Run a scenario with every combination of some keys' values and seeds."""
     from .sweep import read_sweep, run_sweep
 
-    store = run_sweep(read_sweep(file), out, resume=resume, jobs=jobs)
+    _check_place(jobs, dask)
+    store = run_sweep(read_sweep(file), out, resume=resume, jobs=jobs, dask=dask)
     typer.echo(f"results: {store.directory}")
+
+
+def _check_place(jobs: int | None, dask: str | None) -> None:
+    if jobs is not None and dask is not None:
+        raise typer.BadParameter("found --jobs and --dask; allowed: one of them")
 
 
 def _tell(outcome: "Outcome", took_s: float) -> None:

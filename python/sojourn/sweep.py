@@ -71,16 +71,23 @@ def read_sweep(path: Path) -> Sweep:
 
 
 def run_sweep(
-    sweep: Sweep, directory: Path, *, resume: bool = False, jobs: int | None = None
+    sweep: Sweep,
+    directory: Path,
+    *,
+    resume: bool = False,
+    jobs: int | None = None,
+    dask: str | None = None,
 ) -> Store:
-    """Runs every combination; `runs.csv` in the store says which run is which."""
+    """Runs every combination, as `run_batch`; `runs.csv` in the store says which run is which."""
     tasks = sweep.tasks
     columns = (*sweep.keys, "variant", "seed")
     labels = [
         ", ".join(f"{column} {value}" for column, value in zip(columns, name, strict=True) if value)
         for name in tasks
     ]
-    store = run_batch(list(tasks.values()), directory, resume=resume, jobs=jobs, labels=labels)
+    store = run_batch(
+        list(tasks.values()), directory, resume=resume, jobs=jobs, dask=dask, labels=labels
+    )
     rows = [(*name, task.run) for name, task in tasks.items()]
     store.write("runs.csv", csv_bytes((*columns, "run"), rows))
     return store

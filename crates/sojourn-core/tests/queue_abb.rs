@@ -132,6 +132,26 @@ fn a_reclassification_waits_for_the_plugs_of_the_one_before() {
     rig.assert_conserved();
 }
 
+/// Of 2 Mbps a sends 1 and b 4 in a second, then nothing. Averages in kbps, 0.4 of the last second and
+/// 0.6 of what was: a 400, 240, 144, 86, 52, 31; b 1600, 960, 576, 346, 207, 124, 75, 45. The bound is
+/// 2 / 2 = 1 Mbps while both are there: b goes into bin 2 and a second later back. Below 50 kbps they
+/// are forgotten: two flows are classified five times and b twice more.
+#[test]
+fn a_flow_that_pauses_is_known_until_its_average_is_that_of_an_idle_one() {
+    let keys = "scheduler = { kind = 'abb', bins = 2 }";
+    let mut rig = Rig::new(&spec(keys), Dialect::Rfc, 2.0);
+    send(&mut rig, &[1.0, 4.0]);
+    let seen: Vec<_> = (0..9)
+        .map(|_| {
+            rig.wait(Time::from_s(1));
+            (rig.gauge("bin_switches"), rig.gauge("bin_switch_chances"))
+        })
+        .collect();
+    assert_eq!(seen[..2], [(1.0, 2.0), (2.0, 4.0)]);
+    let chances: Vec<_> = seen.iter().map(|(_, chances)| *chances).collect();
+    assert_eq!(chances, [2.0, 4.0, 6.0, 8.0, 10.0, 11.0, 12.0, 12.0, 12.0]);
+}
+
 const LAWS: [&str; 5] = ["none", "codel", "codel_dt", "pie", "pie_early"];
 
 #[derive(Clone, Debug)]

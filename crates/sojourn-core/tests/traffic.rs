@@ -97,6 +97,28 @@ fn repeated_transfers_end_with_their_time() {
     assert_eq!(to_10_s, to_the_end / 2);
 }
 
+/// Ten files of 1 MB, one every 2 s, take 0.4 s each at 20 Mbps and some round trips: between them
+/// nothing is sent. Of 5 MB, 5.14 with headers, one takes 2.05 s, so the next goes on where it ends: no
+/// tenth of a second is empty after the first round trips, and nothing is ever through.
+#[test]
+fn files_at_set_times_go_behind_those_before_them() {
+    let run = |file_bytes: u32| {
+        let entry = format!(
+            "traffic.save = {{ kind = 'transfer', server = 'far', file_bytes = {file_bytes},
+                               every_s = 2 }}"
+        );
+        let results = Simulation::run(&on_38_mbps(20, &entry));
+        let rates = &series(&results, "save up", "throughput").series.values;
+        let empty = rates[10..].iter().filter(|mbps| **mbps == 0.0).count();
+        (flow(&results, "save", "up").transfers_completed.unwrap(), empty)
+    };
+    let (with_pauses, without) = (run(1_000_000), run(5_000_000));
+    println!("{with_pauses:?} {without:?}");
+    assert_eq!(with_pauses.0, 10);
+    assert!(with_pauses.1 > 50, "of 190");
+    assert_eq!(without, (0, 0));
+}
+
 /// Hong 2015 §5.3.2, ME1: 36 sources of 0.5 Mbps, bursts of 2 to 4 s at 2 Mbps, pauses three times as
 /// long. The rate counts payload of 1460 B; with 40 B of header the wire has 1500/1460 = 1.0274 as
 /// much: 18.49 Mbps, where the thesis reports 18.47 (table 5.7).

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from functools import cache
 
 
 @dataclass(frozen=True)
@@ -379,6 +380,7 @@ DEFINITIONS = (
 )
 
 
+@cache
 def meaning(name: str) -> Definition | None:
     """What a column means, if that is written down."""
     return next((d for d in DEFINITIONS if fnmatchcase(name, d.name)), None)

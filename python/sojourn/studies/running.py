@@ -116,12 +116,15 @@ def run_plan(
     *,
     resume: bool = False,
     jobs: int | None = None,
+    dask: str | None = None,
 ) -> Outcome:
-    """Runs what is asked for into a directory and writes its cells and figures."""
+    """Runs what is asked for, as `run_batch`, into a directory and writes its cells and figures."""
     plan.check()
     tasks = plan.tasks()
     labels = [name + (f", seed {seed}" if plan.seeds > 1 else "") for name, seed in tasks]
-    store = run_batch(list(tasks.values()), directory, resume=resume, jobs=jobs, labels=labels)
+    store = run_batch(
+        list(tasks.values()), directory, resume=resume, jobs=jobs, dask=dask, labels=labels
+    )
     outcome = _outcome(plan, store, tasks)
     store.write(PLAN, (json.dumps(asdict(plan), indent=2) + "\n").encode())
     store.write("runs.csv", _runs_csv(tasks))

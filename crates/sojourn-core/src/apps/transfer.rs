@@ -1,7 +1,7 @@
 //! File transfers over TCP: endless, repeating, in bursts, or for a time.
 //!
 //! White & Padden 2012 §3.2.1: one endless upload; five uploads that start again as each ends; a
-//! file of 18.75 MB with a pause of 16 s, which uses up and refills a burst of 10 MB at 5/20 Mbps.
+//! file of 18.75 MB in each 30 s, which uses up and refills a burst of 10 MB at 5/20 Mbps.
 //! Hong 2015 §4.3: one that is there from 500 to 1500 s.
 
 use schemars::JsonSchema;
@@ -37,6 +37,11 @@ pub struct Parameters {
     #[serde(default)]
     #[schemars(range(min = 0.0, max = 1_000_000.0))]
     pub pause_s: Option<f64>,
+    /// Time from the start of a file to the start of the next in s, instead of `pause_s`: over the same
+    /// connection, and behind what is left of the files before it, with which it is through.
+    #[serde(default)]
+    #[schemars(range(min = 0.001, max = 1_000_000.0))]
+    pub every_s: Option<f64>,
     /// The next file goes over the connection of the last, whose TCP keeps what it has learnt: as with
     /// ns-2's agents, one of which sends file after file ("a single FTP/TCP session", White & Padden
     /// 2012 §3.2.1). Else each file has a connection of its own.
@@ -71,10 +76,13 @@ impl AppParameters for Parameters {
             sender: self.direction.sender(),
             file_bytes: self.file_bytes,
             pause: self.pause_s.map(Time::from_secs_f64),
-            keeps_connection: self.keep_connection && self.pause_s.is_some(),
+            every: self.every_s.map(Time::from_secs_f64),
+            keeps_connection: self.every_s.is_some()
+                || self.keep_connection && self.pause_s.is_some(),
             stop: self.stop_s.map_or(Time::NEVER, Time::from_secs_f64),
             agenda: Agenda::new(self.connections, self.start_s, self.start_spread_s),
             open: vec![None; self.connections as usize],
+            unfinished: vec![0; self.connections as usize],
             completed: 0,
         }
         .into()
@@ -99,11 +107,14 @@ pub struct Transfer {
     sender: End,
     file_bytes: Option<u64>,
     pause: Option<Time>,
+    every: Option<Time>,
     keeps_connection: bool,
     stop: Time,
     /// When each connection is to begin its next file.
     agenda: Agenda,
     open: Vec<Option<ConnectionId>>,
+    /// Files of each connection that are not acknowledged, of which there may be several with `every`.
+    unfinished: Vec<u64>,
     completed: u64,
 }
 
@@ -112,20 +123,24 @@ impl Transfer {
     fn begin_due(&mut self, desk: &mut Desk) {
         while let Some(number) = self.agenda.take(desk) {
             match self.open[number as usize] {
-                Some(connection) => self.send(connection, desk),
+                Some(connection) => self.send(number, connection, desk),
                 None => desk.ask(Command::Open { server: self.server, tag: number }),
             }
         }
         desk.ask(Command::Wake(self.agenda.next().min(self.stop)));
     }
 
-    fn send(&self, connection: ConnectionId, desk: &mut Desk) {
+    fn send(&mut self, number: u32, connection: ConnectionId, desk: &mut Desk) {
         let bytes = self.file_bytes.unwrap_or(u64::MAX);
         desk.ask(Command::Send(connection, self.sender, bytes));
+        self.unfinished[number as usize] += 1;
+        if let Some(every) = self.every {
+            self.agenda.set(number, desk.now + every);
+        }
     }
 
     fn finish(&mut self, number: u32, connection: ConnectionId, desk: &mut Desk) {
-        self.completed += 1;
+        self.completed += std::mem::take(&mut self.unfinished[number as usize]);
         if !self.keeps_connection {
             self.open[number as usize] = None;
             desk.ask(Command::Close(connection, End::Home));
@@ -154,7 +169,8 @@ impl Model for Transfer {
             Event::Timer => self.begin_due(desk),
             Event::Opening(number, connection) => {
                 self.open[number as usize] = Some(connection);
-                self.send(connection, desk);
+                self.send(number, connection, desk);
+                desk.ask(Command::Wake(self.agenda.next().min(self.stop)));
             }
             Event::Acknowledged(number, connection, end) if end == self.sender => {
                 self.finish(number, connection, desk);

@@ -12,7 +12,9 @@
 //!   since what is served until then is in bins of the old classification.
 //! - To the rounds a bin behind its plug is empty: it leaves them and joins again as a busy bin.
 //! - A flow that was not seen before is in the first bin and its rate starts from zero. One of which
-//!   nothing was sent and nothing waits for an interval is forgotten: it weighs nothing.
+//!   nothing was sent for an interval and nothing waits is forgotten when its average rate is below
+//!   `idle_kbps`: it weighs nothing. Until then it is in a bin as when it sent; the flows of the source
+//!   are those of a modem each and last.
 //! - A flow is a TCP connection (a slot of their table) or the datagrams of a traffic entry.
 //! - The last bin takes whoever is in no other.
 
@@ -104,7 +106,8 @@ impl SchedulerParameters for Parameters {
 /// What is known of a flow.
 #[derive(Clone, Copy, Default)]
 struct Flow {
-    /// Something was sent or waits since the last reclassification, or did then.
+    /// Something was sent or waits since the last reclassification, or did then, or lately enough for
+    /// its average rate not to be that of an idle flow.
     is_known: bool,
     weight: f64,
     bin: usize,
@@ -194,10 +197,11 @@ impl Abb {
     fn gather_demands(&mut self) {
         self.demands.clear();
         for flow in &mut self.flows {
-            flow.is_known &= flow.waiting > 0 || !flow.is_silent;
+            let rate = flow.rate_bps;
+            // An average never becomes 0; below 1 bit/s it is.
+            let is_satisfied = rate < (self.p.idle_kbps * 1e3).max(1.0);
+            flow.is_known &= flow.waiting > 0 || !flow.is_silent || !is_satisfied;
             if flow.is_known {
-                let rate = flow.rate_bps;
-                let is_satisfied = rate < self.p.idle_kbps * 1e3;
                 self.demands.push(Demand { rate, weight: flow.weight, is_satisfied });
             }
         }

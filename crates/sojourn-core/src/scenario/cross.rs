@@ -6,7 +6,7 @@ use super::cmts::Cmts;
 use super::homes::{Buffer, Classifier, Entry, MOST_HOMES, PRIMARY, ServiceFlow};
 use super::schema::{Congestion, Dialect, Downstream, Mac, ModemSpec, Scenario, Upstream};
 use super::words;
-use crate::apps::{AppParameters, AppSpec, video};
+use crate::apps::{AppParameters, AppSpec, transfer, video};
 use crate::aqm::LawParameters;
 use crate::docsis::framing::{Framing, request_region};
 use crate::packet::LARGEST_PACKET;
@@ -366,7 +366,7 @@ fn by_itself(app: &AppSpec, path: &str) -> Result<(), Fault> {
     match app {
         AppSpec::Stream(stream) => stop(path, stream.start_s.unwrap_or(0.0), stream.stop_s),
         AppSpec::Transfer(transfer) => {
-            pause(path, transfer.pause_s, transfer.file_bytes)?;
+            again(path, transfer)?;
             stop(path, transfer.start_s, transfer.stop_s)
         }
         AppSpec::Video(video) => levels_and_buffer(video, path),
@@ -393,13 +393,19 @@ fn stop(path: &str, start_s: f64, stop_s: Option<f64>) -> Result<(), Fault> {
     stop_s.map_or(Ok(()), |stop_s| at_least(path, ("stop_s", stop_s), ("start_s", start_s)))
 }
 
-fn pause(path: &str, pause_s: Option<f64>, file_bytes: Option<u64>) -> Result<(), Fault> {
-    match (pause_s, file_bytes) {
-        (Some(pause_s), None) => {
-            let message = format!(
-                "found {pause_s}; allowed: only with file_bytes, as an endless file never ends"
-            );
-            Err(Fault::new(words::join(path, "pause_s"), message))
+/// When the next file starts.
+fn again(path: &str, transfer: &transfer::Parameters) -> Result<(), Fault> {
+    let refused = |key, found: f64, allowed| {
+        Err(Fault::new(words::join(path, key), format!("found {found}; allowed: only {allowed}")))
+    };
+    let with_files = "with file_bytes, as an endless file never ends";
+    match (transfer.pause_s, transfer.every_s) {
+        (Some(_), Some(every_s)) => refused("every_s", every_s, "without pause_s"),
+        (Some(pause_s), None) if transfer.file_bytes.is_none() => {
+            refused("pause_s", pause_s, with_files)
+        }
+        (None, Some(every_s)) if transfer.file_bytes.is_none() => {
+            refused("every_s", every_s, with_files)
         }
         _ => Ok(()),
     }

@@ -185,6 +185,17 @@ fn traffic_that_contradicts_itself() {
     );
     only(SMALL, &["traffic.upload.pause_s=16", "traffic.upload.file_bytes=18_750_000"]);
     assert_eq!(
+        refusal_of(&["traffic.upload.every_s=30"]),
+        "--set traffic.upload.every_s=30: traffic.upload.every_s: found 30; allowed: only with \
+         file_bytes, as an endless file never ends"
+    );
+    let both = ["traffic.upload.file_bytes=1000", "traffic.upload.pause_s=16"];
+    assert_eq!(
+        refusal_of(&[both[0], both[1], "traffic.upload.every_s=30"]),
+        "--set traffic.upload.every_s=30: traffic.upload.every_s: found 30; allowed: only without \
+         pause_s"
+    );
+    assert_eq!(
         refusal_of(&["traffic.upload.start_s=500", "traffic.upload.stop_s=100"]),
         "--set traffic.upload.stop_s=100: traffic.upload.stop_s: found 100; allowed: 500 or more, \
          by start_s"

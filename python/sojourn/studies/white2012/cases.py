@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from ..cablelabs import BURSTY, CBR, repeated, servers, web
+from ..cablelabs import BURSTY, CBR, repeated, servers, transport, web
 from ..study import Case
 
 DURATION_S = 600
@@ -103,6 +103,7 @@ def scenario(experiment: str, scheme: Scheme) -> dict[str, Any]:
         "title": f"White & Padden 2012, {experiment}, {scheme.name}",
         "duration_s": DURATION_S,
         "dialect": "ns2",
+        "tcp": transport(SUSTAINED_MBPS),
         "upstream": _upstream(scheme, congested),
         "downstream": {"sustained_mbps": 20, "peak_mbps": 50, "burst_bytes": 20_000_000},
         "servers": servers(files=100 if is_long else 20),

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from ..cablelabs import BURSTY, CBR, calls, repeated, servers, web
+from ..cablelabs import BURSTY, CBR, calls, repeated, servers, transport, web
 from ..study import Case
 
 DURATION_S = 7200
@@ -173,6 +173,7 @@ def _scenario(queue: Mapping[str, Any], rf: str) -> dict[str, Any]:
     return {
         "duration_s": DURATION_S,
         "dialect": "ns2",
+        "tcp": transport(SUSTAINED_MBPS),
         "upstream": upstream,
         "downstream": {"sustained_mbps": 20, "peak_mbps": 50, "burst_bytes": 10_000_000},
         "metrics": {"connections": 0},

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from ..cablelabs import BURSTY, CBR, calls, repeated, servers, web
+from ..cablelabs import BURSTY_PERIOD_S, CBR, calls, repeated, servers, transport, web
 from ..study import Case
 
 DURATION_S = 120
@@ -204,6 +204,7 @@ def _scenario(queue: Mapping[str, Any], levels: tuple[float, ...]) -> dict[str, 
     return {
         "duration_s": DURATION_S,
         "dialect": "ns2",
+        "tcp": transport(SUSTAINED_MBPS),
         "upstream": upstream,
         "downstream": {**downstream, "queue": {"limit_bytes": 250_000}},
         "metrics": {"connections": 0},
@@ -231,5 +232,5 @@ def _traffic(load: Load) -> dict[str, Any]:
 def _upload(load: Load, server: str) -> dict[str, Any]:
     if load.file_bytes is None:
         return {"kind": "transfer", "server": server, "connections": load.uploads}
-    again = repeated(server, load.uploads, load.file_bytes)
-    return again | {"pause_s": BURSTY["pause_s"]} if load.is_bursty else again
+    every_s = BURSTY_PERIOD_S if load.is_bursty else None
+    return repeated(server, load.uploads, load.file_bytes, every_s)

@@ -1,0 +1,71 @@
+"""Runs tasks on a Dask cluster, for what one machine is too small for.
+
+What goes there is what would run here, and what comes back are the bytes of its files, which are
+written on this side alone. A worker that is lost costs the time of its task: another is given it,
+and gives the same bytes.
+"""
+
+import time
+from collections.abc import Generator, Sequence
+from concurrent.futures import CancelledError
+from types import ModuleType
+
+from . import _sojourn
+from .runner import Progress
+from .store import Files, StoreError, Task, execute
+
+_CONNECT_S = 10
+
+
+class ClusterError(Exception):
+    """A cluster that cannot be reached, that was lost, or whose workers do not outlive a task."""
+
+
+def run_on_cluster(
+    tasks: Sequence[Task], address: str, progress: Progress | None
+) -> Generator[tuple[int, tuple[Files, float]], None, None]:
+    """The files of each task and the s it took, with its number in `tasks`, as they come.
+
+    `address` is that of the scheduler, as `tcp://HOST:PORT`. Closing the iterator takes back what
+    has not begun. Raises `ClusterError`, and `StoreError` if a worker has another version.
+    """
+    distributed = _distributed()
+    try:
+        client = distributed.Client(address, timeout=_CONNECT_S, set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise ClusterError(f"--dask {address}: no cluster answers there ({error})") from None
+    done_s, total_s = 0.0, sum(task.duration_s for task in tasks)
+    with client:
+        pending = {
+            client.submit(_timed, task, _sojourn.version, pure=False): number
+            for number, task in enumerate(tasks)
+        }
+        try:
+            for future in distributed.as_completed(list(pending), loop=client.loop):
+                number = pending.pop(future)
+                yield number, future.result()
+                future.release()
+                done_s += tasks[number].duration_s
+                if progress:
+                    progress(done_s, total_s)
+        except (OSError, CancelledError, distributed.KilledWorker) as error:
+            raise ClusterError(f"--dask {address}: the cluster was lost ({error})") from None
+        finally:
+            client.cancel(list(pending))
+
+
+def _timed(task: Task, version: str) -> tuple[Files, float]:
+    """On a worker: as on this side, if both are of one version."""
+    if version != _sojourn.version:
+        raise StoreError(f"a worker has sojourn {_sojourn.version}; this is {version}")
+    start = time.perf_counter()
+    return execute(task), time.perf_counter() - start
+
+
+def _distributed() -> ModuleType:
+    try:
+        import distributed
+    except ImportError:
+        raise ClusterError('--dask needs Dask: pip install "sojourn[dask]"') from None
+    module: ModuleType = distributed
+    return module

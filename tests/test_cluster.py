@@ -1,0 +1,102 @@
+"""Studies and sweeps on a Dask cluster: real processes on this machine."""
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+from conftest import HOME, Cli
+from test_store import bytes_of
+
+PART = ("white2012", "--table", "3", "--duration-scale", "0.2")
+
+
+class Cluster:
+    """A scheduler and two workers of one thread each."""
+
+    def __init__(self, processes: ExitStack, directory: Path) -> None:
+        def start(*words: str) -> subprocess.Popen[bytes]:
+            command = [sys.executable, "-m", "dask", *words, "--no-dashboard"]
+            quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+            process = subprocess.Popen(command, cwd=directory, **quiet)
+            processes.callback(process.wait)
+            processes.callback(process.kill)
+            return process
+
+        file = directory / "scheduler.json"
+        start("scheduler", "--host", "127.0.0.1", "--port", "0", "--scheduler-file", str(file))
+        wait_until(file.exists)
+        self.address = json.loads(file.read_text())["address"]
+        one_thread = ("worker", self.address, "--no-nanny", "--nthreads", "1")
+        self.workers = [start(*one_thread, "--host", "127.0.0.1") for _ in range(2)]
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Iterator[Cluster]:
+    directory = tmp_path / "cluster"
+    directory.mkdir()
+    with ExitStack() as processes:
+        yield Cluster(processes, directory)
+
+
+def wait_until(is_so: Callable[[], object]) -> None:
+    deadline = time.monotonic() + 60
+    while not is_so():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def study(directory: Path, *more: str) -> list[str]:
+    words = ("study", "run", *PART, *more, "--out", str(directory))
+    return [sys.executable, "-m", "sojourn", *words]
+
+
+def runs_in(directory: Path) -> list[Path]:
+    return list(directory.glob("runs/*/meta.json"))
+
+
+def test_a_study_outlives_a_worker(cluster: Cluster, tmp_path: Path) -> None:
+    here, there = tmp_path / "here", tmp_path / "there"
+    assert subprocess.run(study(here), capture_output=True).returncode == 0
+    with subprocess.Popen(study(there, "--dask", cluster.address)) as process:
+        # Killed with a task in hand, and others to come.
+        wait_until(lambda: len(runs_in(there)) >= 2)
+        cluster.workers[0].kill()
+        assert cluster.workers[0].wait() < 0
+        known = {run: run.stat().st_ino for run in runs_in(there)}
+        assert len(known) < len(runs_in(here))
+        assert process.wait(120) == 0
+    assert bytes_of(there) == bytes_of(here)
+    # What was there by then has not been written again.
+    assert all(run.stat().st_ino == inode for run, inode in known.items())
+
+
+def test_a_sweep_on_a_cluster(cluster: Cluster, tmp_path: Path, cli: Cli) -> None:
+    sweep = tmp_path / "sweep.toml"
+    sweep.write_text(f'scenario = "{HOME}"\nseeds = 2\nduration_s = 1\n')
+    here, there = tmp_path / "here", tmp_path / "there"
+    assert cli("sweep", sweep, "--out", here).returncode == 0
+    ended = cli("sweep", sweep, "--out", there, "--dask", cluster.address)
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert bytes_of(there) == bytes_of(here)
+
+
+def test_where_no_cluster_answers(tmp_path: Path, cli: Cli) -> None:
+    # Port 9, discard, is served by nobody.
+    part = ("--experiment", "D01", "--duration-scale", "0.01", "--out", tmp_path / "out")
+    ended = cli("study", "run", "white2012", *part, "--dask", "tcp://127.0.0.1:9")
+    assert ended.returncode == 2
+    assert ended.stderr.startswith("error: --dask tcp://127.0.0.1:9: no cluster answers there")
+    assert "; 0 of " in ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
+def test_a_cluster_has_its_own_workers(tmp_path: Path, cli: Cli) -> None:
+    both = ("--jobs", "2", "--dask", "tcp://127.0.0.1:9", "--out", tmp_path)
+    ended = cli("study", "run", "white2012", *both)
+    assert ended.returncode == 2
+    assert ended.stderr == "error: Invalid value: found --jobs and --dask; allowed: one of them\n"
