@@ -150,7 +150,7 @@ def test_a_scenario_runs_with_the_modem_of_a_file(cli: Cli, file: Path, mbps: fl
 def test_what_is_not_simulated_is_told(cli: Cli, tmp_path: Path) -> None:
     scenario = tmp_path / "simple.toml"
     scenario.write_text(SIMPLE)
-    note = f"{HOME}: upstream_service_flows.0: priority of a primary flow is not simulated"
+    note = "upstream.priority does nothing on this channel"
     outcome = cli("validate", scenario, "--config", HOME)
     assert (outcome.returncode, outcome.stderr) == (0, f"warning: {note}\n")
     result = sojourn.run(scenario, config=HOME)

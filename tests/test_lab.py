@@ -129,9 +129,7 @@ def test_a_modem_file_becomes_the_service(lab: Lab) -> None:
     told = lab.post("/api/modem?name=my.cm", (MODEMS / "home-5x20.cm").read_bytes()).json
     assert told["upstream"]["sustained_mbps"] == 5
     assert told["upstream"]["buffer"]["target_bytes"] == 31_250
-    assert told["notes"] == [
-        "my.cm: upstream_service_flows.0: priority of a primary flow is not simulated"
-    ]
+    assert (told["notes"], told["upstream"]["priority"]) == ([], 1)
     base = {key: told[key] for key in ("upstream", "downstream")}
     own = {"name": "A: as in the file", "queue": told["upstream"]["queue"]}
     asked = wish(base=base, settings=[own, {**DROP_TAIL, "name": "B"}])

@@ -171,7 +171,6 @@ def test_a_modem_file_gives_the_service(chromium: Browser, lab: Lab, tmp_path: P
         chooser = page.get_by_label("Or drop a modem's configuration file here:")
         chooser.set_input_files(MODEM)
         expect(page.get_by_text("Service of home-5x20.cm.")).to_be_visible()
-        expect(page.get_by_text("priority of a primary flow is not simulated")).to_be_visible()
         heading = page.locator(".verdicts").get_by_role("columnheader").first
         expect(heading).to_have_text("A: as in the modem's file")
         assert visited.complaints == []

@@ -102,10 +102,11 @@ def run(
 def validate(scenario: ScenarioFile, set: Set = None, config: Config = None) -> None:
     """Check a scenario without running it."""
     from .api import load
+    from .summary import told_once
 
     variants = load(scenario, set=set or (), config=config)
-    for note in variants[0].notes:
-        typer.echo(f"warning: {note}", err=True)
+    for warning in told_once({v.name: v.warnings() for v in variants}):
+        typer.echo(f"warning: {warning}", err=True)
     names = f" (compares {', '.join(v.name for v in variants)})" if variants[0].name else ""
     typer.echo(f"{scenario}: valid{names}")
 

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from .api import Result
 from .runner import Progress as Tell
-from .summary import Grid, summary_grids
+from .summary import Grid, summary_grids, told_once
 
 _WIDTH_OF_FILES = 120
 
@@ -19,9 +19,8 @@ _WIDTH_OF_FILES = 120
 def print_summary(runs: Mapping[str, Result]) -> None:
     """Prints the summary tables, and what to know before trusting them, to stdout."""
     console = print_grids(summary_grids(runs))
-    for name, result in runs.items():
-        for warning in result.meta["warnings"]:
-            console.print(Text(f"warning: {name + ': ' if name else ''}{warning}"), soft_wrap=True)
+    for warning in told_once({name: run.meta["warnings"] for name, run in runs.items()}):
+        console.print(Text(f"warning: {warning}"), soft_wrap=True)
 
 
 def print_grids(grids: Iterable[Grid]) -> Console:

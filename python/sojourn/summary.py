@@ -1,6 +1,6 @@
 """The few numbers that matter: a row per variant, or a run's flows and queues."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -302,3 +302,13 @@ def _variant_json(name: str, result: Result) -> dict[str, Any]:
         "channels": result.channels.to_pylist(),
         "queues": result.queues.to_pylist(),
     }
+
+
+def told_once(warnings: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    """The warnings of runs by variant: those of all runs once, the others with whose they are."""
+    names: dict[str, list[str]] = {}
+    for name, texts in warnings.items():
+        for text in texts:
+            names.setdefault(text, []).append(name)
+    for text, of in names.items():
+        yield text if len(of) == len(warnings) else f"{', '.join(of)}: {text}"

@@ -60,10 +60,7 @@ fn a_home_has_the_service_of_its_file() {
     assert_eq!((downstream.sustained_mbps, downstream.peak_mbps), (20.0, 50.0));
     // The CMTS's own queue manager is the scenario's.
     assert_eq!(downstream.queue.law, law(json!({ "kind": "codel" })));
-    assert_eq!(
-        notes,
-        ["modem.cfg: upstream_service_flows.0: priority of a primary flow is not simulated"]
-    );
+    assert_eq!((upstream.priority, notes), (1, vec![]));
     // Of 5 s at 5 Mbps after a burst of 10 MB at up to 20 Mbps, which 12.5 MB last for, TCP has more
     // than the 1 Mbps of the scenario.
     let results = Simulation::run(&scenario);
@@ -79,7 +76,7 @@ fn calls_take_the_flow_of_their_ports() {
     let (name, calls) = upstream.flows.get_index(0).unwrap();
     assert_eq!((&**name, calls.sustained_mbps, calls.minimum_mbps), ("flow_2", 0.256, 0.128));
     // No peak rate and no burst in the file.
-    assert_eq!((calls.priority, calls.peak_mbps, calls.burst_bytes), (5, 250.0, 3044));
+    assert_eq!((calls.priority, calls.peak_mbps, calls.burst_bytes), (5, 2.0, 3044));
     assert_eq!(calls.queue.law, law(json!({ "kind": "none" })));
     let classifier = &calls.classifiers[0];
     assert_eq!((classifier.priority, classifier.protocol), (5, Some(Protocol::Udp)));
@@ -87,7 +84,7 @@ fn calls_take_the_flow_of_their_ports() {
     assert_eq!((downstream.sustained_mbps, downstream.peak_mbps), (1000.0, 1500.0));
     assert_eq!(
         notes,
-        ["modem.cfg: upstream_service_flows.1: no peak_mbps: 250 of the scenario stands in"]
+        ["modem.cfg: upstream_service_flows.1: no peak_mbps: 2 of the scenario stands in"]
     );
     let results = Simulation::run(&scenario);
     let row = results.service_flows.iter().find(|row| row.service_flow == "flow_2").unwrap();

@@ -1,6 +1,7 @@
 //! Scenarios, loaded and checked.
 
 use pyo3::prelude::*;
+use sojourn_core::network::Simulation;
 use sojourn_core::provision::Provision;
 use sojourn_core::scenario::file::to_toml;
 use sojourn_core::scenario::{Scenario, load_for};
@@ -34,6 +35,13 @@ impl Variant {
     #[getter]
     fn duration_s(&self) -> f64 {
         self.scenario.duration_s
+    }
+
+    /// What a user must know before a run: keys that do nothing, promises that cannot be kept, and what
+    /// of a modem's file cannot be simulated.
+    fn warnings(&self) -> PyResult<Vec<String>> {
+        let told = caught(|| Simulation::new(&self.scenario).warnings())?;
+        Ok(self.notes.iter().cloned().chain(told).collect())
     }
 
     /// The scenario with all its defaults, as TOML.

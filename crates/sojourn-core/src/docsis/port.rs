@@ -17,7 +17,6 @@ use crate::metrics::modem_trace::ModemEventKind as Kind;
 use crate::metrics::{Count, Ledger};
 use crate::packet::{DropReason, Packet};
 use crate::queue::{Queue, default_limit_bytes};
-use crate::scenario::homes::Terms;
 use crate::scenario::schema::Upstream;
 use crate::units::{BitRate, Time};
 
@@ -55,16 +54,16 @@ pub struct Port {
 
 impl Port {
     /// An idle flow with full token buckets.
-    pub fn new(spec: &Upstream, terms: Terms, place: &Place, map: Time, overhead: u64) -> Self {
+    pub fn new(spec: &Upstream, place: &Place, map: Time, overhead: u64) -> Self {
         let mut shaper = Shaper::of(spec.sustained_mbps, spec.peak_mbps, spec.burst_bytes);
         shaper.peak = deep_enough(shaper.peak.rate(), map.times(2));
         let buffer_bytes = default_limit_bytes(shaper.sustained.rate());
-        let minimum = Some(terms.minimum_mbps).filter(|mbps| *mbps > 0.0).map(BitRate::from_mbps);
+        let minimum = Some(spec.minimum_mbps).filter(|mbps| *mbps > 0.0).map(BitRate::from_mbps);
         Self {
             queue: place.queue("upstream", &spec.queue, buffer_bytes),
             shaper,
             reserved: minimum.map(|rate| deep_enough(rate, map)),
-            priority: terms.priority,
+            priority: spec.priority,
             overhead,
             requests: Requests::default(),
             granted: 0,

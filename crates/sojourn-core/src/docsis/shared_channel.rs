@@ -114,8 +114,8 @@ impl SharedChannel {
     ) -> Range<u32> {
         let first = self.ports.len() as u32;
         let map = self.framing.map_interval();
-        for ((flow, terms), place) in spec.service_flows().iter().zip(spec.terms()).zip(places) {
-            self.ports.push(Port::new(flow, terms, &place, map, self.overhead));
+        for (flow, place) in spec.service_flows().iter().zip(places) {
+            self.ports.push(Port::new(flow, &place, map, self.overhead));
         }
         let numbers = first..self.ports.len() as u32;
         self.laws.grow(self.ports.len());

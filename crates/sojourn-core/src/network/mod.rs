@@ -232,6 +232,11 @@ impl Simulation {
         }
     }
 
+    /// What a user must know before the run: settings that do nothing, promises that cannot be kept.
+    pub fn warnings(&self) -> Vec<String> {
+        report::warnings_before(self)
+    }
+
     /// Simulated time reached.
     pub fn now(&self) -> Time {
         self.now

@@ -99,19 +99,15 @@ impl Provision<'_> {
         };
         let path = |index: usize| format!("{}_service_flows.{index}", way.name);
         let queue = table.remove("queue").unwrap_or_else(|| json!({}));
-        let mut keys = self.flow(way, primary, table, &queue, &path(0), notes);
-        for key in ["minimum_mbps", "priority"] {
-            if keys.remove(key).is_some_and(|value| value != 0 && value != 0.0) {
-                notes.add(&path(0), &format!("{key} of a primary flow is not simulated"));
-            }
-        }
+        let stand_in = table.clone();
+        let keys = self.flow(way, primary, &stand_in, &queue, &path(0), notes);
         table.remove("buffer");
         table.extend(keys);
         let names: Vec<String> =
             further.iter().map(|flow| format!("flow_{}", flow.reference)).collect();
         let mut flows = Map::new();
         for (index, (flow, name)) in further.iter().zip(&names).enumerate() {
-            let mut keys = self.flow(way, flow, table, &queue, &path(index + 1), notes);
+            let mut keys = self.flow(way, flow, &stand_in, &queue, &path(index + 1), notes);
             keys.insert("match".to_owned(), matches(way, flow, notes).into());
             flows.insert(name.clone(), keys.into());
         }

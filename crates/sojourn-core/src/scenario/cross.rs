@@ -123,6 +123,11 @@ fn service(
     let (up_path, down_path) = (words::join(path, "upstream"), words::join(path, "downstream"));
     at_least(&up_path, ("peak_mbps", up.peak_mbps), ("sustained_mbps", up.sustained_mbps))?;
     at_least(&down_path, ("peak_mbps", down.peak_mbps), ("sustained_mbps", down.sustained_mbps))?;
+    let promised = |path, sustained, minimum| {
+        at_least(path, ("sustained_mbps", sustained), ("minimum_mbps", minimum))
+    };
+    promised(&up_path, up.sustained_mbps, up.minimum_mbps)?;
+    promised(&down_path, down.sustained_mbps, down.minimum_mbps)?;
     downstream_keys(scenario, down, &down_path)?;
     no_upstream_weights(up, &up_path)?;
     match up.modem {

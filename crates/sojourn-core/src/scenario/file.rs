@@ -110,7 +110,19 @@ impl File<'_> {
         let checked = Checker::new(schema).check(compare, COMPARE);
         checked.map_err(|fault| self.problem(fault, ""))?;
         let variants = compare.as_object().into_iter().flatten();
-        variants.map(|(name, overlay)| self.named(name, overlay)).collect()
+        let variants: Result<Vec<_>, _> =
+            variants.map(|(name, overlay)| self.named(name, overlay)).collect();
+        Ok(self.told_apart(variants?))
+    }
+
+    /// A modem's file may replace all that variants differ in.
+    fn told_apart(&self, mut variants: Vec<Variant>) -> Vec<Variant> {
+        let is_alike = variants.windows(2).all(|two| two[0].scenario == two[1].scenario);
+        if let Some(modem) = self.modem.filter(|_| is_alike && variants.len() > 1) {
+            let note = format!("{}: replaces all that the variants differ in", modem.source);
+            variants.iter_mut().for_each(|variant| variant.notes.push(note.clone()));
+        }
+        variants
     }
 
     fn named(&self, name: &str, overlay: &Value) -> Result<Variant, Problem> {

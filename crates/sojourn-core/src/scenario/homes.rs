@@ -215,6 +215,8 @@ macro_rules! service_flows {
                     sustained_mbps: flow.sustained_mbps,
                     peak_mbps: flow.peak_mbps,
                     burst_bytes: flow.burst_bytes,
+                    minimum_mbps: flow.minimum_mbps,
+                    priority: flow.priority,
                     buffer: flow.buffer,
                     queue: flow.queue.clone(),
                     ..alone.clone()
@@ -248,25 +250,7 @@ impl Downstream {
     /// The traffic priorities of all service flows, that of the primary one first.
     pub fn priorities(&self) -> Vec<u8> {
         let further = self.flows.values().map(|flow| flow.priority);
-        [Terms::default().priority].into_iter().chain(further).collect()
-    }
-}
-
-/// What a service flow is promised where flows share a channel.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Terms {
-    /// Minimum reserved traffic rate in Mbps, 0 for none.
-    pub minimum_mbps: f64,
-    /// Traffic priority, 7 the highest.
-    pub priority: u8,
-}
-
-impl Upstream {
-    /// The terms of every service flow, those of the primary one first.
-    pub fn terms(&self) -> impl Iterator<Item = Terms> {
-        let terms =
-            |flow: &ServiceFlow| Terms { minimum_mbps: flow.minimum_mbps, priority: flow.priority };
-        [Terms::default()].into_iter().chain(self.flows.values().map(terms))
+        [self.priority].into_iter().chain(further).collect()
     }
 }
 

@@ -112,6 +112,15 @@ pub struct Upstream {
     /// Maximum traffic burst in bytes: what may pass at the peak rate after a long idle time.
     #[schemars(range(min = 1522, max = 4_294_967_295_u64))]
     pub burst_bytes: u64,
+    /// Minimum reserved traffic rate in Mbps of the primary flow, at most the sustained rate. It matters
+    /// on a channel that flows share (`modem.kind = "shared_channel"`).
+    #[serde(default)]
+    #[schemars(range(min = 0.0, max = 100_000.0))]
+    pub minimum_mbps: f64,
+    /// Traffic priority of the primary flow, 7 the highest, where flows share a channel.
+    #[serde(default)]
+    #[schemars(range(min = 0, max = 7))]
+    pub priority: u8,
     /// What the token buckets hold back: requests for bandwidth, as the studies' ns-2 did, or
     /// transmissions, as White 2014 appendix C says. Unset: by dialect.
     #[serde(default)]
@@ -275,6 +284,15 @@ pub struct Downstream {
     /// Maximum traffic burst in bytes.
     #[schemars(range(min = 1522, max = 4_294_967_295_u64))]
     pub burst_bytes: u64,
+    /// Minimum reserved traffic rate in Mbps of the primary flow, at most the sustained rate. The CMTS
+    /// knows none downstream, so it is kept for the modem's file alone.
+    #[serde(default)]
+    #[schemars(range(min = 0.0, max = 100_000.0))]
+    pub minimum_mbps: f64,
+    /// Traffic priority of the primary flow, 7 the highest, where flows share a channel.
+    #[serde(default)]
+    #[schemars(range(min = 0, max = 7))]
+    pub priority: u8,
     /// Rate of the channels together in Mbps. Unset: ten times the peak rate, so that the service
     /// and not the channel is the limit.
     #[serde(default)]

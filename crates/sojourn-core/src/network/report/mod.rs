@@ -20,6 +20,11 @@ use crate::queue::Queue;
 use crate::scenario::homes::Entry;
 use crate::units::Time;
 
+/// What a user must know before a run.
+pub(super) fn warnings_before(run: &Simulation) -> Vec<String> {
+    service_flows::warnings(run)
+}
+
 /// The results of a run that has come to its end.
 pub(super) fn results(
     run: &Simulation,
@@ -188,6 +193,7 @@ fn series_row(run: &Simulation, subject: String, series: &Series) -> SeriesRow {
 /// What a user must know before trusting the results.
 fn warnings(run: &Simulation, done: &[Done]) -> Vec<String> {
     let mut warnings = service_flows::warnings(run);
+    warnings.extend(service_flows::crowding(run));
     for (index, (name, entry)) in run.scenario.traffic.iter().enumerate() {
         let sent = Direction::BOTH.map(|way| run.ledger.account(index, way).sent.packets);
         if sent == [0, 0] {

@@ -74,6 +74,22 @@ fn row(
     }
 }
 
+/// Above this many of the requests sent in contention lost, modems do little but contend.
+const MANY_COLLISIONS: f64 = 0.5;
+
+/// What a user must know of the shared channel after a run.
+pub fn crowding(run: &Simulation) -> Option<String> {
+    let counters = run.channel.as_ref()?.counters();
+    let lost = counters.collisions as f64 / counters.contention_requests.max(1) as f64;
+    (lost > MANY_COLLISIONS).then(|| {
+        format!(
+            "{:.0} % of the requests in contention collided: fewer do with more \
+             upstream_channel.request_opportunities or a greater upstream_channel.backoff_end",
+            100.0 * lost
+        )
+    })
+}
+
 /// Is the shared channel there for nothing, or promised to more than it carries?
 fn channel_warning(run: &Simulation) -> Option<String> {
     let Some(channel) = &run.channel else {
@@ -84,7 +100,10 @@ fn channel_warning(run: &Simulation) -> Option<String> {
     };
     let shared = groups(run).filter(|(_, g)| g.upstream.modem == ModemSpec::SharedChannel);
     let promised: f64 = shared
-        .flat_map(|(_, g)| g.upstream.terms().map(move |t| t.minimum_mbps * f64::from(g.count)))
+        .map(|(_, g)| {
+            let flows = g.upstream.service_flows();
+            f64::from(g.count) * flows.iter().map(|flow| flow.minimum_mbps).sum::<f64>()
+        })
         .sum();
     let most = channel.greatest_mbps();
     (promised > most).then(|| {
@@ -94,34 +113,39 @@ fn channel_warning(run: &Simulation) -> Option<String> {
     })
 }
 
-/// What a user must know before trusting the results.
+/// What a user must know before a run.
 pub fn warnings(run: &Simulation) -> Vec<String> {
     let mut warnings: Vec<_> = channel_warning(run).into_iter().collect();
     for (first, group) in groups(run) {
         warnings.extend(run.homes[first].subscriber.upstream.iter().flat_map(Upstream::warnings));
         let shares = group.upstream.modem == ModemSpec::SharedChannel;
-        warnings.extend(idle_terms("upstream", &group.upstream.flows, shares, shares));
-        let is_shared = run.cmts.is_some();
-        warnings.extend(idle_terms("downstream", &group.downstream.flows, false, is_shared));
+        let (up, down) = (group.upstream, group.downstream);
+        let own = (up.minimum_mbps, up.priority);
+        warnings.extend(idle_terms("upstream", own, &up.flows, [shares, shares]));
+        let own = (down.minimum_mbps, down.priority);
+        warnings.extend(idle_terms("downstream", own, &down.flows, [false, run.cmts.is_some()]));
     }
     warnings.extend(idle_weights(run));
     warnings
 }
 
-/// Minimum reserved rates and priorities of flows that the channel of their direction does not know.
+/// Minimum reserved rates and priorities, of the primary flow and of others, of which the channel of their
+/// direction `knows` nothing.
 fn idle_terms(
     way: &str,
+    own: (f64, u8),
     flows: &IndexMap<String, ServiceFlow>,
-    knows_minimum: bool,
-    knows_priority: bool,
+    knows: [bool; 2],
 ) -> Vec<String> {
+    let further = flows
+        .iter()
+        .map(|(name, flow)| (format!("{way}.flows.{name}"), (flow.minimum_mbps, flow.priority)));
     let mut warnings = Vec::new();
-    for (name, flow) in flows {
-        let minimum = flow.minimum_mbps > 0.0 && !knows_minimum;
-        let priority = flow.priority > 0 && !knows_priority;
-        for (key, is_idle) in [("minimum_mbps", minimum), ("priority", priority)] {
-            if is_idle {
-                warnings.push(format!("{way}.flows.{name}.{key} does nothing on this channel"));
+    for (path, (minimum_mbps, priority)) in [(way.to_owned(), own)].into_iter().chain(further) {
+        let set = [("minimum_mbps", minimum_mbps > 0.0), ("priority", priority > 0)];
+        for ((key, is_set), knows) in set.into_iter().zip(knows) {
+            if is_set && !knows {
+                warnings.push(format!("{path}.{key} does nothing on this channel"));
             }
         }
     }
