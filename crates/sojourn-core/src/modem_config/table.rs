@@ -201,7 +201,7 @@ const COMMON_QOS: &[Row] = &[
     row(2, "identifier", "Service Flow Identifier", IDENTIFIER, "C.2.2.5.2"),
     row(7, "traffic_priority", "Traffic Priority", number(1, 0, 7), "C.2.2.7.1"),
     row(8, "max_sustained_rate", "Maximum Sustained Traffic Rate", LONG, "C.2.2.7.2").unit(RATE),
-    row(9, "max_burst_bytes", "Maximum Traffic Burst", LONG, "C.2.2.7.3").unit("B"),
+    row(9, "max_burst_bytes", "Maximum Traffic Burst", number(4, 1522, u32::MAX), "C.2.2.7.3").unit("B"),
     row(10, "min_reserved_rate", "Minimum Reserved Traffic Rate", LONG, "C.2.2.7.4").unit(RATE),
     row(11, "min_reserved_packet_bytes", "Assumed Minimum Reserved Rate Packet Size", SHORT,
         "C.2.2.7.5").unit("B"),
@@ -229,7 +229,7 @@ const FLOW: &[Row] = &[
     row(36, "aggregate_reference", "Aggregate Service Flow Reference", REFERENCE, "C.2.2.7"),
     row(40, "aqm", "AQM Encodings", nested(&[&[
         row(1, "disable", "SF AQM Disable", FLAG, "C.2.2.7.15.1"),
-        row(2, "latency_target_ms", "Classic AQM Latency Target", BYTE, "C.2.2.7.15.2").unit("ms"),
+        row(2, "latency_target_ms", "Classic AQM Latency Target", number(1, 1, 255), "C.2.2.7.15.2").unit("ms"),
         row(3, "algorithm", "AQM Algorithm", Kind::Leaf(Leaf::Word(&[
             (0, "default"), (1, "docsis_pie"), (2, "immediate"),
         ])), "C.2.2.7.15.3"),
