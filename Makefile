@@ -1,4 +1,4 @@
-# Everything here needs python3.11 or later, cargo and make, and nothing else.
+# Everything here needs python3.11 or later, cargo and make; tests of pages are skipped without Chromium.
 
 VENV := .venv
 BIN := $(VENV)/bin

@@ -242,10 +242,15 @@ def test_cdfs_are_short_and_end_at_all_packets(results: Results) -> None:
     curves = [cdf(sample) for sample in latencies(results.groups, flows_of("game"))]
     assert [curve.name for curve in curves] == [group.name for group in results.groups]
     for curve in curves:
-        assert len(curve.x) <= 502
-        assert curve.y[-1] == pytest.approx(100)
-        assert (curve.x[1:] > curve.x[:-1]).all()
+        assert len(curve.x) <= 503
+        assert (curve.y[0], curve.y[-1]) == (0, pytest.approx(100))
+        assert (curve.x[2:] > curve.x[1:-1]).all()
         assert (curve.y[1:] > curve.y[:-1]).all()
+
+
+def test_of_a_single_value_the_curve_goes_from_nothing_to_all() -> None:
+    curve = cdf(Sample("one", Distribution.of([3.0])))
+    assert (curve.x.tolist(), curve.y.tolist()) == ([3, 3], [0, 100])
 
 
 def test_the_tail_is_what_the_distribution_leaves() -> None:

@@ -46,14 +46,14 @@ def _of_store(store: Store) -> Results:
     except FileNotFoundError:
         raise StoreError(f"{store.directory}: is not finished; run it with --resume") from None
     lines = list(csv.DictReader(StringIO(text, newline="")))
-    keys = [key for key in (lines[0] if lines else {}) if key not in _NOT_KEYS]
+    if not lines or "run" not in lines[0]:
+        raise StoreError(f"{store.directory / _RUN_LIST}: lists no runs")
+    keys = [key for key in lines[0] if key not in _NOT_KEYS]
     groups: dict[tuple[str, ...], list[Result]] = {}
     for line in lines:
         variant = line.get("variant") or line.get("case") or ""
         place = (*(line[key] for key in keys), variant)
         groups.setdefault(place, []).append(store.named(line["run"], variant))
-    if not groups:
-        raise StoreError(f"{store.directory}: holds no run")
     return Results([_group(keys, place, runs) for place, runs in groups.items()], keys)
 
 

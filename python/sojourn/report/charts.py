@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _DASHES: tuple[Any, ...] = ("-", (0, (5, 2)), (0, (1, 1.2)), (0, (6, 2, 1, 2)))
-_MARKS = "os^Dv"
+MARKS = "os^Dv"
+"""Of dots, and of lines where there are several."""
+
 _HATCHES = ("", "////", "....", "xxxx", "\\\\\\\\", "++++")
 _QUANTILES = (0.5, 0.9, 0.99)
 _WHISKERS = (0.01, 0.25, 0.5, 0.75, 0.99)
@@ -211,7 +213,7 @@ class Clouds(Chart):
         for cloud in self.clouds:
             index = self.names.index(cloud.family)
             color = PALETTE[index % len(PALETTE)]
-            mark = _MARKS[index % len(_MARKS)]
+            mark = MARKS[index % len(MARKS)]
             label = "" if cloud.family in labelled else cloud.family
             labelled.add(cloud.family)
             points = self._plotted(cloud)
@@ -357,7 +359,7 @@ def _marks(index: int, count: int, points: int | None) -> dict[str, Any]:
         return {}
     start, step = 0.05 + 0.2 * index / count, 0.2
     every = (start, step) if points is None else (int(start * points), max(1, int(step * points)))
-    return {"marker": _MARKS[index % len(_MARKS)], "markevery": every, "ms": 3.5}
+    return {"marker": MARKS[index % len(MARKS)], "markevery": every, "ms": 3.5}
 
 
 def _box(sample: Sample) -> dict[str, Any]:

@@ -74,11 +74,12 @@ def page_loads(groups: Sequence[Group], select: Select) -> list[Sample]:
 
 
 def cdf(sample: Sample) -> Curve:
-    """Share in % of what is no greater, over the value."""
+    """Share in % of what is no greater, over the value, from 0 at the least."""
     share = 100 * sample.values.share
     # One point per step of the share is all that can be seen.
     seen = _last_of_each(np.floor(share * (_CDF_STEPS / 100)))
-    return Curve(sample.name, sample.values.values[seen], share[seen])
+    values = sample.values.values
+    return Curve(sample.name, np.append(values[:1], values[seen]), np.append(0.0, share[seen]))
 
 
 def ccdf(sample: Sample) -> Curve:

@@ -23,12 +23,18 @@ def results_html(runs: Mapping[str, Result]) -> str:
     name = f"sojourn-{results.first.meta['fingerprint']}-{len(runs)}"
     return render(
         "notebook.html",
-        results.first.settings.get("title") or "Sojourn",
+        _title(results),
         sentences=verdict(results).sentences,
         grids=summary_grids(runs)[:2],
         svg=inline_svg(chart, name) if chart else Markup(),
         warnings=[text for run in runs.values() for text in run.meta["warnings"]],
     )
+
+
+def _title(results: Results) -> str:
+    title = results.first.settings.get("title") or "Sojourn"
+    name = "" if results.is_comparison else results.groups[0].name
+    return f"{title}: {name}" if name else title
 
 
 def scenario_html(variants: Sequence[Variant]) -> str:

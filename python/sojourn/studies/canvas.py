@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ..report.charts import MARKS, line_style
 from ..report.curves import PALETTE, Numbers
 from ..report.svg import blank, to_svg
 from .study import Drawing
@@ -68,8 +69,9 @@ def drawing_of_panels(
 
 def _draw(canvas: "Axes", plots: Sequence[Plot], axes: Mapping[str, Any]) -> None:
     for index, plot in enumerate(plots):
-        style = {"marker": "o", "linestyle": "", "markersize": 4} if plot.dots else {"lw": 1.2}
+        dots = {"marker": MARKS[index % len(MARKS)], "linestyle": "", "markersize": 4}
+        style = dots if plot.dots else {**line_style(index), "lw": 1.2}
         color = _COLORS[index % len(_COLORS)]
-        canvas.plot(plot.x, plot.y, label=plot.name, color=color, **style)
+        canvas.plot(plot.x, plot.y, label=plot.name, **{**style, "color": color})
     canvas.set(**axes)
     canvas.grid(alpha=0.3)

@@ -1,0 +1,174 @@
+"""`sojourn plot`: figures for papers."""
+
+import re
+from pathlib import Path
+
+import pytest
+import sojourn
+from conftest import Cli
+from sojourn.known import UnknownError
+from sojourn.report.charts import Clouds, HeatMap
+from sojourn.report.drawing import COLUMNS_IN, picture
+from sojourn.report.figures import KINDS, chart
+from sojourn.results import Group, Results
+
+
+@pytest.fixture(scope="module")
+def results(comparison: sojourn.Comparison) -> Results:
+    return Results.of(comparison)
+
+
+@pytest.fixture(scope="module")
+def stored(comparison: sojourn.Comparison, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    directory = tmp_path_factory.mktemp("stored") / "out"
+    comparison.save(directory)
+    return directory
+
+
+@pytest.fixture(scope="module")
+def grid(comparison: sojourn.Comparison) -> Results:
+    """Runs as of a sweep over two keys, one of whose settings is missing."""
+    points = [("3", "1"), ("3", "2"), ("5", "1")]
+    runs = list(comparison.values())
+    groups = [
+        Group(f"a {a}, b {b}", [run], (a, b)) for (a, b), run in zip(points, runs[:3], strict=True)
+    ]
+    return Results(groups, ("a", "b"))
+
+
+@pytest.mark.parametrize("columns", COLUMNS_IN)
+def test_a_pdf_has_the_width_of_a_column_and_embedded_letters(
+    stored: Path, tmp_path: Path, cli: Cli, columns: int
+) -> None:
+    out = tmp_path / "deep" / "figure.pdf"
+    done = cli("plot", stored, "--kind", "cdf", "--columns", columns, "--out", out)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    pdf = out.read_bytes()
+    width_pt, _ = map(float, re.search(rb"/MediaBox \[ 0 0 ([\d.]+) ([\d.]+) \]", pdf).groups())
+    assert width_pt == pytest.approx(72 * COLUMNS_IN[columns])
+    # Type 42 is TrueType, as /FontFile2; type 3, which publishers refuse, would be drawn letters.
+    assert b"/FontFile2" in pdf and b"/Type3" not in pdf
+    assert b"/Subtype /Image" not in pdf
+    assert b"CreationDate" not in pdf
+
+
+@pytest.mark.parametrize(
+    ("format", "head"), [("pdf", b"%PDF"), ("svg", b"<?xml"), ("png", b"\x89PNG")]
+)
+def test_the_suffix_says_what_is_written(results: Results, format: str, head: bytes) -> None:
+    drawn = chart(results, "box", None, ())
+    first = picture(drawn, format, 1)
+    assert first.startswith(head)
+    assert first == picture(drawn, format, 1)
+
+
+@pytest.mark.parametrize(
+    ("kind", "metric", "traffic", "x", "y"),
+    [
+        ("cdf", None, (), "one-way latency (ms)", "game packets (%)"),
+        ("cdf", "page_load", (), "page load time (s)", "pages (%)"),
+        ("ccdf", None, ("call",), "one-way latency (ms)", "call packets (%)"),
+        ("box", None, ("upload",), "one-way latency (ms)", ""),
+        ("timeseries", None, (), "time (s)", "queue delay (ms)"),
+        ("timeseries", "throughput", ("upload",), "time (s)", "throughput (Mbps)"),
+        ("timeseries", "throughput", ("web down",), "time (s)", "throughput (Mbps)"),
+        ("timeseries", "queue_packets", ("downstream",), "time (s)", "queue packets (packets)"),
+        ("ellipse", None, (), "game p90 (ms)", "goodput of uploads (Mbps)"),
+        ("ellipse", "game_latency_p99_ms", ("web",), "game p99 (ms)", "goodput of web (Mbps)"),
+        ("drops", None, (), "dropped packets (%)", ""),
+    ],
+)
+def test_axes_have_their_units(
+    results: Results, kind: str, metric: str | None, traffic: tuple[str, ...], x: str, y: str
+) -> None:
+    drawn = chart(results, kind, metric, traffic)
+    assert (drawn.x.label, drawn.y.label) == (x, y)
+    assert picture(drawn, "svg", 2).startswith(b"<?xml")
+    assert drawn.numbers.rows
+
+
+def test_a_heat_map_has_a_cell_for_each_setting(grid: Results) -> None:
+    drawn = chart(grid, "heatmap", "voice_mos", ())
+    assert isinstance(drawn, HeatMap)
+    assert (list(drawn.columns), list(drawn.lines)) == (["3", "5"], ["1", "2"])
+    scores = [next(r["mos"] for r in g.first.flows.to_pylist() if r["mos"]) for g in grid.groups]
+    expected = [[scores[0], scores[2]], [scores[1], None]]
+    assert drawn.numbers.rows == [
+        [line, *("–" if score is None else f"{score:.2f}" for score in row)]
+        for line, row in zip(("1", "2"), expected, strict=True)
+    ]
+    assert picture(drawn, "png", 1).startswith(b"\x89PNG")
+
+
+def test_of_few_groups_each_looks_different_and_of_many_only_the_variants(
+    comparison: sojourn.Comparison,
+) -> None:
+    runs = list(comparison.values())
+    many = [Group(f"{n}", [runs[n % 5]], variant=f"v{n % 2}") for n in range(10)]
+    few = chart(Results(many[:3]), "ellipse", None, ())
+    all_of_them = chart(Results(many), "ellipse", None, ())
+    assert isinstance(few, Clouds) and isinstance(all_of_them, Clouds)
+    assert list(few.names) == ["0", "1", "2"]
+    assert list(all_of_them.names) == ["v0", "v1"]
+
+
+def test_only_some_variants_are_drawn(results: Results) -> None:
+    drawn = chart(results.only(["CoDel", "DOCSIS-PIE"]), "cdf", None, ())
+    assert list(drawn.names) == ["CoDel", "DOCSIS-PIE"]
+    with pytest.raises(UnknownError, match="variant: found 'PIE'; allowed: BufferBloat, "):
+        results.only(["PIE"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--kind", "pie"), f"kind: found 'pie'; allowed: {', '.join(KINDS)}"),
+        (
+            ("--kind", "heatmap"),
+            "kind: found 'heatmap', of which the results have no data; allowed: ",
+        ),
+        (("--kind", "cdf", "--metric", "mos"), "metric: found 'mos'; allowed: latency, page_load"),
+        (
+            ("--kind", "cdf", "--traffic", "film"),
+            "traffic: found 'film'; allowed: game, call, web, upload",
+        ),
+        (("--kind", "timeseries", "--metric", "speed"), "metric: found 'speed'; allowed: "),
+        (
+            ("--kind", "timeseries", "--traffic", "game"),
+            "traffic with queue_delay: found 'game'; allowed: upstream, downstream",
+        ),
+        (
+            ("--kind", "ellipse", "--metric", "voice_mos"),
+            "metric: found 'voice_mos'; allowed: game_",
+        ),
+        (("--kind", "cdf", "--variant", "PIE"), "variant: found 'PIE'; allowed: BufferBloat, "),
+        (("--kind", "cdf", "--columns", "3"), "--columns"),
+    ],
+)
+def test_what_there_is_not_is_refused_with_what_there_is(
+    stored: Path, tmp_path: Path, cli: Cli, arguments: tuple[str, ...], message: str
+) -> None:
+    done = cli("plot", stored, *arguments, "--out", tmp_path / "figure.pdf")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("error: ") and done.stderr.count("\n") == 1
+    assert message in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_bad_places_are_refused(stored: Path, tmp_path: Path, cli: Cli) -> None:
+    figure = tmp_path / "figure"
+    for arguments, message in (
+        (
+            (stored, "--out", f"{figure}.doc"),
+            "suffix of --out: found 'doc'; allowed: pdf, svg, png",
+        ),
+        ((tmp_path, "--out", f"{figure}.pdf"), "holds no results"),
+        ((tmp_path / "nowhere", "--out", f"{figure}.pdf"), "holds no results"),
+        ((stored, "--out", "/proc/figure.pdf"), "cannot write /proc/figure.pdf"),
+    ):
+        done = cli("plot", *arguments, "--kind", "cdf")
+        assert (done.returncode, done.stdout) == (2, ""), arguments
+        assert message in done.stderr and done.stderr.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
+    done = cli("report", tmp_path)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
