@@ -256,9 +256,8 @@ def _spans_decades(curves: Sequence[Curve]) -> bool:
 
 
 def _unit(groups: Sequence[Group], metric: str) -> str:
-    table = _series(groups)
-    units = table.filter(pc.field("metric") == metric)["unit"].to_pylist()
-    return str(units[0]) if units else ""
+    units = _series(groups).filter(pc.field("metric") == metric)["unit"]
+    return str(units[0].as_py()) if len(units) else ""
 
 
 def _series(groups: Sequence[Group]) -> pa.Table:

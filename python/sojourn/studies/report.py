@@ -43,8 +43,9 @@ def report_html(outcome: Outcome) -> str:
         tables=_tables(outcome, values),
         claims=verdicts,
         figures=[
-            (number, drawing.title, themed(drawing.svg, f"figure-{place}", drawing.title))
+            (number, drawing.title, themed(drawing.svg, f"figure-{place}", drawing.title, numbers))
             for place, (number, drawing) in enumerate(zip(plan.figures, figures, strict=True))
+            for numbers in (f"Its numbers: {plan.name}-figure-{number}.csv",)
         ],
     )
 
