@@ -86,10 +86,10 @@ class StoredRun(RestingResult):
     def __init__(self, directory: Path, name: str = "") -> None:
         """The run in this directory; `name` is that of the variant."""
         super().__init__(name)
-        self._directory = directory
+        self.directory = directory
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return StoredRun, (self._directory, self._name)
+        return StoredRun, (self.directory, self._name)
 
     def keeps(self, table: str) -> bool:
         """Is there such a table?"""
@@ -98,19 +98,19 @@ class StoredRun(RestingResult):
     def table(self, name: str) -> pa.Table:
         """A table by its name; raises `StoreError` if the run kept no such table."""
         if not self.keeps(name):
-            raise StoreError(f"{self._directory}: the run kept no table {name!r}")
+            raise StoreError(f"{self.directory}: the run kept no table {name!r}")
         return pq.read_table(self._place(name))
 
     @cached_property
     def meta(self) -> dict[str, Any]:
         """Version, seed, duration in s, counts, fingerprint and warnings."""
-        meta: dict[str, Any] = json.loads((self._directory / "meta.json").read_text("utf-8"))
+        meta: dict[str, Any] = json.loads((self.directory / "meta.json").read_text("utf-8"))
         return meta
 
     @cached_property
     def scenario(self) -> str:
         """The scenario in full, as TOML."""
-        return (self._directory / "scenario.toml").read_text(encoding="utf-8")
+        return (self.directory / "scenario.toml").read_text(encoding="utf-8")
 
     @cached_property
     def settings(self) -> dict[str, Any]:
@@ -126,7 +126,7 @@ class StoredRun(RestingResult):
         return self._row(self.queues, queue=name)
 
     def _place(self, table: str) -> Path:
-        return self._directory / f"{table}.parquet"
+        return self.directory / f"{table}.parquet"
 
     @staticmethod
     def _row(table: pa.Table, **keys: str) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from pathlib import Path
 from ..output import write_file
 from .capture import POINTS, capture
 from .flent import flent_file
-from .runs import ExportError, StoredRuns, choose
+from .runs import ExportError, choose, read_runs
 from .tables import write_tables
 
 FORMATS = {
@@ -29,12 +29,13 @@ def export(
     """Writes a run of an output directory in a format; it appears when it is complete.
 
     `variant` names the run where there are several; as CSV they are all written without one.
-    `point` is where a pcapng capture is taken. Raises `ExportError` for what cannot be exported.
+    `point` is where a pcapng capture is taken. Raises `ExportError` for what cannot be exported,
+    `OSError` or `StoreError` where there are no results.
     """
     _check("format", form, FORMATS)
     if point is not None and form != "pcapng":
         raise ExportError(f"point: found {point!r} with format {form}; allowed with pcapng alone")
-    runs = StoredRuns(results)
+    runs = read_runs(results)
     if form == "csv":
         write_tables(runs, variant, out)
     elif form == "flent":

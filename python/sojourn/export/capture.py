@@ -43,7 +43,7 @@ Packet = dict[str, Any]
 def capture(run: StoredRun, point: str) -> bytes:
     """All packets that pass a point, in the order in which they do."""
     packets = packets_of(run).to_pylist()
-    path = _Path(run.scenario)
+    path = _Path(run.settings)
     passing = ((_time_s(packet, point, path.cable_s), packet) for packet in packets)
     seen = [(time, p) for time, p in passing if time is not None and _is_here(p, point)]
     seen.sort(key=lambda entry: (entry[0], entry[1]["packet"]))

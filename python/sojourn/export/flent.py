@@ -150,7 +150,7 @@ def _ping_entry(run: StoredRun) -> str | None:
 
 def _pings(run: StoredRun, traffic: str) -> list[dict[str, float]]:
     """A ping for each packet that came, at the time at which its answer would be there."""
-    back_s = {name: _way_back_s(run, name) for name in run.scenario["servers"]}
+    back_s = {name: _way_back_s(run, name) for name in run.settings["servers"]}
     pings = []
     is_meant = (pc.field("traffic") == traffic) & (pc.field("direction") == "up")
     came = packets_of(run).filter(is_meant & (pc.field("fate") == "delivered"))
@@ -162,7 +162,7 @@ def _pings(run: StoredRun, traffic: str) -> list[dict[str, float]]:
 
 def _way_back_s(run: StoredRun, server: str) -> float:
     delays_ms: float = (
-        run.scenario["servers"][server]["delay_ms"] + run.scenario["cable"]["delay_ms"]
+        run.settings["servers"][server]["delay_ms"] + run.settings["cable"]["delay_ms"]
     )
     return delays_ms / 1e3
 
@@ -180,7 +180,7 @@ def _metadata(
     variant: str, run: StoredRun, streams: list[_Stream], step_s: float
 ) -> dict[str, Any]:
     """What flent knows of a test. The clock of a simulation begins in 1970."""
-    meta, scenario = run.meta, run.scenario
+    meta, scenario = run.meta, run.settings
     start = datetime.fromtimestamp(0, UTC).strftime(_TIME)
     test = _test({stream.direction for stream in streams})
     count = {

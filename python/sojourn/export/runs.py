@@ -1,46 +1,31 @@
-"""The runs of an output directory."""
+"""The runs of a directory of results."""
 
-import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 import pyarrow as pa
 
-from ..output import MARKER
+from ..reading import read_results
 from ..store import StoredRun
+
+Runs = Mapping[str, StoredRun]
+"""Runs by the name that tells each from the others."""
 
 
 class ExportError(ValueError):
     """Something that cannot be exported."""
 
 
-class StoredRuns(Mapping[str, StoredRun]):
-    """The runs that `sojourn run --out` wrote to a directory, by variant."""
+def read_runs(directory: Path) -> dict[str, StoredRun]:
+    """The runs that were written to a directory; of several seeds the first.
 
-    def __init__(self, directory: Path) -> None:
-        """Reads which there are."""
-        self.directory = directory
-        try:
-            summary = json.loads((directory / MARKER).read_text(encoding="utf-8"))
-            variants = {run["name"]: run["directory"] for run in summary["variants"]}
-        except FileNotFoundError:
-            reason = "no results are there, as `sojourn run --out` writes them"
-            raise ExportError(f"{directory}: {reason}") from None
-        except (ValueError, KeyError, TypeError, OSError):
-            raise ExportError(f"{directory}: {MARKER} is not that of a run's results") from None
-        self.directories: dict[str, str] = variants
-
-    def __getitem__(self, variant: str) -> StoredRun:
-        return StoredRun(self.directory / self.directories[variant])
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.directories)
-
-    def __len__(self) -> int:
-        return len(self.directories)
+    Raises `OSError` or `StoreError` if there are none.
+    """
+    firsts = ((group.name, group.first) for group in read_results(directory).groups)
+    return {name: run for name, run in firsts if isinstance(run, StoredRun)}
 
 
-def choose(runs: StoredRuns, variant: str | None) -> tuple[str, StoredRun]:
+def choose(runs: Runs, variant: str | None) -> tuple[str, StoredRun]:
     """The run of this name, or the only one; with its name."""
     if variant is None and len(runs) == 1:
         return next(iter(runs.items()))
@@ -53,12 +38,11 @@ def choose(runs: StoredRuns, variant: str | None) -> tuple[str, StoredRun]:
 
 def packets_of(run: StoredRun) -> pa.Table:
     """The packet trace of a run."""
-    try:
-        table: pa.Table = run.packets
-    except AttributeError:
+    if not run.keeps("packets"):
         raise ExportError(
             "the run kept no packets: run its scenario again with --set metrics.packet_trace=true"
-        ) from None
+        )
+    table: pa.Table = run.packets
     if "passed_s" not in table.column_names:
         raise ExportError("the packets of the run are those of an older version: run it again")
     return table

@@ -7,10 +7,10 @@ import pyarrow.csv as csv
 import pyarrow.parquet as pq
 
 from ..output import draft_of
-from .runs import ExportError, StoredRuns, choose
+from .runs import ExportError, Runs, choose
 
 
-def write_tables(runs: StoredRuns, variant: str | None, out: Path) -> None:
+def write_tables(runs: Runs, variant: str | None, out: Path) -> None:
     """Writes the tables of one run to a directory, or those of each of several below it."""
     if out.exists():
         raise ExportError(f"{out} exists already: tables are written to a directory of their own")
@@ -18,9 +18,10 @@ def write_tables(runs: StoredRuns, variant: str | None, out: Path) -> None:
     names = [choose(runs, variant)[0]] if alone else list(runs)
     with draft_of(out) as draft:
         for name in names:
-            target = draft if alone else draft / runs.directories[name]
+            run = runs[name]
+            target = draft if alone else draft / run.directory.name
             target.mkdir(exist_ok=True)
-            for path in sorted((runs.directory / runs.directories[name]).glob("*.parquet")):
+            for path in sorted(run.directory.glob("*.parquet")):
                 csv.write_csv(_plain(pq.read_table(path)), target / f"{path.stem}.csv")
 
 
