@@ -364,7 +364,7 @@ def test_what_is_no_output_directory_is_refused(cli: Cli, tmp_path: Path) -> Non
     done = cli("export", tmp_path, "--format", "csv", "--out", tmp_path / "x")
     assert done.returncode == 2
     assert done.stderr == (
-        f"error: {tmp_path}: no results are there, as `sojourn run --out` writes them\n"
+        f"error: {tmp_path}: holds no results: neither of run --out nor of sweep or study\n"
     )
 
 
