@@ -17,7 +17,7 @@ run: $(VENV)/installed ## Build sojourn and run the home scenario into out/home
 test: $(VENV)/installed ## Run all tests
 	cargo test --workspace --locked
 	cargo bench -p sojourn-core --locked --bench packet_cost -- --check $(INSTRUCTIONS)
-	$(BIN)/pytest
+	$(BIN)/pytest --numprocesses auto --dist loadfile
 
 lint: $(VENV)/packages ## Check formatting, lints and types
 	cargo fmt --all --check

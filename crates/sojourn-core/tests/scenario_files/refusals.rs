@@ -285,7 +285,8 @@ fn bad_sets() {
     assert_eq!(
         refusal_of(&["upstream.sustaned_mbps=1"]),
         "--set upstream.sustaned_mbps=1: upstream.sustaned_mbps: unknown key; allowed here: \
-         sustained_mbps, peak_mbps, burst_bytes, shaping, modem, mac, congestion, queue, \
+         sustained_mbps, peak_mbps, burst_bytes, minimum_mbps, priority, \
+         shaping, modem, mac, congestion, queue, \
          buffer, aqm, flows (did you mean sustained_mbps?)"
     );
 }
