@@ -197,7 +197,7 @@ class Result(Outcome):
         belongs to one part, so each packet's parts add up to its latency, and the means to that of
         the row `total`.
         """
-        return pa.table(self._native.delay_parts)
+        return self.table("delay_parts")
 
     def fairness(
         self,
