@@ -45,7 +45,7 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, str]]:
 def test_the_notebook_of_the_documentation_runs(shown: list[dict[str, str]]) -> None:
     scenario, comparison, result, games, delays, targets = shown
     assert "What differs" in scenario["text/html"]
-    assert "Everything is good with" in comparison["text/html"]
+    assert "All that is graded (game" in comparison["text/html"]
     assert "<svg" in comparison["text/html"]
     assert "The game is" in result["text/html"]
     assert "SFQ-CoDel" in games["text/html"]

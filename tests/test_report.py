@@ -149,8 +149,8 @@ def test_every_measure_of_a_grade_is_defined_and_every_limit_has_a_source() -> N
             assert len(limit.source) > 10
 
 
-def made_up(use: str, **measures: float | None) -> list[sojourn.Result]:
-    """Results as `flows_of` and the limits of a use read them."""
+def made_up(use: str, *, loaded: int = 2, **measures: float | None) -> list[sojourn.Result]:
+    """Results as `flows_of` and the limits of a use read them, with so many pages loaded."""
     quality = {"game": "game", "call": "voice", "page": "pages", "video": "video"}[use]
 
     class MadeUp(sojourn.Result):
@@ -158,9 +158,15 @@ def made_up(use: str, **measures: float | None) -> list[sojourn.Result]:
             pass
 
         flows = pa.table(
-            {"quality": [quality], **{k: pa.array([v], pa.float64()) for k, v in measures.items()}}
+            {
+                "quality": [quality],
+                "traffic": ["x"],
+                **{k: pa.array([v], pa.float64()) for k, v in measures.items()},
+            }
         )
+        pages = pa.table({"traffic": pa.array(["x"] * loaded, pa.string())})
         settings: ClassVar = {"traffic": {}}
+        meta: ClassVar = {"duration_s": 60}
 
     return [MadeUp()]
 
@@ -200,6 +206,12 @@ def test_grades_are_those_of_the_limits(
     assert found.words
 
 
+def test_a_single_page_is_not_judged() -> None:
+    # It was loaded before the others had filled the queue.
+    (found,) = judged(made_up("page", loaded=1, page_load_median_s=1.0))
+    assert found.grade is None and "too short" in found.words
+
+
 def test_an_upload_is_held_against_what_rate_and_burst_allow() -> None:
     # 5 Mbps and 1 250 000 B of burst in 10 s: 5 + 1 Mbps, below the peak of 20.
     scenario = {
@@ -215,13 +227,16 @@ def test_an_upload_is_held_against_what_rate_and_burst_allow() -> None:
     assert found.use.name == "upload"
     assert found.values["upload_share_percent"] == pytest.approx(100 * row["throughput_mbps"] / 6)
     assert found.grade is Grade.GOOD
+    # In a short run it has not found its rate yet.
+    (short,) = judged([sojourn.run(scenario, duration_s=5)])
+    assert short.grade is None
     # An upload that ends has no share, and is not graded.
     assert judged([sojourn.run(scenario, set=["traffic.upload.file_bytes=10000"])]) == []
 
 
 def test_the_verdict_names_what_is_good_and_what_is_not(results: Results) -> None:
     found = verdict(results)
-    assert found.sentences[0].startswith("Everything is good with")
+    assert found.sentences[0].startswith("All that is graded (")
     assert "SFQ-CoDel" in found.sentences[0]
     assert any(re.match(r"BufferBloat: game.* poor", sentence) for sentence in found.sentences)
     assert "Nine of ten game packets" in found.sentences[-1]

@@ -115,7 +115,7 @@ def _counts(sent: object) -> dict[str, int]:
     for name, count in counts.items():
         whole(f"activities.{name}", count, 0, activities()[name].most)
     if not any(counts.values()):
-        raise WishError("activities", counts, "one at least who does something")
+        raise WishError("activities", "nobody at home", "one at least who does something")
     return counts
 
 

@@ -1,5 +1,6 @@
 """How good what people do at home is: good, fair or poor, with the source of every limit."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -109,12 +110,25 @@ def _endless_uploads(result: Result) -> list[Row]:
         and entry.get("file_bytes") is None
         and entry.get("stop_s") is None
     }
-    rows = result.flows.to_pylist()
-    return [
-        {"upload_share_percent": 100 * _sent_up_mbps(rows, traffic, home) / allowed_mbps}
+    rows, duration_s = result.flows.to_pylist(), result.meta["duration_s"]
+    shares = [
+        100 * _sent_up_mbps(rows, traffic, home) / allowed_mbps
         for home in sorted(homes, key=str)
-        if (allowed_mbps := _allowed_mbps(settings, home, result.meta["duration_s"]))
+        if (allowed_mbps := _allowed_mbps(settings, home, duration_s))
     ]
+    is_long = duration_s >= _SHORTEST_UPLOAD_S
+    return [{"upload_share_percent": share if is_long else None} for share in shares]
+
+
+def _several_pages(result: Result) -> list[Row]:
+    """Who loads pages: a single one was loaded before the others had filled the queue.
+
+    Those that were under way at the end are not counted, so a short run is kinder than a long one.
+    """
+    counts = Counter(result.pages["traffic"].to_pylist())
+    rows = flows_of("pages")(result)
+    few = {"page_load_median_s": None}
+    return [row if counts[row["traffic"]] >= _FEWEST_PAGES else {**row, **few} for row in rows]
 
 
 def _sent_up_mbps(rows: Sequence[Row], traffic: dict[str, Any], home: str | None) -> float:
@@ -131,6 +145,10 @@ def _allowed_mbps(settings: dict[str, Any], home: str | None, duration_s: float)
     each = min(service["sustained_mbps"] + burst_mbps, service["peak_mbps"])
     return float(each * group.get("count", 1))
 
+
+_FEWEST_PAGES = 2
+_SHORTEST_UPLOAD_S = 10
+"""An upload needs some seconds until it has found its rate."""
 
 _GAMES = "White & Rice 2013, section 4.1.3"
 _TENTH = "White 2014, section 5.1 reads the 90 % quantile"
@@ -176,7 +194,7 @@ USES = (
     ),
     Use(
         "page",
-        flows_of("pages"),
+        _several_pages,
         good=(
             Limit(
                 "page_load_median_s",

@@ -87,12 +87,14 @@ def _side_by_side(groups: Mapping[str, Sequence[Judged]]) -> list[str]:
     others = {name: faults for name, found in groups.items() if (faults := _faults(found))}
     if not any(groups.values()):
         return ["There is nothing in it that is graded."]
+    uses = dict.fromkeys(one.use.name for found in groups.values() for one in found)
+    graded = f"All that is graded ({_listed(list(uses))}) is good with"
     first = (
-        f"Everything is good with {_listed(best)}."
+        f"{graded} {_listed(best)}."
         if best and len(groups) <= _NAMED_AT_MOST
-        else f"Everything is good with {len(best)} of {len(groups)} settings."
+        else f"{graded} {len(best)} of {len(groups)} settings."
         if best
-        else "Nothing here is good at everything."
+        else "Nothing here is good at everything that is graded."
     )
     if len(others) > _NAMED_AT_MOST:
         return [first]

@@ -1,8 +1,9 @@
 """CPU per forwarded data packet of Sojourn beside ns-2 and ns-3, where these are installed.
 
 Each case runs on all of them in turn, several times over, so that what else the machine does meets
-all alike; the least CPU time of each counts. ns-3, which takes minutes, runs in the first round alone. ns-2 and ns-3 have a plain link where Sojourn has a
-CMTS, and take no measures. Debian has them as `ns2`, and `libns3-dev` with `g++`.
+all alike; the least CPU time of each counts. ns-3, which takes minutes, runs in the first round
+alone. ns-2 and ns-3 have a plain link where Sojourn has a CMTS, and take no measures. Debian has
+them as `ns2`, and `libns3-dev` with `g++`.
 
 Usage: run.py PROGRAM, which is the benchmark `packet_cost`.
 """
