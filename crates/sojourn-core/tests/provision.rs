@@ -189,7 +189,7 @@ fn what_cannot_be_simulated_is_listed() {
         "upstream_service_flows.1.tos_overwrite: is not simulated",
         "upstream_service_flows.1.aqm.algorithm: immediate is not simulated: docsis_pie stands in",
         "upstream_service_flows.1.buffer_control.unknown: is not simulated",
-        "upstream_classifiers.0: left out: it looks at addresses, which packets here do not have",
+        "upstream_classifiers.0: left out: it looks at the address of the home, which has none here",
         "upstream_classifiers.1: left out: it looks for a protocol other than TCP and UDP",
         "upstream_classifiers.2: left out: it looks at the ECN field of the type of service",
         "upstream_classifiers: those of the primary flow are left out: what fits no other takes it",
@@ -237,10 +237,12 @@ fn a_scenario_written_and_read_is_the_same() {
         upstream.burst_bytes = 100_000
         upstream.buffer.target_bytes = 40_000
         upstream.queue.law.kind = 'docsis_pie'
+        upstream.minimum_mbps = 1
+        upstream.priority = 2
         upstream.flows.flow_2 = { sustained_mbps = 0.5, peak_mbps = 0.6, burst_bytes = 3000, priority = 3,
                                   minimum_mbps = 0.1,
                                   match = [{ priority = 9, protocol = 'udp', dscp = [46, 46, 63] },
-                                           { destination_ports = [53, 53] }] }
+                                           { destination = '203.0.113.0/24', destination_ports = [53, 53] }] }
         downstream = { sustained_mbps = 6000, peak_mbps = 8000, burst_bytes = 9_000_000 }
         servers.near = { delay_ms = 5 }
         traffic.call = { kind = 'stream', purpose = 'voice', server = 'near' }";

@@ -1,10 +1,11 @@
 //! Which service flow a packet takes: the classifiers of a modem and of the CMTS (DOCSIS 3.1 MULPI
 //! §7.5.2). Asked once for each connection and direction, never for a packet.
 //!
-//! Left out: addresses, for which the names of servers stand; classifiers that look below IP.
+//! Left out: addresses of homes; IPv6; classifiers that look below IP.
 
 use indexmap::IndexMap;
 
+use crate::scenario::address::{Address, Network};
 use crate::scenario::homes::{Classifier, Protocol, ServiceFlow};
 
 /// What classifiers look at.
@@ -16,6 +17,10 @@ pub struct Header<'a> {
     pub server: &'a str,
     /// The entry of the traffic list it belongs to.
     pub traffic: &'a str,
+    /// Address that it comes from, if that has one.
+    pub source: Option<Address>,
+    /// Address that it goes to, if that has one.
+    pub destination: Option<Address>,
     /// Port that it comes from.
     pub source_port: u16,
     /// Port that it goes to.
@@ -28,15 +33,19 @@ impl Header<'_> {
     /// That of an answer.
     pub fn reversed(self) -> Self {
         let (source_port, destination_port) = (self.destination_port, self.source_port);
-        Self { source_port, destination_port, ..self }
+        let (source, destination) = (self.destination, self.source);
+        Self { source, destination, source_port, destination_port, ..self }
     }
 
     fn fits(&self, classifier: &Classifier) -> bool {
         let Classifier { priority: _, protocol, server, traffic, .. } = classifier;
-        let Classifier { source_ports, destination_ports, dscp, .. } = classifier;
+        let Classifier { source, destination, source_ports, destination_ports, dscp, .. } =
+            classifier;
         protocol.is_none_or(|protocol| protocol == self.protocol)
             && server.as_ref().is_none_or(|server| server == self.server)
             && traffic.as_ref().is_none_or(|traffic| traffic == self.traffic)
+            && source.is_none_or(|network| holds(network, self.source))
+            && destination.is_none_or(|network| holds(network, self.destination))
             && source_ports.as_ref().is_none_or(|ports| within(ports, self.source_port))
             && destination_ports.as_ref().is_none_or(|ports| within(ports, self.destination_port))
             && dscp.as_ref().is_none_or(|range| {
@@ -44,6 +53,11 @@ impl Header<'_> {
                 within(&range[..2], self.dscp & mask)
             })
     }
+}
+
+/// Is there an address, and does the network hold it?
+fn holds(network: Network, address: Option<Address>) -> bool {
+    address.is_some_and(|address| network.holds(address))
 }
 
 /// Is it between the two bounds of a range?
@@ -67,12 +81,16 @@ pub fn service_flow(flows: &IndexMap<String, ServiceFlow>, header: &Header) -> u
 
 #[cfg(test)]
 mod tests {
+    use std::net::Ipv4Addr;
+
     use super::*;
 
     const CALL: Header = Header {
         protocol: Protocol::Udp,
         server: "peer",
         traffic: "call",
+        source: None,
+        destination: Some(Address(Ipv4Addr::new(203, 0, 113, 5))),
         source_port: 49_152,
         destination_port: 5004,
         dscp: 46,
@@ -98,6 +116,10 @@ mod tests {
             ("{ destination_ports = [5000, 5004] }", 1),
             ("{ destination_ports = [5005, 5010] }", 0),
             ("{ source_ports = [49152, 65535], destination_ports = [5004, 5004] }", 1),
+            ("{ destination = '203.0.113.0/29' }", 1),
+            ("{ destination = '203.0.113.8/29' }", 0),
+            // The home has no address.
+            ("{ source = '0.0.0.0/0' }", 0),
             ("{ dscp = [46, 46] }", 1),
             ("{ dscp = [40, 45] }", 0),
             // 46 = 0b101110; with the mask 0b111000 it is 40, the class selector 5.
@@ -125,5 +147,6 @@ mod tests {
         let answer = CALL.reversed();
         assert_eq!(flow_of(&answer, &["{ source_ports = [5004, 5004] }"]), 1);
         assert_eq!(flow_of(&answer, &["{ destination_ports = [5004, 5004] }"]), 0);
+        assert_eq!(flow_of(&answer, &["{ source = '203.0.113.5' }"]), 1);
     }
 }

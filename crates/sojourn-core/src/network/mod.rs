@@ -825,6 +825,8 @@ fn classify(
         protocol,
         server: scenario.servers.get_index(server.into()).map_or("", |(name, _)| name),
         traffic: name,
+        source: None,
+        destination: scenario.servers.get_index(server.into()).and_then(|(_, s)| s.address),
         source_port: home_port,
         destination_port: entry.port(),
         dscp: entry.labels.dscp,

@@ -1,11 +1,14 @@
 //! What a modem's file says, laid over a scenario.
 
+use std::net::Ipv4Addr;
+
 use serde_json::{Map, Value, json};
 
 use crate::modem_config::ModemConfig;
 use crate::modem_config::view::{
     Aqm, AqmAlgorithm, BufferControl, Classifier, Ipv4Match, Scheduling, ServiceFlow, TosRange,
 };
+use crate::scenario::address::Network;
 use crate::units::BitRate;
 
 /// Maximum traffic burst of a flow whose file does not say (DOCSIS MULPI C.2.2.7.3).
@@ -263,7 +266,7 @@ fn matches(way: &Way, flow: &ServiceFlow, notes: &mut Notes) -> Vec<Value> {
     for (index, classifier) in way.classifiers.iter().enumerate() {
         if leads_here(classifier) {
             let path = format!("{}_classifiers.{index}", way.name);
-            match keys_of(classifier) {
+            match keys_of(classifier, way.name == "upstream") {
                 Ok(keys) => found.push(keys),
                 Err(reason) => notes.add(&path, &format!("left out: {reason}")),
             }
@@ -273,7 +276,7 @@ fn matches(way: &Way, flow: &ServiceFlow, notes: &mut Notes) -> Vec<Value> {
 }
 
 /// A classifier's keys; why it is left out, if it is.
-fn keys_of(classifier: &Classifier) -> Result<Value, &'static str> {
+fn keys_of(classifier: &Classifier, is_up: bool) -> Result<Value, &'static str> {
     let Classifier { ethernet, vlan, ipv6, unknown, .. } = classifier;
     if classifier.active == Some(false) {
         return Err("it is not active");
@@ -284,16 +287,16 @@ fn keys_of(classifier: &Classifier) -> Result<Value, &'static str> {
     let mut keys = Map::new();
     keys.insert("priority".to_owned(), classifier.priority.unwrap_or_default().into());
     if let Some(ipv4) = &classifier.ipv4 {
-        keys.extend(keys_of_ipv4(ipv4)?);
+        keys.extend(keys_of_ipv4(ipv4, is_up)?);
     }
     Ok(keys.into())
 }
 
-fn keys_of_ipv4(ipv4: &Ipv4Match) -> Result<Map<String, Value>, &'static str> {
+fn keys_of_ipv4(ipv4: &Ipv4Match, is_up: bool) -> Result<Map<String, Value>, &'static str> {
     let Ipv4Match { source, source_mask, destination, destination_mask, unknown, .. } = ipv4;
-    if [source, source_mask, destination, destination_mask].iter().any(|address| address.is_some())
-    {
-        return Err("it looks at addresses, which packets here do not have");
+    let of_home = if is_up { [source, source_mask] } else { [destination, destination_mask] };
+    if of_home.iter().any(|address| address.is_some()) {
+        return Err("it looks at the address of the home, which has none here");
     }
     if !unknown.is_empty() {
         return Err("it has keys that are not known");
@@ -306,6 +309,15 @@ fn keys_of_ipv4(ipv4: &Ipv4Match) -> Result<Map<String, Value>, &'static str> {
         None | Some(256 | 257) => None,
         Some(_) => return Err("it looks for a protocol other than TCP and UDP"),
     };
+    for (key, address, mask) in
+        [("source", source, source_mask), ("destination", destination, destination_mask)]
+    {
+        if address.is_some() || mask.is_some() {
+            let address = address.unwrap_or(Ipv4Addr::UNSPECIFIED);
+            let network = Network::new(address, mask.unwrap_or(Ipv4Addr::BROADCAST));
+            keys.insert(key.to_owned(), network.to_string().into());
+        }
+    }
     let ports = [
         ("source_ports", ipv4.source_port_start, ipv4.source_port_end),
         ("destination_ports", ipv4.destination_port_start, ipv4.destination_port_end),

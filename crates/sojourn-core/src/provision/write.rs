@@ -195,7 +195,8 @@ fn classifiers(flows: &[Flow], first: u16, notes: &mut Vec<String>) -> Vec<Class
 
 fn ipv4(classifier: &homes::Classifier) -> Option<Ipv4Match> {
     let port = |range: &Option<Vec<u16>>, end: usize| range.as_ref()?.get(end).copied();
-    let homes::Classifier { source_ports, destination_ports, dscp, .. } = classifier;
+    let homes::Classifier { source, destination, source_ports, destination_ports, dscp, .. } =
+        classifier;
     let ipv4 = Ipv4Match {
         tos: dscp.as_ref().and_then(|range| {
             let mask = range.get(2).copied().unwrap_or(0x3f);
@@ -205,6 +206,10 @@ fn ipv4(classifier: &homes::Classifier) -> Option<Ipv4Match> {
             Protocol::Tcp => 6,
             Protocol::Udp => 17,
         }),
+        source: source.map(|network| network.address()),
+        source_mask: source.map(|network| network.mask()),
+        destination: destination.map(|network| network.address()),
+        destination_mask: destination.map(|network| network.mask()),
         source_port_start: port(source_ports, 0),
         source_port_end: port(source_ports, 1),
         destination_port_start: port(destination_ports, 0),

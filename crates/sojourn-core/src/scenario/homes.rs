@@ -6,6 +6,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::address::Network;
 use super::schema::{Downstream, Scenario, Upstream};
 use crate::apps::AppSpec;
 use crate::aqm::LawSpec;
@@ -189,10 +190,17 @@ pub struct Classifier {
     pub priority: u8,
     /// The protocol.
     pub protocol: Option<Protocol>,
-    /// The server that the packet comes from or goes to: this stands for its address.
+    /// The server that the packet comes from or goes to.
     pub server: Option<String>,
     /// The entry of the traffic list it belongs to.
     pub traffic: Option<String>,
+    /// The network, or the one address, that its source is in: `"203.0.113.0/24"`. Homes have no address,
+    /// so upstream it fits nothing.
+    #[schemars(with = "Option<String>")]
+    pub source: Option<Network>,
+    /// The same of its destination; downstream it fits nothing.
+    #[schemars(with = "Option<String>")]
+    pub destination: Option<Network>,
     /// First and last port of its source.
     #[schemars(length(min = 2, max = 2))]
     pub source_ports: Option<Vec<u16>>,

@@ -3,6 +3,7 @@
 //! `schema` holds the types, which are the one truth about keys, units, ranges and defaults; the JSON
 //! Schema, the checks of a file and the documentation all come from them.
 
+pub mod address;
 mod capture;
 pub mod channel;
 pub mod check;

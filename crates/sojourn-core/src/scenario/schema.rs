@@ -6,6 +6,7 @@ use indexmap::IndexMap;
 use schemars::{JsonSchema, generate::SchemaSettings};
 use serde::{Deserialize, Serialize};
 
+use super::address::Address;
 use super::channel::UpstreamChannel;
 use super::cmts::Cmts;
 use super::homes::{Buffer, Entry, Homes, ServiceFlow};
@@ -340,6 +341,10 @@ pub struct Server {
     #[serde(default)]
     #[schemars(range(min = 0.0, max = 100.0))]
     pub loss_percent: f64,
+    /// Its IPv4 address, for classifiers that look at it.
+    #[serde(default)]
+    #[schemars(with = "Option<String>")]
+    pub address: Option<Address>,
 }
 
 fn gigabit() -> f64 {

@@ -387,6 +387,10 @@ fn homes_and_service_flows_that_are_not_there() {
              minimum_mbps, priority, shaping, modem, mac, congestion, queue, buffer, aqm, flows",
         ),
         (
+            "[servers.other]\ndelay_ms = 1\naddress = '203.0.113'",
+            "servers.other.address: found \"203.0.113\"; allowed: an IPv4 address, as 203.0.113.5",
+        ),
+        (
             "[homes.a]\ncount = 2\nupstream.modem.kind = 'link'",
             "homes.a.upstream.modem.kind: found link with several homes or service flows; allowed: \
              single_queue, two_queues, shared_channel, as a plain link stands for a dumbbell",
