@@ -22,13 +22,13 @@ const GUARDED: [&str; 7] = [
     "100 modems DropTail",
 ];
 
-/// Instructions per data packet of the case of this number, where valgrind is installed.
-pub fn per_packet(number: usize) -> Option<f64> {
+/// Instructions per data packet of the case of this name and scheme, where valgrind is installed.
+pub fn per_packet(name: &str) -> Option<f64> {
     let output = Command::new("valgrind")
         .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
         .arg("--toggle-collect=*counted_part*")
         .arg(std::env::current_exe().ok()?)
-        .args(["--counted", &number.to_string()])
+        .args(["--counted", name])
         .output()
         .ok()?;
     let packets: f64 = String::from_utf8(output.stdout).ok()?.trim().parse().ok()?;
@@ -39,27 +39,21 @@ pub fn per_packet(number: usize) -> Option<f64> {
 
 /// Counts the guarded cases, on as many threads as there are cores.
 fn counts(cases: &[Case]) -> Option<BTreeMap<String, f64>> {
-    let guarded: Vec<(usize, String)> = cases
-        .iter()
-        .map(Case::full_name)
-        .enumerate()
-        .filter(|(_, name)| GUARDED.contains(&name.as_str()))
-        .collect();
+    let names: Vec<String> = cases.iter().map(Case::full_name).collect();
+    let guarded: Vec<&str> =
+        names.iter().map(String::as_str).filter(|name| GUARDED.contains(name)).collect();
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let mut counts = BTreeMap::new();
     for some in guarded.chunks(threads) {
         let counted: Vec<Option<f64>> = std::thread::scope(|scope| {
-            let count = |(number, _): &(usize, String)| {
-                let number = *number;
-                scope.spawn(move || per_packet(number))
-            };
-            let running: Vec<_> = some.iter().map(count).collect();
+            let running: Vec<_> =
+                some.iter().map(|name| scope.spawn(move || per_packet(name))).collect();
             running.into_iter().map(|run| run.join().expect("it does not panic")).collect()
         });
-        for ((_, name), count) in some.iter().zip(counted) {
+        for (name, count) in some.iter().zip(counted) {
             let count = count?.round();
             println!("{name:<24} {count:>6} instructions a packet");
-            counts.insert(name.clone(), count);
+            counts.insert((*name).to_owned(), count);
         }
     }
     Some(counts)

@@ -27,11 +27,9 @@ const IDLE_HOMES: u64 = 5000;
 /// What the command line asks for.
 #[derive(Default)]
 struct Arguments {
-    /// In a process of its own: one case by its number.
-    one: Option<usize>,
-    /// The same, by its name and scheme.
-    one_of: Option<String>,
-    counted: Option<usize>,
+    /// In a process of its own: one case, by its name and scheme.
+    one: Option<String>,
+    counted: Option<String>,
     idle: bool,
     only: String,
     out: Option<String>,
@@ -46,9 +44,8 @@ impl Arguments {
         while let Some(word) = words.next() {
             let mut value = || words.next().unwrap_or_default();
             match word.as_str() {
-                "--one" => read.one = value().parse().ok(),
-                "--one-of" => read.one_of = Some(value()),
-                "--counted" => read.counted = value().parse().ok(),
+                "--one" => read.one = Some(value()),
+                "--counted" => read.counted = Some(value()),
                 "--idle" => read.idle = true,
                 "--only" => read.only = value(),
                 "--out" => read.out = Some(value()),
@@ -64,11 +61,14 @@ impl Arguments {
 fn main() -> ExitCode {
     let arguments = Arguments::read();
     let cases = cases::all();
-    let named = |name: &String| cases.iter().position(|case| case.full_name() == *name);
-    if let Some(number) = arguments.one.or(arguments.one_of.as_ref().and_then(named)) {
-        println!("{}", measure::run(&cases[number].scenario).to_json());
-    } else if let Some(number) = arguments.counted {
-        println!("{}", measure::run_counted(&cases[number].scenario));
+    let named = |name: &String| {
+        let case = cases.iter().find(|case| case.full_name() == *name);
+        &case.unwrap_or_else(|| panic!("there is no case {name}")).scenario
+    };
+    if let Some(name) = &arguments.one {
+        println!("{}", measure::run(named(name)).to_json());
+    } else if let Some(name) = &arguments.counted {
+        println!("{}", measure::run_counted(named(name)));
     } else if arguments.idle {
         let (bytes, us) = measure::idle(&cases::idle(IDLE_HOMES), IDLE_HOMES).unwrap_or_default();
         println!("{}", json!([bytes, us]));
@@ -77,12 +77,8 @@ fn main() -> ExitCode {
     } else if let Some(file) = &arguments.record {
         return instructions::record(&cases, file);
     } else {
-        let chosen: Vec<(usize, &Case)> = cases
-            .iter()
-            .enumerate()
-            .filter(|(_, case)| case.full_name().contains(&arguments.only))
-            .collect();
-        table(&chosen, arguments.out.as_deref());
+        let is_chosen = |case: &&Case| case.full_name().contains(&arguments.only);
+        table(cases.iter().filter(is_chosen), arguments.out.as_deref());
     }
     ExitCode::SUCCESS
 }
@@ -94,23 +90,23 @@ fn child(arguments: &[&str]) -> Option<Value> {
     serde_json::from_slice(&output.stdout).ok()
 }
 
-fn table(cases: &[(usize, &Case)], out: Option<&str>) {
+fn table<'a>(cases: impl Iterator<Item = &'a Case>, out: Option<&str>) {
     println!("CPU time per forwarded data packet; fastest and slowest of {RUNS} runs");
     println!(
         "{:<11} {:<15} {:>7} {:>7} {:>7} {:>10} {:>7} {:>9} {:>7}",
         "case", "queue", "us/pkt", "slowest", "instr.", "packets/s", "events", "sim s/s", "MiB"
     );
     let mut rows = Vec::new();
-    for &(number, case) in cases {
-        let argument = number.to_string();
-        let run = |_| child(&["--one", &argument]).and_then(|cost| Cost::of_json(&cost));
+    for case in cases {
+        let name = case.full_name();
+        let run = |_| child(&["--one", &name]).and_then(|cost| Cost::of_json(&cost));
         let mut costs: Vec<Cost> = (0..RUNS).filter_map(run).collect();
         costs.sort_by(|a, b| a.cpu_s.total_cmp(&b.cpu_s));
         let (Some(best), Some(worst)) = (costs.first(), costs.last()) else {
             println!("{:<11} {:<15} failed", case.name, case.scheme);
             continue;
         };
-        let instructions = instructions::per_packet(number);
+        let instructions = instructions::per_packet(&name);
         let packets = best.data_packets as f64;
         println!(
             "{:<11} {:<15} {:>7.3} {:>7.3} {:>7} {:>10.0} {:>7.2} {:>9.0} {:>7.1}",

@@ -55,7 +55,7 @@ def _peer(command: list[str]) -> Run:
 
 def _sojourn(program: str, case: str) -> Run:
     def run() -> tuple[float, int]:
-        command = [program, "--one-of", f"{case} DropTail"]
+        command = [program, "--one", f"{case} DropTail"]
         cpu_s, _, _, packets, _ = json.loads(_timed(command)[1])
         return cpu_s, packets
 

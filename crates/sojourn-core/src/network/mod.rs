@@ -234,7 +234,7 @@ impl Simulation {
 
     /// What a user must know before the run: settings that do nothing, promises that cannot be kept.
     pub fn warnings(&self) -> Vec<String> {
-        report::warnings_before(self)
+        report::service_flows::warnings(self)
     }
 
     /// Simulated time reached.

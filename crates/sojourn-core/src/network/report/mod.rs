@@ -3,7 +3,7 @@
 mod delay_parts;
 mod flows;
 mod qualities;
-mod service_flows;
+pub(super) mod service_flows;
 
 use super::Simulation;
 use crate::apps::{AppParameters, Done, Model, Quality};
@@ -19,11 +19,6 @@ use crate::packet::Direction;
 use crate::queue::Queue;
 use crate::scenario::homes::Entry;
 use crate::units::Time;
-
-/// What a user must know before a run.
-pub(super) fn warnings_before(run: &Simulation) -> Vec<String> {
-    service_flows::warnings(run)
-}
 
 /// The results of a run that has come to its end.
 pub(super) fn results(
