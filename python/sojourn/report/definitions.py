@@ -276,8 +276,8 @@ DEFINITIONS = (
     Definition(
         "policed_delay_packets",
         "packets",
-        "Packets held back by the sustained rate: when they came, the token bucket held less than "
-        "they and what waited before them.",
+        "Packets sent on that the sustained rate held back: while they waited, its tokens and "
+        "nothing else kept bytes of the flow from being sent.",
         _MIB,
     ),
     Definition(

@@ -66,12 +66,6 @@ pub struct Outlet {
 }
 
 impl Outlet {
-    /// Does the sustained rate hold back the last of `bytes` that are to be sent from now on?
-    #[inline]
-    pub fn holds_back(&self, bytes: u64) -> bool {
-        self.tokens < bytes as f64
-    }
-
     /// Time to drain `bytes`, in seconds (RFC 8034 §4.3; White 2014 §7).
     pub fn drain_s(&self, bytes: f64) -> f64 {
         let at_peak = bytes.min(self.tokens);

@@ -75,6 +75,18 @@ impl MacCounters {
     }
 }
 
+/// Bytes that each rate lets a request ask for.
+struct Allowed {
+    sustained: f64,
+    peak: f64,
+}
+
+impl Allowed {
+    fn bytes(&self) -> u64 {
+        self.sustained.min(self.peak) as u64
+    }
+}
+
 /// The upstream of a modem.
 pub struct Modem {
     queue: Queue,
@@ -196,14 +208,6 @@ impl Modem {
     #[inline]
     fn accept_to_send(&mut self, now: Time, packet: Packet, ledger: &mut Ledger) {
         let outlet = self.outlet(now);
-        let before = match self.shaping {
-            None => None, // its tokens are counted in `staging`
-            Some(Shaping::Requests) => Some(self.unasked()),
-            Some(Shaping::Transmissions) => Some(self.waiting()),
-        };
-        if before.is_some_and(|before| outlet.holds_back(before + u64::from(packet.size))) {
-            ledger.delayed(&packet);
-        }
         self.queue.enqueue(now, packet, &outlet, ledger);
         if self.next_map == Time::NEVER {
             self.resume_maps(now);
@@ -365,13 +369,11 @@ impl Modem {
     fn request(&mut self, now: Time, ledger: &mut Ledger) {
         let wanted = self.unasked();
         let allowed = match self.shaping {
-            None => u64::MAX,
+            None => Allowed { sustained: f64::INFINITY, peak: f64::INFINITY },
             Some(Shaping::Requests) => self.requestable(now),
-            Some(Shaping::Transmissions) => {
-                self.sendable_by_grant(now).saturating_sub(self.asked())
-            }
+            Some(Shaping::Transmissions) => self.sendable_by_grant(now),
         };
-        let request = wanted.min(allowed);
+        let request = wanted.min(allowed.bytes());
         if request > 0 {
             if self.shaping == Some(Shaping::Requests) {
                 self.shaper.sustained.take(now, request);
@@ -382,6 +384,7 @@ impl Modem {
             self.note(ledger, now, Kind::Request, request);
         }
         if wanted > request {
+            self.shaper.hold(now, allowed.sustained, allowed.peak);
             self.note(ledger, now, Kind::Withhold, wanted - request);
         }
     }
@@ -406,20 +409,24 @@ impl Modem {
     /// docsislink.cc: the sustained bucket's tokens, and what the peak rate brought since the last
     /// request. The peak bucket's depth is not enforced there. Unlike there, a fraction of a byte
     /// is not lost but counts for the next request, which matters at a few kbps.
-    fn requestable(&mut self, now: Time) -> u64 {
-        let peak = self.shaper.peak.rate();
-        let at_peak = peak.bytes_in(now.since(self.last_request));
-        let fraction = at_peak.fract();
-        self.last_request = now.since(Time::from_secs_f64(fraction * 8.0 / peak.bps() as f64));
-        self.shaper.sustained.tokens(now).min(at_peak) as u64
+    fn requestable(&mut self, now: Time) -> Allowed {
+        let rate = self.shaper.peak.rate();
+        let peak = rate.bytes_in(now.since(self.last_request));
+        let fraction = peak.fract();
+        self.last_request = now.since(Time::from_secs_f64(fraction * 8.0 / rate.bps() as f64));
+        Allowed { sustained: self.shaper.sustained.tokens(now), peak }
     }
 
-    /// Bytes that will conform by the end of the interval in which a request of now is granted.
-    /// What was asked for before is sent by then, so the buckets' depths do not cap the sum.
-    fn sendable_by_grant(&self, now: Time) -> u64 {
+    /// Bytes beside those asked for that will conform by the end of the interval in which a request
+    /// of now is granted. What was asked for before is sent by then, so the buckets' depths do not
+    /// cap the sum.
+    fn sendable_by_grant(&self, now: Time) -> Allowed {
         let span = self.map_interval.times(3);
-        let by_then = |bucket: &TokenBucket| bucket.tokens(now) + bucket.rate().bytes_in(span);
-        by_then(&self.shaper.sustained).min(by_then(&self.shaper.peak)) as u64
+        let asked = self.asked() as f64;
+        let by_then = |bucket: &TokenBucket| {
+            (bucket.tokens(now) + bucket.rate().bytes_in(span) - asked).max(0.0)
+        };
+        Allowed { sustained: by_then(&self.shaper.sustained), peak: by_then(&self.shaper.peak) }
     }
 
     /// The piece being sent is over; gives the packet if it was its last.
@@ -436,6 +443,9 @@ impl Modem {
             return None;
         }
         let packet = self.fragment.take()?.packet;
+        if self.shaper.held(&packet) {
+            ledger.delayed(&packet);
+        }
         self.probe.packet(ledger, Kind::Sent, &packet);
         Some(packet)
     }

@@ -90,9 +90,6 @@ impl Port {
     pub fn accept(&mut self, now: Time, packet: Packet, ledger: &mut Ledger) {
         self.probe.arrive(ledger, now, &self.shaper.sustained, &packet);
         let outlet = self.outlet(now);
-        if outlet.holds_back(self.waiting().0 + u64::from(packet.size)) {
-            ledger.delayed(&packet);
-        }
         self.queue.enqueue(now, packet, &outlet, ledger);
     }
 
@@ -156,6 +153,9 @@ impl Port {
         if self.map != start {
             self.map = start;
             self.grantable = self.grantable(start);
+            if self.grantable == 0 {
+                self.hold(start);
+            }
         }
         self.grantable - self.in_map
     }
@@ -177,6 +177,12 @@ impl Port {
         self.requests.at_cmts.min((tokens * longer) as u64)
     }
 
+    /// The token buckets keep bytes waiting.
+    fn hold(&mut self, now: Time) {
+        let Shaper { sustained, peak, .. } = &self.shaper;
+        self.shaper.hold(now, sustained.tokens(now), peak.tokens(now));
+    }
+
     /// Tells the trace of the MAP that takes effect now, whose grants begin at `start`, and of what the
     /// token buckets keep it from granting.
     pub fn note_map(&self, now: Time, start: Time, ledger: &mut Ledger) {
@@ -193,6 +199,9 @@ impl Port {
     /// The MAP that takes effect now grants what it says, from `start` on; gives how much that is.
     pub fn take_grant(&mut self, start: Time) -> u64 {
         let grant = std::mem::take(&mut self.in_map);
+        if grant == self.grantable && grant < self.requests.at_cmts {
+            self.hold(start);
+        }
         self.requests.at_cmts -= grant;
         self.granted += grant;
         self.counters.grants += 1;
@@ -238,6 +247,9 @@ impl Port {
         let piece = rest.min(self.granted);
         let payload = (fragment.sent + piece).saturating_sub(self.overhead.max(fragment.sent));
         let excess = payload.saturating_sub(self.shaper.tokens(now) as u64);
+        if excess > 0 {
+            self.hold(now);
+        }
         self.shaper.take(now, payload - excess);
         piece - excess
     }
@@ -252,6 +264,9 @@ impl Port {
             return None;
         }
         let packet = self.fragment.take()?.packet;
+        if self.shaper.held(&packet) {
+            ledger.delayed(&packet);
+        }
         self.probe.set(ledger, now, &self.shaper.sustained);
         self.probe.packet(ledger, Kind::Sent, &packet);
         Some(packet)

@@ -67,9 +67,6 @@ impl ShapedLink {
     ) -> Option<(Time, Packet)> {
         self.probe.arrive(ledger, now, &self.shaper.sustained, &packet);
         let outlet = self.outlet(now);
-        if outlet.holds_back(self.queue.backlog().bytes + u64::from(packet.size)) {
-            ledger.delayed(&packet);
-        }
         self.queue.enqueue(now, packet, &outlet, ledger);
         self.send_next(now, ledger)
     }
@@ -101,6 +98,9 @@ impl ShapedLink {
         let size = u64::from(packet.size);
         let start = self.shaper.ready_at(now, size);
         self.shaper.take(start, size);
+        if self.shaper.held(&packet) {
+            ledger.delayed(&packet);
+        }
         self.busy_until = start + self.channel.time_for(size);
         self.probe.note(ledger, start, &self.shaper.sustained, Kind::Piece, size);
         self.probe.set(ledger, self.busy_until, &self.shaper.sustained);

@@ -4,6 +4,7 @@
 //! R the maximum sustained rate, B the maximum burst and P the peak rate.
 
 use crate::aqm::Outlet;
+use crate::packet::Packet;
 use crate::units::{BitRate, Time};
 
 /// Depth of the peak-rate bucket in bytes: one maximum Ethernet frame with a VLAN tag
@@ -61,6 +62,8 @@ pub struct Shaper {
     pub sustained: TokenBucket,
     /// Peak rate and one frame.
     pub peak: TokenBucket,
+    /// Until when the sustained rate last kept bytes waiting.
+    held_until: Option<Time>,
 }
 
 impl Shaper {
@@ -75,6 +78,7 @@ impl Shaper {
         Self {
             sustained: TokenBucket::new(sustained, burst_bytes),
             peak: TokenBucket::new(peak, PEAK_BURST_BYTES),
+            held_until: None,
         }
     }
 
@@ -93,9 +97,33 @@ impl Shaper {
         self.sustained.tokens(now).min(self.peak.tokens(now))
     }
 
-    /// When `bytes` may be sent.
-    pub fn ready_at(&self, now: Time, bytes: u64) -> Time {
-        self.sustained.ready_at(now, bytes).max(self.peak.ready_at(now, bytes))
+    /// When `bytes` may be sent, which wait until then.
+    pub fn ready_at(&mut self, now: Time, bytes: u64) -> Time {
+        let by_sustained = self.sustained.ready_at(now, bytes);
+        let ready_at = by_sustained.max(self.peak.ready_at(now, bytes));
+        let by_rate = if self.has_peak() { by_sustained } else { ready_at };
+        if by_rate > now {
+            self.held_until = Some(by_rate);
+        }
+        ready_at
+    }
+
+    /// Bytes wait now, of which the sustained rate lets pass so many, and the peak rate so many.
+    pub fn hold(&mut self, now: Time, sustained: f64, peak: f64) {
+        if sustained < peak || !self.has_peak() {
+            self.held_until = self.held_until.max(Some(now));
+        }
+    }
+
+    /// A peak rate that is the sustained rate is no other one.
+    fn has_peak(&self) -> bool {
+        self.peak.rate() > self.sustained.rate()
+    }
+
+    /// Was this packet, now sent, in its queue while the sustained rate kept bytes waiting?
+    #[inline]
+    pub fn held(&self, packet: &Packet) -> bool {
+        self.held_until >= Some(packet.queued_at)
     }
 
     /// `bytes` are sent.

@@ -38,9 +38,6 @@ impl Staging {
     /// Takes a packet from the home, and wants to be woken at once where none is held before it.
     pub fn accept(&mut self, now: Time, packet: Packet, ledger: &mut Ledger) {
         let outlet = self.outlet(now);
-        if outlet.holds_back(self.queue.backlog().bytes + u64::from(packet.size)) {
-            ledger.delayed(&packet);
-        }
         self.queue.enqueue(now, packet, &outlet, ledger);
         if self.held.is_none() {
             self.ready_at = now;
@@ -72,6 +69,9 @@ impl Staging {
         }
         self.ready_at = Time::NEVER;
         let packet = self.held.take()?;
+        if self.shaper.held(&packet) {
+            ledger.delayed(&packet);
+        }
         tell(ledger, ModemEventKind::Release, &packet);
         Some(packet)
     }

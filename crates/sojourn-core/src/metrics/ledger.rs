@@ -220,7 +220,7 @@ impl Ledger {
         }
     }
 
-    /// A packet comes that the sustained rate of its service flow holds back.
+    /// A packet is sent on that the sustained rate of its service flow held back.
     #[inline]
     pub fn delayed(&mut self, packet: &Packet) {
         self.service_flows.of_packet(packet).delayed_packets += 1;

@@ -331,7 +331,7 @@ pub struct ServiceFlowRow {
     pub passed_bytes: u64,
     /// Packets dropped because the buffer was full (docsQosServiceFlowPolicedDropPkts).
     pub policed_drop_packets: u64,
-    /// Packets held back by the sustained rate (docsQosServiceFlowPolicedDelayPkts).
+    /// Packets sent on that were held back by the sustained rate (docsQosServiceFlowPolicedDelayPkts).
     pub policed_delay_packets: u64,
     /// Packets dropped early by the queue manager (White 2014 §9).
     pub aqm_dropped_packets: u64,

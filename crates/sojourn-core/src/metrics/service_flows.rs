@@ -13,8 +13,8 @@ pub struct ServiceFlowCounters {
     pub passed: Count,
     /// Dropped, by reason; on the links of servers too, before a flow downstream or behind it upstream.
     pub dropped: [Count; DropReason::ALL.len()],
-    /// Packets that the sustained rate held back (docsQosServiceFlowPolicedDelayPkts): when they came,
-    /// the token bucket held less than they and what waited before them.
+    /// Packets sent on that the sustained rate held back (docsQosServiceFlowPolicedDelayPkts): while
+    /// they waited, its tokens and nothing else kept bytes of the flow from being sent.
     pub delayed_packets: u64,
 }
 
