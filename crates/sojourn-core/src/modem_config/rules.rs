@@ -24,11 +24,24 @@ const KNOWN: &[(Path, Path)] = &[
     (&[71, 42, 1], &[25, 1]),
 ];
 
+/// Rates of which the second of one flow or aggregate must not be below the first. A rate of zero is
+/// none (CM-SP-MULPI C.2.2.7.2, C.2.2.7.4, C.2.2.7.10).
+const ASCENDING_RATES: (&[u8], &[[Path; 2]]) =
+    (&[24, 25, 70, 71], &[[&[8], &[27]], [&[10], &[8]], [&[10], &[27]]]);
+
+/// Sizes of buffers, and bounds of ports, of which the second must not be below the first.
+const ASCENDING: &[(&[u8], &[[Path; 2]])] = &[
+    (&[24, 25], &[[&[35, 1], &[35, 2]], [&[35, 2], &[35, 3]], [&[35, 1], &[35, 3]]]),
+    (&[22, 23, 60], &[[&[9, 7], &[9, 8]], [&[9, 9], &[9, 10]]]),
+];
+
 /// The first fault of the TLVs of a file.
 pub(super) fn check(tlvs: &[Tlv]) -> Result<(), Fault> {
     counts(tlvs, FILE, 0)?;
     UNIQUE.iter().try_for_each(|paths| unique(tlvs, paths))?;
-    KNOWN.iter().try_for_each(|(path, among)| known(tlvs, path, among))
+    KNOWN.iter().try_for_each(|(path, among)| known(tlvs, path, among))?;
+    ascending(tlvs, ASCENDING_RATES, |rate| rate > 0)?;
+    ASCENDING.iter().try_for_each(|pairs| ascending(tlvs, *pairs, |_| true))
 }
 
 /// As many of each type as there may be.
@@ -54,14 +67,14 @@ fn counts(tlvs: &[Tlv], table: Table, offset: usize) -> Result<(), Fault> {
     Ok(())
 }
 
-/// A reference that stands in a file.
-struct Reference {
+/// A number that stands in a file.
+struct Number {
     number: u64,
     offset: usize,
     path: String,
 }
 
-impl Reference {
+impl Number {
     fn fault(&self, message: String) -> Fault {
         Fault::at(self.offset, message).under(&self.path)
     }
@@ -69,7 +82,7 @@ impl Reference {
 
 fn unique(tlvs: &[Tlv], paths: &[Path]) -> Result<(), Fault> {
     let mut used = BTreeMap::new();
-    for reference in paths.iter().flat_map(|path| references(tlvs, path)) {
+    for reference in paths.iter().flat_map(|path| numbers(tlvs, path)) {
         let number = reference.number;
         if let Some(first) = used.get(&number) {
             let message = format!("found {number}, which {first} has; allowed: another number");
@@ -81,31 +94,52 @@ fn unique(tlvs: &[Tlv], paths: &[Path]) -> Result<(), Fault> {
 }
 
 fn known(tlvs: &[Tlv], path: Path, among: Path) -> Result<(), Fault> {
-    let numbers: Vec<_> = references(tlvs, among).iter().map(|other| other.number).collect();
-    let lost = references(tlvs, path).into_iter().find(|r| !numbers.contains(&r.number));
+    let there: Vec<_> = numbers(tlvs, among).iter().map(|other| other.number).collect();
+    let lost = numbers(tlvs, path).into_iter().find(|r| !there.contains(&r.number));
     lost.map_or(Ok(()), |reference| {
         let key = FILE.numbered(among[0]).map_or("", |row| row.key);
-        let numbers: Vec<_> = numbers.iter().map(u64::to_string).collect();
-        let allowed = if numbers.is_empty() { "none".to_owned() } else { numbers.join(", ") };
+        let there: Vec<_> = there.iter().map(u64::to_string).collect();
+        let allowed = if there.is_empty() { "none".to_owned() } else { there.join(", ") };
         let found = reference.number;
         Err(reference.fault(format!("found {found}; allowed: a reference of {key}: {allowed}")))
     })
 }
 
-/// The references at a path of types.
-fn references(tlvs: &[Tlv], path: &[u8]) -> Vec<Reference> {
+/// In each TLV of these types, of the numbers at each two paths.
+fn ascending(
+    tlvs: &[Tlv],
+    (outer, pairs): (&[u8], &[[Path; 2]]),
+    counts: fn(u64) -> bool,
+) -> Result<(), Fault> {
+    for (i, tlv) in tlvs.iter().enumerate().filter(|(_, tlv)| outer.contains(&tlv.number)) {
+        for pair in pairs {
+            let [low, high] = pair.map(|path| numbers(tlv.children(), path).into_iter().next());
+            let (Some(low), Some(high)) = (low, high) else { continue };
+            if low.number > high.number && counts(high.number) {
+                let Number { number, path, .. } = low;
+                let message =
+                    format!("found {}; allowed: {number} or more, by {path}", high.number);
+                return Err(high.fault(message).under(&step(tlv.row, &tlvs[..i])));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The numbers at a path of types.
+fn numbers(tlvs: &[Tlv], path: &[u8]) -> Vec<Number> {
     let at_path = tlvs.iter().enumerate().filter(|(_, tlv)| tlv.number == path[0]);
     at_path
         .flat_map(|(i, tlv)| {
             let key = step(tlv.row, &tlvs[..i]);
             match &tlv.content {
-                Content::Nested(inner) => references(inner, &path[1..])
+                Content::Nested(inner) => numbers(inner, &path[1..])
                     .into_iter()
-                    .map(|inner| Reference { path: format!("{key}.{}", inner.path), ..inner })
+                    .map(|inner| Number { path: format!("{key}.{}", inner.path), ..inner })
                     .collect(),
                 Content::Bytes(_) => {
                     let number = tlv.value().as_u64().unwrap_or_default();
-                    vec![Reference { number, offset: tlv.offset, path: key }]
+                    vec![Number { number, offset: tlv.offset, path: key }]
                 }
             }
         })

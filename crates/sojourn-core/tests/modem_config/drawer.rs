@@ -8,6 +8,14 @@ use sojourn_core::modem_config::table::{FILE, Kind, Row, Table};
 /// References are made to fit after they are drawn.
 const REFERENCES: [&str; 3] = ["reference", "flow_reference", "aggregate_reference"];
 
+/// Numbers of one table that ascend.
+const ASCENDING: [&[&str]; 4] = [
+    &["min_reserved_rate", "max_sustained_rate", "peak_rate"],
+    &["minimum_bytes", "target_bytes", "maximum_bytes"],
+    &["source_port_start", "source_port_end"],
+    &["destination_port_start", "destination_port_end"],
+];
+
 /// Draws settings.
 pub struct Drawer(Rng);
 
@@ -68,6 +76,7 @@ impl Drawer {
                 settings.insert(row.key.to_owned(), value);
             }
         }
+        ASCENDING.iter().for_each(|keys| ascend(&mut settings, keys));
         // Types from 200 to 254 are nowhere known.
         let unknown = (0..self.below(3)).map(|_| {
             let length = self.below(4) as usize;
@@ -124,6 +133,16 @@ impl Drawer {
                 std::net::Ipv6Addr::from(halves).to_string().into()
             }
         }
+    }
+}
+
+/// Brings what there is at these keys into order.
+fn ascend(settings: &mut Map<String, Value>, keys: &[&str]) {
+    let there: Vec<&str> = keys.iter().copied().filter(|key| settings.contains_key(*key)).collect();
+    let mut numbers: Vec<_> = there.iter().map(|key| settings[*key].as_u64()).collect();
+    numbers.sort_unstable();
+    for (key, number) in there.into_iter().zip(numbers) {
+        settings.insert(key.to_owned(), number.into());
     }
 }
 

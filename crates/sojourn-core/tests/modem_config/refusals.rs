@@ -158,6 +158,39 @@ fn references() {
     );
 }
 
+/// The flow has five bytes before its rates, reference and head; a rate takes six.
+#[test]
+fn what_must_ascend() {
+    let flow = |tlvs: &[&[u8]]| {
+        let inner = [&[1, 2, 0, 1], &*tlvs.concat()].concat();
+        ended(&[&[24, inner.len() as u8], &inner])
+    };
+    let (sustained, slower): (&[u8], &[u8]) = (&[8, 4, 0, 0, 20, 0], &[27, 4, 0, 0, 10, 0]);
+    assert_eq!(
+        refusal(&flow(&[sustained, slower])),
+        "modem.cfg: byte 12: upstream_service_flows.0.peak_rate: found 2560; allowed: 5120 or more, \
+         by max_sustained_rate"
+    );
+    assert_eq!(
+        refusal(&flow(&[sustained, &[10, 4, 0, 0, 20, 1]])),
+        "modem.cfg: byte 6: upstream_service_flows.0.max_sustained_rate: found 5120; allowed: 5121 or \
+         more, by min_reserved_rate"
+    );
+    // A peak rate of zero is none.
+    decoded(&flow(&[sustained, &[27, 4, 0, 0, 0, 0]]));
+    assert_eq!(
+        refusal(&flow(&[&[35, 12, 3, 4, 0, 0, 9, 0, 1, 4, 0, 0, 10, 0]])),
+        "modem.cfg: byte 8: upstream_service_flows.0.buffer_control.maximum_bytes: found 2304; \
+         allowed: 2560 or more, by buffer_control.minimum_bytes"
+    );
+    let ports: &[u8] = &[23, 13, 1, 1, 1, 9, 8, 9, 2, 31, 65, 10, 2, 31, 64];
+    assert_eq!(
+        refusal(&ended(&[ports])),
+        "modem.cfg: byte 11: downstream_classifiers.0.ipv4.destination_port_end: found 8000; allowed: \
+         8001 or more, by ipv4.destination_port_start"
+    );
+}
+
 #[test]
 fn what_is_no_modem_file() {
     assert_eq!(
