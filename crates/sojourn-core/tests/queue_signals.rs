@@ -134,7 +134,7 @@ fn a_newer_acknowledgement_takes_the_place_of_the_one_it_supersedes() {
 #[test]
 fn acknowledgements_that_bypass_the_queue_keep_a_download_fast() {
     // One upload fills 625 kB before 5 Mbps, so a round trip takes a second; a window of 400 segments
-    // then moves 400 * 1460 * 8 bits = 4.7 Mbps, and the whole 20 Mbps without that wait.
+    // then moves 400 * 1448 * 8 bits = 4.6 Mbps, and the whole 20 Mbps without that wait.
     let download = |acks: &str| {
         let mut home = home(&format!("limit_bytes = 625_000\nacks = '{acks}'"), 40.0);
         home.traffic.retain(|name, _| name == "upload");

@@ -63,7 +63,8 @@ pub struct Parameters {
     #[serde(default = "unity")]
     #[schemars(range(min = 0.0, max = 1_000_000.0))]
     pub off_per_on: f64,
-    /// Bytes of a packet: of payload over TCP, on the wire with datagrams (ns-2: 210).
+    /// Bytes of a packet: of payload over TCP, where 1448 fill one that has timestamps; on the wire
+    /// with datagrams (ns-2: 210).
     #[serde(default = "full_segment")]
     #[schemars(range(min = 1, max = 9018))]
     pub packet_bytes: u16,

@@ -18,7 +18,8 @@ pub struct TcpOptions {
     pub congestion_control: Option<CongestionSpec>,
     /// Loss recovery. Default: sack; full_sack for web and video in ns-2.
     pub recovery: Option<Recovery>,
-    /// Payload bytes of a full segment. Default: 1460.
+    /// Payload bytes of a full segment. Default: 1460; in the `rfc` dialect less the bytes of the
+    /// timestamps option, so that a packet has 1500 (RFC 6691 section 3).
     #[schemars(range(min = 64, max = 8960))]
     pub mss_bytes: Option<u16>,
     /// Header bytes of every segment, down to and with the link's framing, without TCP options.
@@ -146,7 +147,7 @@ impl TcpOptions {
             dialect,
             congestion_control,
             recovery,
-            mss: u64::from(self.mss_bytes.unwrap_or(1460)),
+            mss: u64::from(self.mss_bytes.unwrap_or(if ns2 { 1460 } else { 1460 - option_bytes })),
             header: self.header_bytes.unwrap_or(40) + option_bytes,
             // RFC 2018 §3: two bytes of kind and length and two of padding, then eight a block; in
             // ns-2 only the blocks (tcp-sink.cc `append_ack`), or no padding (tcp-full.cc

@@ -296,7 +296,7 @@ fn intervals_and_quanta_below_a_packet() {
     assert_eq!(
         refusal_of(&["upstream.queue.scheduler={ kind = 'drr', quantum_bytes = 1499 }"]),
         "--set upstream.queue.scheduler={ kind = 'drr', quantum_bytes = 1499 }: \
-         upstream.queue.scheduler.quantum_bytes: found 1499; allowed: 1512 or more, the largest packet"
+         upstream.queue.scheduler.quantum_bytes: found 1499; allowed: 1500 or more, the largest packet"
     );
     assert_eq!(
         refusal_of(&["upstream.queue.scheduler={ kind = 'sfq', quantum_bytes = 63 }"]),
