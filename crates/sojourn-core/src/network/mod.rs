@@ -13,11 +13,12 @@
 //! stage that stands first in [`Stage`]'s order is woken first.
 
 mod connections;
+mod homes;
+mod players;
 mod report;
 
-use crate::apps::{App, AppParameters, Command, ConnectionId, Desk, End, Event, Model};
-use crate::docsis::classifier::{Header, service_flow};
-use crate::docsis::{Cmts, Downstream, MacCounters, SharedChannel, Subscriber};
+use crate::apps::{Command, ConnectionId, Desk, End, Event, Model};
+use crate::docsis::{Cmts, Downstream, MacCounters, SharedChannel};
 use crate::engine::rng::Rng;
 use crate::engine::wake::{StageId, Wake};
 use crate::link::Link;
@@ -27,12 +28,14 @@ use crate::metrics::{Count, Ledger};
 use crate::packet::{DATAGRAM, Direction, Ecn, Packet, Segment};
 use crate::queue::{Beyond, Queue};
 use crate::scenario::Scenario;
-use crate::scenario::homes::{Group, Protocol};
-use crate::scenario::schema::{ModemSpec, Server};
+use crate::scenario::homes::Protocol;
+use crate::scenario::schema::Server;
 use crate::tcp::cc::Window;
 use crate::tcp::{Config, News};
 use crate::units::{BitRate, Time};
 use connections::{Connection, Connections, Owner, Route};
+use homes::{Home, homes};
+use players::{Player, classify, home_port, players};
 
 /// What can be woken. Stages are numbered in this order, which decides who is first at equal times;
 /// the timers of connections come after all of them.
@@ -81,28 +84,6 @@ struct Numbers {
     cmts: StageId,
     cable: StageId,
     apps: StageId,
-}
-
-/// A home with the numbers of its first stages.
-struct Home {
-    subscriber: Subscriber,
-    /// Its number within its group, from 1.
-    number: u16,
-    /// Its first service flow, up and down.
-    stages: [StageId; 2],
-}
-
-/// A traffic model in a home, with what belongs to it.
-struct Player {
-    app: App,
-    owner: Owner,
-    rng: Rng,
-    /// Draws the address and port hashes of its connections.
-    ports: Rng,
-    /// Hash and service flows of its datagrams.
-    datagrams: Route,
-    datagrams_sent: u64,
-    connections_opened: u64,
 }
 
 /// A run: the network, the people, and the books.
@@ -731,108 +712,6 @@ fn server_links(scenario: &Scenario, way: Direction) -> Vec<Link> {
             .losing(server.loss_percent / 100.0, losses)
     };
     scenario.servers.iter().map(link).collect()
-}
-
-/// All homes, group by group, and the upstream channel of those that share one.
-fn homes(scenario: &Scenario) -> (Vec<Home>, Option<SharedChannel>) {
-    let names: Vec<&str> = scenario.traffic.keys().map(String::as_str).collect();
-    let watch_flows = scenario.metrics.watch_flows as usize;
-    let shares = |group: Group| group.upstream.modem == ModemSpec::SharedChannel;
-    let new = || SharedChannel::new(&scenario.upstream_channel, scenario.seed);
-    let mut channel = scenario.groups().any(shares).then(new);
-    let mut homes = Vec::new();
-    for group in scenario.groups() {
-        for number in 1..=group.count {
-            let is_first = homes.is_empty();
-            let rules = (scenario.dialect, scenario.seed);
-            let shares_downstream = scenario.cmts.is_some();
-            let mut subscriber = Subscriber::new(
-                &group,
-                number,
-                is_first,
-                rules,
-                channel.as_mut(),
-                shares_downstream,
-            );
-            subscriber.name_traffic(&names, watch_flows);
-            if let Some(channel) = &mut channel {
-                let watch_flows = if subscriber.is_watched() { watch_flows } else { 0 };
-                let ports = subscriber.ports.clone();
-                ports.for_each(|port| channel.port_mut(port).name_traffic(&names, watch_flows));
-            }
-            homes.push(Home { subscriber, number, stages: [0; 2] });
-        }
-    }
-    (homes, channel)
-}
-
-/// Every entry of the traffic list in each of its homes.
-fn players(scenario: &Scenario) -> Vec<Player> {
-    let mut players = Vec::new();
-    for traffic in 0..scenario.traffic.len() {
-        let group = scenario.group_of(&scenario.traffic[traffic]);
-        let before: u16 = scenario.groups().take(group).map(|group| group.count).sum();
-        for number in 0..scenario.group(group).count {
-            let app = players.len() as u32;
-            let owner = Owner { app, traffic: traffic as u16, home: before + number };
-            players.push(player(scenario, owner, number));
-        }
-    }
-    players
-}
-
-/// An entry in the home with this number in its group, from 0.
-fn player(scenario: &Scenario, owner: Owner, number: u16) -> Player {
-    let (name, entry) = scenario.traffic.get_index(owner.traffic.into()).expect("it is an entry");
-    let server = |name: &str| scenario.servers.get_index_of(name).unwrap_or_default() as u16;
-    let stream = |what: &str| match number {
-        0 => Rng::named(scenario.seed, &format!("{what} {name}")),
-        _ => Rng::named(scenario.seed, &format!("{what} {name}, home {}", number + 1)),
-    };
-    let mut ports = stream("ports of");
-    let tuples = [ports.bits() as u32, ports.bits() as u32];
-    let port = home_port(owner.traffic.into());
-    let server_of_datagrams = entry.app.servers().first().map_or(0, |(_, name)| server(name));
-    let service_flows = classify(scenario, owner.traffic, Protocol::Udp, server_of_datagrams, port);
-    Player {
-        app: entry.app.start(&server),
-        owner,
-        rng: stream("traffic"),
-        datagrams: Route { server: server_of_datagrams, tuples, service_flows },
-        datagrams_sent: 0,
-        connections_opened: 0,
-        ports,
-    }
-}
-
-/// The `number`th port of a home, of the dynamic ones (RFC 6335 §6).
-fn home_port(number: u64) -> u16 {
-    const FIRST: u16 = 49_152;
-    FIRST + (number % u64::from(u16::MAX - FIRST + 1)) as u16
-}
-
-/// The service flows that packets of an entry take, up and down.
-fn classify(
-    scenario: &Scenario,
-    traffic: u16,
-    protocol: Protocol,
-    server: u16,
-    home_port: u16,
-) -> [u8; 2] {
-    let (name, entry) = scenario.traffic.get_index(traffic.into()).expect("it is an entry");
-    let group = scenario.group(scenario.group_of(entry));
-    let up = Header {
-        protocol,
-        server: scenario.servers.get_index(server.into()).map_or("", |(name, _)| name),
-        traffic: name,
-        source: None,
-        destination: scenario.servers.get_index(server.into()).and_then(|(_, s)| s.address),
-        source_port: home_port,
-        destination_port: entry.port(),
-        dscp: entry.labels.dscp,
-    };
-    let flows = (&group.upstream.flows, &group.downstream.flows);
-    [service_flow(flows.0, &up), service_flow(flows.1, &up.reversed())]
 }
 
 /// The number of the timer of an end of a connection.
