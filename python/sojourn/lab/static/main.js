@@ -24,11 +24,14 @@ const counts = {};
 const settings = new Settings(catalog, forms, schema, changed);
 const service = new Service(catalog, forms, schema, changed, takeModem);
 const figures = new Figures(byId("figures"), catalog.activities);
-const picture = new Picture(byId("picture"), catalog.activities, palette, wished, failed);
+const picture = new Picture(byId("picture"), catalog.activities, palette, failed);
 const asking = new Asking("api/run", {
   asked: () => byId("results").setAttribute("aria-busy", "true"),
   told,
-  failed,
+  failed: fault => {
+    failed(fault);
+    picture.doubt(asking.isBehind);
+  },
 });
 
 byId("people").append(people(catalog.activities, counts, changed));
@@ -46,16 +49,17 @@ changed();
 function wished() {
   return {
     base: pruned(service.base),
-    activities: counts,
+    activities: { ...counts },
     settings: settings.wanted().map(pruned),
   };
 }
 
 function changed() {
   asking.ask(wished());
+  picture.doubt(true);
 }
 
-function told(answer, tookMs) {
+function told(answer, tookMs, wish) {
   showFault(null);
   byId("results").removeAttribute("aria-busy");
   const { duration_s: simulated } = answer.runs[0];
@@ -67,7 +71,8 @@ function told(answer, tookMs) {
   verdicts(byId("verdicts"), answer);
   warnings(answer.runs);
   figures.show(answer.figures);
-  picture.renew(answer.picture_until_s);
+  picture.renew(wish, answer.picture_until_s);
+  picture.doubt(asking.isBehind);
 }
 
 function failed(fault) {
