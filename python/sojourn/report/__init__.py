@@ -6,9 +6,10 @@ from typing import Any
 from ..api import Result
 from ..results import Group, Results
 from ..summary import Grid, comparison_grid, drop_grid, run_grids
+from .charts import FEW_AT_MOST
 from .definitions import DEFINITIONS
 from .drawing import inline_svg, picture
-from .figures import GROUPS_AT_MOST, figures, latency_cdf
+from .figures import figures, latency_cdf
 from .pages import render
 from .verdict import differences, question, verdict
 
@@ -64,7 +65,7 @@ def _grids(results: Results) -> list[Grid]:
 
 def _unseen(results: Results) -> str:
     """Why there are no curves of each setting."""
-    if len(results.groups) <= GROUPS_AT_MOST:
+    if len(results.groups) <= FEW_AT_MOST:
         return ""
     return (
         f"{len(results.groups)} settings are more curves than can be told apart; "

@@ -17,6 +17,9 @@ from .curves import PALETTE, Curve, Sample
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+FEW_AT_MOST = 8
+"""Of more groups there are no curves, and their names do not tell them apart."""
+
 _DASHES: tuple[Any, ...] = ("-", (0, (5, 2)), (0, (1, 1.2)), (0, (6, 2, 1, 2)))
 MARKS = "os^Dv"
 """Of dots, and of lines where there are several."""
@@ -334,6 +337,11 @@ def range_grid(title: str, curves: Sequence[Curve], unit: str) -> Grid:
         if not np.isnan(curve.y).all()
     ]
     return Grid(title, headings, rows)
+
+
+def is_wide(values: Numbers) -> bool:
+    """Do they ask for a logarithmic scale?"""
+    return 0 < 10 * float(values.min()) < float(values.max())
 
 
 def ellipse(points: Numbers) -> Numbers:
