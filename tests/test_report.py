@@ -20,6 +20,7 @@ from sojourn.report.curves import Curve, Sample, averaged, ccdf, cdf, latencies,
 from sojourn.report.definitions import DEFINITIONS
 from sojourn.report.figures import figures
 from sojourn.report.grades import USES, Grade, judged
+from sojourn.report.split import delay_split
 from sojourn.report.verdict import differences, question, verdict
 from sojourn.results import Group, Results
 from sojourn.summary import flows_of
@@ -98,8 +99,8 @@ def test_every_variant_is_there_in_full(page: str, comparison: sojourn.Compariso
 
 
 def test_every_figure_has_a_name_a_description_and_its_numbers(page: str, results: Results) -> None:
-    titles = [chart.title for chart in figures(results)]
-    assert len(titles) == 9
+    titles = [chart.title for chart in figures(results, delay_split(results.groups))]
+    assert len(titles) == 10
     drawn = re.findall(
         r'<svg [^>]*role="img" aria-labelledby="([\w-]+) ([\w-]+)"><title id="([\w-]+)">([^<]+)',
         page,
@@ -311,35 +312,6 @@ def test_an_ellipse_is_one_standard_deviation() -> None:
     assert (contour[1].min(), contour[1].max()) == pytest.approx((1, 3), abs=0.01)
     inside = ((contour[0] - 2) / 2) ** 2 + (contour[1] - 2) ** 2
     assert inside == pytest.approx(np.ones_like(inside))
-
-
-def test_the_split_of_delay_is_drawn_where_there_is_one(traced: sojourn.Result) -> None:
-    assert "Where the time goes" not in [c.title for c in figures(Results.of(traced.runs))]
-    rebuild, (*known, tables) = traced.__reduce__()
-    parts = {
-        "queue": 5.0,
-        "request_wait": 1.0,
-        "grant_wait": 4.0,
-        "transmission": 0.5,
-        "total": 10.5,
-    }
-    tables["delay_parts"] = pa.table(
-        {"traffic": ["game"] * 5, "part": list(parts), "mean_ms": list(parts.values())}
-    )
-    (chart,) = (
-        chart
-        for chart in figures(Results.of({"": rebuild(*known, tables)}))
-        if chart.title == "Where the time goes"
-    )
-    assert list(chart.names) == [
-        "queue",
-        "request wait",
-        "grant wait",
-        "shaping",
-        "transmission",
-        "path",
-    ]
-    assert chart.numbers.rows == [["game", "5.00", "1.00", "4.00", "0", "0.500", "0"]]
 
 
 def test_the_figure_is_the_same_for_the_same_runs(comparison: sojourn.Comparison) -> None:

@@ -11,6 +11,7 @@ from .definitions import DEFINITIONS
 from .drawing import inline_svg, picture
 from .figures import figures, latency_cdf
 from .pages import render
+from .split import DelaySplit, delay_split
 from .verdict import differences, question, verdict
 
 __all__ = ["latency_cdf_svg", "report_html", "report_of"]
@@ -26,6 +27,8 @@ def report_html(runs: Mapping[str, Result]) -> str:
 def report_of(results: Results) -> str:
     """The report of any results, as one self-contained page."""
     groups = results.groups
+    # Of more groups there are no curves, and no bars.
+    split = delay_split(groups) if len(groups) <= FEW_AT_MOST else DelaySplit()
     in_full = groups if len(groups) <= _IN_FULL_AT_MOST else groups[:1]
     settings = results.first.settings
     return render(
@@ -38,9 +41,9 @@ def report_of(results: Results) -> str:
         differences=differences(results),
         figures=[
             (chart, inline_svg(chart, f"figure-{number}"))
-            for number, chart in enumerate(figures(results), 1)
+            for number, chart in enumerate(figures(results, split), 1)
         ],
-        unseen=_unseen(results),
+        unseen=_unseen(results) or split.missing,
         drops=drop_grid({group.name: group.first for group in in_full})
         if in_full is groups
         else None,
@@ -68,7 +71,7 @@ def _unseen(results: Results) -> str:
     if len(results.groups) <= FEW_AT_MOST:
         return ""
     return (
-        f"{len(results.groups)} settings are more curves than can be told apart; "
+        f"{len(results.groups)} settings are more curves and bars than can be told apart; "
         "sojourn plot --variant draws those that you choose."
     )
 

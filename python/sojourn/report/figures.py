@@ -9,6 +9,7 @@ from .clouds import clouds
 from .distributions import Samples, box_chart, ccdf_chart, cdf_chart, samples_of
 from .heat_maps import applying, heat_map, heat_maps
 from .parts import delay, drops
+from .split import DelaySplit, can_be_split, delay_split
 from .timeseries import all_series, queue_delay, subjects, throughput, timeseries
 
 KINDS = ("cdf", "ccdf", "timeseries", "box", "ellipse", "heatmap", "drops", "delay")
@@ -18,10 +19,10 @@ _CURVES_AT_MOST = 12
 """More can not be told apart: colours times dashes."""
 
 
-def figures(results: Results) -> list[Chart]:
+def figures(results: Results, split: DelaySplit) -> list[Chart]:
     """Every chart for which the results have data, and no more curves than can be told apart."""
     few = len(results.groups) <= FEW_AT_MOST
-    by_group = _of_few(results) if few else []
+    by_group = _of_few(results, split) if few else []
     charts = [*heat_maps(results), *by_group, *_over_all(results)]
     return [found for found in charts if found and len(found.names) <= _CURVES_AT_MOST]
 
@@ -48,10 +49,12 @@ def latency_cdf(results: Results) -> Chart | None:
 
 
 def _has(results: Results, kind: str, entries: Sequence[str]) -> bool:
+    if kind == "delay":
+        return can_be_split(results.groups)
     return _BY_KIND[kind](results, None, (), entries) is not None
 
 
-def _of_few(results: Results) -> list[Chart | None]:
+def _of_few(results: Results, split: DelaySplit) -> list[Chart | None]:
     latency = samples_of(results.groups, "latency", ())
     pages = samples_of(results.groups, "page_load", ())
     return [
@@ -62,7 +65,7 @@ def _of_few(results: Results) -> list[Chart | None]:
         box_chart(pages),
         queue_delay(results.groups),
         *(throughput(results.groups, direction) for direction in ("up", "down")),
-        delay(results),
+        delay(split),
     ]
 
 
@@ -111,6 +114,13 @@ def _draw_heat_map(
     return heat_map(results, there[known("metric", metric or next(iter(there)), list(there))])
 
 
+def _draw_delay(results: Results) -> Chart | None:
+    split = delay_split(results.groups)
+    if split.missing:
+        raise UnknownError(f"kind: found 'delay'. {split.missing.rstrip('.')}")
+    return delay(split)
+
+
 def _check_traffic(traffic: Sequence[str], entries: Sequence[str]) -> None:
     for name in traffic:
         known("traffic", name, entries)
@@ -124,5 +134,5 @@ _BY_KIND: dict[str, Draw] = {
     "ellipse": _draw_clouds,
     "heatmap": _draw_heat_map,
     "drops": lambda results, metric, traffic, entries: drops(results),
-    "delay": lambda results, metric, traffic, entries: delay(results),
+    "delay": lambda results, metric, traffic, entries: _draw_delay(results),
 }

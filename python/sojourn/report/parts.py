@@ -1,40 +1,36 @@
 """Charts of what makes up a whole: latency by where it was spent, drops by reason."""
 
 from ..results import Group, Results
-from ..summary import DROP_COLUMNS, Row
+from ..summary import DROP_COLUMNS
 from .charts import Axis, Bars, Chart
+from .split import DelaySplit
 
 _PARTS = ("queue", "request_wait", "grant_wait", "shaping", "transmission", "path")
 """Where the time of a packet goes, in the order of its way."""
 
 
-def delay(results: Results) -> Chart | None:
-    """The split of delay of the first seed, where the runs have a table of it."""
-    means_ms = {
-        (_bar(group, row), row["part"]): row["mean_ms"] or 0.0
-        for group in results.groups
-        if group.first.keeps("delay_parts")
-        for row in group.first.table("delay_parts").to_pylist()
-    }
-    bars = list(dict.fromkeys(bar for bar, _ in means_ms))
+def delay(split: DelaySplit) -> Chart | None:
+    """The parts of the mean latency of each entry, of one variant beside that of the others."""
+    rows = [(group, row) for group, rows in split.rows.items() for row in rows]
+    means_ms = {(group, row["traffic"], row["part"]): row["mean_ms"] or 0.0 for group, row in rows}
+    entries = dict.fromkeys(row["traffic"] for _, row in rows)
+    there = {(group, row["traffic"]) for group, row in rows}
+    bars = [(group, entry) for entry in entries for group in split.rows if (group, entry) in there]
     if not bars:
         return None
     return Bars(
         "Where the time goes",
-        "Parts of the mean one-way latency: behind other packets, until bandwidth can be asked "
-        "for, until it is granted, for tokens, being sent, and on the way to the server.",
+        "Parts of the mean one-way latency through the first home's modem: behind other packets, "
+        "until bandwidth can be asked for, until it is granted, for tokens, being sent, and on the "
+        f"way to the server. {split.about}".rstrip(),
         Axis("one-way latency (ms)"),
         Axis(""),
-        bars,
+        [f"{entry}: {group}" if group else entry for group, entry in bars],
         {
-            part.replace("_", " "): [means_ms.get((bar, part), 0.0) for bar in bars]
+            part.replace("_", " "): [means_ms.get((*bar, part), 0.0) for bar in bars]
             for part in _PARTS
         },
     )
-
-
-def _bar(group: Group, row: Row) -> str:
-    return ": ".join(filter(None, (group.name, row["traffic"])))
 
 
 def drops(results: Results) -> Chart | None:
