@@ -1,6 +1,7 @@
 """The report: one file that needs nothing else, and says what a run came to."""
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import ClassVar
 
@@ -13,6 +14,7 @@ from conftest import HOME, Cli
 from playwright.sync_api import Browser
 from sojourn.api import TABLES
 from sojourn.distribution import Distribution
+from sojourn.known import UnknownError
 from sojourn.reading import read_results
 from sojourn.report import latency_cdf_svg, report_html, report_of
 from sojourn.report.charts import ellipse
@@ -21,6 +23,7 @@ from sojourn.report.definitions import DEFINITIONS
 from sojourn.report.figures import figures
 from sojourn.report.grades import USES, Grade, judged
 from sojourn.report.split import delay_split
+from sojourn.report.unfinished import unfinished_s
 from sojourn.report.verdict import differences, question, verdict
 from sojourn.results import Group, Results
 from sojourn.summary import flows_of
@@ -150,9 +153,15 @@ def test_every_measure_of_a_grade_is_defined_and_every_limit_has_a_source() -> N
             assert len(limit.source) > 10
 
 
-def made_up(use: str, *, loaded: int = 2, **measures: float | None) -> list[sojourn.Result]:
-    """Results as `flows_of` and the limits of a use read them, with so many pages loaded."""
+def made_up(
+    use: str, *, pages: Sequence[tuple[float, float]] = ((0, 1), (1, 1)), **measures: float | None
+) -> list[sojourn.Result]:
+    """Results as `flows_of` and the limits of a use read them, with starts and load times of pages.
+
+    There are two people who begin within a second, and pause for an hour after a page.
+    """
     quality = {"game": "game", "call": "voice", "page": "pages", "video": "video"}[use]
+    loaded = pages
 
     class MadeUp(sojourn.Result):
         def __init__(self) -> None:
@@ -165,8 +174,24 @@ def made_up(use: str, *, loaded: int = 2, **measures: float | None) -> list[sojo
                 **{k: pa.array([v], pa.float64()) for k, v in measures.items()},
             }
         )
-        pages = pa.table({"traffic": pa.array(["x"] * loaded, pa.string())})
-        settings: ClassVar = {"traffic": {}}
+        pages = pa.table(
+            {
+                "traffic": pa.array(["x"] * len(loaded), pa.string()),
+                "start_s": pa.array([start for start, _ in loaded], pa.float64()),
+                "load_time_s": pa.array([took for _, took in loaded], pa.float64()),
+            }
+        )
+        settings: ClassVar = {
+            "traffic": {
+                "x": {
+                    "kind": "web",
+                    "users": 2,
+                    "pause_s": 3600.0,
+                    "start_s": 0.0,
+                    "start_spread_s": 1.0,
+                }
+            }
+        }
         meta: ClassVar = {"duration_s": 60}
 
     return [MadeUp()]
@@ -207,10 +232,54 @@ def test_grades_are_those_of_the_limits(
     assert found.words
 
 
-def test_a_single_page_is_not_judged() -> None:
-    # It was loaded before the others had filled the queue.
-    (found,) = judged(made_up("page", loaded=1, page_load_median_s=1.0))
-    assert found.grade is None and "too short" in found.words
+def test_a_single_page_is_not_judged(alone: Path) -> None:
+    # It was loaded before the others had filled the queue; the next begins after the end.
+    (page,) = [
+        found
+        for found in judged([sojourn.run(alone, duration_s=8, set=["traffic.web.pause_s=60"])])
+        if found.use.name == "page"
+    ]
+    assert page.grade is None and "too short" in page.words
+
+
+@pytest.mark.parametrize(
+    ("pages", "median_s", "grade"),
+    [
+        # The run ends at 60 s, and the second person began at 1 s or before: 59 s of waiting.
+        ([(0, 1.0)], (1 + 59) / 2, Grade.POOR),
+        # So did both; half of the pages take 59 s or more.
+        ([], 59, Grade.POOR),
+    ],
+)
+def test_a_page_that_did_not_end_counts_against_the_grade(
+    pages: list[tuple[float, float]], median_s: float, grade: Grade
+) -> None:
+    measured_s = pages[0][1] if pages else None
+    (found,) = judged(made_up("page", pages=pages, page_load_median_s=measured_s))
+    assert found.values["page_load_median_s"] == pytest.approx(median_s)
+    assert found.grade is grade
+    assert found.words.endswith("with those that the end cut off taken as loaded then")
+
+
+def test_pages_under_way_are_those_that_have_begun(alone: Path) -> None:
+    # Pages begin 5 s after the end of the one before. That of 8.76 s takes 20.3 s beside a full
+    # buffer; by 28 s it has had 19.2 s, and by 40 s the next one 6 s.
+    for duration_s, loaded in ((28, 1), (40, 2)):
+        run = sojourn.run(alone, duration_s=duration_s, set=["upstream.queue.limit_bytes=625000"])
+        pages = run.pages.to_pylist()
+        assert len(pages) == loaded
+        began_s = pages[-1]["start_s"] + pages[-1]["load_time_s"] + 5
+        assert unfinished_s(run, "web") == pytest.approx([duration_s - began_s])
+    # Of two people, one of whom has loaded nothing, and whose page began within the first second.
+    (other,) = made_up("page", pages=[(0.5, 2.0)])
+    assert unfinished_s(other, "x") == [59.0]
+
+
+def test_a_page_that_has_just_begun_says_nothing(alone: Path) -> None:
+    # Pages took 2.8 and 20.3 s, 11.5 in the median; the third had 6 s, and may be slower or not.
+    run = sojourn.run(alone, duration_s=40, set=["upstream.queue.limit_bytes=625000"])
+    (page,) = [found for found in judged([run]) if found.use.name == "page"]
+    assert page.words == "half of the pages load within 11.5 s"
 
 
 def test_an_upload_is_held_against_what_rate_and_burst_allow() -> None:
@@ -241,6 +310,32 @@ def test_the_verdict_names_what_is_good_and_what_is_not(results: Results) -> Non
     assert "SFQ-CoDel" in found.sentences[0]
     assert any(re.match(r"BufferBloat: game.* poor", sentence) for sentence in found.sentences)
     assert "Nine of ten game packets" in found.sentences[-1]
+
+
+def test_what_is_not_graded_is_named(alone: Path, comparison: sojourn.Comparison) -> None:
+    assert verdict(Results.of(comparison)).ungraded == ""
+    entries = {
+        "traffic.backup": {"kind": "transfer", "server": "peer", "file_bytes": 1000},
+        "traffic.torrent": {"kind": "torrent", "servers": ["peer"]},
+    }
+    run = sojourn.run(alone, duration_s=1, set=entries)
+    told = "Not graded: transfer (backup), torrent."
+    assert verdict(Results.of(run.runs)).ungraded == told
+    assert told in report_html(run.runs)
+
+
+def test_truth_and_names_are_told_as_in_a_scenario(alone: Path) -> None:
+    compare = (
+        "\n[compare.'marks, not drops']\nupstream.queue.ecn = true\n"
+        "[compare.drops]\nupstream.queue.ecn = false\n"
+    )
+    runs = sojourn.run(alone.read_text() + compare, duration_s=1)
+    results = Results.of(runs.runs)
+    rows = {row[0]: row[1:] for row in differences(results).rows}
+    assert rows["upstream.queue.ecn"] == ["true", "false"]
+    assert question(results).startswith("Which of “marks, not drops” and drops serves")
+    with pytest.raises(UnknownError, match="allowed: “marks, not drops”, drops"):
+        results.only(["marks"])
 
 
 def test_the_question_says_what_is_compared(results: Results, traced: sojourn.Result) -> None:
