@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from itertools import combinations
 from pathlib import Path
 from typing import ClassVar
 
@@ -11,18 +12,20 @@ import pytest
 import sojourn
 from browser import DESKTOP, PHONE, SMALL_PHONE, visit
 from conftest import HOME, Cli
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, expect
 from sojourn.api import TABLES
 from sojourn.distribution import Distribution
 from sojourn.known import UnknownError
 from sojourn.reading import read_results
 from sojourn.report import latency_cdf_svg, report_html, report_of
-from sojourn.report.charts import ellipse
+from sojourn.report.charts import ellipse, tail_grid
 from sojourn.report.curves import Curve, Sample, averaged, ccdf, cdf, latencies, page_loads
 from sojourn.report.definitions import DEFINITIONS
-from sojourn.report.figures import figures
+from sojourn.report.drawing import inline_svg
+from sojourn.report.figures import chart, figures
 from sojourn.report.grades import USES, Grade, judged
-from sojourn.report.split import delay_split
+from sojourn.report.labels import Label, places
+from sojourn.report.split import DelaySplit, delay_split
 from sojourn.report.unfinished import unfinished_s
 from sojourn.report.verdict import differences, question, verdict
 from sojourn.results import Group, Results
@@ -382,6 +385,40 @@ def test_neighbours_are_averaged_without_the_gaps() -> None:
     assert found.y[:2].tolist() == [2, 5] and np.isnan(found.y[2])
 
 
+def test_the_table_of_the_tail_is_its_own() -> None:
+    # Of 1000 packets 100 take more than 90 ms, 10 more than 99 and one more than 99.9; of a tenth
+    # of a packet nothing can be said.
+    every = Sample("all", Distribution.of([tenth / 10 for tenth in range(1, 1001)]))
+    grid = tail_grid("tail", [every], "ms")
+    assert grid.headings == ["", "10 %\nms", "1 %\nms", "0.1 %\nms", "0.01 %\nms"]
+    assert grid.rows == [["all", "90.0", "99.0", "99.9", "–"]]
+
+
+def test_no_two_figures_have_the_same_table(results: Results) -> None:
+    tables = [chart.numbers for chart in figures(results, DelaySplit())]
+    assert not [table for table in tables if tables.count(table) > 1]
+
+
+def test_names_stand_beside_their_points_and_over_no_other() -> None:
+    # All at one place, near the right: beside it at the left, then above and below.
+    labels = [Label(name, 200.0, 70.0) for name in ("first", "second", "third", "fourth")]
+    found = places(labels, (260.0, 140.0))
+    assert found[0] == (True, 0)
+    boxes = [label.box(*place) for label, place in zip(labels, found, strict=True)]
+    assert not [1 for a, b in combinations(boxes, 2) if a.meets(b)]
+    assert all(box.is_inside(260, 140) for box in boxes)
+    # Alone at the left there is room at its right.
+    assert places([Label("alone", 10.0, 70.0)], (260.0, 140.0)) == [(False, 0)]
+
+
+def test_ellipses_are_named_where_they_are(results: Results) -> None:
+    drawn = chart(results, "ellipse", None, ())
+    svg = inline_svg(drawn, "x")
+    for group in results.groups:
+        # In the legend, and at its place.
+        assert svg.count(f">{group.name}</text>") == 2
+
+
 def test_page_loads_are_those_of_all_seeds(comparison: sojourn.Comparison) -> None:
     runs = [comparison["CoDel"], comparison["SFQ-CoDel"]]
     select = lambda result: [row for row in flows_of("pages")(result) if row["page_loads"]]  # noqa: E731
@@ -445,6 +482,37 @@ def test_a_sweep_is_summed_up_over_its_seeds(reports: dict[str, Path]) -> None:
     assert "Game p90 (ms) by upstream.sustained_mbps" in page
     assert "Delay against goodput" in page
     assert re.search(r"<td class=\"number\">[\d.]+ ± [\d.]+</td>", page)
+
+
+def test_a_sweep_begins_with_its_charts(chromium: Browser, reports: dict[str, Path]) -> None:
+    with visit(chromium, reports["sweep"].as_uri()) as visited:
+        table = visited.page.get_by_role("region", name="Grades")
+        expect(table).to_be_hidden()
+        heat_map = visited.page.get_by_role("img", name="Game p90 (ms)")
+        box = heat_map.bounding_box()
+        assert box and box["y"] < 844
+        visited.page.get_by_text("Grades and numbers of all 10 settings").click()
+        expect(table).to_be_visible()
+
+
+def test_a_table_that_goes_on_shows_it(chromium: Browser, reports: dict[str, Path]) -> None:
+    with visit(chromium, reports["comparison"].as_uri(), width=SMALL_PHONE) as visited:
+        table = visited.page.get_by_role("region", name="Side by side")
+        beyond = "box => box.scrollWidth - box.clientWidth"
+        assert table.evaluate(beyond) > 100
+
+        def edge() -> bytes:
+            box = table.bounding_box()
+            assert box
+            x, y = box["x"] + box["width"], box["y"] + box["height"]
+            clip = {"x": x - 4, "y": y - 4, "width": 3, "height": 3}
+            return visited.page.screenshot(clip=clip)
+
+        table.scroll_into_view_if_needed()
+        shaded = edge()
+        table.evaluate("box => { box.scrollLeft = box.scrollWidth }")
+        # At its end the shade is gone.
+        assert edge() != shaded
 
 
 def test_a_study_says_how_far_it_agrees(reports: dict[str, Path]) -> None:

@@ -28,7 +28,8 @@ def report_of(results: Results) -> str:
     """The report of any results, as one self-contained page."""
     groups = results.groups
     # Of more groups there are no curves, and no bars.
-    split = delay_split(groups) if len(groups) <= FEW_AT_MOST else DelaySplit()
+    is_long = len(groups) > FEW_AT_MOST
+    split = DelaySplit() if is_long else delay_split(groups)
     in_full = groups if len(groups) <= _IN_FULL_AT_MOST else groups[:1]
     settings = results.first.settings
     return render(
@@ -37,6 +38,7 @@ def report_of(results: Results) -> str:
         description=settings.get("description") or "",
         question=question(results),
         verdict=verdict(results),
+        is_long=is_long,
         grids=_grids(results),
         differences=differences(results),
         figures=[

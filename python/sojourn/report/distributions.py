@@ -8,7 +8,7 @@ from ..api import Result
 from ..known import known
 from ..results import Group
 from ..summary import Row, flows_of
-from .charts import Axis, Boxes, Chart, Lines, is_wide, quantile_grid
+from .charts import Axis, Boxes, Chart, Lines, is_wide, quantile_grid, tail_grid
 from .curves import (
     Sample,
     Select,
@@ -89,6 +89,7 @@ def ccdf_chart(samples: Samples) -> Chart | None:
     curves = [curve for curve in map(ccdf, samples) if len(curve.x)]
     if not curves:
         return None
+    title = f"{samples.quantity.capitalize()} that so many exceed"
     return Lines(
         f"The slowest {samples.subject}",
         f"Share of {samples.subject} whose {samples.quantity} is more than the value on the "
@@ -97,7 +98,9 @@ def ccdf_chart(samples: Samples) -> Chart | None:
         Axis(f"{samples.subject} (%)", log=True),
         curves,
         steps=True,
-        table=quantile_grid(f"Quantiles of {samples.quantity}", samples, samples.unit),
+        table=tail_grid(
+            f"{samples.quantity.capitalize()} that so many exceed", samples, samples.unit
+        ),
     )
 
 
