@@ -171,6 +171,54 @@ def test_a_fault_stands_at_its_field(chromium: Browser, lab: Lab) -> None:
         )
 
 
+def test_an_emptied_duration_is_refused(chromium: Browser, lab: Lab) -> None:
+    with opened(chromium, lab) as visited:
+        page = visited.page
+        page.get_by_role("spinbutton", name="duration (s)").fill("")
+        told = "duration_s: found nothing; allowed: a number from 0.001 to 120"
+        expect(page.get_by_role("alert")).to_contain_text(told)
+        expect(page.locator("#run .fault")).to_contain_text(told)
+
+
+def test_a_fast_service_is_simulated_for_less_time(chromium: Browser, lab: Lab) -> None:
+    with opened(chromium, lab) as visited:
+        page = visited.page
+        duration = page.get_by_role("spinbutton", name="duration (s)")
+        service = page.get_by_role("combobox", name="Service")
+        fast = "200 Mbps up, 1000 down (White 2014)"
+        expect(duration).to_have_value("30")
+        service.select_option(fast)
+        # 30 s of 400 Mbps are 10 of 1200.
+        expect(duration).to_have_value("10")
+        expect(page.locator("#run")).to_contain_text("10 s and not 30: at these rates")
+        expect(page.locator("#status")).to_contain_text("Simulated 2 × 10 s")
+        service.select_option("10 Mbps up, 20 in bursts; 100 down")
+        expect(duration).to_have_value("30")
+        expect(page.locator("#run")).not_to_contain_text("and not 30")
+        # What someone chose stays.
+        duration.fill("20")
+        service.select_option(fast)
+        expect(page.locator("#status")).to_contain_text("Simulated 2 × 20 s")
+        expect(duration).to_have_value("20")
+
+
+def test_the_choices_show_that_they_go_on(chromium: Browser, lab: Lab) -> None:
+    with opened(chromium, lab) as visited:
+        form = visited.page.locator("form")
+        assert form.evaluate("form => form.scrollHeight - form.clientHeight") > 50
+
+        def edge() -> bytes:
+            box = form.bounding_box()
+            assert box
+            clip = {"x": box["x"] + 1, "y": 844 - 4, "width": 3, "height": 3}
+            return visited.page.screenshot(clip=clip)
+
+        visited.page.evaluate("scrollTo(0, 300)")
+        shaded = edge()
+        form.evaluate("form => { form.scrollTop = form.scrollHeight }")
+        assert edge() != shaded
+
+
 def test_a_modem_file_gives_the_service(chromium: Browser, lab: Lab, tmp_path: Path) -> None:
     with opened(chromium, lab) as visited:
         page = visited.page
@@ -184,8 +232,18 @@ def test_a_modem_file_gives_the_service(chromium: Browser, lab: Lab, tmp_path: P
         expect(page.get_by_text("Service of dropped.cm.")).to_be_visible()
         bad = tmp_path / "bad.cm"
         bad.write_bytes(b"\x18\xff\x01")
+        # What was asked for before is answered afterwards, and does not hide what is wrong.
+        kept: list[Route] = []
+        page.route("**/api/run", lambda route: kept.append(route))
+        with page.expect_request("**/api/run"):
+            page.get_by_label("Queue manager B").select_option("CoDel")
         chooser.set_input_files(bad)
-        expect(page.get_by_role("alert")).to_contain_text("allowed")
+        alert = page.get_by_role("alert")
+        expect(alert).to_contain_text("allowed")
+        kept[-1].continue_()
+        expect(page.locator("#status")).to_contain_text("Simulated")
+        expect(page.locator(".verdicts").get_by_role("columnheader").last).to_have_text("B: CoDel")
+        expect(alert).to_contain_text("allowed")
 
 
 def test_the_picture_is_played_by_keys(chromium: Browser, lab: Lab) -> None:

@@ -98,9 +98,7 @@ def ccdf_chart(samples: Samples) -> Chart | None:
         Axis(f"{samples.subject} (%)", log=True),
         curves,
         steps=True,
-        table=tail_grid(
-            f"{samples.quantity.capitalize()} that so many exceed", samples, samples.unit
-        ),
+        table=tail_grid(title, samples, samples.unit),
     )
 
 

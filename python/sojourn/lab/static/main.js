@@ -18,6 +18,8 @@ for (const [index, color] of palette.entries()) {
   document.documentElement.style.setProperty(`--line-${index}`, color);
 }
 
+/** Was the last modem's file refused? Answers to what was asked before do not change that. */
+let isFileRefused = false;
 const schema = new Schema(root);
 const forms = new Forms(schema, changed);
 const counts = {};
@@ -37,7 +39,7 @@ const asking = new Asking("api/run", {
 byId("people").append(people(catalog.activities, counts, changed));
 byId("settings").append(settings.element);
 byId("service").append(service.element);
-byId("run").append(service.runForm());
+byId("run").append(service.run);
 byId("choices").addEventListener("submit", event => event.preventDefault());
 // A file that misses its place must not take the page's.
 for (const kind of ["dragover", "drop"])
@@ -55,12 +57,13 @@ function wished() {
 }
 
 function changed() {
+  isFileRefused = false;
   asking.ask(wished());
   picture.doubt(true);
 }
 
 function told(answer, tookMs, wish) {
-  showFault(null);
+  if (!isFileRefused) showFault(null);
   byId("results").removeAttribute("aria-busy");
   const { duration_s: simulated } = answer.runs[0];
   const times = answer.runs.length > 1 ? `${answer.runs.length} × ` : "";
@@ -103,6 +106,7 @@ async function takeModem(file) {
     settings.takeFile(told.upstream.queue);
     changed();
   } catch (fault) {
+    isFileRefused = true;
     failed(fault);
   }
 }
