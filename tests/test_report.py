@@ -25,6 +25,7 @@ from sojourn.report.drawing import inline_svg
 from sojourn.report.figures import chart, figures
 from sojourn.report.grades import USES, Grade, judged
 from sojourn.report.labels import Label, places
+from sojourn.report.notebook import results_html
 from sojourn.report.split import DelaySplit, delay_split
 from sojourn.report.unfinished import unfinished_s
 from sojourn.report.verdict import differences, question, verdict
@@ -339,6 +340,18 @@ def test_truth_and_names_are_told_as_in_a_scenario(alone: Path) -> None:
     assert question(results).startswith("Which of “marks, not drops” and drops serves")
     with pytest.raises(UnknownError, match="allowed: “marks, not drops”, drops"):
         results.only(["marks"])
+
+
+def test_what_all_runs_warn_of_is_told_once(comparison: sojourn.Comparison) -> None:
+    def warned(run: sojourn.Result, *warnings: str) -> sojourn.Result:
+        rebuild, (name, scenario, settings, meta, tables) = run.__reduce__()
+        return rebuild(name, scenario, settings, {**meta, "warnings": [*warnings]}, tables)
+
+    codel, pie = comparison["CoDel"], comparison["DOCSIS-PIE"]
+    runs = {"CoDel": warned(codel, "ice"), "DOCSIS-PIE": warned(pie, "ice", "frost")}
+    for page in (report_html(runs), results_html(runs)):
+        assert len(re.findall(r"\bice\b", page)) == 1
+        assert "DOCSIS-PIE: frost" in page
 
 
 def test_the_question_says_what_is_compared(results: Results, traced: sojourn.Result) -> None:

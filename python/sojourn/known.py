@@ -15,9 +15,10 @@ class UnknownError(ValueError):
     """Something asked for that there is not; says what there is."""
 
 
-def known(what: str, asked: T, there: Sequence[T]) -> T:
+def known(what: str, asked: T | None, there: Sequence[T]) -> T:
     """What was asked for; raises `UnknownError` if it is not among what there is."""
-    if asked not in there:
+    if asked is None or asked not in there:
         allowed = ", ".join(quoted(str(one)) for one in there) or "none"
-        raise UnknownError(f"{what}: found {asked!r}; allowed: {allowed}")
+        found = "none" if asked is None else repr(asked)
+        raise UnknownError(f"{what}: found {found}; allowed: {allowed}")
     return asked

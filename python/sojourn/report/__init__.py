@@ -5,7 +5,7 @@ from typing import Any
 
 from ..api import Result
 from ..results import Group, Results
-from ..summary import Grid, comparison_grid, drop_grid, run_grids
+from ..summary import Grid, comparison_grid, drop_grid, run_grids, told_once
 from .charts import FEW_AT_MOST
 from .definitions import DEFINITIONS
 from .drawing import inline_svg, picture
@@ -51,7 +51,7 @@ def report_of(results: Results) -> str:
         else None,
         runs=[_details(group, results) for group in in_full],
         others=_all_runs(results),
-        warnings=list(dict.fromkeys(_warnings(results))),
+        warnings=list(told_once(_warnings(results))),
         definitions=DEFINITIONS,
     )
 
@@ -78,13 +78,12 @@ def _unseen(results: Results) -> str:
     )
 
 
-def _warnings(results: Results) -> list[tuple[str, str]]:
-    return [
-        (group.name, warning)
+def _warnings(results: Results) -> dict[str, list[str]]:
+    """Those of each group, of all its seeds."""
+    return {
+        group.name: list(dict.fromkeys(text for run in group.runs for text in run.meta["warnings"]))
         for group in results.groups
-        for run in group.runs
-        for warning in run.meta["warnings"]
-    ]
+    }
 
 
 def _all_runs(results: Results) -> Grid:
