@@ -1,8 +1,9 @@
 """What several test files use."""
 
+import struct
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,13 @@ HOME = ROOT / "scenarios" / "home.toml"
 
 # Enough for everything to happen once: the burst of the upload, a page or two.
 SHORT_S = 10
+
+
+def pcap(packets: Sequence[tuple[int, int]]) -> bytes:
+    """A capture without contents, of packets of so many us and bytes."""
+    frames = b"".join(struct.pack("<IIII", 7, us, 0, size) for us, size in packets)
+    return struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1) + frames
+
 
 Cli = Callable[..., subprocess.CompletedProcess[str]]
 

@@ -59,12 +59,23 @@ def test_a_run_is_answered(lab: Lab) -> None:
     assert drop_tail > 5 * pie
 
 
-def test_an_answer_takes_less_than_a_second_on_a_quiet_machine(lab: Lab) -> None:
+@pytest.mark.parametrize(("service", "duration_s"), [("white2013", 30), ("white2014", 10)])
+def test_an_answer_takes_less_than_a_second_on_a_quiet_machine(
+    lab: Lab, service: str, duration_s: int
+) -> None:
+    rates = {key: catalog()["services"][service][key] for key in ("upstream", "downstream")}
+    asked = wish(base={**rates, "duration_s": duration_s})
     lab.post("/api/run", wish())
     start = time.monotonic()
-    assert lab.post("/api/run", wish(base={"duration_s": 30})).status == 200
+    assert lab.post("/api/run", asked).status == 200
     # Reported and not asserted, for the machine may be busy with other things.
-    print(f"two settings, 30 s simulated: answered in {time.monotonic() - start:.2f} s")
+    took_s = time.monotonic() - start
+    print(f"{service}, two settings, {duration_s} s simulated: answered in {took_s:.2f} s")
+
+
+def test_what_is_not_graded_is_named(lab: Lab) -> None:
+    answer = lab.post("/api/run", wish(activities={"call": 1, "torrent": 2})).json
+    assert answer["ungraded"] == "Not graded: torrent (torrent_1 and torrent_2)."
 
 
 def test_latencies_of_two_games_are_put_together(lab: Lab) -> None:
@@ -111,6 +122,7 @@ def test_every_choice_of_the_catalogue_can_be_run() -> None:
     everyone = {name: activity.most for name, activity in activities().items()}
     for service, queue in product(catalog()["services"].values(), catalog()["queues"].values()):
         base = {key: service[key] for key in ("upstream", "downstream")}
+        base["duration_s"] = catalog()["duration_s"]
         chosen = {"base": base, "activities": everyone, "settings": [{**queue, "name": "A"}]}
         del chosen["settings"][0]["label"]
         (variant,) = sojourn.load(Wish.read(chosen).toml())
@@ -169,6 +181,7 @@ BAD = {
     ),
     "no rate": (wish(base={"upstream": {}}), "upstream.sustained_mbps", ""),
     "too long": (wish(base={"duration_s": 121}), "duration_s", "from 0.001 to 120"),
+    "no time": (wish(base={"duration_s": None}), "duration_s", "found nothing; allowed: a number"),
     "not a number": (wish(base={"duration_s": float("nan")}), "duration_s", "found NaN"),
     "nobody": (wish(activities={}), "activities", "one at least"),
     "too many": (wish(activities={"game": 9}), "activities.game", "from 0 to 8"),
@@ -327,11 +340,16 @@ def test_a_run_whose_browser_has_gone_stops(lab: Lab) -> None:
     body = json.dumps(long_wish()).encode()
     connection = lab.begin("POST", "/api/run", body, {"Origin": lab.address})
     until(lambda: lab.bench.requests == 1)
-    time.sleep(0.3)
+    before_s = time.process_time()
+    until(lambda: time.process_time() - before_s > 0.2)
     assert lab.bench.requests == 1
     connection.close()
     took_s = until(lambda: lab.bench.requests == 0)
     print(f"stopped {took_s:.2f} s after its browser had gone")
+    # And the processor is free again: the server, which is this process, does next to nothing.
+    before_s = time.process_time()
+    time.sleep(0.5)
+    assert time.process_time() - before_s < 0.1
 
 
 def test_a_run_that_takes_too_long_stops() -> None:

@@ -1,6 +1,8 @@
 """The report: one file that needs nothing else, and says what a run came to."""
 
 import re
+from collections.abc import Sequence
+from itertools import combinations
 from pathlib import Path
 from typing import ClassVar
 
@@ -10,16 +12,22 @@ import pytest
 import sojourn
 from browser import DESKTOP, PHONE, SMALL_PHONE, visit
 from conftest import HOME, Cli
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, expect
 from sojourn.api import TABLES
 from sojourn.distribution import Distribution
+from sojourn.known import UnknownError
 from sojourn.reading import read_results
 from sojourn.report import latency_cdf_svg, report_html, report_of
-from sojourn.report.charts import ellipse
+from sojourn.report.charts import ellipse, tail_grid
 from sojourn.report.curves import Curve, Sample, averaged, ccdf, cdf, latencies, page_loads
 from sojourn.report.definitions import DEFINITIONS
-from sojourn.report.figures import figures
+from sojourn.report.drawing import inline_svg
+from sojourn.report.figures import chart, figures
 from sojourn.report.grades import USES, Grade, judged
+from sojourn.report.labels import Label, places
+from sojourn.report.notebook import results_html
+from sojourn.report.split import DelaySplit, delay_split
+from sojourn.report.unfinished import unfinished_s
 from sojourn.report.verdict import differences, question, verdict
 from sojourn.results import Group, Results
 from sojourn.summary import flows_of
@@ -98,8 +106,8 @@ def test_every_variant_is_there_in_full(page: str, comparison: sojourn.Compariso
 
 
 def test_every_figure_has_a_name_a_description_and_its_numbers(page: str, results: Results) -> None:
-    titles = [chart.title for chart in figures(results)]
-    assert len(titles) == 9
+    titles = [chart.title for chart in figures(results, delay_split(results.groups))]
+    assert len(titles) == 10
     drawn = re.findall(
         r'<svg [^>]*role="img" aria-labelledby="([\w-]+) ([\w-]+)"><title id="([\w-]+)">([^<]+)',
         page,
@@ -149,9 +157,15 @@ def test_every_measure_of_a_grade_is_defined_and_every_limit_has_a_source() -> N
             assert len(limit.source) > 10
 
 
-def made_up(use: str, *, loaded: int = 2, **measures: float | None) -> list[sojourn.Result]:
-    """Results as `flows_of` and the limits of a use read them, with so many pages loaded."""
+def made_up(
+    use: str, *, pages: Sequence[tuple[float, float]] = ((0, 1), (1, 1)), **measures: float | None
+) -> list[sojourn.Result]:
+    """Results as `flows_of` and the limits of a use read them, with starts and load times of pages.
+
+    There are two people who begin within a second, and pause for an hour after a page.
+    """
     quality = {"game": "game", "call": "voice", "page": "pages", "video": "video"}[use]
+    loaded = pages
 
     class MadeUp(sojourn.Result):
         def __init__(self) -> None:
@@ -164,8 +178,24 @@ def made_up(use: str, *, loaded: int = 2, **measures: float | None) -> list[sojo
                 **{k: pa.array([v], pa.float64()) for k, v in measures.items()},
             }
         )
-        pages = pa.table({"traffic": pa.array(["x"] * loaded, pa.string())})
-        settings: ClassVar = {"traffic": {}}
+        pages = pa.table(
+            {
+                "traffic": pa.array(["x"] * len(loaded), pa.string()),
+                "start_s": pa.array([start for start, _ in loaded], pa.float64()),
+                "load_time_s": pa.array([took for _, took in loaded], pa.float64()),
+            }
+        )
+        settings: ClassVar = {
+            "traffic": {
+                "x": {
+                    "kind": "web",
+                    "users": 2,
+                    "pause_s": 3600.0,
+                    "start_s": 0.0,
+                    "start_spread_s": 1.0,
+                }
+            }
+        }
         meta: ClassVar = {"duration_s": 60}
 
     return [MadeUp()]
@@ -206,10 +236,54 @@ def test_grades_are_those_of_the_limits(
     assert found.words
 
 
-def test_a_single_page_is_not_judged() -> None:
-    # It was loaded before the others had filled the queue.
-    (found,) = judged(made_up("page", loaded=1, page_load_median_s=1.0))
-    assert found.grade is None and "too short" in found.words
+def test_a_single_page_is_not_judged(alone: Path) -> None:
+    # It was loaded before the others had filled the queue; the next begins after the end.
+    (page,) = [
+        found
+        for found in judged([sojourn.run(alone, duration_s=8, set=["traffic.web.pause_s=60"])])
+        if found.use.name == "page"
+    ]
+    assert page.grade is None and "too short" in page.words
+
+
+@pytest.mark.parametrize(
+    ("pages", "median_s", "grade"),
+    [
+        # The run ends at 60 s, and the second person began at 1 s or before: 59 s of waiting.
+        ([(0, 1.0)], (1 + 59) / 2, Grade.POOR),
+        # So did both; half of the pages take 59 s or more.
+        ([], 59, Grade.POOR),
+    ],
+)
+def test_a_page_that_did_not_end_counts_against_the_grade(
+    pages: list[tuple[float, float]], median_s: float, grade: Grade
+) -> None:
+    measured_s = pages[0][1] if pages else None
+    (found,) = judged(made_up("page", pages=pages, page_load_median_s=measured_s))
+    assert found.values["page_load_median_s"] == pytest.approx(median_s)
+    assert found.grade is grade
+    assert found.words.endswith("with those that the end cut off taken as loaded then")
+
+
+def test_pages_under_way_are_those_that_have_begun(alone: Path) -> None:
+    # Pages begin 5 s after the end of the one before. That of 8.76 s takes 20.3 s beside a full
+    # buffer; by 28 s it has had 19.2 s, and by 40 s the next one 6 s.
+    for duration_s, loaded in ((28, 1), (40, 2)):
+        run = sojourn.run(alone, duration_s=duration_s, set=["upstream.queue.limit_bytes=625000"])
+        pages = run.pages.to_pylist()
+        assert len(pages) == loaded
+        began_s = pages[-1]["start_s"] + pages[-1]["load_time_s"] + 5
+        assert unfinished_s(run, "web") == pytest.approx([duration_s - began_s])
+    # Of two people, one of whom has loaded nothing, and whose page began within the first second.
+    (other,) = made_up("page", pages=[(0.5, 2.0)])
+    assert unfinished_s(other, "x") == [59.0]
+
+
+def test_a_page_that_has_just_begun_says_nothing(alone: Path) -> None:
+    # Pages took 2.8 and 20.3 s, 11.5 in the median; the third had 6 s, and may be slower or not.
+    run = sojourn.run(alone, duration_s=40, set=["upstream.queue.limit_bytes=625000"])
+    (page,) = [found for found in judged([run]) if found.use.name == "page"]
+    assert page.words == "half of the pages load within 11.5 s"
 
 
 def test_an_upload_is_held_against_what_rate_and_burst_allow() -> None:
@@ -240,6 +314,44 @@ def test_the_verdict_names_what_is_good_and_what_is_not(results: Results) -> Non
     assert "SFQ-CoDel" in found.sentences[0]
     assert any(re.match(r"BufferBloat: game.* poor", sentence) for sentence in found.sentences)
     assert "Nine of ten game packets" in found.sentences[-1]
+
+
+def test_what_is_not_graded_is_named(alone: Path, comparison: sojourn.Comparison) -> None:
+    assert verdict(Results.of(comparison)).ungraded == ""
+    entries = {
+        "traffic.backup": {"kind": "transfer", "server": "peer", "file_bytes": 1000},
+        "traffic.torrent": {"kind": "torrent", "servers": ["peer"]},
+    }
+    run = sojourn.run(alone, duration_s=1, set=entries)
+    told = "Not graded: transfer (backup), torrent."
+    assert verdict(Results.of(run.runs)).ungraded == told
+    assert told in report_html(run.runs)
+
+
+def test_truth_and_names_are_told_as_in_a_scenario(alone: Path) -> None:
+    compare = (
+        "\n[compare.'marks, not drops']\nupstream.queue.ecn = true\n"
+        "[compare.drops]\nupstream.queue.ecn = false\n"
+    )
+    runs = sojourn.run(alone.read_text() + compare, duration_s=1)
+    results = Results.of(runs.runs)
+    rows = {row[0]: row[1:] for row in differences(results).rows}
+    assert rows["upstream.queue.ecn"] == ["true", "false"]
+    assert question(results).startswith("Which of “marks, not drops” and drops serves")
+    with pytest.raises(UnknownError, match="allowed: “marks, not drops”, drops"):
+        results.only(["marks"])
+
+
+def test_what_all_runs_warn_of_is_told_once(comparison: sojourn.Comparison) -> None:
+    def warned(run: sojourn.Result, *warnings: str) -> sojourn.Result:
+        rebuild, (name, scenario, settings, meta, tables) = run.__reduce__()
+        return rebuild(name, scenario, settings, {**meta, "warnings": [*warnings]}, tables)
+
+    codel, pie = comparison["CoDel"], comparison["DOCSIS-PIE"]
+    runs = {"CoDel": warned(codel, "ice"), "DOCSIS-PIE": warned(pie, "ice", "frost")}
+    for page in (report_html(runs), results_html(runs)):
+        assert len(re.findall(r"\bice\b", page)) == 1
+        assert "DOCSIS-PIE: frost" in page
 
 
 def test_the_question_says_what_is_compared(results: Results, traced: sojourn.Result) -> None:
@@ -286,6 +398,40 @@ def test_neighbours_are_averaged_without_the_gaps() -> None:
     assert found.y[:2].tolist() == [2, 5] and np.isnan(found.y[2])
 
 
+def test_the_table_of_the_tail_is_its_own() -> None:
+    # Of 1000 packets 100 take more than 90 ms, 10 more than 99 and one more than 99.9; of a tenth
+    # of a packet nothing can be said.
+    every = Sample("all", Distribution.of([tenth / 10 for tenth in range(1, 1001)]))
+    grid = tail_grid("tail", [every], "ms")
+    assert grid.headings == ["", "10 %\nms", "1 %\nms", "0.1 %\nms", "0.01 %\nms"]
+    assert grid.rows == [["all", "90.0", "99.0", "99.9", "–"]]
+
+
+def test_no_two_figures_have_the_same_table(results: Results) -> None:
+    tables = [chart.numbers for chart in figures(results, DelaySplit())]
+    assert not [table for table in tables if tables.count(table) > 1]
+
+
+def test_names_stand_beside_their_points_and_over_no_other() -> None:
+    # All at one place, near the right: beside it at the left, then above and below.
+    labels = [Label(name, 200.0, 70.0) for name in ("first", "second", "third", "fourth")]
+    found = places(labels, (260.0, 140.0))
+    assert found[0] == (True, 0)
+    boxes = [label.box(*place) for label, place in zip(labels, found, strict=True)]
+    assert not [1 for a, b in combinations(boxes, 2) if a.meets(b)]
+    assert all(box.is_inside(260, 140) for box in boxes)
+    # Alone at the left there is room at its right.
+    assert places([Label("alone", 10.0, 70.0)], (260.0, 140.0)) == [(False, 0)]
+
+
+def test_ellipses_are_named_where_they_are(results: Results) -> None:
+    drawn = chart(results, "ellipse", None, ())
+    svg = inline_svg(drawn, "x")
+    for group in results.groups:
+        # In the legend, and at its place.
+        assert svg.count(f">{group.name}</text>") == 2
+
+
 def test_page_loads_are_those_of_all_seeds(comparison: sojourn.Comparison) -> None:
     runs = [comparison["CoDel"], comparison["SFQ-CoDel"]]
     select = lambda result: [row for row in flows_of("pages")(result) if row["page_loads"]]  # noqa: E731
@@ -311,35 +457,6 @@ def test_an_ellipse_is_one_standard_deviation() -> None:
     assert (contour[1].min(), contour[1].max()) == pytest.approx((1, 3), abs=0.01)
     inside = ((contour[0] - 2) / 2) ** 2 + (contour[1] - 2) ** 2
     assert inside == pytest.approx(np.ones_like(inside))
-
-
-def test_the_split_of_delay_is_drawn_where_there_is_one(traced: sojourn.Result) -> None:
-    assert "Where the time goes" not in [c.title for c in figures(Results.of(traced.runs))]
-    rebuild, (*known, tables) = traced.__reduce__()
-    parts = {
-        "queue": 5.0,
-        "request_wait": 1.0,
-        "grant_wait": 4.0,
-        "transmission": 0.5,
-        "total": 10.5,
-    }
-    tables["delay_parts"] = pa.table(
-        {"traffic": ["game"] * 5, "part": list(parts), "mean_ms": list(parts.values())}
-    )
-    (chart,) = (
-        chart
-        for chart in figures(Results.of({"": rebuild(*known, tables)}))
-        if chart.title == "Where the time goes"
-    )
-    assert list(chart.names) == [
-        "queue",
-        "request wait",
-        "grant wait",
-        "shaping",
-        "transmission",
-        "path",
-    ]
-    assert chart.numbers.rows == [["game", "5.00", "1.00", "4.00", "0", "0.500", "0"]]
 
 
 def test_the_figure_is_the_same_for_the_same_runs(comparison: sojourn.Comparison) -> None:
@@ -378,6 +495,37 @@ def test_a_sweep_is_summed_up_over_its_seeds(reports: dict[str, Path]) -> None:
     assert "Game p90 (ms) by upstream.sustained_mbps" in page
     assert "Delay against goodput" in page
     assert re.search(r"<td class=\"number\">[\d.]+ ± [\d.]+</td>", page)
+
+
+def test_a_sweep_begins_with_its_charts(chromium: Browser, reports: dict[str, Path]) -> None:
+    with visit(chromium, reports["sweep"].as_uri()) as visited:
+        table = visited.page.get_by_role("region", name="Grades")
+        expect(table).to_be_hidden()
+        heat_map = visited.page.get_by_role("img", name="Game p90 (ms)")
+        box = heat_map.bounding_box()
+        assert box and box["y"] < 844
+        visited.page.get_by_text("Grades and numbers of all 10 settings").click()
+        expect(table).to_be_visible()
+
+
+def test_a_table_that_goes_on_shows_it(chromium: Browser, reports: dict[str, Path]) -> None:
+    with visit(chromium, reports["comparison"].as_uri(), width=SMALL_PHONE) as visited:
+        table = visited.page.get_by_role("region", name="Side by side")
+        beyond = "box => box.scrollWidth - box.clientWidth"
+        assert table.evaluate(beyond) > 100
+
+        def edge() -> bytes:
+            box = table.bounding_box()
+            assert box
+            x, y = box["x"] + box["width"], box["y"] + box["height"]
+            clip = {"x": x - 4, "y": y - 4, "width": 3, "height": 3}
+            return visited.page.screenshot(clip=clip)
+
+        table.scroll_into_view_if_needed()
+        shaded = edge()
+        table.evaluate("box => { box.scrollLeft = box.scrollWidth }")
+        # At its end the shade is gone.
+        assert edge() != shaded
 
 
 def test_a_study_says_how_far_it_agrees(reports: dict[str, Path]) -> None:

@@ -1,12 +1,11 @@
 """Traffic models as Python sees them: their measures, and captures that are replayed."""
 
-import struct
 import tomllib
 from pathlib import Path
 
 import pytest
 import sojourn
-from conftest import ROOT, Cli
+from conftest import ROOT, Cli, pcap
 
 EVENING = ROOT / "scenarios" / "evening.toml"
 
@@ -24,9 +23,7 @@ PACKETS = [(0, 100), (1500, 1514), (1501, 60)]
 @pytest.fixture
 def scenario(tmp_path: Path) -> Path:
     """A scenario that replays the packets, beside their capture."""
-    frames = b"".join(struct.pack("<IIII", 7, us, 0, size) for us, size in PACKETS)
-    header = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1)
-    (tmp_path / "noise.pcap").write_bytes(header + frames)
+    (tmp_path / "noise.pcap").write_bytes(pcap(PACKETS))
     path = tmp_path / "scenario.toml"
     path.write_text(NETWORK + REPLAY)
     return path

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .api import Result
+from .known import quoted
 from .seeds import Value, over_seeds
 
 Row = dict[str, Any]
@@ -311,4 +312,4 @@ def told_once(warnings: Mapping[str, Sequence[str]]) -> Iterator[str]:
         for text in texts:
             names.setdefault(text, []).append(name)
     for text, of in names.items():
-        yield text if len(of) == len(warnings) else f"{', '.join(of)}: {text}"
+        yield text if len(of) == len(warnings) else f"{', '.join(map(quoted, of))}: {text}"

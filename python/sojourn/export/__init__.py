@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from ..known import known
 from ..output import write_file
 from .capture import POINTS, capture
 from .flent import flent_file
@@ -30,9 +31,10 @@ def export(
 
     `variant` names the run where there are several; as CSV they are all written without one.
     `point` is where a pcapng capture is taken. Raises `ExportError` for what cannot be exported,
-    `OSError` or `StoreError` where there are no results.
+    `UnknownError` for formats and points that there are not, `OSError` or `StoreError` where there
+    are no results.
     """
-    _check("format", form, FORMATS)
+    known("format", form, list(FORMATS))
     if point is not None and form != "pcapng":
         raise ExportError(f"point: found {point!r} with format {form}; allowed with pcapng alone")
     runs = read_runs(results)
@@ -41,11 +43,5 @@ def export(
     elif form == "flent":
         write_file(out, flent_file(*choose(runs, variant)))
     else:
-        _check("point", point, POINTS)
-        write_file(out, capture(choose(runs, variant)[1], str(point)))
-
-
-def _check(what: str, found: str | None, allowed: dict[str, str]) -> None:
-    if found not in allowed:
-        told = "none" if found is None else repr(found)
-        raise ExportError(f"{what}: found {told}; allowed: {', '.join(allowed)}")
+        from_where = known("point", point, list(POINTS))
+        write_file(out, capture(choose(runs, variant)[1], from_where))

@@ -57,6 +57,7 @@ def answer(wish: Wish, runs: Mapping[str, Result]) -> Json:
     return {
         "runs": [_run(name, result) for name, result in runs.items()],
         "sentences": judged.sentences,
+        "ungraded": judged.ungraded,
         "verdicts": [
             {"use": use.name, "cells": [_cell(judged.of(name, use)) for name in judged.groups]}
             for use in judged.uses

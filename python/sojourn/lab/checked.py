@@ -12,7 +12,9 @@ class WishError(ValueError):
 
     def __init__(self, path: str, found: object, allowed: str) -> None:
         """Says what was `found` and what is `allowed` there."""
-        shown = json.dumps(found, ensure_ascii=False, default=str)
+        shown = (
+            json.dumps(found, ensure_ascii=False, default=str) if found is not None else "nothing"
+        )
         if len(shown) > _LONGEST_SHOWN:
             shown = f"{shown[:_LONGEST_SHOWN]}…"
         super().__init__(f"{path}: found {shown}; allowed: {allowed}")

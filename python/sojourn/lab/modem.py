@@ -27,6 +27,7 @@ def _stand_in() -> str:
     """A scenario for the file to be laid over; somebody must be at home."""
     service = catalog()["services"][catalog()["first_service"]]
     base = {key: service[key] for key in ("upstream", "downstream")}
+    base["duration_s"] = catalog()["duration_s"]
     chosen = {"base": base, "activities": {"call": 1}, "settings": [{"name": "the file's"}]}
     return Wish.read(chosen).toml()
 

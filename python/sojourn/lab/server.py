@@ -10,6 +10,7 @@ from functools import cache
 
 import uvicorn
 from starlette.applications import Starlette
+from starlette.background import BackgroundTask
 from starlette.concurrency import run_in_threadpool
 from starlette.middleware import Middleware
 from starlette.requests import ClientDisconnect, Request
@@ -21,6 +22,7 @@ from .._sojourn import ConfigError, Defect, ScenarioError, schema_json
 from ..api import Result, load
 from ..report import report_html
 from ..report.curves import PALETTE
+from ..report.drawing import warm_up
 from .answer import answer
 from .bench import Bench, Busy, Gone, TooLong
 from .catalog import Json, catalog
@@ -131,7 +133,14 @@ async def _run(request: Request) -> Response:
     results = await _results(request, wish)
     runs = dict(zip(wish.settings, results, strict=True))
     told = await run_in_threadpool(answer, wish, runs)
-    return JSONResponse({**told, "picture_until_s": latest_s(wish)})
+    # When this is told, there is time to make ready for a report.
+    ready = BackgroundTask(_make_ready, request.app.state.one_report)
+    return JSONResponse({**told, "picture_until_s": latest_s(wish)}, background=ready)
+
+
+async def _make_ready(one_report: asyncio.Lock) -> None:
+    async with one_report:
+        await run_in_threadpool(warm_up)
 
 
 async def _picture(request: Request) -> Response:

@@ -103,11 +103,10 @@ class Wish:
 
 def _base(sent: object) -> Json:
     base = table("base", sent, _BASE_KEYS)
-    duration_s = base.get("duration_s", catalog()["duration_s"])
-    number("duration_s", duration_s, _SHORTEST_S, catalog()["longest_s"])
+    number("duration_s", base.get("duration_s"), _SHORTEST_S, catalog()["longest_s"])
     tables = {key: table(key, base.get(key, {})) for key in ("upstream", "downstream")}
     table("servers", base.get("servers", {}), tuple(catalog()["servers"]))
-    return {"duration_s": duration_s, **base, **tables}
+    return {**base, **tables}
 
 
 def _counts(sent: object) -> dict[str, int]:

@@ -5,11 +5,13 @@ from typing import Any
 
 from ..api import Result
 from ..results import Group, Results
-from ..summary import Grid, comparison_grid, drop_grid, run_grids
+from ..summary import Grid, comparison_grid, drop_grid, run_grids, told_once
+from .charts import FEW_AT_MOST
 from .definitions import DEFINITIONS
 from .drawing import inline_svg, picture
-from .figures import GROUPS_AT_MOST, figures, latency_cdf
+from .figures import figures, latency_cdf
 from .pages import render
+from .split import DelaySplit, delay_split
 from .verdict import differences, question, verdict
 
 __all__ = ["latency_cdf_svg", "report_html", "report_of"]
@@ -25,6 +27,9 @@ def report_html(runs: Mapping[str, Result]) -> str:
 def report_of(results: Results) -> str:
     """The report of any results, as one self-contained page."""
     groups = results.groups
+    # Of more groups there are no curves, and no bars.
+    is_long = len(groups) > FEW_AT_MOST
+    split = DelaySplit() if is_long else delay_split(groups)
     in_full = groups if len(groups) <= _IN_FULL_AT_MOST else groups[:1]
     settings = results.first.settings
     return render(
@@ -33,19 +38,20 @@ def report_of(results: Results) -> str:
         description=settings.get("description") or "",
         question=question(results),
         verdict=verdict(results),
+        is_long=is_long,
         grids=_grids(results),
         differences=differences(results),
         figures=[
             (chart, inline_svg(chart, f"figure-{number}"))
-            for number, chart in enumerate(figures(results), 1)
+            for number, chart in enumerate(figures(results, split), 1)
         ],
-        unseen=_unseen(results),
+        unseen=_unseen(results) or split.missing,
         drops=drop_grid({group.name: group.first for group in in_full})
         if in_full is groups
         else None,
         runs=[_details(group, results) for group in in_full],
         others=_all_runs(results),
-        warnings=list(dict.fromkeys(_warnings(results))),
+        warnings=list(told_once(_warnings(results))),
         definitions=DEFINITIONS,
     )
 
@@ -64,21 +70,20 @@ def _grids(results: Results) -> list[Grid]:
 
 def _unseen(results: Results) -> str:
     """Why there are no curves of each setting."""
-    if len(results.groups) <= GROUPS_AT_MOST:
+    if len(results.groups) <= FEW_AT_MOST:
         return ""
     return (
-        f"{len(results.groups)} settings are more curves than can be told apart; "
+        f"{len(results.groups)} settings are more curves and bars than can be told apart; "
         "sojourn plot --variant draws those that you choose."
     )
 
 
-def _warnings(results: Results) -> list[tuple[str, str]]:
-    return [
-        (group.name, warning)
+def _warnings(results: Results) -> dict[str, list[str]]:
+    """Those of each group, of all its seeds."""
+    return {
+        group.name: list(dict.fromkeys(text for run in group.runs for text in run.meta["warnings"]))
         for group in results.groups
-        for run in group.runs
-        for warning in run.meta["warnings"]
-    ]
+    }
 
 
 def _all_runs(results: Results) -> Grid:

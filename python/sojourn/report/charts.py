@@ -13,9 +13,13 @@ import numpy as np
 from ..distribution import Numbers
 from ..summary import NOTHING, Grid
 from .curves import PALETTE, Curve, Sample
+from .labels import Named, write
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+FEW_AT_MOST = 8
+"""Of more groups there are no curves, and their names do not tell them apart."""
 
 _DASHES: tuple[Any, ...] = ("-", (0, (5, 2)), (0, (1, 1.2)), (0, (6, 2, 1, 2)))
 MARKS = "os^Dv"
@@ -23,6 +27,7 @@ MARKS = "os^Dv"
 
 _HATCHES = ("", "////", "....", "xxxx", "\\\\\\\\", "++++")
 _QUANTILES = (0.5, 0.9, 0.99)
+_TAILS = (0.1, 0.01, 0.001, 0.0001)
 _WHISKERS = (0.01, 0.25, 0.5, 0.75, 0.99)
 _DOTS_AT_MOST = 400
 _LETTERS = {"dark": "#010101", "light": "#fefefe"}
@@ -227,6 +232,24 @@ class Clouds(Chart):
         axes.set_ylim(*_widened(*axes.get_ylim()))
         if not self.x.log:
             axes.set_xlim(*reversed(_widened(*reversed(axes.get_xlim()))))
+        self._write_names(axes)
+
+    def _write_names(self, axes: "Axes") -> None:
+        """Names each cloud, or of many the first of each family, where it stands."""
+        first = {cloud.family: cloud for cloud in reversed(self.clouds)}
+        few = len(self.clouds) <= FEW_AT_MOST
+        clouds = {cloud.name: cloud for cloud in self.clouds} if few else first
+        all_x = np.concatenate([self._plotted(cloud)[0] for cloud in self.clouds])
+        # The scale becomes logarithmic after drawing; less delay is at the right.
+        left, right = (all_x.max(), all_x.min()) if self.x.log else axes.get_xlim()
+        low, high = axes.get_ylim()
+        names = []
+        for name, cloud in clouds.items():
+            mean = self._plotted(cloud).mean(axis=1)
+            x, y = map(float, self._data(mean))
+            share = _share(float(mean[0]), left, right), _share(y, low, high)
+            names.append(Named(name, (x, y), share))
+        write(axes, names)
 
     @property
     def numbers(self) -> Grid:
@@ -316,6 +339,23 @@ def line_style(index: int) -> dict[str, Any]:
     }
 
 
+def tail_grid(title: str, samples: Sequence[Sample], unit: str) -> Grid:
+    """What so small a share of samples exceeds; nothing where that is less than one of them."""
+    rows = [
+        [
+            sample.name,
+            *(
+                digits(sample.values.quantile(1 - share))
+                if share * sample.values.total >= 1
+                else NOTHING
+                for share in _TAILS
+            ),
+        ]
+        for sample in samples
+    ]
+    return Grid(title, ["", *(f"{100 * share:g} %\n{unit}" for share in _TAILS)], rows)
+
+
 def quantile_grid(title: str, samples: Sequence[Sample], unit: str) -> Grid:
     """Median, 90 and 99 % of samples."""
     rows = [
@@ -334,6 +374,11 @@ def range_grid(title: str, curves: Sequence[Curve], unit: str) -> Grid:
         if not np.isnan(curve.y).all()
     ]
     return Grid(title, headings, rows)
+
+
+def is_wide(values: Numbers) -> bool:
+    """Do they ask for a logarithmic scale?"""
+    return 0 < 10 * float(values.min()) < float(values.max())
 
 
 def ellipse(points: Numbers) -> Numbers:
@@ -377,6 +422,11 @@ def _jitter(count: int) -> Numbers:
     """Offsets that keep dots apart: multiples of the golden ratio, spread over 0.4."""
     jitter: Numbers = ((np.arange(count, dtype=np.float64) * 0.618034) % 1 - 0.5) * 0.4
     return jitter
+
+
+def _share(value: float, start: float, end: float) -> float:
+    """How far it is from the start to the end."""
+    return (value - start) / (end - start) if end != start else 0.5
 
 
 def _widened(low: float, high: float) -> tuple[float, float]:

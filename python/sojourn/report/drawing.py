@@ -4,15 +4,17 @@ import re
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from io import BytesIO
 from math import ceil, log10
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from markupsafe import Markup, escape
 
 from ..known import known
-from .charts import Chart
-from .curves import PALETTE
+from .charts import Axis, Chart, Lines
+from .curves import PALETTE, Curve
 from .svg import blank
 
 if TYPE_CHECKING:
@@ -73,6 +75,14 @@ def picture(chart: Chart, format: str, columns: int) -> bytes:
         return _saved(
             _drawn(chart, COLUMNS_IN[columns]), format, dpi=_DPI, metadata=dated.get(format)
         )
+
+
+@cache
+def warm_up() -> None:
+    """Does what the first figure takes time for: loading the library, and finding fonts."""
+    axis = Axis("1", log=True)
+    curve = Curve("", np.array([1.0, 10.0]), np.array([1.0, 10.0]))
+    inline_svg(Lines("", "", axis, axis, [curve]), "")
 
 
 def inline_svg(chart: Chart, name: str) -> Markup:

@@ -1,14 +1,18 @@
 """How good what people do at home is: good, fair or poor, with the source of every limit."""
 
-from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import Enum
+from itertools import chain
+from statistics import median
 from typing import Any
+
+import pyarrow.compute as pc
 
 from ..api import Result
 from ..seeds import over_seeds
 from ..summary import Row, flows_of
+from .unfinished import unfinished_s
 
 
 class Grade(Enum):
@@ -53,6 +57,8 @@ class Use:
     fair: tuple[Limit, ...]
     words: str
     """What was measured, in a sentence's words; the names are those of metrics."""
+    notes: Mapping[str, str] = field(default_factory=dict)
+    """What the words go on with where a run has any of this metric."""
 
     def judge(self, runs: Sequence[Result]) -> "Judged | None":
         """The grade over runs that differ in their seed; nothing if none of them has such a use."""
@@ -61,7 +67,9 @@ class Use:
             return None
         limits = {limit.metric: limit for limit in (*self.fair, *self.good)}
         values = {metric: _mean(limit, rows) for metric, limit in limits.items()}
-        return Judged(self, values)
+        every = list(chain.from_iterable(rows))
+        notes = [text for metric, text in self.notes.items() if any(row[metric] for row in every)]
+        return Judged(self, values, notes)
 
 
 @dataclass(frozen=True)
@@ -70,6 +78,7 @@ class Judged:
 
     use: Use
     values: dict[str, float | None]
+    notes: Sequence[str] = ()
 
     @property
     def grade(self) -> Grade | None:
@@ -86,7 +95,7 @@ class Judged:
         """What was measured."""
         if self.grade is None:
             return "nothing was measured: the run is too short for it, or nothing came through"
-        return self.use.words.format(**self.values)
+        return ", ".join([self.use.words.format(**self.values), *self.notes])
 
 
 def _mean(limit: Limit, rows: Sequence[list[Row]]) -> float | None:
@@ -100,35 +109,48 @@ def _endless_uploads(result: Result) -> list[Row]:
 
     Not of homes with several service flows upstream, nor of uploads that end.
     """
-    settings = result.settings
-    traffic = settings["traffic"]
-    homes = {
-        entry.get("home")
-        for entry in traffic.values()
-        if entry["kind"] == "transfer"
-        and entry.get("direction") == "up"
-        and entry.get("file_bytes") is None
-        and entry.get("stop_s") is None
-    }
+    traffic = result.settings["traffic"]
+    homes = {traffic[name].get("home") for name in _endless(result)}
     rows, duration_s = result.flows.to_pylist(), result.meta["duration_s"]
     shares = [
-        100 * _sent_up_mbps(rows, traffic, home) / allowed_mbps
+        100 * _sent_up_mbps(rows, traffic, home) / _allowed_mbps(result.settings, home, duration_s)
         for home in sorted(homes, key=str)
-        if (allowed_mbps := _allowed_mbps(settings, home, duration_s))
     ]
     is_long = duration_s >= _SHORTEST_UPLOAD_S
     return [{"upload_share_percent": share if is_long else None} for share in shares]
 
 
-def _several_pages(result: Result) -> list[Row]:
-    """Who loads pages: a single one was loaded before the others had filled the queue.
+def _endless(result: Result) -> list[str]:
+    """The entries that are graded as uploads."""
+    return [
+        name
+        for name, entry in result.settings["traffic"].items()
+        if entry["kind"] == "transfer"
+        and entry.get("direction") == "up"
+        and entry.get("file_bytes") is None
+        and entry.get("stop_s") is None
+        and _allowed_mbps(result.settings, entry.get("home"), result.meta["duration_s"])
+    ]
 
-    Those that were under way at the end are not counted, so a short run is kinder than a long one.
+
+def _pages(result: Result) -> list[Row]:
+    """Who loads pages, with what is known of their load times."""
+    return [{**row, **_page_load(result, row)} for row in flows_of("pages")(result)]
+
+
+def _page_load(result: Result, row: Row) -> Row:
+    """The median load time; a page under way at the end counts as loaded then, if against it.
+
+    A single page is not judged, for it was loaded before the others had filled the queue. But one
+    that has not come in the time that is poor for half of them is.
     """
-    counts = Counter(result.pages["traffic"].to_pylist())
-    rows = flows_of("pages")(result)
-    few = {"page_load_median_s": None}
-    return [row if counts[row["traffic"]] >= _FEWEST_PAGES else {**row, **few} for row in rows]
+    loaded = result.pages.filter(pc.field("traffic") == row["traffic"])["load_time_s"].to_pylist()
+    typical_s = median(loaded) if loaded else 0.0
+    had = [had_s for had_s in unfinished_s(result, row["traffic"]) if had_s > typical_s]
+    times = [*loaded, *had]
+    is_known = len(times) >= _FEWEST_PAGES or (not loaded and any(t > _POOR_PAGE_S for t in had))
+    median_s = row["page_load_median_s"] if not had else median(times)
+    return {"page_load_median_s": median_s if is_known else None, "unfinished_pages": len(had)}
 
 
 def _sent_up_mbps(rows: Sequence[Row], traffic: dict[str, Any], home: str | None) -> float:
@@ -147,6 +169,7 @@ def _allowed_mbps(settings: dict[str, Any], home: str | None, duration_s: float)
 
 
 _FEWEST_PAGES = 2
+_POOR_PAGE_S = 6.9
 _SHORTEST_UPLOAD_S = 10
 """An upload needs some seconds until it has found its rate."""
 
@@ -194,7 +217,7 @@ USES = (
     ),
     Use(
         "page",
-        _several_pages,
+        _pages,
         good=(
             Limit(
                 "page_load_median_s",
@@ -206,12 +229,13 @@ USES = (
         fair=(
             Limit(
                 "page_load_median_s",
-                6.9,
+                _POOR_PAGE_S,
                 "half of the pages load within 6.9 s, the least beside uploads under a full buffer",
                 _PAGES,
             ),
         ),
         words="half of the pages load within {page_load_median_s:.1f} s",
+        notes={"unfinished_pages": "with those that the end cut off taken as loaded then"},
     ),
     Use(
         "video",
@@ -252,3 +276,10 @@ USES = (
 def judged(runs: Sequence[Result]) -> list[Judged]:
     """Every use that runs have, with its grade; the runs differ in nothing but their seed."""
     return [found for use in USES if (found := use.judge(runs))]
+
+
+def not_graded(result: Result) -> list[str]:
+    """The traffic entries that no use is of."""
+    judged_rows = flows_of("game", "voice", "pages", "video")(result)
+    graded = {row["traffic"] for row in judged_rows} | set(_endless(result))
+    return [name for name in result.settings["traffic"] if name not in graded]

@@ -9,7 +9,7 @@ from markupsafe import Markup
 from .._sojourn import Variant
 from ..api import Result
 from ..results import Results
-from ..summary import Grid, summary_grids
+from ..summary import Grid, summary_grids, told_once
 from .drawing import inline_svg
 from .figures import latency_cdf
 from .pages import render
@@ -27,7 +27,7 @@ def results_html(runs: Mapping[str, Result]) -> str:
         sentences=verdict(results).sentences,
         grids=summary_grids(runs)[:2],
         svg=inline_svg(chart, name) if chart else Markup(),
-        warnings=[text for run in runs.values() for text in run.meta["warnings"]],
+        warnings=list(told_once({name: run.meta["warnings"] for name, run in runs.items()})),
     )
 
 

@@ -4,11 +4,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ..known import quoted
 from ..results import Group, Results
 from ..summary import NOTHING, Grid
+from ..toml_text import toml_value
 from .charts import digits
 from .curves import judged_by_latency, latencies
-from .grades import USES, Judged, Use, judged
+from .grades import USES, Judged, Use, judged, not_graded
 
 _NAMED_AT_MOST = 8
 _SELF_EVIDENT = ("title", "description", "seed")
@@ -20,6 +22,8 @@ class Verdict:
 
     groups: Mapping[str, Sequence[Judged]]
     sentences: Sequence[str]
+    ungraded: str
+    """What else there is, that has no grade: a sentence, or nothing."""
 
     @property
     def uses(self) -> list[Use]:
@@ -40,7 +44,7 @@ def verdict(results: Results) -> Verdict:
         sentences = [*_side_by_side(groups), *by_variant, *_contrast(results.groups)]
     else:
         sentences = [_sentence(found) for found in groups[results.groups[0].name]]
-    return Verdict(groups, sentences)
+    return Verdict(groups, sentences, _ungraded(results))
 
 
 def question(results: Results) -> str:
@@ -71,11 +75,28 @@ def settings_grid(names: Sequence[str], settings: Sequence[Mapping[str, Any]]) -
     flat = [dict(_flattened(one)) for one in settings]
     keys = dict.fromkeys(key for one in flat for key in one)
     rows = [
-        [key, *(str(one.get(key, NOTHING)) for one in flat)]
+        [key, *(_as_toml(one[key]) if key in one else NOTHING for one in flat)]
         for key in keys
         if len({repr(one.get(key)) for one in flat}) > 1
     ]
     return Grid("What differs; all else is the same", ["key", *names], rows)
+
+
+def _ungraded(results: Results) -> str:
+    """The entries that are not graded, by what they do."""
+    by_kind: dict[str, list[str]] = {}
+    traffic = {n: e for g in results.groups for n, e in g.first.settings["traffic"].items()}
+    for name in dict.fromkeys(n for g in results.groups for n in not_graded(g.first)):
+        kind = traffic[name].get("purpose") or traffic[name]["kind"]
+        by_kind.setdefault(kind.replace("_", " "), []).append(name)
+    told = [
+        kind if names == [kind] else f"{kind} ({_some(names)})" for kind, names in by_kind.items()
+    ]
+    return f"Not graded: {', '.join(told)}." if told else ""
+
+
+def _some(names: Sequence[str]) -> str:
+    return _listed(names) if len(names) <= _NAMED_AT_MOST else f"{len(names)} entries"
 
 
 def _place(use: str) -> int:
@@ -147,9 +168,15 @@ def _sentence(found: Judged) -> str:
 
 
 def _listed(words: Sequence[str]) -> str:
-    if len(words) < 2:
-        return "".join(words)
-    return f"{', '.join(words[:-1])} and {words[-1]}"
+    told = [quoted(word) for word in words]
+    if len(told) < 2:
+        return "".join(told)
+    return f"{', '.join(told[:-1])} and {told[-1]}"
+
+
+def _as_toml(value: Any) -> str:
+    """A value as in a scenario, but words without their quotes."""
+    return value if isinstance(value, str) else toml_value(value)
 
 
 def _flattened(settings: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, Any]]:

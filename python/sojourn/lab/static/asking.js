@@ -31,12 +31,20 @@ export async function post(address, body, signal) {
 
 /** Keeps asking one address for the last wish. */
 export class Asking {
-  /** `told` gets the answers, `failed` what went wrong, `asked` is called when one is asked for. */
+  /**
+   * `told` gets each answer, how long it took in ms and its wish, `failed` what went wrong; `asked`
+   * is called when one is asked for.
+   */
   constructor(address, { asked = () => {}, told, failed }) {
     Object.assign(this, { address, asked, told, failed });
     this.wish = undefined;
     this.underway = undefined;
     this.timer = undefined;
+  }
+
+  /** Has something newer been wished than what the last answer is of? */
+  get isBehind() {
+    return this.wish !== undefined;
   }
 
   ask(wish) {
@@ -56,7 +64,7 @@ export class Asking {
     this.asked();
     try {
       const answer = await (await post(this.address, wish, underway.abandon.signal)).json();
-      if (this.underway === underway) this.told(answer, performance.now() - underway.since);
+      if (this.underway === underway) this.told(answer, performance.now() - underway.since, wish);
     } catch (error) {
       if (error.name !== "AbortError" && this.underway === underway) this.failed(error);
     }

@@ -18,23 +18,28 @@ for (const [index, color] of palette.entries()) {
   document.documentElement.style.setProperty(`--line-${index}`, color);
 }
 
+/** Was the last modem's file refused? Answers to what was asked before do not change that. */
+let isFileRefused = false;
 const schema = new Schema(root);
 const forms = new Forms(schema, changed);
 const counts = {};
 const settings = new Settings(catalog, forms, schema, changed);
 const service = new Service(catalog, forms, schema, changed, takeModem);
 const figures = new Figures(byId("figures"), catalog.activities);
-const picture = new Picture(byId("picture"), catalog.activities, palette, wished, failed);
+const picture = new Picture(byId("picture"), catalog.activities, palette, failed);
 const asking = new Asking("api/run", {
   asked: () => byId("results").setAttribute("aria-busy", "true"),
   told,
-  failed,
+  failed: fault => {
+    failed(fault);
+    picture.doubt(asking.isBehind);
+  },
 });
 
 byId("people").append(people(catalog.activities, counts, changed));
 byId("settings").append(settings.element);
 byId("service").append(service.element);
-byId("run").append(service.runForm());
+byId("run").append(service.run);
 byId("choices").addEventListener("submit", event => event.preventDefault());
 // A file that misses its place must not take the page's.
 for (const kind of ["dragover", "drop"])
@@ -46,17 +51,19 @@ changed();
 function wished() {
   return {
     base: pruned(service.base),
-    activities: counts,
+    activities: { ...counts },
     settings: settings.wanted().map(pruned),
   };
 }
 
 function changed() {
+  isFileRefused = false;
   asking.ask(wished());
+  picture.doubt(true);
 }
 
-function told(answer, tookMs) {
-  showFault(null);
+function told(answer, tookMs, wish) {
+  if (!isFileRefused) showFault(null);
   byId("results").removeAttribute("aria-busy");
   const { duration_s: simulated } = answer.runs[0];
   const times = answer.runs.length > 1 ? `${answer.runs.length} × ` : "";
@@ -67,7 +74,8 @@ function told(answer, tookMs) {
   verdicts(byId("verdicts"), answer);
   warnings(answer.runs);
   figures.show(answer.figures);
-  picture.renew(answer.picture_until_s);
+  picture.renew(wish, answer.picture_until_s);
+  picture.doubt(asking.isBehind);
 }
 
 function failed(fault) {
@@ -98,6 +106,7 @@ async function takeModem(file) {
     settings.takeFile(told.upstream.queue);
     changed();
   } catch (fault) {
+    isFileRefused = true;
     failed(fault);
   }
 }

@@ -9,32 +9,54 @@ import { Replay } from "./replay.js";
 /** Where the picture begins at first: after the burst of most services. */
 const FIRST_S = 10;
 const WORDS_EVERY_MS = 150;
+const OTHER_CHOICES = "Out of date, until the picture of the new choices is there.";
+const OTHER_SECOND = "Another second of the run is on its way.";
 
 export class Picture {
-  /** `wished` gives the choices, `failed` gets what goes wrong. */
-  constructor(place, activities, palette, wished, failed) {
+  /** `failed` gets what goes wrong. */
+  constructor(place, activities, palette, failed) {
     Object.assign(this, {
       activities,
       palette,
-      wished,
+      /** What the results on the page are of; nothing until there are any. */
+      wish: undefined,
       views: [],
       isSeen: false,
-      isStale: true,
+      /** The wish and the second that the picture is of. */
+      glance: {},
+      /** Have the choices changed since there were results? */
+      isDoubted: true,
       toldAt: 0,
     });
     this.player = new Player(
       ms => this.show(ms),
       () => this.goOn(),
     );
-    this.asking = new Asking("api/picture", { told: answer => this.told(answer), failed });
+    this.asking = new Asking("api/picture", {
+      told: (answer, _, glance) => this.told(answer, glance),
+      failed,
+    });
     this.build(place);
     this.watch(place);
   }
 
-  /** The choices have changed; with them, a picture may begin up to `untilS`. */
-  renew(untilS) {
+  /** There are results of a new wish; a picture of it may begin up to `untilS`. */
+  renew(wish, untilS) {
+    this.wish = wish;
     this.from.max = untilS;
     this.goTo(Math.min(this.startS, untilS));
+  }
+
+  /** Have the choices changed since the results that the page shows? */
+  doubt(isDoubted) {
+    this.isDoubted = isDoubted;
+    this.mark();
+  }
+
+  /** Why the picture is not what was asked for; nothing if it is. */
+  get old() {
+    if (this.isDoubted || this.glance.wish !== this.wish) return OTHER_CHOICES;
+    return this.glance.from_s === this.startS ? "" : OTHER_SECOND;
   }
 
   build(place) {
@@ -51,6 +73,20 @@ export class Picture {
     this.clock = make("p", { class: "clock" });
     this.legend = make("ul", { class: "legend" });
     this.canvases = make("div", { class: "canvases" });
+    this.stage = make(
+      "div",
+      {
+        class: "stage",
+        tabindex: 0,
+        role: "group",
+        "aria-label": "Moving picture of the queue",
+        keydown: event => this.player.key(event),
+      },
+      this.player.element,
+      this.clock,
+      this.legend,
+      this.canvases,
+    );
     // Told where someone steps; while it plays it would never be silent.
     this.live = make("p", { class: "hidden", role: "status" });
     show(
@@ -70,20 +106,7 @@ export class Picture {
         this.from,
         this.fromText,
       ),
-      make(
-        "div",
-        {
-          class: "stage",
-          tabindex: 0,
-          role: "group",
-          "aria-label": "Moving picture of the queue",
-          keydown: event => this.player.key(event),
-        },
-        this.player.element,
-        this.clock,
-        this.legend,
-        this.canvases,
-      ),
+      this.stage,
       this.live,
     );
     this.goTo(FIRST_S);
@@ -92,9 +115,8 @@ export class Picture {
   watch(place) {
     new IntersectionObserver(([{ isIntersecting }]) => {
       this.isSeen = isIntersecting;
-      if (!isIntersecting) this.player.hold();
-      else if (this.isStale) this.fetch();
-      else if (this.player.isWanted) this.player.play(true);
+      this.mark();
+      this.fetch();
     }).observe(place);
     new ResizeObserver(() => this.resize()).observe(this.canvases);
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () =>
@@ -103,12 +125,22 @@ export class Picture {
   }
 
   fetch() {
-    if (this.isSeen) this.asking.ask({ wish: this.wished(), from_s: this.startS });
+    const { wish, from_s } = this.glance;
+    const isThere = wish === this.wish && from_s === this.startS;
+    if (this.wish && this.isSeen && !isThere)
+      this.asking.ask({ wish: this.wish, from_s: this.startS });
   }
 
-  told(answer) {
-    this.isStale = false;
-    this.fromS = answer.from_s;
+  /** Says whether what is shown is old; the clock does not run over what is, or is not seen. */
+  mark() {
+    this.stage.setAttribute("aria-busy", String(this.old !== ""));
+    this.player.hold(this.old !== "" || !this.isSeen);
+    this.show(this.player.ms);
+  }
+
+  told(answer, glance) {
+    const isSameSecond = glance.from_s === this.glance.from_s;
+    this.glance = glance;
     const colors = answer.activities.map((_, index) => this.palette[index % this.palette.length]);
     this.labels = answer.activities.map(name => this.activities[name].label.toLowerCase());
     this.views = answer.runs.map(run => this.view(new Replay(run, answer.activities), colors));
@@ -126,7 +158,11 @@ export class Picture {
     this.player.load(
       (answer.to_s - answer.from_s) * 1000,
       [...times].sort((a, b) => a - b),
+      isSameSecond ? this.player.ms : 0,
     );
+    this.mark();
+    // Something else may have been asked for meanwhile.
+    this.fetch();
   }
 
   view(replay, colors) {
@@ -146,18 +182,18 @@ export class Picture {
 
   show(ms) {
     if (!this.views.length) return;
-    this.clock.textContent = `${(this.fromS + ms / 1000).toFixed(6)} s`;
+    this.clock.textContent = `${(this.glance.from_s + ms / 1000).toFixed(6)} s`;
     const isQuiet = this.player.isPlaying && performance.now() - this.toldAt < WORDS_EVERY_MS;
     for (const { replay, drawn, words } of this.views) {
       replay.seek(ms);
       drawn.draw(ms);
       if (isQuiet) continue;
-      words.textContent = this.wordsOf(replay);
+      words.textContent = this.old || this.wordsOf(replay);
       drawn.canvas.setAttribute("aria-label", `Queue of ${replay.name}: ${words.textContent}`);
     }
     if (isQuiet) return;
     this.toldAt = performance.now();
-    if (!this.player.isPlaying)
+    if (!this.player.isPlaying && !this.old)
       this.live.textContent = this.views
         .map(({ replay }) => `${replay.name}: ${this.wordsOf(replay)}`)
         .join(" ");
@@ -181,7 +217,7 @@ export class Picture {
 
   /** The next second, or the first one again. */
   goOn() {
-    const next = this.fromS + this.player.length / 1000;
+    const next = this.glance.from_s + this.player.length / 1000;
     this.goTo(next > Number(this.from.max) ? 0 : next);
   }
 
@@ -190,7 +226,7 @@ export class Picture {
     this.startS = startS;
     this.from.value = startS;
     this.fromText.textContent = `${Number(startS.toFixed(3))} s`;
-    this.isStale = true;
+    this.mark();
     this.fetch();
   }
 }

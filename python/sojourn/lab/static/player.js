@@ -10,10 +10,12 @@ const PAGE_MS = 20;
 export class Player {
   /** `shown` is called with each new time in ms, `ended` when playing comes to the end. */
   constructor(shown, ended) {
-    Object.assign(this, { shown, ended, ms: 0, length: 0, times: [], isPlaying: false });
+    Object.assign(this, { shown, ended, ms: 0, length: 0, times: [] });
+    Object.assign(this, { isPlaying: false, isHeld: true });
+    /** Does someone want it to play, whether it can just now or not? */
     this.isWanted = !matchMedia("(prefers-reduced-motion: reduce)").matches;
     const speed = newId();
-    this.toggle = make("button", { type: "button", click: () => this.play(!this.isPlaying) });
+    this.toggle = make("button", { type: "button", click: () => this.play(!this.isOn) });
     this.speed = make(
       "select",
       { id: speed },
@@ -41,12 +43,16 @@ export class Player {
     this.label();
   }
 
-  /** Takes a new picture of so many ms, whose events are at these times. */
-  load(length, times) {
+  /** Takes a new picture of so many ms, whose events are at these times, and goes on at `ms`. */
+  load(length, times, ms) {
     Object.assign(this, { length, times });
     this.scrub.max = length;
-    this.at(0, false);
-    if (this.isWanted) this.play(true);
+    this.at(ms, false);
+    this.play(this.isWanted);
+  }
+
+  get isOn() {
+    return this.isWanted && this.length > 0;
   }
 
   /** Keys of the picture, wherever in it the focus is. */
@@ -60,7 +66,7 @@ export class Player {
 
   keys() {
     return {
-      " ": () => this.play(!this.isPlaying),
+      " ": () => this.play(!this.isOn),
       ArrowRight: () => this.step(1),
       ArrowLeft: () => this.step(-1),
       PageDown: () => this.at(this.ms + PAGE_MS),
@@ -70,18 +76,24 @@ export class Player {
     };
   }
 
-  play(isOn) {
-    this.isWanted = isOn;
-    if (isOn && this.ms >= this.length) this.ms = 0;
-    const wasPlaying = this.isPlaying;
-    this.isPlaying = isOn && this.length > 0;
+  play(isWanted) {
+    this.isWanted = isWanted;
+    if (isWanted && this.ms >= this.length) this.ms = 0;
     this.label();
-    if (this.isPlaying && !wasPlaying) this.tick(performance.now());
+    this.run();
   }
 
-  /** Stops the clock where nobody sees it, without forgetting that it was wanted. */
-  hold() {
-    this.isPlaying = false;
+  /** Stops the clock for a while, without forgetting that it was wanted. */
+  hold(isHeld) {
+    this.isHeld = isHeld;
+    this.run();
+  }
+
+  run() {
+    const wasPlaying = this.isPlaying;
+    this.isPlaying = this.isOn && !this.isHeld;
+    if (this.isPlaying && !wasPlaying) this.tick(performance.now());
+    else if (!this.isPlaying) cancelAnimationFrame(this.frame);
   }
 
   /** To a time; the clock stops if someone chose it. */
@@ -99,8 +111,7 @@ export class Player {
   }
 
   tick(before) {
-    requestAnimationFrame(now => {
-      if (!this.isPlaying) return;
+    this.frame = requestAnimationFrame(now => {
       this.at(this.ms + (now - before) / Number(this.speed.value), false);
       if (this.ms < this.length) return this.tick(now);
       this.isPlaying = false;
@@ -109,7 +120,7 @@ export class Player {
   }
 
   label() {
-    this.toggle.textContent = this.isPlaying ? "Pause" : "Play";
+    this.toggle.textContent = this.isOn ? "Pause" : "Play";
   }
 
   button(text, name, click) {

@@ -24,6 +24,7 @@ export class Service {
       servers: structuredClone(catalog.servers),
       cable: {},
     };
+    this.run = make("div", { class: "fields" });
     this.notes = make("div", { class: "faint" });
     this.tables = make("div");
     this.select = this.choice();
@@ -31,13 +32,27 @@ export class Service {
     this.take(catalog.services[catalog.first_service]);
   }
 
-  /** The form of what is neither service nor traffic. */
+  /** Shows the form of what is neither service nor traffic. */
   runForm() {
     const root = this.schema.root;
     const fields = ["duration_s", "seed", "dialect"].map(key =>
       this.forms.field(key, this.schema.resolve(root.properties[key]), this.base, key),
     );
-    return make("div", { class: "fields" }, ...fields);
+    const isShort = this.base.duration_s < this.catalog.duration_s;
+    const why =
+      `${this.base.duration_s} s and not ${this.catalog.duration_s}: at these rates so much ` +
+      "happens in each that more would take too long to answer.";
+    show(this.run, ...fields, isShort ? make("p", { class: "faint" }, why) : null);
+  }
+
+  /** How long to simulate; a time that someone chose stays. */
+  suggest({ upstream, downstream }) {
+    const { duration_s: usual, quick_mbps: quick, quick_s: least } = this.catalog;
+    if (this.suggested !== undefined && this.base.duration_s !== this.suggested) return;
+    const mbps = upstream.sustained_mbps + downstream.sustained_mbps;
+    this.suggested = Math.round(Math.min(usual, Math.max(least, (usual * quick) / mbps)));
+    this.base.duration_s = this.suggested;
+    this.runForm();
   }
 
   /** Shows the service of a modem's file. */
@@ -55,6 +70,7 @@ export class Service {
   take({ upstream, downstream }) {
     this.base.upstream = structuredClone(upstream);
     this.base.downstream = structuredClone(downstream);
+    this.suggest(this.base);
     show(this.notes);
     show(
       this.tables,

@@ -2,7 +2,7 @@
 
 import { make, show } from "./dom.js";
 
-export function verdicts(place, { runs, sentences, verdicts: rows }) {
+export function verdicts(place, { runs, sentences, ungraded, verdicts: rows }) {
   const heads = runs.map(({ name }, index) =>
     make("th", { scope: "col" }, make("span", { class: `key line-${index}` }), name),
   );
@@ -20,6 +20,7 @@ export function verdicts(place, { runs, sentences, verdicts: rows }) {
       make("thead", {}, make("tr", {}, make("td"), ...heads)),
       make("tbody", {}, ...body),
     ),
+    ungraded ? make("p", { class: "faint" }, ungraded) : null,
   );
 }
 
