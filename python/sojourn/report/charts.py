@@ -25,7 +25,8 @@ _DASHES: tuple[Any, ...] = ("-", (0, (5, 2)), (0, (1, 1.2)), (0, (6, 2, 1, 2)))
 MARKS = "os^Dv"
 """Of dots, and of lines where there are several."""
 
-_HATCHES = ("", "////", "....", "xxxx", "\\\\\\\\", "++++")
+# Without dots, which take a quarter of a megabyte.
+_HATCHES = ("", "////", "||||", "xxxx", "\\\\\\\\", "++++")
 _QUANTILES = (0.5, 0.9, 0.99)
 _TAILS = (0.1, 0.01, 0.001, 0.0001)
 _WHISKERS = (0.01, 0.25, 0.5, 0.75, 0.99)

@@ -99,6 +99,7 @@ def themed(svg: bytes, name: str, title: str, caption: str = "") -> Markup:
     """
     text = svg[svg.index(b"<svg") :].decode()
     text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
+    text = re.sub(r"\s*\n\s*", "\n", text)
     text = re.sub(r'(\bid="|url\(#|xlink:href="#)', rf"\g<1>{name}-", text)
     text = re.sub(r"#[0-9a-f]{6}\b", lambda color: _THEME.get(color[0], color[0]), text)
     view = re.search(r'viewBox="[^"]*"', text)
