@@ -161,6 +161,31 @@ fn buffer_control_sets_what_waits() {
     }
 }
 
+/// The adapter's calls have a flow of their own both ways, by the address that it has in the home; an
+/// address that nobody has is told.
+#[test]
+fn devices_are_told_apart_by_their_addresses() {
+    let keys = "
+        traffic.call = { kind = 'stream', purpose = 'voice', server = 'near', address = '192.168.0.7' }
+        traffic.save = { kind = 'transfer', server = 'near', address = '192.168.0.8' }
+        upstream.flows.calls = { sustained_mbps = 1, peak_mbps = 1, burst_bytes = 3000,
+                                 match = [{ source = '192.168.0.7' }, { source = '10.0.0.0/8' }] }
+        downstream.flows.rest = { sustained_mbps = 1, peak_mbps = 1, burst_bytes = 3000,
+                                  match = [{ destination = '192.168.0.8/29' }] }";
+    let results = run(keys);
+    // 20 s of a call upstream, and of the upload acknowledgements; 192.168.0.8/29 ends with .15.
+    let calls = row(&results, "home", "calls", "up").passed_packets;
+    assert!((999..=1000).contains(&calls), "{calls}");
+    let acknowledgements = flow(&results, "save", "down").delivered_packets;
+    assert!(row(&results, "home", "rest", "down").passed_packets.abs_diff(acknowledgements) < 3);
+    assert_eq!(
+        results.warnings,
+        [
+            "upstream.flows.calls.match.1.source fits nothing: no address of traffic is in 10.0.0.0/8"
+        ]
+    );
+}
+
 /// `aqm = false` switches off the laws of all flows; without it each drops by its own.
 #[test]
 fn aqm_is_switched_off_for_all_flows_at_once() {

@@ -175,9 +175,10 @@ fn what_cannot_be_simulated_is_listed() {
         ..ModemConfig::default()
     };
     let Variant { scenario, notes, .. } = only(&config);
-    let dscp = &scenario.upstream.flows["flow_2"].classifiers;
-    assert_eq!(dscp.len(), 1);
-    assert_eq!(dscp[0].dscp, Some(vec![46, 46, 63]));
+    let found = &scenario.upstream.flows["flow_2"].classifiers;
+    assert_eq!(found.len(), 2);
+    assert_eq!(found[0].source.map(String::from), Some("10.0.0.1".to_owned()));
+    assert_eq!(found[1].dscp, Some(vec![46, 46, 63]));
     let wanted = [
         "network_access: false is not simulated: the home has access",
         "upstream_drop_classifiers: is not simulated",
@@ -189,7 +190,6 @@ fn what_cannot_be_simulated_is_listed() {
         "upstream_service_flows.1.tos_overwrite: is not simulated",
         "upstream_service_flows.1.aqm.algorithm: immediate is not simulated: docsis_pie stands in",
         "upstream_service_flows.1.buffer_control.unknown: is not simulated",
-        "upstream_classifiers.0: left out: it looks at the address of the home, which has none here",
         "upstream_classifiers.1: left out: it looks for a protocol other than TCP and UDP",
         "upstream_classifiers.2: left out: it looks at the ECN field of the type of service",
         "upstream_classifiers: those of the primary flow are left out: what fits no other takes it",

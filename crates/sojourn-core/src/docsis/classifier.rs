@@ -1,7 +1,7 @@
 //! Which service flow a packet takes: the classifiers of a modem and of the CMTS (DOCSIS 3.1 MULPI
 //! §7.5.2). Asked once for each connection and direction, never for a packet.
 //!
-//! Left out: addresses of homes; IPv6; classifiers that look below IP.
+//! Left out: IPv6; classifiers that look below IP.
 
 use indexmap::IndexMap;
 
@@ -118,7 +118,7 @@ mod tests {
             ("{ source_ports = [49152, 65535], destination_ports = [5004, 5004] }", 1),
             ("{ destination = '203.0.113.0/29' }", 1),
             ("{ destination = '203.0.113.8/29' }", 0),
-            // The home has no address.
+            // The device has no address.
             ("{ source = '0.0.0.0/0' }", 0),
             ("{ dscp = [46, 46] }", 1),
             ("{ dscp = [40, 45] }", 0),

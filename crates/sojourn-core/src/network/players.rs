@@ -79,7 +79,7 @@ pub(super) fn classify(
         protocol,
         server: scenario.servers.get_index(server.into()).map_or("", |(name, _)| name),
         traffic: name,
-        source: None,
+        source: entry.labels.address,
         destination: scenario.servers.get_index(server.into()).and_then(|(_, s)| s.address),
         source_port: home_port,
         destination_port: entry.port(),

@@ -266,7 +266,7 @@ fn matches(way: &Way, flow: &ServiceFlow, notes: &mut Notes) -> Vec<Value> {
     for (index, classifier) in way.classifiers.iter().enumerate() {
         if leads_here(classifier) {
             let path = format!("{}_classifiers.{index}", way.name);
-            match keys_of(classifier, way.name == "upstream") {
+            match keys_of(classifier) {
                 Ok(keys) => found.push(keys),
                 Err(reason) => notes.add(&path, &format!("left out: {reason}")),
             }
@@ -276,7 +276,7 @@ fn matches(way: &Way, flow: &ServiceFlow, notes: &mut Notes) -> Vec<Value> {
 }
 
 /// A classifier's keys; why it is left out, if it is.
-fn keys_of(classifier: &Classifier, is_up: bool) -> Result<Value, &'static str> {
+fn keys_of(classifier: &Classifier) -> Result<Value, &'static str> {
     let Classifier { ethernet, vlan, ipv6, unknown, .. } = classifier;
     if classifier.active == Some(false) {
         return Err("it is not active");
@@ -287,17 +287,13 @@ fn keys_of(classifier: &Classifier, is_up: bool) -> Result<Value, &'static str> 
     let mut keys = Map::new();
     keys.insert("priority".to_owned(), classifier.priority.unwrap_or_default().into());
     if let Some(ipv4) = &classifier.ipv4 {
-        keys.extend(keys_of_ipv4(ipv4, is_up)?);
+        keys.extend(keys_of_ipv4(ipv4)?);
     }
     Ok(keys.into())
 }
 
-fn keys_of_ipv4(ipv4: &Ipv4Match, is_up: bool) -> Result<Map<String, Value>, &'static str> {
+fn keys_of_ipv4(ipv4: &Ipv4Match) -> Result<Map<String, Value>, &'static str> {
     let Ipv4Match { source, source_mask, destination, destination_mask, unknown, .. } = ipv4;
-    let of_home = if is_up { [source, source_mask] } else { [destination, destination_mask] };
-    if of_home.iter().any(|address| address.is_some()) {
-        return Err("it looks at the address of the home, which has none here");
-    }
     if !unknown.is_empty() {
         return Err("it has keys that are not known");
     }

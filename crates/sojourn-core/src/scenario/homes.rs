@@ -6,7 +6,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::address::Network;
+use super::address::{Address, Network};
 use super::schema::{Downstream, Scenario, Upstream};
 use crate::apps::AppSpec;
 use crate::aqm::LawSpec;
@@ -194,11 +194,11 @@ pub struct Classifier {
     pub server: Option<String>,
     /// The entry of the traffic list it belongs to.
     pub traffic: Option<String>,
-    /// The network, or the one address, that its source is in: `"203.0.113.0/24"`. Homes have no address,
-    /// so upstream it fits nothing.
+    /// The network, or the one address, that its source is in: `"203.0.113.0/24"`. What has no
+    /// address is in none.
     #[schemars(with = "Option<String>")]
     pub source: Option<Network>,
-    /// The same of its destination; downstream it fits nothing.
+    /// The same of its destination.
     #[schemars(with = "Option<String>")]
     pub destination: Option<Network>,
     /// First and last port of its source.
@@ -275,6 +275,9 @@ pub struct Labels {
     /// 3074 for games, 6881 for torrents, 9 for all else. The home's ports count up from 49 152.
     #[schemars(range(min = 1, max = 65_535))]
     pub port: Option<u16>,
+    /// IPv4 address of the device in the home, for classifiers that look at it.
+    #[schemars(with = "Option<String>")]
+    pub address: Option<Address>,
 }
 
 /// An entry of the traffic list.
@@ -298,7 +301,7 @@ impl TryFrom<Map<String, Value>> for Entry {
     type Error = serde_json::Error;
 
     fn try_from(mut table: Map<String, Value>) -> Result<Self, Self::Error> {
-        let labels = ["home", "dscp", "port"].map(|key| (key, table.shift_remove(key)));
+        let labels = ["home", "dscp", "port", "address"].map(|key| (key, table.shift_remove(key)));
         let given = labels.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?)));
         let labels = serde_json::from_value(given.collect())?;
         Ok(Self { app: serde_json::from_value(table.into())?, labels })

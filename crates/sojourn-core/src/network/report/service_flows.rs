@@ -7,8 +7,10 @@ use crate::docsis::{MacCounters, Upstream};
 use crate::metrics::results::ServiceFlowRow;
 use crate::packet::{Direction, DropReason};
 use crate::queue::SchedulerParameters;
+use crate::scenario::Scenario;
+use crate::scenario::address::{Address, Network};
 use crate::scenario::channel::UpstreamChannel;
-use crate::scenario::homes::{Group, PRIMARY, ServiceFlow};
+use crate::scenario::homes::{Classifier, Group, PRIMARY, ServiceFlow};
 use crate::scenario::schema::ModemSpec;
 
 /// One row for each group of homes, service flow and direction.
@@ -126,7 +128,47 @@ pub fn warnings(run: &Simulation) -> Vec<String> {
         warnings.extend(idle_terms("downstream", own, &down.flows, [false, run.cmts.is_some()]));
     }
     warnings.extend(idle_weights(run));
+    warnings.extend(strange_addresses(&run.scenario));
     warnings
+}
+
+/// Classifiers that fit nothing, as nobody has such an address.
+fn strange_addresses(scenario: &Scenario) -> Vec<String> {
+    let devices = scenario.traffic.values().filter_map(|entry| entry.labels.address);
+    let devices = ("traffic", devices.collect::<Vec<_>>());
+    let servers = scenario.servers.values().filter_map(|server| server.address);
+    let servers = ("servers", servers.collect());
+    let mut warnings = Vec::new();
+    for group in scenario.groups() {
+        for (way, flows, from, to) in [
+            ("upstream", &group.upstream.flows, &devices, &servers),
+            ("downstream", &group.downstream.flows, &servers, &devices),
+        ] {
+            for (name, flow) in flows {
+                for (number, Classifier { source, destination, .. }) in (0..).zip(&flow.classifiers)
+                {
+                    let path = format!("{way}.flows.{name}.match.{number}");
+                    warnings.extend(strange_address(&format!("{path}.source"), source, from));
+                    warnings.extend(strange_address(
+                        &format!("{path}.destination"),
+                        destination,
+                        to,
+                    ));
+                }
+            }
+        }
+    }
+    warnings
+}
+
+fn strange_address(
+    path: &str,
+    network: &Option<Network>,
+    (table, addresses): &(&str, Vec<Address>),
+) -> Option<String> {
+    let network = (*network)?;
+    let is_strange = !addresses.iter().any(|address| network.holds(*address));
+    is_strange.then(|| format!("{path} fits nothing: no address of {table} is in {network}"))
 }
 
 /// Minimum reserved rates and priorities, of the primary flow and of others, of which the channel of their
