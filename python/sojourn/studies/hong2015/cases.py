@@ -73,8 +73,8 @@ def case(
 
 @cache
 def video_alone() -> Case:
-    """The example of section 4.2.2, with every packet."""
-    run = Run("HAS example", [has("has-1")], SINGLE, 60, {"packet_trace": True})
+    """The example of section 4.2.2, with every packet, until the buffer has been full for a while."""
+    run = Run("HAS example", [has("has-1")], SINGLE, 120, {"packet_trace": True})
     return Case("chapter 4, HAS example", run.scenario(queue("DT", 2048, {})), packets=True)
 
 
