@@ -73,7 +73,7 @@ def case(
 
 @cache
 def video_alone() -> Case:
-    """The example of section 4.2.2, with every packet, until the buffer has been full for a while."""
+    """The example of section 4.2.2, with every packet, until the buffer has long been full."""
     run = Run("HAS example", [has("has-1")], SINGLE, 120, {"packet_trace": True})
     return Case("chapter 4, HAS example", run.scenario(queue("DT", 2048, {})), packets=True)
 
