@@ -174,7 +174,7 @@ def udp(name: str, mbps: float, **keys: Any) -> Flows:
     return Flows(name, app, **keys)
 
 
-FULL_TCP = {"recovery": "full_sack", "ack_every_segments": 1, "restart_after_idle": True}
+FULL_TCP = {"recovery": "full_sack", "delayed_ack_ms": 100, "restart_after_idle": True}
 """Of video, and FTP beside it in chapter 4: ns-2's interval, and "the TCP stack resets the TCP
 congestion window" after pauses (section 4.2.2)."""
 
