@@ -135,7 +135,7 @@ _VIDEO = (
     "The example of section 4.2.2, 2.5 MB in 1.07 s, is not of a FullTcp that acknowledges every "
     "second segment, as section 4.1 has it: 1.36 s. With an acknowledgement for each, ns-2's "
     "default, it is 1.19 s; video beside one FTP under DRR then changes level 8.6 times an hour "
-    "(print 9; every second 27), and FTP gets 8.20 Mbps under CoDel (print 8.17; every second 8.59). "
+    "(print 9; every second 27), and FTP gets 8.20 Mbps under CoDel (print 8.17; else 8.59). "
     "But video then gets a tenth more than in print with more FTP: 26 of 30 cells of table 4.11, "
     "42 of 120 of 4.12 and 19 of 30 of 4.13 agree, with every second 25, 55 and 14."
 )
