@@ -236,6 +236,42 @@ fn a_probe_of_one_object_has_three_round_trips() {
     assert_eq!(row.page_loads, None);
 }
 
+/// Pushed over one connection that keeps its window, 15 segments of 20 480 B leave at once. The last
+/// has no second to be acknowledged with and waits for 100 ms: with 86 to 90 ms of round trip and at
+/// most 13 ms for the segments 186 to 203 ms. The first object has the handshake before it and, beyond
+/// ten segments, another round trip.
+#[test]
+fn a_pushed_object_takes_one_round_trip_and_a_delayed_acknowledgement() {
+    let results = Simulation::run(&on_38_mbps(
+        600,
+        "traffic.probe = { kind = 'web_sessions', servers = ['far'], pushed = true,
+                           think_s = { kind = 'constant', value = 10 },
+                           objects = { kind = 'constant', value = 1 },
+                           object_units = { kind = 'constant', value = 20 }, unit_bytes = 1024,
+                           tcp.restart_after_idle = false }",
+    ));
+    let row = flow(&results, "probe", "down");
+    // 600 s have 600 / 10.2 of them.
+    assert!((58..=59).contains(&row.responses.unwrap()));
+    for time in [row.response_median_s, row.response_p90_s] {
+        assert!((0.186..=0.203).contains(&time.unwrap()), "{time:?}");
+    }
+}
+
+/// Several objects on the way over the one connection are all there when all is acknowledged.
+#[test]
+fn pushed_objects_of_a_page_are_all_counted() {
+    let results = Simulation::run(&on_38_mbps(
+        60,
+        "traffic.web = { kind = 'web_sessions', servers = ['far'], pages = 3, sessions = 2,
+                         pushed = true, objects = { kind = 'constant', value = 4 },
+                         gap_s = { kind = 'constant', value = 0.01 },
+                         think_s = { kind = 'constant', value = 1 } }",
+    ));
+    // 2 sessions * 3 pages * 4 objects.
+    assert_eq!(flow(&results, "web", "down").responses, Some(24));
+}
+
 /// A session of three pages is over after them.
 #[test]
 fn a_session_has_as_many_pages_as_it_should() {

@@ -2,7 +2,7 @@
 
 import logging
 from io import BytesIO
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -11,13 +11,15 @@ if TYPE_CHECKING:
 _SIZE_IN = (7.0, 4.0)
 
 
-def blank(size_in: tuple[float, float] = _SIZE_IN) -> tuple["Figure", "Axes"]:
-    """An empty figure of one axes, width and height in inches."""
+def blank(
+    size_in: tuple[float, float] = _SIZE_IN, layout: Literal["constrained"] | None = "constrained"
+) -> tuple["Figure", "Axes"]:
+    """An empty figure of one axes, width and height in inches; `layout` is matplotlib's."""
     # The first time it builds a cache of fonts, which it would tell on stderr.
     logging.getLogger("matplotlib").setLevel(logging.ERROR)
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=size_in, layout="constrained")
+    figure = Figure(figsize=size_in, layout=layout)
     return figure, figure.subplots()
 
 

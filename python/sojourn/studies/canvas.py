@@ -42,14 +42,24 @@ Panels = Mapping[str, Sequence[Plot]]
 def svg_of_panels(panels: Panels, columns: int, **axes: Any) -> bytes:
     """The picture of several axes that share their scales, in so many columns."""
     rows = -(-len(panels) // columns)
-    figure, _ = blank((3.6 * columns + 1, 2.6 * rows + 0.8))
+    width_in, height_in = 3.6 * columns + 1, 2.6 * rows + 0.8
+    figure, _ = blank((width_in, height_in), layout=None)
     figure.clear()
+    # Margins are set, not found: to find them takes as long as to draw the rest.
+    figure.subplots_adjust(
+        left=0.7 / width_in,
+        right=1 - 0.15 / width_in,
+        bottom=0.5 / height_in,
+        top=1 - 0.8 / height_in,
+        wspace=0.06,
+        hspace=0.2,
+    )
     canvases = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False).flat
     for canvas, (title, plots) in zip(canvases, panels.items(), strict=False):
         _draw(canvas, plots, {**axes, "title": title})
         canvas.label_outer()
     handles, names = figure.axes[0].get_legend_handles_labels()
-    figure.legend(handles, names, loc="outside upper center", ncols=4, frameon=False)
+    figure.legend(handles, names, loc="upper center", ncols=4, frameon=False)
     return to_svg(figure)
 
 

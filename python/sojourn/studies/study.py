@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
+from importlib import import_module
 from importlib.resources import files
 from io import StringIO
 from typing import Any, NamedTuple
@@ -170,6 +171,24 @@ class Study:
         return (*published(self.name), *self.unpublished)
 
 
+def assemble(package: str, title: str) -> Study:
+    """The study that the modules of a package make."""
+    cells, claims, figures, notes = (
+        import_module(f"{package}.{name}") for name in ("cells", "claims", "figures", "notes")
+    )
+    return Study(
+        name=package.rpartition(".")[-1],
+        title=title,
+        figures=figures.FIGURES,
+        cases_of=cells.cases_of,
+        value_of=cells.value_of,
+        unpublished=getattr(cells, "UNPUBLISHED", ()),
+        claims=claims.CLAIMS,
+        choices=notes.CHOICES,
+        remarks=notes.REMARKS,
+    )
+
+
 class Cells:
     """Values of cells by their keys, for claims."""
 
@@ -188,7 +207,7 @@ class Cells:
         }
 
     def one(self, metric: str, turn: int = 0, **keys: str) -> float:
-        """The only value; NaN if there is none."""
+        """The only value; NaN if it has none. Raises `LookupError` where the study was not run."""
         found = [
             value
             for row, value in self._values.items()
@@ -196,10 +215,12 @@ class Cells:
             and row.turn == turn
             and all(getattr(row, key) == word for key, word in keys.items())
         ]
-        return float("nan") if not found or found[0] is None else found[0]
+        if not found:
+            raise LookupError(metric)
+        return math.nan if found[0] is None else found[0]
 
     def known(self, metric: str, turn: int = 0, **keys: str) -> float:
-        """The only value; raises `LookupError` if there is none, as of a study run in part."""
+        """The only value; raises `LookupError` if it has none, or the study was not run there."""
         value = self.one(metric, turn, **keys)
         if math.isnan(value):
             raise LookupError(metric)

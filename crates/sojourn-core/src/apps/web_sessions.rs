@@ -10,6 +10,12 @@
 //! With constants instead of random values this is the probe of Hong 2015 §4.2.3: one object of
 //! 20 kB, a think time of 10 s.
 //!
+//! With `pushed` a session has one connection for as long as it lasts, on which the server sends its
+//! objects unasked, and the response time of an object counts from there until all that was sent is
+//! acknowledged. So the published scripts of the group of Hong 2015 have its probe: an on/off source on
+//! one of ns-2's one-way agents (yhfudev/bash-mrnative, projtools/common/flows-util.tcl
+//! `create_wrt_flow`).
+//!
 //! Left out: that the answer comes over a connection of its own, opened by the server with another
 //! handshake, as ns-2's one-way agents need it.
 
@@ -18,7 +24,7 @@ use serde::{Deserialize, Serialize};
 
 use super::agenda::Agenda;
 use super::draw::Draw;
-use super::{App, AppParameters, Command, Desk, Done, End, Event, Model, Quality};
+use super::{App, AppParameters, Command, ConnectionId, Desk, Done, End, Event, Model, Quality};
 use crate::engine::rng::Rng;
 use crate::tcp::TcpOptions;
 use crate::units::Time;
@@ -59,6 +65,10 @@ pub struct Parameters {
     #[serde(default = "unit_bytes")]
     #[schemars(range(min = 1, max = 1_000_000))]
     pub unit_bytes: u64,
+    /// The server sends the objects unasked, over one connection for each session, and they are timed
+    /// until they are acknowledged. For a single server.
+    #[serde(default)]
+    pub pushed: bool,
     /// Size of a request in bytes: one packet of ns-2.
     #[serde(default = "request_bytes")]
     #[schemars(range(min = 1, max = 1_000_000))]
@@ -110,7 +120,13 @@ fn one_second() -> f64 {
 
 impl AppParameters for Parameters {
     fn start(&self, server: &dyn Fn(&str) -> u16) -> App {
-        let session = || Session { server: 0, to_ask: 0, missing: 0, pages_left: self.pages };
+        let session = || Session {
+            server: 0,
+            to_ask: 0,
+            missing: 0,
+            pages_left: self.pages,
+            pushing: Pushing::default(),
+        };
         WebSessions {
             servers: self.servers.iter().map(|name| server(name)).collect(),
             think: self.think_s,
@@ -119,6 +135,7 @@ impl AppParameters for Parameters {
             object_units: self.object_units,
             unit_bytes: self.unit_bytes,
             request_bytes: self.request_bytes,
+            is_pushed: self.pushed,
             agenda: Agenda::new(self.sessions, self.start_s, self.start_spread_s),
             sessions: (0..self.sessions).map(|_| session()).collect(),
             fetches: Vec::new(),
@@ -149,6 +166,17 @@ struct Session {
     /// Objects of the page that have not come.
     missing: u64,
     pages_left: Option<u64>,
+    pushing: Pushing,
+}
+
+/// What a session has its server push.
+#[derive(Default)]
+struct Pushing {
+    connection: Option<ConnectionId>,
+    /// Bytes that wait for the connection.
+    waiting: u64,
+    /// Since when each object is under way.
+    since: Vec<Time>,
 }
 
 /// An object under way.
@@ -158,7 +186,8 @@ struct Fetch {
     since: Time,
 }
 
-/// Web sessions at work. A connection's tag is the place of its object in `fetches`.
+/// Web sessions at work. A connection's tag is the place of its object in `fetches`, or, where objects
+/// are pushed, the number of its session.
 pub struct WebSessions {
     servers: Vec<u16>,
     think: Draw,
@@ -167,6 +196,7 @@ pub struct WebSessions {
     object_units: Draw,
     unit_bytes: u64,
     request_bytes: u64,
+    is_pushed: bool,
     /// When each session asks for its next object.
     agenda: Agenda,
     sessions: Vec<Session>,
@@ -197,14 +227,33 @@ impl WebSessions {
 
     fn ask_for_object(&mut self, number: u32, desk: &mut Desk) {
         let bytes = self.object_units.count(desk.rng) * self.unit_bytes;
-        let fetch = Fetch { session: number, bytes, since: desk.now };
-        let tag = self.place(fetch);
         let session = &mut self.sessions[number as usize];
         session.to_ask -= 1;
         if session.to_ask > 0 {
             self.agenda.set(number, desk.now + self.gap.time(desk.rng));
         }
-        desk.ask(Command::Open { server: session.server, tag });
+        let server = session.server;
+        if self.is_pushed {
+            session.pushing.since.push(desk.now);
+            session.pushing.waiting += bytes;
+            if session.pushing.connection.is_some() {
+                self.push(number, desk);
+            } else if session.pushing.since.len() == 1 {
+                desk.ask(Command::Open { server, tag: number });
+            }
+        } else {
+            let tag = self.place(Fetch { session: number, bytes, since: desk.now });
+            desk.ask(Command::Open { server, tag });
+        }
+    }
+
+    /// Sends what waits for the connection.
+    fn push(&mut self, number: u32, desk: &mut Desk) {
+        let pushing = &mut self.sessions[number as usize].pushing;
+        let bytes = std::mem::take(&mut pushing.waiting);
+        if let Some(connection) = pushing.connection.filter(|_| bytes > 0) {
+            desk.ask(Command::Send(connection, End::Server, bytes));
+        }
     }
 
     fn place(&mut self, fetch: Fetch) -> u32 {
@@ -220,8 +269,21 @@ impl WebSessions {
         let Fetch { session: number, since, .. } = self.fetches[tag as usize];
         self.free.push(tag);
         self.responses.push(desk.now - since);
+        self.came(number, 1, desk);
+    }
+
+    /// All that was pushed is acknowledged.
+    fn all_is_acknowledged(&mut self, number: u32, desk: &mut Desk) {
+        let since = &mut self.sessions[number as usize].pushing.since;
+        let objects = since.len() as u64;
+        self.responses.extend(since.drain(..).map(|since| desk.now - since));
+        self.came(number, objects, desk);
+    }
+
+    /// So many objects of the page have come; with the last one the person begins to think.
+    fn came(&mut self, number: u32, objects: u64, desk: &mut Desk) {
         let session = &mut self.sessions[number as usize];
-        session.missing -= 1;
+        session.missing -= objects;
         if session.missing == 0 && session.pages_left != Some(0) {
             self.agenda.set(number, desk.now + self.think.time(desk.rng));
             self.agenda.ask(desk);
@@ -237,6 +299,13 @@ impl Model for WebSessions {
     fn on_event(&mut self, event: Event, desk: &mut Desk) {
         match event {
             Event::Timer => self.ask_due(desk),
+            Event::Opening(number, id) if self.is_pushed => {
+                self.sessions[number as usize].pushing.connection = Some(id);
+                self.push(number, desk);
+            }
+            Event::Acknowledged(number, _, End::Server) if self.is_pushed => {
+                self.all_is_acknowledged(number, desk);
+            }
             Event::Opening(tag, id) => {
                 desk.request(id, self.request_bytes, self.fetches[tag as usize].bytes);
             }

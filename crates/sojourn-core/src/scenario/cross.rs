@@ -388,6 +388,10 @@ fn by_itself(app: &AppSpec, path: &str) -> Result<(), Fault> {
                     return Err(Fault::new(format!("{path}.{key}"), message));
                 }
             }
+            if sessions.pushed && sessions.servers.len() > 1 {
+                let message = "found true; allowed: only with a single server";
+                return Err(Fault::new(format!("{path}.pushed"), message));
+            }
             Ok(())
         }
         AppSpec::Web(_) | AppSpec::Torrent(_) | AppSpec::Replay(_) => Ok(()),

@@ -423,7 +423,7 @@ impl Endpoint {
     /// ns-2's one-way agents runs on while nothing is under way, and leaves one segment. FullTcp takes
     /// its initial window (tcp-full.cc `foutput`).
     fn restart_after_idle(&mut self, now: Time, config: &Config) {
-        if self.sender.space().is_outstanding() {
+        if !config.restart_after_idle || self.sender.space().is_outstanding() {
             return;
         }
         match config.dialect {

@@ -44,6 +44,13 @@ pub struct TcpOptions {
     /// Default: 100.
     #[schemars(range(min = 1.0, max = 500.0))]
     pub delayed_ack_ms: Option<f64>,
+    /// Delayed acknowledgements wait for the next beat of a timer that beats at whole multiples of
+    /// `delayed_ack_ms`, as in BSD (Stevens, TCP/IP Illustrated 1 §19.3: every 200 ms), and so for half
+    /// of that on average, rather than each for that long. Default: off; on with full_sack.
+    pub delayed_ack_beats: Option<bool>,
+    /// The window shrinks after a pause longer than the timeout (RFC 5681 §4.1; ns-2's
+    /// slow_start_restart_). Default: on.
+    pub restart_after_idle: Option<bool>,
     /// Nagle's algorithm (RFC 9293 §3.7.4): a last segment that is not full waits until all before it
     /// is acknowledged. For recovery full_sack alone. Default: on; off for web.
     pub nagle: Option<bool>,
@@ -115,6 +122,8 @@ impl TcpOptions {
             max_window_segments: self.max_window_segments.or(base.max_window_segments),
             ack_every_segments: self.ack_every_segments.or(base.ack_every_segments),
             delayed_ack_ms: self.delayed_ack_ms.or(base.delayed_ack_ms),
+            delayed_ack_beats: self.delayed_ack_beats.or(base.delayed_ack_beats),
+            restart_after_idle: self.restart_after_idle.or(base.restart_after_idle),
             nagle: self.nagle.or(base.nagle),
             initial_rto_s: self.initial_rto_s.or(base.initial_rto_s),
             min_rto_s: self.min_rto_s.or(base.min_rto_s),
@@ -165,6 +174,8 @@ impl TcpOptions {
             max_window: f64::from(self.max_window_segments.unwrap_or(10_000)),
             ack_every: self.ack_every_segments.unwrap_or(if ns2 { 1 } else { 2 }),
             delayed_ack: seconds(self.delayed_ack_ms.map(|ms| ms / 1e3), 0.1),
+            delayed_ack_beats: self.delayed_ack_beats.unwrap_or(recovery == Recovery::FullSack),
+            restart_after_idle: self.restart_after_idle.unwrap_or(true),
             nagle: self.nagle.unwrap_or(true),
             initial_rto: seconds(self.initial_rto_s, by_dialect(1.0, 3.0)),
             min_rto: seconds(self.min_rto_s, by_dialect(1.0, 0.2)),
@@ -200,6 +211,10 @@ pub struct Config {
     pub ack_every: u32,
     /// Longest delay of an acknowledgement.
     pub delayed_ack: Time,
+    /// Does that delay end at whole multiples of itself?
+    pub delayed_ack_beats: bool,
+    /// Does the window shrink after a pause?
+    pub restart_after_idle: bool,
     /// Does a last segment that is not full wait, with FullTcp?
     pub nagle: bool,
     /// Timeout before there is a round-trip time.

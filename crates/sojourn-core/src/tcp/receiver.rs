@@ -118,7 +118,7 @@ impl Receiver {
         if self.is_enough(config) {
             self.ack_now = true;
         } else if self.ack_due == Time::NEVER {
-            self.ack_due = if config.is_full() {
+            self.ack_due = if config.delayed_ack_beats {
                 next_beat(now, config.delayed_ack)
             } else {
                 now + config.delayed_ack
@@ -180,8 +180,8 @@ impl Receiver {
     }
 }
 
-/// FullTcp's timer of delayed acknowledgements beats at whole multiples of its interval (tcp-full.cc
-/// `recv`): acknowledgements wait for the next beat, not for the whole interval.
+/// A timer of delayed acknowledgements that beats at whole multiples of its interval, as FullTcp's
+/// (tcp-full.cc `recv`): acknowledgements wait for the next beat, not for the whole interval.
 fn next_beat(now: Time, interval: Time) -> Time {
     interval.times(now.ps() / interval.ps() + 1)
 }
@@ -216,6 +216,22 @@ mod tests {
         receiver.on_data(Time::from_ms(5), &data(201, 100), Time::ZERO, &config);
         receiver.on_timer(Time::from_ms(105));
         assert!(receiver.wants_ack());
+    }
+
+    /// A timer that beats every 200 ms: what comes at 230 ms waits until 400, at 400 until 600.
+    #[test]
+    fn acknowledgements_wait_for_the_next_beat() {
+        let options = TcpOptions {
+            delayed_ack_ms: Some(200.0),
+            delayed_ack_beats: Some(true),
+            ..TcpOptions::default()
+        };
+        let config = options.resolve(Dialect::Rfc);
+        for (at_ms, due_ms) in [(230, 400), (400, 600)] {
+            let (mut receiver, _) = receiver();
+            receiver.on_data(Time::from_ms(at_ms), &data(1, 100), Time::ZERO, &config);
+            assert_eq!(receiver.deadline(), Time::from_ms(due_ms));
+        }
     }
 
     #[test]

@@ -44,6 +44,15 @@ fn ledbat_without_timestamps() {
 }
 
 #[test]
+fn objects_pushed_by_several_servers() {
+    let web = "[traffic.web]\nkind = 'web_sessions'\nservers = ['files', 'files']\npushed = true\n";
+    assert_eq!(
+        refusal(&format!("{SMALL}{web}")),
+        "home.toml: traffic.web.pushed: found true; allowed: only with a single server"
+    );
+}
+
+#[test]
 fn servers_that_are_not_there() {
     assert_eq!(
         refusal_with("server = \"files\"", "server = 'file'"),

@@ -7,7 +7,7 @@ from itertools import chain, islice
 from typing import Any
 
 from ..study import Case
-from .flows import Channel, Flows, Run, ftp, has, on_off, probe, udp, voip, web
+from .flows import FULL_TCP, Channel, Flows, Run, ftp, has, on_off, probe, udp, voip, web
 from .schemes import QUEUE_CAPACITY, queue
 
 ACTIVE_S = (500, 1500)
@@ -31,7 +31,7 @@ _BONDED = Channel(
 _SINGLE_5 = Channel(limit_packets=457)
 GIGABIT = Channel(mbps=948, limit_packets=11_875, upstream_mbps=100, window_segments=65_536)
 
-_FULL: Mapping[str, Any] = {"file_bytes": 2**31, "tcp": {"recovery": "full_sack"}}
+_FULL: Mapping[str, Any] = {"file_bytes": 2**31, "tcp": FULL_TCP}
 """HAS, and FTP beside it, ran on FullTcp in chapter 4, which counts bytes in 32 bits with a sign:
 print has 8.59 Mbps of one FTP flow under three schemes, 2**31 bytes in 2000 s, and the channel idle
 then."""
@@ -73,8 +73,8 @@ def case(
 
 @cache
 def video_alone() -> Case:
-    """The example of section 4.2.2, with every packet."""
-    run = Run("HAS example", [has("has-1")], SINGLE, 60, {"packet_trace": True})
+    """The example of section 4.2.2, with every packet, until the buffer has long been full."""
+    run = Run("HAS example", [has("has-1")], SINGLE, 120, {"packet_trace": True})
     return Case("chapter 4, HAS example", run.scenario(queue("DT", 2048, {})), packets=True)
 
 

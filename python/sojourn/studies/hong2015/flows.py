@@ -88,6 +88,9 @@ class Run:
             "tcp": {
                 "congestion_control": {"kind": "reno"},
                 "ack_every_segments": 2,
+                "delayed_ack_ms": 200,
+                "delayed_ack_beats": True,
+                "restart_after_idle": False,
                 "max_window_segments": channel.window_segments,
             },
             "servers": self._servers(has_tiers),
@@ -171,12 +174,21 @@ def udp(name: str, mbps: float, **keys: Any) -> Flows:
     return Flows(name, app, **keys)
 
 
+FULL_TCP = {"recovery": "full_sack", "delayed_ack_ms": 100, "restart_after_idle": True}
+"""Of video, and FTP beside it in chapter 4: ns-2's interval, and "the TCP stack resets the TCP
+congestion window" after pauses (section 4.2.2)."""
+
 _OF_VIDEO = ("viewers", "ladder_mbps", "adaptation")
 
 
 def has(name: str, rtt_ms: float = 80, **keys: Any) -> Flows:
     """Adaptive video; `viewers`, `ladder_mbps` and `adaptation` as in a scenario."""
-    app: dict[str, Any] = {"kind": "video", "start_spread_s": 2, "fill_buffer": True}
+    app: dict[str, Any] = {
+        "kind": "video",
+        "start_spread_s": 2,
+        "fill_buffer": True,
+        "tcp": FULL_TCP,
+    }
     app |= {key: keys.pop(key) for key in _OF_VIDEO if key in keys}
     return Flows(name, app, rtt_ms, **keys)
 
@@ -187,13 +199,14 @@ def web(name: str, sessions: int, rtt_ms: float = 80, **keys: Any) -> Flows:
 
 
 def probe(rtt_ms: float, kilobytes: int = 20, **keys: Any) -> Flows:
-    """The designated client that the web response time is measured of."""
+    """The designated flow that the web response time is measured of."""
     app = {
         "kind": "web_sessions",
-        "think_s": {"kind": "constant", "value": 10},
+        "pushed": True,
+        "think_s": {"kind": "exponential", "mean": 10},
         "objects": {"kind": "constant", "value": 1},
         "object_units": {"kind": "constant", "value": kilobytes},
-        "unit_bytes": 1000,
+        "unit_bytes": 1024,
     }
     return Flows("wrt-client", app, rtt_ms, **keys)
 
