@@ -1,6 +1,7 @@
 """The figures of published studies."""
 
 import csv
+import math
 from io import StringIO
 from pathlib import Path
 
@@ -81,7 +82,7 @@ def test_every_figure_is_drawn(redone: Outcome) -> None:
     for number in study(redone.plan.name).figures:
         path = f"{redone.store.directory / redone.plan.name}-figure-{number}"
         assert Path(f"{path}.svg").read_text().startswith("<?xml")
-        assert Path(f"{path}.csv").read_text().count("\n") > 10
+        assert Path(f"{path}.csv").read_text().count("\n") > 5
 
 
 def test_every_cell_of_the_contract_is_produced(redone: Outcome) -> None:
@@ -93,6 +94,12 @@ def test_every_cell_of_the_contract_is_produced(redone: Outcome) -> None:
     theirs = _keys(data("published", f"{redone.plan.name}.csv"))
     assert ours[: len(theirs)] == theirs
     assert len(ours) - len(theirs) == len(redone.plan.study.unpublished)
+
+
+def test_even_short_runs_give_most_cells_a_value(redone: Outcome) -> None:
+    """Those of pages and lost packets may have none."""
+    there = [value is not None and not math.isnan(value) for value in redone.means.values()]
+    assert sum(there) > 0.8 * len(there)
 
 
 def test_the_report_has_every_table_and_claim(redone: Outcome) -> None:
