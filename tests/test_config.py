@@ -69,7 +69,8 @@ def test_without_a_secret_the_cmts_mic_is_left_out(cli: Cli, tmp_path: Path) -> 
 
 
 def test_a_secret_checks_the_digests(cli: Cli) -> None:
-    assert cli("config", "show", HOME, "--secret", KEY).returncode == 0
+    outcome = cli("config", "show", HOME, "--secret", KEY)
+    assert (outcome.returncode, outcome.stderr) == (0, f"{HOME}: both digests agree\n")
     assert_refused(cli("config", "show", HOME, "--secret", "guess"), "byte 107: cmts_mic: found")
 
 

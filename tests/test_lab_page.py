@@ -219,6 +219,23 @@ def test_the_choices_show_that_they_go_on(chromium: Browser, lab: Lab) -> None:
         assert edge() != shaded
 
 
+def test_the_peak_rate_goes_with_the_sustained_rate(chromium: Browser, lab: Lab) -> None:
+    with opened(chromium, lab) as visited:
+        page = visited.page
+        sustained, peak = (
+            page.locator(f'[data-path="upstream.{key}_mbps"] input[type=number]')
+            for key in ("sustained", "peak")
+        )
+        sustained.evaluate("box => { box.closest('details').open = true }")
+        sustained.fill("30")
+        expect(peak).to_have_value("30")
+        peak.fill("6")
+        expect(sustained).to_have_value("6")
+        peak.fill("8")
+        expect(sustained).to_have_value("6")
+        expect(page.get_by_role("alert")).to_be_hidden()
+
+
 def test_a_modem_file_gives_the_service(chromium: Browser, lab: Lab, tmp_path: Path) -> None:
     with opened(chromium, lab) as visited:
         page = visited.page

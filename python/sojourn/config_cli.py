@@ -41,12 +41,13 @@ def show(
     content = ConfigFile.from_bytes(file.read_bytes(), str(file))
     if secret is not None:
         content.verify(secret.encode(), str(file))
+        typer.echo(f"{file}: both digests agree", err=True)
     if as_toml:
         typer.echo(content.to_toml(), nl=False)
     elif as_json:
         typer.echo(json.dumps(json.loads(content.to_json()), indent=2))
     else:
-        for line in _lines(content):
+        for line in _lines(content) or ["no settings"]:
             typer.echo(line)
 
 

@@ -11,7 +11,7 @@ from .definitions import DEFINITIONS
 from .drawing import inline_svg, picture
 from .figures import figures, latency_cdf
 from .pages import render
-from .split import DelaySplit, delay_split
+from .split import delay_split
 from .verdict import differences, question, verdict
 
 __all__ = ["latency_cdf_svg", "report_html", "report_of"]
@@ -27,9 +27,8 @@ def report_html(runs: Mapping[str, Result]) -> str:
 def report_of(results: Results) -> str:
     """The report of any results, as one self-contained page."""
     groups = results.groups
-    # Of more groups there are no curves, and no bars.
     is_long = len(groups) > FEW_AT_MOST
-    split = DelaySplit() if is_long else delay_split(groups)
+    split = delay_split(groups)
     in_full = groups if len(groups) <= _IN_FULL_AT_MOST else groups[:1]
     settings = results.first.settings
     return render(
@@ -45,7 +44,7 @@ def report_of(results: Results) -> str:
             (chart, inline_svg(chart, f"figure-{number}"))
             for number, chart in enumerate(figures(results, split), 1)
         ],
-        unseen=_unseen(results) or split.missing,
+        unseen=[text for text in (_unseen(results), split.missing) if text],
         drops=drop_grid({group.name: group.first for group in in_full})
         if in_full is groups
         else None,
@@ -73,7 +72,7 @@ def _unseen(results: Results) -> str:
     if len(results.groups) <= FEW_AT_MOST:
         return ""
     return (
-        f"{len(results.groups)} settings are more curves and bars than can be told apart; "
+        f"{len(results.groups)} settings are more curves than can be told apart; "
         "sojourn plot --variant draws those that you choose."
     )
 

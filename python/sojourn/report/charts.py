@@ -67,9 +67,9 @@ class Chart(ABC):
         return ()
 
     @property
-    def rows(self) -> int | None:
-        """How many rows make its height, if any do."""
-        return None
+    def rows(self) -> Sequence[str]:
+        """Names of the rows that make its height, if any do; they lie at 0, 1, ... from the top."""
+        return ()
 
 
 @dataclass(frozen=True)
@@ -128,7 +128,6 @@ class Boxes(Chart):
             )
             dots = _dots(sample)
             axes.plot(dots, index + _jitter(len(dots)), "o", ms=2, alpha=0.45, color=color)
-        axes.set_yticks(range(len(self.samples)), [sample.name for sample in self.samples])
         axes.set_ylim(len(self.samples) - 0.5, -0.5)
         axes.grid(visible=False, axis="y")
 
@@ -143,9 +142,9 @@ class Boxes(Chart):
         return Grid(self.title, ["", *headings], rows)
 
     @property
-    def rows(self) -> int:
+    def rows(self) -> Sequence[str]:
         """A row for each box."""
-        return len(self.samples)
+        return [sample.name for sample in self.samples]
 
 
 @dataclass(frozen=True)
@@ -173,7 +172,6 @@ class Bars(Chart):
                 linewidth=1.0,
             )
             left = left + np.asarray(values)
-        axes.set_yticks(range(len(self.bars)), list(self.bars))
         axes.set_ylim(len(self.bars) - 0.5, -0.5)
         axes.grid(visible=False, axis="y")
 
@@ -192,9 +190,9 @@ class Bars(Chart):
         return list(self.parts)
 
     @property
-    def rows(self) -> int:
+    def rows(self) -> Sequence[str]:
         """A row for each bar."""
-        return len(self.bars)
+        return self.bars
 
 
 @dataclass(frozen=True)
@@ -303,7 +301,6 @@ class HeatMap(Chart):
                 color=_LETTERS["dark" if ground > 0.47 else "light"],
             )
         axes.set_xticks(range(len(self.columns)), list(self.columns))
-        axes.set_yticks(range(len(self.lines)), list(self.lines))
         axes.invert_yaxis()
         axes.set_title(self.quantity, loc="left", fontsize="medium")
         axes.grid(visible=False)
@@ -320,9 +317,9 @@ class HeatMap(Chart):
         return Grid(self.title, [f"{self.y.label} \\ {self.x.label}", *self.columns], rows)
 
     @property
-    def rows(self) -> int:
+    def rows(self) -> Sequence[str]:
         """Its own rows."""
-        return len(self.lines)
+        return self.lines
 
 
 _LEAST_SPAN = 0.1

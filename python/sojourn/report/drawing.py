@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from functools import cache
 from io import BytesIO
 from math import ceil, log10
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,6 +28,8 @@ COLUMNS_IN = {1: 3.5, 2: 7.16}
 FORMATS = ("pdf", "svg", "png")
 
 _PAGE_IN = 4.6
+_LETTER_IN = 0.06
+_LINE_IN = 0.13
 _POINTS = 8.0
 _DPI = 300
 
@@ -125,10 +128,15 @@ def _style(more: Any = None) -> Iterator[None]:
 def _drawn(chart: Chart, width_in: float) -> "Figure":
     columns = _legend_columns(chart, width_in)
     legend_in = 0.17 * ceil(len(chart.names) / columns) if len(chart.names) > 1 else 0.0
-    rows = chart.rows
-    height_in = 0.6 + (min(0.55 * width_in, 2.6) if rows is None else 0.28 * max(rows, 2))
+    # Names of rows are broken into lines where they would take more than a third of the width.
+    rows = [fill(name, int(width_in / 3 / _LETTER_IN)) for name in chart.rows]
+    lines = max((row.count("\n") + 1 for row in rows), default=0)
+    rows_in = max(0.28, _LINE_IN * lines + 0.06) * max(len(rows), 2)
+    height_in = 0.6 + (rows_in if rows else min(0.55 * width_in, 2.6))
     figure, axes = blank((width_in, height_in + legend_in))
     chart.draw(axes)
+    if rows:
+        axes.set_yticks(range(len(rows)), rows)
     axes.set_xlabel(chart.x.label)
     axes.set_ylabel(chart.y.label)
     if chart.x.log:

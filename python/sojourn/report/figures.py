@@ -22,8 +22,8 @@ _CURVES_AT_MOST = 12
 def figures(results: Results, split: DelaySplit) -> list[Chart]:
     """Every chart for which the results have data, and no more curves than can be told apart."""
     few = len(results.groups) <= FEW_AT_MOST
-    by_group = _of_few(results, split) if few else []
-    charts = [*heat_maps(results), *by_group, *_over_all(results)]
+    by_group = _of_few(results) if few else []
+    charts = [*heat_maps(results), *by_group, delay(split), *_over_all(results)]
     return [found for found in charts if found and len(found.names) <= _CURVES_AT_MOST]
 
 
@@ -54,7 +54,7 @@ def _has(results: Results, kind: str, entries: Sequence[str]) -> bool:
     return _BY_KIND[kind](results, None, (), entries) is not None
 
 
-def _of_few(results: Results, split: DelaySplit) -> list[Chart | None]:
+def _of_few(results: Results) -> list[Chart | None]:
     latency = samples_of(results.groups, "latency", ())
     pages = samples_of(results.groups, "page_load", ())
     return [
@@ -65,7 +65,6 @@ def _of_few(results: Results, split: DelaySplit) -> list[Chart | None]:
         box_chart(pages),
         queue_delay(results.groups),
         *(throughput(results.groups, direction) for direction in ("up", "down")),
-        delay(split),
     ]
 
 

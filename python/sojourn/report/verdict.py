@@ -13,6 +13,7 @@ from .curves import judged_by_latency, latencies
 from .grades import USES, Judged, Use, judged, not_graded
 
 _NAMED_AT_MOST = 8
+_BEST_NAMED_AT_MOST = 3
 _SELF_EVIDENT = ("title", "description", "seed")
 
 
@@ -112,7 +113,7 @@ def _side_by_side(groups: Mapping[str, Sequence[Judged]]) -> list[str]:
     graded = f"All that is graded ({_listed(list(uses))}) is good with"
     first = (
         f"{graded} {_listed(best)}."
-        if best and len(groups) <= _NAMED_AT_MOST
+        if best and (len(groups) <= _NAMED_AT_MOST or len(best) <= _BEST_NAMED_AT_MOST)
         else f"{graded} {len(best)} of {len(groups)} settings."
         if best
         else "Nothing here is good at everything that is graded."

@@ -1,7 +1,8 @@
 // Asks the server, with the last wish only: what is wished while a run is under way waits for it,
-// but not for long. A run that is abandoned stops, for its connection closes.
+// but not for long, so that results follow a slider that moves. A run that is abandoned stops, for its
+// connection closes.
 
-const PATIENCE_MS = 250;
+const PATIENCE_MS = 1000;
 const PAUSE_MS = 30;
 
 /** What the server refused: a message and the path of the key at fault. */

@@ -58,6 +58,7 @@ function wished() {
 
 function changed() {
   isFileRefused = false;
+  service.keepPeaks();
   asking.ask(wished());
   picture.doubt(true);
 }
@@ -107,6 +108,7 @@ async function takeModem(file) {
     changed();
   } catch (fault) {
     isFileRefused = true;
+    fault.message = `${file.name} is not taken: ${fault.message}`;
     failed(fault);
   }
 }

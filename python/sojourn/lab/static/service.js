@@ -80,6 +80,18 @@ export class Service {
     );
   }
 
+  /** A peak rate follows a sustained rate that passes it, and the other way. */
+  keepPeaks() {
+    for (const way of ["upstream", "downstream"]) {
+      const { sustained_mbps: sustained, peak_mbps: peak } = this.base[way];
+      const { peak_mbps: before } = this.rates?.[way] ?? {};
+      this.rates = { ...this.rates, [way]: { ...this.base[way] } };
+      if (!(sustained > peak)) continue;
+      const [key, value] = peak === before ? ["peak_mbps", sustained] : ["sustained_mbps", peak];
+      this.forms.set(`${way}.${key}`, value);
+    }
+  }
+
   table(key, left) {
     return this.forms.table(this.schema.at(key), this.base[key], key, left);
   }
