@@ -874,9 +874,9 @@ fn full_tcp_keeps_its_initial_window_after_a_lost_syn() {
 }
 
 /// A pause of longer than the timeout leaves FullTcp its initial window and its threshold, and a
-/// shorter one its window, as does any pause where it is not to restart. Twenty segments from a window of ten make it one of thirty. Round trips of
-/// ten ticks at 100, 200 and 300 ms leave a variation of 12 quarters of a tick, as above: without its
-/// floor the timeout is 10 + 12 ticks, 220 ms.
+/// shorter one its window, as does any pause where it is not to restart. Twenty segments from a
+/// window of ten make it one of thirty. Round trips of ten ticks at 100, 200 and 300 ms leave a
+/// variation of 12 quarters of a tick, as above: without its floor the timeout is 10 + 12 ticks, 220 ms.
 #[test]
 fn full_tcp_restarts_with_its_initial_window() {
     for (pause_ms, restarts, want) in [(150, true, 30.0), (1000, true, 10.0), (1000, false, 30.0)] {
