@@ -229,11 +229,13 @@ def test_the_peak_rate_goes_with_the_sustained_rate(chromium: Browser, lab: Lab)
         sustained.evaluate("box => { box.closest('details').open = true }")
         sustained.fill("30")
         expect(peak).to_have_value("30")
-        peak.fill("6")
-        expect(sustained).to_have_value("6")
-        peak.fill("8")
-        expect(sustained).to_have_value("6")
+        # On the way to a 50 there is a 5, which must not take the sustained rate along.
+        peak.fill("5")
+        expect(page.get_by_role("alert")).to_contain_text("allowed: 30 or more, by sustained_mbps")
+        expect(sustained).to_have_value("30")
+        peak.fill("50")
         expect(page.get_by_role("alert")).to_be_hidden()
+        expect(sustained).to_have_value("30")
 
 
 def test_a_modem_file_gives_the_service(chromium: Browser, lab: Lab, tmp_path: Path) -> None:

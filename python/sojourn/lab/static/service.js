@@ -24,6 +24,7 @@ export class Service {
       servers: structuredClone(catalog.servers),
       cable: {},
     };
+    this.sustained = {};
     this.run = make("div", { class: "fields" });
     this.notes = make("div", { class: "faint" });
     this.tables = make("div");
@@ -80,15 +81,13 @@ export class Service {
     );
   }
 
-  /** A peak rate follows a sustained rate that passes it, and the other way. */
+  /** A peak rate follows a sustained rate that passes it; not the other way, as a 5 may become a 50. */
   keepPeaks() {
     for (const way of ["upstream", "downstream"]) {
       const { sustained_mbps: sustained, peak_mbps: peak } = this.base[way];
-      const { peak_mbps: before } = this.rates?.[way] ?? {};
-      this.rates = { ...this.rates, [way]: { ...this.base[way] } };
-      if (!(sustained > peak)) continue;
-      const [key, value] = peak === before ? ["peak_mbps", sustained] : ["sustained_mbps", peak];
-      this.forms.set(`${way}.${key}`, value);
+      const hasMoved = sustained !== this.sustained[way];
+      this.sustained[way] = sustained;
+      if (hasMoved && sustained > peak) this.forms.set(`${way}.peak_mbps`, sustained);
     }
   }
 
