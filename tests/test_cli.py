@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -21,6 +22,15 @@ def test_summary_has_a_row_per_variant_and_stderr_stays_empty(cli: Cli) -> None:
         assert sum(line.strip().startswith(name + "  ") for line in outcome.stdout.splitlines())
     assert "\x1b" not in outcome.stdout
     assert max(map(len, outcome.stdout.splitlines())) <= 80
+
+
+def test_transfers_that_a_sum_hides_are_shown_one_by_one(cli: Cli) -> None:
+    shown = cli("run", HOME.with_name("tiers.toml"), "--duration", "2").stdout
+    _, _, shown = shown.partition("Transfers one by one")
+    assert re.search(r"low +middle +high\s+variant +down +down +down", shown)
+    # By weights of 1, 2 and 4 the middle has twice what the lowest has, give or take slow start.
+    row = re.search(r"weighted +([\d.]+) +([\d.]+) +[\d.]+ *$", shown, re.MULTILINE)
+    assert row and 1.5 < float(row[2]) / float(row[1]) < 2.5
 
 
 def test_summary_of_a_lone_run_lists_flows_and_queues(cli: Cli, alone: Path) -> None:

@@ -13,6 +13,8 @@ NOTHING = "–"
 
 _UNITS = ("ms", "s", "%", "Mbps")
 
+_DIRECTIONS = ("up", "down")
+
 _SIDE_BY_SIDE = "Side by side (queue: time in the modem's upstream queue)"
 
 
@@ -193,7 +195,8 @@ DROP_COLUMNS = (
 def summary_grids(runs: Mapping[str, Result]) -> list[Grid]:
     """What to show first: the variants side by side, or all there is of a single run."""
     if is_comparison(runs):
-        return [comparison_grid({name: [result] for name, result in runs.items()})]
+        grids = [comparison_grid({name: [result] for name, result in runs.items()})]
+        return grids + [rates_grid(runs)] * are_summed(runs.values())
     return [grid for result in runs.values() for grid in run_grids(result)]
 
 
@@ -217,6 +220,30 @@ def comparison_grid(groups: Mapping[str, Sequence[Result]]) -> Grid:
         for name, runs in groups.items()
     ]
     return Grid(_SIDE_BY_SIDE, ["variant", *(measure.heading for measure in measures)], rows)
+
+
+def are_summed(results: Iterable[Result]) -> bool:
+    """Does the sum of rates hide how several transfers share them?"""
+    ways = [transfers(direction) for direction in _DIRECTIONS]
+    return any(len(of_way(result)) > 1 for result in results for of_way in ways)
+
+
+def rates_grid(runs: Mapping[str, Result]) -> Grid:
+    """One row per variant, one column per transfer."""
+    rates = {
+        name: {
+            f"{row['traffic']}\n{direction}": row["throughput_mbps"]
+            for direction in _DIRECTIONS
+            for row in transfers(direction)(result)
+        }
+        for name, result in runs.items()
+    }
+    columns = list(dict.fromkeys(column for of_run in rates.values() for column in of_run))
+    rows = [
+        [name, *(shown(of_run.get(column), 2) for column in columns)]
+        for name, of_run in rates.items()
+    ]
+    return Grid("Transfers one by one, in Mbps", ["variant", *columns], rows)
 
 
 def flow_grid(result: Result) -> Grid:

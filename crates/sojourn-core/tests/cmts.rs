@@ -214,6 +214,75 @@ fn what_contradicts_the_channel_is_refused() {
     }
 }
 
+/// Three floods of 40 Mbps on 35. Without promises a third each, 11.667. With 15 Mbps promised to one, it
+/// goes first with these and takes its turns in the other 20, of which each has 6.667; so for two promises,
+/// also of a flow behind its regulator.
+#[test]
+fn a_minimum_reserved_rate_goes_first() {
+    let drr = "cmts.queue.scheduler.kind = 'drr'";
+    let open = "regulator = false";
+    let third = 35.0 / 3.0;
+    assert_near(tiers(drr, [open; 3]), [third; 3]);
+    let promised = "regulator = false, minimum_mbps = 15";
+    let part = 20.0 / 3.0;
+    assert_near(tiers(drr, [open, promised, open]), [part, 15.0 + part, part]);
+    let regulated = "sustained_mbps = 10, peak_mbps = 10, minimum_mbps = 10";
+    // 15 and 10 are promised; 10 are left for the two that may have more.
+    assert_near(tiers(drr, [open, promised, regulated]), [5.0, 20.0, 10.0]);
+    // No other scheduler knows of it, nor a round robin of connections; both say so.
+    for keys in ["", "cmts.queue.scheduler.kind = 'drr'\ncmts.unit = 'connection'"] {
+        let text = format!(
+            "{TIERS}{keys}\nhomes.one = {{ downstream = {{ {promised} }} }}\n{}",
+            flood("one", 40.0)
+        );
+        let warnings = run(&text).warnings.join("\n");
+        assert!(warnings.contains("minimum_mbps of service flows does nothing"), "{warnings:?}");
+    }
+}
+
+/// A call beside two floods of 40 Mbps, one of them of a higher priority: in its turn it has a call's
+/// share of nothing, with its own rate promised it waits for one packet and is sent at once.
+#[test]
+fn a_promise_goes_before_priorities() {
+    let text = |minimum_mbps: f64| {
+        format!(
+            "{TIERS}cmts.queue.scheduler.kind = 'drr'
+             [homes.one.downstream.flows]
+             call = {{ sustained_mbps = 1, peak_mbps = 1, burst_bytes = 3000,
+                       minimum_mbps = {minimum_mbps}, match = [{{ traffic = 'call' }}] }}
+             first = {{ sustained_mbps = 50, peak_mbps = 50, burst_bytes = 3000, priority = 5,
+                        match = [{{ traffic = 'more' }}] }}
+             [traffic]
+             call = {{ kind = 'stream', purpose = 'data', server = 'near', direction = 'down',
+                       packet_bytes = 250, interval_ms = 20 }}
+             one = {{ kind = 'stream', purpose = 'data', server = 'near', direction = 'down',
+                      packet_bytes = 1000, interval_ms = 0.2 }}
+             more = {{ kind = 'stream', purpose = 'data', server = 'near', direction = 'down',
+                       packet_bytes = 1000, interval_ms = 0.2 }}"
+        )
+    };
+    assert!(flow(&run(&text(0.0)), "call", "down").delivered_packets < 5);
+    // 250 bytes in 20 ms are 0.1 Mbps. A packet of 1000 bytes takes 0.229 ms of 35 Mbps, one of 250 bytes
+    // 0.057; 5 ms to the CMTS and 1 ms of cable.
+    let results = run(&text(0.1));
+    let call = flow(&results, "call", "down");
+    assert_eq!(call.delivered_packets, 1000);
+    let slowest = call.latency_max_ms.unwrap();
+    assert!(slowest < 6.0 + 0.229 + 0.057 + 0.01, "{slowest} ms");
+}
+
+#[test]
+fn more_promised_than_there_is_is_told() {
+    let text = format!(
+        "{TIERS}cmts.queue.scheduler.kind = 'drr'
+         homes.all = {{ count = 4, downstream.minimum_mbps = 10 }}\n{}",
+        flood("all", 40.0)
+    );
+    let warnings = run(&text).warnings.join("\n");
+    assert!(warnings.contains("minimum_mbps is 40 in all on the downstream channel"), "{warnings}");
+    assert!(warnings.contains("carries at most 35.0"), "{warnings}");
+}
+
 /// On a channel of 35 Mbps that two floods of 30 Mbps want: the flow of the higher priority gets all that
 /// it sends, the other what is left, and a third of the highest priority waits for one packet at most:
 /// 1500 * 8 / 35 Mbps = 0.343 ms and its own 0.050 ms beside 1.017 ms of links and cable.
@@ -279,6 +348,7 @@ proptest! {
         scheduler in prop::sample::select(vec!["fifo", "sfq", "fq", "drr", "abb"]),
         law in prop::sample::select(vec!["none", "codel", "docsis_pie"]),
         regulators in any::<[bool; 3]>(),
+        minimum_mbps in 0.0..1.0_f64,
         seed in 0_u32..1000,
     ) {
         let rate_mbps = mbps / f64::from(channels);
@@ -294,6 +364,7 @@ proptest! {
             text += &format!(
                 "homes.h{index} = {{ count = {}, downstream = {{ regulator = {regulator}, weight = {},
                                      flows.calls = {{ sustained_mbps = 1, peak_mbps = 2, burst_bytes = 3000,
+                                                      minimum_mbps = {minimum_mbps},
                                                       match = [{{ protocol = 'udp' }}] }} }} }}
                  traffic.load{index} = {{ kind = 'transfer', server = 'near', home = 'h{index}',
                                           direction = 'down', connections = 2 }}

@@ -1,14 +1,14 @@
 //! The downstream channel at the CMTS: one queue manager for the service flows of all homes, and
 //! behind it a channel or several that are bonded. Service flows of different traffic priority have a
 //! queue manager for each priority, of which the highest that has packets is served (DOCSIS MULPI
-//! §C.2.2.5.1 leaves to vendors how much better the higher one is served).
+//! §C.2.2.5.1 leaves to vendors how much better the higher one is served). What minimum reserved rates
+//! are due for goes before all of that.
 //!
 //! A packet of a bonding group takes the channel that is free first, at that channel's rate, so that
 //! as many packets are under way as there are channels; the modem puts those for it into order again
 //! (DOCSIS MULPI §8.2, from memory).
 //!
-//! Left out: minimum reserved rates; several bonding groups on the same channels; MAPs and other
-//! management messages;
+//! Left out: several bonding groups on the same channels; MAPs and other management messages;
 //! interleaving; codewords that a packet does not fill.
 
 use std::collections::BTreeSet;
@@ -30,6 +30,8 @@ pub struct Cmts {
     queues: Vec<Queue>,
     /// Which of them each service flow takes, by home and number.
     class_of: Vec<Vec<u8>>,
+    /// Some service flows have minimum reserved rates.
+    keeps_promises: bool,
     /// Rate of each channel.
     channel: BitRate,
     /// Bytes of each packet on the channel besides its size.
@@ -51,7 +53,8 @@ impl Cmts {
         let Scenario { dialect, seed, .. } = *scenario;
         let names: Vec<&str> = scenario.traffic.keys().map(String::as_str).collect();
         let weights = scenario.of_downstream_flows(schema::Downstream::weights);
-        let flows = FlowTable::of_homes(spec.unit, &weights);
+        let minimum_mbps = scenario.of_downstream_flows(schema::Downstream::minimum_mbps);
+        let flows = FlowTable::of_homes(spec.unit, &weights).promising(&minimum_mbps);
         let mut class_of = scenario.of_downstream_flows(schema::Downstream::priorities);
         let priorities: BTreeSet<u8> = class_of.iter().flatten().copied().collect();
         let queue = |priority: &u8| {
@@ -70,6 +73,7 @@ impl Cmts {
         Self {
             queues,
             class_of,
+            keeps_promises: !flows.promised().is_empty(),
             channel,
             framing_bytes: spec.framing_bytes(),
             busy_until: vec![Time::ZERO; channels as usize],
@@ -114,13 +118,24 @@ impl Cmts {
         if now < free_at {
             return None;
         }
-        let packet = self.queues.iter_mut().find_map(|queue| queue.dequeue(now, ledger))?;
+        let packet = self.take_next(now, ledger)?;
         let sent_at = now + self.channel.time_for(u64::from(packet.size) + self.framing_bytes);
         self.busy_until[channel] = sent_at;
         // In order: behind a longer one that is still under way on another channel.
         let last = &mut self.last_to[usize::from(packet.home)];
         *last = sent_at.max(*last);
         Some((*last, packet))
+    }
+
+    /// Promised packets first, and then those of the highest priority.
+    #[inline]
+    fn take_next(&mut self, now: Time, ledger: &mut Ledger) -> Option<Packet> {
+        let mut queues = self.queues.iter_mut();
+        let promised = match self.keeps_promises {
+            true => queues.find_map(|queue| queue.dequeue_promised(now, ledger)),
+            false => None,
+        };
+        promised.or_else(|| self.queues.iter_mut().find_map(|queue| queue.dequeue(now, ledger)))
     }
 
     /// The channel that is free first, and when.

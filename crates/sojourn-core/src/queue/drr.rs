@@ -6,6 +6,9 @@
 //! same time. A connection that takes over a slot takes over the state of its law, as a flow does in
 //! a hashed bin.
 //!
+//! Service flows with a minimum reserved rate are served first as far as that goes (`promises`), and
+//! then take their turns as all others do.
+//!
 //! Left out: ns-2's `queue/drr.cc` tells flows by their source address alone.
 
 use schemars::JsonSchema;
@@ -13,6 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use super::bins::Measure;
 use super::lanes::{Head, Lanes};
+use super::promises::Promises;
 use super::rounds::Rounds;
 use super::weights::Weights;
 use super::{
@@ -60,12 +64,17 @@ impl SchedulerParameters for Parameters {
             },
             named: self.weights.clone(),
             flows: FlowTable::default(),
+            promises: Promises::default(),
         }
         .into()
     }
 
     fn weights(&self) -> Option<&Weights> {
         Some(&self.weights)
+    }
+
+    fn keeps_promises(&self) -> bool {
+        true
     }
 }
 
@@ -77,6 +86,7 @@ pub struct Drr {
     flow_limit: Limit,
     named: Weights,
     flows: FlowTable,
+    promises: Promises,
 }
 
 impl Drr {
@@ -116,6 +126,9 @@ impl Discipline for Drr {
         let weight = self.flows.weight(&packet);
         if self.lanes.push(flow, packet, entry) {
             self.schedule(flow, weight);
+            if self.lanes.backlog_of(flow).packets == 1 {
+                self.promises.wakes(flow, entry.now);
+            }
             // ns-2.35 queue/drr.cc: the head of the queue with most bytes, the arrival counted in.
             self.lanes.shed(entry, |_| 1);
         }
@@ -139,6 +152,20 @@ impl Discipline for Drr {
         None
     }
 
+    fn dequeue_promised(&mut self, exit: &mut Exit) -> Option<Packet> {
+        while let Some(flow) = self.promises.first_due(exit.now) {
+            match self.lanes.judge_head(flow, exit) {
+                Head::Passes(size) => {
+                    self.promises.charge(flow, size as u64);
+                    return self.lanes.pop(flow);
+                }
+                Head::Dropped => {}
+                Head::None => self.promises.leave(flow),
+            }
+        }
+        None
+    }
+
     fn backlog(&self) -> Backlog {
         self.lanes.backlog()
     }
@@ -157,6 +184,7 @@ impl Discipline for Drr {
 
     fn tell_apart(&mut self, flows: &FlowTable, names: &[&str]) {
         self.flows = flows.weighing(&self.named, names);
+        self.promises = Promises::new(self.flows.promised());
     }
 
     fn gauges(&self, out: &mut Gauges) {

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::weights::Weights;
 use crate::packet::Packet;
+use crate::units::BitRate;
 
 /// What is a flow to a scheduler.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -38,6 +39,8 @@ pub struct FlowTable {
     first: Vec<u32>,
     /// Weights of service flows, by number.
     service_flows: Vec<f64>,
+    /// Minimum reserved rates of service flows, by number; empty if there are none.
+    promised: Vec<Option<BitRate>>,
     /// Weights of traffic entries, by number.
     traffic: Vec<f64>,
 }
@@ -52,7 +55,8 @@ impl FlowTable {
     /// Connections of equal weight: what a queue tells apart that belongs to one service flow.
     pub fn connections() -> Self {
         let (first, service_flows) = (Vec::new(), Vec::new());
-        Self { unit: Unit::Connection, first, service_flows, traffic: Vec::new() }
+        let (promised, traffic) = (Vec::new(), Vec::new());
+        Self { unit: Unit::Connection, first, service_flows, promised, traffic }
     }
 
     /// Flows of several homes: of each, the weights of its service flows.
@@ -63,6 +67,25 @@ impl FlowTable {
             table.service_flows.extend(of_home);
         }
         table
+    }
+
+    /// The same with minimum reserved rates: of each home, those of its service flows in Mbps.
+    pub fn promising(self, minimum_mbps: &[Vec<f64>]) -> Self {
+        let rates = minimum_mbps.iter().flatten();
+        let promise = |mbps: &f64| (*mbps > 0.0).then(|| BitRate::from_mbps(*mbps));
+        let mut promised: Vec<_> = rates.map(promise).collect();
+        if promised.iter().all(Option::is_none) {
+            promised.clear();
+        }
+        Self { promised, ..self }
+    }
+
+    /// Minimum reserved rates by flow, where service flows are told apart; empty if there are none.
+    pub fn promised(&self) -> &[Option<BitRate>] {
+        match self.unit {
+            Unit::ServiceFlow => &self.promised,
+            Unit::Connection => &[],
+        }
     }
 
     /// The same with weights of traffic entries, which have these names.

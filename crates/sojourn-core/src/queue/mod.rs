@@ -12,6 +12,7 @@ mod flow_table;
 pub mod fq;
 mod lanes;
 mod plugs;
+mod promises;
 mod rounds;
 pub mod sfq;
 mod update_clock;
@@ -170,6 +171,10 @@ pub trait Discipline {
     fn enqueue(&mut self, packet: Packet, entry: &mut Entry);
     /// The next packet to send; heads that a law drops are told to the ledger.
     fn dequeue(&mut self, exit: &mut Exit) -> Option<Packet>;
+    /// The next packet that a minimum reserved rate is due for; only some know of such rates.
+    fn dequeue_promised(&mut self, _exit: &mut Exit) -> Option<Packet> {
+        None
+    }
     /// What waits in all bins.
     fn backlog(&self) -> Backlog;
     /// A MAP brought a grant: tells the laws.
@@ -209,6 +214,10 @@ pub trait SchedulerParameters {
     /// The weights of traffic entries, if it has such.
     fn weights(&self) -> Option<&Weights> {
         None
+    }
+    /// Does it keep minimum reserved rates?
+    fn keeps_promises(&self) -> bool {
+        false
     }
 }
 
@@ -384,10 +393,23 @@ impl Queue {
         let ack = self.acks.as_mut().and_then(AckLane::pop);
         let exit = &mut Exit { now, beyond, ecn: self.ecn, ledger };
         let packet = ack.or_else(|| self.scheduler.dequeue(exit))?;
+        self.note_departure(now, &packet);
+        Some(packet)
+    }
+
+    /// The next packet that a minimum reserved rate is due for.
+    pub fn dequeue_promised(&mut self, now: Time, ledger: &mut Ledger) -> Option<Packet> {
+        let exit = &mut Exit { now, beyond: Beyond::default(), ecn: self.ecn, ledger };
+        let packet = self.scheduler.dequeue_promised(exit)?;
+        self.note_departure(now, &packet);
+        Some(packet)
+    }
+
+    #[inline]
+    fn note_departure(&mut self, now: Time, packet: &Packet) {
         if let Some(meter) = &mut self.meter {
             meter.departed(now.since(packet.queued_at));
         }
-        Some(packet)
     }
 
     /// What waits.

@@ -115,8 +115,8 @@ pub struct ServiceFlow {
     #[schemars(range(min = 1522, max = 4_294_967_295_u64))]
     pub burst_bytes: u64,
     /// Minimum reserved traffic rate in Mbps, at most the sustained rate. It matters where flows
-    /// share a channel (`modem.kind = "shared_channel"`): in the modems of the studies each flow
-    /// has one to itself.
+    /// share a channel: upstream with `modem.kind = "shared_channel"`, as in the modems of the studies
+    /// each flow has one to itself, downstream with `cmts`, whose scheduler `drr` keeps it.
     #[serde(default)]
     #[schemars(range(min = 0.0, max = 100_000.0))]
     pub minimum_mbps: f64,
@@ -253,6 +253,12 @@ impl Downstream {
     pub fn weights(&self) -> Vec<f64> {
         let further = self.flows.values().map(|flow| flow.weight.unwrap_or(self.weight));
         [self.weight].into_iter().chain(further).collect()
+    }
+
+    /// The minimum reserved rates of all service flows in Mbps, that of the primary one first.
+    pub fn minimum_mbps(&self) -> Vec<f64> {
+        let further = self.flows.values().map(|flow| flow.minimum_mbps);
+        [self.minimum_mbps].into_iter().chain(further).collect()
     }
 
     /// The traffic priorities of all service flows, that of the primary one first.

@@ -285,8 +285,8 @@ pub struct Downstream {
     /// Maximum traffic burst in bytes.
     #[schemars(range(min = 1522, max = 4_294_967_295_u64))]
     pub burst_bytes: u64,
-    /// Minimum reserved traffic rate in Mbps of the primary flow, at most the sustained rate. The CMTS
-    /// knows none downstream, so it is kept for the modem's file alone.
+    /// Minimum reserved traffic rate in Mbps of the primary flow, at most the sustained rate. It matters
+    /// where homes share the channel (`cmts`) and its scheduler, `drr`, tells service flows apart.
     #[serde(default)]
     #[schemars(range(min = 0.0, max = 100_000.0))]
     pub minimum_mbps: f64,

@@ -6,12 +6,12 @@ use super::super::Simulation;
 use crate::docsis::{MacCounters, Upstream};
 use crate::metrics::results::ServiceFlowRow;
 use crate::packet::{Direction, DropReason};
-use crate::queue::SchedulerParameters;
+use crate::queue::{SchedulerParameters, Unit};
 use crate::scenario::Scenario;
 use crate::scenario::address::{Address, Network};
 use crate::scenario::channel::UpstreamChannel;
 use crate::scenario::homes::{Classifier, Group, PRIMARY, ServiceFlow};
-use crate::scenario::schema::ModemSpec;
+use crate::scenario::schema::{Downstream, ModemSpec};
 
 /// One row for each group of homes, service flow and direction.
 pub fn rows(run: &Simulation) -> Vec<ServiceFlowRow> {
@@ -101,18 +101,38 @@ fn channel_warning(run: &Simulation) -> Option<String> {
         });
     };
     let shared = groups(run).filter(|(_, g)| g.upstream.modem == ModemSpec::SharedChannel);
-    let promised: f64 = shared
-        .map(|(_, g)| {
-            let flows = g.upstream.service_flows();
-            f64::from(g.count) * flows.iter().map(|flow| flow.minimum_mbps).sum::<f64>()
-        })
-        .sum();
-    let most = channel.greatest_mbps();
-    (promised > most).then(|| {
+    let promised = shared.map(|(_, group)| {
+        let flows = group.upstream.service_flows();
+        f64::from(group.count) * flows.iter().map(|flow| flow.minimum_mbps).sum::<f64>()
+    });
+    overbooked("upstream", promised.sum(), channel.greatest_mbps())
+}
+
+/// Is more promised than the channel carries?
+fn overbooked(way: &str, promised_mbps: f64, most_mbps: f64) -> Option<String> {
+    (promised_mbps > most_mbps).then(|| {
         format!(
-            "minimum_mbps is {promised} in all on the upstream channel, which carries at most {most:.1}"
+            "minimum_mbps is {promised_mbps} in all on the {way} channel, which carries at most \
+             {most_mbps:.1}"
         )
     })
+}
+
+/// Minimum reserved rates that the scheduler of the shared channel does not know, or that it cannot keep.
+fn downstream_promises(run: &Simulation) -> Option<String> {
+    let cmts = run.scenario.cmts.as_ref()?;
+    let minimum_mbps = run.scenario.of_downstream_flows(Downstream::minimum_mbps);
+    let promised_mbps: f64 = minimum_mbps.iter().flatten().sum();
+    let is_kept = cmts.unit == Unit::ServiceFlow && cmts.queue.scheduler.keeps_promises();
+    if promised_mbps > 0.0 && !is_kept {
+        return Some(
+            "minimum_mbps of service flows does nothing downstream: of the schedulers of cmts.queue only \
+             drr keeps it, with cmts.unit = \"service_flow\""
+                .to_owned(),
+        );
+    }
+    let most_mbps = cmts.channel.rate_mbps() * f64::from(cmts.channel.count());
+    overbooked("downstream", promised_mbps, most_mbps)
 }
 
 /// What a user must know before a run.
@@ -125,9 +145,10 @@ pub fn warnings(run: &Simulation) -> Vec<String> {
         let own = (up.minimum_mbps, up.priority);
         warnings.extend(idle_terms("upstream", own, &up.flows, [shares, shares]));
         let own = (down.minimum_mbps, down.priority);
-        warnings.extend(idle_terms("downstream", own, &down.flows, [false, run.cmts.is_some()]));
+        warnings.extend(idle_terms("downstream", own, &down.flows, [run.cmts.is_some(); 2]));
     }
     warnings.extend(idle_weights(run));
+    warnings.extend(downstream_promises(run));
     warnings.extend(strange_addresses(&run.scenario));
     warnings
 }
