@@ -90,13 +90,13 @@ CHOICES = (
     Choice(
         "Random time before sending",
         "up to 20 us for FTP and on/off flows; none for the probe, video and the web",
-        "ns-2's overhead_, against phase effects (Floyd & Jacobson 1991). The text does not tell. "
+        "ns-2's overhead_, against phase effects (Floyd & Jacobson 1991); not in the text. "
         "Public scripts of the group (yhfudev/bash-mrnative) set it for flows that "
         "BuildTCPCxWithMode makes (app-ns2/common/tcpudp-util.tcl), and not in create_wrt_flow and "
         "create_netflix_flow (projtools/common/flows-util.tcl); for the web ns-2's default, 0, is "
-        "taken. It is a sixteenth of a packet's time on 38 Mbps and changes fairness no more than a "
-        "seed does: three round trips alike under DT have 0.906 with it and 0.956 without, five "
-        "0.938 and 0.943, nine 0.979 and 0.966 (2000 s, two seeds; print 0.96, 0.97, 0.99). The web "
+        "taken. It is a sixteenth of a packet's time on 38 Mbps; fairness changes no more than by "
+        "seed: three round trips alike under DT have 0.906 with it and 0.956 without, five "
+        "0.938 and 0.943, nine 0.979 and 0.966 (2000 s, two seeds; print 0.96, 0.97, 0.99). Web "
         "response time under DT is 0.63 to 0.82 s with it, 0.56 to 0.70 s without (2000 s, one "
         "seed; print 0.66 to 2.44).",
     ),
