@@ -500,8 +500,14 @@ impl Simulation {
             let packet = connection.packet(self.now, slot, end, departure);
             self.send(packet);
         }
-        let at = self.connections.get_mut(slot).ends[end as usize].deadline();
-        self.timers.set_no_later(timer_of(slot, end), at);
+        let connection = self.connections.get_mut(slot);
+        let config = &self.configs[usize::from(traffic)];
+        let endpoint = &mut connection.ends[end as usize];
+        if endpoint.needs_jitter(config) {
+            let draw = self.players[connection.owner.app as usize].send_jitter.uniform();
+            endpoint.draw_jitter(self.now, draw, config);
+        }
+        self.timers.set_no_later(timer_of(slot, end), endpoint.deadline());
     }
 
     /// The timer of an end may have been set later since; if so, this only sets it anew.

@@ -14,6 +14,8 @@ pub(super) struct Player {
     pub rng: Rng,
     /// Draws the address and port hashes of its connections.
     pub ports: Rng,
+    /// Draws the random times before its connections send.
+    pub send_jitter: Rng,
     /// Hash and service flows of its datagrams.
     pub datagrams: Route,
     pub datagrams_sent: u64,
@@ -52,6 +54,7 @@ fn player(scenario: &Scenario, owner: Owner, number: u16) -> Player {
         app: entry.app.start(&server),
         owner,
         rng: stream("traffic"),
+        send_jitter: stream("send jitter of"),
         datagrams: Route { server: server_of_datagrams, tuples, service_flows },
         datagrams_sent: 0,
         connections_opened: 0,

@@ -13,7 +13,7 @@ use crate::packet::LARGEST_PACKET;
 use crate::queue::{QueueSpec, SchedulerParameters, SchedulerSpec, default_limit_bytes};
 use crate::tcp::TcpOptions;
 use crate::tcp::cc::CongestionSpec;
-use crate::units::BitRate;
+use crate::units::{BitRate, Time};
 
 /// Bytes of a full Ethernet frame with a VLAN tag: what a modem must be able to pass.
 const FULL_PACKET: u64 = 1522;
@@ -491,6 +491,12 @@ fn tcp(scenario: &Scenario, app: &AppSpec, own: &TcpOptions, path: &str) -> Resu
     if config.is_full() && !matches!(config.congestion_control, CongestionSpec::Reno(_)) {
         let path = words::join(&place(own.congestion_control.is_some()), "congestion_control");
         let message = "found another than reno; allowed: reno, the only one that full_sack has";
+        return Err(Fault::new(path, message));
+    }
+    if config.send_jitter > Time::ZERO && config.dialect == Dialect::Rfc {
+        let path = words::join(&place(own.send_jitter_us.is_some()), "send_jitter_us");
+        let us = config.send_jitter.secs_f64() * 1e6;
+        let message = format!("found {us}, an option of ns-2; allowed: 0, or dialect ns2");
         return Err(Fault::new(path, message));
     }
     if own.nagle.is_some() && !config.is_full() {

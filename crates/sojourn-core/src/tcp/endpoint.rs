@@ -84,6 +84,8 @@ pub struct Endpoint {
     last_sent: Time,
     /// ns-2: when the timer that runs on while nothing is under way expires.
     idle_due: Time,
+    /// When the random time before what waits to be sent is over.
+    jitter_over: Time,
     /// FullTcp ends the handshake with a bare acknowledgement, whatever there is to send.
     handshake_ack_due: bool,
     /// Both ends have ECN.
@@ -115,6 +117,7 @@ impl Endpoint {
             timed: None,
             last_sent: Time::ZERO,
             idle_due: Time::NEVER,
+            jitter_over: Time::NEVER,
             handshake_ack_due: false,
             has_ecn: false,
             reduction_due: false,
@@ -172,7 +175,7 @@ impl Endpoint {
     /// When `on_timer` wants to be called.
     #[inline]
     pub fn deadline(&self) -> Time {
-        self.rto_due.min(self.receiver.deadline())
+        self.rto_due.min(self.receiver.deadline()).min(self.jitter_over)
     }
 
     /// Takes in a segment that its other end sent at `sent_at` and that came with this ECN field.
@@ -360,9 +363,26 @@ impl Endpoint {
         }
     }
 
+    /// Is there something to send that has to wait for a random time yet to be drawn?
+    #[inline]
+    pub fn needs_jitter(&self, config: &Config) -> bool {
+        config.send_jitter > Time::ZERO
+            && self.jitter_over == Time::NEVER
+            && self.sender.waits_for_jitter()
+    }
+
+    /// It waits for so long: `draw`, from 0 to 1, of `send_jitter_us`.
+    pub fn draw_jitter(&mut self, now: Time, draw: f64, config: &Config) {
+        self.jitter_over = now + config.send_jitter.scaled(draw);
+    }
+
     /// A deadline has passed.
     pub fn on_timer(&mut self, now: Time, config: &Config) {
         self.receiver.on_timer(now);
+        if now >= self.jitter_over {
+            self.jitter_over = Time::NEVER;
+            self.sender.on_jitter_over();
+        }
         if now < self.rto_due {
             return;
         }

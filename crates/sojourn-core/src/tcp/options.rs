@@ -54,6 +54,11 @@ pub struct TcpOptions {
     /// Nagle's algorithm (RFC 9293 §3.7.4): a last segment that is not full waits until all before it
     /// is acknowledged. For recovery full_sack alone. Default: on; off for web.
     pub nagle: Option<bool>,
+    /// Greatest random time, drawn evenly from 0, that passes before what an event lets a sender of the
+    /// ns-2 dialect send, in us: ns-2's overhead_, against phase effects (Floyd & Jacobson 1991). Not
+    /// before a fast retransmit. Default: 0.
+    #[schemars(range(min = 0.0, max = 1_000_000.0))]
+    pub send_jitter_us: Option<f64>,
     /// Retransmission timeout before there is a round-trip time, SYN included, in s. Default: 1
     /// (RFC 6298 §2.1); 3 in ns-2. Doubles with each retry.
     #[schemars(range(min = 0.1, max = 60.0))]
@@ -125,6 +130,7 @@ impl TcpOptions {
             delayed_ack_beats: self.delayed_ack_beats.or(base.delayed_ack_beats),
             restart_after_idle: self.restart_after_idle.or(base.restart_after_idle),
             nagle: self.nagle.or(base.nagle),
+            send_jitter_us: self.send_jitter_us.or(base.send_jitter_us),
             initial_rto_s: self.initial_rto_s.or(base.initial_rto_s),
             min_rto_s: self.min_rto_s.or(base.min_rto_s),
             max_rto_s: self.max_rto_s.or(base.max_rto_s),
@@ -177,6 +183,7 @@ impl TcpOptions {
             delayed_ack_beats: self.delayed_ack_beats.unwrap_or(recovery == Recovery::FullSack),
             restart_after_idle: self.restart_after_idle.unwrap_or(true),
             nagle: self.nagle.unwrap_or(true),
+            send_jitter: seconds(self.send_jitter_us.map(|us| us / 1e6), 0.0),
             initial_rto: seconds(self.initial_rto_s, by_dialect(1.0, 3.0)),
             min_rto: seconds(self.min_rto_s, by_dialect(1.0, 0.2)),
             max_rto: seconds(self.max_rto_s, 60.0),
@@ -217,6 +224,8 @@ pub struct Config {
     pub restart_after_idle: bool,
     /// Does a last segment that is not full wait, with FullTcp?
     pub nagle: bool,
+    /// Greatest random time before what an event lets it send.
+    pub send_jitter: Time,
     /// Timeout before there is a round-trip time.
     pub initial_rto: Time,
     /// Least timeout.

@@ -118,6 +118,9 @@ struct Pair {
     /// When all was last acknowledged that an end had to send.
     acknowledged_at: Time,
     longest_stall: Time,
+    /// The draw for every random time before a burst, and how many there were by end.
+    jitter_draw: f64,
+    jitters: [u32; 2],
 }
 
 impl Pair {
@@ -141,6 +144,8 @@ impl Pair {
             last_progress: Time::ZERO,
             acknowledged_at: Time::ZERO,
             longest_stall: Time::ZERO,
+            jitter_draw: 0.0,
+            jitters: [0; 2],
         }
     }
 
@@ -176,6 +181,10 @@ impl Pair {
                 let mark = if is_lost { "  lost" } else { "" };
                 writeln!(log, "{}{mark}", line.trim_end()).expect("a string");
             }
+        }
+        if self.ends[end].needs_jitter(&self.config) {
+            self.jitters[end] += 1;
+            self.ends[end].draw_jitter(self.now, self.jitter_draw, &self.config);
         }
         repeats
     }
@@ -959,4 +968,37 @@ proptest! {
             prop_assert_eq!(pair.pipes[end].highest, 1 + sent + 1);
         }
     }
+}
+
+/// Uploads `segments` where a random time of at most 20 ms comes out as half of that.
+fn upload_with_jitter(recovery: Recovery, segments: u64, lost: &[u64]) -> Pair {
+    let options = TcpOptions { send_jitter_us: Some(20_000.0), ..options(recovery) };
+    let config = options.resolve(Dialect::Ns2);
+    let mut pair = Pair::new(config, RTT.scaled(0.5), data(lost), nothing());
+    pair.jitter_draw = 0.5;
+    pair.upload(segments * MSS);
+    pair.run(Time::from_s(600));
+    pair
+}
+
+/// A window of ten is there at 150 ms, as above, and 10 ms later with one wait for all of it, or after
+/// ten waits where each segment has its own, as with FullTcp (tcp-full.cc `send_much`).
+#[test]
+fn a_burst_waits_once_and_with_full_tcp_each_segment() {
+    for (recovery, waits) in [(Recovery::Sack, 1), (Recovery::Newreno, 1), (Recovery::FullSack, 10)]
+    {
+        let pair = upload_with_jitter(recovery, 10, &[]);
+        assert_eq!(pair.last_progress, Time::from_ms(150 + 10 * waits), "{recovery:?}");
+        assert_eq!((pair.pipes[CLIENT].data_sent, pair.timeouts), (10, [0, 0]), "{recovery:?}");
+    }
+}
+
+/// Thirty segments with number 12 lost: ten leave at 110 ms, their acknowledgements come at 210 at one
+/// instant, and one wait is for all they let go, numbers 10 to 29 at 220. The third duplicate comes at
+/// 320 ms: what is sent again does not wait (tcp-sack1.cc `dupack_action`) and is there at 370.
+#[test]
+fn events_during_the_wait_do_not_lengthen_it_and_a_fast_retransmit_has_none() {
+    let pair = upload_with_jitter(Recovery::Sack, 30, &[12]);
+    assert_eq!(pair.last_progress, Time::from_ms(370));
+    assert_eq!((pair.jitters[CLIENT], pair.pipes[CLIENT].data_resent), (2, 1));
 }

@@ -289,6 +289,12 @@ fn tcp_options_that_contradict_each_other() {
          sack, newreno, reno, or dialect ns2"
     );
     only(SMALL, &["tcp.recovery=full_sack", "dialect=ns2"]);
+    assert_eq!(
+        refusal_of(&["tcp.send_jitter_us=20"]),
+        "--set tcp.send_jitter_us=20: tcp.send_jitter_us: found 20, an option of ns-2; allowed: 0, \
+         or dialect ns2"
+    );
+    only(SMALL, &["tcp.send_jitter_us=20", "dialect=ns2"]);
     // The ns-2 dialect starts with 2 segments.
     only(SMALL, &["tcp.max_window_segments=5", "dialect=ns2"]);
 }

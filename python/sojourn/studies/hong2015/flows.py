@@ -139,13 +139,17 @@ def _tier(flows: Flows) -> dict[str, Any]:
 # The applications.
 
 
+SEND_JITTER = {"send_jitter_us": 20}
+"""Of FTP and on/off flows: ns-2's overhead_, as public scripts of the group set it."""
+
 _OF_TRANSFER = ("connections", "start_s", "stop_s", "file_bytes", "tcp")
 
 
 def ftp(name: str, rtt_ms: float = 80, **keys: Any) -> Flows:
     """One endless download, or as many as `connections`."""
     own = {key: keys.pop(key) for key in _OF_TRANSFER if key in keys}
-    app = {"kind": "transfer", "direction": "down", "start_spread_s": 2, **own}
+    tcp = SEND_JITTER | own.pop("tcp", {})
+    app = {"kind": "transfer", "direction": "down", "start_spread_s": 2, "tcp": tcp, **own}
     return Flows(name, app, rtt_ms, **keys)
 
 
@@ -226,5 +230,6 @@ def on_off(
         "mean_mbps": list(mbps),
         "on_s": list(on_s),
         "off_per_on": off_per_on,
+        "tcp": SEND_JITTER,
     }
     return Flows(name, app)

@@ -14,6 +14,7 @@ use super::{DUP_THRESH, Outgoing, Progress, Sending, Space, take_blocks};
 use crate::packet::{SACK_BLOCKS, SackBlock};
 use crate::tcp::options::Config;
 use crate::tcp::ranges::Ranges;
+use crate::units::Time;
 
 /// The sender of FullTcp/Sack.
 #[derive(Default)]
@@ -38,8 +39,10 @@ pub struct FullSender {
     is_marked: bool,
     /// The first segment is to be sent again at once, whatever the window.
     retransmit_now: bool,
-    /// A timeout sends one segment, whatever the pipe.
+    /// A timeout sends one segment, whatever the pipe; so does the end of the random time before it.
     is_forced: bool,
+    /// A segment waits for that time (overhead_).
+    waits_for_jitter: bool,
 }
 
 impl FullSender {
@@ -181,10 +184,15 @@ impl Sending for FullSender {
         }
         let window = cwnd.min(config.max_window) as u64 * config.mss;
         let seq = self.next_seq();
-        if !std::mem::take(&mut self.is_forced) && !self.may_send(seq, window, config) {
+        let is_forced = std::mem::take(&mut self.is_forced);
+        if !is_forced && !self.may_send(seq, window, config) {
             return None;
         }
         let (seq, len) = self.at(seq, window, config)?;
+        if config.send_jitter > Time::ZERO && !is_forced {
+            self.waits_for_jitter = true;
+            return None;
+        }
         let again = seq < self.space.nxt;
         if seq == self.resent_below {
             self.resent_below += len;
@@ -199,5 +207,14 @@ impl Sending for FullSender {
 
     fn has_more(&self) -> bool {
         self.cursor.max(self.space.una) < self.space.limit()
+    }
+
+    fn waits_for_jitter(&self) -> bool {
+        self.waits_for_jitter
+    }
+
+    fn on_jitter_over(&mut self) {
+        self.waits_for_jitter = false;
+        self.is_forced = true;
     }
 }

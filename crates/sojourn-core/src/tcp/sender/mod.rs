@@ -168,6 +168,12 @@ pub trait Sending {
     fn next(&mut self, cwnd: f64, config: &Config) -> Option<Outgoing>;
     /// Is there something to send that only the window holds back?
     fn has_more(&self) -> bool;
+    /// Would it have sent, but for the random time of `send_jitter_us`?
+    fn waits_for_jitter(&self) -> bool {
+        false // the RFCs have none
+    }
+    /// That time is over.
+    fn on_jitter_over(&mut self) {}
 }
 
 /// The sender of a connection.

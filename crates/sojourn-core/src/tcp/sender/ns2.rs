@@ -15,6 +15,7 @@ use super::{DUP_THRESH, Outgoing, Progress, Sending, Space, take_blocks};
 use crate::packet::{SACK_BLOCKS, SackBlock};
 use crate::tcp::options::{Config, Recovery};
 use crate::tcp::ranges::Ranges;
+use crate::units::Time;
 
 /// What last changed the window (last_cwnd_action_).
 #[derive(Clone, Copy, Default, PartialEq, Debug)]
@@ -36,6 +37,18 @@ enum Permit {
     Limited,
     /// What the window has room for, up to so many segments.
     Burst(u32),
+}
+
+/// The random time before a burst (overhead_).
+#[derive(Clone, Copy, Default, PartialEq, Debug)]
+enum Jitter {
+    /// There is no burst.
+    #[default]
+    Idle,
+    /// A burst waits; events do not lengthen the wait.
+    Waits,
+    /// It is over for the burst that is leaving.
+    Over,
 }
 
 const ALL: Permit = Permit::Burst(u32::MAX);
@@ -69,6 +82,7 @@ pub struct Ns2Sender {
     /// The first segment is to be sent again at once, whatever the window.
     retransmit_now: bool,
     permit: Permit,
+    jitter: Jitter,
 }
 
 impl Ns2Sender {
@@ -231,22 +245,34 @@ impl Ns2Sender {
         self.space.outgoing(seq, len, again)
     }
 
-    /// tcp-sack1.cc and tcp.cc `send_much`.
-    fn next_in_burst(&mut self, cwnd: f64, config: &Config) -> Option<Outgoing> {
+    /// tcp-sack1.cc and tcp.cc `send_much`: the segment, and whether it fills a hole.
+    fn in_burst(&self, cwnd: f64, config: &Config) -> Option<((u64, u64), bool)> {
         if !self.is_recovering {
             let window = (cwnd.trunc() + self.inflation as f64).min(config.max_window);
-            return self.at_cursor(window, config).map(|segment| self.send(segment));
+            return self.at_cursor(window, config).map(|segment| (segment, false));
         }
         if self.pipe >= cwnd as i64 {
             return None;
         }
-        let hole = self.next_hole(config);
-        if let Some((seq, len)) = hole {
-            self.resent_below = seq + len;
+        let hole = self.next_hole(config).map(|segment| (segment, true));
+        hole.or_else(|| self.at_cursor(config.max_window, config).map(|segment| (segment, false)))
+    }
+
+    fn next_in_burst(&mut self, cwnd: f64, config: &Config) -> Option<Outgoing> {
+        let (segment, is_hole) = self.in_burst(cwnd, config)?;
+        if is_hole {
+            self.resent_below = segment.0 + segment.1;
         }
-        let segment = hole.or_else(|| self.at_cursor(config.max_window, config))?;
-        self.pipe += 1;
+        self.pipe += i64::from(self.is_recovering);
         Some(self.send(segment))
+    }
+
+    /// `send_much` with overhead_: a timer is set, if there is anything to send.
+    fn leave_to_timer(&mut self, cwnd: f64, config: &Config) {
+        self.permit = Permit::Nothing;
+        if self.in_burst(cwnd, config).is_some() {
+            self.jitter = Jitter::Waits;
+        }
     }
 }
 
@@ -320,10 +346,15 @@ impl Sending for Ns2Sender {
                 self.at_cursor(reach, config).map(|segment| self.send(segment))
             }
             Permit::Burst(left) => {
+                if config.send_jitter > Time::ZERO && self.jitter != Jitter::Over {
+                    self.leave_to_timer(cwnd, config);
+                    return None;
+                }
                 self.permit = Permit::Burst(left - 1);
                 let segment = self.next_in_burst(cwnd, config);
                 if segment.is_none() {
                     self.permit = Permit::Nothing;
+                    self.jitter = Jitter::Idle;
                 }
                 segment
             }
@@ -332,5 +363,14 @@ impl Sending for Ns2Sender {
 
     fn has_more(&self) -> bool {
         self.cursor < self.space.limit()
+    }
+
+    fn waits_for_jitter(&self) -> bool {
+        self.jitter == Jitter::Waits
+    }
+
+    fn on_jitter_over(&mut self) {
+        self.jitter = Jitter::Over;
+        self.permit = ALL;
     }
 }
