@@ -5,44 +5,47 @@ use crate::units::Time;
 
 /// Departure rate by the time a fixed number of bytes take, averaged over that time (RFC 8033
 /// appendix B).
-#[derive(Default)]
 pub struct ByTime {
+    /// DQ_THRESHOLD, in bytes.
+    threshold: u64,
     /// Since when bytes are being counted, and how many there were.
     cycle: Option<(Time, u64)>,
-    /// Averaged seconds that [`Self::THRESHOLD`] bytes take; `None` before the first cycle.
+    /// Averaged seconds that so many bytes take; `None` before the first cycle.
     average_s: Option<f64>,
 }
 
 impl ByTime {
-    /// DQ_THRESHOLD, in bytes.
-    const THRESHOLD: u64 = 1 << 14;
-    /// DQ_THRESHOLD / 2^16.
-    const WEIGHT: f64 = 0.25;
+    /// An estimator that counts `threshold` bytes a cycle.
+    pub fn new(threshold: u64) -> Self {
+        Self { threshold, cycle: None, average_s: None }
+    }
 
     /// A packet has left.
     pub fn departed(&mut self, packet: &Departure) {
         if let Some((start, bytes)) = &mut self.cycle {
             *bytes += packet.size;
-            if *bytes >= Self::THRESHOLD {
+            if *bytes >= self.threshold {
                 let sample = packet.now.since(*start).secs_f64();
                 let average = self.average_s.unwrap_or(sample);
-                self.average_s = Some(Self::WEIGHT * sample + (1.0 - Self::WEIGHT) * average);
+                // RFC 8033 appendix B: DQ_THRESHOLD / 2^16.
+                let weight = (self.threshold as f64 / 65_536.0).min(1.0);
+                self.average_s = Some(weight * sample + (1.0 - weight) * average);
                 self.cycle = None;
             }
         }
-        if self.cycle.is_none() && packet.left.bytes >= Self::THRESHOLD {
+        if self.cycle.is_none() && packet.left.bytes >= self.threshold {
             self.cycle = Some((packet.now, 0));
         }
     }
 
     /// The rate in bytes per second; `None` before the first measurement.
     pub fn bytes_per_s(&self) -> Option<f64> {
-        self.average_s.map(|seconds| Self::THRESHOLD as f64 / seconds)
+        self.average_s.map(|seconds| self.threshold as f64 / seconds)
     }
 
     /// Seconds until a backlog is gone; 0 before the first measurement.
     pub fn latency_s(&self, backlog_bytes: u64) -> f64 {
-        self.average_s.unwrap_or(0.0) * backlog_bytes as f64 / Self::THRESHOLD as f64
+        self.average_s.unwrap_or(0.0) * backlog_bytes as f64 / self.threshold as f64
     }
 }
 
@@ -113,7 +116,7 @@ mod tests {
     fn by_time_gives_the_rate_of_the_link() {
         // 16 384 bytes are counted over 11 packets: 16 500 bytes in 6.6 ms. 40 000 bytes then take
         // 40 000 / 16 384 * 6.6 ms = 16.113 ms.
-        let mut rate = ByTime::default();
+        let mut rate = ByTime::new(1 << 14);
         (0..100).for_each(|n| rate.departed(&packet(n)));
         assert!((rate.latency_s(40_000) - 0.016113).abs() < 1e-6, "{}", rate.latency_s(40_000));
     }

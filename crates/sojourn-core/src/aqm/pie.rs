@@ -21,7 +21,7 @@ const MEAN_PKTSIZE: u64 = 1024;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Estimate {
-    /// Backlog over the departure rate, which is measured over 16 384 bytes (§4.3, appendix B).
+    /// Backlog over the departure rate (§4.3, appendix B).
     #[default]
     DepartureRate,
     /// As before, but averaging rates and not times (the draft before the RFC, and ns-2).
@@ -52,6 +52,9 @@ pub struct Parameters {
     pub max_burst_ms: f64,
     /// Where the latency is taken from.
     pub estimate: Estimate,
+    /// Bytes over which the departure rate is measured (§5.2: DQ_THRESHOLD, 2^14).
+    #[schemars(range(min = 1500, max = 10_000_000))]
+    pub rate_threshold_bytes: u64,
     /// Drop probability from which on packets of transports with ECN are dropped like all others
     /// (§5.1: MAX_ECNTH, 0.1).
     #[schemars(range(min = 0.0, max = 1.0))]
@@ -67,6 +70,7 @@ impl Default for Parameters {
             beta_hz: 1.25,
             max_burst_ms: 150.0,
             estimate: Estimate::DepartureRate,
+            rate_threshold_bytes: 1 << 14,
             max_mark_probability: 0.1,
         }
     }
@@ -78,9 +82,6 @@ impl LawParameters for Parameters {
     }
 }
 
-/// DQ_THRESHOLD in bytes (§5.2).
-const DQ_THRESHOLD: u64 = 1 << 14;
-
 /// What has been measured of the queueing latency.
 enum Latency {
     ByTime(ByTime),
@@ -89,10 +90,10 @@ enum Latency {
 }
 
 impl Latency {
-    fn of(estimate: Estimate) -> Self {
-        match estimate {
-            Estimate::DepartureRate => Self::ByTime(ByTime::default()),
-            Estimate::DraftDepartureRate => Self::ByRate(ByRate::new(DQ_THRESHOLD)),
+    fn of(p: &Parameters) -> Self {
+        match p.estimate {
+            Estimate::DepartureRate => Self::ByTime(ByTime::new(p.rate_threshold_bytes)),
+            Estimate::DraftDepartureRate => Self::ByRate(ByRate::new(p.rate_threshold_bytes)),
             Estimate::Sojourn => Self::LastSojourn(Time::ZERO),
         }
     }
@@ -156,7 +157,7 @@ impl Pie {
             derandomiser: Derandomiser::default(),
             qdelay_old_s: 0.0,
             burst_allowance: Time::ZERO,
-            latency: Latency::of(p.estimate),
+            latency: Latency::of(p),
         }
     }
 
