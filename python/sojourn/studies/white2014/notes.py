@@ -88,9 +88,9 @@ _STEPS = (
     "then has 25 ms over all conditions and pages of 3.1 s, and 32 cells of the study agree "
     "instead of 31. It is not taken: its prediction of latency came after the plotted runs (§6), "
     "under load 8 without congestion it has a median of 73 ms, and SFQ-PIE's pages take 3.2 s "
-    "instead of 2.9. Nor is it the steps alone: with those of RFC 8033 and PIE's own estimate, over "
-    "62 500 bytes as here, PIE has 109 ms and pages of 5.8 s, and SFQ-PIE loses 0.18 % in its worst "
-    "condition; in figure 6 PIE is then ahead from 1.1 to 37.7 s at 20 ms."
+    "instead of 2.9. Nor is it the steps alone: with those of RFC 8033 and PIE's own estimate, "
+    "over 62 500 bytes as here, PIE has 109 ms and pages of 5.8 s, and SFQ-PIE loses 0.18 % in its "
+    "worst condition; in figure 6 PIE is then ahead from 1.1 to 37.7 s at 20 ms."
 )
 
 REMARKS = (
