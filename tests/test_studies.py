@@ -2,6 +2,8 @@
 
 import csv
 import math
+import re
+from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 
@@ -9,9 +11,10 @@ import numpy as np
 import pytest
 from conftest import Cli
 from sojourn.distribution import Distribution, evenly, pooled
+from sojourn.store import StoreError
 from sojourn.studies import STUDIES, UnknownError, draw, study
 from sojourn.studies.report import report_html
-from sojourn.studies.running import Outcome, Plan, run_plan
+from sojourn.studies.running import Outcome, Plan, read, run_plan
 from sojourn.studies.score import compared
 from sojourn.studies.study import KEYS, Row, data, measure
 from sojourn.studies.white2013.cases import GROUPS, TRAFFIC
@@ -115,7 +118,7 @@ def test_claims_whose_runs_are_missing_are_not_judged(tmp_path: Path) -> None:
     """Table 3.1 is computed without a run, and no claim is about it."""
     outcome = run_plan(Plan("hong2015", table="3.1"), tmp_path)
     page = report_html(outcome)
-    assert page.count("not judged (runs missing)") == len(outcome.plan.study.claims)
+    assert page.count("not judged (runs missing or too short)") == len(outcome.plan.study.claims)
     assert "does not hold" not in page
 
 
@@ -201,3 +204,47 @@ def test_unknown_names_are_refused_with_what_there_is(cli: Cli) -> None:
         done = cli("study", "run", *arguments)
         assert (done.returncode, done.stdout) == (2, ""), arguments
         assert done.stderr.count("\n") == 1
+
+
+def test_selections_that_nothing_fits_are_refused(tmp_path: Path) -> None:
+    for plan in (
+        Plan("hong2015", table="4.2", experiment="TAPPG"),
+        Plan("hong2015", table="4.2", figure="5.8"),
+    ):
+        with pytest.raises(UnknownError, match=r"nothing that is of table '4\.2'"):
+            run_plan(plan, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_directory_keeps_its_study_and_scale(tmp_path: Path) -> None:
+    plan = Plan("white2012", table="7", experiment="D01/C01", duration_scale=0.001)
+    run_plan(plan, tmp_path)
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    for other in (Plan("white2013", figure=1), replace(plan, duration_scale=0.002)):
+        with pytest.raises(StoreError, match="holds white2012 with duration scale"):
+            run_plan(other, tmp_path)
+    assert before == {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    # Another selection of the same goes on in it.
+    assert run_plan(replace(plan, experiment=None, scheme="DropTail-417pkt"), tmp_path).values
+
+
+def test_short_runs_give_blank_cells_and_unjudged_claims(tmp_path: Path) -> None:
+    plan = Plan("hong2015", table="4.7", scheme="DT", duration_scale=0.0005)
+    assert None in run_plan(plan, tmp_path / "hong").means.values()
+    page = report_html(run_plan(Plan("white2012", duration_scale=0.01), tmp_path / "white"))
+    assert not re.search(r"\bnan\b", page)
+
+
+def test_runs_of_an_instant_are_refused(tmp_path: Path) -> None:
+    # The shortest run is of 25 s: 25 ms.
+    with pytest.raises(UnknownError, match=r"found 0\.001, .* last 0\.025 s; allowed: 0\.004 or"):
+        run_plan(Plan("white2012", duration_scale=0.001), tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_damaged_table_is_named_with_what_to_do(tmp_path: Path) -> None:
+    run_plan(Plan("white2012", table="7", experiment="D01/C01", duration_scale=0.001), tmp_path)
+    (place, *_) = tmp_path.glob("runs/*/flows.parquet")
+    place.write_bytes(b"junk")
+    with pytest.raises(StoreError, match=r"flows\.parquet: damaged .* remove .* --resume"):
+        _ = read(tmp_path).values

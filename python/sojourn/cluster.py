@@ -5,6 +5,7 @@ written on this side alone. A worker that is lost costs the time of its task: an
 and gives the same bytes.
 """
 
+import logging
 import time
 from collections.abc import Generator, Sequence
 from concurrent.futures import CancelledError
@@ -30,6 +31,8 @@ def run_on_cluster(
     has not begun. Raises `ClusterError`, and `StoreError` if a worker has another version.
     """
     distributed = _distributed()
+    # What the client has to say of a lost cluster, at length, is told in one line below.
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)
     try:
         client = distributed.Client(address, timeout=_CONNECT_S, set_as_default=False)
     except (OSError, ValueError) as error:

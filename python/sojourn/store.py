@@ -35,6 +35,10 @@ SCALARS = ("flows", "qualities", "connections", "queues", "pages")
 Files = Mapping[str, bytes]
 
 
+class AbsentError(LookupError):
+    """A row that a run has not got, as nothing was sent in it, or it was too short."""
+
+
 class StoreError(ValueError):
     """A store that cannot be used."""
 
@@ -96,10 +100,15 @@ class StoredRun(RestingResult):
         return self._place(table).exists()
 
     def table(self, name: str) -> pa.Table:
-        """A table by its name; raises `StoreError` if the run kept no such table."""
+        """A table by its name; raises `StoreError` if the run kept none, or it is damaged."""
         if not self.keeps(name):
             raise StoreError(f"{self.directory}: the run kept no table {name!r}")
-        return pq.read_table(self._place(name))
+        try:
+            return pq.read_table(self._place(name))
+        except pa.ArrowInvalid as error:
+            raise StoreError(
+                f"{self._place(name)}: damaged ({error}); remove {self.directory} and use --resume"
+            ) from None
 
     @cached_property
     def meta(self) -> dict[str, Any]:
@@ -118,7 +127,7 @@ class StoredRun(RestingResult):
         return tomllib.loads(self.scenario)
 
     def flow(self, traffic: str, direction: str) -> dict[str, Any]:
-        """The row of `flows` of an entry and direction."""
+        """The row of `flows` of an entry and direction; raises `AbsentError` if it has none."""
         return self._row(self.flows, traffic=traffic, direction=direction)
 
     def queue(self, name: str) -> dict[str, Any]:
@@ -131,7 +140,10 @@ class StoredRun(RestingResult):
     @staticmethod
     def _row(table: pa.Table, **keys: str) -> dict[str, Any]:
         rows: list[dict[str, Any]] = table.to_pylist()
-        return next(row for row in rows if all(row[key] == word for key, word in keys.items()))
+        for row in rows:
+            if all(row[key] == word for key, word in keys.items()):
+                return row
+        raise AbsentError(keys)
 
 
 class Store:
@@ -146,7 +158,7 @@ class Store:
         elif directory.is_dir() and any(directory.iterdir()):
             raise FileExistsError(f"{directory} holds other files and no store of runs")
         else:
-            (directory / _RUNS).mkdir(parents=True, exist_ok=True)
+            directory.mkdir(parents=True, exist_ok=True)
             content = {"format": FORMAT, "version": _sojourn.version}
             self.write(_MARKER, (json.dumps(content, indent=2) + "\n").encode())
 

@@ -1,6 +1,7 @@
 """A study beside its document: the score, and a page with tables, figures and claims."""
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -12,6 +13,8 @@ from ..summary import Grid
 from .running import Outcome
 from .score import Compared, Score, compared, scores, worst
 from .study import Cells, Row, Verdict
+
+_NAN = re.compile(r"\bnan\b")
 
 
 @dataclass(frozen=True)
@@ -84,13 +87,15 @@ def _tables(outcome: Outcome, values: Mapping[Row, Value]) -> list[tuple[str, li
 def _verdicts(
     outcome: Outcome, means: Mapping[Row, float | None]
 ) -> list[tuple[int, str, Verdict | None]]:
-    """Each claim with its verdict, or nothing where part of the study was not run."""
+    """Each claim with its verdict, or nothing where runs are missing or too short to tell."""
     cells, study = Cells(means), outcome.plan.study
     verdicts: list[tuple[int, str, Verdict | None]] = []
     for claim in study.claims:
         try:
             verdict = claim.test(cells, outcome.seeds[0])
-        except (LookupError, ValueError):
+        except (LookupError, ValueError, ArithmeticError):
+            verdict = None
+        if verdict and _NAN.search(verdict.numbers):
             verdict = None
         verdicts.append((claim.number, claim.text, verdict))
     return verdicts

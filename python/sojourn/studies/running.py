@@ -9,11 +9,14 @@ from ..batch import run_batch
 from ..csv_text import csv_bytes
 from ..seeds import Value, over_seeds
 from ..store import Store, StoredRun, StoreError, Task, open_store
-from . import known, study
+from . import UnknownError, known, study
 from .study import KEYS, Case, FigureNumber, Row, Runs, Study, figure_number, measure
 
 PLAN = "study.json"
 CELLS = "cells.csv"
+SHORTEST_RUN_S = 0.1
+"""In less next to nothing has come through a modem, and there is nothing to measure."""
+_SELECTING = ("table", "experiment", "scheme", "load", "figure")
 
 
 @dataclass(frozen=True)
@@ -41,8 +44,8 @@ class Plan:
             if asked := getattr(self, key):
                 known(f"{key} of {self.name}", asked, _distinct(getattr(row, key) for row in rows))
         if self.table:
-            names = _distinct(row.table for row in rows)
-            known(f"table of {self.name}", self.table, [*names, *map(_bare, names)])
+            names = _distinct(_bare(row.table) for row in rows)
+            known(f"table of {self.name}", _bare(self.table), names)
         if self.figure is not None:
             tables = [n for row in rows if (n := _figure(row.table)) is not None]
             known(
@@ -50,6 +53,20 @@ class Plan:
                 self.figure,
                 list(dict.fromkeys([*self.study.figures, *tables])),
             )
+        asked = [key for key in _SELECTING if getattr(self, key) is not None]
+        if len(asked) > 1 and not self.rows:
+            words = ", ".join(f"{key} {getattr(self, key)!r}" for key in asked)
+            raise UnknownError(
+                f"{self.name} has nothing that is of {words} at once; allowed: one of them alone, "
+                "or such as go together"
+            )
+        if shortest_s := min((case.duration_s for case in self.cases), default=None):
+            least = SHORTEST_RUN_S / shortest_s
+            if self.duration_scale < least:
+                raise UnknownError(
+                    f"duration scale of {self.name}: found {self.duration_scale:g}, by which runs "
+                    f"last {shortest_s * self.duration_scale:.2g} s; allowed: {least:.2g} or more"
+                )
 
     @property
     def rows(self) -> list[Row]:
@@ -85,7 +102,7 @@ class Plan:
             getattr(self, key) in (None, getattr(row, key))
             for key in ("experiment", "scheme", "load")
         )
-        in_table = self.table in (None, row.table, _bare(row.table))
+        in_table = self.table is None or _bare(self.table) == _bare(row.table)
         return named and in_table and self.figure in (None, _figure(row.table))
 
 
@@ -120,6 +137,7 @@ def run_plan(
 ) -> Outcome:
     """Runs what is asked for, as `run_batch`, into a directory and writes its cells and figures."""
     plan.check()
+    _refuse_another(plan, directory)
     tasks = plan.tasks()
     labels = [name + (f", seed {seed}" if plan.seeds > 1 else "") for name, seed in tasks]
     store = run_batch(
@@ -137,15 +155,32 @@ def run_plan(
     return outcome
 
 
+def _refuse_another(plan: Plan, directory: Path) -> None:
+    """Raises `StoreError` where another study is, or the same one with runs of another length."""
+    if not (directory / PLAN).exists():
+        return
+    there = _plan(directory)
+    if (there.name, there.duration_scale) != (plan.name, plan.duration_scale):
+        raise StoreError(
+            f"{directory}: holds {there.name} with duration scale {there.duration_scale:g}; "
+            "allowed: another directory, or that study and scale"
+        )
+
+
+def _plan(directory: Path) -> Plan:
+    try:
+        return Plan(**json.loads((directory / PLAN).read_text()))
+    except (ValueError, TypeError):
+        raise StoreError(f"{directory / PLAN}: not the plan of a study") from None
+
+
 def read(directory: Path) -> Outcome:
     """A study that was run into this directory."""
     store = open_store(directory)
     try:
-        plan = Plan(**json.loads((directory / PLAN).read_text()))
+        plan = _plan(directory)
     except FileNotFoundError:
         raise StoreError(f"{directory}: holds no finished study; run it with --resume") from None
-    except (ValueError, TypeError):
-        raise StoreError(f"{directory / PLAN}: not the plan of a study") from None
     plan.check()
     tasks = plan.tasks()
     missing = sum(task not in store for task in tasks.values())

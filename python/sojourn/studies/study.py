@@ -11,7 +11,7 @@ from importlib.resources import files
 from io import StringIO
 from typing import Any, NamedTuple
 
-from ..store import StoredRun, Task, task
+from ..store import AbsentError, StoredRun, Task, task
 
 KEYS = ("study", "table", "experiment", "scheme", "load", "flow", "metric")
 
@@ -67,10 +67,15 @@ class Case:
     draw: int = 0
     """Cases of another number have other random numbers, and so other hashes of their flows."""
 
+    @property
+    def duration_s(self) -> float:
+        """How long the document's run is."""
+        return float(self.scenario["duration_s"])
+
     def task(self, seed: int, duration_scale: float) -> Task:
         """The run with this seed, its duration scaled."""
         tables = [name for name in ("series", "packets", "latencies") if getattr(self, name)]
-        scaled = {**self.scenario, "duration_s": self.scenario["duration_s"] * duration_scale}
+        scaled = {**self.scenario, "duration_s": self.duration_s * duration_scale}
         return task(scaled, seed=seed + _SEEDS * self.draw, tables=tables)
 
 
@@ -252,9 +257,16 @@ def data(*path: str) -> str:
 
 
 def measure(study: Study, rows: Sequence[Row], runs: Runs) -> dict[Row, float | None]:
-    """The cells, from the runs of one seed."""
-    assert study.value_of is not None
-    return {row: study.value_of(row, runs) for row in rows}
+    """The cells, from the runs of one seed; nothing where a run was too short for one."""
+
+    def value(row: Row) -> float | None:
+        assert study.value_of is not None
+        try:
+            return study.value_of(row, runs)
+        except AbsentError:
+            return None
+
+    return {row: value(row) for row in rows}
 
 
 def _cell(value: Any) -> str:

@@ -186,7 +186,7 @@ def _by_round_trip(row: Row, runs: Runs) -> float | None:
     if not (found := re.fullmatch(r"ftp-rtt(\d+)ms", row.flow)):
         return single(row, runs[_run_of(row).name])
     run = runs[_run_of(row).name]
-    return throughputs(run, f"ftp-{(int(found[1]) - 20) // 10}")[0]
+    return next(iter(throughputs(run, f"ftp-{(int(found[1]) - 20) // 10}")), None)
 
 
 _BY_ROUND_TRIP: Rule = (lambda row: [_run_of(row)], _by_round_trip)
