@@ -243,7 +243,7 @@ def _delays_around_burst(run: StoredRun) -> tuple[float, float]:
 def _spike_s(run: StoredRun) -> float:
     """The longest time without a mean delay under CoDel's target of 5 ms, in s."""
     time, delay = series_of(run.series, "upstream", "queue_delay")
-    step_s, longest, length = float(time[1] - time[0]), 0, 0
+    step_s, longest, length = float(time[1] - time[0]) if len(time) > 1 else 0.0, 0, 0
     for value in delay:
         length = length + 1 if value > 5 else 0
         longest = max(longest, length)
