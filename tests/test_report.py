@@ -20,7 +20,7 @@ from sojourn.reading import read_results
 from sojourn.report import latency_cdf_svg, report_html, report_of
 from sojourn.report.charts import ellipse, tail_grid
 from sojourn.report.curves import Curve, Sample, averaged, ccdf, cdf, latencies, page_loads
-from sojourn.report.definitions import DEFINITIONS
+from sojourn.report.definitions import DEFINITIONS, LONG_TABLES, dictionary
 from sojourn.report.drawing import inline_svg
 from sojourn.report.figures import chart, figures
 from sojourn.report.grades import USES, Grade, judged
@@ -136,11 +136,16 @@ def test_names_cannot_become_markup_or_formulas(alone: Path) -> None:
     assert r"&lt;/svg&gt;&lt;script&gt;$\frac{a$ ☃" in page
 
 
-@pytest.mark.parametrize("table", [name for name in TABLES if name not in ("series", "latencies")])
+@pytest.mark.parametrize("table", TABLES)
 def test_every_column_is_defined(traced: sojourn.Result, table: str) -> None:
-    patterns = [d.name.replace("*", ".+") for d in DEFINITIONS] + ["queue"]
+    patterns = [d.name.replace("*", ".+") for d in (*DEFINITIONS, *LONG_TABLES)]
     for column in getattr(traced, table).column_names:
         assert any(re.fullmatch(pattern, column) for pattern in patterns), column
+
+
+def test_the_dictionary_of_columns_is_that_of_the_code() -> None:
+    page = HOME.parents[1] / "docs" / "columns.md"
+    assert page.read_text(encoding="utf-8") == dictionary()
 
 
 def test_every_series_is_defined(comparison: sojourn.Comparison) -> None:

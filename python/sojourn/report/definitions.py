@@ -379,8 +379,54 @@ DEFINITIONS = (
     ),
 )
 
+LONG_TABLES = (
+    Definition("queue", "", "Name of a queue: upstream, downstream, cmts, with its home or flow."),
+    Definition("latency_ms", "ms", "One-way latency: the middle of a cell of the distribution."),
+    Definition("packets", "packets", "Packets in that cell."),
+    Definition("subject", "", "What a series is of: a queue, a traffic entry and direction."),
+    Definition("metric", "", "What of it is sampled, in the unit of the column unit."),
+    Definition("unit", "", "Unit of a series."),
+    Definition("value", "", "Mean or state over the interval that ends at time_s."),
+    Definition("time_s", "s", "End of the interval, or time of the event."),
+    Definition("packet", "", "Number of the packet among those sent in the run."),
+    Definition("server", "", "The server that it comes from or goes to."),
+    Definition("server_port", "", "Port of the server."),
+    Definition("flow", "", "Slot of its connection; none for datagrams."),
+    Definition("seq", "", "Sequence number (RFC 9293), or the count of datagrams."),
+    Definition("ack", "", "The next sequence number that its sender expects."),
+    Definition("flags", "", "Flags that are set: syn, ack, fin, ece, cwr."),
+    Definition("size_bytes", "B", "Bytes on the wire."),
+    Definition("echo_s", "s", "Timestamp that it echoes (RFC 7323), as simulated time."),
+    Definition("sack", "", "Runs of bytes held beyond ack (RFC 2018)."),
+    Definition("ecn", "", "The ECN field (RFC 3168)."),
+    Definition("sent_s", "s", "When its sender sent it."),
+    Definition("reached_cmts_s", "s", "When it came to the CMTS; downstream."),
+    Definition("passed_s", "s", "When its last byte left its service flow."),
+    Definition("ended_s", "s", "When it was delivered or dropped."),
+    Definition("marked", "", "A queue has marked it."),
+    Definition("fate", "", "delivered, or why it was dropped."),
+)
+"""Columns of tables that the report does not show."""
+
 
 @cache
 def meaning(name: str) -> Definition | None:
     """What a column means, if that is written down."""
-    return next((d for d in DEFINITIONS if fnmatchcase(name, d.name)), None)
+    return next((d for d in (*DEFINITIONS, *LONG_TABLES) if fnmatchcase(name, d.name)), None)
+
+
+def dictionary() -> str:
+    """The page `docs/columns.md`; a test holds it equal to this."""
+    rows = [
+        f"| `{d.name}` | {d.unit} | {d.text} | {d.source} |" for d in (*DEFINITIONS, *LONG_TABLES)
+    ]
+    head = [
+        "# Columns and metrics",
+        "",
+        "What tables of results have, and what is sampled over time. `*` stands for any word. Each",
+        "column of a Parquet file has the same text and unit in its metadata.",
+        "",
+        "| name | unit | meaning | source |",
+        "| --- | --- | --- | --- |",
+    ]
+    return "\n".join([*head, *rows]) + "\n"
