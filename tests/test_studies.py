@@ -242,6 +242,13 @@ def test_runs_of_an_instant_are_refused(tmp_path: Path) -> None:
     assert not (tmp_path / "out").exists()
 
 
+def test_a_score_tells_that_its_runs_were_not_as_long(tmp_path: Path, cli: Cli) -> None:
+    plan = Plan("white2012", table="7", experiment="D01/C01", duration_scale=0.01)
+    run_plan(plan, tmp_path)
+    done = cli("study", "score", tmp_path)
+    assert done.stdout.endswith("runs are 0.01 times as long as the document's\n"), done.stderr
+
+
 def test_a_damaged_table_is_named_with_what_to_do(tmp_path: Path) -> None:
     run_plan(Plan("white2012", table="7", experiment="D01/C01", duration_scale=0.001), tmp_path)
     (place, *_) = tmp_path.glob("runs/*/flows.parquet")

@@ -83,7 +83,10 @@ def score_study(directory: Directory) -> None:
     from .studies.report import score_grids
     from .studies.running import read
 
-    print_grids(score_grids(read(directory).means))
+    outcome = read(directory)
+    print_grids(score_grids(outcome.means))
+    if (scale := outcome.plan.duration_scale) != 1:
+        typer.echo(f"runs are {scale:g} times as long as the document's")
 
 
 studies.command("report")(report)
