@@ -1,7 +1,7 @@
 //! The downstream channel at the CMTS: one queue manager for the service flows of all homes, and
 //! behind it a channel or several that are bonded. Service flows of different traffic priority have a
 //! queue manager for each priority, of which the highest that has packets is served (DOCSIS MULPI
-//! §C.2.2.5.1 leaves to vendors how much better the higher one is served). What minimum reserved rates
+//! §C.2.2.7.1 leaves to vendors how much better the higher one is served). What minimum reserved rates
 //! are due for goes before all of that.
 //!
 //! A packet of a bonding group takes the channel that is free first, at that channel's rate, so that

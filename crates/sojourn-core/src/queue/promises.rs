@@ -1,4 +1,4 @@
-//! Minimum reserved rates: who is to be served before all others, and when (DOCSIS MULPI §C.2.2.5.5
+//! Minimum reserved rates: who is to be served before all others, and when (DOCSIS MULPI §C.2.2.7.4
 //! says what is promised, not how it is kept).
 //!
 //! A flow that has packets is due at once, and then again when its rate has paid for what it sent as
