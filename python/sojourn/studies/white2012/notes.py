@@ -73,10 +73,7 @@ _VOICE = (
     "explained."
 )
 _SCORES = "Scores follow from what is lost of the calls (tables 3 and 4)."
-_BYTES = (
-    "Print has whole percents, and 0.02 is allowed: a point beside is out. Here a burst has what "
-    "calls and pages leave of 5 Mbps."
-)
+_BYTES = "Print has whole percents, and 0.02 is allowed: a point beside is out."
 _SPREAD = (
     "Pages of a case are more alike here: under CoDel none of their SYNs is lost with a transmit "
     "queue of 48 000 bytes. With one of 32 packets they lose some, and the medians are then out."
@@ -91,12 +88,11 @@ _RAMP = (
 )
 
 REMARKS = (
-    Remark("table-3", _VOICE, metric="lost"),
-    Remark("table-3", _VOICE, metric="late"),
-    Remark("table-3", _VOICE, metric="plr"),
-    Remark("table-4", _VOICE, metric="lost"),
-    Remark("table-4", _VOICE, metric="late"),
-    Remark("table-4", _VOICE, metric="plr"),
+    *(
+        Remark(table, _VOICE, metric=metric)
+        for table in ("table-3", "table-4")
+        for metric in ("lost", "late", "plr")
+    ),
     Remark("table-5", _SPREAD, "C", "plt"),
     Remark("table-6", _SPREAD, "C", "plt"),
     Remark("table-5", _BURSTS, "D08", "plt"),
@@ -110,8 +106,7 @@ REMARKS = (
     Remark("fig-4", _RAMP),
     Remark(
         "sec-4.3.2",
-        "The same gaps from 3 to 60 s, but of another page than the first; which page loses its "
-        "SYNs again and again is chance.",
+        "The same gaps from 3 to 60 s, but of another page than the first. Not explained.",
     ),
     Remark("table-6", _SYNS_AT_ONCE, "D0", "plt"),
     Remark("table-8", _SYNS_AT_ONCE, "D0", "plt"),
