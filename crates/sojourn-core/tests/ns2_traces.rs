@@ -111,19 +111,21 @@ fn is_dropped(packet: &PacketRecord) -> bool {
     matches!(packet.fate, Fate::Dropped(_))
 }
 
+/// Those of one kind, in order of time.
+fn of_kind(lines: &[Line], kind: &str) -> Vec<Line> {
+    let mut of = lines.to_vec();
+    of.retain(|line| line.kind == kind);
+    of.sort_by(|a, b| a.us.total_cmp(&b.us));
+    of
+}
+
 /// Asserts that a run does what the trace says, kind by kind.
 #[track_caller]
 fn assert_traces_agree(reference: &str, text: &str) {
     let ours = trace(text);
     let theirs: Vec<_> = reference.lines().map(Line::parse).collect();
     for kind in ["drop", "again", "window"] {
-        let of = |lines: &[Line]| -> Vec<Line> {
-            let mut of = lines.to_vec();
-            of.retain(|line| line.kind == kind);
-            of.sort_by(|a, b| a.us.total_cmp(&b.us));
-            of
-        };
-        let (ours, theirs) = (of(&ours), of(&theirs));
+        let (ours, theirs) = (of_kind(&ours, kind), of_kind(&theirs, kind));
         println!("{kind}: {} lines, in ns-2 {}", ours.len(), theirs.len());
         let differing = ours.iter().zip(&theirs).position(|(a, b)| !a.agrees(b));
         if let Some(n) = differing {
@@ -169,6 +171,37 @@ cases! {
     one_full_2048: "one-2048-full", 2048, 120.0, ONE, "ack_every_segments = 2, recovery = 'full_sack'";
     two_full: "two-65-full", 65, 60.0, TWO, "ack_every_segments = 2, recovery = 'full_sack'";
     two_full_20: "two-20-full", 20, 60.0, TWO, "ack_every_segments = 2, recovery = 'full_sack'";
+}
+
+/// TCP/Linux with CUBIC: 3116 packets are dropped in a queue of 65, most of them sent again before, as in
+/// ns-2. Until CUBIC's first loss each line agrees; from then on ns-2's cube root, which is off by up to
+/// half a percent, sets the times of losses. Its agent sends data with its SYN: the traces are without SYN, and
+/// here the handshake, 39.5755 ms with what ns-2's first acknowledgement is shorter, comes before.
+#[test]
+fn linux_recovers_as_in_ns2() {
+    for (limit, grows_from_s, reference) in [
+        (5, 0.5, include_str!("ns2/one-5-linux.txt")),
+        (20, 0.5, include_str!("ns2/one-20-linux.txt")),
+        (65, 4.0, include_str!("ns2/one-65-linux.txt")),
+    ] {
+        let linux = "recovery = 'linux', timestamps = true, ack_every_segments = 1";
+        let text = dumbbell(limit, 60.0, linux, &[(0.125 - 0.039_575_5, ONE[0].1)]);
+        let ours = trace(&text.replace("'reno'", "'cubic'"));
+        let theirs: Vec<_> = reference.lines().map(Line::parse).collect();
+        for kind in ["drop", "again"] {
+            let (ours, theirs) = (of_kind(&ours, kind), of_kind(&theirs, kind));
+            println!("limit {limit}, {kind}: {} lines, in ns-2 {}", ours.len(), theirs.len());
+            for (ours, theirs) in ours.iter().zip(&theirs) {
+                let grows = theirs.us > grows_from_s * 1e6;
+                let is_near = (ours.us / theirs.us - 1.0).abs() < 0.005;
+                assert!(
+                    ours.agrees(theirs) || grows && is_near,
+                    "here {ours:?}, in ns-2 {theirs:?}"
+                );
+            }
+            assert!(ours.len().abs_diff(theirs.len()) <= 1);
+        }
+    }
 }
 
 /// A file of 10 000 B, six full segments and one of 1240 B, with FullTcp/Sack: the bare end of the

@@ -109,7 +109,7 @@ class _Transport:
         window = mss * keys.get("max_window_segments", _DEFAULT_WINDOW)
         window = min(window, _LARGEST_WINDOW << _LARGEST_SHIFT)
         shift = next(n for n in range(_LARGEST_SHIFT + 1) if window >> n <= _LARGEST_WINDOW)
-        selective = keys.get("recovery", "sack") in ("sack", "full_sack")
+        selective = keys.get("recovery", "sack") in ("sack", "full_sack", "linux")
         return _Transport(entry["dscp"], Syn(mss, shift, selective), window)
 
 

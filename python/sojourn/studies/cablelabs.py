@@ -47,11 +47,15 @@ def servers(**file_rtts_ms: float) -> Table:
     return {name: {"delay_ms": rtt_ms / 2 - 1} for name, rtt_ms in rtts_ms.items()}
 
 
+UPLOAD: Mapping[str, Any] = {"kind": "transfer", "tcp": {"recovery": "linux"}}
+"""An upload by "Linux TCP" (White & Padden 2012 table 1): ns-2's agent TCP/Linux, with CUBIC."""
+
+
 def repeated(server: str, connections: int, file_bytes: int, every_s: float | None = None) -> Table:
     """Uploads that start again as each ends, or at set times, on the same connection."""
     at_once = {"pause_s": 0, "keep_connection": True}
     return {
-        "kind": "transfer",
+        **UPLOAD,
         "server": server,
         "connections": connections,
         "file_bytes": file_bytes,

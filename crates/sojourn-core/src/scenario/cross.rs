@@ -11,8 +11,8 @@ use crate::aqm::LawParameters;
 use crate::docsis::framing::{Framing, request_region};
 use crate::packet::LARGEST_PACKET;
 use crate::queue::{QueueSpec, SchedulerParameters, SchedulerSpec, default_limit_bytes};
-use crate::tcp::TcpOptions;
 use crate::tcp::cc::CongestionSpec;
+use crate::tcp::{Recovery, TcpOptions};
 use crate::units::{BitRate, Time};
 
 /// Bytes of a full Ethernet frame with a VLAN tag: what a modem must be able to pass.
@@ -482,10 +482,16 @@ fn tcp(scenario: &Scenario, app: &AppSpec, own: &TcpOptions, path: &str) -> Resu
         let message = "found false; allowed: true, as congestion control ledbat measures by them";
         return Err(Fault::new(path, message));
     }
-    if config.is_full() && config.dialect == Dialect::Rfc {
+    let agent = match config.recovery {
+        Recovery::FullSack => Some("full_sack"),
+        Recovery::Linux => Some("linux"),
+        Recovery::Sack | Recovery::Newreno | Recovery::Reno => None,
+    };
+    if let Some(agent) = agent.filter(|_| config.dialect == Dialect::Rfc) {
         let path = words::join(&place(own.recovery.is_some()), "recovery");
-        let message = "found full_sack, an agent of ns-2; allowed: sack, newreno, reno, or \
-                       dialect ns2";
+        let message = format!(
+            "found {agent}, an agent of ns-2; allowed: sack, newreno, reno, or dialect ns2"
+        );
         return Err(Fault::new(path, message));
     }
     if config.is_full() && !matches!(config.congestion_control, CongestionSpec::Reno(_)) {
@@ -497,6 +503,12 @@ fn tcp(scenario: &Scenario, app: &AppSpec, own: &TcpOptions, path: &str) -> Resu
         let path = words::join(&place(own.send_jitter_us.is_some()), "send_jitter_us");
         let us = config.send_jitter.secs_f64() * 1e6;
         let message = format!("found {us}, an option of ns-2; allowed: 0, or dialect ns2");
+        return Err(Fault::new(path, message));
+    }
+    if config.send_jitter > Time::ZERO && config.recovery == Recovery::Linux {
+        let path = words::join(&place(own.send_jitter_us.is_some()), "send_jitter_us");
+        let us = config.send_jitter.secs_f64() * 1e6;
+        let message = format!("found {us} with recovery linux; allowed: 0, or another recovery");
         return Err(Fault::new(path, message));
     }
     if own.nagle.is_some() && !config.is_full() {

@@ -9,6 +9,9 @@ use crate::packet::{Ecn, Segment};
 use crate::scenario::Dialect;
 use crate::units::Time;
 
+/// Segments that TCP/Linux sends at once after a timeout's recovery (ns-linux-param.c tcp_max_burst).
+const LARGEST_BURST: u64 = 3;
+
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum State {
     /// Waiting for a SYN.
@@ -267,7 +270,7 @@ impl Endpoint {
         }
         let progress = self.sender.on_ack(s.ack, &s.sack, is_pure, config);
         self.window.cwnd = (self.window.cwnd - progress.deflation).max(1.0);
-        if progress.acknowledged > 0 {
+        if progress.acknowledged > 0 || progress.renews_timer {
             if config.is_full() {
                 // tcp-full.cc `newack`: the timer is set before what this tells is known.
                 self.restart_rto(now, &progress, config);
@@ -278,7 +281,9 @@ impl Endpoint {
                 self.restart_rto(now, &progress, config);
             }
         }
-        if progress.loss_found {
+        if let Some(under_way) = progress.ends_loss_with {
+            self.leave_loss(under_way);
+        } else if progress.loss_found {
             if !progress.is_same_congestion {
                 self.slow_down(flight, now);
             }
@@ -295,6 +300,13 @@ impl Endpoint {
         {
             self.told_acknowledged = self.total_to_send;
             news.acknowledged_all = true;
+        }
+    }
+
+    /// tcp-linux.cc `tcp_moderate_cwnd`: after a timeout back to the threshold, without a burst.
+    fn leave_loss(&mut self, under_way: u64) {
+        if self.window.cwnd < self.window.ssthresh {
+            self.window.cwnd = self.window.ssthresh.min((under_way + LARGEST_BURST) as f64);
         }
     }
 

@@ -66,11 +66,11 @@ pub struct TcpOptions {
     /// Least retransmission timeout in s. Default: 1 (RFC 6298 §2.4); 0.2 in ns-2.
     #[schemars(range(min = 0.001, max = 60.0))]
     pub min_rto_s: Option<f64>,
-    /// Greatest retransmission timeout in s. Default: 60 (RFC 6298 §2.5).
+    /// Greatest retransmission timeout in s. Default: 60 (RFC 6298 §2.5); 120 with recovery linux.
     #[schemars(range(min = 1.0, max = 3600.0))]
     pub max_rto_s: Option<f64>,
     /// Clock tick of round-trip measurements in ms, with ns-2's arithmetic in whole ticks; 0 for
-    /// neither. Default: 0; 10 in ns-2.
+    /// neither. Default: 0; 10 in ns-2; 1 with recovery linux.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub rtt_tick_ms: Option<f64>,
     /// Explicit congestion notification (RFC 3168): queues may mark data segments rather than drop
@@ -92,12 +92,15 @@ pub enum Recovery {
     /// The ns-2 agent FullTcp/Sack, with its handshake, timers and acknowledgements: for the ns-2
     /// dialect.
     FullSack,
+    /// The ns-2 agent TCP/Linux, after Linux 2.6.22: what is sent again may be found lost again, and one
+    /// segment leaves for two that arrive while it slows down. For the ns-2 dialect.
+    Linux,
 }
 
 impl Recovery {
     /// Does the receiver say what it holds (RFC 2018)?
     pub fn is_selective(self) -> bool {
-        matches!(self, Self::Sack | Self::FullSack)
+        matches!(self, Self::Sack | Self::FullSack | Self::Linux)
     }
 }
 
@@ -150,6 +153,7 @@ impl TcpOptions {
             _ => CongestionSpec::default(),
         };
         let congestion_control = self.congestion_control.clone().unwrap_or(usual);
+        let is_linux = recovery == Recovery::Linux;
         let is_ledbat = matches!(congestion_control, CongestionSpec::Ledbat(_));
         let timestamps = self.timestamps.unwrap_or(!ns2 || is_ledbat);
         let option_bytes = match (timestamps, ns2) {
@@ -186,8 +190,11 @@ impl TcpOptions {
             send_jitter: seconds(self.send_jitter_us.map(|us| us / 1e6), 0.0),
             initial_rto: seconds(self.initial_rto_s, by_dialect(1.0, 3.0)),
             min_rto: seconds(self.min_rto_s, by_dialect(1.0, 0.2)),
-            max_rto: seconds(self.max_rto_s, 60.0),
-            rtt_tick: seconds(self.rtt_tick_ms.map(|ms| ms / 1e3), by_dialect(0.0, 0.01)),
+            max_rto: seconds(self.max_rto_s, if is_linux { 120.0 } else { 60.0 }),
+            rtt_tick: seconds(
+                self.rtt_tick_ms.map(|ms| ms / 1e3),
+                if is_linux { 0.001 } else { by_dialect(0.0, 0.01) },
+            ),
             ecn: self.ecn.unwrap_or(false),
         }
     }

@@ -498,6 +498,35 @@ fn a_lost_retransmission_takes_one_timeout() {
     }
 }
 
+/// TCP/Linux finds a retransmission lost when the receiver holds what left after it. Numbers 10 to 29
+/// leave at 200 ms and 12 is lost. From 300 ms on the acknowledgements of 10 and 11 let go two each, and
+/// the news of 13 to 15 one each: 30 to 36. That of 16, the fourth beyond, sends 12 again, as number 37.
+/// Number 38 leaves after it, and the news of that at 400 ms sends 12 once more, there at 450.
+#[test]
+fn linux_finds_a_retransmission_lost() {
+    let lost = |list: &[u64]| upload(Dialect::Ns2, Recovery::Linux, 39, data(list), nothing());
+    for (list, resent, there_ms) in [(&[12][..], 1, 350), (&[12, 37], 2, 450)] {
+        let pair = lost(list);
+        assert_eq!((pair.pipes[CLIENT].data_resent, pair.timeouts), (resent, [0, 0]));
+        assert!(pair.last_progress >= Time::from_ms(there_ms), "{:?}", pair.last_progress);
+        assert!(pair.last_progress <= Time::from_ms(there_ms + 100), "{:?}", pair.last_progress);
+    }
+}
+
+/// While it slows down one segment leaves for two that arrive: a window of 22 becomes one of 11 for
+/// Reno, and from the news of 16 on, with 20 under way, the news of 17 to 29 send every second time.
+/// Had each sent one, the 40 segments would have left at 300 ms; had none, number 37 alone.
+#[test]
+fn linux_sends_one_for_two_while_it_slows_down() {
+    let config = options(Recovery::Linux).resolve(Dialect::Ns2);
+    let mut pair = Pair::new(config, RTT.scaled(0.5), data(&[12]), nothing());
+    pair.upload_endlessly();
+    pair.run_until(Time::from_ms(349));
+    // 37 before, 12 again, then one for each second of 13.
+    assert_eq!(pair.pipes[CLIENT].data_sent, 38 + 13 / 2);
+    assert_eq!(pair.ends[CLIENT].window().cwnd, 11.0);
+}
+
 /// RFC 5681 §3.1: a second timeout of the same segment leaves the threshold where the first one put
 /// it. Twenty segments are under way when all is lost, three times over; when it gets through, slow
 /// start goes on to half of them (Reno) or to 0.7 of the window (CUBIC, RFC 9438 §4.6).
@@ -821,7 +850,7 @@ fn any_loss() -> impl Strategy<Value = LossCase> {
 }
 
 /// Every recovery there is, in its dialects.
-const RECOVERIES: [(Dialect, Recovery); 7] = [
+const RECOVERIES: [(Dialect, Recovery); 8] = [
     (Dialect::Rfc, Recovery::Sack),
     (Dialect::Rfc, Recovery::Newreno),
     (Dialect::Rfc, Recovery::Reno),
@@ -829,6 +858,7 @@ const RECOVERIES: [(Dialect, Recovery); 7] = [
     (Dialect::Ns2, Recovery::Newreno),
     (Dialect::Ns2, Recovery::Reno),
     (Dialect::Ns2, Recovery::FullSack),
+    (Dialect::Ns2, Recovery::Linux),
 ];
 
 /// Twelve segments from an initial window of four over a round trip of 100 ms: what is sent, when, with

@@ -1,6 +1,6 @@
 //! Round-trip time and retransmission timeout: RFC 6298, and the ticked clock of ns-2 (tcp/tcp.cc).
 
-use super::options::Config;
+use super::options::{Config, Recovery};
 use crate::units::Time;
 
 /// What has been measured.
@@ -79,10 +79,11 @@ impl Rtt {
         let (srtt, var) = match self.estimate {
             Estimate::Ticks(srtt, var) if srtt > 0 => {
                 let old = srtt / 8;
-                (
-                    (srtt + ticks).saturating_sub(old).max(1),
-                    (var + ticks.abs_diff(old)).saturating_sub(var / 4).max(1),
-                )
+                let mut step = ticks.abs_diff(old) as i64 - (var / 4) as i64;
+                if config.recovery == Recovery::Linux && ticks < old && step > 0 {
+                    step /= 8; // tcp-linux.cc `rtt_update`: no alarm when round trips get shorter
+                }
+                ((srtt + ticks).saturating_sub(old).max(1), var.saturating_add_signed(step).max(1))
             }
             Estimate::Ticks(..) | Estimate::None | Estimate::Smoothed(..) => (8 * ticks, 2 * ticks),
         };

@@ -7,12 +7,13 @@
 #     starts=0.125        when each flow starts, in s, by commas; or spread=2: at random within so many
 #     delays=19.53125         one-way delays of the servers' links in ms, by commas
 #     ecn=0 window=10000 initial=2 time=60 seed=1
+#     syn=1               or 0: connections begin with data (Linux does not wait for the answer to its SYN)
 #     out=trace           prefix of the files: out.queue (the bottleneck) and out.cwnd
 #
 # home --(2^25 bps, 1/4096 s, the queue)--> router --(2^30 bps, delay)--> server, and back over 2^33 bps.
 # With such numbers every time is exact in binary: README.md says why that matters.
 array set o {agent Sack1 sink DelAck limit 65 starts 0.125 spread 0 delays 19.53125 ecn 0 window 10000
-             initial 2 time 60 seed 1 out trace cc cubic}
+             initial 2 time 60 seed 1 syn 1 out trace cc cubic}
 foreach word $argv {
   if {![regexp {^(\w+)=(.*)$} $word -> key value] || ![info exists o($key)]} {
     puts stderr "unknown: $word"; exit 2
@@ -28,6 +29,7 @@ Agent/TCP set packetSize_ 1460
 Agent/TCP set window_ $o(window)
 Agent/TCP set windowInit_ $o(initial)
 Agent/TCP set ecn_ $o(ecn)
+Agent/TCP set syn_ $o(syn)
 Agent/TCP/FullTcp set segsize_ 1460
 Agent/TCP/FullTcp set segsperack_ [expr {$o(sink) eq "DelAck" ? 2 : 1}]
 

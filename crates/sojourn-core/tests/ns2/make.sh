@@ -40,6 +40,12 @@ mss=
 ns "$here/file.tcl" "$work/file"
 awk '$1 == "+" { printf "%.0f %d %d\n", $2 * 1e6, $6, $11 }' "$work/file" | head -n 10 >"$here/file-full.txt"
 
+# Linux shows a window that falls by ones while it slows down: without it. Its first segment is number 0.
+for limit in 5 20 65; do
+  ns "$here/dumbbell.tcl" "out=$work/linux" $one agent=Linux sink=none syn=0 limit=$limit >"$work/summary"
+  "$here/compact.sh" "$work/linux" | awk '$2 != "window" { $4 += 1; print }' >"$here/one-$limit-linux.txt"
+done
+
 # Eleven flows with starts at random: LIMIT SEED MBPS LOSS_PERCENT WAIT_MS of all together.
 delays=19.53125,24.4140625,29.296875,34.1796875,39.0625,43.9453125,48.828125,53.7109375
 delays=$delays,58.59375,63.4765625,68.359375

@@ -290,6 +290,18 @@ fn tcp_options_that_contradict_each_other() {
     );
     only(SMALL, &["tcp.recovery=full_sack", "dialect=ns2"]);
     assert_eq!(
+        refusal_of(&["tcp.recovery=linux"]),
+        "--set tcp.recovery=linux: tcp.recovery: found linux, an agent of ns-2; allowed: sack, \
+         newreno, reno, or dialect ns2"
+    );
+    let linux = ["tcp.recovery=linux", "dialect=ns2"];
+    only(SMALL, &linux);
+    assert_eq!(
+        refusal_of(&[linux[0], linux[1], "tcp.send_jitter_us=20"]),
+        "--set tcp.send_jitter_us=20: tcp.send_jitter_us: found 20 with recovery linux; allowed: 0, \
+         or another recovery"
+    );
+    assert_eq!(
         refusal_of(&["tcp.send_jitter_us=20"]),
         "--set tcp.send_jitter_us=20: tcp.send_jitter_us: found 20, an option of ns-2; allowed: 0, \
          or dialect ns2"

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from ..cablelabs import BURSTY, CBR, repeated, servers, transport, web
+from ..cablelabs import BURSTY, CBR, UPLOAD, repeated, servers, transport, web
 from ..study import Case
 
 DURATION_S = 600
@@ -24,7 +24,7 @@ _FIVE = repeated("files", 5, FILE_BYTES)
 
 _FTP: Mapping[str, Mapping[str, Any]] = {
     "1": {},
-    "2": {"connections": 1},
+    "2": UPLOAD,
     "3": _FIVE,
     "4": _FIVE,
     "5": BURSTY,
@@ -131,7 +131,7 @@ def _traffic(bulk: str) -> dict[str, Any]:
         "web": _web(),
     }
     if ftp := _FTP[bulk]:
-        traffic["ftp"] = {"kind": "transfer", "server": "files", **ftp}
+        traffic["ftp"] = {"kind": "transfer", **ftp, "server": "files"}
     if bulk == "4":
         traffic["cbr"] = CBR
     return traffic

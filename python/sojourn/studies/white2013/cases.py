@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from ..cablelabs import BURSTY, CBR, calls, repeated, servers, transport, web
+from ..cablelabs import BURSTY, CBR, UPLOAD, calls, repeated, servers, transport, web
 from ..study import Case
 
 DURATION_S = 7200
@@ -193,7 +193,7 @@ def _upload(load: Traffic) -> Mapping[str, Any] | None:
     transfer = {"kind": "transfer", "server": "files"}
     match load.upload:
         case "continuous":
-            return transfer
+            return {**UPLOAD, "server": "files"}
         case "bursty":
             return {**transfer, **BURSTY}
         case "ftp":

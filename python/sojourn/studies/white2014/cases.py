@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from ..cablelabs import BURSTY_PERIOD_S, CBR, calls, repeated, servers, transport, web
+from ..cablelabs import BURSTY_PERIOD_S, CBR, UPLOAD, calls, repeated, servers, transport, web
 from ..study import Case
 
 DURATION_S = 120
@@ -231,6 +231,6 @@ def _traffic(load: Load) -> dict[str, Any]:
 
 def _upload(load: Load, server: str) -> dict[str, Any]:
     if load.file_bytes is None:
-        return {"kind": "transfer", "server": server, "connections": load.uploads}
+        return {**UPLOAD, "server": server, "connections": load.uploads}
     every_s = BURSTY_PERIOD_S if load.is_bursty else None
     return repeated(server, load.uploads, load.file_bytes, every_s)

@@ -4,6 +4,7 @@
 //! knows nothing of sequence numbers, timers or packets.
 
 pub mod cubic;
+mod cubic_linux;
 mod hystart;
 pub mod ledbat;
 pub mod reno;
@@ -16,6 +17,7 @@ use super::options::Config;
 use crate::units::Time;
 
 pub use cubic::Cubic;
+pub use cubic_linux::LinuxCubic;
 pub use ledbat::Ledbat;
 pub use reno::Reno;
 
@@ -85,6 +87,8 @@ pub enum Controller {
     Reno,
     /// A cubic function of the time since the last loss.
     Cubic,
+    /// The same as Linux 2.6.22 has it.
+    LinuxCubic,
     /// What others leave, up to a queueing delay.
     Ledbat,
 }

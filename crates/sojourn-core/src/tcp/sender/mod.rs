@@ -1,9 +1,10 @@
 //! The sending half of a connection end: what is under way, what is lost, what goes next.
 //!
-//! Three senders share the picture of what there is to send: that of the RFCs, that of ns-2's one-way
-//! agents and that of its two-way agent. They differ in all that happens after a loss.
+//! Four senders share the picture of what there is to send: that of the RFCs, that of ns-2's one-way
+//! agents, that of its agent TCP/Linux and that of its two-way agent. They differ in all that happens after a loss.
 
 mod full;
+mod linux;
 mod ns2;
 mod rfc;
 
@@ -15,6 +16,7 @@ use crate::packet::{SACK_BLOCKS, SackBlock};
 use crate::scenario::Dialect;
 
 use full::FullSender;
+use linux::LinuxSender;
 use ns2::Ns2Sender;
 use rfc::RfcSender;
 
@@ -37,8 +39,12 @@ pub struct Progress {
     pub is_partial: bool,
     /// It leaves the retransmission timer as it is.
     pub keeps_timer: bool,
+    /// It restarts the timer, though it may acknowledge nothing.
+    pub renews_timer: bool,
     /// Segments by which the window shrinks.
     pub deflation: f64,
+    /// TCP/Linux: a recovery is over with so many segments under way.
+    pub ends_loss_with: Option<u64>,
 }
 
 /// A segment to send.
@@ -183,6 +189,8 @@ pub enum Sender {
     Rfc(RfcSender),
     /// By ns-2's one-way agents.
     Ns2(Ns2Sender),
+    /// By ns-2's agent TCP/Linux.
+    Linux(LinuxSender),
     /// By ns-2's two-way agent.
     Full(FullSender),
 }
@@ -192,6 +200,7 @@ impl Sender {
     pub fn new(config: &Config) -> Self {
         match (config.dialect, config.recovery) {
             (_, Recovery::FullSack) => FullSender::default().into(),
+            (_, Recovery::Linux) => LinuxSender::default().into(),
             (Dialect::Rfc, _) => RfcSender::default().into(),
             (Dialect::Ns2, _) => Ns2Sender::default().into(),
         }
