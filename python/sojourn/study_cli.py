@@ -25,17 +25,16 @@ Resume = Annotated[bool, typer.Option("--resume", help="Run only what is missing
 
 @studies.command("list")
 def list_studies() -> None:
-    """List the studies, their tables and figures."""
-    from .studies import STUDIES, study
+    """List the studies with all that their runs can be selected by."""
+    from .studies import STUDIES
+    from .studies.running import Plan
 
     for name in STUDIES:
-        found = study(name)
-        typer.echo(f"{name}: {found.title}")
-        tables = dict.fromkeys(row.table for row in found.rows)
-        schemes = dict.fromkeys(row.scheme for row in found.rows if "/" not in row.scheme)
-        for what, names in (("tables", tables), ("schemes", schemes), ("figures", found.figures)):
-            if names:
-                typer.echo(f"  {what} {', '.join(map(str, names))}")
+        plan = Plan(name)
+        typer.echo(f"{name}: {plan.study.title}, {len(plan.cases)} runs")
+        for key, words in plan.choices.items():
+            if words:
+                typer.echo(f"  --{key} {', '.join(map(str, words))}")
 
 
 @studies.command("run")
@@ -103,8 +102,9 @@ def sweep(
     from .sweep import read_sweep, run_sweep
 
     _check_place(jobs, dask)
+    start = time.perf_counter()
     store = run_sweep(read_sweep(file), out, resume=resume, jobs=jobs, dask=dask)
-    typer.echo(f"results: {store.directory}")
+    typer.echo(f"results: {store.directory}, after {time.perf_counter() - start:.1f} s")
 
 
 def _check_place(jobs: int | None, dask: str | None) -> None:

@@ -50,6 +50,16 @@ def servers(**file_rtts_ms: float) -> Table:
 UPLOAD: Mapping[str, Any] = {"kind": "transfer", "tcp": {"recovery": "linux"}}
 """An upload by "Linux TCP" (White & Padden 2012 table 1): ns-2's agent TCP/Linux, with CUBIC."""
 
+_RENO = {"congestion_control": {"kind": "reno"}}
+RENO_UPLOAD: Mapping[str, Any] = {**UPLOAD, "tcp": {**UPLOAD["tcp"], **_RENO}}
+"""One of the same agent with Reno: a slide of White & Rice 2013 has CUBIC in that test too."""
+
+LEDBAT: Mapping[str, Any] = {
+    **UPLOAD["tcp"],
+    "congestion_control": {"kind": "ledbat", "target_ms": 100},
+}
+"""TCP of torrents: tcp-ledbat in the same agent (White & Rice 2013 §3.6)."""
+
 
 def repeated(server: str, connections: int, file_bytes: int, every_s: float | None = None) -> Table:
     """Uploads that start again as each ends, or at set times, on the same connection."""

@@ -25,7 +25,22 @@ class Line:
     ours: str
     agrees: bool | None
     """Nothing where print has no value."""
-    remark: str
+    remarks: Sequence[int]
+    """Which of the table's remarks are about it, from 1."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of the page: its cells, and why some of them do not agree."""
+
+    name: str
+    lines: Sequence[Line]
+    remarks: Sequence[str]
+
+    @property
+    def is_off(self) -> bool:
+        """Does any cell not agree?"""
+        return any(line.agrees is False for line in self.lines)
 
 
 def report_html(outcome: Outcome) -> str:
@@ -59,29 +74,38 @@ def _sentences(
     """How far the study agrees with its document, in words."""
     score = scores(compared(means))[-1]
     tested = [verdict for _, _, verdict in verdicts if verdict]
+    untested = len(verdicts) - len(tested)
     return [
         f"{score.agree} of {len(score.cells)} cells that have a published value agree with print "
         f"({score.percent:.0f} %).",
+        *([f"{score.missing} of them have no value here."] if score.missing else []),
         *(
-            [f"{sum(verdict.holds for verdict in tested)} of {len(tested)} claims hold."]
+            [
+                f"{sum(verdict.holds for verdict in tested)} of {len(tested)} claims hold"
+                + (f"; {untested} are not judged." if untested else ".")
+            ]
             if tested
             else []
         ),
     ]
 
 
-def _tables(outcome: Outcome, values: Mapping[Row, Value]) -> list[tuple[str, list[Line]]]:
-    off = {cell.row: cell for cell in compared({row: v.mean for row, v in values.items()})}
-    remarks = outcome.plan.study.remarks
+def _tables(outcome: Outcome, values: Mapping[Row, Value]) -> list[Table]:
+    compared_cells = compared({row: value.mean for row, value in values.items()})
+    agrees = {cell.row: cell.agrees for cell in compared_cells}
 
-    def line(row: Row) -> Line:
-        cell = off.get(row)
-        agrees = cell.agrees if cell else None
-        about = [remark.text for remark in remarks if agrees is False and remark.is_about(row)]
-        return Line(row, _shown(values[row]), agrees, " ".join(about))
+    def table(name: str, rows: Sequence[Row]) -> Table:
+        texts: dict[str, int] = {}
+        lines = []
+        for row in rows:
+            is_off = agrees.get(row) is False
+            about = [r.text for r in outcome.plan.study.remarks if is_off and r.is_about(row)]
+            numbers = [texts.setdefault(text, len(texts) + 1) for text in about]
+            lines.append(Line(row, _shown(values[row]), agrees.get(row), numbers))
+        return Table(name, lines, list(texts))
 
     by_table = groupby(values, lambda row: row.table)
-    return [(table, [line(row) for row in rows]) for table, rows in by_table]
+    return [table(name, list(rows)) for name, rows in by_table]
 
 
 def _verdicts(
@@ -115,7 +139,7 @@ def score_grids(means: Mapping[Row, float | None]) -> list[Grid]:
     return [
         Grid(
             "Cells compared with print",
-            ["table", "cells", "agree", "%"],
+            ["table", "cells", "agree", "no value", "%"],
             [_score_row(score) for score in scores(cells)],
         ),
         Grid(
@@ -127,7 +151,8 @@ def score_grids(means: Mapping[Row, float | None]) -> list[Grid]:
 
 
 def _score_row(score: Score) -> list[str]:
-    return [score.table, str(len(score.cells)), str(score.agree), f"{score.percent:.1f}"]
+    counts = (len(score.cells), score.agree, score.missing)
+    return [score.table, *map(str, counts), f"{score.percent:.1f}"]
 
 
 def _miss_row(cell: Compared) -> list[str]:

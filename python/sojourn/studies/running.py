@@ -39,20 +39,10 @@ class Plan:
 
     def check(self) -> None:
         """Raises `UnknownError` for what the study does not have."""
-        rows = self.study.rows
-        for key in ("experiment", "scheme", "load"):
-            if asked := getattr(self, key):
-                known(f"{key} of {self.name}", asked, _distinct(getattr(row, key) for row in rows))
-        if self.table:
-            names = _distinct(_bare(row.table) for row in rows)
-            known(f"table of {self.name}", _bare(self.table), names)
-        if self.figure is not None:
-            tables = [n for row in rows if (n := _figure(row.table)) is not None]
-            known(
-                f"figure of {self.name}",
-                self.figure,
-                list(dict.fromkeys([*self.study.figures, *tables])),
-            )
+        for key, words in self.choices.items():
+            asked = getattr(self, key)
+            if asked is not None:
+                known(f"{key} of {self.name}", _bare(asked) if key == "table" else asked, words)
         asked = [key for key in _SELECTING if getattr(self, key) is not None]
         if len(asked) > 1 and not self.rows:
             words = ", ".join(f"{key} {getattr(self, key)!r}" for key in asked)
@@ -67,6 +57,19 @@ class Plan:
                     f"duration scale of {self.name}: found {self.duration_scale:g}, by which runs "
                     f"last {shortest_s * self.duration_scale:.2g} s; allowed: {least:.2g} or more"
                 )
+
+    @property
+    def choices(self) -> Mapping[str, Sequence[FigureNumber]]:
+        """By what its runs can be selected, and all the values there are."""
+        rows = self.study.rows
+        shown = [number for row in rows if (number := _figure(row.table)) is not None]
+        return {
+            "table": _distinct(_bare(row.table) for row in rows),
+            "experiment": _distinct(row.experiment for row in rows),
+            "scheme": _distinct(row.scheme for row in rows),
+            "load": _distinct(row.load for row in rows),
+            "figure": list(dict.fromkeys([*self.study.figures, *shown])),
+        }
 
     @property
     def rows(self) -> list[Row]:

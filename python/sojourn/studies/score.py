@@ -25,9 +25,9 @@ class Compared:
         if self.ours is None:
             return math.inf
         beyond = self.ours - self.published
-        if _is_bound(self.row, ">"):
+        if self.row.note.startswith((">", "range low")):
             beyond = min(beyond, 0.0)
-        elif _is_bound(self.row, "<"):
+        elif self.row.note.startswith(("<", "range high")):
             beyond = max(beyond, 0.0)
         if self.tolerance == 0:
             return 0.0 if beyond == 0 else math.inf
@@ -35,7 +35,7 @@ class Compared:
 
     @property
     def agrees(self) -> bool:
-        """Is it within the tolerance, or on the right side of a bound?"""
+        """Is it within the tolerance, or on the right side of a bound or a range's end?"""
         return self.miss <= 1 + 1e-9
 
 
@@ -52,13 +52,18 @@ class Score:
         return sum(cell.agrees for cell in self.cells)
 
     @property
+    def missing(self) -> int:
+        """Cells without a value: what they tell of did not happen, or not in runs so short."""
+        return sum(cell.ours is None for cell in self.cells)
+
+    @property
     def percent(self) -> float:
         """Their share; 0 of none."""
         return 100 * self.agree / max(len(self.cells), 1)
 
 
 def compared(values: Mapping[Row, float | None]) -> list[Compared]:
-    """The cells that have a published value, without what the document cites or aims at."""
+    """The cells that have a published value, without what is no result."""
     return [
         Compared(row, ours, published, _tolerance(row.metric, published))
         for row, ours in values.items()
@@ -76,8 +81,8 @@ def scores(cells: Iterable[Compared]) -> list[Score]:
 
 
 def worst(cells: Iterable[Compared], most: int = 10) -> list[Compared]:
-    """The cells furthest from print, in tolerances, of those that do not agree."""
-    off = [cell for cell in cells if not cell.agrees]
+    """The cells furthest from print, in tolerances, of those that have a value and do not agree."""
+    off = [cell for cell in cells if not cell.agrees and math.isfinite(cell.miss)]
     return sorted(off, key=lambda cell: -cell.miss)[:most]
 
 
@@ -87,10 +92,6 @@ def number(text: str) -> float | None:
         return float(text)
     except ValueError:
         return None
-
-
-def _is_bound(row: Row, sign: str) -> bool:
-    return row.note.startswith(sign)
 
 
 @cache

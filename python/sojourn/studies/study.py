@@ -48,8 +48,8 @@ class Row(NamedTuple):
 
     @property
     def is_background(self) -> bool:
-        """Does it tell what others measured, or what is aimed at? Then no run gives it."""
-        return self.experiment in ("cited", "criterion")
+        """Is it no result, but what others measured, was set up, aimed at or expected?"""
+        return self.experiment in ("cited", "criterion", "config", "expectation")
 
 
 @dataclass(frozen=True)

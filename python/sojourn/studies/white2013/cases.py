@@ -10,7 +10,18 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from ..cablelabs import BURSTY, CBR, UPLOAD, calls, repeated, servers, transport, web
+from ..cablelabs import (
+    BURSTY,
+    CBR,
+    LEDBAT,
+    RENO_UPLOAD,
+    UPLOAD,
+    calls,
+    repeated,
+    servers,
+    transport,
+    web,
+)
 from ..study import Case
 
 DURATION_S = 7200
@@ -109,8 +120,6 @@ TRAFFIC = dict(
 
 GROUPS = ("light", "moderate", "heavy")
 
-_LEDBAT = {"congestion_control": {"kind": "ledbat", "target_ms": 100}}
-
 
 @cache
 def case(scheme: str, number: int, rf: str) -> Case:
@@ -139,12 +148,11 @@ def with_bins(bins: int, number: int) -> Case:
 @cache
 def short(scheme: str) -> Case:
     """One Reno upload alone (§4.4)."""
-    tcp = {"congestion_control": {"kind": "reno"}}
     values = _scenario(QUEUES[scheme], "none") | {
         "title": f"White & Rice 2013 section 4.4, {scheme}",
         "duration_s": SHORT_S,
         "servers": servers(files=100),
-        "traffic": {"ftp": {"kind": "transfer", "server": "files", "tcp": tcp}},
+        "traffic": {"ftp": {**RENO_UPLOAD, "server": "files"}},
         "metrics": {"series_interval_ms": SHORT_INTERVAL_MS},
     }
     return Case(f"{scheme}, upload alone", values, series=True)
@@ -200,5 +208,5 @@ def _upload(load: Traffic) -> Mapping[str, Any] | None:
             return repeated("files", load.connections, FILE_BYTES)
         case "bittorrent":
             swarm = {"kind": "torrent", "servers": ["files"], "start_spread_s": 1}
-            return {**swarm, "connections": load.connections, "tcp": _LEDBAT}
+            return {**swarm, "connections": load.connections, "tcp": LEDBAT}
     return None

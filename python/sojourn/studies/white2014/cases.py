@@ -5,14 +5,27 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from ..cablelabs import BURSTY_PERIOD_S, CBR, UPLOAD, calls, repeated, servers, transport, web
+from ..cablelabs import (
+    BURSTY_PERIOD_S,
+    CBR,
+    LEDBAT,
+    RENO_UPLOAD,
+    UPLOAD,
+    calls,
+    repeated,
+    servers,
+    transport,
+    web,
+)
 from ..study import Case
 
 DURATION_S = 120
 """One cycle of the channel's levels (§2.3); how long the runs were is not said."""
 
-TEST_S, TEST_INTERVAL_MS = 100, 100
-"""The TCP test (§2.2.2)."""
+TEST_S: Mapping[int, int] = {20: 100, 50: 25, 100: 100, 200: 100}
+"""How long the TCP test lasts by its round trip in ms: up to 100 s (§2.2.2), 25 at 50 (§5.3)."""
+
+TEST_INTERVAL_MS = 100
 
 SUSTAINED_MBPS, PEAK_MBPS, BURST_BYTES = 200, 250, 30_000_000
 """The upstream service (§2.1)."""
@@ -131,12 +144,12 @@ def case(scheme: str, number: int, rf: str) -> Case:
 @cache
 def tcp_test(scheme: str, rtt_ms: int) -> Case:
     """Two Reno uploads (§2.2.2)."""
-    test = {"kind": "transfer", "server": "files", "connections": 2, "start_spread_s": 0.01}
+    test = {**RENO_UPLOAD, "server": "files", "connections": 2, "start_spread_s": 0.01}
     values = _scenario(QUEUES[scheme], ()) | {
         "title": f"White 2014 section 5.3, {scheme}, {rtt_ms} ms",
-        "duration_s": TEST_S,
+        "duration_s": TEST_S[rtt_ms],
         "servers": servers(files=rtt_ms),
-        "traffic": {"ftp": {**test, "tcp": {"congestion_control": {"kind": "reno"}}}},
+        "traffic": {"ftp": test},
         "metrics": {"series_interval_ms": TEST_INTERVAL_MS},
     }
     return Case(f"{scheme}, two uploads at {rtt_ms} ms", values, series=True)
@@ -224,7 +237,7 @@ def _traffic(load: Load) -> dict[str, Any]:
             "connections": load.torrents,
             "limit_mbps": SUSTAINED_MBPS / 2,
             "start_spread_s": 1,
-            "tcp": {"congestion_control": {"kind": "ledbat", "target_ms": 100}},
+            "tcp": LEDBAT,
         }
     return traffic
 

@@ -20,12 +20,10 @@ from ..mixture import (
 from ..study import Case, Row, Runs
 from . import derandomiser
 from .cases import (
-    AQMS,
     BINS,
     LOADS,
     RF,
     SCHEMES,
-    SINGLE_QUEUE,
     SUSTAINED_MBPS,
     TEST_S,
     case,
@@ -70,28 +68,17 @@ def _together(what: str, runs: tuple[StoredRun, ...]) -> Distribution:
     return evenly(map(OF_RUN[what], runs))
 
 
-_GROUPS = {"latency": SINGLE_QUEUE, "plt": AQMS}
-"""Of which schemes print gives a range together."""
-
-
-def _schemes(row: Row) -> Sequence[str]:
-    is_range = row.note.startswith("range")
-    return _GROUPS[row.metric.split("_")[0]] if is_range else (row.scheme,)
-
-
 def _aggregate_cases(row: Row) -> list[Case]:
-    return [case for scheme in _schemes(row) for case in cases_under(scheme)]
+    return cases_under(row.scheme)
 
 
 def _aggregate(row: Row, runs: Runs) -> float | None:
-    """A quantile; of a range over several schemes its end."""
+    """A quantile over all conditions, also where print has a range over several schemes."""
     what, _, statistic = row.metric.partition("_")
     if what == "loss":  # "no loss in any condition"
         return max(call_loss_percent(runs[case.name]) for case in cases_under(row.scheme))
     q = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "min": 0.0}[statistic]
-    found = [distribution(what, scheme, runs).quantile(q) for scheme in _schemes(row)]
-    there = [value for value in found if value is not None]
-    return (min, max)[row.turn](there) if there else None
+    return distribution(what, row.scheme, runs).quantile(q)
 
 
 def _condition(row: Row) -> Case:
@@ -140,7 +127,7 @@ def _rtt(row: Row) -> int:
 def _test(row: Row, runs: Runs) -> float | None:
     """Of the longest time in which PIE is better: its start or end."""
     if row.metric == "test_end":
-        return float(TEST_S)
+        return float(TEST_S[_rtt(row)])
     longest = max(ahead(_rtt(row), runs), key=lambda span: span[1] - span[0], default=None)
     return None if longest is None else longest[row.metric == "pie_better_to"]
 
