@@ -147,10 +147,28 @@ def test_a_cell_agrees_within_the_larger_of_both_tolerances() -> None:
     assert not agrees("plt_median", "10", None)
 
 
-def test_what_the_document_cites_is_not_compared() -> None:
-    row = Row("s", "t", "cited", "none", "", "web", "latency_good", "20", "ms", "")
-    assert compared({row: None}) == []
-    assert len(compared({row._replace(experiment="config"): None})) == 1
+def test_what_is_no_result_is_not_compared() -> None:
+    row = Row("s", "t", "gaming", "none", "", "web", "latency_good", "20", "ms", "")
+    assert len(compared({row: None})) == 1
+    for background in ("cited", "criterion", "config", "expectation"):
+        assert compared({row._replace(experiment=background): None}) == []
+
+
+@pytest.mark.parametrize(
+    ("note", "ours", "agrees"),
+    [
+        ("range low", 30.0, True),
+        ("range low", 16.0, False),
+        ("range high", 10.0, True),
+        ("range high", 24.0, False),
+        ("", 24.0, False),
+        ("", 22.9, True),
+    ],
+)
+def test_the_ends_of_a_range_are_bounds(note: str, ours: float, agrees: bool) -> None:
+    """Within 15 % of 20, 17 to 23, or beyond it towards the range's other end."""
+    row = Row("s", "t", "gaming", "none", "", "web", "another", "20", "ms", note)
+    assert compared({row: ours})[0].agrees is agrees
 
 
 def test_distributions_are_put_together_evenly_or_pooled() -> None:

@@ -1,5 +1,6 @@
 """What White & Padden 2012 says a simulation should show."""
 
+import math
 from collections.abc import Callable
 
 from ..study import Cells, Claim, Runs, Verdict
@@ -21,9 +22,10 @@ def _fixed_packets(cells: Cells, runs: Runs) -> Verdict:
 def _small_buffer(cells: Cells, runs: Runs) -> Verdict:
     delay = cells.one("latency_max", table="fig-5")
     one, five = cells.all("time_to_peak_rate", table="fig-4").values()
+    words = ["never" if math.isnan(time) else f"after {time:.1f} s" for time in (one, five)]
     return Verdict(
         delay <= 50 and 8 <= one <= 12 and 3.5 <= five <= 5.5,
-        f"delay up to {delay:.0f} ms; {one:.1f} s with one TCP, {five:.1f} s with five",
+        f"delay up to {delay:.0f} ms; {words[0]} with one TCP, {words[1]} with five",
     )
 
 

@@ -80,7 +80,7 @@ def _spread(values: dict[str, float]) -> float:
 def _long_term(cells: Cells, runs: Runs) -> Verdict:
     spreads = {f"{rtt} ms": _spread(_rates(rtt, 100, runs)) for rtt in RTTS_MS}
     holds = spreads["20 ms"] < 10 and spreads["20 ms"] < spreads["200 ms"]
-    return Verdict(holds, "at the end of the test schemes differ by up to: " + _listed(spreads) + " %")
+    return Verdict(holds, "at the end schemes differ by up to: " + _listed(spreads) + " %")
 
 
 def _nearest(cells: Cells, runs: Runs) -> Verdict:
