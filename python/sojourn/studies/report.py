@@ -78,11 +78,11 @@ def _sentences(
     return [
         f"{score.agree} of {len(score.cells)} cells that have a published value agree with print "
         f"({score.percent:.0f} %).",
-        *([f"{score.missing} of them have no value here."] if score.missing else []),
+        *([f"Without a value here: {score.missing} of them."] if score.missing else []),
         *(
             [
                 f"{sum(verdict.holds for verdict in tested)} of {len(tested)} claims hold"
-                + (f"; {untested} are not judged." if untested else ".")
+                + (f"; not judged: {untested}." if untested else ".")
             ]
             if tested
             else []

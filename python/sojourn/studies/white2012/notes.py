@@ -50,7 +50,7 @@ CHOICES = (
     Choice(
         "TCP of the bursty upload",
         "ns-2's Reno",
-        'Table 1 has "Reno TCP". With Newreno 405 cells agree, with Reno\'s window and selective '
+        'Table 1 has "Reno TCP". With Newreno 405 cells agree, with the same window and selective '
         "acknowledgements 407, with TCP/Linux 400; without them C09 is late by 2.3 instead of "
         "0.5 % (print 0.7).",
     ),
@@ -113,7 +113,17 @@ _RAMP = (
     "with 21 packets one never has 90 % of it."
 )
 
+_BURSTY_TCP = (
+    "With Reno's window and selective acknowledgements all cells of voice beside the bursty "
+    "upload under CoDel agree: C08 loses 1.0 % (print 0.92), C09 is late by 0.5 % (0.7)."
+)
+
 REMARKS = (
+    *(
+        Remark(table, _BURSTY_TCP, experiment)
+        for table in ("table-3", "table-4")
+        for experiment in ("C08", "C09")
+    ),
     *(
         Remark(table, _VOICE, metric=metric)
         for table in ("table-3", "table-4")
