@@ -121,10 +121,10 @@ def _single_queue(experiment: str, load: Mapping[str, int], kilobytes: int) -> R
 
 
 def _base(ftps: int, experiment: str) -> list[Flows]:
-    """Section 4.2.1. Beyond 11 flows the round trips are those of 11, in turn."""
+    """Section 4.2.1: each flow has a round trip of its own, beyond 11 flows too."""
     if experiment == "BASE-same-rtt":
         return _ftps([80.0] * ftps)
-    return _ftps([30.0 + 10 * (number % 11) for number in range(ftps)])
+    return _ftps([30.0 + 10 * number for number in range(ftps)])
 
 
 def _ftps(rtts_ms: Sequence[float], name: str = "ftp", **keys: Any) -> list[Flows]:

@@ -164,7 +164,8 @@ def time_in_bin(run: StoredRun, name: str, number: int) -> float | None:
         pc.starts_with(series["subject"].cast("string"), f"cmts {name}"),
     )
     bins = series.filter(chosen)["value"].drop_null().to_numpy()
-    return 100 * float((bins == number).mean()) if len(bins) else None
+    # The series count bins from 0, print from 1.
+    return 100 * float((bins == number - 1).mean()) if len(bins) else None
 
 
 def _class(flow: str) -> str:
