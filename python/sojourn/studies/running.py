@@ -16,7 +16,6 @@ PLAN = "study.json"
 CELLS = "cells.csv"
 SHORTEST_RUN_S = 0.1
 """In less next to nothing has come through a modem, and there is nothing to measure."""
-_SELECTING = ("table", "experiment", "scheme", "load", "figure")
 
 
 @dataclass(frozen=True)
@@ -43,11 +42,11 @@ class Plan:
             asked = getattr(self, key)
             if asked is not None:
                 known(f"{key} of {self.name}", _bare(asked) if key == "table" else asked, words)
-        asked = [key for key in _SELECTING if getattr(self, key) is not None]
-        if len(asked) > 1 and not self.rows:
-            words = ", ".join(f"{key} {getattr(self, key)!r}" for key in asked)
+        selecting = [key for key in self.choices if getattr(self, key) is not None]
+        if len(selecting) > 1 and not self.rows:
+            found = ", ".join(f"{key} {getattr(self, key)!r}" for key in selecting)
             raise UnknownError(
-                f"{self.name} has nothing that is of {words} at once; allowed: one of them alone, "
+                f"{self.name} has nothing that is of {found} at once; allowed: one of them alone, "
                 "or such as go together"
             )
         if shortest_s := min((case.duration_s for case in self.cases), default=None):

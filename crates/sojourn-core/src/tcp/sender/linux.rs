@@ -11,7 +11,7 @@
 //! acknowledgement that brings no news. Beyond ns-2: bytes instead of packets, a FIN, and what comes
 //! from the other end with its data.
 
-use super::{Outgoing, Progress, Sending, Space};
+use super::{Outgoing, Progress, Sending, Space, ranges_of};
 use crate::packet::{SACK_BLOCKS, SackBlock};
 use crate::tcp::options::Config;
 
@@ -284,7 +284,8 @@ impl Sending for LinuxSender {
         let acknowledged = ack - self.space.una;
         self.space.una = ack;
         self.board.advance(ack);
-        let has_lost = in_order(ack, blocks, |held| self.board.learn(ack, held, config.mss));
+        let (held, count) = in_order(ack, blocks);
+        let has_lost = self.board.learn(ack, &held[..count], config.mss);
         let mut progress = Progress {
             acknowledged,
             renews_timer: true,
@@ -343,18 +344,14 @@ impl Sending for LinuxSender {
     }
 }
 
-/// Hands on the blocks of an acknowledgement by absolute numbers, in ascending order.
-fn in_order<T>(
-    ack: u64,
-    blocks: &[SackBlock; SACK_BLOCKS],
-    take: impl FnOnce(&[(u64, u64)]) -> T,
-) -> T {
+/// What the blocks of an acknowledgement say is held, in ascending order, and how many ranges that is.
+fn in_order(ack: u64, blocks: &[SackBlock; SACK_BLOCKS]) -> ([(u64, u64); SACK_BLOCKS], usize) {
     let mut held = [(0, 0); SACK_BLOCKS];
     let mut count = 0;
-    for block in blocks.iter().filter(|block| block.end > block.start) {
-        held[count] = (ack + u64::from(block.start), ack + u64::from(block.end));
+    for range in ranges_of(ack, blocks) {
+        held[count] = range;
         count += 1;
     }
     held[..count].sort_unstable();
-    take(&held[..count])
+    (held, count)
 }

@@ -144,8 +144,13 @@ impl Space {
 
 /// Enters what the blocks of an acknowledgement say is held; gives the bytes of it that are news.
 fn take_blocks(held: &mut Ranges, ack: u64, blocks: &[SackBlock; SACK_BLOCKS]) -> u64 {
+    ranges_of(ack, blocks).map(|(start, end)| held.insert(start, end)).sum()
+}
+
+/// What the blocks of an acknowledgement say is held, from where to where.
+fn ranges_of(ack: u64, blocks: &[SackBlock; SACK_BLOCKS]) -> impl Iterator<Item = (u64, u64)> + '_ {
     let used = blocks.iter().filter(|block| block.end > block.start);
-    used.map(|b| held.insert(ack + u64::from(b.start), ack + u64::from(b.end))).sum()
+    used.map(move |block| (ack + u64::from(block.start), ack + u64::from(block.end)))
 }
 
 /// A sender of either dialect.
