@@ -54,6 +54,9 @@ def run_study(
     seeds: Annotated[
         int, typer.Option(metavar="N", min=1, max=10_000, help="Seeds 1 to N of every run.")
     ] = 1,
+    each_way: Annotated[
+        bool, typer.Option("--each-way", help="Run what might have been taken instead, too.")
+    ] = False,
     jobs: Jobs = None,
     dask: Dask = None,
     resume: Resume = False,
@@ -66,7 +69,7 @@ def run_study(
     from .studies.study import figure_number
 
     number = None if figure is None else figure_number(figure)
-    plan = Plan(name, table, experiment, scheme, load, number, duration_scale, seeds)
+    plan = Plan(name, table, experiment, scheme, load, number, duration_scale, seeds, each_way)
     plan.check()
     _check_place(jobs, dask)
     directory = out or Path("out") / name
@@ -79,11 +82,14 @@ def run_study(
 def score_study(directory: Directory) -> None:
     """Compare a study that was run with what its document reports."""
     from .console import print_grids
-    from .studies.report import score_grids
+    from .studies.report import each_way_grid, score_grids
     from .studies.running import read
 
     outcome = read(directory)
-    print_grids(score_grids(outcome.means))
+    means = outcome.means
+    print_grids(score_grids(means))
+    if outcome.plan.alternatives:
+        print_grids([each_way_grid(means, outcome.otherwise)])
     if (scale := outcome.plan.duration_scale) != 1:
         typer.echo(f"runs are {scale:g} times as long as the document's")
 
@@ -123,5 +129,7 @@ def _tell(outcome: "Outcome", took_s: float) -> None:
         )
     if plan.rows:
         typer.echo(f"{len(plan.rows)} cells: {directory / 'cells.csv'}")
+    if plan.alternatives:
+        typer.echo(f"cells of {len(plan.alternatives)} alternatives: {directory / 'each-way.csv'}")
     for number in plan.figures:
         typer.echo(f"figure {number}: {directory / f'{plan.name}-figure-{number}.svg'}")

@@ -5,6 +5,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from typing import NamedTuple
 
 from ..report.drawing import themed
 from ..report.pages import render
@@ -12,9 +13,17 @@ from ..seeds import Value
 from ..summary import Grid
 from .running import Outcome
 from .score import Compared, Score, compared, scores, worst
-from .study import Cells, Row, Verdict
+from .study import Alternative, Cells, Row, Verdict
 
 _NAN = re.compile(r"\bnan\b")
+
+
+class Ours(NamedTuple):
+    """What we have for a cell."""
+
+    text: str
+    agrees: bool | None
+    """Nothing where print has no value."""
 
 
 @dataclass(frozen=True)
@@ -22,9 +31,9 @@ class Line:
     """A row of a table of the page: a cell, theirs and ours."""
 
     row: Row
-    ours: str
-    agrees: bool | None
-    """Nothing where print has no value."""
+    ours: Ours
+    otherwise: Sequence[Ours | None]
+    """Under the table's alternatives, where they were run for it."""
     remarks: Sequence[int]
     """Which of the table's remarks are about it, from 1."""
 
@@ -35,19 +44,20 @@ class Table:
 
     name: str
     lines: Sequence[Line]
+    alternatives: Sequence[Alternative]
     remarks: Sequence[str]
 
     @property
     def is_off(self) -> bool:
         """Does any cell not agree?"""
-        return any(line.agrees is False for line in self.lines)
+        return any(line.ours.agrees is False for line in self.lines)
 
 
 def report_html(outcome: Outcome) -> str:
     """The page: one file that needs no network."""
     study, plan = outcome.plan.study, outcome.plan
-    values = outcome.values
-    means = {row: value.mean for row, value in values.items()}
+    values, otherwise = outcome.values, outcome.otherwise
+    means = _means(values)
     verdicts = _verdicts(outcome, means)
     figures = [study.figures[number].draw(outcome.seeds[0]) for number in plan.figures]
     return render(
@@ -58,7 +68,8 @@ def report_html(outcome: Outcome) -> str:
         runs=len(plan.tasks()),
         sentences=_sentences(means, verdicts),
         scores=score_grids(means),
-        tables=_tables(outcome, values),
+        each_way=each_way_grid(means, otherwise),
+        tables=_tables(outcome, values, otherwise),
         claims=verdicts,
         figures=[
             (number, drawing.title, themed(drawing.svg, f"figure-{place}", drawing.title, numbers))
@@ -90,22 +101,38 @@ def _sentences(
     ]
 
 
-def _tables(outcome: Outcome, values: Mapping[Row, Value]) -> list[Table]:
-    compared_cells = compared({row: value.mean for row, value in values.items()})
-    agrees = {cell.row: cell.agrees for cell in compared_cells}
+def _tables(
+    outcome: Outcome,
+    values: Mapping[Row, Value],
+    otherwise: Mapping[Alternative, Mapping[Row, Value]],
+) -> list[Table]:
+    ours = _beside_print(values)
+    alternatives = {one: _beside_print(of_one) for one, of_one in otherwise.items()}
 
     def table(name: str, rows: Sequence[Row]) -> Table:
+        here = [one for one, of_one in alternatives.items() if any(row in of_one for row in rows)]
         texts: dict[str, int] = {}
         lines = []
         for row in rows:
-            is_off = agrees.get(row) is False
+            is_off = ours[row].agrees is False
             about = [r.text for r in outcome.plan.study.remarks if is_off and r.is_about(row)]
             numbers = [texts.setdefault(text, len(texts) + 1) for text in about]
-            lines.append(Line(row, _shown(values[row]), agrees.get(row), numbers))
-        return Table(name, lines, list(texts))
+            lines.append(
+                Line(row, ours[row], [alternatives[one].get(row) for one in here], numbers)
+            )
+        return Table(name, lines, here, list(texts))
 
     by_table = groupby(values, lambda row: row.table)
     return [table(name, list(rows)) for name, rows in by_table]
+
+
+def _beside_print(values: Mapping[Row, Value]) -> dict[Row, Ours]:
+    agrees = {cell.row: cell.agrees for cell in compared(_means(values))}
+    return {row: Ours(_shown(value), agrees.get(row)) for row, value in values.items()}
+
+
+def _means(values: Mapping[Row, Value]) -> dict[Row, float | None]:
+    return {row: value.mean for row, value in values.items()}
 
 
 def _verdicts(
@@ -148,6 +175,23 @@ def score_grids(means: Mapping[Row, float | None]) -> list[Grid]:
             [_miss_row(cell) for cell in worst(cells)],
         ),
     ]
+
+
+def each_way_grid(
+    taken: Mapping[Row, float | None], otherwise: Mapping[Alternative, Mapping[Row, Value]]
+) -> Grid:
+    """Per alternative and table: cells compared, those that agree as taken, and those otherwise."""
+    rows = [
+        [one.name, here.table, str(len(here.cells)), str(here.agree), str(there.agree)]
+        for one, values in otherwise.items()
+        for here, there in zip(
+            scores(compared({row: taken[row] for row in values})),
+            scores(compared(_means(values))),
+            strict=True,
+        )
+    ]
+    headings = ["instead", "table", "cells", "agree as taken", "agree so"]
+    return Grid("Runs each way", headings, rows)
 
 
 def _score_row(score: Score) -> list[str]:

@@ -10,10 +10,21 @@ from ..csv_text import csv_bytes
 from ..seeds import Value, over_seeds
 from ..store import Store, StoredRun, StoreError, Task, open_store
 from . import UnknownError, known, study
-from .study import KEYS, Case, FigureNumber, Row, Runs, Study, figure_number, measure
+from .study import (
+    KEYS,
+    Alternative,
+    Case,
+    FigureNumber,
+    Row,
+    Runs,
+    Study,
+    figure_number,
+    measure,
+)
 
 PLAN = "study.json"
 CELLS = "cells.csv"
+EACH_WAY = "each-way.csv"
 SHORTEST_RUN_S = 0.1
 """In less next to nothing has come through a modem, and there is nothing to measure."""
 
@@ -30,6 +41,8 @@ class Plan:
     figure: FigureNumber | None = None
     duration_scale: float = 1.0
     seeds: int = 1
+    each_way: bool = False
+    """Run the study's alternatives too."""
 
     @property
     def study(self) -> Study:
@@ -84,12 +97,29 @@ class Plan:
         return list(self.study.figures) if is_whole else []
 
     @property
+    def alternatives(self) -> Mapping[Alternative, Sequence[Row]]:
+        """What is to be run beside what is taken, and the cells that it is run for."""
+        asked = self.study.alternatives if self.each_way else ()
+        rows = self.rows
+        wanted = {one: [row for row in rows if one.wants(row)] for one in asked}
+        return {one: of_one for one, of_one in wanted.items() if of_one}
+
+    @property
     def cases(self) -> list[Case]:
         """The runs that these need, each once."""
-        cases_of = self.study.cases_of
-        of_rows = [case for row in self.rows for case in (cases_of(row) if cases_of else ())]
+        of_rows = self._cases_of(self.rows)
         of_figures = [case for n in self.figures for case in self.study.figures[n].cases]
-        return list({case.name: case for case in [*of_rows, *of_figures]}.values())
+        otherwise = [
+            one.case(case)
+            for one, rows in self.alternatives.items()
+            for case in self._cases_of(rows)
+        ]
+        return list({case.name: case for case in [*of_rows, *of_figures, *otherwise]}.values())
+
+    def _cases_of(self, rows: Sequence[Row]) -> list[Case]:
+        cases_of = self.study.cases_of
+        cases = [case for row in rows for case in (cases_of(row) if cases_of else ())]
+        return list({case.name: case for case in cases}.values())
 
     def tasks(self) -> dict[tuple[str, int], Task]:
         """The runs, by the names of their cases and by seed, from 1."""
@@ -119,14 +149,24 @@ class Outcome:
     @property
     def values(self) -> dict[Row, Value]:
         """Every cell."""
-        rows = self.plan.rows
-        by_seed = [measure(self.plan.study, rows, runs) for runs in self.seeds] if rows else []
-        return {row: over_seeds([values[row] for values in by_seed]) for row in rows}
+        return self._measured(self.plan.rows, self.seeds)
+
+    @property
+    def otherwise(self) -> dict[Alternative, dict[Row, Value]]:
+        """The cells that each alternative is run for."""
+        return {
+            one: self._measured(rows, [one.runs(runs) for runs in self.seeds])
+            for one, rows in self.plan.alternatives.items()
+        }
 
     @property
     def means(self) -> dict[Row, float | None]:
         """Every cell, without its interval."""
         return {row: value.mean for row, value in self.values.items()}
+
+    def _measured(self, rows: Sequence[Row], seeds: Sequence[Runs]) -> dict[Row, Value]:
+        by_seed = [measure(self.plan.study, rows, runs) for runs in seeds] if rows else []
+        return {row: over_seeds([values[row] for values in by_seed]) for row in rows}
 
 
 def run_plan(
@@ -150,6 +190,8 @@ def run_plan(
     store.write("runs.csv", _runs_csv(tasks))
     if plan.rows:
         store.write(CELLS, cells_csv(outcome.values))
+    if plan.alternatives:
+        store.write(EACH_WAY, each_way_csv(outcome.otherwise))
     for number in plan.figures:
         drawing = plan.study.figures[number].draw(outcome.seeds[0])
         store.write(f"{plan.name}-figure-{number}.csv", drawing.csv.encode())
@@ -193,14 +235,34 @@ def read(directory: Path) -> Outcome:
 
 def cells_csv(values: Mapping[Row, Value]) -> bytes:
     """The cells, with their intervals if there are any."""
-    has_intervals = any(value.low is not None for value in values.values())
+    columns, lines = _cells(values, _has_intervals(values))
+    return csv_bytes(columns, lines)
+
+
+def each_way_csv(otherwise: Mapping[Alternative, Mapping[Row, Value]]) -> bytes:
+    """The cells under each alternative, which the first column names."""
+    has_intervals = any(map(_has_intervals, otherwise.values()))
+    tables = {one.name: _cells(values, has_intervals) for one, values in otherwise.items()}
+    columns = next(columns for columns, _ in tables.values())
+    lines = ((name, *line) for name, (_, lines) in tables.items() for line in lines)
+    return csv_bytes(("alternative", *columns), lines)
+
+
+def _has_intervals(values: Mapping[Row, Value]) -> bool:
+    return any(value.low is not None for value in values.values())
+
+
+def _cells(
+    values: Mapping[Row, Value], has_intervals: bool
+) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
+    """The columns, and a line for each cell."""
     columns = [*KEYS, "value", *(("ci_low", "ci_high") if has_intervals else ()), "unit"]
 
     def line(row: Row, value: Value) -> Sequence[str]:
         interval = (_text(value.low), _text(value.high)) if has_intervals else ()
         return [*row.keys, _text(value.mean), *interval, row.unit]
 
-    return csv_bytes(columns, (line(row, value) for row, value in values.items()))
+    return columns, [line(row, value) for row, value in values.items()]
 
 
 def _outcome(plan: Plan, store: Store, tasks: Mapping[tuple[str, int], Task]) -> Outcome:

@@ -67,7 +67,7 @@ def compared(values: Mapping[Row, float | None]) -> list[Compared]:
     return [
         Compared(row, ours, published, _tolerance(row.metric, published))
         for row, ours in values.items()
-        if not row.is_background and (published := number(row.published)) is not None
+        if (published := row.result) is not None
     ]
 
 
@@ -84,14 +84,6 @@ def worst(cells: Iterable[Compared], most: int = 10) -> list[Compared]:
     """The cells furthest from print, in tolerances, of those that have a value and do not agree."""
     off = [cell for cell in cells if not cell.agrees and math.isfinite(cell.miss)]
     return sorted(off, key=lambda cell: -cell.miss)[:most]
-
-
-def number(text: str) -> float | None:
-    """A published value, if it is one."""
-    try:
-        return float(text)
-    except ValueError:
-        return None
 
 
 @cache

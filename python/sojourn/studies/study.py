@@ -4,7 +4,8 @@ import csv
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from copy import deepcopy
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from importlib import import_module
 from importlib.resources import files
@@ -50,6 +51,16 @@ class Row(NamedTuple):
     def is_background(self) -> bool:
         """Is it no result, but what others measured, was set up, aimed at or expected?"""
         return self.experiment in ("cited", "criterion", "config", "expectation")
+
+    @property
+    def result(self) -> float | None:
+        """What the document reports there, if it is a result and a number."""
+        if self.is_background:
+            return None
+        try:
+            return float(self.published)
+        except ValueError:
+            return None
 
 
 @dataclass(frozen=True)
@@ -135,6 +146,50 @@ class Choice:
     why: str
 
 
+Change = Callable[[dict[str, Any]], None]
+"""Changes a scenario in place."""
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """What might have been taken instead, to be run beside what is: the effect of a choice."""
+
+    name: str
+    what: str
+    change: Change
+    tables: Sequence[str] = ()
+    """Whose cells it is run for; all if none is named."""
+    experiments: Sequence[str] = ()
+    schemes: Sequence[str] = ()
+
+    def wants(self, row: Row) -> bool:
+        """Is it run for this cell?"""
+        return row.result is not None and all(
+            not names or any(name in word.split("/") for name in names)
+            for names, word in (
+                (self.tables, row.table),
+                (self.experiments, row.experiment),
+                (self.schemes, row.scheme),
+            )
+        )
+
+    def case(self, case: Case) -> Case:
+        """The run made so."""
+        scenario = deepcopy(dict(case.scenario))
+        self.change(scenario)
+        return replace(case, name=case.name + self._suffix, scenario=scenario)
+
+    def runs(self, runs: Runs) -> Runs:
+        """The runs made so, by the names of those taken."""
+        suffix = self._suffix
+        named = {name: run for name, run in runs.items() if name.endswith(suffix)}
+        return {name.removesuffix(suffix): run for name, run in named.items()}
+
+    @property
+    def _suffix(self) -> str:
+        return f" | {self.name}"
+
+
 @dataclass(frozen=True)
 class Remark:
     """Why cells that do not agree do not: those of `table` that `experiment` and `metric` begin."""
@@ -166,6 +221,7 @@ class Study:
     """Cells of experiments that the document defines, and gives no results of."""
     claims: Sequence[Claim] = ()
     choices: Sequence[Choice] = ()
+    alternatives: Sequence[Alternative] = ()
     remarks: Sequence[Remark] = ()
 
     @cached_property
@@ -190,6 +246,7 @@ def assemble(package: str, title: str) -> Study:
         unpublished=getattr(cells, "UNPUBLISHED", ()),
         claims=claims.CLAIMS,
         choices=notes.CHOICES,
+        alternatives=import_module(f"{package}.alternatives").ALTERNATIVES,
         remarks=notes.REMARKS,
     )
 

@@ -178,9 +178,17 @@ def udp(name: str, mbps: float, **keys: Any) -> Flows:
     return Flows(name, app, **keys)
 
 
-FULL_TCP = {"recovery": "full_sack", "delayed_ack_ms": 100, "restart_after_idle": True}
-"""Of video, and FTP beside it in chapter 4: ns-2's interval, and "the TCP stack resets the TCP
-congestion window" after pauses (section 4.2.2)."""
+FULL_TCP = {
+    "recovery": "full_sack",
+    "ack_every_segments": 1,
+    "delayed_ack_ms": 100,
+    "restart_after_idle": True,
+}
+"""Of video, and FTP beside it in chapter 4: ns-2's segsperack_ and interval_, and "the TCP stack
+resets the TCP congestion window" after pauses (section 4.2.2)."""
+
+BUFFER_S = 120
+"""Of the player: what tables 4.12, 4.13, 5.28 and 5.29 have fetched and not played."""
 
 _OF_VIDEO = ("viewers", "ladder_mbps", "adaptation")
 
@@ -191,6 +199,7 @@ def has(name: str, rtt_ms: float = 80, **keys: Any) -> Flows:
         "kind": "video",
         "start_spread_s": 2,
         "fill_buffer": True,
+        "buffer_s": BUFFER_S,
         "tcp": FULL_TCP,
     }
     app |= {key: keys.pop(key) for key in _OF_VIDEO if key in keys}

@@ -1,0 +1,81 @@
+"""What might have been taken for Hong 2015 instead."""
+
+from typing import Any
+
+from ..changes import of_keys, of_traffic
+from ..study import Alternative, Change
+
+
+def _of_video(every: int, buffer_s: float) -> Change:
+    """Video, and FTP beside it, with FullTcp: acknowledgements and the buffer of the player."""
+
+    def change(scenario: dict[str, Any]) -> None:
+        for entry in scenario["traffic"].values():
+            if entry.get("tcp", {}).get("recovery") == "full_sack":
+                entry["tcp"] = {**entry["tcp"], "ack_every_segments": every}
+            if entry["kind"] == "video":
+                entry["buffer_s"] = buffer_s
+
+    return change
+
+
+def _round_trips_of_eleven(scenario: dict[str, Any]) -> None:
+    """Of flows beyond 11, in turn those of the first 11."""
+    for name, server in scenario["servers"].items():
+        kind, _, number = name.partition("-")
+        if kind == "ftp":
+            server["delay_ms"] = (30 + 10 * ((int(number) - 1) % 11)) / 2 - 1
+
+
+_VIDEO = ("table-4.11", "table-4.12", "table-4.13")
+_MICE = ("table-5.13", "table-5.14", "table-5.15")
+_MANY = ("sec-4.2.1.2", "sec-4.2.1.3")
+
+ALTERNATIVES = (
+    Alternative(
+        "buffer-240", "players buffer 240 s, as the text has it", _of_video(1, 240), _VIDEO
+    ),
+    Alternative(
+        "every-second",
+        "FullTcp acknowledges every second segment, as section 4.1 has it of all TCP",
+        _of_video(2, 120),
+        _VIDEO,
+    ),
+    Alternative(
+        "every-second-240",
+        "every second segment and a buffer of 240 s: all as in the text",
+        _of_video(2, 240),
+        _VIDEO,
+    ),
+    Alternative(
+        "each-segment",
+        "an acknowledgement for each segment",
+        of_keys("tcp", ack_every_segments=1),
+        _MICE,
+    ),
+    Alternative(
+        "wait-100-ms",
+        "acknowledgements wait 100 ms for a second segment, rather than for a beat of 200 ms",
+        of_keys("tcp", delayed_ack_beats=False, delayed_ack_ms=100),
+        _MICE,
+    ),
+    Alternative(
+        "restart",
+        "windows start again after pauses",
+        of_keys("tcp", restart_after_idle=True),
+        _MICE,
+    ),
+    Alternative(
+        "no-jitter",
+        "FTP sends without a random time before it",
+        of_traffic("transfer", {"send_jitter_us": 0}),
+        ("table-4.14", "fig-4.4"),
+        schemes=("DT",),
+    ),
+    Alternative(
+        "eleven",
+        "round trips of flows beyond 11 are those of 11 in turn",
+        _round_trips_of_eleven,
+        _MANY,
+    ),
+)

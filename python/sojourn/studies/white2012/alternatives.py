@@ -1,0 +1,74 @@
+"""What might have been taken for White & Padden 2012 instead."""
+
+from typing import Any
+
+from ..changes import of_keys, of_traffic
+from ..study import Alternative
+
+
+def _bursty_sack(scenario: dict[str, Any]) -> None:
+    """Of the upload that is repeated at set times."""
+    for entry in scenario["traffic"].values():
+        if "every_s" in entry:
+            entry["tcp"] = {**entry["tcp"], "recovery": "sack"}
+
+
+def _sack1(scenario: dict[str, Any]) -> None:
+    for entry in scenario["traffic"].values():
+        if entry.get("tcp", {}).get("recovery") == "linux":
+            entry["tcp"] = {**entry["tcp"], "recovery": "sack"}
+
+
+def _transmit_32(scenario: dict[str, Any]) -> None:
+    scenario["upstream"]["modem"] = {"kind": "two_queues", "transmit_packets": 32}
+
+
+_ONE_UPLOAD = ("D02", "D03", "C02", "C03")
+_BURSTY = ("C08", "C09", "D08", "D09")
+_CALLS = ("table-3", "table-4")
+
+ALTERNATIVES = (
+    *(
+        Alternative(
+            f"call-{delay_ms}-ms",
+            f"calls start {delay_ms} ms later, and so at another phase to the MAPs of 2 ms",
+            of_traffic("stream", start_s=delay_ms / 1000),
+            (*_CALLS, "table-6"),
+            _ONE_UPLOAD,
+        )
+        for delay_ms in (0.6, 1.2)
+    ),
+    Alternative(
+        "sack1",
+        "uploads recover as ns-2's Sack1",
+        _sack1,
+    ),
+    Alternative(
+        "bursty-sack",
+        "the bursty upload has selective acknowledgements",
+        _bursty_sack,
+        (*_CALLS, "table-5", "table-6", "table-7", "table-8"),
+        _BURSTY,
+    ),
+    Alternative(
+        "window-4",
+        "uploads have an initial window of 4 segments and timestamps, as in the authors' scripts",
+        of_traffic("transfer", {"initial_window_segments": 4, "timestamps": True}),
+    ),
+    Alternative(
+        "window-400",
+        "windows up to 400 segments, as CoDel's test script has them",
+        of_keys("tcp", max_window_segments=400),
+    ),
+    Alternative(
+        "no-window",
+        "windows up to 10 000 segments",
+        of_keys("tcp", max_window_segments=10_000),
+    ),
+    Alternative(
+        "transmit-32",
+        "a transmit queue of 32 packets, whatever their size",
+        _transmit_32,
+        ("table-5", "table-6", "table-7", "table-8"),
+    ),
+)

@@ -1,0 +1,28 @@
+"""What might have been taken for White & Rice 2013 instead."""
+
+from ..changes import of_keys, of_traffic
+from ..study import Alternative
+
+_ALONE = ("sec-4.4",)
+
+ALTERNATIVES = (
+    Alternative(
+        "window-400",
+        "windows up to 400 segments, as CoDel's test script has them",
+        of_keys("tcp", max_window_segments=400),
+        _ALONE,
+    ),
+    Alternative(
+        "cubic",
+        "the upload alone has CUBIC",
+        of_traffic("transfer", {"congestion_control": {"kind": "cubic"}}),
+        _ALONE,
+    ),
+    Alternative(
+        "any-size",
+        "PIE drops packets whatever their size",
+        of_keys("upstream.queue.law", by_size=False),
+        ("sec-4.1.2", "sec-4.1.3"),
+        schemes=("PIE",),
+    ),
+)

@@ -1,0 +1,45 @@
+"""What might have been taken for White 2014 instead."""
+
+from typing import Any
+
+from ..changes import of_keys, of_traffic
+from ..study import Alternative
+
+
+def _docsis_pie(scenario: dict[str, Any]) -> None:
+    queue = scenario["upstream"]["queue"]
+    if queue.get("law", {}).get("kind") == "pie_early" and "scheduler" not in queue:
+        queue["law"] = {"kind": "docsis_pie", "target_ms": 15, "track_rate": True}
+
+
+_OVER_ALL = ("fig-1", "fig-2", "fig-5")
+
+ALTERNATIVES = (
+    Alternative(
+        "window-400",
+        "windows up to 400 segments, as CoDel's test script has them",
+        of_keys("tcp", max_window_segments=400),
+        (*_OVER_ALL, "fig-6"),
+    ),
+    Alternative(
+        "docsis-pie",
+        "PIE is DOCSIS-PIE with rate tracking: the changes of §6",
+        _docsis_pie,
+        (*_OVER_ALL, "fig-6"),
+        schemes=("PIE", "PIE,CoDel-DT"),
+    ),
+    Alternative(
+        "1024-bins",
+        "1024 sub-flows, so that no call shares one with an upload",
+        of_keys("upstream.queue.scheduler", bins=1024),
+        _OVER_ALL,
+        schemes=("SFQ-CoDel", "SFQ-PIE"),
+    ),
+    Alternative(
+        "new-connections",
+        "each file of repeated uploads has a connection of its own",
+        of_traffic("transfer", keep_connection=False),
+        _OVER_ALL,
+        schemes=("BufferBloat", "BufferControl"),
+    ),
+)
