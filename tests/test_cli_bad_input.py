@@ -90,11 +90,20 @@ def test_output_over_a_foreign_summary(cli: Cli, tmp_path: Path) -> None:
     assert_refused(cli("run", HOME, "--out", tmp_path), str(tmp_path))
 
 
-def test_output_over_a_file(cli: Cli, tmp_path: Path) -> None:
+@pytest.mark.parametrize("command", ["run", "sweep", "study run"])
+def test_output_over_a_file(cli: Cli, tmp_path: Path, command: str) -> None:
+    sweep = tmp_path / "sweep.toml"
+    sweep.write_text(f'scenario = "{HOME}"')
+    what = {"run": HOME, "sweep": sweep, "study run": "white2012"}[command]
     path = tmp_path / "out"
-    path.write_text("")
-    assert_refused(cli("run", HOME, "--out", path), "not a directory")
-    assert_refused(cli("run", HOME, "--out", path / "below"), "not a writable directory")
+    path.write_text("mine")
+    assert_refused(
+        cli(*command.split(), what, "--out", path),
+        f"{path} is not a directory; allowed: a directory, or the path of a new one",
+    )
+    refused = cli(*command.split(), what, "--out", path / "below")
+    assert_refused(refused, f"{path} is not a writable directory")
+    assert path.read_text() == "mine"
 
 
 def test_output_where_nothing_can_be_written(cli: Cli) -> None:

@@ -162,6 +162,7 @@ def _explain(error: Exception) -> int:
     from .export.runs import ExportError
     from .known import UnknownError
     from .store import StoreError
+    from .writing import reason_of
 
     if isinstance(error, typer.TyperException):
         return _fail(f"error: {error.format_message()}", _BAD_INPUT)
@@ -170,14 +171,10 @@ def _explain(error: Exception) -> int:
     if isinstance(error, (ConfigError, ExportError, ScenarioError, StoreError, UnknownError)):
         return _fail(f"error: {error}", _BAD_INPUT)
     if isinstance(error, OSError):
-        return _fail(f"error: {_reason(error)}", _BAD_INPUT)
+        return _fail(f"error: {reason_of(error)}", _BAD_INPUT)
     if isinstance(error, Defect):
         return _fail(f"error: {error}", _DEFECT)
     raise error
-
-
-def _reason(error: OSError) -> str:
-    return f"{error.filename}: {error.strerror}" if error.filename else error.strerror or str(error)
 
 
 def _fail(message: str, status: int) -> int:

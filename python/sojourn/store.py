@@ -23,6 +23,7 @@ import pyarrow.parquet as pq
 from . import _sojourn
 from .api import RestingResult, Result, load
 from .report.definitions import meaning
+from .writing import check_place, failures_named, write_file
 
 FORMAT = "sojourn-store-1"
 _MARKER = "store.json"
@@ -158,7 +159,9 @@ class Store:
         elif directory.is_dir() and any(directory.iterdir()):
             raise FileExistsError(f"{directory} holds other files and no store of runs")
         else:
-            directory.mkdir(parents=True, exist_ok=True)
+            check_place(directory)
+            with failures_named(directory):
+                directory.mkdir(parents=True, exist_ok=True)
             content = {"format": FORMAT, "version": _sojourn.version}
             self.write(_MARKER, (json.dumps(content, indent=2) + "\n").encode())
 
@@ -192,12 +195,7 @@ class Store:
     def write(self, name: str, content: bytes) -> Path:
         """Writes a file beside the runs, which appears when it is complete."""
         path = self.directory / name
-        draft = path.with_name(f".{path.name}.{os.getpid()}")
-        try:
-            draft.write_bytes(content)
-            draft.replace(path)
-        finally:
-            draft.unlink(missing_ok=True)
+        write_file(path, content)
         return path
 
     def sweep_drafts(self) -> None:
