@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from io import TextIOWrapper
 from pathlib import Path
+from types import FrameType
 from typing import Annotated
 
 import typer
@@ -129,12 +130,22 @@ app.command()(report_cli.plot)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Runs the command and exits: 0 done, 1 defect, 2 bad input, 130 stopped by Ctrl-C."""
+    """Runs the command and exits: 0 done, 1 defect, 2 bad input, 130 or 143 told to stop.
+
+    The last two are what shells have for Ctrl-C and SIGTERM.
+    """
     # A closed stream is None; what is told there is told to no one.
     sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: SIM115
     sys.stderr = sys.stderr or open(os.devnull, "w")  # noqa: SIM115
+    stopped = _STOPPED
+
+    def end(number: int, frame: FrameType | None) -> None:
+        nonlocal stopped
+        stopped = 128 + number
+        raise KeyboardInterrupt
+
     # Being told to end is like Ctrl-C: drafts are removed on the way out.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    signal.signal(signal.SIGTERM, end)
     if isinstance(sys.stdout, TextIOWrapper):
         # A terminal that knows no dashes is no reason to fail.
         sys.stdout.reconfigure(errors="replace")
@@ -153,7 +164,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     # Within a command, Typer makes this status of Ctrl-C.
     if status == _STOPPED and not told:
         typer.echo("stopped; nothing was written", err=True)
-    sys.exit(status)
+    sys.exit(stopped if status == _STOPPED else status)
 
 
 def _explain(error: Exception) -> int:

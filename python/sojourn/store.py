@@ -10,7 +10,7 @@ import json
 import os
 import shutil
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from io import BytesIO
@@ -26,12 +26,17 @@ from .report.definitions import meaning
 from .writing import check_place, failures_named, write_file
 
 FORMAT = "sojourn-store-1"
-_MARKER = "store.json"
+MARKER = "store.json"
+"""The file by which a store is known."""
+
 _RUNS = "runs"
 _NAME_DIGITS = 20  # 80 bits: two of a million runs share a name with a chance of 4e-13
 
 SCALARS = ("flows", "qualities", "connections", "queues", "pages")
 """The tables that every run keeps."""
+
+RUN_LIST = "runs.csv"
+"""The file of a store that says which run is which."""
 
 Files = Mapping[str, bytes]
 
@@ -153,7 +158,7 @@ class Store:
     def __init__(self, directory: Path) -> None:
         """Opens a store, or makes one; raises `StoreError` for that of another version."""
         self.directory = directory
-        marker = directory / _MARKER
+        marker = directory / MARKER
         if marker.exists():
             _check(directory, marker)
         elif directory.is_dir() and any(directory.iterdir()):
@@ -163,7 +168,7 @@ class Store:
             with failures_named(directory):
                 directory.mkdir(parents=True, exist_ok=True)
             content = {"format": FORMAT, "version": _sojourn.version}
-            self.write(_MARKER, (json.dumps(content, indent=2) + "\n").encode())
+            self.write(MARKER, (json.dumps(content, indent=2) + "\n").encode())
 
     def __contains__(self, task: Task) -> bool:
         return all((self._place(task) / name).exists() for name in task.files)
@@ -172,25 +177,34 @@ class Store:
         return StoredRun(self._place(task))
 
     def named(self, run: str, variant: str = "") -> StoredRun:
-        """The run of this name, as that of a variant; raises `StoreError` if it is not there."""
-        place = self.directory / _RUNS / run
-        if not (place / "meta.json").exists():
-            raise StoreError(f"{self.directory}: run {run} is missing; use --resume")
-        return StoredRun(place, variant)
+        """The run of this name, as that of a variant."""
+        return StoredRun(self.directory / _RUNS / run, variant)
+
+    def keeps(self, run: str) -> bool:
+        """Is there a run of this name?"""
+        return (self.directory / _RUNS / run / "meta.json").exists()
+
+    def check(self, there: Sequence[bool]) -> None:
+        """Raises `StoreError` unless every run is there."""
+        if missing := there.count(False):
+            raise StoreError(
+                f"{self.directory}: {missing} of {len(there)} runs are missing; use --resume"
+            )
 
     def put(self, task: Task, files: Files) -> None:
         """Keeps the files of a run."""
         place = self._place(task)
         draft = place.with_name(f".{place.name}.{os.getpid()}")
-        try:
-            draft.mkdir(parents=True)
-            for name, content in files.items():
-                (draft / name).write_bytes(content)
-            if place.exists():
-                shutil.rmtree(place)
-            draft.rename(place)
-        finally:
-            shutil.rmtree(draft, ignore_errors=True)
+        with failures_named(self.directory):
+            try:
+                draft.mkdir(parents=True)
+                for name, content in files.items():
+                    (draft / name).write_bytes(content)
+                if place.exists():
+                    shutil.rmtree(place)
+                draft.rename(place)
+            finally:
+                shutil.rmtree(draft, ignore_errors=True)
 
     def write(self, name: str, content: bytes) -> Path:
         """Writes a file beside the runs, which appears when it is complete."""
@@ -212,7 +226,7 @@ class Store:
 
 def open_store(directory: Path) -> Store:
     """A store that is there already."""
-    if not (directory / _MARKER).exists():
+    if not (directory / MARKER).exists():
         raise FileNotFoundError(errno.ENOENT, "no store of runs is there", str(directory))
     return Store(directory)
 

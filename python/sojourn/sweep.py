@@ -11,7 +11,7 @@ from ._sojourn import ScenarioError
 from .api import load
 from .batch import run_batch
 from .csv_text import csv_bytes
-from .store import Store, Task, task_of
+from .store import RUN_LIST, Store, Task, task_of
 from .text_file import read_text
 from .toml_text import toml_value
 
@@ -78,19 +78,23 @@ def run_sweep(
     jobs: int | None = None,
     dask: str | None = None,
 ) -> Store:
-    """Runs every combination, as `run_batch`; `runs.csv` in the store says which run is which."""
+    """Runs every combination, as `run_batch`; the store's list of runs says which is which."""
     tasks = sweep.tasks
     columns = (*sweep.keys, "variant", "seed")
     labels = [
         ", ".join(f"{column} {value}" for column, value in zip(columns, name, strict=True) if value)
         for name in tasks
     ]
-    store = run_batch(
-        list(tasks.values()), directory, resume=resume, jobs=jobs, dask=dask, labels=labels
-    )
     rows = [(*name, task.run) for name, task in tasks.items()]
-    store.write("runs.csv", csv_bytes((*columns, "run"), rows))
-    return store
+    return run_batch(
+        list(tasks.values()),
+        directory,
+        resume=resume,
+        jobs=jobs,
+        dask=dask,
+        labels=labels,
+        about={RUN_LIST: csv_bytes((*columns, "run"), rows)},
+    )
 
 
 def _checked(
