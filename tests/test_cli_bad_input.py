@@ -79,6 +79,29 @@ def test_bad_arguments(cli: Cli, arguments: list[object], word: str) -> None:
     assert_refused(cli(*arguments), word)
 
 
+@pytest.mark.parametrize("found", ["0", "1e9", "-1", "nan", "inf", "abc"])
+def test_bad_duration_scales(cli: Cli, tmp_path: Path, found: str) -> None:
+    out = tmp_path / "out"
+    done = cli("study", "run", "white2012", "--duration-scale", found, "--out", out)
+    allowed = "a number from 0.0001 to 1000"
+    assert_refused(done, f"error: --duration-scale: found {found}; allowed: {allowed}\n")
+    assert not out.exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (["study", "run", "white2012", "--seeds", 0], "a whole number from 1 to 10000"),
+        (["study", "run", "white2012", "--jobs", 0], "a whole number of 1 or more"),
+        (["run", HOME, "--seed", 1.5], "a whole number"),
+        (["run", HOME, "--duration", "soon"], "a number"),
+    ],
+)
+def test_bad_numbers_of_options(cli: Cli, arguments: list[object], problem: str) -> None:
+    option, found = arguments[-2:]
+    assert_refused(cli(*arguments), f"error: {option}: found {found}; allowed: {problem}\n")
+
+
 def test_output_over_other_files(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").write_text("years of work")
     assert_refused(cli("run", HOME, "--out", tmp_path), str(tmp_path))

@@ -176,7 +176,7 @@ def _explain(error: Exception) -> int:
     from .writing import reason_of
 
     if isinstance(error, typer.TyperException):
-        return _fail(f"error: {error.format_message()}", _BAD_INPUT)
+        return _fail(f"error: {_bad_number(error) or error.format_message()}", _BAD_INPUT)
     if isinstance(error, BatchStopped):
         return _fail(str(error), error.status)
     if isinstance(error, (ConfigError, ExportError, ScenarioError, StoreError, UnknownError)):
@@ -186,6 +186,23 @@ def _explain(error: Exception) -> int:
     if isinstance(error, Defect):
         return _fail(f"error: {error}", _DEFECT)
     raise error
+
+
+def _bad_number(error: typer.TyperException) -> str | None:
+    """What is wrong with the number of an option, in the words of what is wrong with a key's."""
+    option = getattr(error, "param", None)
+    faults = getattr(error.__cause__, "errors", None)
+    if option is None or faults is None:
+        return None
+    fault = faults()[0]
+    low, high = getattr(option, "min", None), getattr(option, "max", None)
+    is_whole = isinstance(low, int) or fault["type"].startswith("int")
+    allowed = "a whole number" if is_whole else "a number"
+    if high is not None:
+        allowed += f" from {low} to {high}"
+    elif low is not None:
+        allowed += f" of {low} or more"
+    return f"{option.opts[0]}: found {fault['input']}; allowed: {allowed}"
 
 
 def _fail(message: str, status: int) -> int:
