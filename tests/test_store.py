@@ -153,3 +153,12 @@ def test_a_store_that_may_not_be_written_is_refused_before_it_is_run(
     monkeypatch.setattr("sojourn.batch.execute", None)
     with pytest.raises(BatchStopped, match=r"runs\.csv: Read-only file system; 1 of 2 runs are"):
         run_batch(tasks(2), tmp_path, about={"runs.csv": b""})
+
+
+def test_rows_of_a_table_are_made_once(tmp_path: Path) -> None:
+    """A study asks for those of one run by the hundred."""
+    (one,) = tasks(1)
+    run = run_batch([one], tmp_path)[one]
+    assert run.rows("flows") == run.flows.to_pylist()
+    assert run.rows("flows") is run.rows("flows")
+    assert run.flow("upload", "up") is run.rows("flows")[0]

@@ -39,6 +39,7 @@ RUN_LIST = "runs.csv"
 """The file of a store that says which run is which."""
 
 Files = Mapping[str, bytes]
+Rows = Sequence[Mapping[str, Any]]
 
 
 class AbsentError(LookupError):
@@ -97,6 +98,7 @@ class StoredRun(RestingResult):
         """The run in this directory; `name` is that of the variant."""
         super().__init__(name)
         self.directory = directory
+        self._rows: dict[str, Rows] = {}
 
     def __reduce__(self) -> tuple[Any, ...]:
         return StoredRun, (self.directory, self._name)
@@ -110,7 +112,9 @@ class StoredRun(RestingResult):
         if not self.keeps(name):
             raise StoreError(f"{self.directory}: the run kept no table {name!r}")
         try:
-            return pq.read_table(self._place(name))
+            # Twice as fast as pq.read_table, which is made for many files.
+            with pq.ParquetFile(self._place(name)) as file:
+                return file.read()
         except pa.ArrowInvalid as error:
             raise StoreError(
                 f"{self._place(name)}: damaged ({error}); remove {self.directory} and use --resume"
@@ -132,24 +136,22 @@ class StoredRun(RestingResult):
         """The scenario in full; keys without a value are missing."""
         return tomllib.loads(self.scenario)
 
-    def flow(self, traffic: str, direction: str) -> dict[str, Any]:
-        """The row of `flows` of an entry and direction; raises `AbsentError` if it has none."""
-        return self._row(self.flows, traffic=traffic, direction=direction)
+    def rows(self, table: str) -> Rows:
+        """The rows of a table; studies ask for them by the thousand, so they are made once."""
+        if table not in self._rows:
+            self._rows[table] = getattr(self, table).to_pylist()
+        return self._rows[table]
 
-    def queue(self, name: str) -> dict[str, Any]:
+    def flow(self, traffic: str, direction: str) -> Mapping[str, Any]:
+        """The row of `flows` of an entry and direction; raises `AbsentError` if it has none."""
+        return _row(self.rows("flows"), traffic=traffic, direction=direction)
+
+    def queue(self, name: str) -> Mapping[str, Any]:
         """The row of `queues` of a queue."""
-        return self._row(self.queues, queue=name)
+        return _row(self.rows("queues"), queue=name)
 
     def _place(self, table: str) -> Path:
         return self.directory / f"{table}.parquet"
-
-    @staticmethod
-    def _row(table: pa.Table, **keys: str) -> dict[str, Any]:
-        rows: list[dict[str, Any]] = table.to_pylist()
-        for row in rows:
-            if all(row[key] == word for key, word in keys.items()):
-                return row
-        raise AbsentError(keys)
 
 
 class Store:
@@ -229,6 +231,13 @@ def open_store(directory: Path) -> Store:
     if not (directory / MARKER).exists():
         raise FileNotFoundError(errno.ENOENT, "no store of runs is there", str(directory))
     return Store(directory)
+
+
+def _row(rows: Rows, **keys: str) -> Mapping[str, Any]:
+    for row in rows:
+        if all(row[key] == word for key, word in keys.items()):
+            return row
+    raise AbsentError(keys)
 
 
 def _check(directory: Path, marker: Path) -> None:

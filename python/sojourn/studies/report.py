@@ -49,7 +49,6 @@ def report_html(outcome: Outcome) -> str:
     values = outcome.values
     means = {row: value.mean for row, value in values.items()}
     verdicts = _verdicts(outcome, means)
-    figures = [study.figures[number].draw(outcome.seeds[0]) for number in plan.figures]
     return render(
         "study.html",
         study.title,
@@ -62,7 +61,7 @@ def report_html(outcome: Outcome) -> str:
         claims=verdicts,
         figures=[
             (number, drawing.title, themed(drawing.svg, f"figure-{place}", drawing.title, numbers))
-            for place, (number, drawing) in enumerate(zip(plan.figures, figures, strict=True))
+            for place, (number, drawing) in enumerate(outcome.drawings.items())
             for numbers in (f"Its numbers: {plan.name}-figure-{number}.csv",)
         ],
     )

@@ -10,7 +10,7 @@ from ..csv_text import csv_bytes
 from ..seeds import Value, over_seeds
 from ..store import MARKER, RUN_LIST, Store, StoredRun, StoreError, Task, open_store
 from . import UnknownError, known, study
-from .study import KEYS, Case, FigureNumber, Row, Runs, Study, figure_number, measure
+from .study import KEYS, Case, Drawing, FigureNumber, Row, Runs, Study, figure_number, measure
 
 PLAN = "study.json"
 CELLS = "cells.csv"
@@ -129,6 +129,14 @@ class Outcome:
         """Every cell, without its interval."""
         return {row: value.mean for row, value in self.values.items()}
 
+    @property
+    def drawings(self) -> dict[FigureNumber, Drawing]:
+        """Every figure, of the first seed."""
+        from ..console import counting_bar
+
+        with counting_bar(self.plan.figures, "figures") as numbers:
+            return {n: self.plan.study.figures[n].draw(self.seeds[0]) for n in numbers}
+
 
 def run_plan(
     plan: Plan,
@@ -163,8 +171,7 @@ def _write(outcome: Outcome) -> None:
     plan, store = outcome.plan, outcome.store
     if plan.rows:
         store.write(CELLS, cells_csv(outcome.values))
-    for number in plan.figures:
-        drawing = plan.study.figures[number].draw(outcome.seeds[0])
+    for number, drawing in outcome.drawings.items():
         store.write(f"{plan.name}-figure-{number}.csv", drawing.csv.encode())
         store.write(f"{plan.name}-figure-{number}.svg", drawing.svg)
 
