@@ -9,11 +9,12 @@ from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
 
+import duckdb
 import polars as pl
 import pytest
 from conftest import Cli
 from sojourn.batch import BatchStopped, run_batch
-from sojourn.store import Store, StoreError, Task, task
+from sojourn.store import SCALARS, Store, StoreError, Task, task
 from sojourn.studies.running import Plan, run_plan
 
 HOME = {
@@ -70,11 +71,20 @@ def test_a_killed_study_goes_on_to_the_same_bytes(tmp_path: Path) -> None:
     assert bytes_of(tmp_path / "killed") == bytes_of(tmp_path / "unbroken")
 
 
-def test_polars_reads_a_store_as_one_data_set(tmp_path: Path) -> None:
-    run_batch(tasks(3), tmp_path)
+def test_polars_and_duckdb_read_a_store_as_one_data_set(tmp_path: Path) -> None:
+    store = run_batch(tasks(3), tmp_path)
     flows = pl.read_parquet(tmp_path / "runs" / "*" / "flows.parquet")
     assert flows["run"].n_unique() == 3
     assert flows.filter(pl.col("direction") == "up")["delivered_packets"].min() > 100
+    for table in SCALARS:
+        every = str(tmp_path / "runs" / "*" / f"{table}.parquet")
+        rows = pl.read_parquet(every)
+        counted = duckdb.sql(f"select run, count(*) from '{every}' group by run").fetchall()
+        assert dict(counted) == dict(rows["run"].cast(pl.String).value_counts().iter_rows()), table
+        assert len(rows) == sum(len(getattr(store[task], table)) for task in tasks(3))
+    every = tmp_path / "runs" / "*" / "flows.parquet"
+    ((delivered,),) = duckdb.sql(f"select sum(delivered_packets) from '{every}'").fetchall()
+    assert delivered == flows["delivered_packets"].sum() > 300
 
 
 def test_columns_have_meaning_and_unit(tmp_path: Path) -> None:
