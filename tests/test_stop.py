@@ -85,13 +85,15 @@ def ended(*arguments: object) -> tuple[int, str]:
     *command, out, pattern, number = arguments
     command = [sys.executable, "-m", "sojourn", *map(str, command), "--out", str(out)]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
-        deadline = time.monotonic() + 60
-        while not list(out.glob(pattern)):
-            assert time.monotonic() < deadline and process.poll() is None
-            time.sleep(0.01)
-        process.send_signal(number)
-        told = process.stderr.read()
-        return process.wait(timeout=10), told
+        try:
+            deadline = time.monotonic() + 60
+            while not list(out.glob(pattern)):
+                assert time.monotonic() < deadline and process.poll() is None
+                time.sleep(0.01)
+            process.send_signal(number)
+            return process.wait(timeout=10), process.stderr.read()
+        finally:
+            process.kill()
 
 
 def read_until(terminal: int, words: bytes) -> bytes:
