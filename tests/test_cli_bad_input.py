@@ -79,6 +79,29 @@ def test_bad_arguments(cli: Cli, arguments: list[object], word: str) -> None:
     assert_refused(cli(*arguments), word)
 
 
+@pytest.mark.parametrize("found", ["0", "1e9", "-1", "nan", "inf", "abc"])
+def test_bad_duration_scales(cli: Cli, tmp_path: Path, found: str) -> None:
+    out = tmp_path / "out"
+    done = cli("study", "run", "white2012", "--duration-scale", found, "--out", out)
+    allowed = "a number from 0.0001 to 1000"
+    assert_refused(done, f"error: --duration-scale: found {found}; allowed: {allowed}\n")
+    assert not out.exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (["study", "run", "white2012", "--seeds", 0], "a whole number from 1 to 10000"),
+        (["study", "run", "white2012", "--jobs", 0], "a whole number of 1 or more"),
+        (["run", HOME, "--seed", 1.5], "a whole number"),
+        (["run", HOME, "--duration", "soon"], "a number"),
+    ],
+)
+def test_bad_numbers_of_options(cli: Cli, arguments: list[object], problem: str) -> None:
+    option, found = arguments[-2:]
+    assert_refused(cli(*arguments), f"error: {option}: found {found}; allowed: {problem}\n")
+
+
 def test_output_over_other_files(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").write_text("years of work")
     assert_refused(cli("run", HOME, "--out", tmp_path), str(tmp_path))
@@ -90,11 +113,20 @@ def test_output_over_a_foreign_summary(cli: Cli, tmp_path: Path) -> None:
     assert_refused(cli("run", HOME, "--out", tmp_path), str(tmp_path))
 
 
-def test_output_over_a_file(cli: Cli, tmp_path: Path) -> None:
+@pytest.mark.parametrize("command", ["run", "sweep", "study run"])
+def test_output_over_a_file(cli: Cli, tmp_path: Path, command: str) -> None:
+    sweep = tmp_path / "sweep.toml"
+    sweep.write_text(f'scenario = "{HOME}"')
+    what = {"run": HOME, "sweep": sweep, "study run": "white2012"}[command]
     path = tmp_path / "out"
-    path.write_text("")
-    assert_refused(cli("run", HOME, "--out", path), "not a directory")
-    assert_refused(cli("run", HOME, "--out", path / "below"), "not a writable directory")
+    path.write_text("mine")
+    assert_refused(
+        cli(*command.split(), what, "--out", path),
+        f"{path} is not a directory; allowed: a directory, or the path of a new one",
+    )
+    refused = cli(*command.split(), what, "--out", path / "below")
+    assert_refused(refused, f"{path} is not a writable directory")
+    assert path.read_text() == "mine"
 
 
 def test_output_where_nothing_can_be_written(cli: Cli) -> None:

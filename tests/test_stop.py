@@ -1,4 +1,4 @@
-"""Ctrl-C ends a run at once."""
+"""Ctrl-C and SIGTERM end a command at once."""
 
 import os
 import pty
@@ -9,11 +9,21 @@ import time
 from pathlib import Path
 
 import pytest
-from conftest import HOME
+from conftest import HOME, Cli
 
 
-@pytest.mark.parametrize("after_s", [0, 0.05, 0.5])
-def test_ctrl_c(tmp_path: Path, after_s: float) -> None:
+@pytest.mark.parametrize(
+    ("number", "after_s", "status"),
+    [
+        (signal.SIGINT, 0, 130),
+        (signal.SIGINT, 0.05, 130),
+        (signal.SIGINT, 0.5, 130),
+        (signal.SIGTERM, 0, 143),
+    ],
+)
+def test_a_stopped_run_leaves_nothing(
+    tmp_path: Path, number: int, after_s: float, status: int
+) -> None:
     out = tmp_path / "out"
     terminal, its_end = pty.openpty()
     command = [sys.executable, "-m", "sojourn", "run", HOME, "--duration", "1e6", "--out", out]
@@ -23,15 +33,67 @@ def test_ctrl_c(tmp_path: Path, after_s: float) -> None:
         shown = read_until(terminal, b"simulated")
         time.sleep(after_s)
         start = time.monotonic()
-        process.send_signal(signal.SIGINT)
+        process.send_signal(number)
         shown += read_until(terminal, b"nothing was written")
-        assert process.wait(timeout=10) == 130
+        assert process.wait(timeout=10) == status
         assert time.monotonic() - start < 2
         assert process.stdout.read() == b""
     os.close(terminal)
     assert b"stopped; nothing was written" in shown
     assert b"Traceback" not in shown
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_stopped_sweep_says_what_is_kept(
+    tmp_path: Path, alone: Path, cli: Cli, number: int, status: int
+) -> None:
+    """One run that is done in no time, and one that never is."""
+    out, sweep = tmp_path / "out", tmp_path / "sweep.toml"
+    sweep.write_text(f'scenario = "{alone}"\n[keys]\nduration_s = [0.1, 1e6]')
+    assert ended("sweep", sweep, out, "runs/*/meta.json", number) == (
+        status,
+        f"stopped; 1 of 2 runs are kept in {out}, --resume goes on with them\n",
+    )
+    # Which of the two it is can be told.
+    first, second = (out / "runs.csv").read_text().splitlines()[1:]
+    (kept,) = (out / "runs").iterdir()
+    assert first.startswith("0.1,") and first.endswith(f",{kept.name}")
+    assert second.startswith("1000000.0,")
+    assert f"{out}: 1 of 2 runs are missing; use --resume" in cli("report", out).stderr
+
+
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_stopped_study_is_known(tmp_path: Path, cli: Cli, number: int, status: int) -> None:
+    out = tmp_path / "out"
+    part = ("--table", "7", "--experiment", "D01/C01")
+    endless = (*part, "--duration-scale", "1000")
+    assert ended("study", "run", "white2012", *endless, out, "runs.csv", number) == (
+        status,
+        f"stopped; 0 of 2 runs are kept in {out}, --resume goes on with them\n",
+    )
+    score = cli("study", "score", out)
+    assert score.returncode == 2
+    assert f"{out}: 2 of 2 runs are missing; use --resume" in score.stderr
+    # As nothing came of it, runs of another length may take its place.
+    done = cli("study", "run", "white2012", *part, "--duration-scale", "0.01", "--out", out)
+    assert done.returncode == 0, done.stderr
+
+
+def ended(*arguments: object) -> tuple[int, str]:
+    """Status and stderr of a command that gets a signal when a file is there."""
+    *command, out, pattern, number = arguments
+    command = [sys.executable, "-m", "sojourn", *map(str, command), "--out", str(out)]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            deadline = time.monotonic() + 60
+            while not list(out.glob(pattern)):
+                assert time.monotonic() < deadline and process.poll() is None
+                time.sleep(0.01)
+            process.send_signal(number)
+            return process.wait(timeout=10), process.stderr.read()
+        finally:
+            process.kill()
 
 
 def read_until(terminal: int, words: bytes) -> bytes:

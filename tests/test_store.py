@@ -9,11 +9,13 @@ from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
 
+import duckdb
 import polars as pl
 import pytest
 from conftest import Cli
 from sojourn.batch import BatchStopped, run_batch
-from sojourn.store import Store, StoreError, Task, task
+from sojourn.store import SCALARS, Store, StoreError, Task, task
+from sojourn.studies.running import Plan, run_plan
 
 HOME = {
     "duration_s": 2,
@@ -62,15 +64,27 @@ def test_a_killed_study_goes_on_to_the_same_bytes(tmp_path: Path) -> None:
         time.sleep(0.01)
     killed.send_signal(signal.SIGKILL)
     killed.wait(60)
+    for name in ("study.json", "runs.csv"):
+        told = (tmp_path / "killed" / name).read_bytes()
+        assert told == (tmp_path / "unbroken" / name).read_bytes()
     assert start(tmp_path / "killed", "--resume").wait(120) == 0
     assert bytes_of(tmp_path / "killed") == bytes_of(tmp_path / "unbroken")
 
 
-def test_polars_reads_a_store_as_one_data_set(tmp_path: Path) -> None:
-    run_batch(tasks(3), tmp_path)
+def test_polars_and_duckdb_read_a_store_as_one_data_set(tmp_path: Path) -> None:
+    store = run_batch(tasks(3), tmp_path)
     flows = pl.read_parquet(tmp_path / "runs" / "*" / "flows.parquet")
     assert flows["run"].n_unique() == 3
     assert flows.filter(pl.col("direction") == "up")["delivered_packets"].min() > 100
+    for table in SCALARS:
+        every = str(tmp_path / "runs" / "*" / f"{table}.parquet")
+        rows = pl.read_parquet(every)
+        counted = duckdb.sql(f"select run, count(*) from '{every}' group by run").fetchall()
+        assert dict(counted) == dict(rows["run"].cast(pl.String).value_counts().iter_rows()), table
+        assert len(rows) == sum(len(getattr(store[task], table)) for task in tasks(3))
+    every = tmp_path / "runs" / "*" / "flows.parquet"
+    ((delivered,),) = duckdb.sql(f"select sum(delivered_packets) from '{every}'").fetchall()
+    assert delivered == flows["delivered_packets"].sum() > 300
 
 
 def test_columns_have_meaning_and_unit(tmp_path: Path) -> None:
@@ -106,7 +120,55 @@ def test_a_full_disk_says_what_is_kept(tmp_path: Path, monkeypatch: pytest.Monke
 
     second = tasks(2)[1]
     monkeypatch.setattr(Path, "write_bytes", full)
-    with pytest.raises(BatchStopped, match="No space left on device; 1 of 2 runs are kept") as stop:
+    with pytest.raises(BatchStopped) as stop:
         run_batch(tasks(2), tmp_path, jobs=1)
     assert stop.value.status == 2
+    assert str(stop.value) == (
+        f"error: cannot write {tmp_path}: No space left on device; "
+        f"1 of 2 runs are kept in {tmp_path}, --resume goes on with them"
+    )
     assert len(list((tmp_path / "runs").iterdir())) == 1
+
+
+def test_a_disk_that_is_full_at_the_last_says_that_all_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = Path.write_bytes
+
+    def full(path: Path, content: bytes) -> int:
+        if "cells.csv" in path.name:
+            raise OSError(28, "No space left on device")
+        return whole(path, content)
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    plan = Plan("white2012", table="7", experiment="D01/C01", duration_scale=0.01)
+    with pytest.raises(BatchStopped) as stop:
+        run_plan(plan, tmp_path)
+    assert stop.value.status == 2
+    assert str(stop.value) == (
+        f"error: cannot write {tmp_path / 'cells.csv'}: No space left on device; "
+        f"2 of 2 runs are kept in {tmp_path}, --resume goes on with them"
+    )
+
+
+def test_a_store_that_may_not_be_written_is_refused_before_it_is_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run_batch(tasks(1), tmp_path)
+
+    def read_only(path: Path, content: bytes) -> int:
+        raise OSError(30, "Read-only file system")
+
+    monkeypatch.setattr(Path, "write_bytes", read_only)
+    monkeypatch.setattr("sojourn.batch.execute", None)
+    with pytest.raises(BatchStopped, match=r"runs\.csv: Read-only file system; 1 of 2 runs are"):
+        run_batch(tasks(2), tmp_path, about={"runs.csv": b""})
+
+
+def test_rows_of_a_table_are_made_once(tmp_path: Path) -> None:
+    """A study asks for those of one run by the hundred."""
+    (one,) = tasks(1)
+    run = run_batch([one], tmp_path)[one]
+    assert run.rows("flows") == run.flows.to_pylist()
+    assert run.rows("flows") is run.rows("flows")
+    assert run.flow("upload", "up") is run.rows("flows")[0]

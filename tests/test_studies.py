@@ -2,7 +2,11 @@
 
 import csv
 import math
+import os
+import pty
 import re
+import subprocess
+import sys
 from dataclasses import replace
 from io import StringIO
 from pathlib import Path
@@ -265,6 +269,18 @@ def test_a_score_tells_that_its_runs_were_not_as_long(tmp_path: Path, cli: Cli) 
     run_plan(plan, tmp_path)
     done = cli("study", "score", tmp_path)
     assert done.stdout.endswith("runs are 0.01 times as long as the document's\n"), done.stderr
+
+
+def test_a_terminal_is_shown_how_far_a_report_is(tmp_path: Path) -> None:
+    run_plan(Plan("white2012", table="7", experiment="D01/C01", duration_scale=0.01), tmp_path)
+    terminal, its_end = pty.openpty()
+    command = [sys.executable, "-m", "sojourn", "study", "report", tmp_path]
+    done = subprocess.run(command, stderr=its_end, stdout=subprocess.PIPE, timeout=60)
+    os.close(its_end)
+    cells = len((tmp_path / "cells.csv").read_text().splitlines()) - 1
+    assert f"{cells} of {cells} cells".encode() in os.read(terminal, 65536)
+    os.close(terminal)
+    assert done.stdout == f"report: {tmp_path / 'report.html'}\n".encode()
 
 
 def test_a_damaged_table_is_named_with_what_to_do(tmp_path: Path) -> None:

@@ -40,6 +40,15 @@ def test_every_combination_is_run(tmp_path: Path, cli: Cli) -> None:
         ("scenario = 'a'\nseeds = 0", "seeds: found 0; allowed: 1 to 10000"),
         ("scenario = 'a'\nseeds = true", "seeds: found True; allowed: 1 to 10000"),
         ("scenario = 'a'\nkeys.seed = 3", "keys.seed: found 3; allowed: a list of one value"),
+        ("scenario = 'a'\nkeys.seed = [3]", "keys.seed: found a key; allowed: seeds = N, for"),
+        (
+            "scenario = 'a'\nduration_s = 1\nkeys.duration_s = [3]",
+            "keys.duration_s: found a key beside duration_s; allowed: one of them",
+        ),
+        (
+            "scenario = 'a'\nkeys.seed = [1, [1979-05-27]]",
+            "keys.seed: found [datetime.date(1979, 5, 27)]; allowed: numbers, strings, true,",
+        ),
         ("scenario = ", "Invalid value"),
     ],
 )
@@ -49,3 +58,36 @@ def test_bad_sweeps_are_refused(text: str, message: str, tmp_path: Path) -> None
     with pytest.raises(sojourn.ScenarioError, match=str(file)) as refusal:
         read_sweep(file)
     assert message in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    ("lines", "problem"),
+    [
+        (
+            'keys."upstream.sustained_mbps" = [5, -1]',
+            "keys.upstream.sustained_mbps: found -1; allowed: a number from 0.001 to 100000",
+        ),
+        ('keys."upstream.sustained" = [5]', "keys.upstream.sustained: unknown key; allowed here:"),
+        ('keys."upstream..x" = [5]', "keys.upstream..x: found no key; allowed: a dotted TOML key"),
+        ("keys.compare = [5]", "keys.compare: found 5; allowed: a table of 1 or more entries"),
+        (
+            'keys."compare.CoDel.upstream.aqm" = ["x"]',
+            "keys.compare.CoDel.upstream.aqm: variant CoDel: upstream.aqm: found a string",
+        ),
+        ("duration_s = -3", "duration_s: found -3; allowed: a number from 0.001"),
+        # What is wrong with the scenario itself at some value names both.
+        (
+            'keys."upstream.sustained_mbps" = [500]',
+            f"keys: with upstream.sustained_mbps = 500: {HOME}: upstream.peak_mbps: found 20;",
+        ),
+    ],
+)
+def test_values_that_a_scenario_refuses_are_the_sweeps(
+    lines: str, problem: str, tmp_path: Path, cli: Cli
+) -> None:
+    file = tmp_path / "sweep.toml"
+    file.write_text(f'scenario = "{HOME}"\n{lines}')
+    done = cli("sweep", file, "--out", tmp_path / "out")
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert done.stderr.startswith(f"error: {file}: {problem}")
+    assert not (tmp_path / "out").exists()

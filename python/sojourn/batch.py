@@ -1,15 +1,15 @@
 """Many runs into one store, on all cores."""
 
-import os
 import time
-from collections.abc import Generator, Sequence
-from contextlib import closing
+from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from . import _sojourn
 from .cluster import ClusterError, run_on_cluster
 from .runner import Progress, Work, run_each
 from .store import Files, Store, Task, execute
+from .writing import reason_of
 
 Done = Generator[tuple[int, tuple[Files, float]], None, None]
 """The number of a task that is done, its files, and the s it took."""
@@ -18,14 +18,30 @@ Done = Generator[tuple[int, tuple[Files, float]], None, None]
 class BatchStopped(Exception):
     """A batch that ended early, with what is kept of it; `status` is how to exit."""
 
-    def __init__(self, reason: str, store: Store, tasks: Sequence[Task], status: int) -> None:
+    def __init__(self, reason: str, store: Store, tasks: Collection[Task], status: int) -> None:
         """Counts what of `tasks` is in `store`."""
         kept = sum(task in store for task in tasks)
         super().__init__(
             f"{reason}; {kept} of {len(tasks)} runs are kept in {store.directory}, "
-            "--resume runs the rest"
+            "--resume goes on with them"
         )
         self.status = status
+
+
+@contextmanager
+def telling_what_is_kept(store: Store, tasks: Collection[Task]) -> Iterator[None]:
+    """What cuts work on a store off ends in `BatchStopped`.
+
+    That is Ctrl-C, a file that cannot be written or read, or a cluster that does not answer.
+    """
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise BatchStopped("stopped", store, tasks, 130) from None
+    except ClusterError as error:
+        raise BatchStopped(f"error: {error}", store, tasks, 2) from error
+    except OSError as error:
+        raise BatchStopped(f"error: {reason_of(error)}", store, tasks, 2) from error
 
 
 def run_batch(
@@ -36,13 +52,14 @@ def run_batch(
     jobs: int | None = None,
     dask: str | None = None,
     labels: Sequence[str] = (),
+    about: Mapping[str, bytes] | None = None,
 ) -> Store:
     """Runs the tasks into the store at `directory`; with `resume` only those that are not there.
 
     `jobs` run at the same time, as many as there are cores by default; with the address of a Dask
     scheduler as `dask` all run there. `labels` name the tasks for the lines that a terminal shows.
-    Raises `BatchStopped` when cut off by Ctrl-C, by a directory that cannot be written, or by a
-    cluster that does not answer.
+    `about` are files that tell of the runs: they are written first, so that a store which was cut
+    off is known by them too. Raises `BatchStopped` as `telling_what_is_kept`.
     """
     if jobs is not None and jobs < 1:
         raise ValueError(f"jobs: found {jobs}; allowed: 1 or more")
@@ -54,15 +71,10 @@ def run_batch(
     store.sweep_drafts()
     named = dict(zip(tasks, labels or [task.run for task in tasks], strict=True))
     missing = [task for task in named if not (resume and task in store)]
-    try:
+    with telling_what_is_kept(store, named):
+        for name, content in (about or {}).items():
+            store.write(name, content)
         _run(missing, [named[task] for task in missing], store, jobs, dask)
-    except KeyboardInterrupt:
-        raise BatchStopped("stopped", store, list(named), 130) from None
-    except ClusterError as error:
-        raise BatchStopped(f"error: {error}", store, list(named), 2) from error
-    except OSError as error:
-        reason = f"error: cannot write {directory}: {os.strerror(error.errno or 0)}"
-        raise BatchStopped(reason, store, list(named), 2) from error
     return store
 
 

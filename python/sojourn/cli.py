@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from io import TextIOWrapper
 from pathlib import Path
+from types import FrameType
 from typing import Annotated
 
 import typer
@@ -129,12 +130,22 @@ app.command()(report_cli.plot)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Runs the command and exits: 0 done, 1 defect, 2 bad input, 130 stopped by Ctrl-C."""
+    """Runs the command and exits: 0 done, 1 defect, 2 bad input, 130 or 143 told to stop.
+
+    The last two are what shells have for Ctrl-C and SIGTERM.
+    """
     # A closed stream is None; what is told there is told to no one.
     sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: SIM115
     sys.stderr = sys.stderr or open(os.devnull, "w")  # noqa: SIM115
+    stopped = _STOPPED
+
+    def end(number: int, frame: FrameType | None) -> None:
+        nonlocal stopped
+        stopped = 128 + number
+        raise KeyboardInterrupt
+
     # Being told to end is like Ctrl-C: drafts are removed on the way out.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    signal.signal(signal.SIGTERM, end)
     if isinstance(sys.stdout, TextIOWrapper):
         # A terminal that knows no dashes is no reason to fail.
         sys.stdout.reconfigure(errors="replace")
@@ -153,7 +164,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     # Within a command, Typer makes this status of Ctrl-C.
     if status == _STOPPED and not told:
         typer.echo("stopped; nothing was written", err=True)
-    sys.exit(status)
+    sys.exit(stopped if status == _STOPPED else status)
 
 
 def _explain(error: Exception) -> int:
@@ -162,22 +173,36 @@ def _explain(error: Exception) -> int:
     from .export.runs import ExportError
     from .known import UnknownError
     from .store import StoreError
+    from .writing import reason_of
 
     if isinstance(error, typer.TyperException):
-        return _fail(f"error: {error.format_message()}", _BAD_INPUT)
+        return _fail(f"error: {_bad_number(error) or error.format_message()}", _BAD_INPUT)
     if isinstance(error, BatchStopped):
         return _fail(str(error), error.status)
     if isinstance(error, (ConfigError, ExportError, ScenarioError, StoreError, UnknownError)):
         return _fail(f"error: {error}", _BAD_INPUT)
     if isinstance(error, OSError):
-        return _fail(f"error: {_reason(error)}", _BAD_INPUT)
+        return _fail(f"error: {reason_of(error)}", _BAD_INPUT)
     if isinstance(error, Defect):
         return _fail(f"error: {error}", _DEFECT)
     raise error
 
 
-def _reason(error: OSError) -> str:
-    return f"{error.filename}: {error.strerror}" if error.filename else error.strerror or str(error)
+def _bad_number(error: typer.TyperException) -> str | None:
+    """What is wrong with the number of an option, in the words of what is wrong with a key's."""
+    option = getattr(error, "param", None)
+    faults = getattr(error.__cause__, "errors", None)
+    if option is None or faults is None:
+        return None
+    fault = faults()[0]
+    low, high = getattr(option, "min", None), getattr(option, "max", None)
+    is_whole = isinstance(low, int) or fault["type"].startswith("int")
+    allowed = "a whole number" if is_whole else "a number"
+    if high is not None:
+        allowed += f" from {low} to {high}"
+    elif low is not None:
+        allowed += f" of {low} or more"
+    return f"{option.opts[0]}: found {fault['input']}; allowed: {allowed}"
 
 
 def _fail(message: str, status: int) -> int:

@@ -76,8 +76,8 @@ def write(
     another is named.
     """
     from ._sojourn import ConfigError, ConfigFile
-    from .output import write_file
     from .text_file import read_text
+    from .writing import write_file
 
     key = None if secret is None else secret.encode()
     if (source is None) == (scenario is None):

@@ -1,7 +1,8 @@
 """What is shown in a terminal."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import TypeVar
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
@@ -14,6 +15,8 @@ from .runner import Progress as Tell
 from .summary import Grid, summary_grids, told_once
 
 _WIDTH_OF_FILES = 120
+
+T = TypeVar("T")
 
 
 def print_summary(runs: Mapping[str, Result]) -> None:
@@ -40,7 +43,7 @@ def progress_bar() -> Iterator[Tell | None]:
     if not console.is_terminal:
         yield None
         return
-    with _bar(console) as progress:
+    with _bar(console, _Simulated(Column(no_wrap=True))) as progress:
         yield _teller(progress)
 
 
@@ -55,7 +58,8 @@ def batch_bar(runs: int) -> Iterator[tuple[Tell | None, Finished]]:
     if not console.is_terminal:
         yield None, lambda label, simulated_s, took_s: None
         return
-    with _bar(console, TextColumn("{task.description}")) as progress:
+    simulated = _Simulated(Column(no_wrap=True))
+    with _bar(console, simulated, TextColumn("{task.description}")) as progress:
         tell = _teller(progress)
         progress.update(progress.task_ids[0], description=f"0 of {runs} runs")
         done = 0
@@ -71,11 +75,25 @@ def batch_bar(runs: int) -> Iterator[tuple[Tell | None, Finished]]:
         yield tell, finished
 
 
-def _bar(console: Console, *more: ProgressColumn) -> Progress:
+@contextmanager
+def counting_bar(steps: Sequence[T], what: str) -> Iterator[Iterable[T]]:
+    """The steps to go through, with a bar as `progress_bar` of how many of `what` are done."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield steps
+        return
+    done = TextColumn(
+        f"{{task.completed}} of {len(steps)} {what}", table_column=Column(no_wrap=True)
+    )
+    with _bar(console, done) as progress:
+        yield progress.track(steps, len(steps), progress.task_ids[0])
+
+
+def _bar(console: Console, reached: ProgressColumn, *first: ProgressColumn) -> Progress:
     columns = (
-        *more,
+        *first,
         BarColumn(bar_width=None),
-        _Simulated(Column(no_wrap=True)),
+        reached,
         TextColumn("ETA"),
         TimeRemainingColumn(),
     )

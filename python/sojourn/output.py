@@ -1,7 +1,6 @@
 """The directory with everything a run tells."""
 
 import json
-import os
 import re
 import shutil
 import tempfile
@@ -18,6 +17,7 @@ from .api import TABLES, TRACES, Result
 from .reading import SUMMARY
 from .report import latency_cdf_svg, report_html
 from .summary import summary_json
+from .writing import check_place, failures_named
 
 _REPORT = "report.html"
 _FIGURE = "latency-cdf.svg"
@@ -27,33 +27,15 @@ _FORMAT = "sojourn-output-2"
 def save(runs: Mapping[str, Result], directory: Path) -> None:
     """Writes report, summary and tables; the directory appears when it is complete."""
     check(directory)
-    with _failures_named(directory), draft_of(directory) as draft:
+    with failures_named(directory), draft_of(directory) as draft:
         _write_all(runs, draft)
 
 
 def check(directory: Path) -> None:
     """Raises `OSError` if `save` would refuse to write there: it replaces nothing but its own."""
-    if directory.is_dir():
-        if strange := next(iter(_files(directory) - _own_files(directory)), None):
-            raise FileExistsError(f"{directory} holds other files, which would be lost: {strange}")
-    elif directory.exists():
-        raise NotADirectoryError(f"{directory} is not a directory")
-    else:
-        parent = next(p for p in directory.absolute().parents if p.exists())
-        if not (parent.is_dir() and os.access(parent, os.W_OK)):
-            raise PermissionError(f"cannot write {directory}: {parent} is not a writable directory")
-
-
-def write_file(path: Path, content: bytes) -> None:
-    """Writes a file, which appears when it is complete."""
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
-    with _failures_named(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            draft.write_bytes(content)
-            draft.replace(path)
-        finally:
-            draft.unlink(missing_ok=True)
+    check_place(directory)
+    if strange := next(iter(_files(directory) - _own_files(directory)), None):
+        raise FileExistsError(f"{directory} holds other files, which would be lost: {strange}")
 
 
 def directory_names(variants: Iterable[str]) -> dict[str, str]:
@@ -83,16 +65,6 @@ def _own_files(directory: Path) -> set[str]:
         return set(summary["files"]) if summary["format"] == _FORMAT else set()
     except (OSError, ValueError, KeyError, TypeError):
         return set()
-
-
-@contextmanager
-def _failures_named(path: Path) -> Iterator[None]:
-    """Failures name what was to be written, and not its draft."""
-    try:
-        yield
-    except OSError as error:
-        reason = os.strerror(error.errno) if error.errno else str(error)
-        raise OSError(f"cannot write {path}: {reason}") from error
 
 
 @contextmanager

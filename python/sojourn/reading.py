@@ -9,12 +9,11 @@ from pathlib import Path
 
 from .api import Result
 from .results import Group, Results
-from .store import Store, StoredRun, StoreError, open_store
+from .store import MARKER, RUN_LIST, Store, StoredRun, StoreError, open_store
 
 SUMMARY = "summary.json"
 """The file by which the directory of a run is known."""
 
-_RUN_LIST = "runs.csv"
 _NOT_KEYS = ("variant", "case", "seed", "run")
 
 
@@ -25,7 +24,7 @@ def read_results(directory: Path) -> Results:
     """
     if (directory / SUMMARY).exists():
         return _of_run(directory)
-    if not (directory / "store.json").exists():
+    if not (directory / MARKER).exists():
         reason = "holds no results: neither of run --out nor of sweep or study"
         raise FileNotFoundError(errno.ENOENT, reason, str(directory))
     return _of_store(open_store(directory))
@@ -42,12 +41,13 @@ def _of_run(directory: Path) -> Results:
 
 def _of_store(store: Store) -> Results:
     try:
-        text = (store.directory / _RUN_LIST).read_text("utf-8")
+        text = (store.directory / RUN_LIST).read_text("utf-8")
     except FileNotFoundError:
         raise StoreError(f"{store.directory}: is not finished; run it with --resume") from None
     lines = list(csv.DictReader(StringIO(text, newline="")))
     if not lines or "run" not in lines[0]:
-        raise StoreError(f"{store.directory / _RUN_LIST}: lists no runs")
+        raise StoreError(f"{store.directory / RUN_LIST}: lists no runs")
+    store.check([store.keeps(line["run"]) for line in lines])
     keys = [key for key in lines[0] if key not in _NOT_KEYS]
     groups: dict[tuple[str, ...], list[Result]] = {}
     for line in lines:

@@ -19,10 +19,10 @@ def report(
     ] = None,
 ) -> None:
     """Write the report of stored results: one HTML file that needs nothing else."""
-    from .output import write_file
     from .reading import read_results
     from .report import report_of
     from .studies.running import PLAN
+    from .writing import write_file
 
     if (directory / PLAN).exists():
         from .studies.report import report_html
@@ -57,10 +57,10 @@ def plot(
 ) -> None:
     """Draw a figure of stored results for a paper: vectors, embedded letters, safe colours."""
     from .known import known
-    from .output import write_file
     from .reading import read_results
     from .report.drawing import FORMATS, picture
     from .report.figures import chart
+    from .writing import write_file
 
     suffix = known("suffix of --out", out.suffix.removeprefix("."), FORMATS)
     results = read_results(directory).only(variant or [])

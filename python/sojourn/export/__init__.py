@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from ..known import known
-from ..output import write_file
+from ..writing import write_file
 from .capture import POINTS, capture
 from .flent import flent_file
 from .runs import ExportError, choose, read_runs

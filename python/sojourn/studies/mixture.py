@@ -1,5 +1,6 @@
 """Distributions put together from several runs, as the CableLabs studies plot them."""
 
+from collections.abc import Mapping
 from functools import lru_cache
 
 import pyarrow.compute as pc
@@ -38,6 +39,6 @@ def page_loads(run: StoredRun) -> Distribution:
     return Distribution.of(run.pages["load_time_s"].to_pylist())
 
 
-def _calls(run: StoredRun) -> list[dict[str, float]]:
-    rows = run.flows.to_pylist()
+def _calls(run: StoredRun) -> list[Mapping[str, float]]:
+    rows = run.rows("flows")
     return [r for r in rows if r["traffic"].startswith("call") and r["direction"] == "up"]

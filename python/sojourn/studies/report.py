@@ -59,7 +59,6 @@ def report_html(outcome: Outcome) -> str:
     values, otherwise = outcome.values, outcome.otherwise
     means = _means(values)
     verdicts = _verdicts(outcome, means)
-    figures = [study.figures[number].draw(outcome.seeds[0]) for number in plan.figures]
     return render(
         "study.html",
         study.title,
@@ -73,7 +72,7 @@ def report_html(outcome: Outcome) -> str:
         claims=verdicts,
         figures=[
             (number, drawing.title, themed(drawing.svg, f"figure-{place}", drawing.title, numbers))
-            for place, (number, drawing) in enumerate(zip(plan.figures, figures, strict=True))
+            for place, (number, drawing) in enumerate(outcome.drawings.items())
             for numbers in (f"Its numbers: {plan.name}-figure-{number}.csv",)
         ],
     )

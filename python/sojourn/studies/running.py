@@ -5,15 +5,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from ..batch import run_batch
+from ..batch import run_batch, telling_what_is_kept
 from ..csv_text import csv_bytes
 from ..seeds import Value, over_seeds
-from ..store import Store, StoredRun, StoreError, Task, open_store
+from ..store import MARKER, RUN_LIST, Store, StoredRun, StoreError, Task, open_store
 from . import UnknownError, known, study
 from .study import (
     KEYS,
     Alternative,
     Case,
+    Drawing,
     FigureNumber,
     Row,
     Runs,
@@ -25,6 +26,7 @@ from .study import (
 PLAN = "study.json"
 CELLS = "cells.csv"
 EACH_WAY = "each-way.csv"
+_FIRST = {MARKER, PLAN, RUN_LIST}
 SHORTEST_RUN_S = 0.1
 """In less next to nothing has come through a modem, and there is nothing to measure."""
 
@@ -164,6 +166,14 @@ class Outcome:
         """Every cell, without its interval."""
         return {row: value.mean for row, value in self.values.items()}
 
+    @property
+    def drawings(self) -> dict[FigureNumber, Drawing]:
+        """Every figure, of the first seed."""
+        from ..console import counting_bar
+
+        with counting_bar(self.plan.figures, "figures") as numbers:
+            return {n: self.plan.study.figures[n].draw(self.seeds[0]) for n in numbers}
+
     def _measured(self, rows: Sequence[Row], seeds: Sequence[Runs]) -> dict[Row, Value]:
         by_seed = [measure(self.plan.study, rows, runs) for runs in seeds] if rows else []
         return {row: over_seeds([values[row] for values in by_seed]) for row in rows}
@@ -182,26 +192,39 @@ def run_plan(
     _refuse_another(plan, directory)
     tasks = plan.tasks()
     labels = [name + (f", seed {seed}" if plan.seeds > 1 else "") for name, seed in tasks]
+    plan_json = (json.dumps(asdict(plan), indent=2) + "\n").encode()
     store = run_batch(
-        list(tasks.values()), directory, resume=resume, jobs=jobs, dask=dask, labels=labels
+        list(tasks.values()),
+        directory,
+        resume=resume,
+        jobs=jobs,
+        dask=dask,
+        labels=labels,
+        about={PLAN: plan_json, RUN_LIST: _runs_csv(tasks)},
     )
     outcome = _outcome(plan, store, tasks)
-    store.write(PLAN, (json.dumps(asdict(plan), indent=2) + "\n").encode())
-    store.write("runs.csv", _runs_csv(tasks))
+    with telling_what_is_kept(store, tasks.values()):
+        _write(outcome)
+    return outcome
+
+
+def _write(outcome: Outcome) -> None:
+    plan, store = outcome.plan, outcome.store
     if plan.rows:
         store.write(CELLS, cells_csv(outcome.values))
     if plan.alternatives:
         store.write(EACH_WAY, each_way_csv(outcome.otherwise))
-    for number in plan.figures:
-        drawing = plan.study.figures[number].draw(outcome.seeds[0])
+    for number, drawing in outcome.drawings.items():
         store.write(f"{plan.name}-figure-{number}.csv", drawing.csv.encode())
         store.write(f"{plan.name}-figure-{number}.svg", drawing.svg)
-    return outcome
 
 
 def _refuse_another(plan: Plan, directory: Path) -> None:
-    """Raises `StoreError` where another study is, or the same one with runs of another length."""
-    if not (directory / PLAN).exists():
+    """Raises `StoreError` where another study is, or the same one with runs of another length.
+
+    A study that was stopped before anything came of it is none.
+    """
+    if not (directory / PLAN).exists() or {path.name for path in directory.iterdir()} <= _FIRST:
         return
     there = _plan(directory)
     if (there.name, there.duration_scale) != (plan.name, plan.duration_scale):
@@ -227,9 +250,7 @@ def read(directory: Path) -> Outcome:
         raise StoreError(f"{directory}: holds no finished study; run it with --resume") from None
     plan.check()
     tasks = plan.tasks()
-    missing = sum(task not in store for task in tasks.values())
-    if missing:
-        raise StoreError(f"{directory}: {missing} of {len(tasks)} runs are missing; use --resume")
+    store.check([task in store for task in tasks.values()])
     return _outcome(plan, store, tasks)
 
 

@@ -323,7 +323,10 @@ def measure(study: Study, rows: Sequence[Row], runs: Runs) -> dict[Row, float | 
         except AbsentError:
             return None
 
-    return {row: value(row) for row in rows}
+    from ..console import counting_bar
+
+    with counting_bar(rows, "cells") as counted:
+        return {row: value(row) for row in counted}
 
 
 def _cell(value: Any) -> str:

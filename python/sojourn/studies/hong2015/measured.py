@@ -2,7 +2,7 @@
 
 import math
 import statistics
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,7 +35,7 @@ class Flow:
 
 def flows_of(run: StoredRun, name: str) -> list[Flow]:
     """The flows of a class: of the entries with its name, or with names that begin with it."""
-    rows = [row for row in run.flows.to_pylist() if row["direction"] == "down"]
+    rows = [row for row in run.rows("flows") if row["direction"] == "down"]
     return [flow for row in rows if _belongs(row["traffic"], name) for flow in _of_entry(run, row)]
 
 
@@ -107,14 +107,14 @@ def _belongs(entry: str, name: str) -> bool:
     return entry == name or entry.startswith(f"{name}-")
 
 
-def _of_entry(run: StoredRun, row: dict[str, Any]) -> list[Flow]:
+def _of_entry(run: StoredRun, row: Mapping[str, Any]) -> list[Flow]:
     """One flow for each connection; web users and datagrams are one flow an entry."""
     entry = str(row["traffic"])
     if row["quality"] == "responses" or not row["connections"]:
         return [_whole(run, row)]
     connections = [
         other
-        for other in run.connections.to_pylist()
+        for other in run.rows("connections")
         if other["traffic"] == entry and other["direction"] == "down"
     ]
     if len(connections) == 1:
@@ -132,7 +132,7 @@ def _of_entry(run: StoredRun, row: dict[str, Any]) -> list[Flow]:
     ]
 
 
-def _whole(run: StoredRun, row: dict[str, Any]) -> Flow:
+def _whole(run: StoredRun, row: Mapping[str, Any]) -> Flow:
     entry, rtt_ms = row["traffic"], row["rtt_time_mean_ms"]
     rate = row["goodput_mbps" if _is_full_tcp(run, entry) else "throughput_mbps"]
     return Flow(

@@ -3,7 +3,7 @@
 import sys
 from pathlib import Path
 
-from ...output import write_file
+from ...writing import write_file
 from .. import UnknownError
 from . import FIGURES
 

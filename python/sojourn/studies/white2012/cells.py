@@ -89,7 +89,7 @@ def load_times(run: StoredRun) -> list[float]:
 
 def ftp_kbytes(run: StoredRun) -> float:
     """What the uploads delivered, whole packets, in kB of 1000 bytes."""
-    rows = run.flows.to_pylist()
+    rows = run.rows("flows")
     is_ftp = [row for row in rows if (row["traffic"], row["direction"]) == ("ftp", "up")]
     return sum(float(row["delivered_bytes"]) for row in is_ftp) / 1000
 
@@ -359,7 +359,7 @@ def _object_size(row: Row, runs: Runs) -> float | None:
     column = int(row.flow.removeprefix("server")) - 1
     name = row.load.removeprefix("object=")
     number = 1 if name == "index.html" else 1 + 25 * column + int(name.removeprefix("file-"))
-    for account in runs[page_of_appendix_a().name].connections.to_pylist():
+    for account in runs[page_of_appendix_a().name].rows("connections"):
         if (account["connection"], account["direction"]) == (number, "down"):
             return float(account["payload_bytes"])
     return None

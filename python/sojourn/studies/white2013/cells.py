@@ -203,7 +203,7 @@ def _call_names(run: StoredRun) -> list[str]:
     """The calls of which packets arrived."""
     return [
         row["traffic"]
-        for row in run.flows.to_pylist()
+        for row in run.rows("flows")
         if row["traffic"].startswith("call") and row["direction"] == "up" and row["latency_max_ms"]
     ]
 
@@ -299,7 +299,7 @@ def _extreme_loss(row: Row, runs: Runs) -> float:
 
 def voice_points(runs: Runs) -> list[tuple[float, float, float]]:
     """Latency in ms with the 20 ms that the model adds, R and score of calls ever farther away."""
-    rows = runs[voice_model().name].flows.to_pylist()
+    rows = runs[voice_model().name].rows("flows")
     points = [
         (row["latency_mean_ms"] + 20, row["r_value"], row["mos"])
         for row in rows

@@ -90,7 +90,7 @@ def _one_condition(row: Row, runs: Runs) -> float | None:
     run = runs[_condition(row).name]
     what, _, statistic = row.metric.partition("_")
     if row.metric == "throughput":
-        flows = run.flows.to_pylist()
+        flows = run.rows("flows")
         ups = [flow for flow in flows if flow["direction"] == "up"]
         rates = [flow["goodput_mbps"] for flow in ups if flow["traffic"].startswith("ftp")]
         return float(sum(rates)) if rates else None
@@ -156,7 +156,7 @@ def _request_grant(row: Row, runs: Runs) -> float:
 
 
 def _voice(row: Row, runs: Runs) -> float:
-    rows = runs[voice_model().name].flows.to_pylist()
+    rows = runs[voice_model().name].rows("flows")
     return max(float(flow["mos"]) for flow in rows if flow["mos"] is not None)
 
 
