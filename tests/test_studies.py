@@ -164,6 +164,13 @@ def test_alternatives_stand_beside_what_is_taken(tmp_path: Path, cli: Cli) -> No
     assert "window-400" in told and "agree as taken" in told
 
 
+@pytest.mark.parametrize("name", STUDIES)
+def test_remarks_are_about_claims_and_tables_that_there_are(name: str) -> None:
+    told = study(name)
+    assert set(told.claim_remarks) <= {claim.number for claim in told.claims}
+    assert {remark.table for remark in told.remarks} <= {row.table for row in told.rows}
+
+
 def test_claims_whose_runs_are_missing_are_not_judged(tmp_path: Path) -> None:
     """Table 3.1 is computed without a run, and no claim is about it."""
     outcome = run_plan(Plan("hong2015", table="3.1"), tmp_path)

@@ -223,6 +223,8 @@ class Study:
     choices: Sequence[Choice] = ()
     alternatives: Sequence[Alternative] = ()
     remarks: Sequence[Remark] = ()
+    claim_remarks: Mapping[int, str] = field(default_factory=dict)
+    """Why claims do not hold, by their numbers."""
 
     @cached_property
     def rows(self) -> Sequence[Row]:
@@ -248,6 +250,7 @@ def assemble(package: str, title: str) -> Study:
         choices=notes.CHOICES,
         alternatives=import_module(f"{package}.alternatives").ALTERNATIVES,
         remarks=notes.REMARKS,
+        claim_remarks=notes.CLAIMS,
     )
 
 

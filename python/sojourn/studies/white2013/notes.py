@@ -136,3 +136,19 @@ REMARKS = (
         metric="ledbat",
     ),
 )
+
+CLAIMS = {
+    4: "What all but 1 % exceed; print has the foot of its plots. Not explained under BufferBloat.",
+    6: "Of the 99 % quantiles when heavy SFQ-CoDel has 94 ms, CoDel 101. Not explained.",
+    7: "More sub-flows are better here; not explained.",
+    9: _HASH,
+    10: "PIE spares small packets; if it does not (any-size), it loses over 20 % as well.",
+    12: _HASH,
+    13: "SFQ-CoDel is 0.2 to 0.3 s behind CoDel and PIE. Not explained.",
+    15: _HASH,
+    16: "It climbs as printed, and the credit is spent at 15.2 s, when 18 of 20 Mbps are reached.",
+    17: _WINDOW,
+    18: _WINDOW,
+    20: "Of medians; which quantile print has is not known.",
+}
+"""Why claims do not hold."""
