@@ -1,9 +1,16 @@
 """What Hong 2015 is made of."""
 
+from bisect import bisect
+from copy import deepcopy
+
 import pytest
+import sojourn
+from conftest import ROOT
 from sojourn.studies.hong2015 import STUDY, ideals
-from sojourn.studies.hong2015.cases import around, case, load_of
+from sojourn.studies.hong2015.cases import around, case, load_of, video_alone
 from sojourn.studies.hong2015.cells import cases_of
+
+NS2 = ROOT / "crates/sojourn-core/tests/ns2"
 
 
 def test_break_points_are_what_the_satisfied_leave_to_the_others() -> None:
@@ -38,3 +45,27 @@ def test_replications_have_random_numbers_of_their_own() -> None:
     first, again = (case(4, "BASE", "DT", "ftp=9", number).task(1, 1) for number in (0, 1))
     assert first.scenario.replace("seed = 1\n", "seed = 10001\n") == again.scenario
     assert first.run != again.run
+
+
+def test_a_player_fetches_as_in_ns2() -> None:
+    """Through losses and pauses, fetch by fetch: crates/sojourn-core/tests/ns2/video.tcl."""
+    values = deepcopy(dict(video_alone().scenario))
+    values["duration_s"] = 190
+    values["cmts"]["queue"]["limit_packets"] = 100
+    values["traffic"]["has-1"]["buffer_s"] = 60
+    packets = sojourn.run(values).packets.select(
+        ["direction", "payload_bytes", "sent_s", "ended_s"]
+    )
+    asked, arrived = [], []
+    for packet in packets.to_pylist():
+        if packet["payload_bytes"] > 0 and packet["direction"] == "up":
+            asked.append(packet["sent_s"])
+        elif packet["payload_bytes"] > 0:
+            arrived.append(packet["ended_s"])
+    arrived.sort()
+    ends = [arrived[bisect(arrived, at) - 1] for at in asked[1:]]
+    fetches = [end - start for start, end in zip(asked, ends, strict=False)]
+    ns2 = [float(line) for line in (NS2 / "video.txt").read_text().split()]
+    # The first has the handshake in it in ns-2, which opens when it is asked to send.
+    assert len(fetches) > 50
+    assert fetches[1:] == pytest.approx(ns2[1 : len(fetches)], abs=1e-3)

@@ -40,6 +40,8 @@ mss=
 ns "$here/file.tcl" "$work/file"
 awk '$1 == "+" { printf "%.0f %d %d\n", $2 * 1e6, $6, $11 }' "$work/file" | head -n 10 >"$here/file-full.txt"
 
+ns "$here/video.tcl" >"$here/video.txt"
+
 # Linux shows a window that falls by ones while it slows down: without it. Its first segment is number 0.
 for limit in 5 20 65; do
   ns "$here/dumbbell.tcl" "out=$work/linux" $one agent=Linux sink=none syn=0 limit=$limit >"$work/summary"

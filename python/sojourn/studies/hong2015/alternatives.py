@@ -39,12 +39,18 @@ ALTERNATIVES = (
         "every-second",
         "FullTcp acknowledges every second segment, as section 4.1 has it of all TCP",
         _of_video(2, 120),
-        _VIDEO,
+        (*_VIDEO, "sec-4.2.2"),
     ),
     Alternative(
         "every-second-240",
         "every second segment and a buffer of 240 s: all as in the text",
         _of_video(2, 240),
+        _VIDEO,
+    ),
+    Alternative(
+        "one-a-segment",
+        "players ask for one segment in a segment's time (section 4.2.2) and fill no buffer",
+        of_traffic("video", fill_buffer=False),
         _VIDEO,
     ),
     Alternative(
