@@ -4,15 +4,16 @@ from typing import Any
 
 from ..changes import of_keys, of_traffic
 from ..study import Alternative, Change
+from .flows import BUFFER_S
 
 
-def _of_video(every: int, buffer_s: float) -> Change:
-    """Video, and FTP beside it, with FullTcp: acknowledgements and the buffer of the player."""
+def _of_full_tcp(buffer_s: float = BUFFER_S, **tcp: Any) -> Change:
+    """Video, and FTP beside it: keys of their TCP, and the buffer of the player."""
 
     def change(scenario: dict[str, Any]) -> None:
         for entry in scenario["traffic"].values():
             if entry.get("tcp", {}).get("recovery") == "full_sack":
-                entry["tcp"] = {**entry["tcp"], "ack_every_segments": every}
+                entry["tcp"] = {**entry["tcp"], **tcp}
             if entry["kind"] == "video":
                 entry["buffer_s"] = buffer_s
 
@@ -33,19 +34,25 @@ _MANY = ("sec-4.2.1.2", "sec-4.2.1.3")
 
 ALTERNATIVES = (
     Alternative(
-        "buffer-240", "players buffer 240 s, as the text has it", _of_video(1, 240), _VIDEO
+        "buffer-240", "players buffer 240 s, as the text has it", _of_full_tcp(240), _VIDEO
     ),
     Alternative(
         "every-second",
         "FullTcp acknowledges every second segment, as section 4.1 has it of all TCP",
-        _of_video(2, 120),
+        _of_full_tcp(ack_every_segments=2),
         (*_VIDEO, "sec-4.2.2"),
     ),
     Alternative(
         "every-second-240",
         "every second segment and a buffer of 240 s: all as in the text",
-        _of_video(2, 240),
+        _of_full_tcp(240, ack_every_segments=2),
         _VIDEO,
+    ),
+    Alternative(
+        "no-nagle",
+        "FullTcp without Nagle's algorithm: the last segment does not wait for a round trip",
+        _of_full_tcp(nagle=False),
+        (*_VIDEO, "sec-4.2.2"),
     ),
     Alternative(
         "one-a-segment",
