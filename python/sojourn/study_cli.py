@@ -25,7 +25,7 @@ Resume = Annotated[bool, typer.Option("--resume", help="Run only what is missing
 
 @studies.command("list")
 def list_studies() -> None:
-    """List the studies with all that their runs can be selected by."""
+    """List the studies, all that their runs can be selected by, and their alternatives."""
     from .studies import STUDIES
     from .studies.running import Plan
 
@@ -35,6 +35,8 @@ def list_studies() -> None:
         for key, words in plan.choices.items():
             if words:
                 typer.echo(f"  --{key} {', '.join(map(str, words))}")
+        alternatives = ", ".join(one.name for one in plan.study.alternatives)
+        typer.echo(f"  --each-way {alternatives}")
 
 
 @studies.command("run")

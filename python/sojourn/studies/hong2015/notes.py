@@ -261,7 +261,8 @@ CLAIMS = {
     11: _MANY_FLOWS,
     12: _VIDEO,
     14: _VIDEO,
-    15: "Under drop-tail only; with a window that grows from a segment after each loss. " + _VIDEO,
+    15: "Under drop-tail and DRR: where a fetch takes 4 to 6 s the level stays (equation 3.6), and "
+    "the buffer empties.",
     19: _LOCKOUT,
     20: _LOCKOUT,
     23: "CoDel is more even than in print. Not explained.",
