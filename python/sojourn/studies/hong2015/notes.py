@@ -177,13 +177,14 @@ _MEASURED = (
     "segments are under way. Under ABB-2 low-rate, mid-rate and FTP flows have 97, 100 and 104 ms "
     "with an acknowledgement for each segment, 116, 105 and 113 with a wait of 100 ms for each "
     "second, 120, 104 and 113 at beats of 200 ms, as taken, and 115, 103 and 110 if windows also "
-    "start again after pauses (print 108, 115, 117). In 500 s 16, 30, 25 and 28 of the 48 cells "
-    "of table 5.14 agree so. That FTP has the longest of all in print is not explained."
+    "start again after pauses (print 108, 115, 117). Of the 48 cells of table 5.14 26 agree as "
+    "taken, 17 with each segment acknowledged, 30 with waits of 100 ms, 29 if windows start again. "
+    "That FTP has the longest of all in print is not explained."
 )
 _OVERLOAD = (
     "ABB is disrupted 2.7 to 3.0 % of the time here, print 1.1 to 2.0, with like rates of "
-    "switches. In 500 s 4 of 12 cells agree, 5 with an acknowledgement for each segment, 6 if "
-    "windows start again after pauses. Not explained."
+    "switches. It is how on/off flows begin again: 10 of 12 cells agree where windows start again "
+    "after pauses (restart), and where each segment is acknowledged (each-segment)."
 )
 _ONE_DECIMAL = (
     "Print has one decimal; here flows of a tier differ by 0.02 to 0.03. Under CoDel the higher "
