@@ -162,6 +162,9 @@ def test_alternatives_stand_beside_what_is_taken(tmp_path: Path, cli: Cli) -> No
     assert "Runs each way" not in report_html(read(alone))
     told = cli("study", "score", both).stdout
     assert "window-400" in told and "agree as taken" in told
+    # Another selection has no alternatives, and leaves no file of those of the last.
+    assert cli("study", "run", *options, "--out", both, "--resume").returncode == 0
+    assert not (both / "each-way.csv").exists()
 
 
 @pytest.mark.parametrize("name", STUDIES)
@@ -169,6 +172,12 @@ def test_remarks_are_about_claims_and_tables_that_there_are(name: str) -> None:
     told = study(name)
     assert set(told.claim_remarks) <= {claim.number for claim in told.claims}
     assert {remark.table for remark in told.remarks} <= {row.table for row in told.rows}
+
+
+def test_claims_are_judged_by_runs_that_there_are(tmp_path: Path) -> None:
+    """Figure 6 is about claim 7 alone."""
+    page = report_html(run_plan(Plan("white2012", figure=6), tmp_path))
+    assert "of 1 claims hold; not judged: 18." in page
 
 
 def test_claims_whose_runs_are_missing_are_not_judged(tmp_path: Path) -> None:

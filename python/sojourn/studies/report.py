@@ -162,18 +162,17 @@ def _shown(value: Value) -> str:
 def score_grids(means: Mapping[Row, float | None]) -> list[Grid]:
     """Per table and overall: cells compared and those that agree; then the worst misses."""
     cells = compared(means)
-    return [
-        Grid(
-            "Cells compared with print",
-            ["table", "cells", "agree", "no value", "%"],
-            [_score_row(score) for score in scores(cells)],
-        ),
-        Grid(
-            "Worst misses (in tolerances)",
-            ["table", "experiment", "scheme", "flow", "metric", "print", "ours", "miss"],
-            [_miss_row(cell) for cell in worst(cells)],
-        ),
-    ]
+    score = Grid(
+        "Cells compared with print",
+        ["table", "cells", "agree", "no value", "%"],
+        [_score_row(score) for score in scores(cells)],
+    )
+    misses = Grid(
+        "Worst misses (in tolerances)",
+        ["table", "experiment", "scheme", "flow", "metric", "print", "ours", "miss"],
+        [_miss_row(cell) for cell in worst(cells)],
+    )
+    return [grid for grid in (score, misses) if grid.rows]
 
 
 def each_way_grid(

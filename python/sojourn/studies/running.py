@@ -214,6 +214,8 @@ def _write(outcome: Outcome) -> None:
         store.write(CELLS, cells_csv(outcome.values))
     if plan.alternatives:
         store.write(EACH_WAY, each_way_csv(outcome.otherwise))
+    else:  # what stands there is of another selection
+        (store.directory / EACH_WAY).unlink(missing_ok=True)
     for number, drawing in outcome.drawings.items():
         store.write(f"{plan.name}-figure-{number}.csv", drawing.csv.encode())
         store.write(f"{plan.name}-figure-{number}.svg", drawing.svg)

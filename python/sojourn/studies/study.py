@@ -262,14 +262,20 @@ class Cells:
         self._values = values
 
     def all(self, metric: str, **keys: str) -> dict[str, float]:
-        """By experiment: the values of a metric in rows with these keys, where there are any."""
-        return {
+        """By experiment: the values of a metric in rows with these keys.
+
+        Raises `LookupError` where there are none, as the study was not run there, or too short.
+        """
+        found = {
             row.experiment: value
             for row, value in self._values.items()
             if row.metric == metric
             and value is not None
             and all(getattr(row, key) == word for key, word in keys.items())
         }
+        if not found:
+            raise LookupError(metric)
+        return found
 
     def one(self, metric: str, turn: int = 0, **keys: str) -> float:
         """The only value; NaN if it has none. Raises `LookupError` where the study was not run."""

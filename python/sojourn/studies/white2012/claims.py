@@ -121,7 +121,7 @@ def _scattered(cells: Cells, runs: Runs) -> Verdict:
     scatter = cells.all("plt_mad_over_median", table="sec-4.3.2")
     longest = cells.all("plt_max", table="sec-4.3.2")
     numbers = "; ".join(f"{c} {scatter[c]:.0f} %, up to {longest[c]:.0f} s" for c in scatter)
-    return Verdict(min(scatter.values(), default=0) > 20, numbers)
+    return Verdict(min(scatter.values()) > 20, numbers)
 
 
 def _volume(cells: Cells, runs: Runs) -> Verdict:
