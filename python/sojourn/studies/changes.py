@@ -1,6 +1,6 @@
 """Changes of scenarios, of which alternatives are made."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from .study import Change
@@ -19,14 +19,37 @@ def of_keys(path: str, **keys: Any) -> Change:
     return change
 
 
-def of_traffic(kind: str, tcp: Mapping[str, Any] | None = None, **keys: Any) -> Change:
-    """Sets keys of all traffic of a kind, and of its TCP."""
+Which = Callable[[Mapping[str, Any]], bool]
+"""Is an entry of the traffic meant?"""
+
+
+def of_traffic(which: Which, tcp: Mapping[str, Any] | None = None, **keys: Any) -> Change:
+    """Sets keys of entries of the traffic, and of their TCP."""
 
     def change(scenario: dict[str, Any]) -> None:
-        for entry in scenario["traffic"].values():
-            if entry["kind"] == kind:
-                entry.update(keys)
-                if tcp is not None:
-                    entry["tcp"] = {**entry.get("tcp", {}), **tcp}
+        for entry in filter(which, scenario["traffic"].values()):
+            entry.update(keys)
+            if tcp is not None:
+                entry["tcp"] = {**entry.get("tcp", {}), **tcp}
+
+    return change
+
+
+def of_kind(kind: str) -> Which:
+    """Entries of a kind."""
+    return lambda entry: bool(entry["kind"] == kind)
+
+
+def recovering(recovery: str) -> Which:
+    """Entries whose TCP says how it recovers, and so."""
+    return lambda entry: bool(entry.get("tcp", {}).get("recovery") == recovery)
+
+
+def all_of(*changes: Change) -> Change:
+    """One after the other."""
+
+    def change(scenario: dict[str, Any]) -> None:
+        for one in changes:
+            one(scenario)
 
     return change

@@ -2,62 +2,49 @@
 
 from typing import Any
 
-from ..changes import of_keys, of_traffic
-from ..study import Alternative, Change
-from .flows import BUFFER_S
-
-
-def _of_full_tcp(buffer_s: float = BUFFER_S, **tcp: Any) -> Change:
-    """Video, and FTP beside it: keys of their TCP, and the buffer of the player."""
-
-    def change(scenario: dict[str, Any]) -> None:
-        for entry in scenario["traffic"].values():
-            if entry.get("tcp", {}).get("recovery") == "full_sack":
-                entry["tcp"] = {**entry["tcp"], **tcp}
-            if entry["kind"] == "video":
-                entry["buffer_s"] = buffer_s
-
-    return change
+from ..changes import all_of, of_keys, of_kind, of_traffic, recovering
+from ..study import Alternative
 
 
 def _round_trips_of_eleven(scenario: dict[str, Any]) -> None:
     """Of flows beyond 11, in turn those of the first 11."""
-    for name, server in scenario["servers"].items():
+    servers = scenario["servers"]
+    for name, server in servers.items():
         kind, _, number = name.partition("-")
         if kind == "ftp":
-            server["delay_ms"] = (30 + 10 * ((int(number) - 1) % 11)) / 2 - 1
+            server.update(servers[f"ftp-{(int(number) - 1) % 11 + 1}"])
 
 
+_BUFFER_240 = of_traffic(of_kind("video"), buffer_s=240)
+_EVERY_SECOND = of_traffic(recovering("full_sack"), {"ack_every_segments": 2})
 _VIDEO = ("table-4.11", "table-4.12", "table-4.13")
 _MICE = ("table-5.13", "table-5.14", "table-5.15")
 _MANY = ("sec-4.2.1.2", "sec-4.2.1.3")
 
 ALTERNATIVES = (
-    Alternative(
-        "buffer-240", "players buffer 240 s, as the text has it", _of_full_tcp(240), _VIDEO
-    ),
+    Alternative("buffer-240", "players buffer 240 s, as the text has it", _BUFFER_240, _VIDEO),
     Alternative(
         "every-second",
         "FullTcp acknowledges every second segment, as section 4.1 has it of all TCP",
-        _of_full_tcp(ack_every_segments=2),
+        _EVERY_SECOND,
         (*_VIDEO, "sec-4.2.2"),
     ),
     Alternative(
         "every-second-240",
         "every second segment and a buffer of 240 s: all as in the text",
-        _of_full_tcp(240, ack_every_segments=2),
+        all_of(_BUFFER_240, _EVERY_SECOND),
         _VIDEO,
     ),
     Alternative(
         "no-nagle",
         "FullTcp without Nagle's algorithm: the last segment does not wait for a round trip",
-        _of_full_tcp(nagle=False),
+        of_traffic(recovering("full_sack"), {"nagle": False}),
         (*_VIDEO, "sec-4.2.2"),
     ),
     Alternative(
         "one-a-segment",
         "players ask for one segment in a segment's time (section 4.2.2) and fill no buffer",
-        of_traffic("video", fill_buffer=False),
+        of_traffic(of_kind("video"), fill_buffer=False),
         _VIDEO,
     ),
     Alternative(
@@ -81,7 +68,7 @@ ALTERNATIVES = (
     Alternative(
         "no-jitter",
         "FTP sends without a random time before it",
-        of_traffic("transfer", {"send_jitter_us": 0}),
+        of_traffic(of_kind("transfer"), {"send_jitter_us": 0}),
         ("table-4.14", "fig-4.4"),
         schemes=("DT",),
     ),

@@ -2,21 +2,8 @@
 
 from typing import Any
 
-from ..changes import of_keys, of_traffic
+from ..changes import of_keys, of_kind, of_traffic, recovering
 from ..study import Alternative
-
-
-def _bursty_sack(scenario: dict[str, Any]) -> None:
-    """Of the upload that is repeated at set times."""
-    for entry in scenario["traffic"].values():
-        if "every_s" in entry:
-            entry["tcp"] = {**entry["tcp"], "recovery": "sack"}
-
-
-def _sack1(scenario: dict[str, Any]) -> None:
-    for entry in scenario["traffic"].values():
-        if entry.get("tcp", {}).get("recovery") == "linux":
-            entry["tcp"] = {**entry["tcp"], "recovery": "sack"}
 
 
 def _transmit_32(scenario: dict[str, Any]) -> None:
@@ -32,7 +19,7 @@ ALTERNATIVES = (
         Alternative(
             f"call-{delay_ms}-ms",
             f"calls start {delay_ms} ms later, and so at another phase to the MAPs of 2 ms",
-            of_traffic("stream", start_s=delay_ms / 1000),
+            of_traffic(of_kind("stream"), start_s=delay_ms / 1000),
             (*_CALLS, "table-6"),
             _ONE_UPLOAD,
         )
@@ -41,19 +28,19 @@ ALTERNATIVES = (
     Alternative(
         "sack1",
         "uploads recover as ns-2's Sack1",
-        _sack1,
+        of_traffic(recovering("linux"), {"recovery": "sack"}),
     ),
     Alternative(
         "bursty-sack",
         "the bursty upload has selective acknowledgements",
-        _bursty_sack,
+        of_traffic(lambda entry: "every_s" in entry, {"recovery": "sack"}),
         (*_CALLS, "table-5", "table-6", "table-7", "table-8"),
         _BURSTY,
     ),
     Alternative(
         "window-4",
         "uploads have an initial window of 4 segments and timestamps, as in the authors' scripts",
-        of_traffic("transfer", {"initial_window_segments": 4, "timestamps": True}),
+        of_traffic(of_kind("transfer"), {"initial_window_segments": 4, "timestamps": True}),
     ),
     Alternative(
         "window-400",

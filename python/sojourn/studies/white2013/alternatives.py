@@ -1,6 +1,6 @@
 """What might have been taken for White & Rice 2013 instead."""
 
-from ..changes import of_keys, of_traffic
+from ..changes import of_keys, of_kind, of_traffic
 from ..study import Alternative
 
 _ALONE = ("sec-4.4",)
@@ -15,7 +15,7 @@ ALTERNATIVES = (
     Alternative(
         "cubic",
         "the upload alone has CUBIC",
-        of_traffic("transfer", {"congestion_control": {"kind": "cubic"}}),
+        of_traffic(of_kind("transfer"), {"congestion_control": {"kind": "cubic"}}),
         _ALONE,
     ),
     Alternative(

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ..changes import of_keys, of_traffic
+from ..changes import of_keys, of_kind, of_traffic
 from ..study import Alternative
 
 
@@ -26,7 +26,7 @@ ALTERNATIVES = (
         "PIE is DOCSIS-PIE with rate tracking: the changes of §6",
         _docsis_pie,
         (*_OVER_ALL, "fig-6"),
-        schemes=("PIE", "PIE,CoDel-DT"),
+        schemes=("PIE",),
     ),
     Alternative(
         "1024-bins",
@@ -38,7 +38,7 @@ ALTERNATIVES = (
     Alternative(
         "new-connections",
         "each file of repeated uploads has a connection of its own",
-        of_traffic("transfer", keep_connection=False),
+        of_traffic(of_kind("transfer"), keep_connection=False),
         _OVER_ALL,
         schemes=("BufferBloat", "BufferControl"),
     ),
