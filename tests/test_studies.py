@@ -345,9 +345,38 @@ def test_a_terminal_is_shown_how_far_a_report_is(tmp_path: Path) -> None:
     assert done.stdout == f"report: {tmp_path / 'report.html'}\n".encode()
 
 
-def test_a_damaged_table_is_named_with_what_to_do(tmp_path: Path) -> None:
-    run_plan(Plan("white2012", table="7", experiment="D01/C01", duration_scale=0.001), tmp_path)
-    (place, *_) = tmp_path.glob("runs/*/flows.parquet")
-    place.write_bytes(b"junk")
-    with pytest.raises(StoreError, match=r"flows\.parquet: damaged .* remove .* --resume"):
+@pytest.mark.parametrize("keep", [0, 100, -1])
+def test_a_damaged_run_is_named_and_made_again(tmp_path: Path, keep: int) -> None:
+    plan = Plan("white2012", table="7", experiment="D01/C01", duration_scale=0.001)
+    run_plan(plan, tmp_path)
+    (place, *_) = sorted(tmp_path.glob("runs/*/flows.parquet"))
+    whole = place.read_bytes()
+    place.write_bytes(whole[:keep])
+    with pytest.raises(StoreError, match=r"flows\.parquet: damaged .* --resume"):
         _ = read(tmp_path).values
+    added = run_plan(plan, tmp_path, resume=True).store.added
+    assert [task.run for task in added] == [place.parent.name]
+    assert place.read_bytes() == whole
+
+
+@pytest.mark.parametrize("name", ["meta.json", "scenario.toml"])
+def test_a_run_without_its_words_is_made_again(tmp_path: Path, name: str) -> None:
+    plan = Plan("white2012", table="7", experiment="D01/C01", duration_scale=0.001)
+    run_plan(plan, tmp_path)
+    (place, *_) = sorted(tmp_path.glob(f"runs/*/{name}"))
+    whole = place.read_bytes()
+    place.write_bytes(b"\xff")
+    assert len(run_plan(plan, tmp_path, resume=True).store.added) == 1
+    assert place.read_bytes() == whole
+
+
+def test_what_was_run_and_what_was_there_are_told_apart(tmp_path: Path, cli: Cli) -> None:
+    command = ("study", "run", "white2012", "--duration-scale", "0.001", "--out", tmp_path)
+    first = cli(*command, "--experiment", "D01").stdout
+    assert first.startswith("2 runs, 1.2 s simulated in")
+    again = cli(*command, "--experiment", "D01/C01", "--resume").stdout
+    assert again.startswith("2 of 3 runs were there already\n1 runs, 0.6 s simulated in")
+
+
+def test_words_with_commas_are_listed_in_quotes(cli: Cli) -> None:
+    assert ", 'ARED,CoDel,PIE', none, " in cli("study", "list").stdout

@@ -70,12 +70,20 @@ def run_batch(
     store = Store(directory)
     store.sweep_drafts()
     named = dict(zip(tasks, labels or [task.run for task in tasks], strict=True))
-    missing = [task for task in named if not (resume and task in store)]
+    missing = _missing(store, list(named)) if resume else list(named)
     with telling_what_is_kept(store, named):
         for name, content in (about or {}).items():
             store.write(name, content)
         _run(missing, [named[task] for task in missing], store, jobs, dask)
     return store
+
+
+def _missing(store: Store, tasks: Sequence[Task]) -> Sequence[Task]:
+    """The tasks whose runs are not there, or damaged."""
+    from .console import counting_bar
+
+    with counting_bar(tasks, "kept runs read") as each:
+        return [task for task in each if not store.is_sound(task)]
 
 
 def _run(

@@ -115,9 +115,9 @@ class StoredRun(RestingResult):
             # Twice as fast as pq.read_table, which is made for many files.
             with pq.ParquetFile(self._place(name)) as file:
                 return file.read()
-        except pa.ArrowInvalid as error:
+        except (pa.ArrowException, OSError) as error:
             raise StoreError(
-                f"{self._place(name)}: damaged ({error}); remove {self.directory} and use --resume"
+                f"{self._place(name)}: damaged ({error}); --resume makes the run again"
             ) from None
 
     @cached_property
@@ -160,6 +160,8 @@ class Store:
     def __init__(self, directory: Path) -> None:
         """Opens a store, or makes one; raises `StoreError` for that of another version."""
         self.directory = directory
+        self.added: list[Task] = []
+        """The tasks whose runs came in since."""
         marker = directory / MARKER
         if marker.exists():
             _check(directory, marker)
@@ -177,6 +179,18 @@ class Store:
 
     def __getitem__(self, task: Task) -> StoredRun:
         return StoredRun(self._place(task))
+
+    def is_sound(self, task: Task) -> bool:
+        """Is the run of a task there, whole and readable?"""
+        if task not in self:
+            return False
+        run = self[task]
+        try:
+            for name in task.tables:
+                run.table(name)
+            return run.scenario == task.scenario and "fingerprint" in run.meta
+        except ValueError:  # StoreError, and what is no JSON or no text
+            return False
 
     def named(self, run: str, variant: str = "") -> StoredRun:
         """The run of this name, as that of a variant."""
@@ -205,6 +219,7 @@ class Store:
                 if place.exists():
                     shutil.rmtree(place)
                 draft.rename(place)
+                self.added.append(task)
             finally:
                 shutil.rmtree(draft, ignore_errors=True)
 

@@ -34,9 +34,14 @@ def list_studies() -> None:
         typer.echo(f"{name}: {plan.study.title}, {len(plan.cases)} runs")
         for key, words in plan.choices.items():
             if words:
-                typer.echo(f"  --{key} {', '.join(map(str, words))}")
+                typer.echo(f"  --{key} {', '.join(_listed(str(word)) for word in words)}")
         alternatives = ", ".join(one.name for one in plan.study.alternatives)
         typer.echo(f"  --each-way {alternatives}")
+
+
+def _listed(word: str) -> str:
+    """A word among others, in quotes if it has a comma or a blank of its own."""
+    return f"'{word}'" if {",", " "} & set(word) else word
 
 
 @studies.command("run")
@@ -121,13 +126,15 @@ def _check_place(jobs: int | None, dask: str | None) -> None:
 
 
 def _tell(outcome: "Outcome", took_s: float) -> None:
-    plan, directory = outcome.plan, outcome.store.directory
-    simulated_s = sum(task.duration_s for task in plan.tasks().values())
-    if simulated_s:
-        ratio = simulated_s / took_s
+    plan, directory, added = outcome.plan, outcome.store.directory, outcome.store.added
+    runs = len(set(plan.tasks().values()))
+    if len(added) < runs:
+        typer.echo(f"{runs - len(added)} of {runs} runs were there already")
+    if added:
+        simulated_s = sum(task.duration_s for task in added)
         typer.echo(
-            f"{len(plan.tasks())} runs, {simulated_s:g} s simulated in {took_s:.1f} s: "
-            f"{ratio:.0f} × real time"
+            f"{len(added)} runs, {simulated_s:g} s simulated in {took_s:.1f} s: "
+            f"{simulated_s / took_s:.0f} × real time"
         )
     if plan.rows:
         typer.echo(f"{len(plan.rows)} cells: {directory / 'cells.csv'}")
