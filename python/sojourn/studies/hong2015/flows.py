@@ -90,7 +90,7 @@ class Run:
                 "ack_every_segments": 2,
                 "delayed_ack_ms": 200,
                 "delayed_ack_beats": True,
-                "restart_after_idle": False,
+                "min_rto_s": 1,
                 "max_window_segments": channel.window_segments,
             },
             "servers": self._servers(has_tiers),
@@ -182,10 +182,8 @@ FULL_TCP = {
     "recovery": "full_sack",
     "ack_every_segments": 1,
     "delayed_ack_ms": 100,
-    "restart_after_idle": True,
 }
-"""Of video, and FTP beside it in chapter 4: ns-2's segsperack_ and interval_, and "the TCP stack
-resets the TCP congestion window" after pauses (section 4.2.2)."""
+"""Of video, and FTP beside it in chapter 4: ns-2's segsperack_ and interval_."""
 
 BUFFER_S = 120
 """Of the player: what tables 4.12, 4.13, 5.28 and 5.29 have fetched and not played."""
@@ -220,6 +218,7 @@ def probe(rtt_ms: float, kilobytes: int = 20, **keys: Any) -> Flows:
         "objects": {"kind": "constant", "value": 1},
         "object_units": {"kind": "constant", "value": kilobytes},
         "unit_bytes": 1024,
+        "tcp": {"restart_after_idle": False},
     }
     return Flows("wrt-client", app, rtt_ms, **keys)
 
