@@ -3,6 +3,7 @@
 import tomllib
 from pathlib import Path
 
+import pyarrow.compute as pc
 import pytest
 import sojourn
 from conftest import ROOT, Cli, pcap
@@ -108,3 +109,27 @@ def test_a_torn_capture_is_refused_with_its_name(scenario: Path, cli: Cli) -> No
         'traffic.noise.file: found "noise.pcap", which ends after packet 2; '
         "allowed: a complete pcap or pcapng file"
     )
+
+
+@pytest.mark.parametrize(("gap_ms", "ends_ms"), [(0, [0, 0, 0, 0]), (10, [0, 10, 20, 30])])
+def test_connections_of_a_page_open_at_once_or_apart(gap_ms: float, ends_ms: list[float]) -> None:
+    page = {
+        "kind": "web",
+        "servers": ["far"],
+        "objects": {"kind": "fixed", "per_server": 6, "bytes": 100_000},
+        "connections_per_server": 4,
+        "open_gap_ms": gap_ms,
+        "pause_s": 0.5,
+    }
+    metrics = {"packet_trace": True}
+    scenario = {**tomllib.loads(NETWORK), "traffic": {"page": page}, "metrics": metrics}
+    result = sojourn.run(scenario, duration_s=3)
+    (first, second, *_) = result.pages.to_pylist()
+    packets = result.packets.filter(pc.equal(result.packets["seq"], 0)).to_pylist()
+    opened_s = [row["sent_s"] for row in packets if row["direction"] == "up"]
+    # The HTML; an object on each of four connections; two more as those are done.
+    html_s, *four_s = opened_s[:5]
+    assert html_s == first["start_s"]
+    assert [1e3 * (at_s - four_s[0]) for at_s in four_s] == pytest.approx(ends_ms)
+    assert len([at_s for at_s in opened_s if at_s < second["start_s"]]) == 7
+    assert second["start_s"] == pytest.approx(first["start_s"] + first["load_time_s"] + 0.5)

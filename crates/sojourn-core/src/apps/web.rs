@@ -102,6 +102,10 @@ pub struct Parameters {
     #[serde(default = "six")]
     #[schemars(range(min = 1, max = 1000))]
     pub connections_per_server: u32,
+    /// Time between the openings of a page's connections in ms; 0 opens them all at once.
+    #[serde(default)]
+    #[schemars(range(min = 0.0, max = 1_000_000.0))]
+    pub open_gap_ms: f64,
     /// Size of a request in bytes.
     #[serde(default = "request_bytes")]
     #[schemars(range(min = 1, max = 1_000_000))]
@@ -180,17 +184,20 @@ fn dealt_out(servers: usize, scale: f64) -> Vec<Vec<u64>> {
 impl AppParameters for Parameters {
     fn start(&self, server: &dyn Fn(&str) -> u16) -> App {
         let sizes = self.sizes();
+        let connections = sizes.len() * self.connections_per_server as usize;
         let user = || User {
             page_start: Time::ZERO,
             loading_html: false,
+            opened: connections,
             asked: vec![0; sizes.len()],
             missing: 0,
-            fetching: vec![0; sizes.len() * self.connections_per_server as usize],
+            fetching: vec![0; connections],
         };
         Web {
             servers: self.servers.iter().map(|name| server(name)).collect(),
             html_bytes: self.html_bytes(),
             connections_per_server: self.connections_per_server as usize,
+            open_gap: Time::from_secs_f64(self.open_gap_ms / 1e3),
             request_bytes: self.request_bytes,
             pause: Time::from_secs_f64(self.pause_s),
             agenda: Agenda::new(self.users, self.start_s, self.start_spread_s),
@@ -227,6 +234,8 @@ impl AppParameters for Parameters {
 struct User {
     page_start: Time,
     loading_html: bool,
+    /// Connections opened since the HTML came.
+    opened: usize,
     /// Objects asked for so far, by server.
     asked: Vec<usize>,
     /// Objects that are not there yet.
@@ -242,9 +251,10 @@ pub struct Web {
     html_bytes: u64,
     sizes: Vec<Vec<u64>>,
     connections_per_server: usize,
+    open_gap: Time,
     request_bytes: u64,
     pause: Time,
-    /// When each person's next page starts.
+    /// When each person's next page starts, or the next connection for this one is opened.
     agenda: Agenda,
     users: Vec<User>,
     pages: Vec<(Time, Time)>,
@@ -255,10 +265,15 @@ impl Web {
         self.servers.len() * self.connections_per_server
     }
 
-    /// Starts the pages that are due and asks for the next timer.
+    /// Starts the pages and opens the connections that are due, and asks for the next timer.
     fn start_due(&mut self, desk: &mut Desk) {
         while let Some(person) = self.agenda.take(desk) {
-            self.start_page(person as usize, desk);
+            let person = person as usize;
+            if self.users[person].opened < self.connections() {
+                self.open_more(person, desk);
+            } else {
+                self.start_page(person, desk);
+            }
         }
         self.agenda.ask(desk);
     }
@@ -292,11 +307,8 @@ impl Web {
     fn object_is_there(&mut self, person: usize, connection: usize, desk: &mut Desk) {
         if self.users[person].loading_html {
             self.users[person].loading_html = false;
-            // One to each server in turn, as §3.2.3 has them spread.
-            for number in 0..self.connections() {
-                let (round, server) = (number / self.servers.len(), number % self.servers.len());
-                self.fetch_next(person, server * self.connections_per_server + round, desk);
-            }
+            self.users[person].opened = 0;
+            self.open_more(person, desk);
             return;
         }
         self.users[person].missing -= 1;
@@ -307,8 +319,25 @@ impl Web {
         }
     }
 
+    /// Opens the page's next connection, and all with no gap between them: one to each server in
+    /// turn, as §3.2.3 has the objects spread.
+    fn open_more(&mut self, person: usize, desk: &mut Desk) {
+        while self.users[person].opened < self.connections() {
+            let number = self.users[person].opened;
+            self.users[person].opened += 1;
+            let (round, server) = (number / self.servers.len(), number % self.servers.len());
+            self.fetch_next(person, server * self.connections_per_server + round, desk);
+            if self.open_gap > Time::ZERO && number + 1 < self.connections() {
+                self.agenda.set(person as u32, desk.now + self.open_gap);
+                return self.agenda.ask(desk);
+            }
+        }
+    }
+
     fn page_is_there(&mut self, person: usize, desk: &mut Desk) {
+        let connections = self.connections();
         let user = &mut self.users[person];
+        user.opened = connections;
         self.pages.push((user.page_start, desk.now - user.page_start));
         self.agenda.set(person as u32, desk.now + self.pause);
         self.agenda.ask(desk);
