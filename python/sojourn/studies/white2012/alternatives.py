@@ -44,6 +44,12 @@ ALTERNATIVES = (
         of_traffic(of_kind("transfer"), {"initial_window_segments": 4, "timestamps": True}),
     ),
     Alternative(
+        "window-10",
+        "uploads have an initial window of 10 segments, as Linux since 2.6.39, and timestamps",
+        of_traffic(of_kind("transfer"), {"initial_window_segments": 10, "timestamps": True}),
+        ("fig-2", "fig-3", "fig-4", "fig-5", "fig-6"),
+    ),
+    Alternative(
         "window-400",
         "windows up to 400 segments, as CoDel's test script has them",
         of_keys("tcp", max_window_segments=400),

@@ -113,7 +113,9 @@ _SUMMARY = (
 )
 _RAMP = (
     "With a round trip of 100 ms slow start has the peak rate after 1.0 s, five together as well; "
-    "with 21 packets one never has 90 % of it."
+    "with 21 packets one never has 90 % of it. It hangs on how slow start ends: from 10 segments "
+    "and with timestamps (window-10) one has it after 0.7 s with 417 packets, and with 21 after 10 "
+    "s and the burst used up after 12, as printed."
 )
 
 _BURSTY_TCP = (
