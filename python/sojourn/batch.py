@@ -54,7 +54,7 @@ def run_batch(
     labels: Sequence[str] = (),
     about: Mapping[str, bytes] | None = None,
 ) -> Store:
-    """Runs the tasks into the store at `directory`; with `resume` only those that are not there.
+    """Runs the tasks into the store at `directory`; with `resume` but those that are there whole.
 
     `jobs` run at the same time, as many as there are cores by default; with the address of a Dask
     scheduler as `dask` all run there. `labels` name the tasks for the lines that a terminal shows.
@@ -70,10 +70,10 @@ def run_batch(
     store = Store(directory)
     store.sweep_drafts()
     named = dict(zip(tasks, labels or [task.run for task in tasks], strict=True))
-    missing = _missing(store, list(named)) if resume else list(named)
     with telling_what_is_kept(store, named):
         for name, content in (about or {}).items():
             store.write(name, content)
+        missing = _missing(store, list(named)) if resume else list(named)
         _run(missing, [named[task] for task in missing], store, jobs, dask)
     return store
 
