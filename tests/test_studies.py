@@ -5,6 +5,7 @@ import math
 import os
 import pty
 import re
+import statistics
 import subprocess
 import sys
 from dataclasses import replace
@@ -134,7 +135,7 @@ def test_every_alternative_changes_runs(name: str) -> None:
 
 
 def test_alternatives_stand_beside_what_is_taken(tmp_path: Path, cli: Cli) -> None:
-    """The upload alone of White & Rice: 7 cells under each of two alternatives."""
+    """The upload alone of White & Rice: 7 cells under each of three alternatives."""
     options = ("white2013", "--table", "sec-4.4")
     alone, both = tmp_path / "alone", tmp_path / "both"
     for directory, more in ((alone, ()), (both, ("--each-way",))):
@@ -144,7 +145,8 @@ def test_alternatives_stand_beside_what_is_taken(tmp_path: Path, cli: Cli) -> No
     assert not (alone / "each-way.csv").exists()
     with (both / "each-way.csv").open() as file:
         rows = list(csv.DictReader(file))
-    assert [row["alternative"] for row in rows] == ["window-400"] * 7 + ["cubic"] * 7
+    names = ("window-400", "scripts", "cubic")
+    assert [row["alternative"] for row in rows] == [name for name in names for _ in range(7)]
     assert set(rows[0]) == {"alternative", *KEYS, "value", "unit"}
     assert {row["study"] for row in rows} == {"white2013"}
     # Windows of 400 segments cannot overshoot by as much as those of 672 (of 5 Mbps and 16 times
@@ -172,6 +174,23 @@ def test_remarks_are_about_claims_and_tables_that_there_are(name: str) -> None:
     told = study(name)
     assert set(told.claim_remarks) <= {claim.number for claim in told.claims}
     assert {remark.table for remark in told.remarks} <= {row.table for row in told.rows}
+
+
+def test_the_summary_of_2012_is_rounder_than_its_tables() -> None:
+    # What the remark on its executive summary says, of the published cells alone.
+    printed = {(r.table, r.experiment, r.metric): r.result for r in study("white2012").rows}
+
+    def both(table: str, metric: str) -> list[tuple[float, float]]:
+        pairs = [[printed.get((table, f"{c}0{n}", metric)) for c in "DC"] for n in range(2, 10)]
+        return [(dt, codel) for dt, codel in pairs if dt is not None and codel is not None]
+
+    pages = [dt / codel for dt, codel in both("table-7", "plt_median")]
+    drops = [100 * (1 - codel / dt) for dt, codel in both("table-7", "ftp_kbytes")]
+    apart = [abs(codel - dt) for dt, codel in both("table-8", "mos")]
+    assert statistics.median(pages) == pytest.approx(8.2, abs=0.05)  # "nearly a factor of 10"
+    assert (min(drops), max(drops)) == pytest.approx((-1.0, 2.0), abs=0.05)  # "0-2%"
+    low, _, high = statistics.quantiles(apart, method="inclusive")  # "0.1-0.2 in most cases"
+    assert (low, high) == pytest.approx((0.08, 0.12), abs=0.006)
 
 
 def test_claims_are_judged_by_runs_that_there_are(tmp_path: Path) -> None:

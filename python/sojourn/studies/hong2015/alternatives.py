@@ -72,6 +72,13 @@ ALTERNATIVES = (
         _MICE,
     ),
     Alternative(
+        "probe-restarts",
+        "the window of the web probe starts again after each pause, by ns-2's default",
+        of_traffic(lambda entry: "pushed" in entry, {"restart_after_idle": True}),
+        ("table-4.14", "fig-4.4"),
+        schemes=("DT",),
+    ),
+    Alternative(
         "no-jitter",
         "FTP sends without a random time before it",
         of_traffic(of_kind("transfer"), {"send_jitter_us": 0}),

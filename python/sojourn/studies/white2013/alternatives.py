@@ -1,15 +1,25 @@
 """What might have been taken for White & Rice 2013 instead."""
 
-from ..changes import of_keys, of_kind, of_traffic
+from ..changes import all_of, of_keys, of_kind, of_traffic
 from ..study import Alternative
 
 _ALONE = ("sec-4.4",)
+_WINDOW_400 = of_keys("tcp", max_window_segments=400)
 
 ALTERNATIVES = (
     Alternative(
         "window-400",
         "windows up to 400 segments, as CoDel's test script has them",
-        of_keys("tcp", max_window_segments=400),
+        _WINDOW_400,
+        _ALONE,
+    ),
+    Alternative(
+        "scripts",
+        "that window, an initial one of 4 segments and timestamps: TCP of the authors' script",
+        all_of(
+            _WINDOW_400,
+            of_traffic(of_kind("transfer"), {"initial_window_segments": 4, "timestamps": True}),
+        ),
         _ALONE,
     ),
     Alternative(

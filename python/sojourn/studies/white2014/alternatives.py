@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ..changes import of_keys, of_kind, of_traffic
+from ..changes import all_of, of_keys, of_kind, of_traffic
 from ..study import Alternative
 
 
@@ -27,6 +27,24 @@ ALTERNATIVES = (
         _docsis_pie,
         (*_OVER_ALL, "fig-6"),
         schemes=("PIE",),
+    ),
+    *(
+        Alternative(
+            f"window-{segments}",
+            f"windows up to {segments} segments, by which slow start overshoots less, and that "
+            "DOCSIS-PIE",
+            all_of(of_keys("tcp", max_window_segments=segments), _docsis_pie),
+            ("fig-6",),
+        )
+        for segments in (800, 1400)
+    ),
+    Alternative(
+        "cubic",
+        "the uploads of the TCP test have CUBIC, with that DOCSIS-PIE",
+        all_of(
+            of_traffic(of_kind("transfer"), {"congestion_control": {"kind": "cubic"}}), _docsis_pie
+        ),
+        ("fig-6",),
     ),
     Alternative(
         "1024-bins",
