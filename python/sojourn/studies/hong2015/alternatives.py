@@ -19,10 +19,16 @@ _BUFFER_240 = of_traffic(of_kind("video"), buffer_s=240)
 _EVERY_SECOND = of_traffic(recovering("full_sack"), {"ack_every_segments": 2})
 _VIDEO = ("table-4.11", "table-4.12", "table-4.13")
 _MICE = ("table-5.7", "table-5.13", "table-5.14", "table-5.15")
+_SHARES_OF_TIME = "fig-5.7"
 _MANY = ("sec-4.2.1.2", "sec-4.2.1.3")
 
 ALTERNATIVES = (
-    Alternative("buffer-240", "players buffer 240 s, as the text has it", _BUFFER_240, _VIDEO),
+    Alternative(
+        "buffer-240",
+        "players buffer 240 s, as the text has it",
+        _BUFFER_240,
+        (*_VIDEO, _SHARES_OF_TIME),
+    ),
     Alternative(
         "every-second",
         "FullTcp acknowledges every second segment, as section 4.1 has it of all TCP",
@@ -45,7 +51,7 @@ ALTERNATIVES = (
         "no-nagle",
         "FullTcp without Nagle's algorithm: the last segment does not wait for a round trip",
         of_traffic(recovering("full_sack"), {"nagle": False}),
-        (*_VIDEO, "sec-4.2.2"),
+        (*_VIDEO, "sec-4.2.2", _SHARES_OF_TIME),
     ),
     Alternative(
         "one-a-segment",
