@@ -15,6 +15,15 @@ def _round_trips_of_eleven(scenario: dict[str, Any]) -> None:
             server.update(servers[f"ftp-{(int(number) - 1) % 11 + 1}"])
 
 
+def _modem_for_each_flow(scenario: dict[str, Any]) -> None:
+    """Request and grant then come on top of the round trips, which are those of the links."""
+    del scenario["upstream"]["modem"]
+    scenario["homes"] = {}
+    for name, entry in scenario["traffic"].items():
+        entry["home"] = f"of-{name}"
+        scenario["homes"][entry["home"]] = {"count": entry.pop("connections", 1)}
+
+
 _BUFFER_240 = of_traffic(of_kind("video"), buffer_s=240)
 _EVERY_SECOND = of_traffic(recovering("full_sack"), {"ack_every_segments": 2})
 _VIDEO = ("table-4.11", "table-4.12", "table-4.13")
@@ -90,6 +99,13 @@ ALTERNATIVES = (
         of_traffic(of_kind("transfer"), {"send_jitter_us": 0}),
         ("table-4.14", "fig-4.4"),
         schemes=("DT",),
+    ),
+    Alternative(
+        "modem-each",
+        "a modem for each flow, whose request and grant come on top of the round trip of 80 ms",
+        _modem_for_each_flow,
+        ("table-5.17",),
+        schemes=("DRR-CoDel",),
     ),
     Alternative(
         "eleven",
