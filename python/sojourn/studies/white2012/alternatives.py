@@ -1,5 +1,6 @@
 """What might have been taken for White & Padden 2012 instead."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from ..changes import of_keys, of_kind, of_traffic, recovering
@@ -8,6 +9,10 @@ from ..study import Alternative
 
 def _transmit_32(scenario: dict[str, Any]) -> None:
     scenario["upstream"]["modem"] = {"kind": "two_queues", "transmit_packets": 32}
+
+
+def _is_bursty(entry: Mapping[str, Any]) -> bool:
+    return "every_s" in entry
 
 
 _ONE_UPLOAD = ("D02", "D03", "C02", "C03")
@@ -32,9 +37,16 @@ ALTERNATIVES = (
         of_traffic(recovering("linux"), {"recovery": "sack"}),
     ),
     Alternative(
+        "bursty-64",
+        "the bursty upload has windows up to 64 segments",
+        of_traffic(_is_bursty, {"max_window_segments": 64}),
+        (*_CALLS, *_PAGES),
+        _BURSTY,
+    ),
+    Alternative(
         "bursty-sack",
         "the bursty upload has selective acknowledgements",
-        of_traffic(lambda entry: "every_s" in entry, {"recovery": "sack"}),
+        of_traffic(_is_bursty, {"recovery": "sack"}),
         (*_CALLS, *_PAGES),
         _BURSTY,
     ),
