@@ -104,8 +104,7 @@ ALTERNATIVES = (
         "modem-each",
         "a modem for each flow, whose request and grant come on top of the round trip of 80 ms",
         _modem_for_each_flow,
-        ("table-5.17",),
-        schemes=("DRR-CoDel",),
+        ("table-5.16", "table-5.17", "table-5.18"),
     ),
     Alternative(
         "eleven",

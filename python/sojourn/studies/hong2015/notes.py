@@ -262,7 +262,8 @@ REMARKS = (
         "table-5.17",
         "Print's round trips are 2 to 10 ms longer: those of the links are 80 ms, and request and "
         "grant come on top. With a modem for each flow (modem-each) all 20 cells of DRR-CoDel "
-        "agree, as taken 8. Calls have the same latency either way.",
+        "agree, as taken 8, and 98 of all 100. Not taken: of table 5.16 102 cells agree for 108, "
+        "of 5.18 69 for 71.",
     ),
     Remark(
         "table-5.18",
