@@ -38,7 +38,7 @@ from .cases import (
 _FARTHER_MS = 200
 _BIN_COUNTS = (8, 16, BINS, 64, 128)
 _CALL_KBPS = 87.2
-SUMMARY_QUANTILE = 0.9
+_SUMMARY_QUANTILE = 0.9
 """Of what the summary and the conclusion compare: the one that White 2014 gives of such plots."""
 
 
@@ -153,7 +153,7 @@ def _reduction(row: Row, runs: Runs) -> float | None:
     """How many times less the 90 % quantile is under the first scheme."""
     what = row.metric.removesuffix("_reduction")
     less, more = (
-        distribution(what, name, cells_of_grid(), runs).quantile(SUMMARY_QUANTILE)
+        distribution(what, name, cells_of_grid(), runs).quantile(_SUMMARY_QUANTILE)
         for name in row.scheme.split("/")
     )
     return more / less if more and less else None
