@@ -65,7 +65,7 @@ class Score:
 def compared(values: Mapping[Row, float | None]) -> list[Compared]:
     """The cells that have a published value, without what is no result."""
     return [
-        Compared(row, ours, published, tolerance(row.metric, published))
+        Compared(row, ours, published, _tolerance(row.metric, published))
         for row, ours in values.items()
         if (published := row.result) is not None
     ]
@@ -86,13 +86,12 @@ def worst(cells: Iterable[Compared], most: int = 10) -> list[Compared]:
     return sorted(off, key=lambda cell: -cell.miss)[:most]
 
 
-def tolerance(metric: str, published: float) -> float:
-    """How far from the published value a cell, or a number that a claim gives, may be."""
-    table = _tolerances()
-    rule = table.get(metric, table["default"])
-    return max(rule.get("abs", 0.0), rule.get("rel", 0.0) * abs(published))
-
-
 @cache
 def _tolerances() -> Mapping[str, Mapping[str, float]]:
     return tomllib.loads(data("published", "tolerances.toml"))
+
+
+def _tolerance(metric: str, published: float) -> float:
+    table = _tolerances()
+    rule = table.get(metric, table["default"])
+    return max(rule.get("abs", 0.0), rule.get("rel", 0.0) * abs(published))

@@ -89,7 +89,7 @@ ALTERNATIVES = (
     Alternative(
         "probe-restarts",
         "the window of the web probe starts again after each pause, by ns-2's default",
-        of_traffic(lambda entry: "pushed" in entry, {"restart_after_idle": True}),
+        of_traffic(lambda entry: bool(entry.get("pushed")), {"restart_after_idle": True}),
         ("table-4.14", "fig-4.4"),
         schemes=("DT",),
     ),

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from ..cablelabs import SCRIPT_TCP
 from ..changes import of_keys, of_kind, of_traffic, recovering
 from ..study import Alternative
 
@@ -53,7 +54,7 @@ ALTERNATIVES = (
     Alternative(
         "window-4",
         "uploads have an initial window of 4 segments and timestamps, as in the authors' scripts",
-        of_traffic(of_kind("transfer"), {"initial_window_segments": 4, "timestamps": True}),
+        of_traffic(of_kind("transfer"), SCRIPT_TCP),
     ),
     Alternative(
         "window-10",

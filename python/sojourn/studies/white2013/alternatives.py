@@ -1,5 +1,6 @@
 """What might have been taken for White & Rice 2013 instead."""
 
+from ..cablelabs import SCRIPT_TCP
 from ..changes import all_of, of_keys, of_kind, of_traffic
 from ..study import Alternative
 
@@ -16,10 +17,7 @@ ALTERNATIVES = (
     Alternative(
         "scripts",
         "that window, an initial one of 4 segments and timestamps: TCP of the authors' script",
-        all_of(
-            _WINDOW_400,
-            of_traffic(of_kind("transfer"), {"initial_window_segments": 4, "timestamps": True}),
-        ),
+        all_of(_WINDOW_400, of_traffic(of_kind("transfer"), SCRIPT_TCP)),
         _ALONE,
     ),
     Alternative(
