@@ -106,7 +106,8 @@ _SPREAD = (
 _BURSTS = (
     "The bursty upload fills 417 packets here, at 100 ms too; print is as if it had a smaller "
     "window of its own. With 64 segments (bursty-64) pages of D08 take 7.1 s (print 6.9) and "
-    "2.3 times those under CoDel, as printed, calls of D09 score 1.5 below (print 1.7; as taken 3.1), and C09 is late by 0.1 %. Which window it had is not stated."
+    "2.3 times those under CoDel, as printed, calls of D09 score 1.5 below (print 1.7; "
+    "as taken 3.1), and C09 is late by 0.1 %. Which window it had is not stated."
 )
 _SUMMARY = (
     "Print's words are rounder than its tables 7 and 8, of whose cells the same comparison has "
