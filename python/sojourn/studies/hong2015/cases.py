@@ -143,7 +143,7 @@ def _webs(sessions: int, kilobytes: int) -> list[Flows]:
     """Section 4.2.3."""
     rtts_ms = [30.0, 40.0, 50.0, 60.0, 70.0]
     each = sessions // len(rtts_ms)
-    webs = [web(f"web-{n}", each, rtt_ms) for n, rtt_ms in enumerate(rtts_ms, 1)]
+    webs = [web(f"web-{n}", rtt_ms, homes=each) for n, rtt_ms in enumerate(rtts_ms, 1)]
     return [*_ftps(rtts_ms), *webs, probe(50, kilobytes)]
 
 
@@ -187,50 +187,50 @@ def _both_mice(load: Mapping[str, int]) -> list[Flows]:
 
 def _tiers(load: Mapping[str, int]) -> list[Flows]:
     """TierG and TierM."""
-    tiers = [ftp(f"ftp-T{tier}", connections=load[f"t{tier}"], weight=tier) for tier in WEIGHTS]
-    return [*tiers, voip(VOIP_5_MS)]
+    return [*_downloads({tier: load[f"t{tier}"] for tier in WEIGHTS}), voip(VOIP_5_MS)]
 
 
 def _floods(load: Mapping[str, int]) -> list[Flows]:
     """UDP of section 5.4.2."""
-    ftps = [ftp(f"ftp-T{tier}", connections=load[f"ftp_t{tier}"], weight=tier) for tier in WEIGHTS]
+    ftps = _downloads({tier: load[f"ftp_t{tier}"] for tier in WEIGHTS})
     return [*ftps, *(udp(f"udp-T{tier}", 50, weight=tier) for tier in WEIGHTS)]
 
 
 def _applications(load: Mapping[str, int]) -> list[Flows]:
     """TAPPG and TAPPR."""
-    kinds: Mapping[str, Callable[..., Flows]] = {
-        "web": web,
-        "has": _gigabit_video,
-        "ftp": _downloads,
-    }
+    kinds: Mapping[str, Callable[..., Flows]] = {"web": web, "has": _gigabit_video}
     flows = [
-        make(f"{kind}-T{tier}", load[f"{kind}_t{tier}"], weight=tier)
+        make(f"{kind}-T{tier}", homes=load[f"{kind}_t{tier}"], weight=tier)
         for kind, make in kinds.items()
         for tier in WEIGHTS
         if f"{kind}_t{tier}" in load
     ]
-    return [probe(80), *flows]
+    return [probe(80), *flows, *_downloads({t: load.get(f"ftp_t{t}", 0) for t in WEIGHTS})]
 
 
 def _capped_applications(load: Mapping[str, int]) -> list[Flows]:
-    """TAPPC: the tiers of TAPPG by caps, a home for each flow."""
+    """TAPPC: the tiers of TAPPG by caps."""
     caps = {1: 12, 2: 50, 4: 150}
     videos = [
-        _gigabit_video(f"has-T{tier}", 1, cap_mbps=cap, homes=load[f"has_{cap}M"])
+        _gigabit_video(f"has-T{tier}", cap_mbps=cap, homes=load[f"has_{cap}M"])
         for tier, cap in caps.items()
     ]
-    webs = web("web-T1", 1, cap_mbps=caps[1], homes=load["web"])
-    ftps = _downloads("ftp-T4", 1, cap_mbps=caps[4], homes=load["ftp_150M"])
-    return [probe(80, cap_mbps=caps[1]), *videos, webs, ftps]
+    webs = web("web-T1", cap_mbps=caps[1], homes=load["web"])
+    ftps = [ftp(f"ftp-T4-{n}", cap_mbps=caps[4]) for n in range(1, load["ftp_150M"] + 1)]
+    return [probe(80, cap_mbps=caps[1]), *videos, webs, *ftps]
 
 
-def _gigabit_video(name: str, viewers: int, **keys: Any) -> Flows:
-    return has(name, viewers=viewers, ladder_mbps=[1.5, 3, 6, 9, 12, 15], **keys)
+def _gigabit_video(name: str, **keys: Any) -> Flows:
+    return has(name, ladder_mbps=[1.5, 3, 6, 9, 12, 15], **keys)
 
 
-def _downloads(name: str, connections: int, **keys: Any) -> Flows:
-    return ftp(name, connections=connections, **keys)
+def _downloads(flows: Mapping[int, int]) -> list[Flows]:
+    """Downloads of each tier, from a server each: of one alone 55 would fill the link."""
+    return [
+        ftp(f"ftp-T{tier}-{n}", weight=tier)
+        for tier, count in flows.items()
+        for n in range(1, count + 1)
+    ]
 
 
 _FLOWS: Mapping[str, Callable[[Mapping[str, int]], list[Flows]]] = {

@@ -9,8 +9,8 @@ ETHERNET = 1518 / 1500
 rates count them too: table 4.16 has 23.7 Mbps of 24."""
 
 _CABLE_MS = 1
-_MAC_MS = 6
-"""Request and grant with an empty queue: 4 to 8 ms."""
+MAC_MS = 6
+"""Request and grant with an empty queue: 4 to 8 ms, part of an "uncongested path RTT"."""
 
 
 _CONNECTIONS = 180
@@ -34,7 +34,7 @@ class Flows:
     one_way_ms: float | None = None
     """From the server, if that is not half of the round trip."""
     homes: int = 1
-    """Homes with a modem each that have such an entry, where tiers have caps."""
+    """Homes with such a flow, each on a modem of its own (section 3.2.2)."""
 
 
 @dataclass(frozen=True)
@@ -67,12 +67,15 @@ class Run:
         """With this queue manager at the CMTS."""
         channel = self.channel
         rate = channel.mbps
-        has_tiers = any(flows.cap_mbps for flows in self.flows)
         values: dict[str, Any] = {
             "title": f"Hong 2015, {self.title}",
             "duration_s": self.duration_s,
             "dialect": "ns2",
-            "upstream": _upstream(channel.upstream_mbps, has_tiers),
+            "upstream": {
+                "sustained_mbps": channel.upstream_mbps,
+                "peak_mbps": channel.upstream_mbps,
+                "burst_bytes": 3000,
+            },
             "downstream": {
                 "sustained_mbps": rate * channel.channels,
                 "peak_mbps": rate * channel.channels,
@@ -93,33 +96,22 @@ class Run:
                 "min_rto_s": 1,
                 "max_window_segments": channel.window_segments,
             },
-            "servers": self._servers(has_tiers),
-            "traffic": {flows.name: _entry(flows, has_tiers) for flows in self.flows},
+            "homes": {_home(flows): _tier(flows) for flows in self.flows},
+            "servers": {flows.name: _server(flows) for flows in self.flows},
+            "traffic": {flows.name: _entry(flows) for flows in self.flows},
         }
-        if has_tiers:
-            values["homes"] = {_home(flows): _tier(flows) for flows in self.flows}
         return values | {"metrics": {"connections": _CONNECTIONS, **self.metrics}}
 
-    def _servers(self, has_modems: bool) -> dict[str, Any]:
-        mac_ms = _MAC_MS if has_modems else 0
-        return {
-            flows.name: {
-                "delay_ms": (flows.one_way_ms or (flows.rtt_ms - mac_ms) / 2) - _CABLE_MS,
-                "rate_mbps": flows.link_mbps,
-            }
-            for flows in self.flows
-        }
+
+def _server(flows: Flows) -> dict[str, Any]:
+    one_way_ms = flows.one_way_ms or (flows.rtt_ms - MAC_MS) / 2
+    return {"delay_ms": one_way_ms - _CABLE_MS, "rate_mbps": flows.link_mbps}
 
 
-def _upstream(mbps: float, has_modems: bool) -> dict[str, Any]:
-    upstream: dict[str, Any] = {"sustained_mbps": mbps, "peak_mbps": mbps, "burst_bytes": 3000}
-    return upstream if has_modems else {**upstream, "modem": {"kind": "link"}}
-
-
-def _entry(flows: Flows, has_homes: bool) -> dict[str, Any]:
+def _entry(flows: Flows) -> dict[str, Any]:
     is_web = flows.app["kind"] == "web_sessions"
-    entry = {**flows.app, **({"servers": [flows.name]} if is_web else {"server": flows.name})}
-    return {**entry, "home": _home(flows)} if has_homes else entry
+    server = {"servers": [flows.name]} if is_web else {"server": flows.name}
+    return {**flows.app, **server, "home": _home(flows)}
 
 
 def _home(flows: Flows) -> str:
@@ -142,11 +134,11 @@ def _tier(flows: Flows) -> dict[str, Any]:
 SEND_JITTER = {"send_jitter_us": 20}
 """Of FTP and on/off flows: ns-2's overhead_, as public scripts of the group set it."""
 
-_OF_TRANSFER = ("connections", "start_s", "stop_s", "file_bytes", "tcp")
+_OF_TRANSFER = ("start_s", "stop_s", "file_bytes", "tcp")
 
 
 def ftp(name: str, rtt_ms: float = 80, **keys: Any) -> Flows:
-    """One endless download, or as many as `connections`."""
+    """An endless download."""
     own = {key: keys.pop(key) for key in _OF_TRANSFER if key in keys}
     tcp = SEND_JITTER | own.pop("tcp", {})
     app = {"kind": "transfer", "direction": "down", "start_spread_s": 2, "tcp": tcp, **own}
@@ -188,11 +180,11 @@ FULL_TCP = {
 BUFFER_S = 120
 """Of the player: what tables 4.12, 4.13, 5.28 and 5.29 have fetched and not played."""
 
-_OF_VIDEO = ("viewers", "ladder_mbps", "adaptation")
+_OF_VIDEO = ("ladder_mbps", "adaptation")
 
 
 def has(name: str, rtt_ms: float = 80, **keys: Any) -> Flows:
-    """Adaptive video; `viewers`, `ladder_mbps` and `adaptation` as in a scenario."""
+    """Adaptive video; `ladder_mbps` and `adaptation` as in a scenario."""
     app: dict[str, Any] = {
         "kind": "video",
         "start_spread_s": 2,
@@ -204,9 +196,9 @@ def has(name: str, rtt_ms: float = 80, **keys: Any) -> Flows:
     return Flows(name, app, rtt_ms, **keys)
 
 
-def web(name: str, sessions: int, rtt_ms: float = 80, **keys: Any) -> Flows:
-    """Users of the web (section 4.2.3)."""
-    return Flows(name, {"kind": "web_sessions", "sessions": sessions}, rtt_ms, **keys)
+def web(name: str, rtt_ms: float = 80, **keys: Any) -> Flows:
+    """A user of the web in each of the homes (section 4.2.3)."""
+    return Flows(name, {"kind": "web_sessions", "sessions": 1}, rtt_ms, **keys)
 
 
 def probe(rtt_ms: float, kilobytes: int = 20, **keys: Any) -> Flows:
@@ -230,14 +222,14 @@ def on_off(
     on_s: Sequence[float],
     off_per_on: float,
 ) -> Flows:
-    """Exponential on/off sources over TCP (section 5.3.2)."""
+    """Exponential on/off sources over TCP (section 5.3.2), one in each home."""
     app = {
         "kind": "on_off",
         "direction": "down",
-        "sources": sources,
+        "sources": 1,
         "mean_mbps": list(mbps),
         "on_s": list(on_s),
         "off_per_on": off_per_on,
         "tcp": SEND_JITTER,
     }
-    return Flows(name, app)
+    return Flows(name, app, homes=sources)

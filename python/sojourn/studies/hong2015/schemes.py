@@ -17,8 +17,15 @@ IDLE_KBPS = 100
 _HEAD_DROP = {"kind": "codel", "variant": "ns2", "target_ms": 20, "interval_ms": 100}
 
 # CableLabs' ns-2 code takes 6 ms for request and grant off the target; downstream there is neither,
-# and print has some 20 ms of queue.
-_TAIL_DROP = {"kind": "codel_dt", "target_ms": 20, "interval_ms": 100, "mac_allowance_ms": 0}
+# and print has some 20 ms of queue. Nor is there the shaper that the code predicts from: it then
+# measures the rate of departures.
+_TAIL_DROP = {
+    "kind": "codel_dt",
+    "target_ms": 20,
+    "interval_ms": 100,
+    "mac_allowance_ms": 0,
+    "prediction": "departure_rate",
+}
 
 # Section 4.1 prints the gains of PIE under swapped names. VoIP loses more than FTP does (section
 # 4.2.1.3), so small packets are not spared.
