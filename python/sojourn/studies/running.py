@@ -1,6 +1,7 @@
 """Runs a study into a directory, and reads one back."""
 
 import json
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -64,13 +65,13 @@ class Plan:
                 f"{self.name} has nothing that is of {found} at once; allowed: one of them alone, "
                 "or such as go together"
             )
-        if shortest_s := min((case.duration_s for case in self.cases), default=None):
-            least = SHORTEST_RUN_S / shortest_s
-            if self.duration_scale < least:
-                raise UnknownError(
-                    f"duration scale of {self.name}: found {self.duration_scale:g}, by which runs "
-                    f"last {shortest_s * self.duration_scale:.2g} s; allowed: {least:.2g} or more"
-                )
+        shortest_s = min((case.duration_s for case in self.cases), default=None)
+        if shortest_s is not None and self.duration_scale < SHORTEST_RUN_S / shortest_s:
+            least = _rounded_up(SHORTEST_RUN_S / shortest_s)
+            raise UnknownError(
+                f"duration scale of {self.name}: found {self.duration_scale:g}, by which runs "
+                f"last {shortest_s * self.duration_scale:.2g} s; allowed: {least:g} or more"
+            )
 
     @property
     def choices(self) -> Mapping[str, Sequence[FigureNumber]]:
@@ -315,3 +316,9 @@ def _figure(table: str) -> FigureNumber | None:
 
 def _distinct(words: Iterable[str]) -> list[str]:
     return [word for word in dict.fromkeys(words) if word]
+
+
+def _rounded_up(value: float) -> float:
+    """To two digits, so that what a message allows is allowed."""
+    unit = 10.0 ** (math.floor(math.log10(value)) - 1)
+    return math.ceil(value / unit) * unit

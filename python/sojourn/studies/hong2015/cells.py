@@ -470,7 +470,7 @@ def _at_503(row: Row, runs: Runs) -> float | None:
     run = runs[_run_of(row).name]
     at_s = 0.503 * float(run.meta["duration_s"])
     time_s, rate = series_of(run.series, f"{row.flow} down", "throughput")
-    return float(rate[abs(time_s - at_s).argmin()])
+    return float(rate[abs(time_s - at_s).argmin()]) if len(rate) else None
 
 
 def _rule(row: Row) -> Rule:
