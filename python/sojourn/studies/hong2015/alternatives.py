@@ -123,8 +123,8 @@ ALTERNATIVES = (
         "no-mac",
         "upstream is a link of that rate, without request and grant",
         _plain_upstream,
-        ("table-4.2", "table-4.4", "table-4.10", "table-5.3"),
-        schemes=("DT20", "CoDel", "PIE"),
+        ("table-4.2", "table-4.4", "table-4.10", "table-5.3", "sec-4.2.1.1"),
+        schemes=("DT20", "CoDel", "PIE", "all"),
     ),
     Alternative(
         "shared",

@@ -27,6 +27,13 @@ ALTERNATIVES = (
         _ALONE,
     ),
     Alternative(
+        "1024-bins",
+        "1024 sub-flows, so that no call or page shares one with an upload",
+        of_keys("upstream.queue.scheduler", bins=1024),
+        ("sec-exec", "sec-4.1.2"),
+        schemes=("SFQ-CoDel",),
+    ),
+    Alternative(
         "any-size",
         "PIE drops packets whatever their size",
         of_keys("upstream.queue.law", by_size=False),
