@@ -321,7 +321,7 @@ REMARKS = (
         "table-5.18",
         "Under CoDel calls lose what comes first once a drop is due, in the gaps between bursts: "
         "0.01 to 0.08 % from 11 to 55 downloads, print 0.006 to 0.138. It is how bursty the "
-        "arrivals are: with one server for all downloads and no request and grant 0.006 to 0.014.",
+        "arrivals are: with one server for all downloads and no request and grant 0.006 to 0.020.",
     ),
     Remark("table-4.14", _RESPONSE + " " + _KEPT_WINDOW),
     Remark("table-5.32", _RESPONSE),

@@ -91,7 +91,7 @@ _HASH = (
 
 _SHARED_BINS = (
     "With 1024 sub-flows (1024-bins) half the pages take 1.6 s under heavy traffic without "
-    "congestion, and 99 % of the packets are within 8 ms."
+    "congestion, and 99 % of the packets are within 8 ms (runs of half an hour)."
 )
 
 REMARKS = (
