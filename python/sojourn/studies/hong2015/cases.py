@@ -216,7 +216,7 @@ def _capped_applications(load: Mapping[str, int]) -> list[Flows]:
         for tier, cap in caps.items()
     ]
     webs = web("web-T1", cap_mbps=caps[1], homes=load["web"])
-    ftps = [ftp(f"ftp-T4-{n}", cap_mbps=caps[4]) for n in range(1, load["ftp_150M"] + 1)]
+    ftps = _ftps([80.0] * load["ftp_150M"], "ftp-T4", cap_mbps=caps[4])
     return [probe(80, cap_mbps=caps[1]), *videos, webs, *ftps]
 
 
@@ -226,11 +226,8 @@ def _gigabit_video(name: str, **keys: Any) -> Flows:
 
 def _downloads(flows: Mapping[int, int]) -> list[Flows]:
     """Downloads of each tier, from a server each: of one alone 55 would fill the link."""
-    return [
-        ftp(f"ftp-T{tier}-{n}", weight=tier)
-        for tier, count in flows.items()
-        for n in range(1, count + 1)
-    ]
+    tiers = (_ftps([80.0] * count, f"ftp-T{tier}", weight=tier) for tier, count in flows.items())
+    return list(chain.from_iterable(tiers))
 
 
 _FLOWS: Mapping[str, Callable[[Mapping[str, int]], list[Flows]]] = {
