@@ -16,8 +16,8 @@ def _round_trips_of_eleven(scenario: dict[str, Any]) -> None:
             server.update(servers[f"ftp-{(int(number) - 1) % 11 + 1}"])
 
 
-def _request_and_grant_on_top(scenario: dict[str, Any]) -> None:
-    """Round trips are those of the links alone."""
+def _longer_links(scenario: dict[str, Any]) -> None:
+    """By what request and grant take of a round trip."""
     for name, server in scenario["servers"].items():
         if name != "voip":
             server["delay_ms"] += MAC_MS / 2
@@ -29,7 +29,7 @@ def _plain_upstream(scenario: dict[str, Any]) -> None:
     for entry in scenario["traffic"].values():
         del entry["home"]
     scenario["upstream"]["modem"] = {"kind": "link"}
-    _request_and_grant_on_top(scenario)
+    _longer_links(scenario)
 
 
 def _shared_upstream(scenario: dict[str, Any]) -> None:
@@ -116,7 +116,7 @@ ALTERNATIVES = (
     Alternative(
         "on-top",
         "round trips are those of the links: request and grant, 6 ms, come on top",
-        _request_and_grant_on_top,
+        _longer_links,
         ("table-4.4", "table-5.3", *_MICE, "table-5.16", "table-5.17", "table-5.18"),
     ),
     Alternative(
