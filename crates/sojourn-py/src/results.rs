@@ -127,7 +127,7 @@ fn flows(rows: &[FlowRow]) -> ArrowTable {
         .maybe::<Float64Type>("time_to_peak_rate_s", |r| r.time_to_peak_rate_s)
         .number::<UInt64Type>("connections", |r| r.connections)
         .maybe::<Float64Type>("rtt_mean_ms", |r| r.rtt_mean_ms)
-        .maybe::<Float64Type>("rtt_time_mean_ms", |r| r.rtt_time_mean_ms)
+        .maybe::<Float64Type>("rtt_echo_mean_ms", |r| r.rtt_echo_mean_ms)
         .maybe::<Float64Type>("rtt_p50_ms", |r| r.rtt_p50_ms)
         .maybe::<Float64Type>("rtt_p90_ms", |r| r.rtt_p90_ms)
         .maybe::<Float64Type>("rtt_p99_ms", |r| r.rtt_p99_ms)
@@ -177,6 +177,7 @@ fn connections(rows: &[ConnectionRow]) -> ArrowTable {
         .number::<UInt64Type>("retransmitted_packets", |r| r.retransmitted_packets)
         .number::<UInt64Type>("timeouts", |r| r.timeouts)
         .maybe::<Float64Type>("rtt_mean_ms", |r| r.rtt_mean_ms)
+        .maybe::<Float64Type>("rtt_echo_mean_ms", |r| r.rtt_echo_mean_ms)
         .table()
 }
 

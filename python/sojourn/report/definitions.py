@@ -197,18 +197,19 @@ DEFINITIONS = (
         "TCP connections that an entry opened, in the rows of both directions.",
     ),
     Definition(
+        "rtt_echo_mean_ms",
+        "ms",
+        "TCP: mean over acknowledgements of new data of the time since the segment was sent that "
+        "they echo: the first of those acknowledged, in ns-2 the latest, so that a receiver's wait "
+        "is not in it. Each window weighs by its packets.",
+        "RFC 7323, section 4.3; Hong 2015, table 5.4: what packets experience",
+    ),
+    Definition(
         "rtt_*_ms",
         "ms",
         "TCP: round-trip times that the senders of a direction measured with their data, delayed "
         f"acknowledgements included: mean and quantiles. {_HISTOGRAM}",
         "RFC 7323, section 4; RFC 6298, section 3",
-    ),
-    Definition(
-        "rtt_time_mean_ms",
-        "ms",
-        "TCP: mean over the sampling intervals of the mean round-trip time in each, so that time "
-        "counts and not the number of samples.",
-        "Hong 2015, table 5.4: path and queueing delay",
     ),
     Definition(
         "retransmitted_packets",

@@ -2,7 +2,7 @@
 //! grow with simulated time. Connections beyond those are in the account of their entry alone.
 
 use super::ledger::Count;
-use super::series::Series;
+use super::{Series, TimeMean};
 use crate::packet::{Direction, Packet};
 use crate::tcp::Tally;
 use crate::units::Time;
@@ -21,8 +21,8 @@ pub struct Way {
     pub tally: Tally,
     /// Bytes on the wire delivered, over time, from the start of the run.
     pub throughput: Series,
-    rtt_sum_ps: u128,
-    rtt_count: u64,
+    rtts: TimeMean,
+    echoes: TimeMean,
     interval_bytes: u64,
 }
 
@@ -35,8 +35,8 @@ impl Way {
             marked_packets: 0,
             tally: Tally::default(),
             throughput,
-            rtt_sum_ps: 0,
-            rtt_count: 0,
+            rtts: TimeMean::default(),
+            echoes: TimeMean::default(),
             interval_bytes: 0,
         }
     }
@@ -49,13 +49,22 @@ impl Way {
 
     #[inline]
     pub(super) fn round_trip(&mut self, rtt: Time) {
-        self.rtt_sum_ps += u128::from(rtt.ps());
-        self.rtt_count += 1;
+        self.rtts.add(rtt);
+    }
+
+    #[inline]
+    pub(super) fn echo(&mut self, age: Time) {
+        self.echoes.add(age);
     }
 
     /// Mean in ms of the round-trip times that the sender of this way measured.
     pub fn rtt_mean_ms(&self) -> Option<f64> {
-        (self.rtt_count > 0).then(|| self.rtt_sum_ps as f64 / self.rtt_count as f64 / 1e9)
+        self.rtts.ms()
+    }
+
+    /// Mean in ms over acknowledgements of new data of the age of the segment that they echo.
+    pub fn rtt_echo_mean_ms(&self) -> Option<f64> {
+        self.echoes.ms()
     }
 }
 

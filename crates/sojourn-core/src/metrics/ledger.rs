@@ -5,7 +5,7 @@ use super::connections::ConnectionBook;
 use super::ramp::Ramp;
 use super::results::Fate;
 use super::service_flows::ServiceFlowBook;
-use super::{Latency, LatencyMeter, Series, Trace};
+use super::{Latency, LatencyMeter, Series, TimeMean, Trace};
 use crate::packet::{Direction, DropReason, Packet};
 use crate::scenario::Scenario;
 use crate::tcp::Tally;
@@ -58,6 +58,8 @@ pub struct Account {
     pub throughput: Series,
     /// Round-trip times that its TCP senders measured with the data of this direction.
     pub round_trips: LatencyMeter,
+    /// Ages of the segments that acknowledgements of its new data echo.
+    pub echoes: TimeMean,
     /// What its TCP senders did twice, of the connections that have been settled.
     pub tally: Tally,
     /// When the first packet was sent.
@@ -81,6 +83,7 @@ impl Account {
             latency: Latency::default(),
             throughput: Series::new("throughput", "Mbps"),
             round_trips: LatencyMeter::new("rtt"),
+            echoes: TimeMean::default(),
             tally: Tally::default(),
             first_sent: None,
             to_sustained: Ramp::to(service.sustained_mbps),
@@ -268,6 +271,17 @@ impl Ledger {
         self.accounts[usize::from(traffic)][data as usize].round_trips.record(rtt);
         if let Some(way) = self.connections.way(flow, generation, data) {
             way.round_trip(rtt);
+        }
+    }
+
+    /// A sender got this acknowledgement of new data, which echoes a segment sent so long ago.
+    #[inline]
+    pub fn echo(&mut self, acknowledgement: &Packet, age: Time) {
+        let Packet { traffic, flow, generation, direction, .. } = *acknowledgement;
+        let data = direction.reversed();
+        self.accounts[usize::from(traffic)][data as usize].echoes.add(age);
+        if let Some(way) = self.connections.way(flow, generation, data) {
+            way.echo(age);
         }
     }
 

@@ -16,6 +16,7 @@ pub mod ramp;
 pub mod results;
 pub mod series;
 pub mod service_flows;
+pub mod time_mean;
 pub mod trace;
 
 pub use latency::Latency;
@@ -23,4 +24,5 @@ pub use latency_meter::LatencyMeter;
 pub use ledger::{Count, Ledger};
 pub use queue_meter::QueueMeter;
 pub use series::{GaugeSeries, Gauges, Series};
+pub use time_mean::TimeMean;
 pub use trace::Trace;

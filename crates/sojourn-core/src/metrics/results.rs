@@ -201,9 +201,10 @@ pub struct FlowRow {
     /// TCP: mean in ms of the round-trip times that the senders of this direction measured with their
     /// data (RFC 7323 §4 with timestamps, RFC 6298 §3 without), delayed acknowledgements included.
     pub rtt_mean_ms: Option<f64>,
-    /// TCP: mean round-trip time in ms over time: the mean over the sampling intervals of the mean in
-    /// each, as Hong 2015 §4.2.1 has path and queueing delay rather than samples.
-    pub rtt_time_mean_ms: Option<f64>,
+    /// TCP: mean in ms over acknowledgements of new data of the time since the segment was sent that
+    /// they echo: the first of those acknowledged (RFC 7323 §4.3), in ns-2 the latest, so that a
+    /// receiver's wait is not in it. Each window weighs by its packets (Hong 2015, table 5.4).
+    pub rtt_echo_mean_ms: Option<f64>,
     /// TCP: median round-trip time in ms.
     pub rtt_p50_ms: Option<f64>,
     /// TCP: 90 % quantile in ms.
@@ -294,6 +295,9 @@ pub struct ConnectionRow {
     pub timeouts: u64,
     /// Mean in ms of the round-trip times that the sender measured.
     pub rtt_mean_ms: Option<f64>,
+    /// Mean in ms over acknowledgements of new data of the time since the segment was sent that they
+    /// echo.
+    pub rtt_echo_mean_ms: Option<f64>,
 }
 
 /// One queue: a row of the `queues` table.

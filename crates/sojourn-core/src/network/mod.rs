@@ -471,14 +471,17 @@ impl Simulation {
         if news.rtt > Time::ZERO {
             self.ledger.round_trip(&packet, news.rtt);
         }
+        if news.echo_age > Time::ZERO {
+            self.ledger.echo(&packet, news.echo_age);
+        }
         // FullTcp tells the application first, and the acknowledgement rides on its answer (tcp-full.cc
         // `recv`).
         let app_first = config.is_full();
         if !app_first {
             self.pump(packet.flow, end);
         }
-        let News { received_bytes, rtt, .. } = news;
-        if news != (News { received_bytes, rtt, ..News::default() }) {
+        let News { received_bytes, rtt, echo_age, .. } = news;
+        if news != (News { received_bytes, rtt, echo_age, ..News::default() }) {
             self.pass_on(packet.flow, end, &news);
         }
         let id = ConnectionId { slot: packet.flow, generation: packet.generation };

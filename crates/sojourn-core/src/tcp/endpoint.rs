@@ -37,6 +37,8 @@ pub struct News {
     pub acknowledged_all: bool,
     /// Round-trip time measured with an acknowledgement of data; zero for none.
     pub rtt: Time,
+    /// How long ago the segment was sent that an acknowledgement of new data echoes; zero for none.
+    pub echo_age: Time,
 }
 
 /// What an end had to do twice.
@@ -270,6 +272,9 @@ impl Endpoint {
         }
         let progress = self.sender.on_ack(s.ack, &s.sack, is_pure, config);
         self.window.cwnd = (self.window.cwnd - progress.deflation).max(1.0);
+        if progress.acknowledged > 0 {
+            news.echo_age = now.since(s.echo);
+        }
         if progress.acknowledged > 0 || progress.renews_timer {
             if config.is_full() {
                 // tcp-full.cc `newack`: the timer is set before what this tells is known.

@@ -3,8 +3,10 @@
 from typing import Any
 
 from ..changes import all_of, of_keys, of_kind, of_traffic, recovering
-from ..study import Alternative
+from ..study import Alternative, Change
+from .cases import NOT_LINKS_5_MS
 from .flows import MAC_MS
+from .schemes import HEAD_DROP
 
 
 def _round_trips_of_eleven(scenario: dict[str, Any]) -> None:
@@ -16,11 +18,15 @@ def _round_trips_of_eleven(scenario: dict[str, Any]) -> None:
             server.update(servers[f"ftp-{(int(number) - 1) % 11 + 1}"])
 
 
-def _longer_links(scenario: dict[str, Any]) -> None:
-    """By what request and grant take of a round trip."""
-    for name, server in scenario["servers"].items():
-        if name != "voip":
-            server["delay_ms"] += MAC_MS / 2
+def _longer_links(ms: float) -> Change:
+    """Of all but the call, by so much each way."""
+
+    def change(scenario: dict[str, Any]) -> None:
+        for name, server in scenario["servers"].items():
+            if name != "voip":
+                server["delay_ms"] += ms
+
+    return change
 
 
 def _plain_upstream(scenario: dict[str, Any]) -> None:
@@ -29,12 +35,17 @@ def _plain_upstream(scenario: dict[str, Any]) -> None:
     for entry in scenario["traffic"].values():
         del entry["home"]
     scenario["upstream"]["modem"] = {"kind": "link"}
-    _longer_links(scenario)
+    _longer_links(MAC_MS / 2)(scenario)
 
 
 def _shared_upstream(scenario: dict[str, Any]) -> None:
     scenario["upstream"]["modem"] = {"kind": "shared_channel"}
     scenario["upstream_channel"] = {"channels": 1}
+
+
+def _whole_channel(scenario: dict[str, Any]) -> None:
+    cmts = scenario["cmts"]
+    cmts["queue"]["scheduler"]["capacity_mbps"] = cmts["channel"]["rate_mbps"]
 
 
 _BUFFER_240 = of_traffic(of_kind("video"), buffer_s=240)
@@ -116,8 +127,28 @@ ALTERNATIVES = (
     Alternative(
         "on-top",
         "round trips are those of the links: request and grant, 6 ms, come on top",
-        _longer_links,
-        ("table-4.4", "table-5.3", *_MICE, "table-5.16", "table-5.17", "table-5.18"),
+        _longer_links(MAC_MS / 2),
+        ("table-4.4",),
+    ),
+    Alternative(
+        "within",
+        "request and grant are part of round trips in chapter 5 too",
+        _longer_links((NOT_LINKS_5_MS - MAC_MS) / 2),
+        ("table-5.3", *_MICE, "table-5.16", "table-5.17", "table-5.18"),
+    ),
+    Alternative(
+        "all-of-it",
+        "ABB divides the rate of the channel, what Ethernet takes of it too",
+        _whole_channel,
+        ("table-5.1", "sec-5.1.3", "table-5.9", "table-5.15", "table-5.24", "table-5.25"),
+        schemes=("ABB-2", "ABB-3", "ABB-4", "ABB-5"),
+    ),
+    Alternative(
+        "head-drop",
+        "flows of DRR-CoDel have ns-2's CoDel, which drops at the head",
+        of_keys("cmts.queue", law=HEAD_DROP),
+        ("table-5.3", *_MICE, "table-5.16", "table-5.17", "table-5.18"),
+        schemes=("DRR-CoDel",),
     ),
     Alternative(
         "no-mac",

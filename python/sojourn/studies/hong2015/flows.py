@@ -10,8 +10,7 @@ rates count them too: table 4.16 has 23.7 Mbps of 24."""
 
 _CABLE_MS = 1
 MAC_MS = 6
-"""Request and grant with an empty queue: 4 to 8 ms, part of an "uncongested path RTT"."""
-
+"""Request and grant with an empty queue: 4 to 8 ms."""
 
 _CONNECTIONS = 180
 """Accounts of each traffic entry: as many as ME2 has on/off flows."""
@@ -46,6 +45,8 @@ class Channel:
     channels: int = 1
     upstream_mbps: float = 30
     window_segments: int = 10_000
+    not_links_ms: float = MAC_MS
+    """Of an "uncongested path RTT", what is not that of links."""
 
 
 @dataclass(frozen=True)
@@ -97,14 +98,14 @@ class Run:
                 "max_window_segments": channel.window_segments,
             },
             "homes": {_home(flows): _tier(flows) for flows in self.flows},
-            "servers": {flows.name: _server(flows) for flows in self.flows},
+            "servers": {flows.name: _server(flows, channel) for flows in self.flows},
             "traffic": {flows.name: _entry(flows) for flows in self.flows},
         }
         return values | {"metrics": {"connections": _CONNECTIONS, **self.metrics}}
 
 
-def _server(flows: Flows) -> dict[str, Any]:
-    one_way_ms = flows.one_way_ms or (flows.rtt_ms - MAC_MS) / 2
+def _server(flows: Flows, channel: Channel) -> dict[str, Any]:
+    one_way_ms = flows.one_way_ms or (flows.rtt_ms - channel.not_links_ms) / 2
     return {"delay_ms": one_way_ms - _CABLE_MS, "rate_mbps": flows.link_mbps}
 
 

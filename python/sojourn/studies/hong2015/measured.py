@@ -125,7 +125,7 @@ def _of_entry(run: StoredRun, row: Mapping[str, Any]) -> list[Flow]:
         Flow(
             entry,
             8e-6 * other[counted] / duration_s,
-            None if other["rtt_mean_ms"] is None else other["rtt_mean_ms"] / 1000,
+            _seconds(other["rtt_echo_mean_ms"]),
             _loss_percent(other["dropped_packets"], other["delivered_packets"]),
         )
         for other in connections
@@ -133,14 +133,18 @@ def _of_entry(run: StoredRun, row: Mapping[str, Any]) -> list[Flow]:
 
 
 def _whole(run: StoredRun, row: Mapping[str, Any]) -> Flow:
-    entry, rtt_ms = row["traffic"], row["rtt_time_mean_ms"]
+    entry = row["traffic"]
     rate = row["goodput_mbps" if _is_full_tcp(run, entry) else "throughput_mbps"]
     return Flow(
         entry,
         rate if row["connections"] else rate * _DATAGRAM,
-        None if rtt_ms is None else rtt_ms / 1000,
+        _seconds(row["rtt_echo_mean_ms"]),
         row["loss_percent"],
     )
+
+
+def _seconds(ms: float | None) -> float | None:
+    return None if ms is None else ms / 1000
 
 
 def _is_full_tcp(run: StoredRun, entry: str) -> bool:

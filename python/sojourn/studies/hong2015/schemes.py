@@ -14,7 +14,7 @@ DT20_PACKETS = 65
 IDLE_KBPS = 100
 """Section 5.1.2.3 suggests 50 or 100, "which should cover" VoIP: it has 95."""
 
-_HEAD_DROP = {"kind": "codel", "variant": "ns2", "target_ms": 20, "interval_ms": 100}
+HEAD_DROP = {"kind": "codel", "variant": "ns2", "target_ms": 20, "interval_ms": 100}
 
 # CableLabs' ns-2 code takes 6 ms for request and grant off the target; downstream there is neither,
 # and print has some 20 ms of queue. Nor is there the shaper that the code predicts from: it then
@@ -53,8 +53,11 @@ _ARED = {
 }
 
 
-def queue(scheme: str, limit_packets: int, weights: Mapping[str, float]) -> dict[str, Any]:
-    """A scheme as a scenario has it; `weights` are those of the traffic entries."""
+def queue(
+    scheme: str, limit_packets: int, weights: Mapping[str, float], capacity_mbps: float
+) -> dict[str, Any]:
+    """A scheme as a scenario has it; `weights` are those of the traffic entries, `capacity_mbps` is
+    what packets can get of the channel."""
     match scheme.split("-"):
         case ["DT"]:
             return {"limit_packets": limit_packets}
@@ -71,13 +74,17 @@ def queue(scheme: str, limit_packets: int, weights: Mapping[str, float]) -> dict
             scheduler = {"kind": "drr", "flow_limit_packets": limit_packets // 10}
             return {"limit_packets": 10 * limit_packets, "scheduler": scheduler}
         case ["DRR", "CoDel"]:
+            # In the group's scripts a discipline serves queues of any kind, and their CoDel is the
+            # one that drops at the tail.
             scheduler = {"kind": "drr", "weights": dict(weights)}
+            return {"limit_packets": limit_packets, "scheduler": scheduler, "law": _TAIL_DROP}
         case ["SFQ", "CoDel"]:
             # A packet a round: the ns-2 code's own default.
             scheduler = {"kind": "sfq", "bins": 1024, "quantum_bytes": 0}
         case ["ABB", bins]:
             scheduler = {"kind": "abb", "bins": int(bins), "weights": dict(weights)}
-            scheduler["idle_kbps"] = IDLE_KBPS
+            # Scripts of the group divide 935 Mbps of 1 Gbps: what downloads get in print.
+            scheduler |= {"idle_kbps": IDLE_KBPS, "capacity_mbps": capacity_mbps}
         case _:
             raise AssertionError(scheme)
-    return {"limit_packets": limit_packets, "scheduler": scheduler, "law": _HEAD_DROP}
+    return {"limit_packets": limit_packets, "scheduler": scheduler, "law": HEAD_DROP}

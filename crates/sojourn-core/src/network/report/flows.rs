@@ -68,7 +68,7 @@ pub fn flow_row(run: &Simulation, index: usize, direction: Direction, done: &Don
         time_to_peak_rate_s: None,
         connections: run.ledger.connections().opened_by(index),
         rtt_mean_ms: rtt.mean_ms(),
-        rtt_time_mean_ms: account.round_trips.time_mean_ms(),
+        rtt_echo_mean_ms: account.echoes.ms(),
         rtt_p50_ms: rtt.quantile_ms(0.5),
         rtt_p90_ms: rtt.quantile_ms(0.9),
         rtt_p99_ms: rtt.quantile_ms(0.99),
@@ -203,5 +203,6 @@ pub fn connection_row(
         retransmitted_packets: way.tally.retransmissions,
         timeouts: way.tally.timeouts,
         rtt_mean_ms: way.rtt_mean_ms(),
+        rtt_echo_mean_ms: way.rtt_echo_mean_ms(),
     }
 }
