@@ -25,10 +25,21 @@ CHOICES = (
     ),
     Choice(
         "Round trips",
-        "request and grant, 6 ms in the mean, are part of them",
+        "request and grant, 6 ms in the mean, are part of them in chapter 4; in chapter 5 links "
+        "leave 4 ms for them",
         '"Uncongested path RTT" (4.2.1). One flow under DT20, CoDel and PIE gets 36.2, 36.9 and '
         "35.9 Mbps (print 36.3, 36.8, 36.2); where request and grant come on top (on-top) 35.5, "
-        "36.4 and 35.3; without them (no-mac) 36.8, 36.9 and 37.0.",
+        "36.4 and 35.3; without them (no-mac) 36.8, 36.9 and 37.0. In chapter 5 the call, of 80 "
+        "ms too, has links of 38 ms each way in print, and so downloads of 80 ms have 82: what "
+        "table 5.17 has under CoDel, less the queue that table 5.18 has, is 81 to 82 (of tables "
+        "4.4 and 4.10 it is 79 to 80). `within` takes 80 there too.",
+    ),
+    Choice(
+        "What is measured of a round trip",
+        "of every acknowledgement, since the segment was sent that it echoes",
+        '"The average RTT experienced by the TCP/FTP packets" (5.3.1). One of a window, as senders '
+        "time them, weighs low windows more: 11 flows under DRR have 590 ms so, of every "
+        "acknowledgement 614 (print 617), one flow under drop-tail 504 and 525 (print 527).",
     ),
     Choice(
         "VoIP's path",
@@ -71,6 +82,27 @@ CHOICES = (
         "a packet a round",
         "The ns-2 code's default (5.2: adapted from it). FTP of ME3 then gets 0.32 Mbps, as in "
         "print, where it shares no bin; with 1514 bytes 0.79, with a CoV of 1.0 (print 0.01).",
+    ),
+    Choice(
+        "Queues of DRR-CoDel",
+        "of the single-queue CoDel, which drops at the tail",
+        "In public scripts of the group (yhfudev/bash-mrnative, docsis-conf.*.tcl) disciplines "
+        "and kinds of queues are chosen apart, and their CoDel is that one. ns-2's, which drops "
+        "at the head, is run each way (head-drop). The scripts' quantum, 1020 bytes, is not taken: "
+        "a turn would pass without a packet.",
+    ),
+    Choice(
+        "Capacity that ABB divides",
+        "what packets can get: 37.5 of 38 Mbps, 937 of 948",
+        "The same scripts have 935 Mbps of 1 Gbps (docsis-conf.pb4codel.tcl), which is what "
+        "downloads get in print. Of the whole channel (all-of-it) bounds are higher than flows "
+        "can come, and bins change less often.",
+    ),
+    Choice(
+        "ABB's weight of the last interval",
+        "0.4",
+        "The text has 0.4 and not of what. It is that of the last interval in the author's own "
+        "ABB for ns-3 (Hong 2023).",
     ),
     Choice("DRR's limit", "204 packets a flow, none for all", "A tenth of the capacity (4.1)."),
     Choice(
