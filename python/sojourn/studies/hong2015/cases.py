@@ -7,7 +7,7 @@ from itertools import chain, islice
 from typing import Any
 
 from ..study import Case
-from .flows import ETHERNET, FULL_TCP, Channel, Flows, Run, ftp, has, on_off, probe, udp, voip, web
+from .flows import FULL_TCP, Channel, Flows, Run, ftp, has, on_off, probe, udp, voip, web
 from .schemes import QUEUE_CAPACITY, queue
 
 ACTIVE_S = (500, 1500)
@@ -75,7 +75,7 @@ def case(
     # DRR has "bloated buffers" in section 5.3.1 as well.
     limit = QUEUE_CAPACITY if (chapter, scheme) == (5, "DRR") else run.channel.limit_packets
     run = replace(run, title=title)
-    capacity_mbps = run.channel.mbps * run.channel.channels / ETHERNET
+    capacity_mbps = run.channel.mbps * run.channel.channels
     scenario = run.scenario(queue(scheme, limit, run.weights, capacity_mbps))
     name = f"chapter {chapter}, {title}" + (f", again {replication}" if replication else "")
     has_series = is_binned or bool(run.metrics)
