@@ -31,7 +31,7 @@ mod tests {
     fn every_time_counts_the_same() {
         let mut mean = TimeMean::default();
         assert_eq!(mean.ms(), None);
-        [1, 2, 6].map(|ms| mean.add(Time::from_ms(ms)));
+        [1, 2, 6].into_iter().for_each(|ms| mean.add(Time::from_ms(ms)));
         assert_eq!(mean.ms(), Some(3.0));
     }
 }
