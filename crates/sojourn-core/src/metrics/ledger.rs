@@ -1,7 +1,7 @@
 //! The books of a run: every packet is entered when it is sent and struck off when it is delivered
 //! or dropped, so that at the end what is missing must still be inside.
 
-use super::connections::ConnectionBook;
+use super::connections::{ConnectionBook, Way};
 use super::ramp::Ramp;
 use super::results::Fate;
 use super::service_flows::ServiceFlowBook;
@@ -266,10 +266,9 @@ impl Ledger {
     /// A sender measured a round-trip time with this acknowledgement of its data.
     #[inline]
     pub fn round_trip(&mut self, acknowledgement: &Packet, rtt: Time) {
-        let Packet { traffic, flow, generation, direction, .. } = *acknowledgement;
-        let data = direction.reversed();
-        self.accounts[usize::from(traffic)][data as usize].round_trips.record(rtt);
-        if let Some(way) = self.connections.way(flow, generation, data) {
+        let (account, way) = self.answered(acknowledgement);
+        account.round_trips.record(rtt);
+        if let Some(way) = way {
             way.round_trip(rtt);
         }
     }
@@ -277,12 +276,21 @@ impl Ledger {
     /// A sender got this acknowledgement of new data, which echoes a segment sent so long ago.
     #[inline]
     pub fn echo(&mut self, acknowledgement: &Packet, age: Time) {
-        let Packet { traffic, flow, generation, direction, .. } = *acknowledgement;
-        let data = direction.reversed();
-        self.accounts[usize::from(traffic)][data as usize].echoes.add(age);
-        if let Some(way) = self.connections.way(flow, generation, data) {
+        let (account, way) = self.answered(acknowledgement);
+        account.echoes.add(age);
+        if let Some(way) = way {
             way.echo(age);
         }
+    }
+
+    /// The accounts of the data that an acknowledgement answers: its entry's, and its connection's if
+    /// that is kept.
+    #[inline]
+    fn answered(&mut self, acknowledgement: &Packet) -> (&mut Account, Option<&mut Way>) {
+        let Packet { traffic, flow, generation, direction, .. } = *acknowledgement;
+        let data = direction.reversed();
+        let account = &mut self.accounts[usize::from(traffic)][data as usize];
+        (account, self.connections.way(flow, generation, data))
     }
 
     /// A connection is opened in a slot of the connection table, by a home of this number within its
