@@ -75,8 +75,7 @@ def case(
     # DRR has "bloated buffers" in section 5.3.1 as well.
     limit = QUEUE_CAPACITY if (chapter, scheme) == (5, "DRR") else run.channel.limit_packets
     run = replace(run, title=title)
-    capacity_mbps = run.channel.mbps * run.channel.channels
-    scenario = run.scenario(queue(scheme, limit, run.weights, capacity_mbps))
+    scenario = run.scenario(queue(scheme, limit, run.weights, run.channel.capacity_mbps))
     name = f"chapter {chapter}, {title}" + (f", again {replication}" if replication else "")
     has_series = is_binned or bool(run.metrics)
     return Case(name, scenario, series=has_series, draw=replication)
@@ -86,7 +85,7 @@ def case(
 def video_alone() -> Case:
     """The example of section 4.2.2, with every packet, until the buffer has long been full."""
     run = Run("HAS example", [has("has-1")], SINGLE, 120, {"packet_trace": True})
-    scenario = run.scenario(queue("DT", 2048, {}, SINGLE.mbps))
+    scenario = run.scenario(queue("DT", 2048, {}, SINGLE.capacity_mbps))
     return Case("chapter 4, HAS example", scenario, packets=True)
 
 

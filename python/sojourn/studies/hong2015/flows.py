@@ -48,6 +48,11 @@ class Channel:
     not_links_ms: float = MAC_MS
     """Of an "uncongested path RTT", what is not that of links."""
 
+    @property
+    def capacity_mbps(self) -> float:
+        """Of all its channels."""
+        return self.mbps * self.channels
+
 
 @dataclass(frozen=True)
 class Run:
@@ -67,7 +72,6 @@ class Run:
     def scenario(self, queue: Mapping[str, Any]) -> dict[str, Any]:
         """With this queue manager at the CMTS."""
         channel = self.channel
-        rate = channel.mbps
         values: dict[str, Any] = {
             "title": f"Hong 2015, {self.title}",
             "duration_s": self.duration_s,
@@ -78,13 +82,17 @@ class Run:
                 "burst_bytes": 3000,
             },
             "downstream": {
-                "sustained_mbps": rate * channel.channels,
-                "peak_mbps": rate * channel.channels,
+                "sustained_mbps": channel.capacity_mbps,
+                "peak_mbps": channel.capacity_mbps,
                 "burst_bytes": 3000,
                 "regulator": False,
             },
             "cmts": {
-                "channel": {"kind": "rate", "rate_mbps": rate, "channels": channel.channels},
+                "channel": {
+                    "kind": "rate",
+                    "rate_mbps": channel.mbps,
+                    "channels": channel.channels,
+                },
                 "framing": {"ethernet_bytes": 18, "mac_header_bytes": 0},
                 "unit": "connection",
                 "queue": queue,
