@@ -85,12 +85,13 @@ def test_a_sweep_on_a_cluster(cluster: Cluster, tmp_path: Path, cli: Cli) -> Non
     assert bytes_of(there) == bytes_of(here)
 
 
-def test_where_no_cluster_answers(tmp_path: Path, cli: Cli) -> None:
-    # Port 9, discard, is served by nobody.
+# Port 9, discard, is served by nobody; the other is no address.
+@pytest.mark.parametrize("address", ["tcp://127.0.0.1:9", "nowhere"])
+def test_where_no_cluster_answers(tmp_path: Path, cli: Cli, address: str) -> None:
     part = ("--experiment", "D01", "--duration-scale", "0.01", "--out", tmp_path / "out")
-    ended = cli("study", "run", "white2012", *part, "--dask", "tcp://127.0.0.1:9")
+    ended = cli("study", "run", "white2012", *part, "--dask", address)
     assert ended.returncode == 2
-    assert ended.stderr.startswith("error: --dask tcp://127.0.0.1:9: no cluster answers there")
+    assert ended.stderr.startswith(f"error: --dask {address}: no cluster answers there")
     assert "; 0 of " in ended.stderr
     assert "Traceback" not in ended.stderr
 

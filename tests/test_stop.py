@@ -80,6 +80,25 @@ def test_a_stopped_study_is_known(tmp_path: Path, cli: Cli, number: int, status:
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_waits_for_an_import(tmp_path: Path, number: int) -> None:
+    """What is raised within an import may leave its lock held, and other threads waiting."""
+    (tmp_path / "slow.py").write_text(f"import os; os.kill(os.getpid(), {int(number)})")
+    program = (
+        "import time\nfrom sojourn import cli\n"
+        "def app(*_, **__):\n    import slow\n    print('imported', flush=True)\n"
+        "    time.sleep(9)\n"
+        "cli.app = app\ncli.main([])"
+    )
+    start = time.monotonic()
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, timeout=30
+    )
+    assert (done.returncode, done.stdout) == (128 + number, "imported\n")
+    assert done.stderr == "stopped; nothing was written\n"
+    assert time.monotonic() - start < 9
+
+
 def ended(*arguments: object) -> tuple[int, str]:
     """Status and stderr of a command that gets a signal when a file is there."""
     *command, out, pattern, number = arguments

@@ -102,6 +102,15 @@ def test_a_store_of_another_version_is_refused_with_the_versions(tmp_path: Path)
         Store(tmp_path)
 
 
+def test_a_store_has_one_writer(tmp_path: Path) -> None:
+    store = run_batch(tasks(1), tmp_path)
+    with store.held(), pytest.raises(StoreError, match="another sojourn is writing there"):
+        run_batch(tasks(2), tmp_path, resume=True)
+    assert len(list((tmp_path / "runs").iterdir())) == 1
+    run_batch(tasks(2), tmp_path, resume=True)
+    assert len(list((tmp_path / "runs").iterdir())) == 2
+
+
 def test_other_directories_are_left_alone(tmp_path: Path, cli: Cli) -> None:
     (tmp_path / "letter").write_text("dear")
     done = cli("study", "run", "white2012", "--table", "3", "--out", tmp_path)

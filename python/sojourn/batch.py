@@ -68,9 +68,9 @@ def run_batch(
             "jobs: found beside dask; allowed: without, the cluster has its own workers"
         )
     store = Store(directory)
-    store.sweep_drafts()
     named = dict(zip(tasks, labels or [task.run for task in tasks], strict=True))
-    with telling_what_is_kept(store, named):
+    with telling_what_is_kept(store, named), store.held():
+        store.sweep_drafts()
         for name, content in (about or {}).items():
             store.write(name, content)
         missing = _missing(store, list(named)) if resume else list(named)

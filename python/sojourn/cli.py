@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import sys
+import threading
 from collections.abc import Sequence
 from contextlib import nullcontext
 from io import TextIOWrapper
@@ -23,6 +24,8 @@ from .study_cli import studies, sweep
 _BAD_INPUT = 2
 _DEFECT = 1
 _STOPPED = 130  # 128 + SIGINT, as shells have it
+_AGAIN_S = 0.05
+"""After which a signal that met an import comes again."""
 
 app = typer.Typer(
     name="sojourn",
@@ -142,10 +145,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
     def end(number: int, frame: FrameType | None) -> None:
         nonlocal stopped
         stopped = 128 + number
-        raise KeyboardInterrupt
+        if _is_importing(frame):
+            # An exception there may leave the lock of imports held, and threads wait for it.
+            threading.Timer(_AGAIN_S, os.kill, (os.getpid(), number)).start()
+        else:
+            raise KeyboardInterrupt
 
     # Being told to end is like Ctrl-C: drafts are removed on the way out.
     signal.signal(signal.SIGTERM, end)
+    signal.signal(signal.SIGINT, end)
     if isinstance(sys.stdout, TextIOWrapper):
         # A terminal that knows no dashes is no reason to fail.
         sys.stdout.reconfigure(errors="replace")
@@ -165,6 +173,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if status == _STOPPED and not told:
         typer.echo("stopped; nothing was written", err=True)
     sys.exit(stopped if status == _STOPPED else status)
+
+
+def _is_importing(frame: FrameType | None) -> bool:
+    while frame is not None and not frame.f_code.co_filename.startswith("<frozen importlib"):
+        frame = frame.f_back
+    return frame is not None
 
 
 def _explain(error: Exception) -> int:

@@ -34,6 +34,8 @@ def run_on_cluster(
     # What the client has to say of a lost cluster, at length, is told in one line below.
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     try:
+        # The client itself takes long to say that an address is none.
+        distributed.comm.get_address_host_port(address, strict=True)
         client = distributed.Client(address, timeout=_CONNECT_S, set_as_default=False)
     except (OSError, ValueError) as error:
         raise ClusterError(f"--dask {address}: no cluster answers there ({error})") from None

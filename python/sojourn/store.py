@@ -5,12 +5,14 @@ far as it goes.
 """
 
 import errno
+import fcntl
 import hashlib
 import json
 import os
 import shutil
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from io import BytesIO
@@ -229,6 +231,19 @@ class Store:
         write_file(path, content)
         return path
 
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Keeps others from writing here; raises `StoreError` if one does."""
+        with open(self.directory / MARKER, "rb+") as marker:
+            try:
+                fcntl.flock(marker, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise StoreError(
+                    f"{self.directory}: another sojourn is writing there; "
+                    "wait for it, or give another directory"
+                ) from None
+            yield
+
     def sweep_drafts(self) -> None:
         """Removes what runs that were killed left unfinished."""
         for draft in self._drafts():
@@ -264,7 +279,7 @@ def _check(directory: Path, marker: Path) -> None:
     if form != FORMAT or version != _sojourn.version:
         raise StoreError(
             f"{directory}: made by sojourn {version} ({form}); "
-            f"this is {_sojourn.version} ({FORMAT})"
+            f"this is {_sojourn.version} ({FORMAT}); give another directory"
         )
 
 
