@@ -250,7 +250,9 @@ def read(directory: Path) -> Outcome:
     try:
         plan = _plan(directory)
     except FileNotFoundError:
-        raise StoreError(f"{directory}: holds no finished study; run it with --resume") from None
+        raise StoreError(
+            f"{directory}: no study was run there; allowed: what `sojourn study run` wrote"
+        ) from None
     plan.check()
     tasks = plan.tasks()
     store.check([task in store for task in tasks.values()])

@@ -328,9 +328,10 @@ def measure(study: Study, rows: Sequence[Row], runs: Runs) -> dict[Row, float | 
     def value(row: Row) -> float | None:
         assert study.value_of is not None
         try:
-            return study.value_of(row, runs)
+            value = study.value_of(row, runs)
         except AbsentError:
             return None
+        return None if value is None or math.isnan(value) else value
 
     from ..console import counting_bar
 

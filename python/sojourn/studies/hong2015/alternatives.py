@@ -50,7 +50,9 @@ def _whole_channel(scenario: dict[str, Any]) -> None:
 
 _BUFFER_240 = of_traffic(of_kind("video"), buffer_s=240)
 _EVERY_SECOND = of_traffic(recovering("full_sack"), {"ack_every_segments": 2})
+_AT_ONCE = of_traffic(recovering("full_sack"), {"nagle": False})
 _VIDEO = ("table-4.11", "table-4.12", "table-4.13")
+_TIERED_VIDEO = ("table-5.26", "table-5.27", "table-5.28", "table-5.29")
 _MICE = ("table-5.7", "table-5.13", "table-5.14", "table-5.15")
 _SHARES_OF_TIME = "fig-5.7"
 _MANY = ("sec-4.2.1.2", "sec-4.2.1.3")
@@ -69,10 +71,10 @@ ALTERNATIVES = (
         (*_VIDEO, "sec-4.2.2"),
     ),
     Alternative(
-        "every-second-240",
-        "every second segment and a buffer of 240 s: all as in the text",
-        all_of(_BUFFER_240, _EVERY_SECOND),
-        _VIDEO,
+        "as-text",
+        "every second segment, a buffer of 240 s, and no Nagle's algorithm: all as in the text",
+        all_of(_BUFFER_240, _EVERY_SECOND, _AT_ONCE),
+        (*_VIDEO, *_TIERED_VIDEO),
     ),
     Alternative(
         "rto-200-ms",
@@ -83,8 +85,14 @@ ALTERNATIVES = (
     Alternative(
         "no-nagle",
         "FullTcp without Nagle's algorithm: the last segment does not wait for a round trip",
-        of_traffic(recovering("full_sack"), {"nagle": False}),
+        _AT_ONCE,
         (*_VIDEO, "sec-4.2.2", _SHARES_OF_TIME),
+    ),
+    Alternative(
+        "example",
+        "without it, and with 3 segments at first: the very 1.07 s of section 4.2.2",
+        all_of(_AT_ONCE, of_traffic(recovering("full_sack"), {"initial_window_segments": 3})),
+        (*_VIDEO, "sec-4.2.2", *_TIERED_VIDEO),
     ),
     Alternative(
         "one-a-segment",

@@ -55,7 +55,8 @@ def _stuck(cells: Cells, runs: Runs) -> Verdict:
     rate = cells.one("throughput", table="fig-6")
     small = [cells.one("stuck_at_75pct", scheme=f"CoDel-{n}pkt") for n in (130, 170)]
     holds = 14 <= rate <= 16.5 and small == [0.0, 0.0]
-    return Verdict(holds, f"{rate:.1f} Mbps; stuck with 130 and 170 packets: {small}")
+    stuck = ["yes" if value else "no" for value in small]
+    return Verdict(holds, f"{rate:.1f} Mbps; stuck with 130 packets: {stuck[0]}, 170: {stuck[1]}")
 
 
 def _idle_is_equal(cells: Cells, runs: Runs) -> Verdict:
