@@ -1,5 +1,6 @@
 """What might have been taken for White 2014 instead."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from ..changes import all_of, of_keys, of_kind, of_traffic
@@ -10,6 +11,10 @@ def _docsis_pie(scenario: dict[str, Any]) -> None:
     queue = scenario["upstream"]["queue"]
     if queue.get("law", {}).get("kind") == "pie_early" and "scheduler" not in queue:
         queue["law"] = {"kind": "docsis_pie", "target_ms": 15, "track_rate": True}
+
+
+def _is_repeated(entry: Mapping[str, Any]) -> bool:
+    return entry["kind"] == "transfer" and "pause_s" in entry
 
 
 _OVER_ALL = ("fig-1", "fig-2", "fig-5")
@@ -52,6 +57,13 @@ ALTERNATIVES = (
         of_keys("upstream.queue.scheduler", bins=1024),
         _OVER_ALL,
         schemes=("SFQ-CoDel", "SFQ-PIE"),
+    ),
+    Alternative(
+        "limited",
+        "windows up to 400 segments, and 0.3 s between repeated files",
+        all_of(of_keys("tcp", max_window_segments=400), of_traffic(_is_repeated, pause_s=0.3)),
+        _OVER_ALL,
+        schemes=("BufferBloat", "BufferControl"),
     ),
     Alternative(
         "new-connections",
