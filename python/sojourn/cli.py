@@ -152,8 +152,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
             raise KeyboardInterrupt
 
     # Being told to end is like Ctrl-C: drafts are removed on the way out.
-    signal.signal(signal.SIGTERM, end)
-    signal.signal(signal.SIGINT, end)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        # A shell has what it runs in the background ignore Ctrl-C.
+        if signal.getsignal(number) != signal.SIG_IGN:
+            signal.signal(number, end)
     if isinstance(sys.stdout, TextIOWrapper):
         # A terminal that knows no dashes is no reason to fail.
         sys.stdout.reconfigure(errors="replace")
