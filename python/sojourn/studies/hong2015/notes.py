@@ -289,8 +289,9 @@ _TIERED_VIDEO = (
     "a buffer of 240 s, all as in the text (as-text), 55. Levels change less often than in print, "
     "of the three tiers of 5.27 under CoDel 70, 68 and 86 times an hour (print 132, 111, 116), and "
     "under ABB-2 77, 39 and 18 (131, 62, 32). It is how long players fill their buffer: as-text "
-    "has 107, 106 and 117, and 117, 54 and 26. With what the example of 4.2.2 tells of FullTcp "
-    "(example) 83 cells agree."
+    "has 107, 106 and 117, and 117, 54 and 26; but Tier-2 under ABB-3 and ABB-4 32 and 21, in "
+    "print 62 and 55: not explained. With what the example of 4.2.2 tells of FullTcp (example) 83 "
+    "cells agree."
 )
 _MANY_FLOWS = (
     "With 90 flows of round trips up to 920 ms R is 85 to 90 here. With the round trips of 11 in "
