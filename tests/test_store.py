@@ -150,7 +150,7 @@ def test_a_disk_that_is_full_at_the_last_says_that_all_is_kept(
         return whole(path, content)
 
     monkeypatch.setattr(Path, "write_bytes", full)
-    plan = Plan("white2012", table="7", experiment="D01/C01", duration_scale=0.01)
+    plan = Plan("white2012", table=["7"], experiment=["D01/C01"], duration_scale=0.01)
     with pytest.raises(BatchStopped) as stop:
         run_plan(plan, tmp_path)
     assert stop.value.status == 2

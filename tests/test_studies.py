@@ -195,13 +195,13 @@ def test_the_summary_of_2012_is_rounder_than_its_tables() -> None:
 
 def test_claims_are_judged_by_runs_that_there_are(tmp_path: Path) -> None:
     """Figure 6 is about claim 7 alone."""
-    page = report_html(run_plan(Plan("white2012", figure=6), tmp_path))
+    page = report_html(run_plan(Plan("white2012", figure=[6]), tmp_path))
     assert "of 1 claims hold; not judged: 18." in page
 
 
 def test_claims_whose_runs_are_missing_are_not_judged(tmp_path: Path) -> None:
     """Table 3.1 is computed without a run, and no claim is about it."""
-    outcome = run_plan(Plan("hong2015", table="3.1"), tmp_path)
+    outcome = run_plan(Plan("hong2015", table=["3.1"]), tmp_path)
     page = report_html(outcome)
     assert page.count("not judged (runs missing or too short)") == len(outcome.plan.study.claims)
     assert "does not hold" not in page
@@ -213,7 +213,7 @@ def _keys(text: str) -> list[tuple[str, ...]]:
 
 def test_the_page_of_appendix_a_is_as_printed(tmp_path: Path) -> None:
     # 614 402 bytes of objects and 102 400 of HTML; an object a connection, some 0.1 s each.
-    outcome = run_plan(Plan("white2012", table="appendix-a", duration_scale=0.1), tmp_path)
+    outcome = run_plan(Plan("white2012", table=["appendix-a"], duration_scale=0.1), tmp_path)
     assert sum(value or 0 for value in outcome.means.values()) == 614_402 + 102_400
     assert all(cell.agrees for cell in compared(outcome.means))
 
@@ -280,7 +280,7 @@ def test_the_scenarios_of_2013_are_as_the_text_says() -> None:
 
 
 def test_means_of_several_seeds_have_students_interval(tmp_path: Path) -> None:
-    plan = Plan("white2012", table="3", experiment="D04", duration_scale=0.01, seeds=3)
+    plan = Plan("white2012", table=["3"], experiment=["D04"], duration_scale=0.01, seeds=3)
     outcome = run_plan(plan, tmp_path)
     alone = [measure(plan.study, plan.rows, runs) for runs in outcome.seeds]
     row = plan.rows[0]
@@ -311,8 +311,8 @@ def test_unknown_names_are_refused_with_what_there_is(cli: Cli) -> None:
 
 def test_selections_that_nothing_fits_are_refused(tmp_path: Path) -> None:
     for plan in (
-        Plan("hong2015", table="4.2", experiment="TAPPG"),
-        Plan("hong2015", table="4.2", figure="5.8"),
+        Plan("hong2015", table=["4.2"], experiment=["TAPPG"]),
+        Plan("hong2015", table=["4.2"], figure=["5.8"]),
     ):
         with pytest.raises(UnknownError, match=r"nothing that is of table '4\.2'"):
             run_plan(plan, tmp_path / "out")
@@ -320,10 +320,10 @@ def test_selections_that_nothing_fits_are_refused(tmp_path: Path) -> None:
 
 
 def test_a_directory_keeps_its_study_and_scale(tmp_path: Path) -> None:
-    plan = Plan("white2012", table="7", experiment="D01/C01", duration_scale=0.001)
+    plan = Plan("white2012", table=["7"], experiment=["D01/C01"], duration_scale=0.001)
     run_plan(plan, tmp_path)
     before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
-    for other in (Plan("white2013", figure=1), replace(plan, duration_scale=0.002)):
+    for other in (Plan("white2013", figure=[1]), replace(plan, duration_scale=0.002)):
         with pytest.raises(StoreError, match="holds white2012 with duration scale"):
             run_plan(other, tmp_path)
     assert before == {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
@@ -332,7 +332,7 @@ def test_a_directory_keeps_its_study_and_scale(tmp_path: Path) -> None:
 
 
 def test_short_runs_give_blank_cells_and_unjudged_claims(tmp_path: Path) -> None:
-    plan = Plan("hong2015", table="4.7", scheme="DT", duration_scale=0.0005)
+    plan = Plan("hong2015", table=["4.7"], scheme=["DT"], duration_scale=0.0005)
     assert None in run_plan(plan, tmp_path / "hong").means.values()
     page = report_html(run_plan(Plan("white2012", duration_scale=0.01), tmp_path / "white"))
     assert not re.search(r"\bnan\b", page)
@@ -346,14 +346,14 @@ def test_runs_of_an_instant_are_refused(tmp_path: Path) -> None:
 
 
 def test_a_score_tells_that_its_runs_were_not_as_long(tmp_path: Path, cli: Cli) -> None:
-    plan = Plan("white2012", table="7", experiment="D01/C01", duration_scale=0.01)
+    plan = Plan("white2012", table=["7"], experiment=["D01/C01"], duration_scale=0.01)
     run_plan(plan, tmp_path)
     done = cli("study", "score", tmp_path)
     assert done.stdout.endswith("runs are 0.01 times as long as the document's\n"), done.stderr
 
 
 def test_a_terminal_is_shown_how_far_a_report_is(tmp_path: Path) -> None:
-    run_plan(Plan("white2012", table="7", experiment="D01/C01", duration_scale=0.01), tmp_path)
+    run_plan(Plan("white2012", table=["7"], experiment=["D01/C01"], duration_scale=0.01), tmp_path)
     terminal, its_end = pty.openpty()
     command = [sys.executable, "-m", "sojourn", "study", "report", tmp_path]
     done = subprocess.run(command, stderr=its_end, stdout=subprocess.PIPE, timeout=60)
@@ -366,7 +366,7 @@ def test_a_terminal_is_shown_how_far_a_report_is(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("keep", [0, 100, -1])
 def test_a_damaged_run_is_named_and_made_again(tmp_path: Path, keep: int) -> None:
-    plan = Plan("white2012", table="7", experiment="D01/C01", duration_scale=0.001)
+    plan = Plan("white2012", table=["7"], experiment=["D01/C01"], duration_scale=0.001)
     run_plan(plan, tmp_path)
     (place, *_) = sorted(tmp_path.glob("runs/*/flows.parquet"))
     whole = place.read_bytes()
@@ -380,7 +380,7 @@ def test_a_damaged_run_is_named_and_made_again(tmp_path: Path, keep: int) -> Non
 
 @pytest.mark.parametrize("name", ["meta.json", "scenario.toml"])
 def test_a_run_without_its_words_is_made_again(tmp_path: Path, name: str) -> None:
-    plan = Plan("white2012", table="7", experiment="D01/C01", duration_scale=0.001)
+    plan = Plan("white2012", table=["7"], experiment=["D01/C01"], duration_scale=0.001)
     run_plan(plan, tmp_path)
     (place, *_) = sorted(tmp_path.glob(f"runs/*/{name}"))
     whole = place.read_bytes()
@@ -395,6 +395,33 @@ def test_what_was_run_and_what_was_there_are_told_apart(tmp_path: Path, cli: Cli
     assert first.startswith("2 runs, 1.2 s simulated in")
     again = cli(*command, "--experiment", "D01/C01", "--resume").stdout
     assert again.startswith("2 of 3 runs were there already\n1 runs, 0.6 s simulated in")
+    anew = cli(*command, "--experiment", "D01/C01").stdout
+    assert "\n3 of them had been there, and were made anew; --resume keeps such\n" in anew
+
+
+def test_a_selection_may_name_several() -> None:
+    plan = Plan("white2012", table=["4", "table-6"], experiment=["D02", "C05"])
+    plan.check()
+    assert {(row.table, row.experiment) for row in plan.rows} == {
+        (table, experiment) for table in ("table-4", "table-6") for experiment in ("D02", "C05")
+    }
+    assert Plan("white2012", figure=[5, 2]).figures == [2, 5]
+    with pytest.raises(UnknownError, match="table of white2012: found '99'"):
+        Plan("white2012", table=["4", "99"]).check()
+
+
+@pytest.mark.parametrize("content", ["[]", "{", '{"name": "white2012", "table": 5}'])
+def test_a_damaged_plan_is_named_with_what_to_do(tmp_path: Path, cli: Cli, content: str) -> None:
+    options = ("white2012", "--duration-scale", "0.001", "--experiment", "D01", "--out", tmp_path)
+    cli("study", "run", *options)
+    whole = (tmp_path / "study.json").read_text()
+    (tmp_path / "study.json").write_text(content)
+    done = cli("study", "score", tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "study.json: not the plan of a study; remove it" in done.stderr
+    (tmp_path / "study.json").unlink()
+    cli("study", "run", *options, "--resume")
+    assert (tmp_path / "study.json").read_text() == whole
 
 
 def test_words_with_commas_are_listed_in_quotes(cli: Cli) -> None:

@@ -164,6 +164,8 @@ class Store:
         self.directory = directory
         self.added: list[Task] = []
         """The tasks whose runs came in since."""
+        self.replaced = 0
+        """How many of these runs had been there before."""
         marker = directory / MARKER
         if marker.exists():
             _check(directory, marker)
@@ -220,6 +222,7 @@ class Store:
                     (draft / name).write_bytes(content)
                 if place.exists():
                     shutil.rmtree(place)
+                    self.replaced += 1
                 draft.rename(place)
                 self.added.append(task)
             finally:
@@ -275,7 +278,7 @@ def _check(directory: Path, marker: Path) -> None:
         content = json.loads(marker.read_text())
         form, version = content["format"], content["version"]
     except (ValueError, KeyError, TypeError):
-        raise StoreError(f"{marker}: not the marker of a store") from None
+        raise StoreError(f"{marker}: not the marker of a store; give another directory") from None
     if form != FORMAT or version != _sojourn.version:
         raise StoreError(
             f"{directory}: made by sojourn {version} ({form}); "

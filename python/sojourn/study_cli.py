@@ -47,11 +47,24 @@ def _listed(word: str) -> str:
 @studies.command("run")
 def run_study(
     name: Annotated[str, typer.Argument(metavar="NAME", help="The study.")],
-    table: Annotated[str | None, typer.Option(help="Only this table, as 4.2 or fig-3.")] = None,
-    experiment: Annotated[str | None, typer.Option(help="Only this experiment.")] = None,
-    scheme: Annotated[str | None, typer.Option(help="Only this scheme.")] = None,
-    load: Annotated[str | None, typer.Option(help="Only this load.")] = None,
-    figure: Annotated[str | None, typer.Option(help="Only this figure of the document.")] = None,
+    table: Annotated[
+        list[str] | None,
+        typer.Option(metavar="TABLE", help="Only this table, as 4.2 or fig-3; may be repeated."),
+    ] = None,
+    experiment: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Only this experiment; may be repeated."),
+    ] = None,
+    scheme: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="Only this scheme; may be repeated.")
+    ] = None,
+    load: Annotated[
+        list[str] | None, typer.Option(metavar="LOAD", help="Only this load; may be repeated.")
+    ] = None,
+    figure: Annotated[
+        list[str] | None,
+        typer.Option(metavar="FIGURE", help="Only this figure of the document; may be repeated."),
+    ] = None,
     duration_scale: Annotated[
         float,
         typer.Option(
@@ -75,8 +88,17 @@ def run_study(
     from .studies.running import Plan, run_plan
     from .studies.study import figure_number
 
-    number = None if figure is None else figure_number(figure)
-    plan = Plan(name, table, experiment, scheme, load, number, duration_scale, seeds, each_way)
+    plan = Plan(
+        name,
+        table or (),
+        experiment or (),
+        scheme or (),
+        load or (),
+        [figure_number(number) for number in figure or ()],
+        duration_scale,
+        seeds,
+        each_way,
+    )
     plan.check()
     _check_place(jobs, dask)
     directory = out or Path("out") / name
@@ -136,6 +158,8 @@ def _tell(outcome: "Outcome", took_s: float) -> None:
             f"{len(added)} runs, {simulated_s:g} s simulated in {took_s:.1f} s: "
             f"{simulated_s / took_s:.0f} × real time"
         )
+    if replaced := outcome.store.replaced:
+        typer.echo(f"{replaced} of them had been there, and were made anew; --resume keeps such")
     if plan.rows:
         typer.echo(f"{len(plan.rows)} cells: {directory / 'cells.csv'}")
     if plan.alternatives:

@@ -37,11 +37,12 @@ class Plan:
     """What was asked for: part of a study, how long its runs are, and how many seeds."""
 
     name: str
-    table: str | None = None
-    experiment: str | None = None
-    scheme: str | None = None
-    load: str | None = None
-    figure: FigureNumber | None = None
+    table: Sequence[str] = ()
+    """Only these; empty: all. So with the next four."""
+    experiment: Sequence[str] = ()
+    scheme: Sequence[str] = ()
+    load: Sequence[str] = ()
+    figure: Sequence[FigureNumber] = ()
     duration_scale: float = 1.0
     seeds: int = 1
     each_way: bool = False
@@ -55,12 +56,13 @@ class Plan:
     def check(self) -> None:
         """Raises `UnknownError` for what the study does not have."""
         for key, words in self.choices.items():
-            asked = getattr(self, key)
-            if asked is not None:
+            for asked in getattr(self, key):
                 known(f"{key} of {self.name}", _bare(asked) if key == "table" else asked, words)
-        selecting = [key for key in self.choices if getattr(self, key) is not None]
+        selecting = [key for key in self.choices if getattr(self, key)]
         if len(selecting) > 1 and not self.rows:
-            found = ", ".join(f"{key} {getattr(self, key)!r}" for key in selecting)
+            found = ", ".join(
+                f"{key} {' or '.join(map(repr, getattr(self, key)))}" for key in selecting
+            )
             raise UnknownError(
                 f"{self.name} has nothing that is of {found} at once; allowed: one of them alone, "
                 "or such as go together"
@@ -94,8 +96,8 @@ class Plan:
     @property
     def figures(self) -> list[FigureNumber]:
         """The figures to be drawn."""
-        if self.figure is not None:
-            return [self.figure] if self.figure in self.study.figures else []
+        if self.figure:
+            return [number for number in self.study.figures if number in self.figure]
         is_whole = not (self.table or self.experiment or self.scheme or self.load)
         return list(self.study.figures) if is_whole else []
 
@@ -134,11 +136,12 @@ class Plan:
 
     def _wants(self, row: Row) -> bool:
         named = all(
-            getattr(self, key) in (None, getattr(row, key))
+            not getattr(self, key) or getattr(row, key) in getattr(self, key)
             for key in ("experiment", "scheme", "load")
         )
-        in_table = self.table is None or _bare(self.table) == _bare(row.table)
-        return named and in_table and self.figure in (None, _figure(row.table))
+        in_table = not self.table or _bare(row.table) in map(_bare, self.table)
+        in_figure = not self.figure or _figure(row.table) in self.figure
+        return named and in_table and in_figure
 
 
 @dataclass(frozen=True)
@@ -239,9 +242,15 @@ def _refuse_another(plan: Plan, directory: Path) -> None:
 
 def _plan(directory: Path) -> Plan:
     try:
-        return Plan(**json.loads((directory / PLAN).read_text()))
+        plan = Plan(**json.loads((directory / PLAN).read_text()))
+        plan.check()
+    except UnknownError:
+        raise
     except (ValueError, TypeError):
-        raise StoreError(f"{directory / PLAN}: not the plan of a study") from None
+        raise StoreError(
+            f"{directory / PLAN}: not the plan of a study; remove it, and run with --resume"
+        ) from None
+    return plan
 
 
 def read(directory: Path) -> Outcome:
@@ -253,7 +262,6 @@ def read(directory: Path) -> Outcome:
         raise StoreError(
             f"{directory}: no study was run there; allowed: what `sojourn study run` wrote"
         ) from None
-    plan.check()
     tasks = plan.tasks()
     store.check([task in store for task in tasks.values()])
     return _outcome(plan, store, tasks)
