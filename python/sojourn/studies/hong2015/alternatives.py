@@ -159,6 +159,16 @@ ALTERNATIVES = (
         schemes=("DRR-CoDel",),
     ),
     Alternative(
+        "turns-of-12",
+        "the same, and a turn of a flow of weight 1 is 18 000 bytes long",
+        all_of(
+            of_keys("cmts.queue", law=HEAD_DROP),
+            of_keys("cmts.queue.scheduler", quantum_bytes=18_000),
+        ),
+        ("table-5.16", "table-5.17", "table-5.18"),
+        schemes=("DRR-CoDel",),
+    ),
+    Alternative(
         "no-mac",
         "upstream is a link of that rate, without request and grant",
         _plain_upstream,
