@@ -28,7 +28,8 @@ class Cluster:
             return process
 
         file = directory / "scheduler.json"
-        start("scheduler", "--host", "127.0.0.1", "--port", "0", "--scheduler-file", str(file))
+        place = ("--host", "127.0.0.1", "--port", "0")
+        self.scheduler = start("scheduler", *place, "--scheduler-file", str(file))
         wait_until(file.exists)
         self.address = json.loads(file.read_text())["address"]
         one_thread = ("worker", self.address, "--no-nanny", "--nthreads", "1")
@@ -92,8 +93,19 @@ def test_where_no_cluster_answers(tmp_path: Path, cli: Cli, address: str) -> Non
     ended = cli("study", "run", "white2012", *part, "--dask", address)
     assert ended.returncode == 2
     assert ended.stderr.startswith(f"error: --dask {address}: no cluster answers there")
-    assert "; 0 of " in ended.stderr
-    assert "Traceback" not in ended.stderr
+    assert ended.stderr.count("\n") == 1
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_cluster_that_is_lost_is_told_in_a_line(cluster: Cluster, tmp_path: Path) -> None:
+    command = study(tmp_path / "out", "--dask", cluster.address)
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        wait_until(lambda: runs_in(tmp_path / "out"))
+        cluster.scheduler.kill()
+        _, told = process.communicate(timeout=120)
+    assert process.returncode == 2
+    assert told.startswith(f"error: --dask {cluster.address}: the cluster was lost; ")
+    assert told.count("\n") == 1
 
 
 def test_a_cluster_has_its_own_workers(tmp_path: Path, cli: Cli) -> None:

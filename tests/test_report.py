@@ -342,8 +342,8 @@ def test_truth_and_names_are_told_as_in_a_scenario(alone: Path) -> None:
     results = Results.of(runs.runs)
     rows = {row[0]: row[1:] for row in differences(results).rows}
     assert rows["upstream.queue.ecn"] == ["true", "false"]
-    assert question(results).startswith("Which of “marks, not drops” and drops serves")
-    with pytest.raises(UnknownError, match="allowed: “marks, not drops”, drops"):
+    assert question(results).startswith("Which of 'marks, not drops' and drops serves")
+    with pytest.raises(UnknownError, match="allowed: 'marks, not drops', drops"):
         results.only(["marks"])
 
 

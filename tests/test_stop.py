@@ -53,7 +53,8 @@ def test_a_stopped_sweep_says_what_is_kept(
     sweep.write_text(f'scenario = "{alone}"\n[keys]\nduration_s = [0.1, 1e6]')
     assert ended("sweep", sweep, out, "runs/*/meta.json", number) == (
         status,
-        f"stopped; 1 of 2 runs are kept in {out}, --resume goes on with them\n",
+        f"stopped; 1 of 2 runs are kept in {out}, "
+        "the same command with --resume goes on with them\n",
     )
     # Which of the two it is can be told.
     first, second = (out / "runs.csv").read_text().splitlines()[1:]
@@ -70,7 +71,8 @@ def test_a_stopped_study_is_known(tmp_path: Path, cli: Cli, number: int, status:
     endless = (*part, "--duration-scale", "1000")
     assert ended("study", "run", "white2012", *endless, out, "runs.csv", number) == (
         status,
-        f"stopped; 0 of 2 runs are kept in {out}, --resume goes on with them\n",
+        f"stopped; 0 of 2 runs are kept in {out}, "
+        "the same command with --resume goes on with them\n",
     )
     score = cli("study", "score", out)
     assert score.returncode == 2

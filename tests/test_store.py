@@ -134,7 +134,7 @@ def test_a_full_disk_says_what_is_kept(tmp_path: Path, monkeypatch: pytest.Monke
     assert stop.value.status == 2
     assert str(stop.value) == (
         f"error: cannot write {tmp_path}: No space left on device; "
-        f"1 of 2 runs are kept in {tmp_path}, --resume goes on with them"
+        f"1 of 2 runs are kept in {tmp_path}, the same command with --resume goes on with them"
     )
     assert len(list((tmp_path / "runs").iterdir())) == 1
 
@@ -156,7 +156,7 @@ def test_a_disk_that_is_full_at_the_last_says_that_all_is_kept(
     assert stop.value.status == 2
     assert str(stop.value) == (
         f"error: cannot write {tmp_path / 'cells.csv'}: No space left on device; "
-        f"2 of 2 runs are kept in {tmp_path}, --resume goes on with them"
+        f"2 of 2 runs are kept in {tmp_path}, the same command with --resume goes on with them"
     )
 
 

@@ -328,7 +328,7 @@ def test_a_directory_keeps_its_study_and_scale(tmp_path: Path) -> None:
             run_plan(other, tmp_path)
     assert before == {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
     # Another selection of the same goes on in it.
-    assert run_plan(replace(plan, experiment=None, scheme="DropTail-417pkt"), tmp_path).values
+    assert run_plan(replace(plan, experiment=(), scheme=["DropTail-417pkt"]), tmp_path).values
 
 
 def test_short_runs_give_blank_cells_and_unjudged_claims(tmp_path: Path) -> None:
@@ -394,9 +394,44 @@ def test_what_was_run_and_what_was_there_are_told_apart(tmp_path: Path, cli: Cli
     first = cli(*command, "--experiment", "D01").stdout
     assert first.startswith("2 runs, 1.2 s simulated in")
     again = cli(*command, "--experiment", "D01/C01", "--resume").stdout
-    assert again.startswith("2 of 3 runs were there already\n1 runs, 0.6 s simulated in")
+    assert again.startswith("2 of 3 runs were there already\n1 run, 0.6 s simulated in")
     anew = cli(*command, "--experiment", "D01/C01").stdout
-    assert "\n3 of them had been there, and were made anew; --resume keeps such\n" in anew
+    assert "\n3 of them had been there before: --resume would have kept them\n" in anew
+
+
+def test_a_figure_without_cells_has_no_line_of_cells(tmp_path: Path, cli: Cli) -> None:
+    done = cli(
+        "study",
+        "run",
+        "white2013",
+        "--figure",
+        "fig-28",
+        "--duration-scale",
+        "0.004",
+        "--out",
+        tmp_path,
+    )
+    assert "\n0 cells: " in done.stdout
+    (line,) = (tmp_path / "cells.csv").read_text().splitlines()
+    assert line == "study,table,experiment,scheme,load,flow,metric,value,unit"
+    scored = cli("study", "score", tmp_path)
+    assert (scored.returncode, scored.stdout.split(":")[0]) == (0, "nothing to compare")
+
+
+def test_the_nearest_name_is_told(cli: Cli) -> None:
+    for option, word, meant in (
+        ("--experiment", "d04", "D04"),
+        ("--scheme", "codel-417", "CoDel-417pkt"),
+    ):
+        done = cli("study", "run", "white2012", option, word)
+        assert f"found {word!r} (did you mean {meant}?); allowed: " in done.stderr
+
+
+def test_a_report_needs_a_name(tmp_path: Path, cli: Cli) -> None:
+    cli("study", "run", "hong2015", "--table", "3.1", "--out", tmp_path)
+    done = cli("study", "report", tmp_path, "--out", "")
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert done.stderr.endswith("allowed: the path of a file\n")
 
 
 def test_a_selection_may_name_several() -> None:

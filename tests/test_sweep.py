@@ -7,6 +7,7 @@ import pytest
 import sojourn
 from conftest import HOME, Cli
 from sojourn.sweep import read_sweep
+from test_store import bytes_of
 
 SWEEP = f"""
 scenario = "{HOME}"
@@ -91,3 +92,26 @@ def test_values_that_a_scenario_refuses_are_the_sweeps(
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
     assert done.stderr.startswith(f"error: {file}: {problem}")
     assert not (tmp_path / "out").exists()
+
+
+def test_a_directory_holds_a_study_or_a_sweep(tmp_path: Path, cli: Cli) -> None:
+    sweep = tmp_path / "sweep.toml"
+    sweep.write_text(f'scenario = "{HOME}"\nduration_s = 1\n')
+    part = ("study", "run", "white2012", "--experiment", "D01", "--duration-scale", "0.001")
+    first, second = tmp_path / "first", tmp_path / "second"
+    assert cli(*part, "--out", first).returncode == 0
+    before = bytes_of(first)
+    ended = cli("sweep", sweep, "--out", first)
+    assert ended.stderr == f"error: {first}: holds a study; allowed: another directory\n"
+    assert bytes_of(first) == before
+    assert cli("sweep", sweep, "--out", second).returncode == 0
+    ended = cli(*part, "--out", second)
+    assert ended.stderr == f"error: {second}: holds a sweep; allowed: another directory\n"
+
+
+def test_a_sweep_of_no_scenario_is_refused(tmp_path: Path, cli: Cli) -> None:
+    sweep = tmp_path / "sweep.toml"
+    sweep.write_text('scenario = "nothing.toml"\n')
+    ended = cli("sweep", sweep, "--out", tmp_path / "out")
+    assert ended.returncode == 2
+    assert ended.stderr.startswith(f"error: {sweep}: scenario: found 'nothing.toml'; allowed: ")

@@ -2,11 +2,11 @@
 
 import time
 from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, nullcontext
 from pathlib import Path
 
 from . import _sojourn
-from .cluster import ClusterError, run_on_cluster
+from .cluster import Cluster, ClusterError, cluster_at, run_on_cluster
 from .runner import Progress, Work, run_each
 from .store import Files, Store, Task, execute
 from .writing import reason_of
@@ -23,7 +23,7 @@ class BatchStopped(Exception):
         kept = sum(task in store for task in tasks)
         super().__init__(
             f"{reason}; {kept} of {len(tasks)} runs are kept in {store.directory}, "
-            "--resume goes on with them"
+            "the same command with --resume goes on with them"
         )
         self.status = status
 
@@ -59,7 +59,8 @@ def run_batch(
     `jobs` run at the same time, as many as there are cores by default; with the address of a Dask
     scheduler as `dask` all run there. `labels` name the tasks for the lines that a terminal shows.
     `about` are files that tell of the runs: they are written first, so that a store which was cut
-    off is known by them too. Raises `BatchStopped` as `telling_what_is_kept`.
+    off is known by them too. Raises `BatchStopped` as `telling_what_is_kept`, and `ClusterError`
+    before anything is written if no cluster answers.
     """
     if jobs is not None and jobs < 1:
         raise ValueError(f"jobs: found {jobs}; allowed: 1 or more")
@@ -67,14 +68,15 @@ def run_batch(
         raise ValueError(
             "jobs: found beside dask; allowed: without, the cluster has its own workers"
         )
-    store = Store(directory)
     named = dict(zip(tasks, labels or [task.run for task in tasks], strict=True))
-    with telling_what_is_kept(store, named), store.held():
-        store.sweep_drafts()
-        for name, content in (about or {}).items():
-            store.write(name, content)
-        missing = _missing(store, list(named)) if resume else list(named)
-        _run(missing, [named[task] for task in missing], store, jobs, dask)
+    with cluster_at(dask) if dask else nullcontext() as cluster:
+        store = Store(directory)
+        with telling_what_is_kept(store, named), store.held():
+            store.sweep_drafts()
+            for name, content in (about or {}).items():
+                store.write(name, content)
+            missing = _missing(store, list(named)) if resume else list(named)
+            _run(missing, [named[task] for task in missing], store, jobs, cluster)
     return store
 
 
@@ -87,12 +89,19 @@ def _missing(store: Store, tasks: Sequence[Task]) -> Sequence[Task]:
 
 
 def _run(
-    tasks: Sequence[Task], labels: Sequence[str], store: Store, jobs: int | None, dask: str | None
+    tasks: Sequence[Task],
+    labels: Sequence[str],
+    store: Store,
+    jobs: int | None,
+    cluster: Cluster | None,
 ) -> None:
     from .console import batch_bar
 
     with batch_bar(len(tasks)) as (progress, finished):
-        done = run_on_cluster(tasks, dask, progress) if dask else _run_here(tasks, progress, jobs)
+        if cluster:
+            done = run_on_cluster(tasks, cluster, progress)
+        else:
+            done = _run_here(tasks, progress, jobs)
         with closing(done):
             for number, (files, took_s) in done:
                 store.put(tasks[number], files)

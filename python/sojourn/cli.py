@@ -186,6 +186,7 @@ def _is_importing(frame: FrameType | None) -> bool:
 def _explain(error: Exception) -> int:
     from ._sojourn import ConfigError, Defect, ScenarioError
     from .batch import BatchStopped
+    from .cluster import ClusterError
     from .export.runs import ExportError
     from .known import UnknownError
     from .store import StoreError
@@ -195,7 +196,9 @@ def _explain(error: Exception) -> int:
         return _fail(f"error: {_bad_number(error) or error.format_message()}", _BAD_INPUT)
     if isinstance(error, BatchStopped):
         return _fail(str(error), error.status)
-    if isinstance(error, (ConfigError, ExportError, ScenarioError, StoreError, UnknownError)):
+    if isinstance(
+        error, (ClusterError, ConfigError, ExportError, ScenarioError, StoreError, UnknownError)
+    ):
         return _fail(f"error: {error}", _BAD_INPUT)
     if isinstance(error, OSError):
         return _fail(f"error: {reason_of(error)}", _BAD_INPUT)

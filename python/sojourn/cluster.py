@@ -6,10 +6,14 @@ and gives the same bytes.
 """
 
 import logging
+import sys
 import time
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import CancelledError
+from contextlib import contextmanager
+from dataclasses import dataclass
 from types import ModuleType
+from typing import Any
 
 from . import _sojourn
 from .runner import Progress
@@ -22,41 +26,71 @@ class ClusterError(Exception):
     """A cluster that cannot be reached, that was lost, or whose workers do not outlive a task."""
 
 
-def run_on_cluster(
-    tasks: Sequence[Task], address: str, progress: Progress | None
-) -> Generator[tuple[int, tuple[Files, float]], None, None]:
-    """The files of each task and the s it took, with its number in `tasks`, as they come.
+@dataclass(frozen=True)
+class Cluster:
+    """A cluster that answers."""
 
-    `address` is that of the scheduler, as `tcp://HOST:PORT`. Closing the iterator takes back what
-    has not begun. Raises `ClusterError`, and `StoreError` if a worker has another version.
+    address: str
+    client: Any
+    """Of Dask."""
+
+
+@contextmanager
+def cluster_at(address: str) -> Iterator[Cluster]:
+    """The cluster whose scheduler is at `address`, as `tcp://HOST:PORT`.
+
+    Raises `ClusterError` if none answers there.
     """
     distributed = _distributed()
-    # What the client has to say of a lost cluster, at length, is told in one line below.
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    _quieten()
     try:
         # The client itself takes long to say that an address is none.
         distributed.comm.get_address_host_port(address, strict=True)
         client = distributed.Client(address, timeout=_CONNECT_S, set_as_default=False)
     except (OSError, ValueError) as error:
         raise ClusterError(f"--dask {address}: no cluster answers there ({error})") from None
-    done_s, total_s = 0.0, sum(task.duration_s for task in tasks)
     with client:
-        pending = {
-            client.submit(_timed, task, _sojourn.version, pure=False): number
-            for number, task in enumerate(tasks)
-        }
         try:
-            for future in distributed.as_completed(list(pending), loop=client.loop):
-                number = pending.pop(future)
-                yield number, future.result()
-                future.release()
-                done_s += tasks[number].duration_s
-                if progress:
-                    progress(done_s, total_s)
-        except (OSError, CancelledError, distributed.KilledWorker) as error:
-            raise ClusterError(f"--dask {address}: the cluster was lost ({error})") from None
-        finally:
-            client.cancel(list(pending))
+            client.wait_for_workers(1, timeout=_CONNECT_S)
+        except TimeoutError:
+            sys.stderr.write(f"--dask {address}: no worker is there yet; waiting for one\n")
+        yield Cluster(address, client)
+
+
+def run_on_cluster(
+    tasks: Sequence[Task], cluster: Cluster, progress: Progress | None
+) -> Generator[tuple[int, tuple[Files, float]], None, None]:
+    """The files of each task and the s it took, with its number in `tasks`, as they come.
+
+    Closing the iterator takes back what has not begun. Raises `ClusterError` if the cluster is
+    lost, and `StoreError` if a worker has another version.
+    """
+    distributed, client = _distributed(), cluster.client
+    done_s, total_s = 0.0, sum(task.duration_s for task in tasks)
+    pending = {
+        client.submit(_timed, task, _sojourn.version, pure=False): number
+        for number, task in enumerate(tasks)
+    }
+    try:
+        for future in distributed.as_completed(list(pending), loop=client.loop):
+            number = pending.pop(future)
+            yield number, future.result()
+            future.release()
+            done_s += tasks[number].duration_s
+            if progress:
+                progress(done_s, total_s)
+    except (OSError, CancelledError, distributed.KilledWorker) as error:
+        _quieten()
+        raise ClusterError(f"--dask {cluster.address}: the cluster was lost") from error
+    finally:
+        client.cancel(list(pending))
+
+
+def _quieten() -> None:
+    """What Dask has to say of a lost cluster, at length, is told in one line by us."""
+    for name in ["distributed", *logging.root.manager.loggerDict]:
+        if name.partition(".")[0] == "distributed":
+            logging.getLogger(name).setLevel(logging.CRITICAL)
 
 
 def _timed(task: Task, version: str) -> tuple[Files, float]:

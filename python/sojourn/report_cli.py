@@ -21,7 +21,7 @@ def report(
     """Write the report of stored results: one HTML file that needs nothing else."""
     from .reading import read_results
     from .report import report_of
-    from .studies.running import PLAN
+    from .store import PLAN
     from .writing import write_file
 
     if (directory / PLAN).exists():

@@ -40,6 +40,9 @@ SCALARS = ("flows", "qualities", "connections", "queues", "pages")
 RUN_LIST = "runs.csv"
 """The file of a store that says which run is which."""
 
+PLAN = "study.json"
+"""The file of a store that says which study was run into it, if one was."""
+
 Files = Mapping[str, bytes]
 Rows = Sequence[Mapping[str, Any]]
 
@@ -237,7 +240,9 @@ class Store:
     @contextmanager
     def held(self) -> Iterator[None]:
         """Keeps others from writing here; raises `StoreError` if one does."""
-        with open(self.directory / MARKER, "rb+") as marker:
+        with failures_named(self.directory):
+            marker = open(self.directory / MARKER, "rb+")  # noqa: SIM115
+        with marker:
             try:
                 fcntl.flock(marker, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:

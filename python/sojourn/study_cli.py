@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .report_cli import Directory, report
+from .report_cli import report
 
 if TYPE_CHECKING:
     from .studies.running import Outcome
@@ -36,7 +36,7 @@ def list_studies() -> None:
             if words:
                 typer.echo(f"  --{key} {', '.join(_listed(str(word)) for word in words)}")
         alternatives = ", ".join(one.name for one in plan.study.alternatives)
-        typer.echo(f"  --each-way {alternatives}")
+        typer.echo(f"  alternatives that --each-way runs: {alternatives}")
 
 
 def _listed(word: str) -> str:
@@ -104,18 +104,24 @@ def run_study(
     directory = out or Path("out") / name
     start = time.perf_counter()
     outcome = run_plan(plan, directory, resume=resume, jobs=jobs, dask=dask)
-    _tell(outcome, time.perf_counter() - start)
+    _tell(outcome, time.perf_counter() - start, resumed=resume)
 
 
 @studies.command("score")
-def score_study(directory: Directory) -> None:
+def score_study(
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="What study run wrote.")],
+) -> None:
     """Compare a study that was run with what its document reports."""
     from .console import print_grids
     from .studies.report import each_way_grid, score_grids
     from .studies.running import read
+    from .studies.score import compared
 
     outcome = read(directory)
     means = outcome.means
+    if not compared(means):
+        typer.echo("nothing to compare: print has no value of any cell of this selection")
+        return
     print_grids(score_grids(means))
     if outcome.plan.alternatives:
         print_grids([each_way_grid(means, outcome.otherwise)])
@@ -147,21 +153,22 @@ def _check_place(jobs: int | None, dask: str | None) -> None:
         raise typer.BadParameter("found --jobs and --dask; allowed: one of them")
 
 
-def _tell(outcome: "Outcome", took_s: float) -> None:
+def _tell(outcome: "Outcome", took_s: float, *, resumed: bool) -> None:
     plan, directory, added = outcome.plan, outcome.store.directory, outcome.store.added
-    runs = len(set(plan.tasks().values()))
-    if len(added) < runs:
-        typer.echo(f"{runs - len(added)} of {runs} runs were there already")
+    wanted = len(set(plan.tasks().values()))
+    if len(added) < wanted:
+        typer.echo(f"{wanted - len(added)} of {wanted} runs were there already")
     if added:
         simulated_s = sum(task.duration_s for task in added)
+        runs = "1 run" if len(added) == 1 else f"{len(added)} runs"
         typer.echo(
-            f"{len(added)} runs, {simulated_s:g} s simulated in {took_s:.1f} s: "
+            f"{runs}, {simulated_s:g} s simulated in {took_s:.1f} s: "
             f"{simulated_s / took_s:.0f} × real time"
         )
     if replaced := outcome.store.replaced:
-        typer.echo(f"{replaced} of them had been there, and were made anew; --resume keeps such")
-    if plan.rows:
-        typer.echo(f"{len(plan.rows)} cells: {directory / 'cells.csv'}")
+        why = "damaged" if resumed else "--resume would have kept them"
+        typer.echo(f"{replaced} of them had been there before: {why}")
+    typer.echo(f"{len(plan.rows)} cells: {directory / 'cells.csv'}")
     if plan.alternatives:
         typer.echo(f"cells of {len(plan.alternatives)} alternatives: {directory / 'each-way.csv'}")
     for number in plan.figures:

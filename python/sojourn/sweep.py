@@ -11,7 +11,7 @@ from ._sojourn import ScenarioError
 from .api import Loaded, load
 from .batch import run_batch
 from .csv_text import csv_bytes
-from .store import RUN_LIST, Store, Task, task_of
+from .store import PLAN, RUN_LIST, Store, StoreError, Task, task_of
 from .text_file import read_text
 from .toml_text import toml_value
 
@@ -91,6 +91,8 @@ def read_sweep(path: Path) -> Sweep:
         raise _refusal(path, "keys.seed", "a key", "seeds = N, for the seeds 1 to N")
     if "duration_s" in keys and duration_s is not None:
         raise _refusal(path, "keys.duration_s", "a key beside duration_s", "one of them")
+    if not (path.parent / scenario).exists():
+        raise _refusal(path, "scenario", repr(scenario), "the path of a file, from this one's")
     return Sweep(path, path.parent / scenario, keys, seeds, duration_s, series, latencies)
 
 
@@ -102,7 +104,12 @@ def run_sweep(
     jobs: int | None = None,
     dask: str | None = None,
 ) -> Store:
-    """Runs every combination, as `run_batch`; the store's list of runs says which is which."""
+    """Runs every combination, as `run_batch`; the store's list of runs says which is which.
+
+    Raises `StoreError` where a study is.
+    """
+    if (directory / PLAN).exists():
+        raise StoreError(f"{directory}: holds a study; allowed: another directory")
     tasks = sweep.tasks
     columns = (*sweep.keys, "variant", "seed")
     labels = [

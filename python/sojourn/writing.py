@@ -31,6 +31,8 @@ def failures_named(path: Path) -> Iterator[None]:
 
 def write_file(path: Path, content: bytes) -> None:
     """Writes a file, and the directories above it."""
+    if not path.name:
+        raise IsADirectoryError(f"cannot write {path}: allowed: the path of a file")
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     with failures_named(path):
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -9,7 +9,7 @@ from pathlib import Path
 from ..batch import run_batch, telling_what_is_kept
 from ..csv_text import csv_bytes
 from ..seeds import Value, over_seeds
-from ..store import MARKER, RUN_LIST, Store, StoredRun, StoreError, Task, open_store
+from ..store import MARKER, PLAN, RUN_LIST, Store, StoredRun, StoreError, Task, open_store
 from . import UnknownError, known, study
 from .study import (
     KEYS,
@@ -24,7 +24,6 @@ from .study import (
     measure,
 )
 
-PLAN = "study.json"
 CELLS = "cells.csv"
 EACH_WAY = "each-way.csv"
 _FIRST = {MARKER, PLAN, RUN_LIST}
@@ -214,8 +213,7 @@ def run_plan(
 
 def _write(outcome: Outcome) -> None:
     plan, store = outcome.plan, outcome.store
-    if plan.rows:
-        store.write(CELLS, cells_csv(outcome.values))
+    store.write(CELLS, cells_csv(outcome.values))
     if plan.alternatives:
         store.write(EACH_WAY, each_way_csv(outcome.otherwise))
     else:  # what stands there is of another selection
@@ -228,8 +226,11 @@ def _write(outcome: Outcome) -> None:
 def _refuse_another(plan: Plan, directory: Path) -> None:
     """Raises `StoreError` where another study is, or the same one with runs of another length.
 
-    A study that was stopped before anything came of it is none.
+    Or a sweep. A study that was stopped before anything came of it is none.
     """
+    list_of_runs = directory / RUN_LIST
+    if list_of_runs.exists() and not list_of_runs.read_bytes().startswith(b"case,seed,run"):
+        raise StoreError(f"{directory}: holds a sweep; allowed: another directory")
     if not (directory / PLAN).exists() or {path.name for path in directory.iterdir()} <= _FIRST:
         return
     there = _plan(directory)

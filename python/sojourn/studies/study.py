@@ -23,7 +23,8 @@ FigureNumber = int | str
 
 def figure_number(text: str) -> FigureNumber:
     """The number of a figure as a document has it."""
-    return int(text) if text.isdigit() else text
+    bare = text.removeprefix("fig-")
+    return int(bare) if bare.isdigit() else bare
 
 
 class Row(NamedTuple):
@@ -46,6 +47,11 @@ class Row(NamedTuple):
     def keys(self) -> tuple[str, ...]:
         """What names the cell."""
         return tuple(str(getattr(self, key)) for key in KEYS)
+
+    @property
+    def printed(self) -> str:
+        """What the document reports there, with its sign if it is a bound."""
+        return (self.note[:1] if self.note[:1] in ("<", ">") else "") + self.published
 
     @property
     def is_background(self) -> bool:

@@ -95,6 +95,12 @@ ALTERNATIVES = (
         (*_VIDEO, "sec-4.2.2", *_TIERED_VIDEO),
     ),
     Alternative(
+        "video-kept",
+        "windows of video are kept over the pauses between requests",
+        of_traffic(recovering("full_sack"), {"restart_after_idle": False}),
+        (*_VIDEO, "sec-4.2.2", *_TIERED_VIDEO),
+    ),
+    Alternative(
         "one-a-segment",
         "players ask for one segment in a segment's time (section 4.2.2) and fill no buffer",
         of_traffic(of_kind("video"), fill_buffer=False),
