@@ -55,7 +55,7 @@ Finished = Callable[[str, float, float], None]
 def batch_bar(runs: int) -> Iterator[tuple[Tell | None, Finished]]:
     """As `progress_bar`, with the number of runs done, and a line for each."""
     console = Console(stderr=True)
-    if not console.is_terminal:
+    if not (runs and console.is_terminal):
         yield None, lambda label, simulated_s, took_s: None
         return
     simulated = _Simulated(Column(no_wrap=True))
@@ -79,7 +79,7 @@ def batch_bar(runs: int) -> Iterator[tuple[Tell | None, Finished]]:
 def counting_bar(steps: Sequence[T], what: str) -> Iterator[Iterable[T]]:
     """The steps to go through, with a bar as `progress_bar` of how many of `what` are done."""
     console = Console(stderr=True)
-    if not console.is_terminal:
+    if not (steps and console.is_terminal):
         yield steps
         return
     done = TextColumn(

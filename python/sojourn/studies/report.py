@@ -4,7 +4,6 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from typing import NamedTuple
 
 from ..report.drawing import themed
@@ -121,8 +120,10 @@ def _tables(
             )
         return Table(name, lines, here, list(texts))
 
-    by_table = groupby(values, lambda row: row.table)
-    return [table(name, list(rows)) for name, rows in by_table]
+    by_table: dict[str, list[Row]] = {}
+    for row in values:
+        by_table.setdefault(row.table, []).append(row)
+    return [table(name, rows) for name, rows in by_table.items()]
 
 
 def _beside_print(values: Mapping[Row, Value]) -> dict[Row, Ours]:
