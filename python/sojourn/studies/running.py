@@ -121,8 +121,7 @@ class Plan:
         return list({case.name: case for case in [*of_rows, *of_figures, *otherwise]}.values())
 
     def _cases_of(self, rows: Sequence[Row]) -> list[Case]:
-        cases_of = self.study.cases_of
-        cases = [case for row in rows for case in (cases_of(row) if cases_of else ())]
+        cases = [case for row in rows for case in self.study.cases_of(row)]
         return list({case.name: case for case in cases}.values())
 
     def tasks(self) -> dict[tuple[str, int], Task]:

@@ -220,23 +220,21 @@ class Study:
 
     name: str
     title: str
-    figures: Mapping[FigureNumber, Figure] = field(default_factory=dict)
-    cases_of: Callable[[Row], Sequence[Case]] | None = None
-    value_of: Callable[[Row, Runs], float | None] | None = None
-    unpublished: Sequence[Row] = ()
+    figures: Mapping[FigureNumber, Figure]
+    cases_of: Callable[[Row], Sequence[Case]]
+    value_of: Callable[[Row, Runs], float | None]
+    unpublished: Sequence[Row]
     """Cells of experiments that the document defines, and gives no results of."""
-    claims: Sequence[Claim] = ()
-    choices: Sequence[Choice] = ()
-    alternatives: Sequence[Alternative] = ()
-    remarks: Sequence[Remark] = ()
-    claim_remarks: Mapping[int, str] = field(default_factory=dict)
+    claims: Sequence[Claim]
+    choices: Sequence[Choice]
+    alternatives: Sequence[Alternative]
+    remarks: Sequence[Remark]
+    claim_remarks: Mapping[int, str]
     """Why claims do not hold, by their numbers."""
 
     @cached_property
     def rows(self) -> Sequence[Row]:
         """The contract: every cell, in the order of the document."""
-        if self.value_of is None:
-            return ()
         return (*published(self.name), *self.unpublished)
 
 
@@ -332,7 +330,6 @@ def measure(study: Study, rows: Sequence[Row], runs: Runs) -> dict[Row, float | 
     """The cells, from the runs of one seed; nothing where a run was too short for one."""
 
     def value(row: Row) -> float | None:
-        assert study.value_of is not None
         try:
             value = study.value_of(row, runs)
         except AbsentError:
