@@ -4,6 +4,12 @@ from ..study import Choice, Remark
 
 CHOICES = (
     Choice(
+        "Figures 1 to 11 and 18 to 21",
+        "not drawn",
+        "By the text around them they are what others measured, and how schemes, channel and "
+        "topology are made; no result of the runs is known to be in them.",
+    ),
+    Choice(
         "The 17 scenarios",
         "Light: 1 idle; 2, 3 one endless upload; 4, 5 one bursty; 6, 7 one endless, 4 web, 4 "
         "voice. Moderate: 8, 9 five repeated uploads; 10, 11 the same with datagrams. Heavy: 12, "
