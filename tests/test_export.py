@@ -322,7 +322,10 @@ def test_servers_have_names_and_the_window_is_never_full(captures: dict[str, Pat
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--format", "pcap"], "error: format: found 'pcap' (did you mean pcapng?); allowed: flent, pcapng, csv"),
+        (
+            ["--format", "pcap"],
+            "error: format: found 'pcap' (did you mean pcapng?); allowed: flent, pcapng, csv",
+        ),
         (["--format", "pcapng"], "error: point: found none; allowed: home, channel, cmts, server"),
         (
             ["--format", "pcapng", "--point", "moon"],
