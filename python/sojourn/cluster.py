@@ -79,7 +79,11 @@ def run_on_cluster(
             done_s += tasks[number].duration_s
             if progress:
                 progress(done_s, total_s)
-    except (OSError, CancelledError, distributed.KilledWorker) as error:
+    except distributed.KilledWorker as error:
+        raise ClusterError(
+            f"--dask {cluster.address}: workers are lost with a run each time one takes it"
+        ) from error
+    except (OSError, CancelledError) as error:
         _quieten()
         raise ClusterError(f"--dask {cluster.address}: the cluster was lost") from error
     finally:
