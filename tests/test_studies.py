@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 from conftest import Cli
 from sojourn.distribution import Distribution, evenly, pooled
+from sojourn.known import known
 from sojourn.store import StoreError
 from sojourn.studies import STUDIES, UnknownError, draw, study
 from sojourn.studies.report import report_html
@@ -459,3 +460,8 @@ def test_a_damaged_plan_is_named_with_what_to_do(tmp_path: Path, cli: Cli, conte
 
 def test_words_with_commas_are_listed_in_quotes(cli: Cli) -> None:
     assert ", 'ARED,CoDel,PIE', none, " in cli("study", "list").stdout
+
+
+def test_nothing_asked_is_near_no_name() -> None:
+    with pytest.raises(UnknownError, match="point: found none; allowed: none, home"):
+        known("point", None, ["none", "home"])

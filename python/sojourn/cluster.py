@@ -84,7 +84,6 @@ def run_on_cluster(
             f"--dask {cluster.address}: workers are lost with a run each time one takes it"
         ) from error
     except (OSError, CancelledError) as error:
-        _quieten()
         raise ClusterError(f"--dask {cluster.address}: the cluster was lost") from error
     finally:
         client.cancel(list(pending))

@@ -21,7 +21,7 @@ def known(what: str, asked: T | None, there: Sequence[T]) -> T:
     if asked is None or asked not in there:
         words = [str(one) for one in there]
         found = "none" if asked is None else repr(asked)
-        near = _nearest(str(asked), words)
+        near = None if asked is None else _nearest(str(asked), words)
         meant = f" (did you mean {near}?)" if near else ""
         raise UnknownError(
             f"{what}: found {found}{meant}; allowed: {', '.join(map(quoted, words)) or 'none'}"

@@ -27,6 +27,7 @@ from .study import (
 CELLS = "cells.csv"
 EACH_WAY = "each-way.csv"
 _FIRST = {MARKER, PLAN, RUN_LIST}
+_RUN_COLUMNS = ("case", "seed", "run")
 SHORTEST_RUN_S = 0.1
 """In less next to nothing has come through a modem, and there is nothing to measure."""
 
@@ -227,8 +228,8 @@ def _refuse_another(plan: Plan, directory: Path) -> None:
 
     Or a sweep. A study that was stopped before anything came of it is none.
     """
-    list_of_runs = directory / RUN_LIST
-    if list_of_runs.exists() and not list_of_runs.read_bytes().startswith(b"case,seed,run"):
+    list_of_runs, headings = directory / RUN_LIST, csv_bytes(_RUN_COLUMNS, ())
+    if list_of_runs.exists() and not list_of_runs.read_bytes().startswith(headings):
         raise StoreError(f"{directory}: holds a sweep; allowed: another directory")
     if not (directory / PLAN).exists() or {path.name for path in directory.iterdir()} <= _FIRST:
         return
@@ -309,7 +310,7 @@ def _outcome(plan: Plan, store: Store, tasks: Mapping[tuple[str, int], Task]) ->
 def _runs_csv(tasks: Mapping[tuple[str, int], Task]) -> bytes:
     """Which run of the store is which case and seed."""
     rows = [(name, seed, task.run) for (name, seed), task in tasks.items()]
-    return csv_bytes(("case", "seed", "run"), rows)
+    return csv_bytes(_RUN_COLUMNS, rows)
 
 
 def _text(value: float | None) -> str:

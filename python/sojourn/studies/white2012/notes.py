@@ -193,8 +193,8 @@ CLAIMS = {
     9: "C09 alone, whose upload has Reno: with a window of 64 segments (bursty-64) 0.1 %, with "
     "selective acknowledgements (bursty-sack) 0.6 %.",
     12: _BURSTS,
+    16: "Too few pages of D05 lose SYNs to move a median deviation: the scatter is in the longest.",
     17: "Beside 21 packets pages of D02, D05 and D07 hardly load here (table 6), and the uploads "
     "have the percent of the volume that they would have used.",
-    16: "Too few pages of D05 lose SYNs to move a median deviation: the scatter is in the longest.",
 }
 """Why claims do not hold."""
