@@ -45,6 +45,10 @@ def recovering(recovery: str) -> Which:
     return lambda entry: bool(entry.get("tcp", {}).get("recovery") == recovery)
 
 
+def nothing(scenario: dict[str, Any]) -> None:
+    """Leaves it as it is, where an alternative has other random numbers alone."""
+
+
 def all_of(*changes: Change) -> Change:
     """One after the other."""
 

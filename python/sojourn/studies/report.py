@@ -12,7 +12,7 @@ from ..seeds import Value
 from ..summary import Grid
 from .running import Outcome
 from .score import Compared, Score, compared, scores, worst
-from .study import Alternative, Cells, Row, Verdict
+from .study import Alternative, Cells, Claim, Row, Runs, Study, Verdict
 
 _NAN = re.compile(r"\bnan\b")
 
@@ -32,7 +32,7 @@ class Line:
     row: Row
     ours: Ours
     otherwise: Sequence[Ours | None]
-    """Under the table's alternatives, where they were run for it."""
+    """In the table's other columns, where they have it."""
     remarks: Sequence[int]
     """Which of the table's remarks are about it, from 1."""
 
@@ -43,7 +43,8 @@ class Table:
 
     name: str
     lines: Sequence[Line]
-    alternatives: Sequence[Alternative]
+    others: Sequence[str]
+    """What other columns hold: alternatives, and what print's own cells make of its summaries."""
     remarks: Sequence[str]
 
     @property
@@ -52,23 +53,35 @@ class Table:
         return any(line.ours.agrees is False for line in self.lines)
 
 
+class Judged(NamedTuple):
+    """A claim with its verdicts, or nothing where cells or runs are missing or too short."""
+
+    claim: Claim
+    ours: Verdict | None
+    prints: Verdict | None
+    """By the document's own cells."""
+
+
+PRINTS_OWN = "print's other cells"
+
+
 def report_html(outcome: Outcome) -> str:
     """The page: one file that needs no network."""
     study, plan = outcome.plan.study, outcome.plan
     values, otherwise = outcome.values, outcome.otherwise
     means = _means(values)
-    verdicts = _verdicts(outcome, means)
+    judged = judge(study.claims, Cells(means), outcome.seeds[0], Cells.of_print(study.rows))
     return render(
         "study.html",
         study.title,
         study=study,
         plan=plan,
         runs=len(plan.tasks()),
-        sentences=_sentences(means, verdicts),
+        sentences=_sentences(means, judged),
         scores=score_grids(means),
         each_way=each_way_grid(means, otherwise),
         tables=_tables(outcome, values, otherwise),
-        claims=verdicts,
+        claims=judged,
         figures=[
             (number, drawing.title, themed(drawing.svg, f"figure-{place}", drawing.title, numbers))
             for place, (number, drawing) in enumerate(outcome.drawings.items())
@@ -77,13 +90,11 @@ def report_html(outcome: Outcome) -> str:
     )
 
 
-def _sentences(
-    means: Mapping[Row, float | None], verdicts: Sequence[tuple[int, str, Verdict | None]]
-) -> list[str]:
+def _sentences(means: Mapping[Row, float | None], judged: Sequence[Judged]) -> list[str]:
     """How far the study agrees with its document, in words."""
     score = scores(compared(means))[-1]
-    tested = [verdict for _, _, verdict in verdicts if verdict]
-    untested = len(verdicts) - len(tested)
+    tested = [one.ours for one in judged if one.ours]
+    untested = len(judged) - len(tested)
     return [
         f"{score.agree} of {len(score.cells)} cells that have a published value agree with print "
         f"({score.percent:.0f} %).",
@@ -105,25 +116,38 @@ def _tables(
     otherwise: Mapping[Alternative, Mapping[Row, Value]],
 ) -> list[Table]:
     ours = _beside_print(values)
-    alternatives = {one: _beside_print(of_one) for one, of_one in otherwise.items()}
+    columns = {one.name: _beside_print(of_one) for one, of_one in otherwise.items()}
+    columns[PRINTS_OWN] = _beside_print(summaries_of_print(outcome.plan.study))
 
     def table(name: str, rows: Sequence[Row]) -> Table:
-        here = [one for one, of_one in alternatives.items() if any(row in of_one for row in rows)]
+        here = [other for other, column in columns.items() if any(row in column for row in rows)]
         texts: dict[str, int] = {}
         lines = []
         for row in rows:
             is_off = ours[row].agrees is False
             about = [r.text for r in outcome.plan.study.remarks if is_off and r.is_about(row)]
             numbers = [texts.setdefault(text, len(texts) + 1) for text in about]
-            lines.append(
-                Line(row, ours[row], [alternatives[one].get(row) for one in here], numbers)
-            )
+            lines.append(Line(row, ours[row], [columns[other].get(row) for other in here], numbers))
         return Table(name, lines, here, list(texts))
 
     by_table: dict[str, list[Row]] = {}
     for row in values:
         by_table.setdefault(row.table, []).append(row)
     return [table(name, rows) for name, rows in by_table.items()]
+
+
+def summaries_of_print(study: Study) -> dict[Row, Value]:
+    """What print's own cells make of those of its cells that sum up others, where it has them."""
+    cells = Cells.of_print(study.rows)
+
+    def summary(row: Row) -> float | None:
+        try:
+            return study.summed_up(row, cells)
+        except LookupError:
+            return None
+
+    found = {row: summary(row) for row in study.rows}
+    return {row: Value(value) for row, value in found.items() if value is not None}
 
 
 def _beside_print(values: Mapping[Row, Value]) -> dict[Row, Ours]:
@@ -135,21 +159,19 @@ def _means(values: Mapping[Row, Value]) -> dict[Row, float | None]:
     return {row: value.mean for row, value in values.items()}
 
 
-def _verdicts(
-    outcome: Outcome, means: Mapping[Row, float | None]
-) -> list[tuple[int, str, Verdict | None]]:
-    """Each claim with its verdict, or nothing where runs are missing or too short to tell."""
-    cells, study = Cells(means), outcome.plan.study
-    verdicts: list[tuple[int, str, Verdict | None]] = []
-    for claim in study.claims:
-        try:
-            verdict = claim.test(cells, outcome.seeds[0])
-        except (LookupError, ValueError, ArithmeticError):
-            verdict = None
-        if verdict and _NAN.search(verdict.numbers):
-            verdict = None
-        verdicts.append((claim.number, claim.text, verdict))
-    return verdicts
+def judge(claims: Sequence[Claim], ours: Cells, runs: Runs, prints: Cells) -> list[Judged]:
+    """Tests each claim on our cells and runs, and on print's cells, where no run is needed."""
+    return [
+        Judged(claim, _verdict(claim, ours, runs), _verdict(claim, prints, {})) for claim in claims
+    ]
+
+
+def _verdict(claim: Claim, cells: Cells, runs: Runs) -> Verdict | None:
+    try:
+        verdict = claim.test(cells, runs)
+    except (LookupError, ValueError, ArithmeticError):
+        return None
+    return None if _NAN.search(verdict.numbers) else verdict
 
 
 def _shown(value: Value) -> str:

@@ -3,7 +3,7 @@
 import csv
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
@@ -167,6 +167,8 @@ class Alternative:
     """Whose cells it is run for; all if none is named."""
     experiments: Sequence[str] = ()
     schemes: Sequence[str] = ()
+    draw: int = 0
+    """What is added to the draw of a case: other random numbers, for what is chance."""
 
     def wants(self, row: Row) -> bool:
         """Is it run for this cell?"""
@@ -183,7 +185,8 @@ class Alternative:
         """The run made so."""
         scenario = deepcopy(dict(case.scenario))
         self.change(scenario)
-        return replace(case, name=case.name + self._suffix, scenario=scenario)
+        name, draw = case.name + self._suffix, case.draw + self.draw
+        return replace(case, name=name, scenario=scenario, draw=draw)
 
     def runs(self, runs: Runs) -> Runs:
         """The runs made so, by the names of those taken."""
@@ -223,6 +226,8 @@ class Study:
     figures: Mapping[FigureNumber, Figure]
     cases_of: Callable[[Row], Sequence[Case]]
     value_of: Callable[[Row, Runs], float | None]
+    summed_up: Callable[[Row, "Cells"], float | None]
+    """What other cells make of one that sums them up; nothing of one that stands for itself."""
     unpublished: Sequence[Row]
     """Cells of experiments that the document defines, and gives no results of."""
     claims: Sequence[Claim]
@@ -249,6 +254,7 @@ def assemble(package: str, title: str) -> Study:
         figures=figures.FIGURES,
         cases_of=cells.cases_of,
         value_of=cells.value_of,
+        summed_up=getattr(cells, "summed_up", lambda row, others: None),
         unpublished=getattr(cells, "UNPUBLISHED", ()),
         claims=claims.CLAIMS,
         choices=notes.CHOICES,
@@ -261,36 +267,31 @@ def assemble(package: str, title: str) -> Study:
 class Cells:
     """Values of cells by their keys, for claims."""
 
-    def __init__(self, values: Mapping[Row, float | None]) -> None:
-        """Values as `measure` gives them."""
+    def __init__(self, values: Mapping[Row, float | None], *, all_or_none: bool = False) -> None:
+        """Values as `measure` gives them. With `all_or_none` a missing one raises `LookupError`."""
         self._values = values
+        self._all_or_none = all_or_none
+
+    @classmethod
+    def of_print(cls, rows: Sequence[Row]) -> "Cells":
+        """What the document has there; of what it lacks, or is kept back, nothing is told."""
+        return cls({row: row.result for row in rows}, all_or_none=True)
 
     def all(self, metric: str, **keys: str) -> dict[str, float]:
         """By experiment: the values of a metric in rows with these keys.
 
         Raises `LookupError` where there are none, as the study was not run there, or too short.
         """
-        found = {
-            row.experiment: value
-            for row, value in self._values.items()
-            if row.metric == metric
-            and value is not None
-            and all(getattr(row, key) == word for key, word in keys.items())
-        }
-        if not found:
+        there = {row.experiment: value for row, value in self._where(metric, keys)}
+        found = {experiment: value for experiment, value in there.items() if value is not None}
+        if not found or (self._all_or_none and len(found) < len(there)):
             raise LookupError(metric)
         return found
 
     def one(self, metric: str, turn: int = 0, **keys: str) -> float:
         """The only value; NaN if it has none. Raises `LookupError` where the study was not run."""
-        found = [
-            value
-            for row, value in self._values.items()
-            if row.metric == metric
-            and row.turn == turn
-            and all(getattr(row, key) == word for key, word in keys.items())
-        ]
-        if not found:
+        found = [value for row, value in self._where(metric, keys) if row.turn == turn]
+        if not found or (self._all_or_none and found[0] is None):
             raise LookupError(metric)
         return math.nan if found[0] is None else found[0]
 
@@ -300,6 +301,11 @@ class Cells:
         if math.isnan(value):
             raise LookupError(metric)
         return value
+
+    def _where(self, metric: str, keys: Mapping[str, str]) -> Iterator[tuple[Row, float | None]]:
+        for row, value in self._values.items():
+            if row.metric == metric and all(getattr(row, key) == keys[key] for key in keys):
+                yield row, value
 
 
 @cache

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ..changes import all_of, of_keys, of_kind, of_traffic, recovering
+from ..changes import all_of, nothing, of_keys, of_kind, of_traffic, recovering
 from ..study import Alternative, Change
 from .cases import NOT_LINKS_5_MS
 from .flows import MAC_MS
@@ -43,6 +43,12 @@ def _shared_upstream(scenario: dict[str, Any]) -> None:
     scenario["upstream_channel"] = {"channels": 1}
 
 
+def _quick_average(scenario: dict[str, Any]) -> None:
+    law = scenario["cmts"]["queue"].get("law", {})
+    if law.get("kind") == "red":
+        law["weight"] = 0.002
+
+
 def _whole_channel(scenario: dict[str, Any]) -> None:
     cmts = scenario["cmts"]
     cmts["queue"]["scheduler"]["capacity_mbps"] = cmts["channel"]["rate_mbps"]
@@ -56,6 +62,11 @@ _TIERED_VIDEO = ("table-5.26", "table-5.27", "table-5.28", "table-5.29")
 _MICE = ("table-5.7", "table-5.13", "table-5.14", "table-5.15")
 _SHARES_OF_TIME = "fig-5.7"
 _MANY = ("sec-4.2.1.2", "sec-4.2.1.3")
+_BY_CHANCE = (
+    *(f"table-4.{number}" for number in (2, 5, 6, 8, 10, 14, 16)),
+    *(f"table-5.{number}" for number in (3, 7, 13, 16, 18)),
+    *("sec-4.2.1.1", "sec-4.2.1.2", "fig-4.3", "fig-4.4", "fig-5.1"),
+)
 
 ALTERNATIVES = (
     Alternative(
@@ -187,6 +198,16 @@ ALTERNATIVES = (
         _shared_upstream,
         ("table-4.10", "table-5.3"),
         schemes=("CoDel",),
+    ),
+    Alternative(
+        "quick-average",
+        "ARED averages the queue over 500 packets (ns-2's q_weight_ of 0.002), not over 9500",
+        _quick_average,
+        ("table-4.2", "table-4.4", "table-4.5", "sec-4.2.1.1"),
+        schemes=("ARED", "ARED,CoDel,PIE"),
+    ),
+    Alternative(
+        "another-seed", "the same, with other random numbers", nothing, _BY_CHANCE, draw=100
     ),
     Alternative(
         "eleven",

@@ -133,9 +133,12 @@ def _single_queue(experiment: str, load: Mapping[str, int], kilobytes: int) -> R
 
 def _base(ftps: int, experiment: str) -> list[Flows]:
     """Section 4.2.1: each flow has a round trip of its own, beyond 11 flows too."""
-    if experiment == "BASE-same-rtt":
-        return _ftps([80.0] * ftps)
-    return _ftps([30.0 + 10 * number for number in range(ftps)])
+    return _ftps([80.0] * ftps if experiment == "BASE-same-rtt" else base_rtts_ms(ftps))
+
+
+def base_rtts_ms(ftps: int) -> list[float]:
+    """Round trips of BASE in chapter 4."""
+    return [30.0 + 10 * number for number in range(ftps)]
 
 
 def _ftps(rtts_ms: Sequence[float], name: str = "ftp", **keys: Any) -> list[Flows]:

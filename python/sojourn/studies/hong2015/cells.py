@@ -10,13 +10,14 @@ from ... import _sojourn
 from ...report.curves import series_of
 from ...seeds import over_seeds
 from ...store import StoredRun
-from ..study import Case, Row, Runs
+from ..study import Case, Cells, Row, Runs
 from . import ideals
 from .cases import (
     ACTIVE_S,
     EXAMPLE_MBPS,
     GIGABIT,
     SINGLE,
+    base_rtts_ms,
     case,
     load_of,
     video_alone,
@@ -301,6 +302,33 @@ def _sentence_of_base(row: Row, runs: Runs) -> float | None:
     raise AssertionError(row)
 
 
+def summed_up(row: Row, cells: Cells) -> float | None:
+    """Sentences of section 4.2.1.1, of the cells of the tables that they are about."""
+    if row.table != "sec-4.2.1.1":
+        return None
+    match row.metric:
+        case "sum":
+            sums = [
+                cells.known("sum", table="table-4.2", scheme=scheme, load=f"ftp={ftps}")
+                for scheme in CHAPTER_4
+                for ftps in FTPS
+            ]
+            return statistics.median(sums)
+        case "loss_max":
+            return cells.known("loss", table="table-4.3", scheme="DT20", load="ftp=11")
+        case "latency_mean":
+            return wait_ms(cells, row.scheme, load_of(row.load or "ftp=11")["ftp"])
+    return _widest(
+        row, lambda cell: cells.known(cell.metric, table="table-4.5", scheme=cell.scheme)
+    )
+
+
+def wait_ms(cells: Cells, scheme: str, ftps: int) -> float:
+    """The queue as section 4.2.1.1 infers it: round trips less the mean of the paths in BASE."""
+    rtt_s = cells.one("rtt", table="table-4.4", scheme=scheme, load=f"ftp={ftps}")
+    return 1000 * rtt_s - statistics.fmean(base_rtts_ms(ftps))
+
+
 def _width_schemes(row: Row) -> Sequence[str]:
     return CHAPTER_4 if row.scheme == "all" else row.scheme.split(",")
 
@@ -311,18 +339,22 @@ def _width_cases(row: Row) -> Sequence[Case]:
 
 
 def _width(row: Row, runs: Runs) -> float | None:
+    return _widest(row, lambda cell: _five(cell, runs))
+
+
+def _widest(row: Row, end_of: Callable[[Row], float | None]) -> float | None:
     """The widest interval of table 4.5, of a throughput in Mbps or a round trip in ms."""
     metric = row.metric.removesuffix("_ci_width_max")
     scale = 1000 if row.unit == "ms" else 1
     widths = []
     for scheme in _width_schemes(row):
-        ends = [
-            _five(row._replace(scheme=scheme, metric=f"{metric}_ci_{end}"), runs)
+        low, high = (
+            end_of(row._replace(scheme=scheme, metric=f"{metric}_ci_{end}"))
             for end in ("low", "high")
-        ]
-        if ends[0] is None or ends[1] is None:
+        )
+        if low is None or high is None:
             return None
-        widths.append(scale * (ends[1] - ends[0]))
+        widths.append(scale * (high - low))
     return max(widths)
 
 

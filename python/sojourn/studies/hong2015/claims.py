@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from ..study import Cells, Claim, Runs, Verdict
 from .cases import EXAMPLE_MBPS, case
-from .cells import FTPS, jfi, responses, time_in_bin
+from .cells import FTPS, jfi, responses, time_in_bin, wait_ms
 from .figures import MIXES, SIZES_KB, STEPS_MS, TAPPG, TAPPR, VIDEO_SCHEMES, WEB_FLOWS
 from .measured import throughputs
 from .schemes import CHAPTER_4, CHAPTER_5
@@ -66,12 +66,11 @@ def _losses(cells: Cells, runs: Runs) -> Verdict:
 
 
 def _waits(cells: Cells, runs: Runs) -> Verdict:
-    def wait_ms(scheme: str) -> list[float]:
-        rtts = _over_ftps(cells, "4.4", scheme, "ftp-mean", "rtt")
-        return [1000 * rtt - 25 - 5 * n for rtt, n in zip(rtts, FTPS, strict=True)]
+    def waits_ms(scheme: str) -> list[float]:
+        return [wait_ms(cells, scheme, ftps) for ftps in FTPS]
 
-    low = {each: wait_ms(each) for each in ("CoDel", "PIE", "DT20")}
-    ared, drop_tail, drr = wait_ms("ARED"), wait_ms("DT"), wait_ms("DRR")
+    low = {each: waits_ms(each) for each in ("CoDel", "PIE", "DT20")}
+    ared, drop_tail, drr = waits_ms("ARED"), waits_ms("DT"), waits_ms("DRR")
     per_flow = [wait / n for wait, n in zip(drr, FTPS, strict=True)]
     holds = (
         all(5 < wait < 25 for waits in low.values() for wait in waits)

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from ...report.curves import Numbers, series_of
 from ...store import StoredRun
-from ..study import Case, Row, Runs
+from ..study import Case, Cells, Row, Runs
 from .cases import (
     BURST_BYTES,
     PEAK_MBPS,
@@ -104,19 +104,22 @@ def _pair(row: Row) -> tuple[Case, Case]:
 
 
 def _compared(row: Row, runs: Runs) -> float | None:
-    drop_tail, codel = (runs[case.name] for case in _pair(row))
+    dt, codel = (runs[case.name] for case in _pair(row))
+    value = _beside(row, dt, codel)
+    if value is not None and row.metric == "ftp_kbytes_ratio":
+        return float(round(value))  # whole percents, as print has them
+    return value
+
+
+def _beside(row: Row, dt: StoredRun, codel: StoredRun) -> float | None:
+    """CoDel's number less DropTail's, or in percent of it."""
     metric = row.metric.removesuffix("_delta").removesuffix("_ratio")
-    one = [single(row._replace(metric=metric), run) for run in (drop_tail, codel)]
-    if one[0] is None or one[1] is None:
+    before, after = (single(row._replace(metric=metric), run) for run in (dt, codel))
+    if before is None or after is None:
         return None
     if row.metric.endswith("_delta"):
-        return one[1] - one[0]
-    ratio = one[1] / one[0] if one[0] else math.nan
-    if math.isnan(ratio):
-        return None
-    if row.metric == "ftp_kbytes_ratio":
-        return float(round(100 * ratio))  # whole percents, as print has them
-    return 100 * ratio
+        return after - before
+    return 100 * after / before if before else None
 
 
 # The summary and §1.2.
@@ -133,21 +136,38 @@ def _loaded_cases(row: Row) -> Sequence[Case]:
 def _summary(row: Row, runs: Runs) -> float | None:
     pairs = [(runs[dt.name], runs[codel.name]) for dt, codel in _pairs(row.scheme.split("/")[1])]
 
-    def both(metric: str) -> list[tuple[float, float]]:
-        asked = row._replace(metric=metric)
-        return [(single(asked, dt) or 0.0, single(asked, codel) or 0.0) for dt, codel in pairs]
+    def compared(metric: str) -> list[float]:
+        found = (_beside(row._replace(metric=metric), dt, codel) for dt, codel in pairs)
+        return [value for value in found if value is not None]
 
+    return _over_pairs(row, compared)
+
+
+def summed_up(row: Row, cells: Cells) -> float | None:
+    """The executive summary's numbers, of the comparisons in tables 7 and 8."""
+    if row.table != "sec-exec":
+        return None
+    table = "table-7" if row.scheme.endswith(_LARGE) else "table-8"
+
+    def compared(metric: str) -> list[float]:
+        by_pair = cells.all(metric, table=table)
+        return [by_pair[f"D0{n}/C0{n}"] for n in LOADED]
+
+    return _over_pairs(row, compared)
+
+
+def _over_pairs(row: Row, compared: Callable[[str], list[float]]) -> float | None:
+    """A number of the summary, from a comparison of CoDel and DropTail in each loaded case."""
     match row.metric:
         case "mos_delta_mean":
-            return statistics.fmean(codel - dt for dt, codel in both("mos"))
+            return statistics.fmean(compared("mos_delta"))
         case "plt_median_speedup":  # "in most of the test conditions"
-            return statistics.median(dt / codel for dt, codel in both("plt_median"))
+            return statistics.median(100 / ratio for ratio in compared("plt_median_ratio"))
         case "throughput_drop":
-            drops = [100 * (1 - codel / dt) for dt, codel in both("ftp_kbytes") if dt]
+            drops = [100 - ratio for ratio in compared("ftp_kbytes_ratio")]
             return _end(row, min(drops, default=None), max(drops, default=None))
         case "mos_abs_delta":  # "in most cases": the middle half of them
-            deltas = [abs(codel - dt) for dt, codel in both("mos")]
-            low, _, high = statistics.quantiles(deltas, method="inclusive")
+            low, _, high = statistics.quantiles(map(abs, compared("mos_delta")), method="inclusive")
             return _end(row, low, high)
     raise AssertionError(row)
 

@@ -42,7 +42,7 @@ def _longer_burst(cells: Cells, runs: Runs) -> Verdict:
 
 def _codel_holds(cells: Cells, runs: Runs) -> Verdict:
     delay = cells.one("latency_typical", table="fig-7")
-    return Verdict(delay < 5, f"median delay at most {delay:.1f} ms")
+    return Verdict(delay <= 5, f"median delay at most {delay:.1f} ms")
 
 
 def _spikes(cells: Cells, runs: Runs) -> Verdict:
@@ -115,9 +115,7 @@ def _syns(cells: Cells, runs: Runs) -> Verdict:
 def _blocked(cells: Cells, runs: Runs) -> Verdict:
     count = cells.one("plt_count", table="table-6", experiment="D04")
     share = cells.one("time_with_5_or_fewer_free_slots")
-    return Verdict(
-        count == 0 and share > 90, f"{count:.0f} pages; nearly full {share:.1f} % (print 98.5)"
-    )
+    return Verdict(count == 0 and share > 90, f"{count:.0f} pages; nearly full {share:.1f} %")
 
 
 def _scattered(cells: Cells, runs: Runs) -> Verdict:
