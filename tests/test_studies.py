@@ -161,7 +161,7 @@ def test_alternatives_stand_beside_what_is_taken(tmp_path: Path, cli: Cli) -> No
     assert "Runs each way" in page and '<th scope="col">window-400</th>' in page
     assert "Runs each way" not in report_html(read(alone))
     told = cli("study", "score", both).stdout
-    assert "window-400" in told and "agree as taken" in told
+    assert "window-400" in told and "agree as taken" in told and "any way" in told
     # Another selection has no alternatives, and leaves no file of those of the last.
     assert cli("study", "run", *options, "--out", both, "--resume").returncode == 0
     assert not (both / "each-way.csv").exists()

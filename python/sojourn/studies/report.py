@@ -2,8 +2,9 @@
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import NamedTuple
 
 from ..report.drawing import themed
@@ -201,18 +202,32 @@ def score_grids(means: Mapping[Row, float | None]) -> list[Grid]:
 def each_way_grid(
     taken: Mapping[Row, float | None], otherwise: Mapping[Alternative, Mapping[Row, Value]]
 ) -> Grid:
-    """Per alternative and table: cells compared, those that agree as taken, and those otherwise."""
+    """Per alternative and table: cells compared, those that agree as taken, and those otherwise.
+
+    Then those that agree in any of these ways: what they leave hangs on something else.
+    """
+    as_taken = {cell.row: cell for cell in compared(taken)}
+    ways = {one.name: compared(_means(values)) for one, values in otherwise.items()}
+    if len(ways) > 1:
+        ways["any way"] = _nearest(as_taken, ways.values())
     rows = [
-        [one.name, here.table, str(len(here.cells)), str(here.agree), str(there.agree)]
-        for one, values in otherwise.items()
-        for here, there in zip(
-            scores(compared({row: taken[row] for row in values})),
-            scores(compared(_means(values))),
-            strict=True,
-        )
+        [name, here.table, str(len(here.cells)), str(here.agree), str(there.agree)]
+        for name, way in ways.items()
+        for here, there in zip(scores(as_taken[cell.row] for cell in way), scores(way), strict=True)
     ]
     headings = ["instead", "table", "cells", "agree as taken", "agree so"]
     return Grid("Runs each way", headings, rows)
+
+
+def _nearest(
+    as_taken: Mapping[Row, Compared], ways: Collection[Sequence[Compared]]
+) -> list[Compared]:
+    """The cells that ways were run for, as taken or in the way that is nearest to print."""
+    run = {cell.row for way in ways for cell in way}
+    best = {row: cell for row, cell in as_taken.items() if row in run}
+    for cell in chain.from_iterable(ways):
+        best[cell.row] = min(best[cell.row], cell, key=lambda one: one.miss)
+    return list(best.values())
 
 
 def _score_row(score: Score) -> list[str]:

@@ -91,7 +91,7 @@ ALTERNATIVES = (
         "rto-200-ms",
         "a least retransmission timeout of 0.2 s, as ns-2 has it since October 2004",
         of_keys("tcp", min_rto_s=0.2),
-        (*_VIDEO, *_MICE, "sec-4.2.2", "table-4.14"),
+        (*_VIDEO, *_MICE, "sec-4.2.2", "table-4.14", "fig-4.4"),
     ),
     Alternative(
         "no-nagle",

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from ..changes import all_of, of_keys, of_kind, of_traffic
+from ..changes import all_of, of_keys, of_kind, of_traffic, recovering
 from ..study import Alternative
 
 
@@ -50,6 +50,21 @@ ALTERNATIVES = (
             of_traffic(of_kind("transfer"), {"congestion_control": {"kind": "cubic"}}), _docsis_pie
         ),
         ("fig-6",),
+    ),
+    *(
+        Alternative(
+            f"sack1-{number}",
+            "uploads of the TCP test recover as ns-2's Sack1, every second segment is "
+            f"acknowledged, with that DOCSIS-PIE; random numbers of draw {number}",
+            all_of(
+                of_keys("tcp", ack_every_segments=2),
+                of_traffic(recovering("linux"), {"recovery": "sack"}),
+                _docsis_pie,
+            ),
+            ("fig-6",),
+            draw=number - 1,
+        )
+        for number in (1, 2, 3)
     ),
     Alternative(
         "1024-bins",
