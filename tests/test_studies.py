@@ -162,9 +162,10 @@ def test_alternatives_stand_beside_what_is_taken(tmp_path: Path, cli: Cli) -> No
     assert "Runs each way" not in report_html(read(alone))
     told = cli("study", "score", both).stdout
     assert "window-400" in told and "agree as taken" in told and "any way" in told
-    # Another selection has no alternatives, and leaves no file of those of the last.
+    # Another selection has no alternatives, and leaves neither file nor page of those of the last.
+    assert cli("study", "report", both).returncode == 0
     assert cli("study", "run", *options, "--out", both, "--resume").returncode == 0
-    assert not (both / "each-way.csv").exists()
+    assert not (both / "each-way.csv").exists() and not (both / "report.html").exists()
 
 
 @pytest.mark.parametrize("name", STUDIES)

@@ -8,7 +8,7 @@ from pathlib import Path
 from . import _sojourn
 from .cluster import Cluster, ClusterError, cluster_at, run_on_cluster
 from .runner import Progress, Work, run_each
-from .store import Files, Store, Task, execute
+from .store import REPORT, Files, Store, Task, execute
 from .writing import reason_of
 
 Done = Generator[tuple[int, tuple[Files, float]], None, None]
@@ -73,6 +73,7 @@ def run_batch(
         store = Store(directory)
         with telling_what_is_kept(store, named), store.held():
             store.sweep_drafts()
+            (directory / REPORT).unlink(missing_ok=True)
             for name, content in (about or {}).items():
                 store.write(name, content)
             missing = _missing(store, list(named)) if resume else list(named)

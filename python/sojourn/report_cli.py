@@ -21,7 +21,7 @@ def report(
     """Write the report of stored results: one HTML file that needs nothing else."""
     from .reading import read_results
     from .report import report_of
-    from .store import PLAN
+    from .store import PLAN, REPORT
     from .writing import write_file
 
     if (directory / PLAN).exists():
@@ -31,7 +31,7 @@ def report(
         page = report_html(read(directory))
     else:
         page = report_of(read_results(directory))
-    path = out or directory / "report.html"
+    path = out or directory / REPORT
     write_file(path, page.encode())
     typer.echo(f"report: {path}")
 

@@ -40,6 +40,9 @@ SCALARS = ("flows", "qualities", "connections", "queues", "pages")
 RUN_LIST = "runs.csv"
 """The file of a store that says which run is which."""
 
+REPORT = "report.html"
+"""The page that tells of a store. It goes when runs are asked for again: it may tell of others."""
+
 PLAN = "study.json"
 """The file of a store that says which study was run into it, if one was."""
 

@@ -64,6 +64,8 @@ class Judged(NamedTuple):
 
 
 PRINTS_OWN = "print's other cells"
+LOW_PERCENT = 60
+"""Tables of which less agrees are named with the verdict."""
 
 
 def report_html(outcome: Outcome) -> str:
@@ -93,13 +95,15 @@ def report_html(outcome: Outcome) -> str:
 
 def _sentences(means: Mapping[Row, float | None], judged: Sequence[Judged]) -> list[str]:
     """How far the study agrees with its document, in words."""
-    score = scores(compared(means))[-1]
+    *tables, score = scores(compared(means))
+    low = [table.table for table in tables if table.percent < LOW_PERCENT]
     tested = [one.ours for one in judged if one.ours]
     untested = len(judged) - len(tested)
     return [
         f"{score.agree} of {len(score.cells)} cells that have a published value agree with print "
         f"({score.percent:.0f} %).",
         *([f"Without a value here: {score.missing} of them."] if score.missing else []),
+        *([f"Under {LOW_PERCENT} %: {', '.join(low)}."] if low else []),
         *(
             [
                 f"{sum(verdict.holds for verdict in tested)} of {len(tested)} claims hold"
@@ -162,9 +166,11 @@ def _means(values: Mapping[Row, Value]) -> dict[Row, float | None]:
 
 def judge(claims: Sequence[Claim], ours: Cells, runs: Runs, prints: Cells) -> list[Judged]:
     """Tests each claim on our cells and runs, and on print's cells, where no run is needed."""
-    return [
-        Judged(claim, _verdict(claim, ours, runs), _verdict(claim, prints, {})) for claim in claims
-    ]
+
+    def by_print(claim: Claim) -> Verdict | None:
+        return _verdict(claim, prints, {}) if claim.is_of_cells else None
+
+    return [Judged(claim, _verdict(claim, ours, runs), by_print(claim)) for claim in claims]
 
 
 def _verdict(claim: Claim, cells: Cells, runs: Runs) -> Verdict | None:
@@ -193,7 +199,7 @@ def score_grids(means: Mapping[Row, float | None]) -> list[Grid]:
     )
     misses = Grid(
         "Worst misses (in tolerances)",
-        ["table", "experiment", "scheme", "flow", "metric", "print", "ours", "miss"],
+        ["table", "experiment", "scheme", "load", "flow", "metric", "print", "ours", "miss"],
         [_miss_row(cell) for cell in worst(cells)],
     )
     return [grid for grid in (score, misses) if grid.rows]
@@ -237,6 +243,7 @@ def _score_row(score: Score) -> list[str]:
 
 def _miss_row(cell: Compared) -> list[str]:
     row = cell.row
-    ours = "none" if cell.ours is None else f"{cell.ours:.4g} {row.unit}"
-    where = [row.table, row.experiment, row.scheme, row.flow, row.metric]
-    return [*where, f"{row.published} {row.unit}", ours, f"{cell.miss:.1f}"]
+    unit = "" if row.unit == "1" else f" {row.unit}"
+    ours = "none" if cell.ours is None else f"{cell.ours:.4g}{unit}"
+    where = [row.table, row.experiment, row.scheme, row.load, row.flow, row.metric]
+    return [*where, row.published + unit, ours, f"{cell.miss:.1f}"]

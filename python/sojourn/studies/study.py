@@ -141,6 +141,8 @@ class Claim:
     number: int
     text: str
     test: Callable[["Cells", Runs], Verdict]
+    is_of_cells: bool = True
+    """Are all its numbers of cells or runs, and none computed by itself?"""
 
 
 @dataclass(frozen=True)
@@ -201,12 +203,16 @@ class Alternative:
 
 @dataclass(frozen=True)
 class Remark:
-    """Why cells that do not agree do not: those of `table` that `experiment` and `metric` begin."""
+    """Why cells that do not agree do not: those of `table` that `experiment` and `metric` begin.
+
+    Of `schemes` alone, if any are named.
+    """
 
     table: str
     text: str
     experiment: str = ""
     metric: str = ""
+    schemes: Sequence[str] = ()
 
     def is_about(self, row: Row) -> bool:
         """Is it about this cell?"""
@@ -214,6 +220,7 @@ class Remark:
             row.table == self.table
             and row.experiment.startswith(self.experiment)
             and row.metric.startswith(self.metric)
+            and (not self.schemes or row.scheme in self.schemes)
         )
 
 

@@ -153,7 +153,7 @@ ALTERNATIVES = (
         "on-top",
         "round trips are those of the links: request and grant, 6 ms, come on top",
         _longer_links(MAC_MS / 2),
-        ("table-4.4",),
+        ("table-4.2", "table-4.4", "table-4.10"),
     ),
     Alternative(
         "within",

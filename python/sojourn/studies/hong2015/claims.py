@@ -34,7 +34,7 @@ def _over_ftps(
 
 
 def _list(values: Iterable[float], digits: int = 2) -> str:
-    return ", ".join(f"{value:.{digits}f}" for value in values)
+    return ", ".join(f"{value:z.{digits}f}" for value in values)
 
 
 def _grows(values: Sequence[float]) -> bool:
@@ -508,7 +508,11 @@ _TESTS: tuple[tuple[str, Callable[[Cells, Runs], Verdict]], ...] = (
         _fills,
     ),
     ("Loss grows with the flows under AQM and DT20, and is highest under DT20.", _losses),
-    ("CoDel, PIE and DT20 queue 20 ms, ARED 45 to 60, DT 500; DRR in step with flows.", _waits),
+    (
+        "CoDel, PIE and DT20 queue no more than some 20 ms, ARED 45 to 60, DT 500; DRR in step "
+        "with flows.",
+        _waits,
+    ),
     ("Unequal round trips: DRR fair, DT20 the least, CoDel and PIE less than ARED, DT.", _unequal),
     ("Fifty flows: an index of 0.75 (ARED), 0.60 (CoDel), 0.62 (PIE).", _fifty),
     ("Under AQM throughput falls as the round trip grows.", _by_round_trip),

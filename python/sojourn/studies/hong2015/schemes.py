@@ -42,18 +42,24 @@ _PIE = {
     "by_size": False,
 }
 
-# ns-2's `bottom_` is 0, from which its RED derives a floor by the rate of its link; a queue inside
-# the DOCSIS MAC has none. With the floor of that rate, 0.0021, one flow has 14 ms of queue, not 45.
-_ARED = {
-    "kind": "red",
-    "adaptive": True,
-    "min_threshold_packets": QUEUE_CAPACITY / 20,
-    "max_threshold_packets": QUEUE_CAPACITY / 2,
-    "interval_s": 0.5,
-    "max_p": 0.1,
-    "bottom": 0.0,
-    "by_size": False,
-}
+
+def _ared(capacity_packets: int) -> dict[str, Any]:
+    """Thresholds are parts of the capacity (section 4.1), which bonding makes four times as great.
+
+    ns-2's `bottom_` is 0, from which its RED derives a floor by the rate of its link; a queue in
+    the DOCSIS MAC has none. With the floor of that rate, 0.0021, one flow has 14 ms of queue, not
+    45.
+    """
+    return {
+        "kind": "red",
+        "adaptive": True,
+        "min_threshold_packets": capacity_packets / 20,
+        "max_threshold_packets": capacity_packets / 2,
+        "interval_s": 0.5,
+        "max_p": 0.1,
+        "bottom": 0.0,
+        "by_size": False,
+    }
 
 
 def queue(
@@ -67,7 +73,7 @@ def queue(
         case ["DT20"]:
             return {"limit_packets": DT20_PACKETS}
         case ["ARED"]:
-            return {"limit_packets": limit_packets, "law": _ARED}
+            return {"limit_packets": limit_packets, "law": _ared(limit_packets)}
         case ["PIE"]:
             return {"limit_packets": limit_packets, "law": _PIE}
         case ["CoDel"]:

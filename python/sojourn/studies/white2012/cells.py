@@ -204,8 +204,8 @@ def _ideal(row: Row, runs: Runs) -> float:
     }[row.metric]
 
 
-# Figures 2 to 7. Which round trip they show is not said. Slow start doubles 2 segments 6.5 times to
-# the 177 that 20 Mbps hold in 106 ms: 0.7 s, as figure 2 has it; with 26 ms it takes 0.1 s.
+# Figures 2 to 7. Which round trip they show is not said. With 100 ms one TCP has the peak rate of
+# figure 2 after 1.0 s, with 20 after 0.3; print has 0.6.
 
 _SHOWN = {
     "D02-or-D03": ("D03",),

@@ -130,9 +130,8 @@ def _request_grant(cells: Cells, runs: Runs) -> Verdict:
 
 def _clusters(cells: Cells, runs: Runs) -> Verdict:
     mode, swing = cells.known("run_length_mode"), cells.known("common_deviation")
-    return Verdict(
-        mode == 1 and swing >= 40, f"mode {mode:.0f}; one count in ten is {swing:.0f} % off"
-    )
+    numbers = f"a length of {mode:.0f} is likeliest; counts are commonly {swing:.0f} % off"
+    return Verdict(mode == 1 and swing >= 40, numbers)
 
 
 def _deviation(pmf: Numbers) -> float:
@@ -226,4 +225,8 @@ _TESTS: tuple[tuple[str, Callable[[Cells, Runs], Verdict]], ...] = (
     ("Rate tracking changes nothing without congestion, and helps at 30 % of the rate.", _two_ways),
     ("The end of the burst is a step up in latency.", _step),
 )
-CLAIMS = tuple(Claim(number, *claim) for number, claim in enumerate(_TESTS, 1))
+_OF_THEIR_OWN = (_narrow, _gap, _tracks)
+CLAIMS = tuple(
+    Claim(number, text, test, is_of_cells=test not in _OF_THEIR_OWN)
+    for number, (text, test) in enumerate(_TESTS, 1)
+)
