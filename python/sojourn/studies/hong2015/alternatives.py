@@ -153,7 +153,7 @@ ALTERNATIVES = (
         "on-top",
         "round trips are those of the links: request and grant, 6 ms, come on top",
         _longer_links(MAC_MS / 2),
-        ("table-4.2", "table-4.4", "table-4.10"),
+        ("table-4.2", "table-4.4", "table-4.10", "sec-4.2.1.2"),
     ),
     Alternative(
         "within",
@@ -189,7 +189,7 @@ ALTERNATIVES = (
         "no-mac",
         "upstream is a link of that rate, without request and grant",
         _plain_upstream,
-        ("table-4.2", "table-4.4", "table-4.10", "table-5.3", "sec-4.2.1.1"),
+        ("table-4.2", "table-4.4", "table-4.10", "table-5.3", "sec-4.2.1.1", "sec-4.2.1.2"),
         schemes=("DT20", "CoDel", "PIE", "all"),
     ),
     Alternative(
