@@ -185,8 +185,13 @@ def _shown(value: Value) -> str:
     if value.mean is None or math.isnan(value.mean):
         return "–"
     if value.low is None or value.high is None:
-        return f"{value.mean:.5g}"
-    return f"{value.mean:.5g} ({value.low:.4g} to {value.high:.4g})"
+        return _digits(value.mean, 5)
+    return f"{_digits(value.mean, 5)} ({_digits(value.low, 4)} to {_digits(value.high, 4)})"
+
+
+def _digits(value: float, digits: int) -> str:
+    """So many digits, and all of a number that has more of them before its point."""
+    return f"{value:.0f}" if abs(value) >= 10**digits else f"{value:.{digits}g}"
 
 
 def score_grids(means: Mapping[Row, float | None]) -> list[Grid]:
@@ -210,12 +215,12 @@ def each_way_grid(
 ) -> Grid:
     """Per alternative and table: cells compared, those that agree as taken, and those otherwise.
 
-    Then those that agree in any of these ways: what they leave hangs on something else.
+    Before them those that agree in any of these ways: what is left hangs on something else.
     """
     as_taken = {cell.row: cell for cell in compared(taken)}
     ways = {one.name: compared(_means(values)) for one, values in otherwise.items()}
     if len(ways) > 1:
-        ways["any way"] = _nearest(as_taken, ways.values())
+        ways = {"any way": _nearest(as_taken, ways.values()), **ways}
     rows = [
         [name, here.table, str(len(here.cells)), str(here.agree), str(there.agree)]
         for name, way in ways.items()
@@ -244,6 +249,6 @@ def _score_row(score: Score) -> list[str]:
 def _miss_row(cell: Compared) -> list[str]:
     row = cell.row
     unit = "" if row.unit == "1" else f" {row.unit}"
-    ours = "none" if cell.ours is None else f"{cell.ours:.4g}{unit}"
+    ours = "none" if cell.ours is None else _digits(cell.ours, 4) + unit
     where = [row.table, row.experiment, row.scheme, row.load, row.flow, row.metric]
     return [*where, row.published + unit, ours, f"{cell.miss:.1f}"]
