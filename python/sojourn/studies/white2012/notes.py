@@ -128,9 +128,9 @@ _BURSTS = (
     "as taken 3.1), and C09 is late by 0.1 %. Which window it had is not stated."
 )
 _SUMMARY = (
-    "Print's words are rounder than its tables 7 and 8, of whose cells the same comparison has "
-    "pages 8.2 times as fast, volumes 1.0 % more to 2.0 % less, and scores apart by 0.08 to 0.12 "
-    "in the middle half of the cases; here 8.2 times, 0.9 % more to 2.1 % less, 0.03 to 0.14."
+    "Print's words are rounder than its tables 7 and 8, whose comparisons have pages 8.3 times as "
+    "fast, volumes 1 % more to 2 less, and scores apart by 0.08 to 0.13 in the middle half of the "
+    "cases (print's other cells); here 8.2 times, 0.9 % more to 2.1 less, 0.03 to 0.14."
 )
 _RAMP = (
     "With a round trip of 100 ms slow start has the peak rate after 1.0 s, five together as well; "
