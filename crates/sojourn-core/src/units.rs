@@ -156,9 +156,21 @@ impl BitRate {
     }
 }
 
+/// Megabits (10^6 bits) per second that so many bytes in `span` are, rounded once: nine tenths of a
+/// rate are no less than nine tenths of it.
+pub fn mbps(bytes: u64, span: Time) -> f64 {
+    bytes as f64 * 8e6 / span.0 as f64
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn rates_that_are_whole_numbers_are_exact() {
+        // In steps, by 8e-6 and then by 0.1 s, 150 packets of 1500 bytes were less than 18 Mbps.
+        assert_eq!(mbps(150 * 1500, Time::from_ms(100)), 18.0);
+    }
 
     #[test]
     fn a_byte_at_ten_gigabits_lasts_800_picoseconds() {

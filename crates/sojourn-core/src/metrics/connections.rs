@@ -5,7 +5,7 @@ use super::ledger::Count;
 use super::{Series, TimeMean};
 use crate::packet::{Direction, Packet};
 use crate::tcp::Tally;
-use crate::units::Time;
+use crate::units::{Time, mbps};
 
 /// What went one way of a connection.
 pub struct Way {
@@ -177,7 +177,7 @@ impl ConnectionBook {
         self.idle.push(0.0);
         for way in self.accounts.iter_mut().flat_map(|account| &mut account.ways) {
             let bytes = std::mem::take(&mut way.interval_bytes);
-            way.throughput.push(bytes as f64 * 8e-6 / interval.secs_f64());
+            way.throughput.push(mbps(bytes, interval));
         }
     }
 

@@ -9,7 +9,7 @@ use super::{Latency, LatencyMeter, Series, TimeMean, Trace};
 use crate::packet::{Direction, DropReason, Packet};
 use crate::scenario::Scenario;
 use crate::tcp::Tally;
-use crate::units::Time;
+use crate::units::{Time, mbps};
 
 /// Packets and their bytes on the wire.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -94,7 +94,7 @@ impl Account {
 
     fn sample(&mut self, now: Time, interval: Time) {
         let bytes = std::mem::take(&mut self.interval_bytes);
-        let mbps = bytes as f64 * 8e-6 / interval.secs_f64();
+        let mbps = mbps(bytes, interval);
         self.throughput.push(mbps);
         self.to_sustained.sample(now, mbps);
         self.to_peak.sample(now, mbps);
