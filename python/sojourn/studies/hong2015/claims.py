@@ -1,6 +1,7 @@
 """What Hong 2015 says a simulation should show: chapter 4, then chapter 5."""
 
 import math
+import statistics
 from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 
@@ -100,7 +101,7 @@ def _unequal(cells: Cells, runs: Runs) -> Verdict:
 
 def _fifty(cells: Cells, runs: Runs) -> Verdict:
     found = [cells.one("jfi", table="sec-4.2.1.2", scheme=scheme) for scheme in _AQM]
-    holds = all(abs(a - b) < 0.08 for a, b in zip(found, (0.75, 0.60, 0.62), strict=True))
+    holds = all(abs(a - b) <= 0.02 for a, b in zip(found, (0.75, 0.60, 0.62), strict=True))
     return Verdict(holds, _list(found))
 
 
@@ -178,11 +179,16 @@ def _used(cells: Cells, runs: Runs) -> Verdict:
     return Verdict(least >= 93.5 and 0 < below < 3, f"at least {least:.1f} %; {below:.1f} % below")
 
 
+_BIAS_PERCENT = 4
+"""A smaller difference of bias is none: what is allowed between cells."""
+
+
 def _favours_ftp(cells: Cells, runs: Runs) -> Verdict:
     bias = {s: _videos(cells, "4.12", s, "has-mean", "bias") for s in VIDEO_SCHEMES}
     holds = all(value < 0.5 for values in bias.values() for value in values)
     holds = holds and min(bias, key=lambda s: math.fsum(bias[s])) == "DT"
-    holds = holds and bias["DRR"][-1] > bias["DRR"][1]
+    better = [s for s in VIDEO_SCHEMES if bias[s][-1] > bias[s][1] + _BIAS_PERCENT]
+    holds = holds and better == ["DRR"]
     return Verdict(holds, "; ".join(f"{s} {_list(v, 0)} %" for s, v in bias.items()))
 
 
@@ -214,7 +220,7 @@ def _web_shares(cells: Cells, runs: Runs) -> Verdict:
         return [math.fsum(each) / len(each) for each in found]
 
     drop_tail, others = rates("DT"), [rates(s)[-1] for s in VIDEO_SCHEMES if s != "DT"]
-    holds = drop_tail[-1] > max(others) and max(others) - min(others) < 0.3
+    holds = drop_tail[-1] > max(6, *others) and max(others) - min(others) < 0.3
     return Verdict(holds, f"80 web flows: DT {drop_tail[-1]:.2f}, others {_list(others)} Mbps")
 
 
@@ -225,7 +231,10 @@ def _responses(cells: Cells, runs: Runs) -> Verdict:
     }
     flat = all(max(v) < 1.25 * min(v) for s, v in found.items() if s != "DT")
     large = min(found["DT"]) > 3 * max(found["CoDel"])
-    return Verdict(flat and large, "; ".join(f"{s} {_list(v)} s" for s, v in found.items()))
+    erratic = max(found["DT"]) > 1.5 * min(found["DT"])
+    return Verdict(
+        flat and large and erratic, "; ".join(f"{s} {_list(v)} s" for s, v in found.items())
+    )
 
 
 def _sizes(cells: Cells, runs: Runs) -> Verdict:
@@ -309,8 +318,11 @@ def _binning_calls(cells: Cells, runs: Runs) -> Verdict:
 
     r_value = min(min(over("r_value", s)) for s in CHAPTER_5)
     late = min(over("latency", "CoDel")) - max(max(over("latency", s)) for s in _BINNED)
-    lost = [math.fsum(over("loss", s)) for s in (*_BINNED, "CoDel")]
-    numbers = f"R at least {r_value:.1f}; CoDel {1000 * late:.0f} ms later; losses {_list(lost, 3)}"
+    lost = [statistics.fmean(over("loss", s)) for s in (*_BINNED, "CoDel")]
+    numbers = (
+        f"R at least {r_value:.1f}; the least latency under CoDel is {1000 * late:.0f} ms over the "
+        f"most under ABB; mean losses of ABB-2 to -4 {_list(lost[:-1], 4)}, CoDel {lost[-1]:.3f} %"
+    )
     return Verdict(r_value > 91.5 and late > 0 and lost[-1] == max(lost), numbers)
 
 
@@ -327,7 +339,7 @@ def _switching(cells: Cells, runs: Runs) -> Verdict:
 def _elephants(cells: Cells, runs: Runs) -> Verdict:
     cov = {s: _at(cells, "5.7", s, _MICE, "ftp-cov", "cov") for s in CHAPTER_5}
     most = max(value for s, value in cov.items() if s != "CoDel")
-    return Verdict(most <= 0.1 < cov["CoDel"], f"at most {most:.3f}; CoDel {cov['CoDel']:.3f}")
+    return Verdict(most <= 0.08 < cov["CoDel"], f"at most {most:.3f}; CoDel {cov['CoDel']:.3f}")
 
 
 def _mice_are_quick(cells: Cells, runs: Runs) -> Verdict:
@@ -387,7 +399,10 @@ def _poorest(cells: Cells, runs: Runs) -> Verdict:
     }
     worst = max(found, key=lambda load: found[load])
     numbers = ", ".join(f"{load} {value:.2f}" for load, value in found.items())
-    return Verdict(worst == "t1=5:t2=5:t4=25", f"missing of Tier-4's weight: {numbers}")
+    return Verdict(
+        worst == "t1=5:t2=5:t4=25",
+        f"how far Tier-4 is from 4 times Tier-1, as parts of it, ABB-2 to -4 together: {numbers}",
+    )
 
 
 def _within_tiers(cells: Cells, runs: Runs) -> Verdict:
@@ -415,7 +430,8 @@ def _floods(cells: Cells, runs: Runs) -> Verdict:
     found = {s: rates(s) for s in ("DRR-CoDel", *_BINNED, "ABB-5", "CoDel")}
     low = {s: values[0] for s, values in found.items()}
     holds = low["DRR-CoDel"] < 16 and min(low["CoDel"], low["ABB-2"], low["ABB-3"]) > 45
-    holds = holds and low["ABB-5"] < low["ABB-4"] < 45
+    above = {s: math.fsum(found[s]) for s in ("ABB-4", "ABB-5")}
+    holds = holds and low["ABB-4"] < 45 and above["ABB-5"] < above["ABB-4"]
     return Verdict(holds, "; ".join(f"{s} {_list(v, 1)}" for s, v in found.items()))
 
 

@@ -113,9 +113,10 @@ def _syns(cells: Cells, runs: Runs) -> Verdict:
 
 
 def _blocked(cells: Cells, runs: Runs) -> Verdict:
-    count = cells.one("plt_count", table="table-6", experiment="D04")
+    counts = [cells.one("plt_count", table="table-6", experiment=case) for case in ("D04", "D06")]
     share = cells.one("time_with_5_or_fewer_free_slots")
-    return Verdict(count == 0 and share > 90, f"{count:.0f} pages; nearly full {share:.1f} %")
+    numbers = f"D04 {counts[0]:.0f}, D06 {counts[1]:.0f} pages; nearly full {share:.1f} %"
+    return Verdict(counts == [0, 0] and share > 90, numbers)
 
 
 def _scattered(cells: Cells, runs: Runs) -> Verdict:

@@ -71,7 +71,7 @@ def _leans(cells: Cells, runs: Runs) -> Verdict:
         for group in ("moderate", "heavy")
     }
     numbers = ", ".join(f"{name} {group} {value:.2f}" for (name, group), value in share.items())
-    bloat = share["BufferBloat", "heavy"] < share["BufferBloat", "moderate"]
+    bloat = share["BufferBloat", "heavy"] == min(share.values())
     holds = bloat and min(share[name, "moderate"] for name in _DROP_TAIL) > 0.6
     return Verdict(holds, "median over greatest latency: " + numbers)
 
@@ -168,7 +168,9 @@ def _strict(cells: Cells, runs: Runs) -> Verdict:
         if _grid(cells, "latency_p90", name, traffic=group) < 20
         and _grid(cells, "loss_mean", name, traffic=group) < 0.01
     ]
-    numbers = ", ".join(f"{name} {group}" for name, group in meets) or "none"
+    numbers = "both are met by: " + (
+        ", ".join(f"{name} {group}" for name, group in meets) or "none"
+    )
     return Verdict(meets == [("SFQ-CoDel", "light"), ("SFQ-CoDel", "moderate")], numbers)
 
 
