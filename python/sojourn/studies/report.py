@@ -203,7 +203,7 @@ def score_grids(means: Mapping[Row, float | None]) -> list[Grid]:
         [_score_row(score) for score in scores(cells)],
     )
     misses = Grid(
-        "Worst misses (in tolerances)",
+        "Worst misses, one of each metric in a table (in tolerances)",
         ["table", "experiment", "scheme", "load", "flow", "metric", "print", "ours", "miss"],
         [_miss_row(cell) for cell in worst(cells)],
     )

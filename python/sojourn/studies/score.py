@@ -81,9 +81,15 @@ def scores(cells: Iterable[Compared]) -> list[Score]:
 
 
 def worst(cells: Iterable[Compared], most: int = 10) -> list[Compared]:
-    """The cells furthest from print, in tolerances, of those that have a value and do not agree."""
+    """The cells furthest from print, in tolerances, of those that have a value and do not agree.
+
+    One of each metric in a table: where one kind of cell is off throughout, others are shown too.
+    """
     off = [cell for cell in cells if not cell.agrees and math.isfinite(cell.miss)]
-    return sorted(off, key=lambda cell: -cell.miss)[:most]
+    furthest: dict[tuple[str, str], Compared] = {}
+    for cell in sorted(off, key=lambda cell: -cell.miss):
+        furthest.setdefault((cell.row.table, cell.row.metric), cell)
+    return list(furthest.values())[:most]
 
 
 @cache
