@@ -63,8 +63,8 @@ CHOICES = (
 _HASH = (
     "Which calls share a bin of 32 with uploads is drawn by lot: with hashes drawn anew for each "
     "load the SFQ schemes have 7 ms, with the same for all, in which a call shares its bin, 54 "
-    "and 57. With 1024 bins the 90 % quantile is 2 to 3 ms under loads 3, 8 and 9, and nothing is "
-    "lost."
+    "and 57; print's 13 is between them. With 1024 bins the 90 % quantile is 2 to 3 ms under "
+    "loads 3, 8 and 9, and nothing is lost."
 )
 _FULL = (
     "Uploads fill the buffer here. In print nine in ten packets stay under 170 of 250 ms, as with "
