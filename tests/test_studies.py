@@ -20,7 +20,7 @@ from sojourn.store import StoreError
 from sojourn.studies import STUDIES, UnknownError, draw, study
 from sojourn.studies.report import judge, report_html, summaries_of_print
 from sojourn.studies.running import Outcome, Plan, read, run_plan
-from sojourn.studies.score import compared
+from sojourn.studies.score import compared, worst
 from sojourn.studies.study import KEYS, Cells, Row, data, measure
 from sojourn.studies.white2013.cases import GROUPS, TRAFFIC
 from sojourn.studies.white2014 import derandomiser
@@ -235,6 +235,13 @@ def test_a_cell_agrees_within_the_larger_of_both_tolerances() -> None:
     assert agrees("plt_median", "600", 1000, ">; none in 600 s")
     assert not agrees("plt_median", "600", 500, ">; none in 600 s")
     assert not agrees("plt_median", "10", None)
+
+
+def test_the_worst_misses_are_of_different_kinds() -> None:
+    (row,) = [row for row in study("white2012").rows if row.result == 13.7]
+    again, other = row._replace(experiment="D07"), row._replace(metric="plt_mad")
+    cells = compared({row: 30.0, again: 40.0, other: 99.0})
+    assert [cell.row for cell in worst(cells)] == [again, other]
 
 
 def test_what_is_no_result_is_not_compared() -> None:

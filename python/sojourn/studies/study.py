@@ -49,9 +49,14 @@ class Row(NamedTuple):
         return tuple(str(getattr(self, key)) for key in KEYS)
 
     @property
+    def is_bound(self) -> bool:
+        """Does the document say but what it is below or above?"""
+        return self.note.startswith(("<", ">"))
+
+    @property
     def printed(self) -> str:
         """What the document reports there, with its sign if it is a bound."""
-        return (self.note[:1] if self.note[:1] in ("<", ">") else "") + self.published
+        return (self.note[0] if self.is_bound else "") + self.published
 
     @property
     def is_background(self) -> bool:
@@ -281,8 +286,9 @@ class Cells:
 
     @classmethod
     def of_print(cls, rows: Sequence[Row]) -> "Cells":
-        """What the document has there; of what it lacks, or is kept back, nothing is told."""
-        return cls({row: row.result for row in rows}, all_or_none=True)
+        """What the document has there; of bounds, and what it lacks or is kept back, nothing."""
+        values = {row: None if row.is_bound else row.result for row in rows}
+        return cls(values, all_or_none=True)
 
     def all(self, metric: str, **keys: str) -> dict[str, float]:
         """By experiment: the values of a metric in rows with these keys.

@@ -455,8 +455,7 @@ CLAIMS = {
     11: _MANY_FLOWS,
     12: _VIDEO,
     13: "Here ARED and CoDel improve too, from -25 to -14 and -16 to -8 % (print -18 and -18, -14 "
-    "and "
-    "-17). " + _VIDEO,
+    "and -17). " + _VIDEO,
     14: "CoDel's levels change 26, 85 and 123 times an hour, ARED's 45, 87 and 104. " + _VIDEO,
     15: "Under DRR beside 9 FTP players stand still for a tenth of the time, elsewhere for less "
     "than a hundredth: where a fetch takes 4 to 6 s the level stays (equation 3.6), and the "

@@ -204,8 +204,8 @@ def _ideal(row: Row, runs: Runs) -> float:
     }[row.metric]
 
 
-# Figures 2 to 7. Which round trip they show is not said. With 100 ms one TCP has the peak rate of
-# figure 2 after 1.0 s, with 20 after 0.3; print has 0.6.
+# Figures 2 to 7. Which round trip they show is not said. With 20 ms 21 packets do not stretch the
+# burst (figure 4), and CUBIC does not fall under CoDel (figure 6).
 
 _SHOWN = {
     "D02-or-D03": ("D03",),

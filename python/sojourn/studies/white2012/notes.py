@@ -77,7 +77,9 @@ CHOICES = (
     Choice(
         "Round trip in figures 2 to 7",
         "100 ms",
-        "One TCP has the peak rate after 1.0 s with it, and after 0.3 s with 20 ms (print 0.6).",
+        "With 20 ms 21 packets do not stretch the burst (5.6 s; with 100 ms 14.4, print 12), and "
+        "CUBIC does not fall under CoDel (figure 6). One TCP has the peak rate after 1.0 s with "
+        "100 ms, after 0.3 s with 20 (print 0.6).",
     ),
     Choice("Round trips of web servers", "with the cable's 2 ms", "As §2.3 has the file server's."),
     Choice("Timestamps", "on web connections", "A SYN has 50 bytes in §4.3.2: 40 and ns-2's 10."),
