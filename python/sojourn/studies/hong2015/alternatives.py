@@ -43,10 +43,21 @@ def _shared_upstream(scenario: dict[str, Any]) -> None:
     scenario["upstream_channel"] = {"channels": 1}
 
 
-def _quick_average(scenario: dict[str, Any]) -> None:
-    law = scenario["cmts"]["queue"].get("law", {})
-    if law.get("kind") == "red":
-        law["weight"] = 0.002
+def _of_ared(**keys: float) -> Change:
+    """Of its parameters."""
+
+    def change(scenario: dict[str, Any]) -> None:
+        law = scenario["cmts"]["queue"].get("law", {})
+        if law.get("kind") == "red":
+            law.update(keys)
+
+    return change
+
+
+def _fast_links(scenario: dict[str, Any]) -> None:
+    for name, server in scenario["servers"].items():
+        if name.startswith("ftp"):
+            server["rate_mbps"] = 1000
 
 
 def _whole_channel(scenario: dict[str, Any]) -> None:
@@ -63,6 +74,7 @@ _MICE = ("table-5.7", "table-5.13", "table-5.14", "table-5.15")
 _SHARES_OF_TIME = "fig-5.7"
 _MANY = ("sec-4.2.1.2", "sec-4.2.1.3")
 _BY_CHANCE = (
+    *_VIDEO,
     *(f"table-4.{number}" for number in (2, 5, 6, 8, 10, 14, 16)),
     *(f"table-5.{number}" for number in (3, 7, 13, 16, 18)),
     *("sec-4.2.1.1", "sec-4.2.1.2", "fig-4.3", "fig-4.4", "fig-5.1"),
@@ -202,9 +214,29 @@ ALTERNATIVES = (
     Alternative(
         "quick-average",
         "ARED averages the queue over 500 packets (ns-2's q_weight_ of 0.002), not over 9500",
-        _quick_average,
+        _of_ared(weight=0.002),
         ("table-4.2", "table-4.4", "table-4.5", "sec-4.2.1.1"),
         schemes=("ARED", "ARED,CoDel,PIE"),
+    ),
+    *(
+        Alternative(
+            name,
+            f"max_p of ARED is {floor:g} at least, {whose}",
+            _of_ared(bottom=floor),
+            ("table-4.2", "table-4.4", "table-4.10", *_VIDEO),
+            schemes=("ARED",),
+        )
+        for name, floor, whose in (
+            ("floor", 0.01, "as Floyd, Gummadi & Shenker 2001 have it"),
+            ("floor-of-1-gbps", 8e-5, "as ns-2 derives it from a link of 1 Gbps"),
+        )
+    ),
+    Alternative(
+        "fast-links",
+        "servers of FTP have links of 1 Gbps, all four",
+        _fast_links,
+        _MICE,
+        schemes=("ABB-2", "ABB-3", "ABB-4", "CoDel"),
     ),
     Alternative(
         "another-seed", "the same, with other random numbers", nothing, _BY_CHANCE, draw=100
