@@ -91,7 +91,7 @@ ALTERNATIVES = (
         "every-second",
         "FullTcp acknowledges every second segment, as section 4.1 has it of all TCP",
         _EVERY_SECOND,
-        (*_VIDEO, "sec-4.2.2"),
+        (*_VIDEO, "sec-4.2.2", "table-5.28"),
     ),
     Alternative(
         "as-text",
@@ -177,7 +177,7 @@ ALTERNATIVES = (
         "all-of-it",
         "ABB divides the rate of the channel, what Ethernet takes of it too",
         _whole_channel,
-        ("table-5.1", "sec-5.1.3", "table-5.9", "table-5.15", "table-5.24", "table-5.25"),
+        (*(f"table-5.{number}" for number in (1, 9, 15, 24, 25, 28)), "sec-5.1.3"),
         schemes=("ABB-2", "ABB-3", "ABB-4", "ABB-5"),
     ),
     Alternative(
