@@ -75,7 +75,7 @@ CHOICES = (
         "Floor of ARED's max_p",
         "0",
         "ns-2's bottom_ is 0, from which its RED derives a floor by the rate of its link, 0.0021 "
-        "here; a queue in the DOCSIS MAC has no link. One flow then has 52 ms of queue, with "
+        "here; a queue in the DOCSIS MAC has no link. One flow then has 54 ms of queue, with "
         "0.0021 14 ms, with 0.01 11 ms (print 45).",
     ),
     Choice(
