@@ -79,7 +79,7 @@ def report_html(outcome: Outcome) -> str:
         study.title,
         study=study,
         plan=plan,
-        runs=len(plan.tasks()),
+        runs=len({task.run for task in plan.tasks().values()}),
         sentences=_sentences(means, judged),
         scores=score_grids(means),
         each_way=each_way_grid(means, otherwise),
