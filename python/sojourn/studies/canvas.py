@@ -84,4 +84,6 @@ def _draw(canvas: "Axes", plots: Sequence[Plot], axes: Mapping[str, Any]) -> Non
         color = _COLORS[index % len(_COLORS)]
         canvas.plot(plot.x, plot.y, label=plot.name, **{**style, "color": color})
     canvas.set(**axes)
+    if canvas.get_xscale() == "linear" and all((plot.x % 1 == 0).all() for plot in plots):
+        canvas.locator_params(axis="x", integer=True)
     canvas.grid(alpha=0.3)

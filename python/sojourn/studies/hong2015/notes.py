@@ -251,7 +251,7 @@ _KEPT_WINDOW = (
 )
 _DROP_TAIL_VIDEO = (
     "What a player gets under drop-tail hangs on its window after each pause, and on chance: "
-    "beside 5 FTP videos of seven draws get 0.7 to 1.9 Mbps. Beside 1, 3, 5 and 7 they have 3.6, "
+    "beside 5 FTP videos of eight draws get 0.7 to 1.9 Mbps. Beside 1, 3, 5 and 7 they have 3.6, "
     "1.7, 1.3 and 0.7 Mbps as taken, and 4.9, 3.6, 3.0 and 1.8 where windows are kept over pauses "
     "(video-kept); print has 4.07, 3.04, 1.89 and 1.21. ns-2.35 itself, with FullTcp and this "
     "client on a plain link, has 4.1, 1.4, 0.9 and 0.8; with a buffer of 240 s 3.6, 1.9 and 1.0 "

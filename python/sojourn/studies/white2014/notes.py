@@ -119,9 +119,17 @@ _OVERSHOOT = (
 )
 
 REMARKS = (
-    Remark("fig-1", _FULL + " " + _ESTIMATE + " " + _STEPS + " " + _HASH, metric="latency"),
+    *(
+        Remark(table, text, metric=metric, schemes=schemes)
+        for table, metric in (("fig-1", "latency"), ("fig-5", "plt"))
+        for text, schemes in (
+            (_FULL, ["BufferBloat", "BufferControl", "CoDel"]),
+            (_ESTIMATE, ["CoDel-DT"]),
+            (_STEPS, ["PIE", "SFQ-PIE"]),
+        )
+    ),
+    Remark("fig-1", _HASH, metric="latency", schemes=["SFQ-CoDel", "SFQ-PIE"]),
     Remark("fig-2", _HASH),
-    Remark("fig-5", _FULL + " " + _ESTIMATE),
     Remark("fig-6", _OVERSHOOT, metric="pie"),
 )
 
