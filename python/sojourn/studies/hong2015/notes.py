@@ -288,8 +288,7 @@ _STALLS = (
     "Under DRR beside 9 FTP two of the five players stand still for a tenth of the time: where a "
     "fetch takes 4 to 6 s the level stays (equation 3.6), and the buffer empties; with every "
     "second segment acknowledged (every-second) for a thousandth at most. At the top beside one "
-    "FTP, under CoDel and PIE, players wait 2 to 4 s of 2000 while the first segments come; print "
-    "has whole percents."
+    "FTP, under CoDel and PIE, players stand still for 3 to 4 s of 2000; print has whole percents."
 )
 _LOCKOUT = (
     "Drop-tail shares by lockout and chance: from seed to seed it differs by as much. Equal round "
@@ -351,8 +350,8 @@ _MEASURED = (
     "FTP do is the links of its servers, 5 to 1000 Mbps: under CoDel they have 121, 118, 118 and "
     "112 ms, a deviation of 3.2 (print 11), with links of 1 Gbps all (fast-links) 0.4: CoDel at "
     "the tail drops packets that come alone rather than the second of a pair. With other random "
-    "numbers all is within 1 ms. That mid-rate flows deviate by 3 ms under DRR-CoDel in print, "
-    "here by 0.3, no run each way explains; all flows together by 8.9 (print 13), with an "
+    "numbers means stay within 1 ms. That mid-rate flows deviate by 3 ms under DRR-CoDel in "
+    "print, here by 0.3, no run each way explains; all flows together by 8.9 (print 13), with an "
     "acknowledgement for each segment (each-segment) 11.4, where windows are kept (kept) 15.4. "
     "Under SFQ-CoDel that of FTP hangs on which of them share a bin: 5.4 ms, with other random "
     "numbers 0.3 and 0.9 (print 1)."
