@@ -155,7 +155,7 @@ def _check_place(jobs: int | None, dask: str | None) -> None:
 
 def _tell(outcome: "Outcome", took_s: float, *, resumed: bool) -> None:
     plan, directory, added = outcome.plan, outcome.store.directory, outcome.store.added
-    wanted = len(set(plan.tasks().values()))
+    wanted = plan.run_count
     if len(added) < wanted:
         typer.echo(f"{wanted - len(added)} of {wanted} runs were there already")
     if added:

@@ -79,7 +79,7 @@ def report_html(outcome: Outcome) -> str:
         study.title,
         study=study,
         plan=plan,
-        runs=len({task.run for task in plan.tasks().values()}),
+        runs=plan.run_count,
         sentences=_sentences(means, judged),
         scores=score_grids(means),
         each_way=each_way_grid(means, otherwise),

@@ -4,6 +4,7 @@ import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from pathlib import Path
 
 from ..batch import run_batch, telling_what_is_kept
@@ -125,13 +126,19 @@ class Plan:
         cases = [case for row in rows for case in self.study.cases_of(row)]
         return list({case.name: case for case in cases}.values())
 
-    def tasks(self) -> dict[tuple[str, int], Task]:
+    @cached_property
+    def tasks(self) -> Mapping[tuple[str, int], Task]:
         """The runs, by the names of their cases and by seed, from 1."""
         return {
             (case.name, seed): case.task(seed, self.duration_scale)
             for seed in range(1, self.seeds + 1)
             for case in self.cases
         }
+
+    @property
+    def run_count(self) -> int:
+        """How many runs they are; cases that are alike share one."""
+        return len(set(self.tasks.values()))
 
     def _wants(self, row: Row) -> bool:
         named = all(
@@ -193,7 +200,7 @@ def run_plan(
     """Runs what is asked for, as `run_batch`, into a directory and writes its cells and figures."""
     plan.check()
     _refuse_another(plan, directory)
-    tasks = plan.tasks()
+    tasks = plan.tasks
     labels = [name + (f", seed {seed}" if plan.seeds > 1 else "") for name, seed in tasks]
     plan_json = (json.dumps(asdict(plan), indent=2) + "\n").encode()
     store = run_batch(
@@ -263,7 +270,7 @@ def read(directory: Path) -> Outcome:
         raise StoreError(
             f"{directory}: no study was run there; allowed: what `sojourn study run` wrote"
         ) from None
-    tasks = plan.tasks()
+    tasks = plan.tasks
     store.check([task in store for task in tasks.values()])
     return _outcome(plan, store, tasks)
 

@@ -371,7 +371,8 @@ _DRAWN = (
     "What on/off flows offer in sum is drawn by lot, once for all schemes: here 18.6 Mbps, with "
     "other random numbers (another-seed) 18.2, in print 17.9 to 19.2. What FTP gets beside them "
     "hangs on how windows begin again: where they are kept over pauses (kept) 4 of the 7 misses "
-    "agree; with an acknowledgement for each segment (each-segment) FTP gets 17.4 to 17.9 Mbps."
+    "agree; with an acknowledgement for each segment (each-segment) FTP gets 17.4 to 17.9 Mbps, "
+    "under CoDel 18.5."
 )
 _SLOW_LINK = (
     "ABB-2 has 0.088 (print 0.06), with other random numbers 0.090 (another-seed): the flow from "
