@@ -5,10 +5,14 @@
 //! A run is a pure function of scenario, seed and version: it reads no clock, no file and no global,
 //! and there are no threads. Only [`scenario::load`] reads files, the captures that a scenario names.
 
+pub mod access;
+pub mod address;
 pub mod apps;
 pub mod aqm;
-pub mod docsis;
+pub mod count;
+pub mod dialect;
 pub mod engine;
+pub mod input;
 pub mod link;
 pub mod metrics;
 pub mod modem_config;
@@ -18,6 +22,7 @@ pub mod provision;
 pub mod queue;
 pub mod scenario;
 pub mod tcp;
+pub mod token_bucket;
 pub mod units;
 
 /// Version of this library, part of every result.

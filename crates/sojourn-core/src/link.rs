@@ -3,8 +3,9 @@
 
 use std::collections::VecDeque;
 
+use crate::count::Count;
 use crate::engine::rng::Rng;
-use crate::metrics::{Count, Ledger};
+use crate::metrics::Ledger;
 use crate::packet::{DropReason, Packet};
 use crate::units::{BitRate, Time};
 
@@ -14,7 +15,7 @@ use crate::units::{BitRate, Time};
 /// Left out: a limit to what may wait for the link. The servers' links are so much faster than the
 /// access network that what waits there is a burst of one window at the most.
 pub struct Link {
-    rate: Option<BitRate>,
+    rate: BitRate,
     delay: Time,
     busy_until: Time,
     under_way: VecDeque<(Time, Packet)>,
@@ -23,8 +24,8 @@ pub struct Link {
 }
 
 impl Link {
-    /// A link of this rate and one-way delay; without a rate it only delays.
-    pub fn new(rate: Option<BitRate>, delay: Time) -> Self {
+    /// A link of this rate and one-way delay.
+    pub fn new(rate: BitRate, delay: Time) -> Self {
         Self { rate, delay, busy_until: Time::ZERO, under_way: VecDeque::new(), loss: None }
     }
 
@@ -44,7 +45,7 @@ impl Link {
             ledger.dropped(now, packet, DropReason::Link);
             return;
         }
-        let serialisation = self.rate.map_or(Time::ZERO, |r| r.time_for(packet.size.into()));
+        let serialisation = self.rate.time_for(packet.size.into());
         self.busy_until = self.busy_until.max(now) + serialisation;
         self.under_way.push_back((self.busy_until + self.delay, packet));
     }
@@ -61,19 +62,8 @@ impl Link {
         self.under_way.pop_front().map(|(_, packet)| packet)
     }
 
-    /// Takes a packet that is at the sending end at `at`, before or after those taken before: of a
-    /// link that only delays, where several senders know ahead when their packets leave.
-    #[inline]
-    pub fn accept_in_any_order(&mut self, at: Time, packet: Packet) {
-        debug_assert!(self.rate.is_none() && self.loss.is_none());
-        let arrival = at + self.delay;
-        let later = self.under_way.iter().rev().take_while(|(other, _)| *other > arrival).count();
-        self.under_way.insert(self.under_way.len() - later, (arrival, packet));
-    }
-
     /// Packets and bytes under way.
     pub fn inside(&self) -> Count {
-        let bytes = self.under_way.iter().map(|(_, packet)| u64::from(packet.size)).sum();
-        Count { packets: self.under_way.len() as u64, bytes }
+        self.under_way.iter().map(|(_, packet)| Count::of(packet)).sum()
     }
 }

@@ -135,6 +135,9 @@ impl Ecn {
 /// The `flow` of packets that belong to no connection.
 pub const DATAGRAM: u32 = u32::MAX;
 
+/// Bytes of a full Ethernet frame with a VLAN tag: what a modem must be able to pass.
+pub const FULL_PACKET: u64 = 1522;
+
 /// Bytes on the wire of the largest packet: a jumbo frame.
 pub const LARGEST_PACKET: u16 = 9018;
 

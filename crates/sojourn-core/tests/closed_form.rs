@@ -6,13 +6,16 @@
 mod common;
 
 use common::{HOME_QUEUES, flow, home, queue, scenario, series};
-use sojourn_core::docsis::{Modem, Place, ShapedLink};
+use sojourn_core::access::service;
+use sojourn_core::access::{
+    context::ServiceFlowContext, docsis::modem::Modem, shaped_link::ShapedLink,
+};
+use sojourn_core::dialect::Dialect;
 use sojourn_core::engine::rng::Rng;
 use sojourn_core::metrics::Ledger;
 use sojourn_core::metrics::results::{Fate, PacketRecord, Results};
 use sojourn_core::network::Simulation;
 use sojourn_core::packet::{DATAGRAM, Direction, Ecn, Packet, Segment};
-use sojourn_core::scenario::Dialect;
 use sojourn_core::scenario::schema;
 use sojourn_core::tcp::{Endpoint, TcpOptions};
 use sojourn_core::units::{BitRate, Time};
@@ -68,14 +71,14 @@ fn a_stream_alone_has_the_latency_of_request_and_grant() {
 #[test]
 fn a_packet_alone_takes_one_request_and_one_grant() {
     for shaping in ["requests", "transmissions"] {
-        let spec: schema::Upstream = toml::from_str(&format!(
+        let spec: service::Upstream = toml::from_str(&format!(
             "sustained_mbps = 5
              peak_mbps = 20
              burst_bytes = 10_000_000
              shaping = '{shaping}'"
         ))
         .unwrap();
-        let mut modem = Modem::new(&spec, &Place::lone(Dialect::Rfc, 1));
+        let mut modem = Modem::new(&spec, &ServiceFlowContext::lone(Dialect::Rfc, 1));
         let mut ledger = Ledger::new(1);
         assert_eq!(modem.next_wake(), Time::NEVER);
         modem.accept(Time::from_us(500), packet(Time::from_us(500)), &mut ledger);
@@ -252,7 +255,7 @@ struct Waits {
 
 /// Poisson arrivals of packets that take 2.4 ms each, at a load of `rho`, until all have left.
 fn poisson_into_downstream(rho: f64, packets: usize) -> Waits {
-    let spec: schema::Downstream = toml::from_str(
+    let spec: service::Downstream = toml::from_str(
         "sustained_mbps = 100
          peak_mbps = 100
          burst_bytes = 10_000_000
@@ -261,7 +264,7 @@ fn poisson_into_downstream(rho: f64, packets: usize) -> Waits {
     )
     .unwrap();
     let service = Time::from_us(2400);
-    let mut downstream = ShapedLink::downstream(&spec, &Place::lone(Dialect::Rfc, 1));
+    let mut downstream = ShapedLink::downstream(&spec, &ServiceFlowContext::lone(Dialect::Rfc, 1));
     let mut ledger = Ledger::new(1);
     let mut rng = Rng::named(1, &format!("arrivals at {rho}"));
     let mut waits = Waits { waits_ms: Vec::new(), packet_ms: 0.0, end_ms: 0.0 };

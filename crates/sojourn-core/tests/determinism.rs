@@ -10,9 +10,10 @@ use std::fmt::Write as _;
 
 use common::snapshot::assert_snapshot;
 use common::{HOME_QUEUES, home, scenario};
+use sojourn_core::dialect::Dialect;
 use sojourn_core::metrics::results::{FlowRow, Results};
 use sojourn_core::network::Simulation;
-use sojourn_core::scenario::{Dialect, Scenario};
+use sojourn_core::scenario::Scenario;
 
 /// The five queue managers of the home for 10 s, in the dialect of the study.
 fn homes() -> Vec<(String, Scenario)> {

@@ -10,7 +10,7 @@ use sojourn_core::engine::rng::Rng;
 use sojourn_core::modem_config::{File, Tlv};
 use sojourn_core::network::Simulation;
 use sojourn_core::provision::Provision;
-use sojourn_core::scenario::load_for;
+use sojourn_core::provision::load_for;
 
 const HOME: &[u8] = include_bytes!("../../../tests/data/modem-configs/home-5x20.cm");
 const GIGABIT: &[u8] = include_bytes!("../../../tests/data/modem-configs/gigabit-voice.cm");

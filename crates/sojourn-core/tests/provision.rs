@@ -4,16 +4,18 @@ mod common;
 
 use common::flow;
 use serde_json::json;
+use sojourn_core::access::classifier::Protocol;
 use sojourn_core::aqm::LawSpec;
+use sojourn_core::input::problem::Problem;
 use sojourn_core::modem_config::view::{
     Aqm, AqmAlgorithm, BufferControl, Classifier, DropClassifier, Ipv4Match, Scheduling,
     ServiceFlow, TosOverwrite, TosRange, Unknown,
 };
 use sojourn_core::modem_config::{File, ModemConfig};
 use sojourn_core::network::Simulation;
+use sojourn_core::provision::load_for;
 use sojourn_core::provision::{Provision, modem_config};
-use sojourn_core::scenario::homes::Protocol;
-use sojourn_core::scenario::{Problem, Scenario, Variant, load_for};
+use sojourn_core::scenario::{Scenario, Variant};
 
 const HOME: &[u8] = include_bytes!("../../../tests/data/modem-configs/home-5x20.cm");
 const GIGABIT: &[u8] = include_bytes!("../../../tests/data/modem-configs/gigabit-voice.cm");

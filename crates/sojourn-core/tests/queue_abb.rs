@@ -4,8 +4,8 @@ mod queue_kit;
 
 use proptest::prelude::*;
 use queue_kit::{Load, Rig, assert_all_near, datagram, spec};
+use sojourn_core::dialect::Dialect;
 use sojourn_core::metrics::fairness::{Demand, break_points};
-use sojourn_core::scenario::Dialect;
 use sojourn_core::units::Time;
 
 /// E9: the examples of Hong 2015 §5.1.2.3, all weights 1.

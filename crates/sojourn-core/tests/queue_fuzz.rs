@@ -9,10 +9,10 @@ mod queue_kit;
 
 use queue_kit::drawer::Drawer;
 use queue_kit::{Rig, TRAFFIC, datagram, segment};
+use sojourn_core::dialect::Dialect;
 use sojourn_core::engine::rng::Rng;
 use sojourn_core::packet::{DATAGRAM, Packet};
 use sojourn_core::queue::QueueSpec;
-use sojourn_core::scenario::Dialect;
 use sojourn_core::units::{BitRate, Time};
 
 /// Bytes of the largest packet that a scenario may have.

@@ -7,9 +7,9 @@ mod queue_kit;
 use proptest::prelude::*;
 use queue_kit::drawer::Drawer;
 use queue_kit::{Rig, datagram, segment};
+use sojourn_core::dialect::Dialect;
 use sojourn_core::packet::Packet;
 use sojourn_core::queue::QueueSpec;
-use sojourn_core::scenario::Dialect;
 use sojourn_core::scenario::schema::json_schema;
 use sojourn_core::units::Time;
 

@@ -6,10 +6,10 @@ mod queue_kit;
 
 use proptest::prelude::*;
 use queue_kit::{Load, Rig, TRAFFIC, assert_all_near, datagram, segment, spec};
-use sojourn_core::aqm::Backlog;
+use sojourn_core::count::Count;
+use sojourn_core::dialect::Dialect;
 use sojourn_core::engine::rng::Rng;
 use sojourn_core::packet::Packet;
-use sojourn_core::scenario::Dialect;
 use sojourn_core::units::Time;
 
 /// Puts packets of 1000 bytes: for each letter one of that traffic entry, numbered as they come.
@@ -344,7 +344,7 @@ fn all_of_a_limit_may_be_used_by_one_flow() {
         let keys = format!("limit_bytes = 10_000\nscheduler = {{ kind = '{scheduler}' }}");
         let mut rig = Rig::of(&keys);
         (0..10).for_each(|seq| rig.put(datagram(0, seq, 1000)));
-        assert_eq!(rig.backlog(), Backlog { bytes: 10_000, packets: 10 }, "{scheduler}");
+        assert_eq!(rig.backlog(), Count { bytes: 10_000, packets: 10 }, "{scheduler}");
         assert_eq!(rig.drain().len(), 10);
         assert_eq!(TRAFFIC.iter().enumerate().map(|(n, _)| rig.dropped(n)).sum::<u64>(), 0);
     }

@@ -9,9 +9,10 @@ use std::sync::Arc;
 use common::flow;
 use sojourn_core::apps::AppSpec;
 use sojourn_core::apps::replay::Parameters;
+use sojourn_core::input::problem::Problem;
 use sojourn_core::network::Simulation;
 use sojourn_core::scenario::file::to_toml;
-use sojourn_core::scenario::{Problem, Scenario, Variant, load};
+use sojourn_core::scenario::{Scenario, Variant, load};
 
 /// Times in ns after the epoch, and sizes on the wire.
 const PACKETS: [(u64, u32); 6] = [

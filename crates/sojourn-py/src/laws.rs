@@ -5,7 +5,8 @@ use std::fmt::Display;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use sojourn_core::aqm::pie_parts::Derandomiser;
-use sojourn_core::aqm::{Aqm, Arrival, Backlog, Departure, Law, LawParameters, Outlet, Verdict};
+use sojourn_core::aqm::{Aqm, Arrival, Departure, Law, LawParameters, Outlet, Verdict};
+use sojourn_core::count::Count;
 use sojourn_core::engine::rng::Rng;
 use sojourn_core::metrics::Gauges;
 use sojourn_core::queue::default_limit_bytes;
@@ -68,7 +69,7 @@ struct OpenLoop {
     next_update: Time,
     rng: Rng,
     outlet: Outlet,
-    backlog: Backlog,
+    backlog: Count,
     probabilities: Vec<f64>,
 }
 
@@ -83,7 +84,7 @@ impl OpenLoop {
             law,
             rng: Rng::named(variant.scenario.seed, "open loop"),
             outlet: Outlet { tokens: 0.0, sustained: rate, peak: rate, buffer_bytes },
-            backlog: Backlog { bytes: backlog * OPEN_LOOP_BYTES, packets: backlog },
+            backlog: Count { bytes: backlog * OPEN_LOOP_BYTES, packets: backlog },
             probabilities: Vec::new(),
         }
     }

@@ -1,9 +1,9 @@
 //! Configuration files of modems.
 
 use pyo3::prelude::*;
+use sojourn_core::input::problem::Problem;
 use sojourn_core::modem_config::{File, ModemConfig, Secret};
 use sojourn_core::provision;
-use sojourn_core::scenario::Problem;
 
 use crate::ConfigError;
 use crate::panics::caught;

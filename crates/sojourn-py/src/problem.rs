@@ -1,7 +1,7 @@
 //! Problems with what people wrote, as exceptions.
 
 use pyo3::prelude::*;
-use sojourn_core::scenario::Problem;
+use sojourn_core::input::problem::Problem;
 
 /// The exception about a problem, which tells its `source` and `path` too.
 pub fn about(py: Python<'_>, problem: &Problem, new: impl FnOnce(String) -> PyErr) -> PyErr {

@@ -3,8 +3,9 @@
 use pyo3::prelude::*;
 use sojourn_core::network::Simulation;
 use sojourn_core::provision::Provision;
+use sojourn_core::provision::load_for;
+use sojourn_core::scenario::Scenario;
 use sojourn_core::scenario::file::to_toml;
-use sojourn_core::scenario::{Scenario, load_for};
 
 use crate::ScenarioError;
 use crate::modem_config::ConfigFile;

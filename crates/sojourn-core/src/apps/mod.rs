@@ -20,9 +20,11 @@ use enum_dispatch::enum_dispatch;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::dialect::Dialect;
 use crate::engine::rng::Rng;
+use crate::input::compare::at_least;
+use crate::input::problem::Fault;
 use crate::packet::Direction;
-use crate::scenario::Dialect;
 use crate::tcp::{Config, TcpOptions};
 use crate::units::Time;
 
@@ -271,6 +273,13 @@ pub trait AppParameters {
     }
     /// The quality score that fits it.
     fn quality(&self) -> Quality;
+    /// Do its keys agree with each other?
+    ///
+    /// # Errors
+    /// The first key at fault.
+    fn check(&self) -> Result<(), Fault> {
+        Ok(())
+    }
 }
 
 /// How an app's service is scored.
@@ -306,6 +315,11 @@ impl Quality {
             Self::Throughput => "throughput",
         }
     }
+}
+
+/// A source must not stop before it starts.
+fn check_stop(start_s: f64, stop_s: Option<f64>) -> Result<(), Fault> {
+    stop_s.map_or(Ok(()), |stop_s| at_least(("stop_s", stop_s), ("start_s", start_s)))
 }
 
 /// A kind of traffic.

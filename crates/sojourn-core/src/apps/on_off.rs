@@ -16,6 +16,8 @@ use super::agenda::Agenda;
 use super::stream::Way;
 use super::{App, AppParameters, Command, ConnectionId, Desk, Done, End, Event, Model, Quality};
 use crate::engine::rng::Rng;
+use crate::input::compare::ascending;
+use crate::input::problem::Fault;
 use crate::packet::Direction;
 use crate::tcp::TcpOptions;
 use crate::units::Time;
@@ -124,6 +126,11 @@ impl AppParameters for Parameters {
 
     fn quality(&self) -> Quality {
         Quality::Throughput
+    }
+
+    fn check(&self) -> Result<(), Fault> {
+        ascending("mean_mbps", &self.mean_mbps, "the bounds of a range")?;
+        ascending("on_s", &self.on_s, "the bounds of a range")
     }
 }
 

@@ -3,8 +3,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::check_stop;
 use super::{App, AppParameters, Command, Desk, Done, End, Event, Model, Quality};
 use crate::engine::rng::Rng;
+use crate::input::problem::Fault;
 use crate::packet::Direction;
 use crate::tcp::TcpOptions;
 use crate::units::Time;
@@ -121,6 +123,10 @@ impl AppParameters for Parameters {
             Purpose::Game => Quality::Game,
             Purpose::Data => Quality::Throughput,
         }
+    }
+
+    fn check(&self) -> Result<(), Fault> {
+        check_stop(self.start_s.unwrap_or(0.0), self.stop_s)
     }
 }
 

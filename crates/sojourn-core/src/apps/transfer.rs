@@ -8,9 +8,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::agenda::Agenda;
+use super::check_stop;
 use super::stream::Way;
 use super::{App, AppParameters, Command, ConnectionId, Desk, Done, End, Event, Model, Quality};
 use crate::engine::rng::Rng;
+use crate::input::problem::Fault;
 use crate::tcp::TcpOptions;
 use crate::units::Time;
 
@@ -69,6 +71,26 @@ fn one() -> u32 {
     1
 }
 
+impl Parameters {
+    /// When the next file starts.
+    fn check_next_start(&self) -> Result<(), Fault> {
+        let refused = |key, found: f64, allowed| {
+            Err(Fault::new(key, format!("found {found}; allowed: only {allowed}")))
+        };
+        let with_files = "with file_bytes, as an endless file never ends";
+        match (self.pause_s, self.every_s) {
+            (Some(_), Some(every_s)) => refused("every_s", every_s, "without pause_s"),
+            (Some(pause_s), None) if self.file_bytes.is_none() => {
+                refused("pause_s", pause_s, with_files)
+            }
+            (None, Some(every_s)) if self.file_bytes.is_none() => {
+                refused("every_s", every_s, with_files)
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
 impl AppParameters for Parameters {
     fn start(&self, server: &dyn Fn(&str) -> u16) -> App {
         Transfer {
@@ -98,6 +120,11 @@ impl AppParameters for Parameters {
 
     fn quality(&self) -> Quality {
         Quality::Throughput
+    }
+
+    fn check(&self) -> Result<(), Fault> {
+        self.check_next_start()?;
+        check_stop(self.start_s, self.stop_s)
     }
 }
 

@@ -26,8 +26,9 @@ use super::agenda::Agenda;
 use super::{
     App, AppParameters, Command, ConnectionId, Desk, Done, End, Event, Model, Quality, Viewing,
 };
+use crate::dialect::Dialect;
 use crate::engine::rng::Rng;
-use crate::scenario::Dialect;
+use crate::input::problem::Fault;
 use crate::tcp::TcpOptions;
 use crate::units::Time;
 
@@ -189,6 +190,32 @@ impl AppParameters for Parameters {
 
     fn quality(&self) -> Quality {
         Quality::Video
+    }
+
+    fn check(&self) -> Result<(), Fault> {
+        for (i, pair) in self.ladder_mbps.windows(2).enumerate() {
+            if pair[1] <= pair[0] {
+                let message =
+                    format!("found {}; allowed: more than {}, as levels ascend", pair[1], pair[0]);
+                return Err(Fault::new(format!("ladder_mbps.{}", i + 1), message));
+            }
+        }
+        let levels = self.ladder_mbps.len();
+        if self.first_level as usize > levels {
+            let message =
+                format!("found {}; allowed: 1 to {levels}, by ladder_mbps", self.first_level);
+            return Err(Fault::new("first_level", message));
+        }
+        let (held, wanted) = (self.buffer_segments(), self.start_segments);
+        if held < wanted as usize {
+            let message = format!(
+                "found {}, which holds {held} of segment_s; allowed: {wanted} of them or more, by \
+             start_segments",
+                self.buffer_s,
+            );
+            return Err(Fault::new("buffer_s", message));
+        }
+        Ok(())
     }
 }
 

@@ -13,8 +13,8 @@ use serde::{Deserialize, Serialize};
 
 use super::agenda::Agenda;
 use super::{App, AppParameters, Command, Desk, Done, End, Event, Model, Quality};
+use crate::dialect::Dialect;
 use crate::engine::rng::Rng;
-use crate::scenario::Dialect;
 use crate::tcp::TcpOptions;
 use crate::units::Time;
 

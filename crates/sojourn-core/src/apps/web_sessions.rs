@@ -26,6 +26,7 @@ use super::agenda::Agenda;
 use super::draw::Draw;
 use super::{App, AppParameters, Command, ConnectionId, Desk, Done, End, Event, Model, Quality};
 use crate::engine::rng::Rng;
+use crate::input::problem::Fault;
 use crate::tcp::TcpOptions;
 use crate::units::Time;
 
@@ -155,6 +156,19 @@ impl AppParameters for Parameters {
 
     fn quality(&self) -> Quality {
         Quality::Responses
+    }
+
+    fn check(&self) -> Result<(), Fault> {
+        for (key, draw) in [("objects", &self.objects), ("object_units", &self.object_units)] {
+            if draw.mean() == 0.0 {
+                return Err(Fault::new(key, "found 0 in the mean; allowed: more than 0"));
+            }
+        }
+        if self.pushed && self.servers.len() > 1 {
+            let message = "found true; allowed: only with a single server";
+            return Err(Fault::new("pushed", message));
+        }
+        Ok(())
     }
 }
 

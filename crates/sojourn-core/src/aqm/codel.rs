@@ -9,7 +9,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Aqm, Departure, Law, LawParameters, Verdict};
+use super::{Aqm, Departure, Law, LawParameters, Verdict, check_interval};
+use crate::input::problem::Fault;
 use crate::metrics::Gauges;
 use crate::units::Time;
 
@@ -81,15 +82,14 @@ impl LawParameters for Parameters {
         Codel::new(self).into()
     }
 
-    fn interval_ms(&self) -> Option<f64> {
-        Some(self.interval_ms)
-    }
-
-    fn contradiction(&self) -> Option<(&'static str, String)> {
+    fn check(&self, packet: Time) -> Result<(), Fault> {
         let Self { target_ms, interval_ms, .. } = self;
-        let message =
-            || format!("found {target_ms}; allowed: {interval_ms} or less, by interval_ms");
-        (target_ms > interval_ms).then(|| ("target_ms", message()))
+        check_interval(*interval_ms, packet)?;
+        if target_ms <= interval_ms {
+            return Ok(());
+        }
+        let message = format!("found {target_ms}; allowed: {interval_ms} or less, by interval_ms");
+        Err(Fault::new("target_ms", message))
     }
 
     fn judges_sojourns(&self) -> bool {
@@ -254,7 +254,7 @@ impl Aqm for Codel {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::aqm::Backlog;
+    use crate::count::Count;
 
     /// Dequeues a late packet every 100 us for `ms`, behind a deep backlog, and gives the times of
     /// the drops in ms after the first packet. After a drop the next head is judged at once.
@@ -274,7 +274,7 @@ mod tests {
             now,
             sojourn: Time::from_ms(50),
             size: 1500,
-            left: Backlog { bytes: 100_000, packets: 67 },
+            left: Count { bytes: 100_000, packets: 67 },
             alone: false,
         }
     }
@@ -323,7 +323,7 @@ mod tests {
     fn a_backlog_of_one_packet_is_never_dropped() {
         let mut codel = Codel::new(&Parameters::default());
         for ms in 0..1000 {
-            let left = Backlog { bytes: 1514, packets: 1 };
+            let left = Count { bytes: 1514, packets: 1 };
             let packet = Departure { left, ..late(Time::from_ms(ms)) };
             assert_eq!(codel.on_departure(&packet), Verdict::Pass);
         }

@@ -8,8 +8,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::departure_rate::ByRate;
-use super::{Aqm, Arrival, Departure, Law, LawParameters, Outlet, Verdict};
+use super::{Aqm, Arrival, Departure, Law, LawParameters, Outlet, Verdict, check_interval};
 use crate::engine::rng::Rng;
+use crate::input::problem::Fault;
 use crate::metrics::Gauges;
 use crate::units::Time;
 
@@ -63,14 +64,14 @@ impl LawParameters for Parameters {
         CodelDt::new(self).into()
     }
 
-    fn interval_ms(&self) -> Option<f64> {
-        Some(self.interval_ms)
-    }
-
-    fn contradiction(&self) -> Option<(&'static str, String)> {
+    fn check(&self, packet: Time) -> Result<(), Fault> {
         let Self { target_ms, mac_allowance_ms: allowance, .. } = self;
-        let message = || format!("found {allowance}; allowed: less than {target_ms}, by target_ms");
-        (allowance >= target_ms).then(|| ("mac_allowance_ms", message()))
+        check_interval(self.interval_ms, packet)?;
+        if allowance < target_ms {
+            return Ok(());
+        }
+        let message = format!("found {allowance}; allowed: less than {target_ms}, by target_ms");
+        Err(Fault::new("mac_allowance_ms", message))
     }
 }
 
@@ -179,7 +180,7 @@ impl Aqm for CodelDt {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::aqm::Backlog;
+    use crate::count::Count;
     use crate::units::BitRate;
 
     fn outlet() -> Outlet {
@@ -193,7 +194,7 @@ mod tests {
         let mut drops = Vec::new();
         for tick in 0..10 * ms {
             let now = Time::from_ms(from_ms) + Time::from_us(100 * tick);
-            let backlog = Backlog { bytes: backlog, packets: backlog / 1000 };
+            let backlog = Count { bytes: backlog, packets: backlog / 1000 };
             let packet = Arrival { now, size: 1000, backlog, share: 1.0 };
             if law.on_arrival(&packet, &outlet(), &mut rng) == Verdict::Drop {
                 drops.push((now - Time::from_ms(from_ms)).ms_f64());

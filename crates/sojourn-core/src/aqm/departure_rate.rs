@@ -99,7 +99,7 @@ impl ByRate {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::aqm::Backlog;
+    use crate::count::Count;
 
     /// The n-th of many 1500-byte packets that leave every 0.6 ms (20 Mbps), a backlog behind it.
     fn packet(n: u64) -> Departure {
@@ -107,7 +107,7 @@ mod tests {
             now: Time::from_us(600 * n),
             sojourn: Time::ZERO,
             size: 1500,
-            left: Backlog { bytes: 40_000, packets: 27 },
+            left: Count { bytes: 40_000, packets: 27 },
             alone: false,
         }
     }

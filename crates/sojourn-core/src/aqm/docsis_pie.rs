@@ -10,7 +10,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::pie_parts::{Derandomiser, PROB_LOW, tuning_divisor};
-use super::{Aqm, Arrival, Backlog, Law, LawParameters, Outlet, Verdict};
+use super::{Aqm, Arrival, Law, LawParameters, Outlet, Verdict};
+use crate::count::Count;
 use crate::engine::rng::Rng;
 use crate::metrics::Gauges;
 use crate::units::{BitRate, Time};
@@ -239,7 +240,7 @@ impl Aqm for DocsisPie {
         INTERVAL
     }
 
-    fn update(&mut self, backlog: Backlog, outlet: &Outlet) -> bool {
+    fn update(&mut self, backlog: Count, outlet: &Outlet) -> bool {
         let before = self.state();
         let mut outlet = *outlet;
         if let Some(tracker) = &mut self.tracker {
@@ -276,7 +277,7 @@ mod tests {
     }
 
     fn arrival(size: u64, bytes: u64) -> Arrival {
-        let backlog = Backlog { bytes, packets: bytes / 1500 };
+        let backlog = Count { bytes, packets: bytes / 1500 };
         Arrival { now: Time::ZERO, size, backlog, share: 1.0 }
     }
 

@@ -19,38 +19,12 @@ use enum_dispatch::enum_dispatch;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::count::Count;
 use crate::engine::rng::Rng;
+use crate::input::problem::Fault;
 use crate::metrics::Gauges;
+use crate::packet::FULL_PACKET;
 use crate::units::{BitRate, Time};
-
-/// What a queue holds.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Backlog {
-    /// Bytes on the wire of all packets waiting.
-    pub bytes: u64,
-    /// Packets waiting.
-    pub packets: u64,
-}
-
-impl Backlog {
-    /// With one more packet, of `size` bytes.
-    #[inline]
-    pub fn plus(self, size: u64) -> Self {
-        Self { bytes: self.bytes + size, packets: self.packets + 1 }
-    }
-
-    /// Both together.
-    #[inline]
-    pub fn and(self, other: Self) -> Self {
-        Self { bytes: self.bytes + other.bytes, packets: self.packets + other.packets }
-    }
-
-    /// Without one of its packets, of `size` bytes.
-    #[inline]
-    pub fn less(self, size: u64) -> Self {
-        Self { bytes: self.bytes - size, packets: self.packets - 1 }
-    }
-}
 
 /// What lies behind the queue: how fast a rate shaper will let it drain.
 #[derive(Clone, Copy, Debug)]
@@ -93,7 +67,7 @@ pub struct Arrival {
     /// Bytes on the wire.
     pub size: u64,
     /// What the queue holds without it.
-    pub backlog: Backlog,
+    pub backlog: Count,
     /// Factor to its drop probability: 1, or in SFQ-PIE the length of its bin in that of the longest
     /// (White 2014 §4.6).
     pub share: f64,
@@ -109,7 +83,7 @@ pub struct Departure {
     /// Bytes on the wire.
     pub size: u64,
     /// What its link still holds behind it, in all bins together (RFC 8289 §4.4).
-    pub left: Backlog,
+    pub left: Count,
     /// No packet of its own bin waits behind it.
     pub alone: bool,
 }
@@ -151,7 +125,7 @@ pub trait Aqm {
 
     /// The periodic part of the law; says whether it changed anything. If not, and nothing waits, it
     /// need not be called until a packet comes.
-    fn update(&mut self, _backlog: Backlog, _outlet: &Outlet) -> bool {
+    fn update(&mut self, _backlog: Count, _outlet: &Outlet) -> bool {
         false
     }
 
@@ -188,20 +162,32 @@ pub enum Law {
 pub trait LawParameters {
     /// The law at the start of a run.
     fn start(&self) -> Law;
-    /// The time in ms within which the law expects a good queue to empty, if it has such, which is at
-    /// least that of a packet on the link.
-    fn interval_ms(&self) -> Option<f64> {
-        None
-    }
-    /// A key that contradicts another one, and what was found there and is allowed.
-    fn contradiction(&self) -> Option<(&'static str, String)> {
-        None
+    /// Do its keys agree with each other, and with the time that a full packet takes on the link?
+    ///
+    /// # Errors
+    /// The first key at fault.
+    fn check(&self, _packet: Time) -> Result<(), Fault> {
+        Ok(())
     }
     /// Does it judge each packet by that packet's own sojourn time? Then it needs a queue to itself:
     /// in one with many bins the packets of sparse flows would always end its episodes.
     fn judges_sojourns(&self) -> bool {
         false
     }
+}
+
+/// The interval within which a law expects a good queue to empty covers a round trip, which is more
+/// than one packet (RFC 8289 §4.3).
+fn check_interval(interval_ms: f64, packet: Time) -> Result<(), Fault> {
+    let packet_ms = packet.ms_f64();
+    if interval_ms >= packet_ms {
+        return Ok(());
+    }
+    let message = format!(
+        "found {interval_ms}; allowed: {packet_ms:.3} or more, the time of a packet of {FULL_PACKET} \
+         bytes at the sustained rate"
+    );
+    Err(Fault::new("interval_ms", message))
 }
 
 /// Parameters of no law: `kind = "none"`.

@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use super::departure_rate::{ByRate, ByTime};
 use super::pie_parts::{Derandomiser, signal_or_drop, tuning_divisor};
-use super::{Aqm, Arrival, Backlog, Departure, Law, LawParameters, Outlet, Verdict};
+use super::{Aqm, Arrival, Departure, Law, LawParameters, Outlet, Verdict};
+use crate::count::Count;
 use crate::engine::rng::Rng;
 use crate::metrics::Gauges;
 use crate::units::Time;
@@ -21,7 +22,7 @@ const MEAN_PKTSIZE: u64 = 1024;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Estimate {
-    /// Backlog over the departure rate (§4.3, appendix B).
+    /// Count over the departure rate (§4.3, appendix B).
     #[default]
     DepartureRate,
     /// As before, but averaging rates and not times (the draft before the RFC, and ns-2).
@@ -247,7 +248,7 @@ impl Aqm for Pie {
         self.interval
     }
 
-    fn update(&mut self, backlog: Backlog, _outlet: &Outlet) -> bool {
+    fn update(&mut self, backlog: Count, _outlet: &Outlet) -> bool {
         let before = self.state();
         self.calculate_drop_prob(self.latency.seconds(backlog.bytes));
         self.state() != before
@@ -286,7 +287,7 @@ mod tests {
         let arrival = |bytes| Arrival {
             now: Time::ZERO,
             size: 1500,
-            backlog: Backlog { bytes, packets: bytes / 1500 },
+            backlog: Count { bytes, packets: bytes / 1500 },
             share: 1.0,
         };
         let mut pie = Pie::new(&Parameters::default());

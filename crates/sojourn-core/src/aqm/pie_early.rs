@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use super::departure_rate::ByRate;
 use super::pie_parts::signal_or_drop;
-use super::{Aqm, Arrival, Backlog, Departure, Law, LawParameters, Outlet, Verdict};
+use super::{Aqm, Arrival, Departure, Law, LawParameters, Outlet, Verdict};
+use crate::count::Count;
 use crate::engine::rng::Rng;
 use crate::metrics::Gauges;
 use crate::units::Time;
@@ -169,7 +170,7 @@ impl Aqm for PieEarly {
         self.interval
     }
 
-    fn update(&mut self, backlog: Backlog, _outlet: &Outlet) -> bool {
+    fn update(&mut self, backlog: Count, _outlet: &Outlet) -> bool {
         let before = self.state();
         self.calculate_drop_prob(self.rate.latency_s(backlog.bytes));
         self.state() != before
@@ -223,7 +224,7 @@ mod tests {
         let rate = crate::units::BitRate::from_mbps(5.0);
         let outlet = Outlet { tokens: 0.0, sustained: rate, peak: rate, buffer_bytes: 100_000 };
         let mut dropped = |share| {
-            let backlog = Backlog { bytes: 50_000, packets: 50 };
+            let backlog = Count { bytes: 50_000, packets: 50 };
             let packet = Arrival { now: Time::ZERO, size: 1000, backlog, share };
             let mut drops = |_: &u32| law.on_arrival(&packet, &outlet, &mut rng) != Verdict::Pass;
             (0..100_000).filter(|n| drops(n)).count()

@@ -11,8 +11,11 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Aqm, Arrival, Backlog, Departure, Law, LawParameters, Outlet, Verdict};
+use super::{Aqm, Arrival, Departure, Law, LawParameters, Outlet, Verdict};
+use crate::count::Count;
 use crate::engine::rng::Rng;
+use crate::input::compare::at_least;
+use crate::input::problem::Fault;
 use crate::metrics::Gauges;
 use crate::units::Time;
 
@@ -87,25 +90,21 @@ impl LawParameters for Parameters {
         Red::new(self).into()
     }
 
-    fn contradiction(&self) -> Option<(&'static str, String)> {
-        let bound = |key, value, least, by| {
-            (value < least)
-                .then(|| (key, format!("found {value}; allowed: {least} or more, by {by}")))
-        };
-        let thresholds = match (self.min_threshold_packets, self.max_threshold_packets) {
-            (_, None) => None,
+    fn check(&self, _packet: Time) -> Result<(), Fault> {
+        match (self.min_threshold_packets, self.max_threshold_packets) {
+            (_, None) => {}
             (Some(min), Some(max)) => {
-                bound("max_threshold_packets", max, min, "min_threshold_packets")
+                at_least(("max_threshold_packets", max), ("min_threshold_packets", min))?;
             }
             (None, Some(max)) => {
                 let message = format!(
                     "found {max}; allowed: only with min_threshold_packets, which comes from the \
                      link's rate otherwise"
                 );
-                Some(("max_threshold_packets", message))
+                return Err(Fault::new("max_threshold_packets", message));
             }
-        };
-        thresholds.or_else(|| bound("top", self.top, self.bottom, "bottom"))
+        }
+        at_least(("top", self.top), ("bottom", self.bottom))
     }
 }
 
@@ -164,7 +163,7 @@ impl Red {
         Derived { packets_per_s, weight, min: min * unit, max: max * unit }
     }
 
-    fn length(&self, backlog: Backlog) -> f64 {
+    fn length(&self, backlog: Count) -> f64 {
         if self.p.in_bytes { backlog.bytes as f64 } else { backlog.packets as f64 }
     }
 

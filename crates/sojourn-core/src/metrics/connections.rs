@@ -1,10 +1,10 @@
 //! The accounts of single TCP connections: the first of each traffic entry, so that memory does not
 //! grow with simulated time. Connections beyond those are in the account of their entry alone.
 
-use super::ledger::Count;
 use super::{Series, TimeMean};
+use crate::count::Count;
+use crate::count::Tally;
 use crate::packet::{Direction, Packet};
-use crate::tcp::Tally;
 use crate::units::{Time, mbps};
 
 /// What went one way of a connection.

@@ -6,37 +6,9 @@ use super::ramp::Ramp;
 use super::results::Fate;
 use super::service_flows::ServiceFlowBook;
 use super::{Latency, LatencyMeter, Series, TimeMean, Trace};
+use crate::count::{Count, Tally};
 use crate::packet::{Direction, DropReason, Packet};
-use crate::scenario::Scenario;
-use crate::tcp::Tally;
 use crate::units::{Time, mbps};
-
-/// Packets and their bytes on the wire.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Count {
-    /// Packets.
-    pub packets: u64,
-    /// Bytes on the wire.
-    pub bytes: u64,
-}
-
-impl Count {
-    #[inline]
-    pub(super) fn add(&mut self, packet: &Packet) {
-        self.packets += 1;
-        self.bytes += u64::from(packet.size);
-    }
-
-    /// A single packet.
-    pub fn of(packet: &Packet) -> Self {
-        Self { packets: 1, bytes: u64::from(packet.size) }
-    }
-
-    /// The sum of two counts.
-    pub fn plus(self, other: Self) -> Self {
-        Self { packets: self.packets + other.packets, bytes: self.bytes + other.bytes }
-    }
-}
 
 /// The account of one entry of the traffic list in one direction.
 pub struct Account {
@@ -72,7 +44,7 @@ pub struct Account {
 }
 
 impl Account {
-    fn new(service: Service) -> Self {
+    fn new(rates: Rates) -> Self {
         Self {
             sent: Count::default(),
             delivered: Count::default(),
@@ -86,8 +58,8 @@ impl Account {
             echoes: TimeMean::default(),
             tally: Tally::default(),
             first_sent: None,
-            to_sustained: Ramp::to(service.sustained_mbps),
-            to_peak: Ramp::to(service.peak_mbps),
+            to_sustained: Ramp::to(rates.sustained_mbps),
+            to_peak: Ramp::to(rates.peak_mbps),
             interval_bytes: 0,
         }
     }
@@ -121,9 +93,11 @@ impl Account {
 
 /// The rates of the primary service flow of an entry's homes, all of them together.
 #[derive(Clone, Copy)]
-struct Service {
-    sustained_mbps: f64,
-    peak_mbps: f64,
+pub struct Rates {
+    /// Maximum sustained traffic rate.
+    pub sustained_mbps: f64,
+    /// Peak traffic rate.
+    pub peak_mbps: f64,
 }
 
 /// All accounts of a run.
@@ -137,38 +111,22 @@ pub struct Ledger {
 impl Ledger {
     /// Empty accounts for `traffic` entries, none of single connections, and no rates to be reached.
     pub fn new(traffic: usize) -> Self {
-        let endless = Service { sustained_mbps: f64::INFINITY, peak_mbps: f64::INFINITY };
+        let endless = Rates { sustained_mbps: f64::INFINITY, peak_mbps: f64::INFINITY };
         Self::with(&vec![[endless; 2]; traffic], ServiceFlowBook::lone(), None, 0)
     }
 
-    /// Empty accounts for a run of this scenario.
-    pub fn of(scenario: &Scenario) -> Self {
-        let services = scenario.traffic.values().map(|entry| {
-            let group = scenario.group(scenario.group_of(entry));
-            let (up, down) = (group.upstream, group.downstream);
-            let homes = f64::from(group.count);
-            [(up.sustained_mbps, up.peak_mbps), (down.sustained_mbps, down.peak_mbps)].map(
-                |(sustained, peak)| Service {
-                    sustained_mbps: homes * sustained,
-                    peak_mbps: homes * peak,
-                },
-            )
-        });
-        let services: Vec<_> = services.collect();
-        let metrics = &scenario.metrics;
-        let flows = ServiceFlowBook::of(scenario);
-        Self::with(&services, flows, Trace::of(metrics), metrics.connections.into())
-    }
-
-    fn with(
-        services: &[[Service; 2]],
+    /// Empty accounts for a run: the rates up and down of the homes of each traffic entry, the
+    /// counters of service flows, the traces, and of how many connections of each entry there is an
+    /// account.
+    pub fn with(
+        rates: &[[Rates; 2]],
         service_flows: ServiceFlowBook,
         trace: Option<Box<Trace>>,
         connections: u64,
     ) -> Self {
         Self {
-            accounts: services.iter().map(|services| services.map(Account::new)).collect(),
-            connections: ConnectionBook::new(services.len(), connections),
+            accounts: rates.iter().map(|rates| rates.map(Account::new)).collect(),
+            connections: ConnectionBook::new(rates.len(), connections),
             service_flows,
             trace,
         }
@@ -206,11 +164,11 @@ impl Ledger {
         }
     }
 
-    /// A packet for a home comes to the CMTS.
+    /// A packet for a home comes to the access network.
     #[inline]
-    pub fn reached_cmts(&mut self, now: Time, packet: &Packet) {
+    pub fn reached_access(&mut self, now: Time, packet: &Packet) {
         if let Some(trace) = &mut self.trace {
-            trace.reached_cmts(now, packet);
+            trace.reached_access(now, packet);
         }
     }
 
@@ -244,13 +202,13 @@ impl Ledger {
 
     /// A queue marks a packet (RFC 3168 §5) rather than dropping it.
     #[inline]
-    pub fn marked(&mut self, packet: &Packet) {
+    pub fn marked(&mut self, now: Time, packet: &Packet) {
         self.account_of(packet).marked_packets += 1;
         if let Some(way) = self.connections.way_of(packet) {
             way.marked_packets += 1;
         }
         if let Some(trace) = &mut self.trace {
-            trace.marked(packet);
+            trace.marked(now, packet);
         }
     }
 
@@ -388,14 +346,14 @@ mod tests {
 
     #[test]
     fn marks_are_on_the_account_of_the_entry_and_of_its_connection() {
-        let services = [[Service { sustained_mbps: 1.0, peak_mbps: 1.0 }; 2]];
-        let mut ledger = Ledger::with(&services, ServiceFlowBook::lone(), None, 1);
+        let rates = [[Rates { sustained_mbps: 1.0, peak_mbps: 1.0 }; 2]];
+        let mut ledger = Ledger::with(&rates, ServiceFlowBook::lone(), None, 1);
         ledger.opened(Time::ZERO, 0, 0, 0, 1);
         // The second connection is beyond the one that has an account; slot 0 with generation 1 is
         // one that has closed.
         ledger.opened(Time::ZERO, 1, 0, 0, 1);
         for (flow, generation) in [(0, 0), (0, 0), (1, 0), (0, 1), (crate::packet::DATAGRAM, 0)] {
-            ledger.marked(&packet(flow, generation));
+            ledger.marked(Time::ZERO, &packet(flow, generation));
         }
         assert_eq!(ledger.account(0, Direction::Up).marked_packets, 5);
         assert_eq!(ledger.account(0, Direction::Down).marked_packets, 0);

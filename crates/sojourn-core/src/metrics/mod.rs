@@ -10,6 +10,7 @@ pub mod latency;
 pub mod latency_meter;
 pub mod ledger;
 pub mod modem_trace;
+pub mod options;
 pub mod qoe;
 pub mod queue_meter;
 pub mod ramp;
@@ -21,7 +22,7 @@ pub mod trace;
 
 pub use latency::Latency;
 pub use latency_meter::LatencyMeter;
-pub use ledger::{Count, Ledger};
+pub use ledger::Ledger;
 pub use queue_meter::QueueMeter;
 pub use series::{GaugeSeries, Gauges, Series};
 pub use time_mean::TimeMean;

@@ -4,8 +4,9 @@
 //! grants some, and it sends them piece by piece. Bytes are those on the channel: on a shared channel
 //! with the headers that packets have there.
 
-use crate::metrics::Count;
+use crate::count::Count;
 use crate::packet::{DropReason, Packet};
+use crate::token_bucket::TokenBucket;
 use crate::units::Time;
 
 /// What happens.
@@ -95,11 +96,11 @@ struct Visitor {
     waits: bool,
 }
 
-/// The events, as they are told.
+/// The events, as they are reported.
 #[derive(Default)]
 pub struct ModemTrace {
-    now: Time,
-    tokens: f64,
+    /// The bucket of the sustained rate, as it was left.
+    bucket: Option<TokenBucket>,
     events: Vec<ModemEvent>,
     /// In the order of their numbers.
     visitors: Vec<Visitor>,
@@ -107,36 +108,30 @@ pub struct ModemTrace {
 }
 
 impl ModemTrace {
-    /// What happens next happens now, with so many bytes in the sustained bucket.
-    pub fn set(&mut self, now: Time, tokens: f64) {
-        (self.now, self.tokens) = (now, tokens);
+    /// The bucket of the sustained rate, in which tokens only gather until it is reported again.
+    pub fn bucket(&mut self, bucket: &TokenBucket) {
+        self.bucket = Some(bucket.clone());
     }
 
     /// A packet comes.
-    pub fn arrive(&mut self, number: u64, connection: Option<u32>, packet: &Packet) {
+    pub fn arrive(&mut self, now: Time, number: u64, connection: Option<u32>, packet: &Packet) {
         self.visitors.push(Visitor { number, traffic: packet.traffic, connection, waits: false });
-        self.packet(ModemEventKind::Arrive, number, packet.size.into());
+        self.packet(now, ModemEventKind::Arrive, number, packet.size.into());
     }
 
-    /// Something happens to a packet now.
-    pub fn packet(&mut self, kind: ModemEventKind, number: u64, bytes: u64) {
-        self.push(self.now, self.tokens, kind, Some(number), bytes);
+    /// Something happens to a packet.
+    pub fn packet(&mut self, at: Time, kind: ModemEventKind, number: u64, bytes: u64) {
+        self.push(at, kind, Some(number), bytes);
     }
 
     /// Something happens that is of no single packet, now or, where it is known ahead, later.
-    pub fn note(&mut self, at: Time, tokens: f64, kind: ModemEventKind, bytes: u64) {
-        self.push(at, tokens, kind, None, bytes);
+    pub fn note(&mut self, at: Time, kind: ModemEventKind, bytes: u64) {
+        self.push(at, kind, None, bytes);
     }
 
-    fn push(
-        &mut self,
-        at: Time,
-        tokens: f64,
-        kind: ModemEventKind,
-        packet: Option<u64>,
-        bytes: u64,
-    ) {
+    fn push(&mut self, at: Time, kind: ModemEventKind, packet: Option<u64>, bytes: u64) {
         let (traffic, connection, backlog) = (None, None, Count::default());
+        let tokens = self.bucket.as_ref().map_or(0.0, |bucket| bucket.tokens(at));
         self.events.push(ModemEvent {
             at,
             kind,

@@ -1,7 +1,7 @@
 //! What is measured of one queue.
 
 use super::{GaugeSeries, Gauges, Latency, LatencyMeter, Series};
-use crate::aqm::Backlog;
+use crate::count::Count;
 use crate::units::Time;
 
 /// Sojourn times of a queue, and its state over time.
@@ -32,7 +32,7 @@ impl QueueMeter {
     }
 
     /// Ends a sampling interval.
-    pub fn sample(&mut self, backlog: Backlog, show: impl FnOnce(&mut Gauges)) {
+    pub fn sample(&mut self, backlog: Count, show: impl FnOnce(&mut Gauges)) {
         self.sojourn.sample();
         self.bytes.push(backlog.bytes as f64);
         self.packets.push(backlog.packets as f64);

@@ -2,9 +2,8 @@
 //! (DOCS-QOS3-MIB, docsQosServiceFlowStatsTable; White 2014 §9 for the drops of AQM). Homes of one
 //! group share them, so that memory does not grow with their number.
 
-use super::ledger::Count;
+use crate::count::Count;
 use crate::packet::{Direction, DropReason, Packet};
-use crate::scenario::Scenario;
 
 /// What became of the packets of a service flow, in all homes of a group.
 #[derive(Clone, Copy, Debug, Default)]
@@ -28,18 +27,17 @@ pub struct ServiceFlowBook {
 impl ServiceFlowBook {
     /// One home with a flow each way.
     pub fn lone() -> Self {
-        Self { counters: vec![ServiceFlowCounters::default(); 2], first: vec![[0, 1]] }
+        Self::new([(1, [1, 1])].into_iter())
     }
 
-    /// All zero, for the homes of this scenario.
-    pub fn of(scenario: &Scenario) -> Self {
+    /// All zero, for groups of so many homes with so many service flows up and down.
+    pub fn new(groups: impl Iterator<Item = (u16, [usize; 2])>) -> Self {
         let mut book = Self { counters: Vec::new(), first: Vec::new() };
-        for group in scenario.groups() {
+        for (homes, [upstream, downstream]) in groups {
             let up = book.counters.len();
-            let down = up + 1 + group.upstream.flows.len();
-            let end = down + 1 + group.downstream.flows.len();
-            book.counters.resize(end, ServiceFlowCounters::default());
-            book.first.extend((0..group.count).map(|_| [up as u32, down as u32]));
+            let down = up + upstream;
+            book.counters.resize(down + downstream, ServiceFlowCounters::default());
+            book.first.extend((0..homes).map(|_| [up as u32, down as u32]));
         }
         book
     }

@@ -5,7 +5,7 @@
 use super::modem_trace::{ModemEventKind, ModemTrace};
 use super::results::{Fate, PacketRecord};
 use crate::packet::{DATAGRAM, Direction, DropReason, Packet};
-use crate::scenario::schema::Metrics;
+use crate::token_bucket::TokenBucket;
 use crate::units::Time;
 
 /// Numbers that a packet can carry: a packet is not under way while so many others are sent.
@@ -22,10 +22,10 @@ pub struct Trace {
 }
 
 impl Trace {
-    /// The traces that these keys ask for, `None` if they ask for none.
-    pub fn of(metrics: &Metrics) -> Option<Box<Self>> {
-        let packets = metrics.packet_trace.then(Vec::new);
-        let modem = metrics.modem_trace.then(ModemTrace::default);
+    /// A trace of all packets, of a modem, or of both; `None` for neither.
+    pub fn new(packets: bool, modem: bool) -> Option<Box<Self>> {
+        let packets = packets.then(Vec::new);
+        let modem = modem.then(ModemTrace::default);
         let is_wanted = packets.is_some() || modem.is_some();
         let new = || Box::new(Self { sent: 0, connections: Vec::new(), packets, modem });
         is_wanted.then(new)
@@ -71,7 +71,7 @@ impl Trace {
     }
 
     /// A packet for a home comes to the CMTS.
-    pub fn reached_cmts(&mut self, now: Time, packet: &Packet) {
+    pub fn reached_access(&mut self, now: Time, packet: &Packet) {
         if let Some(record) = self.record(packet) {
             record.reached_cmts = now;
         }
@@ -85,11 +85,11 @@ impl Trace {
     }
 
     /// A queue marks a packet.
-    pub fn marked(&mut self, packet: &Packet) {
+    pub fn marked(&mut self, now: Time, packet: &Packet) {
         if let Some(record) = self.record(packet) {
             record.marked = true;
         }
-        self.at_modem(ModemEventKind::Mark, packet);
+        self.at_modem(now, ModemEventKind::Mark, packet);
     }
 
     /// A packet is delivered or dropped.
@@ -100,7 +100,7 @@ impl Trace {
         }
         match fate {
             Fate::Dropped(DropReason::Link) => {} // beyond the modem
-            Fate::Dropped(reason) => self.at_modem(ModemEventKind::Drop(reason), packet),
+            Fate::Dropped(reason) => self.at_modem(at, ModemEventKind::Drop(reason), packet),
             Fate::Delivered if passes_modem(packet) => {
                 let number = self.number(packet);
                 self.modem.iter_mut().for_each(|modem| modem.deliver(at, number));
@@ -109,24 +109,24 @@ impl Trace {
         }
     }
 
-    /// A packet comes to the modem that is traced, whose sustained bucket holds so much.
-    pub fn arrives_at_modem(&mut self, now: Time, tokens: f64, packet: &Packet) {
+    /// A packet comes to the modem that is traced, whose bucket of the sustained rate is this.
+    pub fn arrives_at_modem(&mut self, now: Time, bucket: &TokenBucket, packet: &Packet) {
         let (number, connection) = (self.number(packet), self.connection(packet));
         if let Some(modem) = &mut self.modem {
-            modem.set(now, tokens);
-            modem.arrive(number, connection, packet);
+            modem.bucket(bucket);
+            modem.arrive(now, number, connection, packet);
         }
     }
 
-    /// Something happens to a packet at the time that the modem was last set to, if it is one of the
-    /// primary service flow of the modem that is traced.
-    pub fn at_modem(&mut self, kind: ModemEventKind, packet: &Packet) {
+    /// Something happens to a packet, if it is one of the primary service flow of the modem that is
+    /// traced.
+    pub fn at_modem(&mut self, at: Time, kind: ModemEventKind, packet: &Packet) {
         if !passes_modem(packet) {
             return;
         }
         let number = self.number(packet);
         if let Some(modem) = &mut self.modem {
-            modem.packet(kind, number, packet.size.into());
+            modem.packet(at, kind, number, packet.size.into());
         }
     }
 
@@ -176,8 +176,7 @@ mod tests {
     /// Of the 24 bits that a packet carries, the number is the last one that ends so.
     #[test]
     fn numbers_are_known_beyond_what_packets_carry_of_them() {
-        let metrics = Metrics { modem_trace: true, ..Metrics::default() };
-        let mut trace = Trace::of(&metrics).expect("it is asked for");
+        let mut trace = Trace::new(false, true).expect("it is asked for");
         trace.sent = NUMBERS - 2;
         let packets = [(); 4].map(|()| {
             let mut packet = datagram();
@@ -191,6 +190,6 @@ mod tests {
 
     #[test]
     fn there_is_no_trace_unless_it_is_asked_for() {
-        assert!(Trace::of(&Metrics::default()).is_none());
+        assert!(Trace::new(false, false).is_none());
     }
 }

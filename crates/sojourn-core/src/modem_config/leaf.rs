@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Map, Value};
 
-use crate::scenario::words;
+use crate::input::words;
 
 /// What the bytes of a value mean. Numbers have their first byte first.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -23,7 +23,8 @@ pub use digest::Secret;
 pub use tree::{Content, Tlv};
 pub use view::ModemConfig;
 
-use crate::scenario::{Problem, check, text, words};
+use crate::input::problem::{self, Problem};
+use crate::input::{text, words};
 
 /// A file: its TLVs without the end marker, and how many zeros follow that.
 #[derive(Clone, Debug, PartialEq)]
@@ -151,8 +152,8 @@ impl Fault {
     }
 }
 
-impl From<check::Fault> for Fault {
-    fn from(fault: check::Fault) -> Self {
+impl From<problem::Fault> for Fault {
+    fn from(fault: problem::Fault) -> Self {
         Self { offset: None, path: fault.path, message: fault.message }
     }
 }

@@ -1,8 +1,9 @@
 //! The table of TCP connections. Slots are used again; generations tell their uses apart.
 
 use crate::apps::{ConnectionId, End};
+use crate::count::Tally;
 use crate::packet::Packet;
-use crate::tcp::{Config, Departure, Endpoint, Tally};
+use crate::tcp::{Config, Departure, Endpoint};
 use crate::units::Time;
 
 /// Who sends a packet: an entry of the traffic list in a home.

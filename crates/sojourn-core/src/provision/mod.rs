@@ -6,5 +6,23 @@
 mod read;
 mod write;
 
+use crate::input::problem::Problem;
+use crate::scenario::Variant;
+use crate::scenario::file::load_with;
+
 pub use read::Provision;
 pub use write::modem_config;
+
+/// The runs of a scenario file with a modem that has a file of its own. That wins over the scenario file
+/// and its variants, and each of `sets` over all.
+///
+/// # Errors
+/// The first problem: where it is, what was found and what is allowed.
+pub fn load_for(
+    text: &str,
+    source: &str,
+    sets: &[String],
+    modem: Option<&Provision>,
+) -> Result<Vec<Variant>, Problem> {
+    load_with(text, source, sets, modem.map(|modem| modem as _))
+}

@@ -4,11 +4,12 @@ use std::net::Ipv4Addr;
 
 use serde_json::{Map, Value, json};
 
+use crate::address::Network;
 use crate::modem_config::ModemConfig;
 use crate::modem_config::view::{
     Aqm, AqmAlgorithm, BufferControl, Classifier, Ipv4Match, Scheduling, ServiceFlow, TosRange,
 };
-use crate::scenario::address::Network;
+use crate::scenario::overlay::Overlay;
 use crate::units::BitRate;
 
 /// Maximum traffic burst of a flow whose file does not say (DOCSIS MULPI C.2.2.7.3).
@@ -49,10 +50,13 @@ struct Way<'a> {
     classifiers: &'a [Classifier],
 }
 
-impl Provision<'_> {
-    /// Lays the file over a scenario that has not been checked yet: the primary flow of each direction
-    /// is the first of the file (DOCSIS MULPI, from memory). Gives what cannot be simulated, a line for each.
-    pub fn lay_over(&self, scenario: &mut Value) -> Vec<String> {
+impl Overlay for Provision<'_> {
+    fn source(&self) -> &str {
+        self.source
+    }
+
+    /// The primary flow of each direction is the first of the file (DOCSIS MULPI, from memory).
+    fn lay_over(&self, scenario: &mut Value) -> Vec<String> {
         let mut notes = Notes { source: self.source, lines: Vec::new() };
         self.list_top(&mut notes);
         let ways = [
@@ -77,7 +81,9 @@ impl Provision<'_> {
         }
         notes.lines
     }
+}
 
+impl Provision<'_> {
     /// What stands beside service flows and classifiers.
     fn list_top(&self, notes: &mut Notes) {
         let done = [

@@ -1,5 +1,8 @@
 //! The file that a modem of a scenario would get.
 
+use crate::access::classifier::{self, Protocol};
+use crate::access::homes::Group;
+use crate::access::service::Buffer;
 use crate::aqm::LawSpec;
 use crate::modem_config::ModemConfig;
 use crate::modem_config::view::{
@@ -7,7 +10,6 @@ use crate::modem_config::view::{
 };
 use crate::packet::Direction;
 use crate::queue::{QueueSpec, SchedulerSpec};
-use crate::scenario::homes::{self, Buffer, Group, Protocol};
 
 /// All of a service flow's parameters are in use (DOCSIS MULPI C.2.2.5.5).
 const PROVISIONED_ADMITTED_ACTIVE: u8 = 7;
@@ -22,7 +24,7 @@ struct Flow<'a> {
     priority: u8,
     buffer: &'a Buffer,
     queue: &'a QueueSpec,
-    classifiers: &'a [homes::Classifier],
+    classifiers: &'a [classifier::Classifier],
 }
 
 /// What a file sets for the homes of a group, and what of them it has no words for.
@@ -193,10 +195,11 @@ fn classifiers(flows: &[Flow], first: u16, notes: &mut Vec<String>) -> Vec<Class
     found
 }
 
-fn ipv4(classifier: &homes::Classifier) -> Option<Ipv4Match> {
+fn ipv4(classifier: &classifier::Classifier) -> Option<Ipv4Match> {
     let port = |range: &Option<Vec<u16>>, end: usize| range.as_ref()?.get(end).copied();
-    let homes::Classifier { source, destination, source_ports, destination_ports, dscp, .. } =
-        classifier;
+    let classifier::Classifier {
+        source, destination, source_ports, destination_ports, dscp, ..
+    } = classifier;
     let ipv4 = Ipv4Match {
         tos: dscp.as_ref().and_then(|range| {
             let mask = range.get(2).copied().unwrap_or(0x3f);

@@ -27,7 +27,8 @@ use super::plugs::Plugs;
 use super::rounds::Rounds;
 use super::weights::Weights;
 use super::{Discipline, Entry, Exit, FlowKey, FlowTable, Scheduler, SchedulerParameters, Setting};
-use crate::aqm::{Backlog, Outlet};
+use crate::aqm::Outlet;
+use crate::count::Count;
 use crate::metrics::Gauges;
 use crate::metrics::fairness::{Demand, break_points};
 use crate::packet::Packet;
@@ -297,7 +298,7 @@ impl Discipline for Abb {
         None
     }
 
-    fn backlog(&self) -> Backlog {
+    fn backlog(&self) -> Count {
         self.lanes.backlog()
     }
 

@@ -13,7 +13,7 @@ use std::collections::VecDeque;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::aqm::Backlog;
+use crate::count::Count;
 use crate::packet::Packet;
 
 /// What becomes of bare acknowledgements.
@@ -54,8 +54,8 @@ impl AckLane {
     }
 
     /// What waits.
-    pub fn backlog(&self) -> Backlog {
-        Backlog { bytes: self.bytes, packets: self.packets.len() as u64 }
+    pub fn backlog(&self) -> Count {
+        Count { bytes: self.bytes, packets: self.packets.len() as u64 }
     }
 
     /// Puts an acknowledgement into the place of one that it supersedes and gives that back; or gives

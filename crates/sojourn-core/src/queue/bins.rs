@@ -5,7 +5,7 @@
 //! for its victim. It is told of new lengths only when it is asked, so that it costs nothing while
 //! there is room.
 
-use crate::aqm::Backlog;
+use crate::count::Count;
 use crate::engine::tournament::{ABSENT, Tournament};
 use crate::packet::Packet;
 
@@ -21,13 +21,13 @@ struct Slot {
 struct Chain {
     head: u32,
     tail: u32,
-    backlog: Backlog,
+    backlog: Count,
     /// It is among those whose length has changed.
     is_changed: bool,
 }
 
 const EMPTY: Chain =
-    Chain { head: END, tail: END, backlog: Backlog { bytes: 0, packets: 0 }, is_changed: false };
+    Chain { head: END, tail: END, backlog: Count { bytes: 0, packets: 0 }, is_changed: false };
 
 /// By what the longest bin is told.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -41,7 +41,7 @@ pub enum Measure {
 impl Measure {
     /// A backlog in this measure.
     #[inline]
-    pub fn of(self, backlog: Backlog) -> u64 {
+    pub fn of(self, backlog: Count) -> u64 {
         match self {
             Self::Bytes => backlog.bytes,
             Self::Packets => backlog.packets,
@@ -54,7 +54,7 @@ pub struct Bins {
     slots: Vec<Slot>,
     free: u32,
     chains: Vec<Chain>,
-    total: Backlog,
+    total: Count,
     measure: Measure,
     /// Keys are complements of lengths: the least is the longest, an empty bin does not compete.
     lengths: Tournament,
@@ -69,7 +69,7 @@ impl Bins {
             slots: Vec::new(),
             free: END,
             chains: vec![EMPTY; count],
-            total: Backlog::default(),
+            total: Count::default(),
             measure,
             lengths: Tournament::new(count),
             changed: Vec::new(),
@@ -90,12 +90,12 @@ impl Bins {
     }
 
     /// What waits in one bin.
-    pub fn backlog_of(&self, bin: usize) -> Backlog {
+    pub fn backlog_of(&self, bin: usize) -> Count {
         self.chains[bin].backlog
     }
 
     /// What waits in all of them.
-    pub fn backlog(&self) -> Backlog {
+    pub fn backlog(&self) -> Count {
         self.total
     }
 
@@ -132,8 +132,8 @@ impl Bins {
             tail => self.slots[tail as usize].next = slot,
         }
         chain.tail = slot;
-        chain.backlog = chain.backlog.plus(size);
-        self.total = self.total.plus(size);
+        chain.backlog = chain.backlog.with(size);
+        self.total = self.total.with(size);
         self.note_change(bin);
     }
 
@@ -181,8 +181,8 @@ impl Bins {
         self.free = slot;
         let size = freed.packet.as_ref().map_or(0, |packet| packet.size.into());
         let chain = &mut self.chains[bin];
-        chain.backlog = chain.backlog.less(size);
-        self.total = self.total.less(size);
+        chain.backlog = chain.backlog.without(size);
+        self.total = self.total.without(size);
         self.note_change(bin);
         // Moved once, and last: a packet that is taken apart and put together again on its way costs
         // more than all the rest.

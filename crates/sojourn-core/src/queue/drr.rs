@@ -22,7 +22,10 @@ use super::weights::Weights;
 use super::{
     Discipline, Entry, Exit, FlowKey, FlowTable, Limit, Scheduler, SchedulerParameters, Setting,
 };
-use crate::aqm::{Backlog, Outlet};
+use crate::aqm::LawSpec;
+use crate::aqm::Outlet;
+use crate::count::Count;
+use crate::input::problem::Fault;
 use crate::metrics::Gauges;
 use crate::packet::Packet;
 use crate::units::Time;
@@ -75,6 +78,16 @@ impl SchedulerParameters for Parameters {
 
     fn keeps_promises(&self) -> bool {
         true
+    }
+
+    /// Shreedhar & Varghese 1996 §3: less, and turns pass in which nothing may be sent.
+    fn check(&self, _law: &LawSpec, largest: u64) -> Result<(), Fault> {
+        let quantum = self.quantum_bytes;
+        if u64::from(quantum) >= largest {
+            return Ok(());
+        }
+        let message = format!("found {quantum}; allowed: {largest} or more, the largest packet");
+        Err(Fault::new("quantum_bytes", message))
     }
 }
 
@@ -166,7 +179,7 @@ impl Discipline for Drr {
         None
     }
 
-    fn backlog(&self) -> Backlog {
+    fn backlog(&self) -> Count {
         self.lanes.backlog()
     }
 
@@ -201,11 +214,11 @@ impl Discipline for Drr {
 mod tests {
     use super::*;
     use crate::aqm::LawSpec;
+    use crate::dialect::Dialect;
     use crate::engine::rng::Rng;
     use crate::metrics::Ledger;
     use crate::packet::{Direction, Ecn, Segment};
     use crate::queue::Beyond;
-    use crate::scenario::Dialect;
     use crate::units::BitRate;
 
     #[test]

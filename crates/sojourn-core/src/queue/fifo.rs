@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::update_clock::UpdateClock;
 use super::{Discipline, Entry, Exit, Scheduler, SchedulerParameters, Setting};
-use crate::aqm::{Aqm, Arrival, Backlog, Departure, Law, LawParameters, Outlet};
+use crate::aqm::{Aqm, Arrival, Departure, Law, LawParameters, Outlet};
+use crate::count::Count;
 use crate::metrics::Gauges;
 use crate::packet::{DropReason, Packet};
 use crate::units::Time;
@@ -79,8 +80,8 @@ impl Discipline for Fifo {
     }
 
     #[inline]
-    fn backlog(&self) -> Backlog {
-        Backlog { bytes: self.bytes, packets: self.packets.len() as u64 }
+    fn backlog(&self) -> Count {
+        Count { bytes: self.bytes, packets: self.packets.len() as u64 }
     }
 
     #[inline]

@@ -14,7 +14,8 @@ use super::bins::Measure;
 use super::lanes::{Head, Lanes};
 use super::rounds::Rounds;
 use super::{Discipline, Entry, Exit, FlowKey, FlowTable, Scheduler, SchedulerParameters, Setting};
-use crate::aqm::{Backlog, Outlet};
+use crate::aqm::Outlet;
+use crate::count::Count;
 use crate::metrics::Gauges;
 use crate::packet::Packet;
 use crate::units::Time;
@@ -87,7 +88,7 @@ impl Discipline for Fq {
         None
     }
 
-    fn backlog(&self) -> Backlog {
+    fn backlog(&self) -> Count {
         self.lanes.backlog()
     }
 

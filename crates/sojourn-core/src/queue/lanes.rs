@@ -5,7 +5,8 @@ use super::bins::{Bins, Measure};
 use super::rounds::Rounds;
 use super::update_clock::UpdateClock;
 use super::{Entry, Exit, Setting};
-use crate::aqm::{Aqm, Arrival, Backlog, Departure, Law, LawParameters, LawSpec, Outlet};
+use crate::aqm::{Aqm, Arrival, Departure, Law, LawParameters, LawSpec, Outlet};
+use crate::count::Count;
 use crate::metrics::Gauges;
 use crate::packet::{DropReason, Packet};
 use crate::units::Time;
@@ -72,12 +73,12 @@ impl Lanes {
     }
 
     /// What waits in all bins.
-    pub fn backlog(&self) -> Backlog {
+    pub fn backlog(&self) -> Count {
         self.bins.backlog()
     }
 
     /// What waits in one bin.
-    pub fn backlog_of(&self, bin: usize) -> Backlog {
+    pub fn backlog_of(&self, bin: usize) -> Count {
         self.bins.backlog_of(bin)
     }
 
@@ -88,7 +89,7 @@ impl Lanes {
 
     /// The law of a bin, and what that law looks at.
     #[inline]
-    fn law_of(&mut self, bin: usize) -> (&mut Law, Backlog) {
+    fn law_of(&mut self, bin: usize) -> (&mut Law, Count) {
         if self.shared {
             (&mut self.laws[0], self.bins.backlog())
         } else {
@@ -131,7 +132,7 @@ impl Lanes {
             return Head::None;
         };
         let (size, sojourn) = (u64::from(head.size), exit.sojourn(head));
-        let left = exit.left(self.bins.backlog().less(size));
+        let left = exit.left(self.bins.backlog().without(size));
         let (law, waiting) = self.law_of(bin);
         let alone = waiting.packets == 1;
         let departure = Departure { now: exit.now, sojourn, size, left, alone };

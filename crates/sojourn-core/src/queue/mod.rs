@@ -13,6 +13,7 @@ pub mod fq;
 mod lanes;
 mod plugs;
 mod promises;
+pub mod room;
 mod rounds;
 pub mod sfq;
 mod update_clock;
@@ -23,11 +24,13 @@ use enum_dispatch::enum_dispatch;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::aqm::{Backlog, LawSpec, Outlet, Verdict};
+use crate::aqm::{LawSpec, Outlet, Verdict};
+use crate::count::Count;
+use crate::dialect::Dialect;
 use crate::engine::rng::Rng;
+use crate::input::problem::Fault;
 use crate::metrics::{Gauges, Ledger, QueueMeter, Series};
 use crate::packet::{DropReason, Packet};
-use crate::scenario::Dialect;
 use crate::units::{BitRate, Time};
 
 pub use abb::Abb;
@@ -56,13 +59,13 @@ pub struct Limit {
 impl Limit {
     /// Is there room for a packet of `size` bytes?
     #[inline]
-    pub fn admits(&self, backlog: Backlog, size: u64) -> bool {
-        self.holds(Backlog { bytes: backlog.bytes + size, packets: backlog.packets + 1 })
+    pub fn admits(&self, backlog: Count, size: u64) -> bool {
+        self.holds(Count { bytes: backlog.bytes + size, packets: backlog.packets + 1 })
     }
 
     /// Is this much allowed to wait?
     #[inline]
-    pub fn holds(&self, backlog: Backlog) -> bool {
+    pub fn holds(&self, backlog: Count) -> bool {
         if self.exclusive {
             backlog.bytes < self.bytes && backlog.packets < self.packets
         } else {
@@ -106,17 +109,23 @@ impl Entry<'_> {
     /// Is the packet to be dropped by this verdict? Marks it if that is enough.
     #[inline]
     pub fn refuses(&mut self, verdict: Verdict, packet: &mut Packet) -> bool {
-        refuses(verdict, packet, self.ecn, self.ledger)
+        refuses(self.now, verdict, packet, self.ecn, self.ledger)
     }
 }
 
 #[inline]
-fn refuses(verdict: Verdict, packet: &mut Packet, ecn: bool, ledger: &mut Ledger) -> bool {
+fn refuses(
+    now: Time,
+    verdict: Verdict,
+    packet: &mut Packet,
+    ecn: bool,
+    ledger: &mut Ledger,
+) -> bool {
     match verdict {
         Verdict::Pass => false,
         Verdict::Signal if ecn && packet.is_markable() => {
             packet.mark();
-            ledger.marked(packet);
+            ledger.marked(now, packet);
             false
         }
         Verdict::Signal | Verdict::Drop => true,
@@ -129,7 +138,7 @@ pub struct Beyond {
     /// How long the packet that left it last was in it.
     pub sojourn: Time,
     /// What waits there.
-    pub backlog: Backlog,
+    pub backlog: Count,
 }
 
 /// What a scheduler is handed when a packet is asked for.
@@ -148,7 +157,7 @@ impl Exit<'_> {
     /// Is the packet to be dropped by this verdict? Marks it if that is enough.
     #[inline]
     pub fn refuses(&mut self, verdict: Verdict, packet: &mut Packet) -> bool {
-        refuses(verdict, packet, self.ecn, self.ledger)
+        refuses(self.now, verdict, packet, self.ecn, self.ledger)
     }
 
     /// The sojourn time of a packet that leaves now.
@@ -159,8 +168,8 @@ impl Exit<'_> {
 
     /// What is left behind a packet that leaves now, `waiting` being what is left in this queue.
     #[inline]
-    pub fn left(&self, waiting: Backlog) -> Backlog {
-        waiting.and(self.beyond.backlog)
+    pub fn left(&self, waiting: Count) -> Count {
+        waiting.plus(self.beyond.backlog)
     }
 }
 
@@ -176,7 +185,7 @@ pub trait Discipline {
         None
     }
     /// What waits in all bins.
-    fn backlog(&self) -> Backlog;
+    fn backlog(&self) -> Count;
     /// A MAP brought a grant: tells the laws.
     fn on_map(&mut self, _granted: u64, _ungranted: u64) {}
     /// When `update` wants to be called next.
@@ -214,6 +223,13 @@ pub trait SchedulerParameters {
     /// The weights of traffic entries, if it has such.
     fn weights(&self) -> Option<&Weights> {
         None
+    }
+    /// Can it do anything sensible with this law, and packets of so many bytes?
+    ///
+    /// # Errors
+    /// The first key at fault.
+    fn check(&self, _law: &LawSpec, _largest: u64) -> Result<(), Fault> {
+        Ok(())
     }
     /// Does it keep minimum reserved rates?
     fn keeps_promises(&self) -> bool {
@@ -414,9 +430,9 @@ impl Queue {
 
     /// What waits.
     #[inline]
-    pub fn backlog(&self) -> Backlog {
+    pub fn backlog(&self) -> Count {
         let waiting = self.scheduler.backlog();
-        self.acks.as_ref().map_or(waiting, |acks| waiting.and(acks.backlog()))
+        self.acks.as_ref().map_or(waiting, |acks| waiting.plus(acks.backlog()))
     }
 
     /// A MAP of the modem brought a grant, and left so many bytes that were asked for ungranted.

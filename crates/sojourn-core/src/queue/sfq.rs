@@ -14,11 +14,17 @@ use serde::{Deserialize, Serialize};
 use super::lanes::{Head, Lanes};
 use super::rounds::Rounds;
 use super::{Discipline, Entry, Exit, FlowKey, FlowTable, Scheduler, SchedulerParameters, Setting};
-use crate::aqm::{Backlog, Outlet};
+use crate::aqm::Outlet;
+use crate::aqm::{LawParameters, LawSpec};
+use crate::count::Count;
+use crate::dialect::Dialect;
+use crate::input::problem::Fault;
 use crate::metrics::Gauges;
 use crate::packet::Packet;
-use crate::scenario::Dialect;
 use crate::units::Time;
+
+/// Bytes of the smallest Ethernet frame.
+const SMALLEST_PACKET: u32 = 64;
 
 /// Parameters of stochastic fair queueing.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -60,6 +66,23 @@ impl SchedulerParameters for Parameters {
             ns2: setting.dialect == Dialect::Ns2,
         }
         .into()
+    }
+
+    fn check(&self, law: &LawSpec, _largest: u64) -> Result<(), Fault> {
+        if self.one_law && law.judges_sojourns() {
+            let message = "found true with a law that judges each packet by its sojourn time; \
+                           allowed: false, as packets of sparse flows would switch it off";
+            return Err(Fault::new("one_law", message));
+        }
+        if (1..SMALLEST_PACKET).contains(&self.quantum_bytes) {
+            let message = format!(
+                "found {}; allowed: 0 for one packet a round, or {SMALLEST_PACKET} or more, the \
+                 smallest frame",
+                self.quantum_bytes
+            );
+            return Err(Fault::new("quantum_bytes", message));
+        }
+        Ok(())
     }
 }
 
@@ -112,7 +135,7 @@ impl Discipline for Sfq {
         None
     }
 
-    fn backlog(&self) -> Backlog {
+    fn backlog(&self) -> Count {
         self.lanes.backlog()
     }
 

@@ -13,11 +13,11 @@ use pcap_parser::{
     parse_pcap_frame_modified, parse_pcap_header,
 };
 
-use super::check::Fault;
 use super::schema::Scenario;
-use super::words;
 use crate::apps::AppSpec;
 use crate::apps::replay::{Capture, Captured, Parameters};
+use crate::input::problem::Fault;
+use crate::input::words;
 use crate::packet::LARGEST_PACKET;
 use crate::units::Time;
 

@@ -1,282 +1,209 @@
-//! The checks of a scenario against its JSON Schema, which so is the one truth about keys and ranges.
-//!
-//! Only the part of JSON Schema is known here that describes a scenario; a test holds the two
-//! together.
+//! The checks that look at several parts of a scenario together. Each key by itself is checked by the
+//! schema, and the keys of one part together by that part.
 
-use std::fmt;
+use super::schema::Scenario;
+use super::traffic::Entry;
+use crate::access::AccessSpec;
+use crate::access::classifier::Classifier;
+use crate::access::docsis::parameters::Cable;
+use crate::access::docsis::upstream_channel::UpstreamChannel;
+use crate::access::homes::Group;
+use crate::access::service::ServiceFlow;
+use crate::apps::{AppParameters, AppSpec};
+use crate::dialect::Dialect;
+use crate::input::problem::Fault;
+use crate::input::words;
+use crate::queue::room::Room;
+use crate::queue::{QueueSpec, SchedulerParameters};
+use crate::tcp::check::{self as tcp, NO_NAGLE};
+use crate::units::BitRate;
+use indexmap::IndexMap;
 
-use serde_json::{Map, Value};
+/// Homes that a network may have, all groups together.
+const MOST_HOMES: usize = 10_000;
 
-use super::{shape, words};
-
-/// The key that names which of several tables is meant.
-pub(super) const TAG: &str = "kind";
-
-/// One problem with a scenario.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Problem {
-    /// The file, or the `--set` that the problem came with.
-    pub source: String,
-    /// Key path, after `variant NAME: ` where one variant alone is concerned; empty for the whole.
-    pub path: String,
-    /// What was found and what is allowed.
-    pub message: String,
-}
-
-impl fmt::Display for Problem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let parts = [&*self.source, &*self.path, &*self.message];
-        let parts: Vec<_> = parts.into_iter().filter(|part| !part.is_empty()).collect();
-        f.write_str(&parts.join(": "))
-    }
-}
-
-impl std::error::Error for Problem {}
-
-/// What is wrong at a key, before it is known where its value came from.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Fault {
-    /// Key path, empty for the whole.
-    pub path: String,
-    /// What was found and what is allowed.
-    pub message: String,
-}
-
-impl Fault {
-    /// A fault at a key.
-    pub fn new(path: impl Into<String>, message: impl Into<String>) -> Self {
-        Self { path: path.into(), message: message.into() }
-    }
-
-    /// The problem that it is in a file or a `--set`.
-    pub fn of(self, source: &str) -> Problem {
-        Problem { source: source.to_owned(), path: self.path, message: self.message }
-    }
-}
-
-/// Checks values against a schema.
-pub(super) struct Checker {
-    schema: Value,
-}
-
-impl Checker {
-    /// A checker for this schema, the root of its references.
-    pub fn new(schema: Value) -> Self {
-        Self { schema }
-    }
-
-    /// The first fault of a value that stands at `path`.
-    pub fn check(&self, value: &Value, path: &str) -> Result<(), Fault> {
-        self.node(&self.schema, value, path)
-    }
-
-    /// The first fault of a value that is of the kind of the root's `key`, and stands at `path`.
-    pub fn check_key(&self, key: &str, value: &Value, path: &str) -> Result<(), Fault> {
-        self.node(&self.schema["properties"][key], value, path)
-    }
-
-    fn node(&self, schema: &Value, value: &Value, path: &str) -> Result<(), Fault> {
-        let schema = self.core(schema);
-        if let Some(names) = shape::choices(schema) {
-            return choice(&names, value, path);
-        }
-        if let Some(kinds) = shape::kinds(schema) {
-            return self.tagged(schema, &kinds, value, path);
-        }
-        if !shape::types(schema).is_empty()
-            && !shape::types(schema).iter().any(|t| shape::has_type(value, t))
-        {
-            return Err(self.misfit(schema, value, path));
-        }
-        match value {
-            Value::Number(number) if !shape::in_range(schema, number) => {
-                Err(self.misfit(schema, value, path))
-            }
-            Value::Array(list) => {
-                count(list.len(), &shape::items(schema), value, path)?;
-                self.list(schema, list, path)
-            }
-            Value::Object(table) => {
-                count(table.len(), &shape::entries(schema), value, path)?;
-                self.table(schema, table, path)
-            }
-            _ => Ok(()),
+/// The first fault.
+pub(super) fn check(scenario: &Scenario) -> Result<(), Fault> {
+    homes(scenario)?;
+    scenario.upstream_channel.check().map_err(|fault| fault.under("upstream_channel"))?;
+    for (name, entry) in &scenario.traffic {
+        let (app, path) = (&entry.app, words::join("traffic", name));
+        home_of(scenario, entry, &path)?;
+        servers(scenario, app, &path)?;
+        app.check().map_err(|fault| fault.under(&path))?;
+        if let Some(own) = app.tcp() {
+            let config = app.tcp_config(&scenario.tcp, scenario.dialect);
+            tcp::check(&config, own, &words::join(&path, "tcp"))?;
         }
     }
-
-    /// The schema that says what is allowed: behind references, and beside null.
-    fn core<'a>(&'a self, mut schema: &'a Value) -> &'a Value {
-        loop {
-            schema = if let Some(reference) = schema["$ref"].as_str() {
-                let pointer = reference.trim_start_matches('#');
-                self.schema.pointer(pointer).unwrap_or(&Value::Null)
-            } else if let Some(options) = schema["anyOf"].as_array() {
-                let set = options.iter().find(|option| option["type"] != "null");
-                set.unwrap_or(&Value::Null)
-            } else {
-                return schema;
-            };
-        }
+    nagle_of_none(scenario)?;
+    let room =
+        Room { largest: largest_sent(scenario), exclusive: scenario.dialect == Dialect::Ns2 };
+    if let Some(cmts) = &scenario.cmts {
+        weights(scenario, &cmts.queue, "cmts.queue")?;
+        let mbps = cmts.channel.rate_mbps() * f64::from(cmts.channel.count());
+        let checked = cmts.queue.check(&room, BitRate::from_mbps(mbps));
+        checked.map_err(|fault| fault.under("cmts.queue"))?;
     }
-
-    fn misfit(&self, schema: &Value, value: &Value, path: &str) -> Fault {
-        let (found, allowed) = (words::found(value), self.allowed(schema));
-        Fault::new(path, format!("found {found}; allowed: {allowed}"))
-    }
-
-    /// A table that a tag tells from others.
-    fn tagged(
-        &self,
-        schema: &Value,
-        kinds: &[(&str, &Value)],
-        value: &Value,
-        path: &str,
-    ) -> Result<(), Fault> {
-        let Value::Object(table) = value else {
-            return Err(self.misfit(schema, value, path));
-        };
-        let tag_path = words::join(path, TAG);
-        let names: Vec<_> = kinds.iter().map(|(name, _)| *name).collect();
-        let Some(tag) = table.get(TAG) else {
-            let message = format!("missing; allowed: {}", names.join(", "));
-            return Err(Fault::new(tag_path, message));
-        };
-        choice(&names, tag, &tag_path)?;
-        match kinds.iter().find(|(name, _)| tag == name) {
-            Some((_, schema)) => self.table(schema, table, path),
-            None => Ok(()),
-        }
-    }
-
-    fn table(&self, schema: &Value, table: &Map<String, Value>, path: &str) -> Result<(), Fault> {
-        let others = &schema["additionalProperties"];
-        let property = |key: &str| schema["properties"].get(key);
-        if others == false
-            && let Some(key) = table.keys().find(|key| property(key).is_none())
-        {
-            return Err(unknown(schema, path, key));
-        }
-        for key in shape::strings(&schema["required"]) {
-            if !table.contains_key(key) {
-                return Err(self.missing(&schema["properties"][key], path, key));
-            }
-        }
-        for (key, value) in table {
-            let schema = property(key).unwrap_or(others);
-            self.node(schema, value, &words::join(path, key))?;
-        }
-        Ok(())
-    }
-
-    fn list(&self, schema: &Value, list: &[Value], path: &str) -> Result<(), Fault> {
-        for (i, item) in list.iter().enumerate() {
-            self.node(&schema["items"], item, &words::join(path, &i.to_string()))?;
-        }
-        Ok(())
-    }
-
-    fn missing(&self, schema: &Value, path: &str, key: &str) -> Fault {
-        let description = schema["description"].as_str();
-        let description = description.or_else(|| self.core(schema)["description"].as_str());
-        let meaning = words::first_sentence(description.unwrap_or_default());
-        let mut message = format!("missing; allowed: {}", self.allowed(schema));
-        if !meaning.is_empty() {
-            message += &format!(" ({meaning})");
-        }
-        Fault::new(words::join(path, key), message)
-    }
-
-    /// What a schema allows, in words.
-    fn allowed(&self, schema: &Value) -> String {
-        let schema = self.core(schema);
-        if let Some(names) = shape::choices(schema) {
-            return names.join(", ");
-        }
-        if let Some(kinds) = shape::kinds(schema) {
-            let names: Vec<_> = kinds.iter().map(|(name, _)| *name).collect();
-            return format!("a table with a {TAG}: {}", names.join(", "));
-        }
-        let types: Vec<_> = shape::types(schema)
-            .into_iter()
-            .filter(|t| *t != "null")
-            .map(|t| match t {
-                "integer" => format!("a whole number{}", shape::range(schema)),
-                "number" => format!("a number{}", shape::range(schema)),
-                "string" => "a string".to_owned(),
-                "boolean" => "true, false".to_owned(),
-                "array" => format!("a list{}", shape::items(schema).of()),
-                "object" => format!("a table{}", shape::entries(schema).of()),
-                other => other.to_owned(),
-            })
-            .collect();
-        types.join(", ")
-    }
-}
-
-fn unknown(schema: &Value, path: &str, key: &str) -> Fault {
-    let properties = schema["properties"].as_object();
-    let known: Vec<_> = properties.into_iter().flatten().map(|(k, _)| &**k).collect();
-    Fault::new(words::join(path, key), words::unknown_key(key, &known))
-}
-
-fn choice(names: &[&str], value: &Value, path: &str) -> Result<(), Fault> {
-    let found = match value {
-        Value::String(name) if names.contains(&&**name) => return Ok(()),
-        Value::String(name) => words::quoted(name),
-        other => words::found(other),
+    access(scenario)?;
+    let base = Group {
+        name: "",
+        count: 1,
+        upstream: &scenario.upstream,
+        downstream: &scenario.downstream,
     };
-    let message = format!("found {found}; allowed: {}", names.join(", "));
-    Err(Fault::new(path, message))
+    service(scenario, &base, "", &room)?;
+    for (group, name) in scenario.groups().zip(scenario.homes.keys()) {
+        service(scenario, &group, &words::join("homes", name), &room)?;
+    }
+    Ok(())
 }
 
-fn count(len: usize, counts: &shape::Counts, value: &Value, path: &str) -> Result<(), Fault> {
-    let len = len as u64;
-    if counts.min.is_none_or(|min| len >= min) && counts.max.is_none_or(|max| len <= max) {
+/// There may be so many homes and no more.
+fn homes(scenario: &Scenario) -> Result<(), Fault> {
+    let homes = scenario.homes_in_all();
+    if homes <= MOST_HOMES {
         return Ok(());
     }
-    let (found, allowed) = (words::found(value), counts.text());
-    Err(Fault::new(path, format!("found {found}; allowed: {allowed}")))
+    let message = format!("found {homes} in all; allowed: {MOST_HOMES} or fewer");
+    Err(Fault::new("homes", message))
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::scenario::file::file_schema;
+/// An entry must be in homes that there are.
+fn home_of(scenario: &Scenario, entry: &Entry, path: &str) -> Result<(), Fault> {
+    let Some(home) = &entry.labels.home else { return Ok(()) };
+    is_there(home, &names(&scenario.homes), "homes")
+        .map_err(|message| Fault::new(words::join(path, "home"), message))
+}
 
-    /// Keywords that constrain nothing.
-    const NOTES: &[&str] = &["title", "description", "default", "format", "$schema", "$defs"];
-    #[rustfmt::skip]
-    const CHECKED: &[&str] = &[
-        "type", "minimum", "maximum", "minItems", "maxItems", "items", "minProperties",
-        "maxProperties", "required", "properties", "additionalProperties", "const", "enum",
+/// Without a cable there is nothing that the keys of the plant could set.
+fn access(scenario: &Scenario) -> Result<(), Fault> {
+    if scenario.access == AccessSpec::Docsis {
+        return Ok(());
+    }
+    let given = [
+        ("cable", scenario.cable != Cable::default()),
+        ("upstream_channel", scenario.upstream_channel != UpstreamChannel::default()),
+        ("cmts", scenario.cmts.is_some()),
     ];
-
-    fn assert_known(schema: &Value) {
-        let Some(node) = schema.as_object() else {
-            assert!(schema.is_boolean(), "{schema}");
-            return;
-        };
-        let alone = ["$ref", "anyOf", "oneOf"].iter().find(|key| node.contains_key(**key));
-        for key in node.keys().map(String::as_str) {
-            let checked = alone.map_or(CHECKED.contains(&key), |alone| *alone == key);
-            assert!(NOTES.contains(&key) || checked, "{key} is not checked in {schema}");
+    match given.iter().find(|(_, is_given)| *is_given) {
+        None => Ok(()),
+        Some((key, _)) => {
+            let message = "found without a cable; allowed: only with access kind docsis";
+            Err(Fault::new(*key, message))
         }
-        if let Some(options) = node.get("oneOf") {
-            assert!(
-                shape::choices(schema).is_some() || shape::kinds(schema).is_some(),
-                "{options}"
-            );
-        }
-        let lists = ["anyOf", "oneOf"].iter().filter_map(|key| node.get(*key)?.as_array());
-        lists.flatten().for_each(assert_known);
-        let tables = ["properties", "$defs"].iter().filter_map(|key| node.get(*key)?.as_object());
-        tables.flat_map(|table| table.values()).for_each(assert_known);
-        let nodes = ["items", "additionalProperties"].iter().filter_map(|key| node.get(*key));
-        nodes.for_each(assert_known);
     }
+}
 
-    #[test]
-    fn every_keyword_of_the_schema_is_checked() {
-        assert_known(&file_schema());
+/// What the homes at `path`, or the scenario itself, are served with.
+fn service(scenario: &Scenario, group: &Group, path: &str, room: &Room) -> Result<(), Fault> {
+    let (up, down) = (group.upstream, group.downstream);
+    let (up_path, down_path) = (words::join(path, "upstream"), words::join(path, "downstream"));
+    up.check(room).map_err(|fault| fault.under(&up_path))?;
+    let shares_channel = scenario.cmts.is_some();
+    down.check(shares_channel, room).map_err(|fault| fault.under(&down_path))?;
+    if let AccessSpec::Fibre(fibre) = &scenario.access {
+        fibre.check(group).map_err(|fault| fault.under(path))?;
     }
+    for (path, queue, flows) in
+        [(&up_path, &up.queue, &up.flows), (&down_path, &down.queue, &down.flows)]
+    {
+        weights(scenario, queue, &words::join(path, "queue"))?;
+        for (name, flow) in flows {
+            names_in_flow(scenario, flow, &words::join(&words::join(path, "flows"), name))?;
+        }
+    }
+    Ok(())
+}
+
+/// What a service flow names must be there.
+fn names_in_flow(scenario: &Scenario, flow: &ServiceFlow, path: &str) -> Result<(), Fault> {
+    weights(scenario, &flow.queue, &words::join(path, "queue"))?;
+    for (number, classifier) in flow.classifiers.iter().enumerate() {
+        names_in_classifier(scenario, classifier, &format!("{path}.match.{number}"))?;
+    }
+    Ok(())
+}
+
+fn names_in_classifier(
+    scenario: &Scenario,
+    classifier: &Classifier,
+    path: &str,
+) -> Result<(), Fault> {
+    let Classifier { server, traffic, .. } = classifier;
+    for (key, name, there, table) in [
+        ("server", server, names(&scenario.servers), "servers"),
+        ("traffic", traffic, names(&scenario.traffic), "traffic"),
+    ] {
+        let known = name.as_ref().map_or(Ok(()), |name| is_there(name, &there, table));
+        known.map_err(|message| Fault::new(words::join(path, key), message))?;
+    }
+    Ok(())
+}
+
+fn servers(scenario: &Scenario, app: &AppSpec, path: &str) -> Result<(), Fault> {
+    for (key, server) in app.servers() {
+        is_there(server, &names(&scenario.servers), "servers")
+            .map_err(|message| Fault::new(format!("{path}.{key}"), message))?;
+    }
+    Ok(())
+}
+
+fn names<T>(table: &IndexMap<String, T>) -> Vec<&str> {
+    table.keys().map(String::as_str).collect()
+}
+
+/// A name must be one of those of a table; if it is not, says which there are.
+fn is_there(name: &str, there: &[&str], table: &str) -> Result<(), String> {
+    if there.contains(&name) {
+        return Ok(());
+    }
+    let names = match there {
+        [] => format!("a name of the table {table}, but that has none"),
+        names => names.join(", "),
+    };
+    Err(format!("found {}; allowed: {names}{}", words::quoted(name), did_you_mean(name, there)))
+}
+
+fn did_you_mean(name: &str, names: &[&str]) -> String {
+    words::closest(name, names).map_or_else(String::new, |name| format!(" (did you mean {name}?)"))
+}
+
+/// Weights must be of entries that there are.
+fn weights(scenario: &Scenario, queue: &QueueSpec, path: &str) -> Result<(), Fault> {
+    let there = names(&scenario.traffic);
+    let named = queue.scheduler.weights().into_iter().flat_map(|weights| weights.0.keys());
+    match named.into_iter().find(|name| !there.contains(&name.as_str())) {
+        None => Ok(()),
+        Some(name) => {
+            let path = words::join(&format!("{path}.scheduler.weights"), name);
+            let close = did_you_mean(name, &there);
+            let message = format!("unknown entry of traffic; allowed: {}{close}", there.join(", "));
+            Err(Fault::new(path, message))
+        }
+    }
+}
+
+/// Nagle's algorithm in the scenario's `tcp`, and no entry that has it.
+fn nagle_of_none(scenario: &Scenario) -> Result<(), Fault> {
+    let has_it = |app: &AppSpec| {
+        app.tcp().is_some() && app.tcp_config(&scenario.tcp, scenario.dialect).is_full()
+    };
+    let is_idle = !scenario.traffic.values().any(|entry| has_it(&entry.app));
+    match scenario.tcp.nagle.filter(|_| is_idle) {
+        None => Ok(()),
+        Some(_) => Err(Fault::new("tcp.nagle", NO_NAGLE)),
+    }
+}
+
+/// Bytes of the largest packet that may be sent.
+fn largest_sent(scenario: &Scenario) -> u64 {
+    let packet = |app: &AppSpec| {
+        let segment = app.tcp().map_or(0, |_| {
+            let config = app.tcp_config(&scenario.tcp, scenario.dialect);
+            config.mss + u64::from(config.header)
+        });
+        segment.max(app.largest_datagram().into())
+    };
+    scenario.traffic.values().map(|entry| packet(&entry.app)).fold(0, u64::max)
 }

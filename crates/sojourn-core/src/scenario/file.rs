@@ -3,10 +3,12 @@
 use serde_json::{Value, json};
 
 use super::capture::Captures;
-use super::check::{Checker, Fault};
-use super::overlay::{COMPARE, Set, lay_over};
-use super::{Problem, Scenario, cross, json_schema, text, words};
-use crate::provision::Provision;
+use super::check;
+use super::overlay::{COMPARE, Overlay, Set, lay_over};
+use super::schema::{Scenario, json_schema};
+use crate::input::problem::{Fault, Problem};
+use crate::input::schema_check::Checker;
+use crate::input::{text, words};
 
 /// The table of a scenario that holds its groups of homes.
 const HOMES: &str = "homes";
@@ -30,16 +32,16 @@ pub struct Variant {
 /// that is. Each of `sets` is `key.path=value` and wins
 /// over the file and its variants; one that begins with `compare.` changes a variant.
 pub fn load(text: &str, source: &str, sets: &[String]) -> Result<Vec<Variant>, Problem> {
-    load_for(text, source, sets, None)
+    load_with(text, source, sets, None)
 }
 
-/// The runs of a scenario file with a modem that has a file of its own. That wins over the scenario file
-/// and its variants, and each of `sets` over all.
-pub fn load_for(
+/// The runs of a scenario file with something that overrides it and its variants; each of `sets`
+/// overrides all.
+pub fn load_with(
     text: &str,
     source: &str,
     sets: &[String],
-    modem: Option<&Provision>,
+    overlay: Option<&dyn Overlay>,
 ) -> Result<Vec<Variant>, Problem> {
     let sets = sets.iter().map(|set| Set::parse(set)).collect::<Result<Vec<_>, _>>()?;
     let mut base = text::document(text).map_err(|fault| fault.of(source))?;
@@ -50,7 +52,7 @@ pub fn load_for(
     // Where there are no variants, messages name the key that would bring them.
     let schema = if compare.is_some() { json_schema() } else { file_schema() };
     let captures = Captures::beside(source);
-    let file = File { source, sets, base, modem, checker: Checker::new(schema), captures };
+    let file = File { source, sets, base, overlay, checker: Checker::new(schema), captures };
     match compare {
         None => Ok(vec![file.variant("", &json!({}))?]),
         Some(compare) => file.variants(&compare),
@@ -99,7 +101,7 @@ struct File<'a> {
     source: &'a str,
     sets: Vec<Set>,
     base: Value,
-    modem: Option<&'a Provision<'a>>,
+    overlay: Option<&'a dyn Overlay>,
     checker: Checker,
     captures: Captures,
 }
@@ -118,8 +120,8 @@ impl File<'_> {
     /// A modem's file may replace all that variants differ in.
     fn told_apart(&self, mut variants: Vec<Variant>) -> Vec<Variant> {
         let is_alike = variants.windows(2).all(|two| two[0].scenario == two[1].scenario);
-        if let Some(modem) = self.modem.filter(|_| is_alike && variants.len() > 1) {
-            let note = format!("{}: replaces all that the variants differ in", modem.source);
+        if let Some(overlay) = self.overlay.filter(|_| is_alike && variants.len() > 1) {
+            let note = format!("{}: replaces all that the variants differ in", overlay.source());
             variants.iter_mut().for_each(|variant| variant.notes.push(note.clone()));
         }
         variants
@@ -136,7 +138,7 @@ impl File<'_> {
     fn variant(&self, name: &str, overlay: &Value) -> Result<Variant, Problem> {
         let mut value = self.base.clone();
         lay_over(&mut value, overlay);
-        let notes = self.modem.map_or_else(Vec::new, |modem| modem.lay_over(&mut value));
+        let notes = self.overlay.map_or_else(Vec::new, |overlay| overlay.lay_over(&mut value));
         for set in self.sets.iter().filter(|set| !set.is_for_variants()) {
             set.apply(&mut value)?;
         }
@@ -153,7 +155,7 @@ impl File<'_> {
             Fault::new(path.trim_start_matches('.'), error.inner().to_string())
         })?;
         self.captures.fill(&mut scenario)?;
-        cross::check(&scenario)?;
+        check::check(&scenario)?;
         Ok(scenario)
     }
 
@@ -179,9 +181,9 @@ impl File<'_> {
     /// The file or files that a fault came from.
     fn source_of(&self, fault: &Fault) -> String {
         let is_of = |way: &str| fault.path == way || fault.path.starts_with(&format!("{way}."));
-        match self.modem {
-            Some(modem) if WAYS.into_iter().any(is_of) => {
-                format!("{} with {}", self.source, modem.source)
+        match self.overlay {
+            Some(overlay) if WAYS.into_iter().any(is_of) => {
+                format!("{} with {}", self.source, overlay.source())
             }
             _ => self.source.to_owned(),
         }
@@ -198,5 +200,48 @@ impl File<'_> {
         }
         let path = format!("variant {variant}: {}", fault.path);
         Fault { path, ..fault }.of(source)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::input::shape;
+
+    /// Keywords that constrain nothing.
+    const NOTES: &[&str] = &["title", "description", "default", "format", "$schema", "$defs"];
+    #[rustfmt::skip]
+    const CHECKED: &[&str] = &[
+        "type", "minimum", "maximum", "minItems", "maxItems", "items", "minProperties",
+        "maxProperties", "required", "properties", "additionalProperties", "const", "enum",
+    ];
+
+    fn assert_known(schema: &Value) {
+        let Some(node) = schema.as_object() else {
+            assert!(schema.is_boolean(), "{schema}");
+            return;
+        };
+        let alone = ["$ref", "anyOf", "oneOf"].iter().find(|key| node.contains_key(**key));
+        for key in node.keys().map(String::as_str) {
+            let checked = alone.map_or(CHECKED.contains(&key), |alone| *alone == key);
+            assert!(NOTES.contains(&key) || checked, "{key} is not checked in {schema}");
+        }
+        if let Some(options) = node.get("oneOf") {
+            assert!(
+                shape::choices(schema).is_some() || shape::kinds(schema).is_some(),
+                "{options}"
+            );
+        }
+        let lists = ["anyOf", "oneOf"].iter().filter_map(|key| node.get(*key)?.as_array());
+        lists.flatten().for_each(assert_known);
+        let tables = ["properties", "$defs"].iter().filter_map(|key| node.get(*key)?.as_object());
+        tables.flat_map(|table| table.values()).for_each(assert_known);
+        let nodes = ["items", "additionalProperties"].iter().filter_map(|key| node.get(*key));
+        nodes.for_each(assert_known);
+    }
+
+    #[test]
+    fn every_keyword_of_the_schema_is_checked() {
+        assert_known(&file_schema());
     }
 }

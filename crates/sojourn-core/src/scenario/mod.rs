@@ -1,22 +1,16 @@
 //! Scenarios: what is simulated, as people write it.
 //!
-//! `schema` holds the types, which are the one truth about keys, units, ranges and defaults; the JSON
-//! Schema, the checks of a file and the documentation all come from them.
+//! `schema` puts together the parameter types of all rooms, which are the one truth about keys, units,
+//! ranges and defaults; the JSON Schema, the checks of a file and the documentation all come from
+//! them.
 
-pub mod address;
 mod capture;
-pub mod channel;
-pub mod check;
-pub mod cmts;
-mod cross;
+mod check;
 pub mod file;
 pub mod homes;
-mod overlay;
+pub mod overlay;
 pub mod schema;
-mod shape;
-pub(crate) mod text;
-pub(crate) mod words;
+pub mod traffic;
 
-pub use check::Problem;
-pub use file::{Variant, load, load_for};
-pub use schema::{Dialect, Scenario, json_schema};
+pub use file::{Variant, load};
+pub use schema::Scenario;

@@ -2,11 +2,20 @@
 
 use serde_json::{Map, Value};
 
-use super::check::{Fault, Problem, TAG};
-use super::{text, words};
+use crate::input::problem::{Fault, Problem};
+use crate::input::shape::TAG;
+use crate::input::{text, words};
 
 /// The table of a file that holds its variants.
 pub(super) const COMPARE: &str = "compare";
+
+/// What overrides a scenario before it is checked, such as the configuration file of a modem.
+pub trait Overlay {
+    /// As messages name it.
+    fn source(&self) -> &str;
+    /// Overrides keys of the scenario. Gives what of it cannot be simulated, a line for each.
+    fn lay_over(&self, scenario: &mut Value) -> Vec<String>;
+}
 
 /// Lays a partial scenario over another: tables merge key by key, all else replaces. A table that
 /// says its kind replaces too, since the keys of one kind mean nothing to another.

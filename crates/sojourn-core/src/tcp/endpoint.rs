@@ -5,8 +5,9 @@ use super::options::Config;
 use super::receiver::Receiver;
 use super::rtt::Rtt;
 use super::sender::{Outgoing, Progress, Sender, Sending};
+use crate::count::Tally;
+use crate::dialect::Dialect;
 use crate::packet::{Ecn, Segment};
-use crate::scenario::Dialect;
 use crate::units::Time;
 
 /// Segments that TCP/Linux sends at once after a timeout's recovery (ns-linux-param.c tcp_max_burst).
@@ -39,25 +40,6 @@ pub struct News {
     pub rtt: Time,
     /// How long ago the segment was sent that an acknowledgement of new data echoes; zero for none.
     pub echo_age: Time,
-}
-
-/// What an end had to do twice.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Tally {
-    /// Segments sent again, those of the handshake too.
-    pub retransmissions: u64,
-    /// Times the retransmission timer expired.
-    pub timeouts: u64,
-}
-
-impl Tally {
-    /// The sum of two tallies.
-    pub fn plus(self, other: Self) -> Self {
-        Self {
-            retransmissions: self.retransmissions + other.retransmissions,
-            timeouts: self.timeouts + other.timeouts,
-        }
-    }
 }
 
 /// A segment on its way out.

@@ -4,6 +4,7 @@
 //! to send until it has nothing more. It reads no clock and knows no network.
 
 pub mod cc;
+pub(crate) mod check;
 pub mod endpoint;
 pub mod options;
 mod ranges;
@@ -11,7 +12,7 @@ mod receiver;
 mod rtt;
 mod sender;
 
-pub use endpoint::{Departure, Endpoint, News, Tally};
+pub use endpoint::{Departure, Endpoint, News};
 pub use options::{Config, Recovery, TcpOptions};
 
 #[cfg(test)]

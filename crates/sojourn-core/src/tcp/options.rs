@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::cc::{CongestionSpec, reno};
-use crate::scenario::Dialect;
+use crate::dialect::Dialect;
 use crate::units::Time;
 
 /// TCP of a scenario or of one entry of its traffic list. A key that is not set is taken from the

@@ -12,9 +12,9 @@ use super::cc::CongestionSpec;
 use super::cc::reno;
 use super::ranges::Ranges;
 use super::{Config, Departure, Endpoint, Recovery, TcpOptions};
+use crate::dialect::Dialect;
 use crate::engine::rng::Rng;
 use crate::packet::{Ecn, Segment};
-use crate::scenario::Dialect;
 use crate::units::Time;
 
 #[path = "../../tests/common/snapshot.rs"]

@@ -4,8 +4,8 @@
 
 use super::options::Config;
 use super::ranges::Ranges;
+use crate::dialect::Dialect;
 use crate::packet::{SACK_BLOCKS, SackBlock, Segment};
-use crate::scenario::Dialect;
 use crate::units::Time;
 
 /// What has come, and what is to be acknowledged.

@@ -144,7 +144,7 @@ fn ticks_between(sent_at: Time, now: Time, config: &Config) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scenario::Dialect;
+    use crate::dialect::Dialect;
     use crate::tcp::TcpOptions;
 
     #[test]

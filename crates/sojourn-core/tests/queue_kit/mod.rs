@@ -3,12 +3,13 @@
 
 pub mod drawer;
 
-use sojourn_core::aqm::{Backlog, Outlet};
+use sojourn_core::aqm::Outlet;
+use sojourn_core::count::Count;
+use sojourn_core::dialect::Dialect;
 use sojourn_core::engine::rng::Rng;
-use sojourn_core::metrics::{Count, Ledger};
+use sojourn_core::metrics::Ledger;
 use sojourn_core::packet::{DATAGRAM, Direction, Ecn, Packet, Segment};
 use sojourn_core::queue::{Queue, QueueSpec};
-use sojourn_core::scenario::Dialect;
 use sojourn_core::units::{BitRate, Time};
 
 /// Traffic entries that packets may belong to, by name.
@@ -100,7 +101,7 @@ impl Rig {
     }
 
     /// What waits.
-    pub fn backlog(&self) -> Backlog {
+    pub fn backlog(&self) -> Count {
         self.queue.backlog()
     }
 

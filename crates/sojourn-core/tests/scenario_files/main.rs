@@ -6,9 +6,11 @@ mod refusals;
 mod upstream_channel;
 
 use sojourn_core::aqm::{LawSpec, codel, docsis_pie};
+use sojourn_core::dialect::Dialect;
+use sojourn_core::input::problem::Problem;
 use sojourn_core::queue::{QueueSpec, SchedulerSpec, sfq};
 use sojourn_core::scenario::file::{file_schema, to_toml};
-use sojourn_core::scenario::{Dialect, Problem, Scenario, Variant, load};
+use sojourn_core::scenario::{Scenario, Variant, load};
 
 const HOME: &str = include_str!("../../../../scenarios/home.toml");
 

@@ -1,6 +1,7 @@
 //! The rows of the `flows` and `connections` tables.
 
 use super::super::Simulation;
+use crate::access::AccessNetwork;
 use crate::apps::{AppParameters, Done, Quality};
 use crate::metrics::Latency;
 use crate::metrics::connections::ConnectionAccount;
@@ -159,7 +160,7 @@ fn beyond_access_ms(run: &Simulation, index: usize, direction: Direction) -> f64
         servers.first().and_then(|(_, name)| scenario.servers.get(*name)).map_or(0.0, |s| {
             s.delay_ms + BitRate::from_mbps(s.rate_mbps).time_for(packet_bytes).ms_f64()
         });
-    scenario.cable.delay_ms + link_ms
+    run.access.propagation().ms_f64() + link_ms
 }
 
 fn score_pages(row: &mut FlowRow, done: &Done) {

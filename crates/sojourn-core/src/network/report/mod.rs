@@ -3,21 +3,19 @@
 mod delay_parts;
 mod flows;
 mod qualities;
-pub(super) mod service_flows;
+mod service_flows;
 
 use super::Simulation;
+use crate::access::AccessNetwork;
 use crate::apps::{AppParameters, Done, Model, Quality};
-use crate::docsis::SharedChannel;
 use crate::metrics::connections::ConnectionAccount;
 use crate::metrics::delay_parts::split;
 use crate::metrics::modem_trace::ModemEvent;
-use crate::metrics::results::{
-    ChannelRow, LatencyCells, PacketRecord, PageRow, QueueRow, Results, SeriesRow,
-};
+use crate::metrics::results::{LatencyCells, PacketRecord, PageRow, QueueRow, Results, SeriesRow};
 use crate::metrics::{QueueMeter, Series, qoe};
 use crate::packet::Direction;
 use crate::queue::Queue;
-use crate::scenario::homes::Entry;
+use crate::scenario::traffic::Entry;
 use crate::units::Time;
 
 /// The results of a run that has come to its end.
@@ -29,7 +27,7 @@ pub(super) fn results(
     let delays = split(&modem_events, &deliveries);
     let names: Vec<String> = run.scenario.traffic.keys().cloned().collect();
     let done = done(run);
-    let queues = run.watched_queues();
+    let queues = run.access.queues();
     let mut results = Results {
         version: crate::VERSION,
         duration_s: run.scenario.duration_s,
@@ -41,7 +39,7 @@ pub(super) fn results(
         qualities: Vec::new(),
         connections: Vec::new(),
         service_flows: service_flows::rows(run),
-        channels: run.channel.iter().map(|channel| channel_row(run, channel)).collect(),
+        channels: run.access.channels(run.now),
         queues: queues.iter().filter_map(|queue| queue.meter()).map(queue_row).collect(),
         pages: names.iter().zip(&done).flat_map(|(name, done)| page_rows(name, done)).collect(),
         latencies: Vec::new(),
@@ -163,20 +161,8 @@ fn queue_series(run: &Simulation, queue: &Queue) -> Vec<SeriesRow> {
     queue.series().map(|(subject, series)| series_row(run, subject, series)).collect()
 }
 
-fn channel_row(run: &Simulation, channel: &SharedChannel) -> ChannelRow {
-    let counters = channel.counters();
-    ChannelRow {
-        channel: "upstream",
-        granted_minislots: counters.granted_minislots,
-        utilisation_percent: channel.utilisation_percent(run.now),
-        request_opportunities: channel.opportunities(run.now),
-        contention_requests: counters.contention_requests,
-        collisions: counters.collisions,
-    }
-}
-
 fn channel_series(run: &Simulation) -> impl Iterator<Item = SeriesRow> {
-    let series = run.channel.iter().flat_map(SharedChannel::series);
+    let series = run.access.channel_series().into_iter();
     series.map(|series| series_row(run, "upstream channel".to_owned(), series))
 }
 
@@ -185,10 +171,16 @@ fn series_row(run: &Simulation, subject: String, series: &Series) -> SeriesRow {
     SeriesRow { subject, series: series.clone(), offset: 0, interval_s }
 }
 
+/// What a user must know of the network.
+pub(super) fn warnings_of_network(run: &Simulation) -> Vec<String> {
+    let mut warnings = run.access.warnings();
+    warnings.extend(service_flows::strange_addresses(&run.scenario));
+    warnings
+}
+
 /// What a user must know before trusting the results.
 fn warnings(run: &Simulation, done: &[Done]) -> Vec<String> {
-    let mut warnings = service_flows::warnings(run);
-    warnings.extend(service_flows::crowding(run));
+    let mut warnings = warnings_of_network(run);
     for (index, (name, entry)) in run.scenario.traffic.iter().enumerate() {
         let sent = Direction::BOTH.map(|way| run.ledger.account(index, way).sent.packets);
         if sent == [0, 0] {

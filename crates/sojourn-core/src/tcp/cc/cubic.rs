@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::hystart::HyStart;
 use super::reno::slow_start;
 use super::{Ack, CongestionControl, CongestionParameters, Controller, LinuxCubic, Window};
-use crate::scenario::Dialect;
+use crate::dialect::Dialect;
 use crate::tcp::options::Config;
 use crate::units::Time;
 

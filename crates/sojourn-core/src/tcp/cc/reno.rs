@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Ack, CongestionControl, CongestionParameters, Controller, Window};
-use crate::scenario::Dialect;
+use crate::dialect::Dialect;
 use crate::tcp::options::Config;
 use crate::units::Time;
 

@@ -12,8 +12,8 @@ use enum_dispatch::enum_dispatch;
 
 use super::options::{Config, Recovery};
 use super::ranges::Ranges;
+use crate::dialect::Dialect;
 use crate::packet::{SACK_BLOCKS, SackBlock};
-use crate::scenario::Dialect;
 
 use full::FullSender;
 use linux::LinuxSender;

@@ -1,0 +1,205 @@
+//! Keys of a home's service that must agree with each other. Paths of faults begin below the table that
+//! is checked.
+
+use super::classifier::Classifier;
+use super::docsis::parameters::ModemSpec;
+use super::service::{Buffer, Downstream, PRIMARY, ServiceFlow, Upstream};
+use crate::input::compare::{ascending, at_least};
+use crate::input::problem::Fault;
+use crate::input::words;
+use crate::queue::QueueSpec;
+use crate::queue::room::Room;
+use crate::units::BitRate;
+use indexmap::IndexMap;
+
+impl Upstream {
+    /// The keys of all its service flows, for packets that need so much room.
+    pub(crate) fn check(&self, room: &Room) -> Result<(), Fault> {
+        at_least(("peak_mbps", self.peak_mbps), ("sustained_mbps", self.sustained_mbps))?;
+        at_least(("sustained_mbps", self.sustained_mbps), ("minimum_mbps", self.minimum_mbps))?;
+        self.check_weights()?;
+        match self.modem {
+            ModemSpec::Link => self.check_no_mac("link, which has no MAC")?,
+            ModemSpec::SharedChannel => {
+                self.check_no_mac("shared_channel, whose MAC is that of upstream_channel")?;
+            }
+            ModemSpec::SingleQueue | ModemSpec::TwoQueues { .. } => {}
+        }
+        if let Some(congestion) = &self.congestion {
+            congestion.check().map_err(|fault| fault.under("congestion"))?;
+        }
+        check_flows(&self.queue, &self.buffer, &self.flows, room)?;
+        room_in(&self.queue, &self.buffer, self.sustained_mbps, self.burst_bytes, room)?;
+        room_in_flows(&self.flows, room)
+    }
+
+    /// Weights of upstream flows mean nothing: they share no channel.
+    fn check_weights(&self) -> Result<(), Fault> {
+        match self.flows.iter().find_map(|(name, flow)| Some((name, flow.weight?))) {
+            None => Ok(()),
+            Some((name, weight)) => {
+                let message =
+                    format!("found {weight}; allowed: only downstream, with the channel of cmts");
+                Err(Fault::new("weight", message).under(&words::join("flows", name)))
+            }
+        }
+    }
+
+    /// A modem that has no MAC of its own has nothing that these keys could set.
+    fn check_no_mac(&self, kind: &str) -> Result<(), Fault> {
+        match self.mac_key() {
+            None => Ok(()),
+            Some(key) => {
+                let message = format!(
+                    "found with a modem of kind {kind}; allowed: only with kind single_queue or \
+                     two_queues"
+                );
+                Err(Fault::new(key, message))
+            }
+        }
+    }
+}
+
+impl Downstream {
+    /// The keys of all its service flows, for packets that need so much room. `shares_channel` says
+    /// that there is a CMTS with a channel for all homes.
+    pub(crate) fn check(&self, shares_channel: bool, room: &Room) -> Result<(), Fault> {
+        at_least(("peak_mbps", self.peak_mbps), ("sustained_mbps", self.sustained_mbps))?;
+        at_least(("sustained_mbps", self.sustained_mbps), ("minimum_mbps", self.minimum_mbps))?;
+        match shares_channel {
+            true => self.check_no_channel()?,
+            false => self.check_no_sharing()?,
+        }
+        check_flows(&self.queue, &self.buffer, &self.flows, room)?;
+        room_in(&self.queue, &self.buffer, self.sustained_mbps, self.burst_bytes, room)?;
+        room_in_flows(&self.flows, room)
+    }
+
+    /// A channel of its own does not go with one that all share.
+    fn check_no_channel(&self) -> Result<(), Fault> {
+        match self.channel_mbps {
+            None => Ok(()),
+            Some(mbps) => {
+                let message =
+                    format!("found {mbps} beside cmts; allowed: none, as cmts.channel is it");
+                Err(Fault::new("channel_mbps", message))
+            }
+        }
+    }
+
+    /// Keys that go with a shared channel alone.
+    fn check_no_sharing(&self) -> Result<(), Fault> {
+        let flow = self.flows.iter().find_map(|(name, flow)| Some((name, flow.weight?)));
+        let (key, found) = match (self.regulator, flow) {
+            (false, _) => ("regulator".to_owned(), "false".to_owned()),
+            (true, Some((name, weight))) => {
+                (words::join(&words::join("flows", name), "weight"), weight.to_string())
+            }
+            (true, None) if self.weight != 1.0 => ("weight".to_owned(), self.weight.to_string()),
+            (true, None) => return Ok(()),
+        };
+        let message = format!("found {found} without cmts; allowed: only with the channel of cmts");
+        Err(Fault::new(key, message))
+    }
+}
+
+/// Buffers of the primary flow, and the keys of the others.
+fn check_flows(
+    queue: &QueueSpec,
+    buffer: &Buffer,
+    flows: &IndexMap<String, ServiceFlow>,
+    room: &Room,
+) -> Result<(), Fault> {
+    buffer.check(queue, room)?;
+    for (name, flow) in flows {
+        flow.check(name, room).map_err(|fault| fault.under(&words::join("flows", name)))?;
+    }
+    Ok(())
+}
+
+/// Queues and bursts of the further flows have room for a packet.
+fn room_in_flows(flows: &IndexMap<String, ServiceFlow>, room: &Room) -> Result<(), Fault> {
+    for (name, flow) in flows {
+        room_in(&flow.queue, &flow.buffer, flow.sustained_mbps, flow.burst_bytes, room)
+            .map_err(|fault| fault.under(&words::join("flows", name)))?;
+    }
+    Ok(())
+}
+
+/// The queue of a service flow, as buffer control makes it, and its burst have room for a packet.
+fn room_in(
+    queue: &QueueSpec,
+    buffer: &Buffer,
+    sustained_mbps: f64,
+    burst_bytes: u64,
+    room: &Room,
+) -> Result<(), Fault> {
+    let limit_bytes = buffer.bytes(sustained_mbps).or(queue.limit_bytes);
+    let queue = QueueSpec { limit_bytes, ..queue.clone() };
+    let checked = queue.check(room, BitRate::from_mbps(sustained_mbps));
+    checked.map_err(|fault| fault.under("queue"))?;
+    room.check_burst(burst_bytes)
+}
+
+impl ServiceFlow {
+    fn check(&self, name: &str, room: &Room) -> Result<(), Fault> {
+        if name == PRIMARY {
+            let message =
+                "found the name of the flow that the table itself describes; allowed: another";
+            return Err(Fault::new("", message));
+        }
+        at_least(("peak_mbps", self.peak_mbps), ("sustained_mbps", self.sustained_mbps))?;
+        at_least(("sustained_mbps", self.sustained_mbps), ("minimum_mbps", self.minimum_mbps))?;
+        self.buffer.check(&self.queue, room)?;
+        for (number, classifier) in self.classifiers.iter().enumerate() {
+            classifier.check().map_err(|fault| fault.under(&format!("match.{number}")))?;
+        }
+        Ok(())
+    }
+}
+
+impl Buffer {
+    /// Buffer control takes the place of limits, and its sizes ascend.
+    fn check(&self, queue: &QueueSpec, room: &Room) -> Result<(), Fault> {
+        if *self == Self::default() {
+            return Ok(());
+        }
+        if queue.limit_bytes.is_some() || queue.limit_packets.is_some() {
+            let message = "found beside a limit of the queue; allowed: one of both";
+            return Err(Fault::new("buffer", message));
+        }
+        let sizes = [
+            ("minimum_bytes", self.minimum_bytes),
+            ("target_bytes", self.target_bytes),
+            ("maximum_bytes", self.maximum_bytes),
+        ];
+        let mut least = ("the largest packet", room.least(room.packet()));
+        for (key, size) in sizes {
+            let Some(size) = size else { continue };
+            if size < least.1 && key != "minimum_bytes" {
+                let message = format!("found {size}; allowed: {} or more, by {}", least.1, least.0);
+                return Err(Fault::new(key, message).under("buffer"));
+            }
+            least = if size > least.1 { (key, size) } else { least };
+        }
+        Ok(())
+    }
+}
+
+impl Classifier {
+    /// Its ranges must hold something.
+    fn check(&self) -> Result<(), Fault> {
+        let dscp = self.dscp.as_ref();
+        let dscp = dscp.map(|range| range.iter().take(2).copied().map(u16::from).collect());
+        let ranges = [
+            ("source_ports", self.source_ports.clone()),
+            ("destination_ports", self.destination_ports.clone()),
+            ("dscp", dscp),
+        ];
+        for (key, range) in ranges {
+            let range: Vec<f64> = range.into_iter().flatten().map(f64::from).collect();
+            ascending(key, &range, "the bounds of a range")?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,47 @@
+//! What is under way on a medium that only delays, and on which several senders know ahead when
+//! their packets leave.
+
+use std::collections::VecDeque;
+
+use crate::count::Count;
+use crate::packet::Packet;
+use crate::units::Time;
+
+/// Packets under way, in the order in which they arrive; of packets that arrive at one time, in the
+/// order in which they were taken. Only the first is scheduled.
+pub struct DelayLine {
+    delay: Time,
+    under_way: VecDeque<(Time, Packet)>,
+}
+
+impl DelayLine {
+    /// An empty line of this one-way delay.
+    pub fn new(delay: Time) -> Self {
+        Self { delay, under_way: VecDeque::new() }
+    }
+
+    /// Takes a packet whose last byte leaves its sender at `leaves_at`.
+    #[inline]
+    pub fn accept(&mut self, leaves_at: Time, packet: Packet) {
+        let arrival = leaves_at + self.delay;
+        let later = self.under_way.iter().rev().take_while(|(other, _)| *other > arrival).count();
+        self.under_way.insert(self.under_way.len() - later, (arrival, packet));
+    }
+
+    /// When the next packet arrives.
+    #[inline]
+    pub fn next_wake(&self) -> Time {
+        self.under_way.front().map_or(Time::NEVER, |(at, _)| *at)
+    }
+
+    /// The packet that arrives now.
+    #[inline]
+    pub fn wake(&mut self) -> Option<Packet> {
+        self.under_way.pop_front().map(|(_, packet)| packet)
+    }
+
+    /// Packets and bytes under way.
+    pub fn inside(&self) -> Count {
+        self.under_way.iter().map(|(_, packet)| Count::of(packet)).sum()
+    }
+}

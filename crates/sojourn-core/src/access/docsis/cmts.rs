@@ -1,0 +1,164 @@
+//! The downstream channel at the CMTS: one queue manager for the service flows of all homes, and
+//! behind it a channel or several that are bonded. Service flows of different traffic priority have a
+//! queue manager for each priority, of which the highest that has packets is served (DOCSIS MULPI
+//! §C.2.2.7.1 leaves to vendors how much better the higher one is served). What minimum reserved rates
+//! are due for goes before all of that.
+//!
+//! A packet of a bonding group takes the channel that is free first, at that channel's rate, so that
+//! as many packets are under way as there are channels; the modem puts those for it into order again
+//! (DOCSIS MULPI §8.2, from memory).
+//!
+//! Left out: several bonding groups on the same channels; MAPs and other management messages;
+//! interleaving; codewords that a packet does not fill.
+
+use std::collections::BTreeSet;
+
+use super::downstream_channel;
+use crate::access::Site;
+use crate::access::homes::of_downstream_flows;
+use crate::access::service::Downstream;
+use crate::aqm::Outlet;
+use crate::count::Count;
+use crate::metrics::Ledger;
+use crate::packet::Packet;
+use crate::queue::{FlowTable, Queue, default_limit_bytes};
+use crate::units::{BitRate, Time};
+
+/// What its queue is called in results.
+const NAME: &str = "cmts";
+
+/// The queue managers and the channel that all homes share.
+pub struct Cmts {
+    /// The one of the highest priority first.
+    queues: Vec<Queue>,
+    /// Which of them each service flow takes, by home and number.
+    class_of: Vec<Vec<u8>>,
+    /// Some service flows have minimum reserved rates.
+    keeps_promises: bool,
+    /// Rate of each channel.
+    channel: BitRate,
+    /// Bytes of each packet on the channel besides its size.
+    framing_bytes: u64,
+    /// Until when each channel sends a packet.
+    busy_until: Vec<Time>,
+    /// When the last byte of the last packet for each home leaves.
+    last_to: Vec<Time>,
+    outlet: Outlet,
+}
+
+impl Cmts {
+    /// The CMTS of a scenario. Nothing waits.
+    pub fn new(spec: &downstream_channel::Cmts, site: &Site) -> Self {
+        let channel = BitRate::from_mbps(spec.channel.rate_mbps());
+        let channels = spec.channel.count();
+        let rate = BitRate::from_bps(channel.bps() * u64::from(channels));
+        let buffer_bytes = default_limit_bytes(rate);
+        let weights = of_downstream_flows(&site.groups, Downstream::weights);
+        let minimum_mbps = of_downstream_flows(&site.groups, Downstream::minimum_mbps);
+        let flows = FlowTable::of_homes(spec.unit, &weights).promising(&minimum_mbps);
+        let mut class_of = of_downstream_flows(&site.groups, Downstream::priorities);
+        let priorities: BTreeSet<u8> = class_of.iter().flatten().copied().collect();
+        let queue = |priority: &u8| {
+            let name = match priorities.len() {
+                1 => NAME.to_owned(),
+                _ => format!("{NAME} priority {priority}"),
+            };
+            let mut queue = Queue::new(&spec.queue, buffer_bytes, site.dialect, &name, site.seed);
+            queue.tell_apart(&flows, &site.traffic, site.watch_flows);
+            queue
+        };
+        let queues: Vec<Queue> = priorities.iter().rev().map(queue).collect();
+        let homes = class_of.len();
+        let class = |priority: u8| priorities.range(priority + 1..).count() as u8;
+        class_of.iter_mut().flatten().for_each(|flow| *flow = class(*flow));
+        let buffer_bytes = queues[0].buffer_bytes();
+        Self {
+            queues,
+            class_of,
+            keeps_promises: !flows.promised().is_empty(),
+            channel,
+            framing_bytes: spec.framing_bytes(),
+            busy_until: vec![Time::ZERO; channels as usize],
+            last_to: vec![Time::ZERO; homes],
+            outlet: Outlet { tokens: 0.0, sustained: rate, peak: rate, buffer_bytes },
+        }
+    }
+
+    /// Takes a packet; gives the packet that is sent at once, if a channel is free, and when its last
+    /// byte leaves.
+    #[inline]
+    pub fn accept(
+        &mut self,
+        now: Time,
+        packet: Packet,
+        ledger: &mut Ledger,
+    ) -> Option<(Time, Packet)> {
+        let class = self.class_of[usize::from(packet.home)][usize::from(packet.service_flow)];
+        self.queues[usize::from(class)].enqueue(now, packet, &self.outlet, ledger);
+        self.send_next(now, ledger)
+    }
+
+    /// When it wants to be woken next: when a channel is free, if a packet waits for it.
+    #[inline]
+    pub fn next_wake(&self) -> Time {
+        let waits = self.queues.iter().any(|queue| queue.backlog().packets > 0);
+        let free = if waits { self.free_channel().1 } else { Time::NEVER };
+        self.queues.iter().fold(free, |next, queue| next.min(queue.next_update()))
+    }
+
+    /// Does what is due; gives the packet that is sent next, if there is one, and when its last byte
+    /// leaves.
+    pub fn wake(&mut self, now: Time, ledger: &mut Ledger) -> Option<(Time, Packet)> {
+        for queue in self.queues.iter_mut().filter(|queue| queue.next_update() <= now) {
+            queue.update(now, &self.outlet);
+        }
+        self.send_next(now, ledger)
+    }
+
+    fn send_next(&mut self, now: Time, ledger: &mut Ledger) -> Option<(Time, Packet)> {
+        let (channel, free_at) = self.free_channel();
+        if now < free_at {
+            return None;
+        }
+        let packet = self.take_next(now, ledger)?;
+        let sent_at = now + self.channel.time_for(u64::from(packet.size) + self.framing_bytes);
+        self.busy_until[channel] = sent_at;
+        // In order: behind a longer one that is still under way on another channel.
+        let last = &mut self.last_to[usize::from(packet.home)];
+        *last = sent_at.max(*last);
+        Some((*last, packet))
+    }
+
+    /// Promised packets first, and then those of the highest priority.
+    #[inline]
+    fn take_next(&mut self, now: Time, ledger: &mut Ledger) -> Option<Packet> {
+        let mut queues = self.queues.iter_mut();
+        let promised = match self.keeps_promises {
+            true => queues.find_map(|queue| queue.dequeue_promised(now, ledger)),
+            false => None,
+        };
+        promised.or_else(|| self.queues.iter_mut().find_map(|queue| queue.dequeue(now, ledger)))
+    }
+
+    /// The channel that is free first, and when.
+    #[inline]
+    fn free_channel(&self) -> (usize, Time) {
+        let channels = self.busy_until.iter().copied().enumerate();
+        channels.min_by_key(|(_, until)| *until).expect("there is a channel")
+    }
+
+    /// Packets and bytes that wait; those being sent are with the next stage already.
+    pub fn inside(&self) -> Count {
+        self.queues.iter().map(Queue::backlog).sum()
+    }
+
+    /// Its queues, for what was measured of them.
+    pub fn queues(&self) -> impl Iterator<Item = &Queue> {
+        self.queues.iter()
+    }
+
+    /// Samples the queues for their series.
+    pub fn sample(&mut self) {
+        self.queues.iter_mut().for_each(|queue| queue.sample(|_| ()));
+    }
+}

@@ -1,0 +1,210 @@
+//! How much of the upstream channel other modems leave: the step pattern of the CableLabs studies,
+//! or any other.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::input::compare::ascending;
+use crate::input::problem::Fault;
+use crate::units::{BitRate, Time};
+
+/// A channel whose free capacity changes in steps: in the pattern of the CableLabs studies, with
+/// four levels and each of the twelve changes between two of them once per cycle (White & Rice 2013
+/// §3.3), or in any other one.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Congestion {
+    /// The four levels of free capacity in Mbps, ascending.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(min = 4, max = 4), inner(range(min = 0.001, max = 100_000.0)))]
+    pub levels_mbps: Vec<f64>,
+    /// In place of levels: what is free for how long, one after the other, and again from the
+    /// first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(min = 1, max = 10_000))]
+    pub steps: Vec<Step>,
+    /// Time at each of the levels in s; the pattern repeats after 12 of them (White 2014 §2.3: 10).
+    #[serde(default = "ten")]
+    #[schemars(range(min = 0.1, max = 100_000.0))]
+    pub step_s: f64,
+    /// How far the greatest grant wanders around its mean, in percent (White & Padden 2012 §3.1.3:
+    /// 20).
+    #[serde(default = "twenty")]
+    #[schemars(range(min = 0.0, max = 100.0))]
+    pub grant_spread_percent: f64,
+}
+
+impl Congestion {
+    /// Either the levels of the studies' pattern, or steps.
+    pub(crate) fn check(&self) -> Result<(), Fault> {
+        let found = match (self.levels_mbps.is_empty(), self.steps.is_empty()) {
+            (true, true) => "neither levels_mbps nor steps",
+            (false, false) => "both levels_mbps and steps",
+            _ => return ascending("levels_mbps", &self.levels_mbps, "levels"),
+        };
+        Err(Fault::new("", format!("found {found}; allowed: one of both")))
+    }
+}
+
+/// A time of the same free capacity.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Step {
+    /// How long it lasts, in s.
+    #[schemars(range(min = 0.001, max = 1_000_000.0))]
+    pub for_s: f64,
+    /// Free capacity in Mbps.
+    #[schemars(range(min = 0.001, max = 100_000.0))]
+    pub mbps: f64,
+}
+
+fn ten() -> f64 {
+    10.0
+}
+
+fn twenty() -> f64 {
+    20.0
+}
+
+/// Order of the four levels in a cycle, lowest = 0: each of the twelve changes from one level to
+/// another happens once, the one from the last step back to the first included. From CableLabs'
+/// ns-2 script; the figures that show it are lost.
+const PATTERN: [usize; 12] = [1, 0, 1, 2, 0, 2, 1, 3, 0, 3, 2, 3];
+
+/// Mean greatest grants in bytes over time.
+#[derive(Clone, Debug)]
+enum Pattern {
+    /// The same at all times: the channel is not congested.
+    Steady(f64),
+    /// By level, each for so long.
+    Levels(Vec<f64>, Time),
+    /// By step, with the end of each within the cycle.
+    Steps(Vec<(Time, f64)>),
+}
+
+impl Pattern {
+    fn at(&self, now: Time) -> f64 {
+        match self {
+            Self::Steady(grant) => *grant,
+            Self::Levels(grants, step) => {
+                grants[PATTERN[(now.ps() / step.ps()) as usize % PATTERN.len()]]
+            }
+            Self::Steps(steps) => {
+                let cycle = steps.last().map_or(Time::NEVER, |(end, _)| *end);
+                let within = Time::from_ps(now.ps() % cycle.ps());
+                let step = steps.partition_point(|(end, _)| *end <= within);
+                steps[step.min(steps.len() - 1)].1
+            }
+        }
+    }
+}
+
+/// Free capacity of the channel over time, as the mean of the greatest grant in a MAP.
+#[derive(Clone, Debug)]
+pub struct FreeCapacity {
+    pattern: Pattern,
+    /// Half-width of the uniform variation around the mean, as a share of it.
+    spread: f64,
+}
+
+impl FreeCapacity {
+    /// As the scenario says; without congestion, `free` at all times with this spread.
+    pub fn of(
+        congestion: Option<&Congestion>,
+        free: BitRate,
+        map_interval: Time,
+        spread_percent: f64,
+    ) -> Self {
+        match congestion {
+            None => Self::steady(free, map_interval, spread_percent),
+            Some(c) if !c.steps.is_empty() => Self::in_any_steps(c, map_interval),
+            Some(c) => {
+                let levels: Vec<_> = c.levels_mbps.iter().map(|m| BitRate::from_mbps(*m)).collect();
+                let step = Time::from_secs_f64(c.step_s);
+                Self::in_steps(&levels, step, map_interval, c.grant_spread_percent)
+            }
+        }
+    }
+
+    /// The same at all times.
+    pub fn steady(rate: BitRate, map_interval: Time, spread_percent: f64) -> Self {
+        let pattern = Pattern::Steady(grant_bytes(rate, map_interval));
+        Self { pattern, spread: spread_percent / 100.0 }
+    }
+
+    /// Four levels, ascending, in the pattern of the studies.
+    pub fn in_steps(
+        levels: &[BitRate],
+        step: Time,
+        map_interval: Time,
+        spread_percent: f64,
+    ) -> Self {
+        let grants = levels.iter().map(|rate| grant_bytes(*rate, map_interval)).collect();
+        Self { pattern: Pattern::Levels(grants, step), spread: spread_percent / 100.0 }
+    }
+
+    /// In the steps of a scenario.
+    fn in_any_steps(spec: &Congestion, map_interval: Time) -> Self {
+        let steps = spec.steps.iter().scan(0.0, |end_s, step| {
+            *end_s += step.for_s;
+            let rate = BitRate::from_mbps(step.mbps);
+            Some((Time::from_secs_f64(*end_s), grant_bytes(rate, map_interval)))
+        });
+        let pattern = Pattern::Steps(steps.collect());
+        Self { pattern, spread: spec.grant_spread_percent / 100.0 }
+    }
+
+    /// The greatest grant of the MAP at `now` in bytes, for `draw` uniform in [0, 1). It has a
+    /// fraction, for at low rates a MAP interval is less than a byte long.
+    pub fn greatest_grant(&self, now: Time, draw: f64) -> f64 {
+        let mean = self.pattern.at(now);
+        let width = (mean * self.spread).trunc();
+        mean + (2.0 * width * draw).floor() - width
+    }
+}
+
+fn grant_bytes(rate: BitRate, map_interval: Time) -> f64 {
+    rate.bytes_in(map_interval)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn every_change_of_level_happens_once_a_cycle() {
+        let changes: HashSet<_> =
+            (0..12).map(|step| (PATTERN[step], PATTERN[(step + 1) % 12])).collect();
+        assert_eq!(changes.len(), 12);
+        assert!(changes.iter().all(|(from, to)| from != to));
+    }
+
+    #[test]
+    fn steps_follow_each_other_and_repeat() {
+        // 8 Mbps are 2000 bytes in 2 ms, 2 Mbps 500; a cycle of 4 s.
+        let spec: Congestion = toml::from_str(
+            "steps = [{ for_s = 1, mbps = 8 }, { for_s = 3, mbps = 2 }]
+             grant_spread_percent = 0",
+        )
+        .unwrap();
+        let capacity = FreeCapacity::in_any_steps(&spec, Time::from_ms(2));
+        let bytes = [0, 999, 1000, 3999, 4000, 4999, 5000]
+            .map(|ms| capacity.greatest_grant(Time::from_ms(ms), 0.5).round());
+        assert_eq!(bytes, [2000.0, 2000.0, 500.0, 500.0, 2000.0, 2000.0, 500.0]);
+    }
+
+    #[test]
+    fn light_congestion_averages_ten_megabits() {
+        // (2.5 + 5 + 12.5 + 20) / 4 = 10 Mbps, 2500 bytes in a MAP of 2 ms.
+        let levels = [2.5, 5.0, 12.5, 20.0].map(BitRate::from_mbps);
+        let map = Time::from_ms(2);
+        let capacity = FreeCapacity::in_steps(&levels, Time::from_s(10), map, 20.0);
+        let mean: f64 =
+            (0..120).map(|s| capacity.greatest_grant(Time::from_s(s), 0.5)).sum::<f64>() / 120.0;
+        assert!((mean - 2500.0).abs() < 1e-6);
+        // Second level first: 1250 bytes, between 1000 and 1499.
+        assert!((capacity.greatest_grant(Time::ZERO, 0.0) - 1000.0).abs() < 1e-6);
+        assert!((capacity.greatest_grant(Time::ZERO, 0.9999) - 1499.0).abs() < 1e-6);
+    }
+}

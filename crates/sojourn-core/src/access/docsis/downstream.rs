@@ -1,0 +1,105 @@
+//! A service flow of a home at the CMTS: with a channel to itself, or before the one that all share.
+
+use super::shaping_queue::ShapingQueue;
+use crate::access::context::ServiceFlowContext;
+use crate::access::service;
+use crate::access::shaped_link::ShapedLink;
+use crate::access::shaper::Shaper;
+use crate::count::Count;
+use crate::metrics::Ledger;
+use crate::packet::Packet;
+use crate::queue::{Beyond, Queue, default_limit_bytes};
+use crate::units::Time;
+
+/// What a packet for a home meets first.
+pub enum Downstream {
+    /// A queue, token buckets and a channel.
+    Link(ShapedLink),
+    /// Token buckets with a queue; the shared channel comes behind them (Hong 2015 §3.2.1, the
+    /// conventional service tiers).
+    Regulator(Regulator),
+    /// Nothing: the shared channel is next (Hong 2015 §3.1.4, the new service tiers).
+    Open,
+}
+
+impl Downstream {
+    /// Nothing waits and the token buckets are full.
+    pub fn new(
+        spec: &service::Downstream,
+        has_shared_channel: bool,
+        context: &ServiceFlowContext,
+    ) -> Self {
+        match (has_shared_channel, spec.regulator) {
+            (false, _) => Self::Link(ShapedLink::downstream(spec, context)),
+            (true, true) => Self::Regulator(Regulator::new(spec, context)),
+            (true, false) => Self::Open,
+        }
+    }
+
+    /// When it wants to be woken next.
+    #[inline]
+    pub fn next_wake(&self) -> Time {
+        match self {
+            Self::Link(link) => link.next_wake(),
+            Self::Regulator(regulator) => regulator.queue.next_wake(),
+            Self::Open => Time::NEVER,
+        }
+    }
+
+    /// Packets and bytes it holds.
+    pub fn inside(&self) -> Count {
+        match self {
+            Self::Link(link) => link.inside(),
+            Self::Regulator(regulator) => regulator.queue.inside(),
+            Self::Open => Count::default(),
+        }
+    }
+
+    /// Its queue, if it has one.
+    pub fn queue(&self) -> Option<&Queue> {
+        match self {
+            Self::Link(link) => Some(link.queue()),
+            Self::Regulator(regulator) => Some(regulator.queue.queue()),
+            Self::Open => None,
+        }
+    }
+
+    /// Samples its queue for its series.
+    pub fn sample(&mut self) {
+        match self {
+            Self::Link(link) => link.sample(),
+            Self::Regulator(regulator) => regulator.queue.sample(|_| ()),
+            Self::Open => {}
+        }
+    }
+}
+
+/// Token buckets and the queue before them.
+pub struct Regulator {
+    queue: ShapingQueue,
+    shaper: Shaper,
+}
+
+impl Regulator {
+    fn new(spec: &service::Downstream, context: &ServiceFlowContext) -> Self {
+        let shaper = Shaper::of(spec.sustained_mbps, spec.peak_mbps, spec.burst_bytes);
+        let buffer_bytes = default_limit_bytes(shaper.sustained.rate());
+        let queue = context.queue("downstream", &spec.queue, buffer_bytes);
+        Self { queue: ShapingQueue::new(queue, false, false), shaper }
+    }
+
+    /// Takes a packet for the home.
+    pub fn accept(&mut self, now: Time, packet: Packet, ledger: &mut Ledger) {
+        self.queue.accept(now, packet, &self.shaper, ledger);
+    }
+
+    /// The periodic part of the queue manager, if it is due.
+    pub fn update(&mut self, now: Time) {
+        self.queue.update(now, &self.shaper);
+    }
+
+    /// The next packet that may pass now.
+    pub fn release(&mut self, now: Time, ledger: &mut Ledger) -> Option<Packet> {
+        self.queue.release(now, true, Beyond::default(), &mut self.shaper, ledger)
+    }
+}

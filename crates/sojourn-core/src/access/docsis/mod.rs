@@ -1,0 +1,21 @@
+//! The cable: modems with their request-grant MAC, the channels they share, and the CMTS.
+
+pub mod cmts;
+pub mod congestion;
+pub mod contention;
+pub mod downstream;
+pub mod downstream_channel;
+pub mod framing;
+pub mod modem;
+pub mod parameters;
+pub mod plant;
+pub mod probe;
+pub mod request_grant;
+mod scheduler;
+pub mod shaping_queue;
+pub mod shared_channel;
+pub mod two_queues;
+pub mod upstream;
+pub mod upstream_channel;
+pub mod upstream_service_flow;
+mod warnings;

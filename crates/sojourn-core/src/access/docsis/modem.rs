@@ -1,0 +1,445 @@
+//! A cable modem's upstream as one stage: queue, rate shaping, request and grant, framing.
+//!
+//! The single-queue model of White & Rice 2013 §3.1, after CableLabs' ns-2 code (docsislink.cc):
+//! every MAP interval the CMTS answers the request made an interval before the last one; the modem
+//! sends at a random place within the interval and requests more as it does. Packets are fragmented
+//! across grants (request_grant.rs). The two-queue modem of White & Padden 2012 §2.2 is the same
+//! modem behind a rate-shaping queue (two_queues.rs), without limits to requests. An idle modem has no
+//! events: MAPs that would bring it nothing are skipped.
+//!
+//! Left out: request contention (a request always succeeds, as in the studies) and the headers of
+//! segments, which the shared channel has (shared_channel.rs). Where the ns-2 code answers a MAP
+//! that brought nothing to a waiting fragment with a request at a random moment, this modem requests
+//! at once.
+
+use super::congestion::FreeCapacity;
+use super::parameters::Shaping;
+use super::probe::Probe;
+use super::request_grant::{MacCounters, PieceEnd, RequestGrant};
+use crate::access::context::ServiceFlowContext;
+use crate::access::service::Upstream;
+use crate::access::shaper::Shaper;
+use crate::aqm::Outlet;
+use crate::count::Count;
+use crate::dialect::Dialect;
+use crate::engine::rng::Rng;
+use crate::metrics::modem_trace::ModemEventKind as Kind;
+use crate::metrics::{Gauges, Ledger};
+use crate::packet::Packet;
+use crate::queue::{Queue, default_limit_bytes};
+use crate::token_bucket::TokenBucket;
+use crate::units::{BitRate, Time};
+
+/// Rate of the channels in CableLabs' ns-2 script, taken where the scenario gives none and the peak
+/// rate is not more than half of it.
+const LEAST_CHANNEL_MBPS: f64 = 100.0;
+
+/// Bytes that each rate allows a request to be for.
+struct Allowed {
+    sustained: f64,
+    peak: f64,
+}
+
+impl Allowed {
+    fn bytes(&self) -> u64 {
+        self.sustained.min(self.peak) as u64
+    }
+}
+
+/// What a MAP granted of what was requested, and what it left.
+#[derive(Clone, Copy)]
+pub(super) struct Granted {
+    pub bytes: u64,
+    pub ungranted: u64,
+}
+
+/// The upstream of a modem.
+pub struct Modem {
+    flow: RequestGrant,
+    pub(super) shaper: Shaper,
+    /// What the token buckets hold back; nothing here where they stand before the modem.
+    shaping: Option<Shaping>,
+    map_interval: Time,
+    channel: BitRate,
+    capacity: FreeCapacity,
+    rng: Rng,
+
+    last_request: Time,
+    /// What the last MAP could have granted of one more byte.
+    grant_fraction: f64,
+    /// Bytes granted by a MAP that has been looked at before its time.
+    coming: u64,
+    /// What the last MAP brought, for a queue before this one.
+    last_map: Option<Granted>,
+
+    /// When the next MAP takes effect; never while idle.
+    next_map: Time,
+    /// When the burst of this interval begins.
+    burst_start: Time,
+    /// When the burst goes on: the piece being sent ends, or the shaper has tokens.
+    burst_next: Time,
+    pub(super) probe: Probe,
+}
+
+impl Modem {
+    /// An idle modem with full token buckets.
+    pub fn new(spec: &Upstream, context: &ServiceFlowContext) -> Self {
+        let shaper = Shaper::of(spec.sustained_mbps, spec.peak_mbps, spec.burst_bytes);
+        let buffer_bytes = default_limit_bytes(shaper.sustained.rate());
+        let queue = context.queue("upstream", &spec.queue, buffer_bytes);
+        let by_dialect = match context.dialect {
+            Dialect::Rfc => Shaping::Transmissions,
+            Dialect::Ns2 => Shaping::Requests,
+        };
+        let shaping = Some(spec.shaping.unwrap_or(by_dialect));
+        // CableLabs' ns-2 script: the grants of a single queue are limited to the peak rate.
+        let free = shaper.peak.rate();
+        Self::sending(queue, shaper, shaping, free, spec, context)
+    }
+
+    /// A modem that sends as fast as the channel lets it: White & Padden 2012 §3.1.3, without
+    /// congestion the CMTS does not limit grants.
+    pub(super) fn unshaped(queue: Queue, spec: &Upstream, context: &ServiceFlowContext) -> Self {
+        let shaper = Shaper::of(spec.sustained_mbps, spec.peak_mbps, spec.burst_bytes);
+        Self::sending(queue, shaper, None, channel_rate(spec), spec, context)
+    }
+
+    fn sending(
+        queue: Queue,
+        shaper: Shaper,
+        shaping: Option<Shaping>,
+        free: BitRate,
+        spec: &Upstream,
+        context: &ServiceFlowContext,
+    ) -> Self {
+        let map_interval = Time::from_secs_f64(spec.mac.map_interval_ms / 1e3);
+        let spread_percent = spec.mac.grant_spread_percent;
+        let congestion = spec.congestion.as_ref();
+        Self {
+            flow: RequestGrant::new(queue, 0),
+            shaper,
+            shaping,
+            map_interval,
+            channel: channel_rate(spec),
+            capacity: FreeCapacity::of(congestion, free, map_interval, spread_percent),
+            rng: Rng::named(context.seed, &format!("{} mac", context.name("upstream"))),
+            last_request: Time::ZERO,
+            grant_fraction: 0.0,
+            coming: 0,
+            last_map: None,
+            next_map: Time::NEVER,
+            burst_start: Time::NEVER,
+            burst_next: Time::NEVER,
+            probe: Probe::upstream(context),
+        }
+    }
+
+    /// Takes a packet from the home.
+    #[inline]
+    pub fn accept(&mut self, now: Time, packet: Packet, ledger: &mut Ledger) {
+        self.arrive(now, &packet, ledger);
+        self.enqueue(now, packet, ledger);
+    }
+
+    /// Reports a packet that comes from the home.
+    #[inline]
+    pub(super) fn arrive(&self, now: Time, packet: &Packet, ledger: &mut Ledger) {
+        self.probe.arrive(ledger, now, &self.shaper.sustained, packet);
+    }
+
+    /// Takes a packet into the queue that it sends from.
+    #[inline]
+    pub(super) fn enqueue(&mut self, now: Time, packet: Packet, ledger: &mut Ledger) {
+        let outlet = self.outlet(now);
+        self.flow.queue.enqueue(now, packet, &outlet, ledger);
+        if self.next_map == Time::NEVER {
+            self.resume_maps(now);
+        }
+    }
+
+    #[inline]
+    fn note(&self, ledger: &mut Ledger, at: Time, kind: Kind, bytes: u64) {
+        self.probe.note(ledger, at, kind, bytes);
+    }
+
+    /// When the modem wants to be woken next.
+    #[inline]
+    pub fn next_wake(&self) -> Time {
+        let mac = self.next_map.min(self.burst_start).min(self.burst_next);
+        mac.min(self.flow.queue.next_update())
+    }
+
+    /// Does one thing that is due, and gives the packet whose last byte has been sent, if that was
+    /// it. At equal times: the end of a piece, the queue's law, the MAP, the start of a burst.
+    pub fn wake(&mut self, now: Time, ledger: &mut Ledger) -> Option<Packet> {
+        if self.burst_next <= now {
+            return self.continue_burst(now, ledger);
+        }
+        if self.flow.queue.next_update() <= now {
+            if self.skips_maps() {
+                self.flow.queue.on_map(0, 0); // the MAPs that were skipped
+            }
+            let outlet = self.outlet(now);
+            self.flow.queue.update(now, &outlet);
+        } else if self.next_map <= now {
+            self.on_map(now, ledger);
+        } else if self.burst_start <= now {
+            self.start_burst(now, ledger);
+        }
+        None
+    }
+
+    /// What the laws may know of the shaper.
+    fn outlet(&self, now: Time) -> Outlet {
+        self.shaper.outlet(now, self.flow.queue.buffer_bytes())
+    }
+
+    /// It is idle, and MAPs pass that have nothing for it.
+    pub(super) fn skips_maps(&self) -> bool {
+        self.next_map == Time::NEVER
+    }
+
+    /// Does a burst go on now?
+    pub(super) fn burst_is_due(&self, now: Time) -> bool {
+        self.burst_next <= now
+    }
+
+    /// The first MAP after `now`; those skipped while idle would have brought nothing.
+    fn resume_maps(&mut self, now: Time) {
+        let skipped = now.ps() / self.map_interval.ps();
+        let last_map = self.map_interval.times(skipped);
+        self.last_request = self.last_request.max(last_map);
+        self.next_map = last_map + self.map_interval;
+    }
+
+    /// A MAP takes effect.
+    fn on_map(&mut self, now: Time, ledger: &mut Ledger) {
+        let grant = self.grant_of_map(now, ledger);
+        self.flow.granted += grant;
+        if self.flow.granted == 0 || self.burst_next != Time::NEVER {
+            // Nothing to send with: a request of its own. Or a burst that reaches into this
+            // interval: on its back.
+            if grant > 0 {
+                self.note(ledger, now, Kind::Grant, grant);
+            }
+            self.request(now, ledger);
+        } else {
+            self.burst_start = now + self.place_of_burst(self.flow.granted);
+        }
+        let idle = self.flow.is_idle();
+        self.next_map = if idle { Time::NEVER } else { now + self.map_interval };
+    }
+
+    /// What the MAP at `at` grants of the requests made up to two intervals before.
+    fn grant_of_map(&mut self, at: Time, ledger: &mut Ledger) -> u64 {
+        let greatest = self.capacity.greatest_grant(at, self.rng.uniform()) + self.grant_fraction;
+        self.grant_fraction = greatest.fract();
+        let grant = self.flow.at_cmts().min(greatest as u64);
+        self.flow.grant(grant);
+        let ungranted = self.flow.at_cmts();
+        self.flow.requests_arrive();
+        self.flow.queue.on_map(grant, ungranted);
+        self.last_map = Some(Granted { bytes: grant, ungranted });
+        self.note(ledger, at, Kind::Map, grant);
+        grant
+    }
+
+    /// What a MAP brought since this was last asked.
+    pub(super) fn take_last_map(&mut self) -> Option<Granted> {
+        self.last_map.take()
+    }
+
+    /// Nothing can change what the next MAP brings once this interval's request is made, if the
+    /// burst that carries it ends before: then that MAP needs no event of its own.
+    fn look_ahead(&mut self, now: Time, ledger: &mut Ledger) {
+        let burst_end = now + self.channel.time_for(self.flow.granted);
+        let paced = self.shaping == Some(Shaping::Transmissions);
+        if paced || self.flow.at_cmts() == 0 || burst_end > self.next_map {
+            return;
+        }
+        self.coming = self.grant_of_map(self.next_map, ledger);
+        self.burst_start = self.next_map + self.place_of_burst(self.coming);
+        self.next_map += self.map_interval;
+    }
+
+    /// A uniform place within the MAP interval at which the whole grant still fits in. The
+    /// two-queue modem sends from its start on (White & Padden 2012 §2.2.2).
+    fn place_of_burst(&mut self, grant: u64) -> Time {
+        let at_channel_rate = self.channel.time_for(grant);
+        let length = match self.shaping {
+            None => self.map_interval,
+            Some(Shaping::Requests) => at_channel_rate,
+            Some(Shaping::Transmissions) => {
+                at_channel_rate.max(self.shaper.peak.rate().time_for(grant))
+            }
+        };
+        self.map_interval.since(length).scaled(self.rng.uniform())
+    }
+
+    fn start_burst(&mut self, now: Time, ledger: &mut Ledger) {
+        self.burst_start = Time::NEVER;
+        self.flow.granted += std::mem::take(&mut self.coming);
+        self.note(ledger, now, Kind::Grant, self.flow.granted);
+        self.request(now, ledger);
+        self.look_ahead(now, ledger);
+        self.send_piece(now, ledger);
+    }
+
+    /// The piece being sent is over, or the shaper has tokens for the next one.
+    pub(super) fn continue_burst(&mut self, now: Time, ledger: &mut Ledger) -> Option<Packet> {
+        let sent = self.end_piece(now, ledger);
+        self.send_piece(now, ledger);
+        sent
+    }
+
+    /// Requests what waits and has not been requested, as far as the shaper allows it.
+    fn request(&mut self, now: Time, ledger: &mut Ledger) {
+        let wanted = self.flow.unrequested();
+        let allowed = match self.shaping {
+            None => Allowed { sustained: f64::INFINITY, peak: f64::INFINITY },
+            Some(Shaping::Requests) => self.requestable(now),
+            Some(Shaping::Transmissions) => self.sendable_by_grant(now),
+        };
+        let request = wanted.min(allowed.bytes());
+        if request > 0 {
+            if self.shaping == Some(Shaping::Requests) {
+                self.shaper.sustained.take(now, request);
+                self.probe.bucket(ledger, &self.shaper.sustained);
+            }
+            self.flow.request(request);
+            self.note(ledger, now, Kind::Request, request);
+        }
+        if wanted > request {
+            self.shaper.hold(now, allowed.sustained, allowed.peak);
+            self.note(ledger, now, Kind::Withhold, wanted - request);
+        }
+    }
+
+    /// docsislink.cc: the sustained bucket's tokens, and what the peak rate brought since the last
+    /// request. The peak bucket's depth is not enforced there. Unlike there, a fraction of a byte
+    /// is not lost but counts for the next request, which matters at a few kbps.
+    fn requestable(&mut self, now: Time) -> Allowed {
+        let rate = self.shaper.peak.rate();
+        let peak = rate.bytes_in(now.since(self.last_request));
+        let fraction = peak.fract();
+        self.last_request = now.since(Time::from_secs_f64(fraction * 8.0 / rate.bps() as f64));
+        Allowed { sustained: self.shaper.sustained.tokens(now), peak }
+    }
+
+    /// Bytes beside those requested that will conform by the end of the interval in which a request
+    /// of now is granted. What was requested before is sent by then, so the buckets' depths do not
+    /// cap the sum.
+    fn sendable_by_grant(&self, now: Time) -> Allowed {
+        let span = self.map_interval.times(3);
+        let requested = self.flow.requested() as f64;
+        let by_then = |bucket: &TokenBucket| {
+            (bucket.tokens(now) + bucket.rate().bytes_in(span) - requested).max(0.0)
+        };
+        Allowed { sustained: by_then(&self.shaper.sustained), peak: by_then(&self.shaper.peak) }
+    }
+
+    /// The piece being sent is over; gives the packet if it was its last.
+    fn end_piece(&mut self, now: Time, ledger: &mut Ledger) -> Option<Packet> {
+        debug_assert!(self.burst_next <= now);
+        self.burst_next = Time::NEVER;
+        match self.flow.end_piece() {
+            PieceEnd::Nothing => None,
+            PieceEnd::Piece(bytes) => {
+                self.note(ledger, now, Kind::PieceEnd, bytes);
+                None
+            }
+            PieceEnd::Packet(packet) => {
+                if self.shaping.is_some() && self.shaper.held(&packet) {
+                    ledger.delayed(&packet);
+                }
+                self.probe.packet(ledger, now, Kind::Sent, &packet);
+                Some(packet)
+            }
+        }
+    }
+
+    /// Sends the next piece, as long as there are bytes granted.
+    fn send_piece(&mut self, now: Time, ledger: &mut Ledger) {
+        if self.flow.granted == 0 {
+            return;
+        }
+        let Some(piece) = self.flow.sendable(now, self.probe, ledger) else {
+            // The law dropped what the grant was for.
+            return self.flow.waste_grant(now, self.probe, ledger);
+        };
+        if self.shaping == Some(Shaping::Transmissions) {
+            let ready = self.shaper.ready_at(now, piece);
+            if ready > now {
+                self.burst_next = ready;
+                return;
+            }
+            self.shaper.take(now, piece);
+            self.probe.bucket(ledger, &self.shaper.sustained);
+        }
+        self.flow.begin_piece(now, piece, self.probe, ledger);
+        self.burst_next = now + self.channel.time_for(piece);
+    }
+
+    /// Packets and bytes the modem holds.
+    pub fn inside(&self) -> Count {
+        self.flow.inside()
+    }
+
+    /// What a user must know before trusting the results.
+    pub fn warnings(&self) -> impl Iterator<Item = String> {
+        let burst = self.shaper.sustained.depth_bytes();
+        let needed = self.shaper.sustained.rate().bytes_in(self.map_interval);
+        let starved = self.shaping == Some(Shaping::Requests) && burst < needed;
+        let warning = || {
+            format!(
+                "upstream.burst_bytes holds {burst:.0} bytes, but at the sustained rate {needed:.0} \
+                 pass in a MAP interval: with shaping of requests, made once an interval, the \
+                 service cannot reach its rate"
+            )
+        };
+        starved.then(warning).into_iter()
+    }
+
+    /// What the MAC did.
+    pub fn counters(&self) -> MacCounters {
+        self.flow.counters
+    }
+
+    /// How long the packet that left its queue last was in it.
+    pub(super) fn last_sojourn(&self) -> Time {
+        self.flow.last_sojourn
+    }
+
+    /// The queue that it sends from.
+    pub fn queue(&self) -> &Queue {
+        &self.flow.queue
+    }
+
+    /// Samples its queue for its series, and what the channel can give.
+    pub fn sample(&mut self, now: Time) {
+        let mbps = self.channel_mbps(now);
+        self.flow.queue.sample(|gauges| show_channel(gauges, mbps));
+    }
+
+    /// Samples its queue alone.
+    pub(super) fn sample_queue(&mut self) {
+        self.flow.queue.sample(|_| ());
+    }
+
+    /// What the channel can give it now.
+    pub(super) fn channel_mbps(&self, now: Time) -> f64 {
+        let mean_grant = self.capacity.greatest_grant(now, 0.5);
+        mean_grant * 8e-6 / self.map_interval.secs_f64()
+    }
+}
+
+/// Shows what the channel can give beside the queue before it.
+pub(super) fn show_channel(gauges: &mut Gauges, mbps: f64) {
+    gauges.set("channel_rate", "Mbps", mbps);
+}
+
+/// Rate at which a burst is sent.
+fn channel_rate(spec: &Upstream) -> BitRate {
+    let mbps = spec.mac.channel_mbps.unwrap_or(LEAST_CHANNEL_MBPS.max(2.0 * spec.peak_mbps));
+    BitRate::from_mbps(mbps)
+}

@@ -1,0 +1,464 @@
+//! The cable plant: the service flows of all homes, the channels they share, and the cable.
+//!
+//! In the models of the studies each service flow has its own queue, token buckets and requests, and
+//! the channel to itself: flows of a modem do not compete. On the shared upstream channel all flows of
+//! all modems do. Downstream they do where there is a CMTS with a channel for all ([`Cmts`]).
+
+use super::cmts::Cmts;
+use super::downstream::Downstream;
+use super::downstream_channel::Cmts as CmtsSpec;
+use super::parameters::{Cable, ModemSpec};
+use super::request_grant::MacCounters;
+use super::shared_channel::SharedChannel;
+use super::upstream::Upstream;
+use super::upstream_channel::UpstreamChannel;
+use super::warnings;
+use crate::access::context::ServiceFlowContext;
+use crate::access::delay_line::DelayLine;
+use crate::access::homes::{self, Home};
+use crate::access::{AccessNetwork, Alarms, Site};
+use crate::count::Count;
+use crate::metrics::results::ChannelRow;
+use crate::metrics::{Ledger, Series};
+use crate::packet::{Direction, Packet};
+use crate::queue::Queue;
+use crate::units::Time;
+
+/// What a scenario says of the plant.
+pub struct PlantSpec<'a> {
+    /// Propagation.
+    pub cable: &'a Cable,
+    /// The channel of all modems of kind `shared_channel`.
+    pub upstream_channel: &'a UpstreamChannel,
+    /// The downstream channel that all homes share, if they do.
+    pub cmts: Option<&'a CmtsSpec>,
+}
+
+/// Where a home's service flows are, the primary one first.
+struct Place {
+    /// Upstream: on the shared channel, or among those with a channel to themselves.
+    upstream: FirstFlow,
+    /// Downstream.
+    downstream: u32,
+    /// How many there are each way.
+    flows: [u32; 2],
+    is_watched: bool,
+}
+
+/// The number of a home's first upstream service flow.
+#[derive(Clone, Copy)]
+enum FirstFlow {
+    Own(u32),
+    Shared(u32),
+}
+
+/// Cable modems and their CMTS.
+pub struct Docsis {
+    places: Vec<Place>,
+    /// Service flows of modems that have a channel to themselves, home by home.
+    upstream: Vec<Upstream>,
+    /// The upstream channel of those modems that share one.
+    channel: Option<SharedChannel>,
+    /// From homes that have a plain link in place of a modem, which know ahead when packets leave.
+    cable_up: DelayLine,
+    /// Service flows at the CMTS, home by home.
+    downstream: Vec<Downstream>,
+    cmts: Option<Cmts>,
+    cable_down: DelayLine,
+    cable_delay: Time,
+    warnings: Vec<String>,
+}
+
+impl Docsis {
+    /// An idle plant.
+    pub fn new(spec: &PlantSpec, site: &Site) -> Self {
+        let cable_delay = Time::from_secs_f64(spec.cable.delay_ms / 1e3);
+        let mut plant = Self {
+            places: Vec::new(),
+            upstream: Vec::new(),
+            channel: None,
+            cable_up: DelayLine::new(cable_delay),
+            downstream: Vec::new(),
+            cmts: spec.cmts.map(|cmts| Cmts::new(cmts, site)),
+            cable_down: DelayLine::new(cable_delay),
+            cable_delay,
+            warnings: Vec::new(),
+        };
+        for home in homes::homes(&site.groups) {
+            plant.connect(&home, spec.upstream_channel, site);
+        }
+        plant.warnings =
+            warnings::before_run(spec, site, &plant.modem_warnings(), plant.channel.as_ref());
+        plant
+    }
+
+    /// Connects a home.
+    fn connect(&mut self, home: &Home, channel: &UpstreamChannel, site: &Site) {
+        let is_first = self.places.is_empty();
+        let name = home.name(is_first);
+        let context = |flow| ServiceFlowContext::new(site, &name, flow, home.is_watched());
+        let (up, down) = (home.group.upstream, home.group.downstream);
+        let contexts: Vec<_> = up.flow_names().map(context).collect();
+        let specs = up.service_flows();
+        let upstream = if up.modem == ModemSpec::SharedChannel {
+            let new = || SharedChannel::new(channel, site.seed);
+            FirstFlow::Shared(self.channel.get_or_insert_with(new).connect(&specs, &contexts))
+        } else {
+            let first = self.upstream.len() as u32;
+            let flows = specs.iter().zip(&contexts).map(|(spec, of)| Upstream::new(spec, of));
+            self.upstream.extend(flows);
+            FirstFlow::Own(first)
+        };
+        let downstream = self.downstream.len() as u32;
+        let has_channel = self.cmts.is_some();
+        let flows = down
+            .flow_names()
+            .zip(&down.service_flows())
+            .map(|(flow, spec)| Downstream::new(spec, has_channel, &context(flow)))
+            .collect::<Vec<_>>();
+        let flows_down = flows.len() as u32;
+        self.downstream.extend(flows);
+        self.places.push(Place {
+            upstream,
+            downstream,
+            flows: [specs.len() as u32, flows_down],
+            is_watched: home.is_watched(),
+        });
+    }
+
+    /// What the modems of each group of homes warn of.
+    fn modem_warnings(&self) -> Vec<Vec<String>> {
+        let of_home = |place: &Place| match place.upstream {
+            FirstFlow::Own(_) => {
+                let flows = &self.upstream[Self::flows_of(place, Direction::Up)];
+                flows.iter().flat_map(Upstream::warnings).collect()
+            }
+            FirstFlow::Shared(_) => Vec::new(),
+        };
+        self.places.iter().filter(|place| place.is_watched).map(of_home).collect()
+    }
+
+    /// Upstream parts: the service flows, the shared channel, the cable from plain links.
+    fn channel_part(&self) -> u32 {
+        self.upstream.len() as u32
+    }
+
+    fn cable_up_part(&self) -> u32 {
+        self.channel_part() + u32::from(self.channel.is_some())
+    }
+
+    fn has_links(&self) -> bool {
+        self.upstream.iter().any(|flow| matches!(flow, Upstream::Link(_)))
+    }
+
+    /// Downstream parts: the service flows, the shared channel, the cable.
+    fn cmts_part(&self) -> u32 {
+        self.downstream.len() as u32
+    }
+
+    fn cable_down_part(&self) -> u32 {
+        self.cmts_part() + u32::from(self.cmts.is_some())
+    }
+
+    /// A packet comes from a home.
+    #[inline]
+    fn accept_up(&mut self, now: Time, packet: Packet, alarms: &mut Alarms, ledger: &mut Ledger) {
+        let flow = u32::from(packet.service_flow);
+        match self.places[usize::from(packet.home)].upstream {
+            FirstFlow::Own(first) => {
+                let part = first + flow;
+                match &mut self.upstream[part as usize] {
+                    Upstream::Modem(modem) => modem.accept(now, packet, ledger),
+                    Upstream::TwoQueues(modem) => modem.accept(now, packet, ledger),
+                    Upstream::Link(link) => {
+                        let sent = link.accept(now, packet, ledger);
+                        self.onto_cable_up(sent, alarms, ledger);
+                    }
+                }
+                alarms.set(Direction::Up, part, self.upstream[part as usize].next_wake());
+            }
+            FirstFlow::Shared(first) => {
+                let part = self.channel_part();
+                if let Some(channel) = &mut self.channel {
+                    channel.accept(now, first + flow, packet, ledger);
+                    alarms.set(Direction::Up, part, channel.next_wake());
+                }
+            }
+        }
+    }
+
+    /// What a plain link sends, if it does, and when its last byte leaves there.
+    fn onto_cable_up(
+        &mut self,
+        sent: Option<(Time, Packet)>,
+        alarms: &mut Alarms,
+        ledger: &mut Ledger,
+    ) {
+        if let Some((at, packet)) = sent {
+            ledger.passed(at, &packet);
+            self.cable_up.accept(at, packet);
+            alarms.set(Direction::Up, self.cable_up_part(), self.cable_up.next_wake());
+        }
+    }
+
+    /// Wakes an upstream part. The last byte of a packet that it gives leaves its home now.
+    fn wake_up(
+        &mut self,
+        now: Time,
+        part: u32,
+        alarms: &mut Alarms,
+        ledger: &mut Ledger,
+    ) -> Option<(Time, Packet)> {
+        let sent = if let Some(flow) = self.upstream.get_mut(part as usize) {
+            let sent = match flow {
+                Upstream::Modem(modem) => modem.wake(now, ledger),
+                Upstream::TwoQueues(modem) => modem.wake(now, ledger),
+                Upstream::Link(link) => {
+                    let sent = link.wake(now, ledger);
+                    self.onto_cable_up(sent, alarms, ledger);
+                    None
+                }
+            };
+            alarms.set(Direction::Up, part, self.upstream[part as usize].next_wake());
+            sent
+        } else if let Some(channel) =
+            self.channel.as_mut().filter(|_| part == self.upstream.len() as u32)
+        {
+            let sent = channel.wake(now, ledger);
+            alarms.set(Direction::Up, part, channel.next_wake());
+            sent
+        } else {
+            let arrived = self.cable_up.wake();
+            alarms.set(Direction::Up, part, self.cable_up.next_wake());
+            return arrived.map(|packet| (now, packet));
+        };
+        // The cable's delay is the same for all packets, so the time of arrival is known.
+        sent.map(|packet| {
+            ledger.passed(now, &packet);
+            (now + self.cable_delay, packet)
+        })
+    }
+
+    /// A packet for a home comes to the CMTS.
+    #[inline]
+    fn accept_down(&mut self, now: Time, packet: Packet, alarms: &mut Alarms, ledger: &mut Ledger) {
+        ledger.reached_access(now, &packet);
+        let first = self.places[usize::from(packet.home)].downstream;
+        let part = first + u32::from(packet.service_flow);
+        match &mut self.downstream[part as usize] {
+            Downstream::Link(link) => {
+                let sent = link.accept(now, packet, ledger);
+                alarms.set(Direction::Down, part, link.next_wake());
+                self.onto_cable_down(sent, alarms, ledger);
+            }
+            Downstream::Regulator(regulator) => {
+                regulator.accept(now, packet, ledger);
+                self.regulate(now, part, alarms, ledger);
+            }
+            Downstream::Open => self.onto_channel(now, packet, alarms, ledger),
+        }
+    }
+
+    /// Wakes a downstream part; gives a packet that has come to its home.
+    fn wake_down(
+        &mut self,
+        now: Time,
+        part: u32,
+        alarms: &mut Alarms,
+        ledger: &mut Ledger,
+    ) -> Option<Packet> {
+        if part == self.cable_down_part() {
+            let arrived = self.cable_down.wake();
+            alarms.set(Direction::Down, part, self.cable_down.next_wake());
+            return arrived;
+        }
+        match self.downstream.get_mut(part as usize) {
+            Some(Downstream::Link(link)) => {
+                let sent = link.wake(now, ledger);
+                alarms.set(Direction::Down, part, link.next_wake());
+                self.onto_cable_down(sent, alarms, ledger);
+            }
+            Some(Downstream::Regulator(regulator)) => {
+                regulator.update(now);
+                self.regulate(now, part, alarms, ledger);
+            }
+            Some(Downstream::Open) => {}
+            None => {
+                let sent = self.cmts.as_mut().and_then(|cmts| cmts.wake(now, ledger));
+                self.onto_cable_down(sent, alarms, ledger);
+                self.schedule_cmts(alarms);
+            }
+        }
+        None
+    }
+
+    /// Moves on to the shared channel what a regulator lets pass.
+    fn regulate(&mut self, now: Time, part: u32, alarms: &mut Alarms, ledger: &mut Ledger) {
+        loop {
+            let Downstream::Regulator(regulator) = &mut self.downstream[part as usize] else {
+                return;
+            };
+            let Some(packet) = regulator.release(now, ledger) else { break };
+            self.onto_channel(now, packet, alarms, ledger);
+        }
+        alarms.set(Direction::Down, part, self.downstream[part as usize].next_wake());
+    }
+
+    /// A packet comes to the channel that all homes share.
+    fn onto_channel(
+        &mut self,
+        now: Time,
+        packet: Packet,
+        alarms: &mut Alarms,
+        ledger: &mut Ledger,
+    ) {
+        let cmts = self.cmts.as_mut().expect("packets come here only where there is one");
+        let sent = cmts.accept(now, packet, ledger);
+        self.onto_cable_down(sent, alarms, ledger);
+        self.schedule_cmts(alarms);
+    }
+
+    fn schedule_cmts(&self, alarms: &mut Alarms) {
+        if let Some(cmts) = &self.cmts {
+            alarms.set(Direction::Down, self.cmts_part(), cmts.next_wake());
+        }
+    }
+
+    /// What the CMTS sends, if it does, and when its last byte leaves there.
+    #[inline]
+    fn onto_cable_down(
+        &mut self,
+        sent: Option<(Time, Packet)>,
+        alarms: &mut Alarms,
+        ledger: &mut Ledger,
+    ) {
+        if let Some((at, packet)) = sent {
+            ledger.passed(at, &packet);
+            self.cable_down.accept(at, packet);
+            alarms.set(Direction::Down, self.cable_down_part(), self.cable_down.next_wake());
+        }
+    }
+
+    /// The numbers of a home's service flows in a direction, among all of their kind.
+    fn flows_of(place: &Place, direction: Direction) -> std::ops::Range<usize> {
+        let first = match (direction, place.upstream) {
+            (Direction::Up, FirstFlow::Own(first) | FirstFlow::Shared(first)) => first,
+            (Direction::Down, _) => place.downstream,
+        };
+        let first = first as usize;
+        first..first + place.flows[direction as usize] as usize
+    }
+}
+
+impl AccessNetwork for Docsis {
+    fn parts(&self, direction: Direction) -> u32 {
+        match direction {
+            Direction::Up => self.cable_up_part() + u32::from(self.has_links()),
+            Direction::Down => self.cable_down_part() + 1,
+        }
+    }
+
+    fn first_wake(&self, direction: Direction, part: u32) -> Time {
+        let part = part as usize;
+        match direction {
+            Direction::Up => match self.upstream.get(part) {
+                Some(flow) => flow.next_wake(),
+                None => self.channel.as_ref().map_or(Time::NEVER, SharedChannel::next_wake),
+            },
+            Direction::Down => match self.downstream.get(part) {
+                Some(flow) => flow.next_wake(),
+                None => self.cmts.as_ref().map_or(Time::NEVER, Cmts::next_wake),
+            },
+        }
+    }
+
+    #[inline]
+    fn accept(&mut self, now: Time, packet: Packet, alarms: &mut Alarms, ledger: &mut Ledger) {
+        match packet.direction {
+            Direction::Up => self.accept_up(now, packet, alarms, ledger),
+            Direction::Down => self.accept_down(now, packet, alarms, ledger),
+        }
+    }
+
+    #[inline]
+    fn wake(
+        &mut self,
+        now: Time,
+        direction: Direction,
+        part: u32,
+        alarms: &mut Alarms,
+        ledger: &mut Ledger,
+    ) -> Option<(Time, Packet)> {
+        match direction {
+            Direction::Up => self.wake_up(now, part, alarms, ledger),
+            Direction::Down => {
+                self.wake_down(now, part, alarms, ledger).map(|packet| (now, packet))
+            }
+        }
+    }
+
+    fn sample(&mut self, now: Time) {
+        for place in self.places.iter().filter(|place| place.is_watched) {
+            if let FirstFlow::Own(_) = place.upstream {
+                let flows = &mut self.upstream[Self::flows_of(place, Direction::Up)];
+                flows.iter_mut().for_each(|flow| flow.sample(now));
+            }
+            let flows = &mut self.downstream[Self::flows_of(place, Direction::Down)];
+            flows.iter_mut().for_each(Downstream::sample);
+        }
+        self.cmts.iter_mut().for_each(Cmts::sample);
+        self.channel.iter_mut().for_each(|channel| channel.sample(now));
+    }
+
+    fn inside(&self) -> Count {
+        let upstream = self.upstream.iter().map(Upstream::inside);
+        let downstream = self.downstream.iter().map(Downstream::inside);
+        let shared = self.channel.iter().map(SharedChannel::inside);
+        let cmts = self.cmts.iter().map(Cmts::inside);
+        let cable = [&self.cable_up, &self.cable_down].into_iter().map(DelayLine::inside);
+        upstream.chain(downstream).chain(shared).chain(cmts).chain(cable).sum()
+    }
+
+    fn queues(&self) -> Vec<&Queue> {
+        let mut queues = Vec::new();
+        for place in self.places.iter().filter(|place| place.is_watched) {
+            let mut flows = Self::flows_of(place, Direction::Up);
+            match (&self.channel, place.upstream) {
+                (Some(channel), FirstFlow::Shared(_)) => {
+                    queues.extend(flows.map(|flow| channel.flow(flow as u32).queue()));
+                }
+                _ => queues.extend(flows.by_ref().flat_map(|flow| self.upstream[flow].queues())),
+            }
+            let flows = &self.downstream[Self::flows_of(place, Direction::Down)];
+            queues.extend(flows.iter().filter_map(Downstream::queue));
+        }
+        queues.extend(self.cmts.iter().flat_map(Cmts::queues));
+        queues
+    }
+
+    fn mac_counters(&self, home: usize, flow: usize) -> Option<MacCounters> {
+        let place = &self.places[home];
+        let flow = Self::flows_of(place, Direction::Up).nth(flow)?;
+        match (&self.channel, place.upstream) {
+            (Some(channel), FirstFlow::Shared(_)) => Some(channel.flow(flow as u32).counters()),
+            _ => self.upstream[flow].mac_counters(),
+        }
+    }
+
+    fn channels(&self, now: Time) -> Vec<ChannelRow> {
+        self.channel.iter().map(|channel| channel.row(now)).collect()
+    }
+
+    fn channel_series(&self) -> Vec<&Series> {
+        self.channel.iter().flat_map(SharedChannel::series).collect()
+    }
+
+    fn propagation(&self) -> Time {
+        self.cable_delay
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        let crowding = self.channel.as_ref().and_then(SharedChannel::crowding);
+        self.warnings.iter().cloned().chain(crowding).collect()
+    }
+}

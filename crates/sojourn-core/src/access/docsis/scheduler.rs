@@ -1,0 +1,178 @@
+//! What a MAP grants to whom: the CMTS's upstream scheduler.
+//!
+//! First come minimum reserved rates; then what is left, to the highest traffic priority first, and
+//! among equals in turns of a quantum (deficit round robin, Shreedhar & Varghese 1996 §3). A turn
+//! that the MAP has no room for goes on in the next one, so that all get the same in the long run.
+//! Vendors' schedulers differ; the specification leaves this to them (DOCSIS 3.1 MULPI §7.2.3).
+
+use std::collections::VecDeque;
+
+use super::framing::Framing;
+use super::upstream_service_flow::UpstreamServiceFlow;
+use crate::units::Time;
+
+/// Traffic priorities, 0 to 7.
+const PRIORITIES: usize = 8;
+
+/// The service flows that are waiting for grants.
+pub struct Scheduler {
+    quantum: u64,
+    /// By priority, who is next first.
+    rings: [VecDeque<u32>; PRIORITIES],
+    /// Those of them with a minimum reserved rate.
+    promised: Vec<u32>,
+    /// Have got what they may have from the MAP at hand.
+    served: Vec<u32>,
+    /// Who gets something in the MAP at hand, in order.
+    granted: Vec<u32>,
+    /// Minislots left in the MAP at hand.
+    left: u64,
+}
+
+impl Scheduler {
+    /// Nobody waits.
+    pub fn new(quantum_bytes: u64) -> Self {
+        Self {
+            quantum: quantum_bytes,
+            rings: Default::default(),
+            promised: Vec::new(),
+            served: Vec::new(),
+            granted: Vec::new(),
+            left: 0,
+        }
+    }
+
+    /// Does nobody wait?
+    pub fn is_idle(&self) -> bool {
+        self.rings.iter().all(VecDeque::is_empty)
+    }
+
+    /// The requests of a service flow are known; it may be waiting already.
+    pub fn join(&mut self, number: u32, flow: &mut UpstreamServiceFlow) {
+        if std::mem::replace(&mut flow.waits, true) {
+            return;
+        }
+        self.rings[usize::from(flow.priority)].push_back(number);
+        if flow.reserved.is_some() {
+            self.promised.push(number);
+        }
+    }
+
+    /// Minislots that all grants of a MAP take at the most, if they begin no later than `latest`, out
+    /// of so many.
+    pub fn most(
+        &self,
+        latest: Time,
+        minislots: u64,
+        framing: &Framing,
+        flows: &[UpstreamServiceFlow],
+    ) -> u64 {
+        let mut most = 0;
+        for number in self.rings.iter().flatten() {
+            most += framing.minislots_for(flows[*number as usize].grantable(latest));
+            if most >= minislots {
+                return minislots;
+            }
+        }
+        most
+    }
+
+    /// Shares the minislots of a MAP whose grants begin at `start`: `in_map` of each number is what it
+    /// gets. Gives who gets something, in the order of their grants, and how many minislots that takes.
+    pub fn share(
+        &mut self,
+        start: Time,
+        minislots: u64,
+        framing: &Framing,
+        flows: &mut [UpstreamServiceFlow],
+    ) -> (&[u32], u64) {
+        self.left = minislots;
+        self.granted.clear();
+        self.keep_promises(start, framing, flows);
+        for priority in (0..PRIORITIES).rev() {
+            self.take_turns(priority, start, framing, flows);
+            self.part_with_served(priority, flows);
+        }
+        (&self.granted, minislots - self.left)
+    }
+
+    /// Grants what minimum reserved rates bring.
+    fn keep_promises(&mut self, start: Time, framing: &Framing, flows: &mut [UpstreamServiceFlow]) {
+        for place in 0..self.promised.len() {
+            let number = self.promised[place];
+            let flow = &mut flows[number as usize];
+            let wanted = flow.reserved_need(start);
+            self.give(number, wanted, framing, flow);
+        }
+    }
+
+    /// Those who have what they may have leave, but for those whose rates hold back what they want.
+    fn part_with_served(&mut self, priority: usize, flows: &mut [UpstreamServiceFlow]) {
+        for number in self.served.drain(..) {
+            let flow = &mut flows[number as usize];
+            flow.waits = flow.known_request() > flow.in_map;
+            if flow.waits {
+                self.rings[priority].push_back(number);
+            } else if flow.reserved.is_some() {
+                self.promised.retain(|promised| *promised != number);
+            }
+        }
+    }
+
+    /// Turns among the flows of a priority, until all have what they may have or the MAP is full.
+    fn take_turns(
+        &mut self,
+        priority: usize,
+        start: Time,
+        framing: &Framing,
+        flows: &mut [UpstreamServiceFlow],
+    ) {
+        while let Some(&number) = self.rings[priority].front() {
+            let flow = &mut flows[number as usize];
+            let need = flow.need(start);
+            if need == 0 {
+                flow.deficit = 0;
+                self.rings[priority].pop_front();
+                self.served.push(number);
+                continue;
+            }
+            if flow.deficit == 0 {
+                flow.deficit = self.quantum;
+            }
+            let wanted = need.min(flow.deficit);
+            let given = self.give(number, wanted, framing, flow);
+            flow.deficit -= given;
+            if given < wanted {
+                return;
+            }
+            if flow.deficit == 0 {
+                self.rings[priority].rotate_left(1);
+            }
+        }
+    }
+
+    /// Grants so many bytes more, or as many as there is room for; gives their number.
+    fn give(
+        &mut self,
+        number: u32,
+        wanted: u64,
+        framing: &Framing,
+        flow: &mut UpstreamServiceFlow,
+    ) -> u64 {
+        let before = framing.minislots_for(flow.in_map);
+        let room = before + self.left;
+        let mut bytes = flow.in_map + wanted;
+        if framing.minislots_for(bytes) > room {
+            bytes = framing.bytes_in(room).max(flow.in_map);
+        }
+        let given = bytes - flow.in_map;
+        if given > 0 {
+            if flow.in_map == 0 {
+                self.granted.push(number);
+            }
+            flow.in_map = bytes;
+            self.left = room - framing.minislots_for(bytes);
+        }
+        given
+    }
+}

@@ -1,0 +1,124 @@
+//! A queue before token buckets alone: the rate-shaping queue of the two-queue modem (White & Padden
+//! 2012 §2.2.1 and §2.3), and the regulator of a downstream service flow before a channel that it
+//! shares with others (Hong 2015 §3.2.1).
+//!
+//! Packets wait under the queue manager until the token buckets let them pass to the transmit queue,
+//! over a link without delay, or to the channel's queue. A packet is taken from the queue first and
+//! then held for its tokens, so those the queue manager drops use none. Packets that come at one instant
+//! all find their place, or none, before the first of them is taken: ns-2's link is freed by an event of
+//! its own, and so the 24 SYNs of a page overflow 21 places (§4.3.2). Whether the transmit queue has room
+//! for it is its own matter, or, with back-pressure, decides whether a packet is taken at all (§2.2.3).
+
+use crate::access::shaper::Shaper;
+use crate::aqm::Outlet;
+use crate::count::Count;
+use crate::metrics::modem_trace::ModemEventKind;
+use crate::metrics::{Gauges, Ledger};
+use crate::packet::Packet;
+use crate::queue::{Beyond, Queue};
+use crate::units::Time;
+
+/// The rate-shaping queue. The token buckets are its owner's.
+pub struct ShapingQueue {
+    queue: Queue,
+    /// Taken from the queue, and waiting for tokens until `ready_at`.
+    held: Option<Packet>,
+    ready_at: Time,
+    back_pressure: bool,
+    across_both: bool,
+}
+
+impl ShapingQueue {
+    /// An empty queue.
+    pub fn new(queue: Queue, back_pressure: bool, across_both: bool) -> Self {
+        Self { queue, held: None, ready_at: Time::NEVER, back_pressure, across_both }
+    }
+
+    /// Takes a packet, and wants to be woken at once where none is held before it.
+    pub fn accept(&mut self, now: Time, packet: Packet, shaper: &Shaper, ledger: &mut Ledger) {
+        let outlet = self.outlet(now, shaper);
+        self.queue.enqueue(now, packet, &outlet, ledger);
+        if self.held.is_none() {
+            self.ready_at = now;
+        }
+    }
+
+    /// The next packet that may pass now, by whether the transmit queue has room and what it looks
+    /// like.
+    pub fn release(
+        &mut self,
+        now: Time,
+        has_room: bool,
+        transmit: Beyond,
+        shaper: &mut Shaper,
+        ledger: &mut Ledger,
+    ) -> Option<Packet> {
+        if self.held.is_none() && (has_room || !self.back_pressure) {
+            let beyond = if self.across_both { transmit } else { Beyond::default() };
+            self.held = self.queue.dequeue_before(now, beyond, ledger);
+            self.ready_at = self.held.as_ref().map_or(Time::NEVER, |packet| {
+                let size = u64::from(packet.size);
+                note(ledger, now, ModemEventKind::Hold, packet);
+                let ready_at = shaper.ready_at(now, size);
+                shaper.take(ready_at, size);
+                ready_at
+            });
+        }
+        if now < self.ready_at {
+            return None;
+        }
+        self.ready_at = Time::NEVER;
+        let packet = self.held.take()?;
+        if shaper.held(&packet) {
+            ledger.delayed(&packet);
+        }
+        note(ledger, now, ModemEventKind::Release, &packet);
+        Some(packet)
+    }
+
+    /// When it wants to be woken next.
+    pub fn next_wake(&self) -> Time {
+        self.ready_at.min(self.queue.next_update())
+    }
+
+    /// A MAP of the modem behind it brought a grant, and left so many bytes ungranted.
+    pub fn on_map(&mut self, granted: u64, ungranted: u64) {
+        self.queue.on_map(granted, ungranted);
+    }
+
+    /// The periodic part of the queue manager, if it is due.
+    pub fn update(&mut self, now: Time, shaper: &Shaper) {
+        if self.queue.next_update() <= now {
+            let outlet = self.outlet(now, shaper);
+            self.queue.update(now, &outlet);
+        }
+    }
+
+    fn outlet(&self, now: Time, shaper: &Shaper) -> Outlet {
+        shaper.outlet(now, self.queue.buffer_bytes())
+    }
+
+    /// Packets and bytes held.
+    pub fn inside(&self) -> Count {
+        let held = self.held.as_ref().map(Count::of);
+        self.queue.backlog().plus(held.unwrap_or_default())
+    }
+
+    /// The queue, for what was measured of it.
+    pub fn queue(&self) -> &Queue {
+        &self.queue
+    }
+
+    /// Samples the queue for its series.
+    pub fn sample(&mut self, show_link: impl FnOnce(&mut Gauges)) {
+        self.queue.sample(show_link);
+    }
+}
+
+/// Reports to the trace of a modem, if the packet is on its way through it.
+#[inline]
+fn note(ledger: &mut Ledger, now: Time, kind: ModemEventKind, packet: &Packet) {
+    if let Some(trace) = ledger.trace() {
+        trace.at_modem(now, kind, packet);
+    }
+}

@@ -1,0 +1,117 @@
+//! The two-queue modem of White & Padden 2012 §2.2: a rate-shaping queue with the queue manager, and
+//! behind it a drop-tail transmit queue that requests and sends.
+
+use super::modem::{Modem, show_channel};
+use super::request_grant::MacCounters;
+use super::shaping_queue::ShapingQueue;
+use crate::access::context::ServiceFlowContext;
+use crate::access::service::Upstream;
+use crate::count::Count;
+use crate::metrics::Ledger;
+use crate::packet::Packet;
+use crate::queue::{Beyond, Queue, QueueSpec, default_limit_bytes};
+use crate::units::{BitRate, Time};
+
+/// How the two queues work together.
+pub struct TwoQueues {
+    /// What the transmit queue may hold.
+    pub transmit: QueueSpec,
+    /// A full transmit queue makes packets wait (§2.2.3, the second alternative).
+    pub back_pressure: bool,
+    /// The queue manager looks at both queues (§2.2.3, the first alternative).
+    pub sojourn_across_both: bool,
+}
+
+/// A rate-shaping queue before a modem, whose token buckets it uses.
+pub struct TwoQueueModem {
+    shaping_queue: ShapingQueue,
+    /// What requests and sends.
+    modem: Modem,
+}
+
+impl TwoQueueModem {
+    /// Idle, with full token buckets.
+    pub fn new(queues: &TwoQueues, spec: &Upstream, context: &ServiceFlowContext) -> Self {
+        let buffer_bytes = default_limit_bytes(BitRate::from_mbps(spec.sustained_mbps));
+        let managed = context.queue("upstream", &spec.queue, buffer_bytes);
+        let transmit = context.plain_queue("transmit", &queues.transmit, buffer_bytes);
+        let TwoQueues { back_pressure, sojourn_across_both, .. } = *queues;
+        Self {
+            shaping_queue: ShapingQueue::new(managed, back_pressure, sojourn_across_both),
+            modem: Modem::unshaped(transmit, spec, context),
+        }
+    }
+
+    /// Takes a packet from the home.
+    pub fn accept(&mut self, now: Time, packet: Packet, ledger: &mut Ledger) {
+        self.modem.arrive(now, &packet, ledger);
+        self.shaping_queue.accept(now, packet, &self.modem.shaper, ledger);
+    }
+
+    /// Moves on what the rate-shaping queue lets pass.
+    fn feed(&mut self, now: Time, ledger: &mut Ledger) {
+        loop {
+            let Self { shaping_queue, modem } = self;
+            let transmit =
+                Beyond { sojourn: modem.last_sojourn(), backlog: modem.queue().backlog() };
+            let has_room = modem.queue().has_room();
+            let shaper = &mut modem.shaper;
+            let Some(packet) = shaping_queue.release(now, has_room, transmit, shaper, ledger)
+            else {
+                return modem.probe.bucket(ledger, &modem.shaper.sustained);
+            };
+            modem.enqueue(now, packet, ledger);
+        }
+    }
+
+    /// When it wants to be woken next.
+    #[inline]
+    pub fn next_wake(&self) -> Time {
+        self.modem.next_wake().min(self.shaping_queue.next_wake())
+    }
+
+    /// Does one thing that is due, and gives the packet whose last byte has been sent, if that was
+    /// it. At equal times: the end of a piece, the rate-shaping queue, the MAP, the start of a burst.
+    pub fn wake(&mut self, now: Time, ledger: &mut Ledger) -> Option<Packet> {
+        if self.modem.burst_is_due(now) {
+            let sent = self.modem.continue_burst(now, ledger);
+            self.feed(now, ledger);
+            return sent;
+        }
+        if self.shaping_queue.next_wake() <= now {
+            if self.modem.skips_maps() {
+                self.shaping_queue.on_map(0, 0); // the MAPs that were skipped
+            }
+            self.shaping_queue.update(now, &self.modem.shaper);
+            self.feed(now, ledger);
+            return None;
+        }
+        let sent = self.modem.wake(now, ledger);
+        if let Some(granted) = self.modem.take_last_map() {
+            self.shaping_queue.on_map(granted.bytes, granted.ungranted);
+        }
+        sent
+    }
+
+    /// Packets and bytes it holds.
+    pub fn inside(&self) -> Count {
+        self.modem.inside().plus(self.shaping_queue.inside())
+    }
+
+    /// What the MAC did.
+    pub fn counters(&self) -> MacCounters {
+        self.modem.counters()
+    }
+
+    /// Its queues, the one with the queue manager first.
+    pub fn queues(&self) -> [&Queue; 2] {
+        [self.shaping_queue.queue(), self.modem.queue()]
+    }
+
+    /// Samples its queues for their series, and what the channel can give.
+    pub fn sample(&mut self, now: Time) {
+        let mbps = self.modem.channel_mbps(now);
+        self.shaping_queue.sample(|gauges| show_channel(gauges, mbps));
+        self.modem.sample_queue();
+    }
+}

@@ -1,0 +1,191 @@
+//! A fibre to each home: one queue each way, the token buckets of the service, a line, and its delay.
+//!
+//! The plainest access network there is, to hold DOCSIS against and to begin another one from. Homes
+//! share nothing: what they contend for on a passive optical network is left out, and so are service
+//! flows besides the primary one.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::context::ServiceFlowContext;
+use super::delay_line::DelayLine;
+use super::homes::{self, Group};
+use super::shaped_link::ShapedLink;
+use super::{AccessNetwork, Alarms, Site};
+use crate::count::Count;
+use crate::input::problem::Fault;
+use crate::metrics::Ledger;
+use crate::packet::{Direction, Packet};
+use crate::queue::Queue;
+use crate::units::{BitRate, Time};
+
+/// A line to each home, both ways alike.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+#[schemars(rename = "Fibre")]
+pub struct Parameters {
+    /// Rate of the line in Mbps (IEEE 802.3 clause 59, 1000BASE-BX10: 1000).
+    #[schemars(range(min = 1.0, max = 1_000_000.0))]
+    pub line_mbps: f64,
+    /// Length of the line in km (1000BASE-BX10 reaches 10). Light takes 4.9 us a km in glass with a
+    /// group index of 1.468 (ITU-T G.652, appendix I).
+    #[schemars(range(min = 0.0, max = 1000.0))]
+    pub length_km: f64,
+}
+
+impl Default for Parameters {
+    fn default() -> Self {
+        Self { line_mbps: 1000.0, length_km: 10.0 }
+    }
+}
+
+/// Speed of light in km per second (SI).
+const LIGHT_KM_PER_S: f64 = 299_792.458;
+/// Group index of the glass at 1310 nm (ITU-T G.652, appendix I).
+const GROUP_INDEX: f64 = 1.468;
+
+impl Parameters {
+    /// How long light takes.
+    fn propagation(&self) -> Time {
+        Time::from_secs_f64(self.length_km * GROUP_INDEX / LIGHT_KM_PER_S)
+    }
+
+    /// Nothing of the cable may be set for homes on fibre, and no rate may be more than the line's.
+    ///
+    /// # Errors
+    /// The first key at fault, below the table of its group.
+    pub fn check(&self, group: &Group) -> Result<(), Fault> {
+        let up = group.upstream;
+        for (way, peak_mbps, flows) in [
+            ("upstream", up.peak_mbps, &up.flows),
+            ("downstream", group.downstream.peak_mbps, &group.downstream.flows),
+        ] {
+            if peak_mbps > self.line_mbps {
+                let allowed = format!("{} or less, by access.line_mbps", self.line_mbps);
+                let message = format!("found {peak_mbps}; allowed: {allowed}");
+                return Err(Fault::new(format!("{way}.peak_mbps"), message));
+            }
+            if let Some(name) = flows.keys().next() {
+                let message = format!("found {name}; allowed: none with access kind fibre");
+                return Err(Fault::new(format!("{way}.flows"), message));
+            }
+        }
+        match up.cable_key() {
+            None => Ok(()),
+            Some(key) => {
+                let message = "found with access kind fibre; allowed: only with kind docsis";
+                Err(Fault::new(format!("upstream.{key}"), message))
+            }
+        }
+    }
+}
+
+/// The lines of all homes.
+pub struct Fibre {
+    /// Up and down, home by home.
+    lines: [Vec<ShapedLink>; 2],
+    /// Up and down.
+    glass: [DelayLine; 2],
+    propagation: Time,
+    watched: Vec<usize>,
+}
+
+impl Fibre {
+    /// Idle lines.
+    pub fn new(spec: &Parameters, site: &Site) -> Self {
+        let rate = BitRate::from_mbps(spec.line_mbps);
+        let propagation = spec.propagation();
+        let mut lines = [Vec::new(), Vec::new()];
+        let mut watched = Vec::new();
+        for (index, home) in homes::homes(&site.groups).enumerate() {
+            let name = home.name(index == 0);
+            let context = ServiceFlowContext::new(site, &name, "", home.is_watched());
+            let [up, down] = &mut lines;
+            let (upstream, downstream) =
+                (home.group.upstream.primary(), home.group.downstream.primary());
+            up.push(ShapedLink::upstream_at(rate, &upstream, &context));
+            down.push(ShapedLink::downstream_at(rate, &downstream, &context));
+            watched.extend(home.is_watched().then_some(index));
+        }
+        let glass = [propagation; 2].map(DelayLine::new);
+        Self { lines, glass, propagation, watched }
+    }
+
+    /// What a line sends, if it does, and when its last byte leaves.
+    fn onto_glass(
+        &mut self,
+        direction: Direction,
+        home: usize,
+        sent: Option<(Time, Packet)>,
+        alarms: &mut Alarms,
+        ledger: &mut Ledger,
+    ) {
+        let way = direction as usize;
+        alarms.set(direction, home as u32, self.lines[way][home].next_wake());
+        if let Some((at, packet)) = sent {
+            ledger.passed(at, &packet);
+            self.glass[way].accept(at, packet);
+            alarms.set(direction, self.lines[way].len() as u32, self.glass[way].next_wake());
+        }
+    }
+}
+
+impl AccessNetwork for Fibre {
+    fn parts(&self, direction: Direction) -> u32 {
+        self.lines[direction as usize].len() as u32 + 1
+    }
+
+    fn first_wake(&self, direction: Direction, part: u32) -> Time {
+        let line = self.lines[direction as usize].get(part as usize);
+        line.map_or(Time::NEVER, ShapedLink::next_wake)
+    }
+
+    fn accept(&mut self, now: Time, packet: Packet, alarms: &mut Alarms, ledger: &mut Ledger) {
+        let (direction, home) = (packet.direction, usize::from(packet.home));
+        if direction == Direction::Down {
+            ledger.reached_access(now, &packet);
+        }
+        let sent = self.lines[direction as usize][home].accept(now, packet, ledger);
+        self.onto_glass(direction, home, sent, alarms, ledger);
+    }
+
+    fn wake(
+        &mut self,
+        now: Time,
+        direction: Direction,
+        part: u32,
+        alarms: &mut Alarms,
+        ledger: &mut Ledger,
+    ) -> Option<(Time, Packet)> {
+        let (way, home) = (direction as usize, part as usize);
+        if let Some(line) = self.lines[way].get_mut(home) {
+            let sent = line.wake(now, ledger);
+            self.onto_glass(direction, home, sent, alarms, ledger);
+            return None;
+        }
+        let arrived = self.glass[way].wake();
+        alarms.set(direction, part, self.glass[way].next_wake());
+        arrived.map(|packet| (now, packet))
+    }
+
+    fn sample(&mut self, _now: Time) {
+        let watched = &self.watched;
+        for lines in &mut self.lines {
+            watched.iter().for_each(|home| lines[*home].sample());
+        }
+    }
+
+    fn inside(&self) -> Count {
+        let lines = self.lines.iter().flatten().map(ShapedLink::inside);
+        lines.chain(self.glass.iter().map(DelayLine::inside)).sum()
+    }
+
+    fn queues(&self) -> Vec<&Queue> {
+        let of_home = |home: &usize| self.lines.each_ref().map(|lines| lines[*home].queue());
+        self.watched.iter().flat_map(of_home).collect()
+    }
+
+    fn propagation(&self) -> Time {
+        self.propagation
+    }
+}

@@ -1,0 +1,138 @@
+//! A queue, token buckets and a channel that is one's own: a service flow's downstream at the CMTS,
+//! and upstream what stands in for a modem where no request-grant MAC is wanted.
+//!
+//! After CableLabs' ns-2 code (delaytb.cc): a packet is taken from the queue when the channel is
+//! free, held until both token buckets have room for it, and then sent at the channel's rate.
+
+use super::docsis::probe::Probe;
+use super::shaper::Shaper;
+use crate::access::context::ServiceFlowContext;
+use crate::access::service::{Downstream, Upstream};
+use crate::aqm::Outlet;
+use crate::count::Count;
+use crate::metrics::Ledger;
+use crate::metrics::modem_trace::ModemEventKind as Kind;
+use crate::packet::Packet;
+use crate::queue::{Queue, default_limit_bytes};
+use crate::units::{BitRate, Time};
+
+/// Channel rate over peak rate downstream, where the scenario gives none.
+const CHANNEL_OVER_PEAK: f64 = 10.0;
+
+/// A link behind a queue and token buckets.
+pub struct ShapedLink {
+    queue: Queue,
+    shaper: Shaper,
+    channel: BitRate,
+    /// Until then a packet is being held or sent.
+    busy_until: Time,
+    probe: Probe,
+}
+
+impl ShapedLink {
+    /// The downstream at the CMTS, on the channel of the scenario or one that is no limit.
+    pub fn downstream(spec: &Downstream, context: &ServiceFlowContext) -> Self {
+        let channel_mbps = spec.channel_mbps.unwrap_or(CHANNEL_OVER_PEAK * spec.peak_mbps);
+        Self::downstream_at(BitRate::from_mbps(channel_mbps), spec, context)
+    }
+
+    /// A downstream behind which a channel of this rate lies. Nothing waits and the token buckets
+    /// are full.
+    pub fn downstream_at(
+        channel: BitRate,
+        spec: &Downstream,
+        context: &ServiceFlowContext,
+    ) -> Self {
+        let shaper = Shaper::of(spec.sustained_mbps, spec.peak_mbps, spec.burst_bytes);
+        let buffer_bytes = default_limit_bytes(shaper.sustained.rate());
+        let queue = context.queue("downstream", &spec.queue, buffer_bytes);
+        Self::new(queue, shaper, channel, Probe::default())
+    }
+
+    /// An upstream without a MAC, at the peak rate.
+    pub fn upstream(spec: &Upstream, context: &ServiceFlowContext) -> Self {
+        Self::upstream_at(BitRate::from_mbps(spec.peak_mbps), spec, context)
+    }
+
+    /// An upstream without a MAC, behind which a channel of this rate lies.
+    pub fn upstream_at(channel: BitRate, spec: &Upstream, context: &ServiceFlowContext) -> Self {
+        let shaper = Shaper::of(spec.sustained_mbps, spec.peak_mbps, spec.burst_bytes);
+        let buffer_bytes = default_limit_bytes(shaper.sustained.rate());
+        let queue = context.queue("upstream", &spec.queue, buffer_bytes);
+        Self::new(queue, shaper, channel, Probe::upstream(context))
+    }
+
+    fn new(queue: Queue, shaper: Shaper, channel: BitRate, probe: Probe) -> Self {
+        Self { queue, shaper, channel, busy_until: Time::ZERO, probe }
+    }
+
+    /// Takes a packet; gives the packet that is sent at once, if the channel is free,
+    /// and when its last byte leaves.
+    #[inline]
+    pub fn accept(
+        &mut self,
+        now: Time,
+        packet: Packet,
+        ledger: &mut Ledger,
+    ) -> Option<(Time, Packet)> {
+        self.probe.arrive(ledger, now, &self.shaper.sustained, &packet);
+        let outlet = self.outlet(now);
+        self.queue.enqueue(now, packet, &outlet, ledger);
+        self.send_next(now, ledger)
+    }
+
+    /// When it wants to be woken next: when the channel is free, if a packet waits for it.
+    #[inline]
+    pub fn next_wake(&self) -> Time {
+        let free = if self.queue.backlog().packets > 0 { self.busy_until } else { Time::NEVER };
+        free.min(self.queue.next_update())
+    }
+
+    /// Does what is due; gives the packet that is sent next, if there is one, and when its last byte
+    /// leaves.
+    pub fn wake(&mut self, now: Time, ledger: &mut Ledger) -> Option<(Time, Packet)> {
+        if self.queue.next_update() <= now {
+            let outlet = self.outlet(now);
+            self.queue.update(now, &outlet);
+        }
+        self.send_next(now, ledger)
+    }
+
+    fn send_next(&mut self, now: Time, ledger: &mut Ledger) -> Option<(Time, Packet)> {
+        if now < self.busy_until {
+            return None;
+        }
+        let packet = self.queue.dequeue(now, ledger)?;
+        self.probe.packet(ledger, now, Kind::Dequeue, &packet);
+        let size = u64::from(packet.size);
+        let start = self.shaper.ready_at(now, size);
+        self.shaper.take(start, size);
+        if self.shaper.held(&packet) {
+            ledger.delayed(&packet);
+        }
+        self.busy_until = start + self.channel.time_for(size);
+        self.probe.bucket(ledger, &self.shaper.sustained);
+        self.probe.note(ledger, start, Kind::Piece, size);
+        self.probe.packet(ledger, self.busy_until, Kind::Sent, &packet);
+        Some((self.busy_until, packet))
+    }
+
+    fn outlet(&self, now: Time) -> Outlet {
+        self.shaper.outlet(now, self.queue.buffer_bytes())
+    }
+
+    /// Packets and bytes that wait; one being sent is with the next stage already.
+    pub fn inside(&self) -> Count {
+        self.queue.backlog()
+    }
+
+    /// The queue, for what was measured of it.
+    pub fn queue(&self) -> &Queue {
+        &self.queue
+    }
+
+    /// Samples the queue for its series.
+    pub fn sample(&mut self) {
+        self.queue.sample(|_| ());
+    }
+}

@@ -1,0 +1,8 @@
+//! Reading what users write: TOML, checks against a JSON Schema, and the words of messages.
+
+pub(crate) mod compare;
+pub mod problem;
+pub(crate) mod schema_check;
+pub(crate) mod shape;
+pub(crate) mod text;
+pub(crate) mod words;

@@ -1,0 +1,94 @@
+//! The words of messages about what people wrote.
+
+use serde_json::Value;
+
+/// A string between quotes, cut where it is long.
+pub(crate) fn quoted(text: &str) -> String {
+    const LONGEST: usize = 40;
+    match text.char_indices().nth(LONGEST) {
+        None => format!("{text:?}"),
+        Some((end, _)) => format!("{:?}...", &text[..end]),
+    }
+}
+
+/// What a value is.
+pub(crate) fn found(value: &Value) -> String {
+    match value {
+        Value::Null => "nothing".to_owned(),
+        Value::Bool(_) | Value::Number(_) => value.to_string(),
+        Value::String(text) => format!("a string {}", quoted(text)),
+        Value::Array(items) => match items.len() {
+            0 => "an empty list".to_owned(),
+            1 => "a list of 1 item".to_owned(),
+            n => format!("a list of {n} items"),
+        },
+        Value::Object(table) if table.is_empty() => "an empty table".to_owned(),
+        Value::Object(_) => "a table".to_owned(),
+    }
+}
+
+/// The path of a key in the table or list at `path`, as `--set` takes it.
+pub(crate) fn join(path: &str, key: &str) -> String {
+    let is_bare = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    let key = if !key.is_empty() && key.chars().all(is_bare) {
+        key.to_owned()
+    } else {
+        format!("{key:?}")
+    };
+    if path.is_empty() { key } else { format!("{path}.{key}") }
+}
+
+/// A description up to its first full stop.
+pub(crate) fn first_sentence(description: &str) -> String {
+    let line = description.replace('\n', " ");
+    let end = line.find(". ").unwrap_or(line.len());
+    line[..end].trim_end_matches('.').to_owned()
+}
+
+/// That a key is none of those that are known.
+pub(crate) fn unknown_key(key: &str, known: &[&str]) -> String {
+    let mut message = format!("unknown key; allowed here: {}", known.join(", "));
+    if let Some(close) = closest(key, known) {
+        message += &format!(" (did you mean {close}?)");
+    }
+    message
+}
+
+/// The name that `word` is most likely a misspelling of.
+pub(crate) fn closest<'a>(word: &str, names: &[&'a str]) -> Option<&'a str> {
+    const LONGEST: usize = 64;
+    if word.len() > LONGEST {
+        return None;
+    }
+    let distances = names.iter().map(|name| (strsim::levenshtein(word, name), *name));
+    let (distance, name) = distances.min_by_key(|(distance, _)| *distance)?;
+    (distance <= (name.len() / 3).max(1)).then_some(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_misspelling_finds_its_key() {
+        let names = ["kind", "target_ms", "interval_ms", "seed"];
+        assert_eq!(closest("targt_ms", &names), Some("target_ms"));
+        assert_eq!(closest("interval", &names), Some("interval_ms"));
+        assert_eq!(closest("sed", &names), Some("seed"));
+        assert_eq!(closest("burst", &names), None);
+        assert_eq!(closest("", &names), None);
+        assert_eq!(closest("x", &[]), None);
+    }
+
+    #[test]
+    fn long_strings_are_cut_between_characters() {
+        assert_eq!(quoted(&"é".repeat(41)), format!("\"{}\"...", "é".repeat(40)));
+    }
+
+    #[test]
+    fn a_sentence_ends_at_a_full_stop_before_a_space() {
+        assert_eq!(first_sentence("G.711 in\nms. Unset: 5."), "G.711 in ms");
+        assert_eq!(first_sentence("What it is."), "What it is");
+        assert_eq!(first_sentence(""), "");
+    }
+}

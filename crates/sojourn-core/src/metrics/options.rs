@@ -1,0 +1,42 @@
+//! What of a run is measured, as a scenario says it.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What is measured.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Metrics {
+    /// Time between the values of all series in ms (White & Rice 2013 §4.4: 100). Doubles by itself
+    /// where a run is so long that a series would have more than 4096 values.
+    #[schemars(range(min = 1.0, max = 1_000_000.0))]
+    pub series_interval_ms: f64,
+    /// Keep headers, times and fate of every packet. Memory then grows with the run: about 130 bytes a
+    /// packet.
+    pub packet_trace: bool,
+    /// Keep what happens at the primary upstream service flow of the first home, event by event, and
+    /// the parts of its packets' delay. Memory then grows with the run: about 600 bytes a packet.
+    pub modem_trace: bool,
+    /// How many flows of each queue are watched one by one, the first that come: series of the bin,
+    /// weight, deficit and law's state of each, where the queue manager tells flows apart.
+    #[schemars(range(min = 0, max = 64))]
+    pub watch_flows: u32,
+    /// Connections of each traffic entry that get an account of their own: a row of `connections`
+    /// and a throughput series for each direction, at most 33 kB together. Connections that an entry
+    /// opens after these are in the account of the entry alone, so that memory does not grow with
+    /// simulated time. The default is what the largest entry of White & Rice 2013 §3.6 opens at once.
+    #[schemars(range(min = 0, max = 100_000))]
+    pub connections: u32,
+}
+
+impl Default for Metrics {
+    fn default() -> Self {
+        Self {
+            series_interval_ms: 100.0,
+            packet_trace: false,
+            modem_trace: false,
+            watch_flows: 0,
+            connections: 32,
+        }
+    }
+}

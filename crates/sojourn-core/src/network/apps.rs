@@ -1,0 +1,209 @@
+//! The people of a run: every traffic model in each of its homes, what it is told, and what it asks for.
+
+use super::Simulation;
+use super::connections::{Connection, Owner, Route};
+use crate::access::classifier::{Header, Protocol, service_flow};
+use crate::apps::{App, AppParameters, Command, Desk, End, Event, Model};
+use crate::engine::rng::Rng;
+use crate::packet::{DATAGRAM, Direction, Ecn, Packet, Segment};
+use crate::scenario::Scenario;
+use crate::tcp::News;
+
+/// A traffic model in a home, with what belongs to it.
+pub(super) struct Player {
+    pub app: App,
+    pub owner: Owner,
+    pub rng: Rng,
+    /// Draws the address and port hashes of its connections.
+    pub ports: Rng,
+    /// Draws the random times before its connections send.
+    pub send_jitter: Rng,
+    /// Hash and service flows of its datagrams.
+    pub datagrams: Route,
+    /// Number of the home within its group, from 1.
+    pub home_number: u16,
+    pub datagrams_sent: u64,
+    pub connections_opened: u64,
+}
+
+/// Every entry of the traffic list in each of its homes.
+pub(super) fn players(scenario: &Scenario) -> Vec<Player> {
+    let mut players = Vec::new();
+    for traffic in 0..scenario.traffic.len() {
+        let group = scenario.group_of(&scenario.traffic[traffic]);
+        let before: u16 = scenario.groups().take(group).map(|group| group.count).sum();
+        for number in 0..scenario.group(group).count {
+            let app = players.len() as u32;
+            let owner = Owner { app, traffic: traffic as u16, home: before + number };
+            players.push(player(scenario, owner, number));
+        }
+    }
+    players
+}
+
+/// An entry in the home with this number in its group, from 0.
+fn player(scenario: &Scenario, owner: Owner, number: u16) -> Player {
+    let (name, entry) = scenario.traffic.get_index(owner.traffic.into()).expect("it is an entry");
+    let server = |name: &str| scenario.servers.get_index_of(name).unwrap_or_default() as u16;
+    let stream = |what: &str| match number {
+        0 => Rng::named(scenario.seed, &format!("{what} {name}")),
+        _ => Rng::named(scenario.seed, &format!("{what} {name}, home {}", number + 1)),
+    };
+    let mut ports = stream("ports of");
+    let tuples = [ports.bits() as u32, ports.bits() as u32];
+    let port = home_port(owner.traffic.into());
+    let server_of_datagrams = entry.app.servers().first().map_or(0, |(_, name)| server(name));
+    let service_flows = classify(scenario, owner.traffic, Protocol::Udp, server_of_datagrams, port);
+    Player {
+        app: entry.app.start(&server),
+        owner,
+        rng: stream("traffic"),
+        send_jitter: stream("send jitter of"),
+        datagrams: Route { server: server_of_datagrams, tuples, service_flows },
+        home_number: number + 1,
+        datagrams_sent: 0,
+        connections_opened: 0,
+        ports,
+    }
+}
+
+/// The `number`th port of a home, of the dynamic ones (RFC 6335 §6).
+pub(super) fn home_port(number: u64) -> u16 {
+    const FIRST: u16 = 49_152;
+    FIRST + (number % u64::from(u16::MAX - FIRST + 1)) as u16
+}
+
+/// The service flows that packets of an entry take, up and down.
+pub(super) fn classify(
+    scenario: &Scenario,
+    traffic: u16,
+    protocol: Protocol,
+    server: u16,
+    home_port: u16,
+) -> [u8; 2] {
+    let (name, entry) = scenario.traffic.get_index(traffic.into()).expect("it is an entry");
+    let group = scenario.group(scenario.group_of(entry));
+    let up = Header {
+        protocol,
+        server: scenario.servers.get_index(server.into()).map_or("", |(name, _)| name),
+        traffic: name,
+        source: entry.labels.address,
+        destination: scenario.servers.get_index(server.into()).and_then(|(_, s)| s.address),
+        source_port: home_port,
+        destination_port: entry.port(),
+        dscp: entry.labels.dscp,
+    };
+    let (upstream, downstream) = (group.upstream.classifiers(), group.downstream.classifiers());
+    [service_flow(upstream, &up), service_flow(downstream, &up.reversed())]
+}
+
+impl Simulation {
+    /// Tells the app of a connection what a segment brought about.
+    pub(super) fn pass_on(&mut self, slot: u32, end: End, news: &News) {
+        let Connection { owner: Owner { app, .. }, tag, .. } = *self.connections.get_mut(slot);
+        let id = self.connections.id(slot);
+        if news.established && end == End::Home {
+            self.to_tell.push((app, Event::Established(tag, id)));
+        }
+        if news.received_all {
+            self.to_tell.push((app, Event::Received(tag, id, end)));
+        }
+        if news.acknowledged_all {
+            self.to_tell.push((app, Event::Acknowledged(tag, id, end)));
+        }
+        self.tell_all();
+    }
+
+    pub(super) fn tell(&mut self, app: u32, event: Event) {
+        self.to_tell.push((app, event));
+        self.tell_all();
+    }
+
+    /// Tells apps what there is to tell, and carries out what they ask for, until all is quiet.
+    fn tell_all(&mut self) {
+        while let Some((app, event)) = self.to_tell.pop() {
+            let mut commands = std::mem::take(&mut self.commands);
+            let player = &mut self.players[app as usize];
+            let mut desk = Desk { now: self.now, rng: &mut player.rng, commands: &mut commands };
+            player.app.on_event(event, &mut desk);
+            for command in commands.drain(..) {
+                self.carry_out(app, command);
+            }
+            self.commands = commands;
+        }
+    }
+
+    fn carry_out(&mut self, app: u32, command: Command) {
+        match command {
+            Command::Open { server, tag } => self.open(app, server, tag),
+            Command::Send(id, end, bytes) => {
+                if let Some(connection) = self.connections.current(id) {
+                    connection.ends[end as usize].send(bytes);
+                    self.pump(id.slot, end);
+                }
+            }
+            Command::Expect(id, end, bytes) => {
+                if let Some(connection) = self.connections.current(id) {
+                    connection.ends[end as usize].expect(bytes);
+                }
+            }
+            Command::Close(id, end) => {
+                if let Some(connection) = self.connections.current(id) {
+                    connection.ends[end as usize].close();
+                    self.pump(id.slot, end);
+                }
+            }
+            Command::Abort(id) => {
+                if self.connections.current(id).is_some() {
+                    self.release(id.slot);
+                }
+            }
+            Command::Datagram { server, direction, size } => {
+                self.send_datagram(app, server, direction, size);
+            }
+            Command::Wake(at) => self.wake.set(self.numbers.apps + app, at),
+        }
+    }
+
+    fn open(&mut self, app: u32, server: u16, tag: u32) {
+        let player = &mut self.players[app as usize];
+        let (owner, home_number) = (player.owner, player.home_number);
+        let tuples = [player.ports.bits() as u32, player.ports.bits() as u32];
+        let home_port = home_port(player.connections_opened);
+        player.connections_opened += 1;
+        let service_flows =
+            classify(&self.scenario, owner.traffic, Protocol::Tcp, server, home_port);
+        let route = Route { server, tuples, service_flows };
+        let config = &self.configs[usize::from(owner.traffic)];
+        let (id, is_new) = self.connections.open(Connection::new(owner, tag, route, config));
+        if is_new {
+            self.timers.grow(2 * (id.slot as usize + 1));
+        }
+        self.ledger.opened(self.now, id.slot, id.generation, owner.traffic, home_number);
+        self.to_tell.push((app, Event::Opening(tag, id)));
+        self.pump(id.slot, End::Home);
+    }
+
+    fn send_datagram(&mut self, app: u32, server: u16, direction: Direction, size: u16) {
+        let player = &mut self.players[app as usize];
+        let seq = player.datagrams_sent;
+        player.datagrams_sent += 1;
+        let packet = Packet {
+            sent_at: self.now,
+            queued_at: self.now,
+            segment: Segment { seq, ..Segment::default() },
+            tuple: player.datagrams.tuples[direction as usize],
+            flow: DATAGRAM,
+            generation: 0,
+            traffic: player.owner.traffic,
+            server,
+            home: player.owner.home,
+            service_flow: player.datagrams.service_flows[direction as usize],
+            size,
+            direction,
+            ecn: Ecn::NotEct,
+            number: [0; 3],
+        };
+        self.send(packet);
+    }
+}

@@ -1,0 +1,30 @@
+//! The books of a run, as a scenario sets them up.
+
+use crate::access::service::{Downstream, Upstream};
+use crate::metrics::ledger::Rates;
+use crate::metrics::service_flows::ServiceFlowBook;
+use crate::metrics::{Ledger, Trace};
+use crate::scenario::Scenario;
+
+/// Empty accounts for a run of this scenario.
+pub(super) fn ledger(scenario: &Scenario) -> Ledger {
+    let rates = scenario.traffic.values().map(|entry| {
+        let group = scenario.group(scenario.group_of(entry));
+        let homes = f64::from(group.count);
+        let (up, down) = (group.upstream, group.downstream);
+        let rates = |sustained: f64, peak: f64| Rates {
+            sustained_mbps: homes * sustained,
+            peak_mbps: homes * peak,
+        };
+        [rates(up.sustained_mbps, up.peak_mbps), rates(down.sustained_mbps, down.peak_mbps)]
+    });
+    let rates: Vec<_> = rates.collect();
+    let groups = scenario.groups().map(|group| {
+        let (Upstream { flows: up, .. }, Downstream { flows: down, .. }) =
+            (group.upstream, group.downstream);
+        (group.count, [1 + up.len(), 1 + down.len()])
+    });
+    let metrics = &scenario.metrics;
+    let trace = Trace::new(metrics.packet_trace, metrics.modem_trace);
+    Ledger::with(&rates, ServiceFlowBook::new(groups), trace, metrics.connections.into())
+}

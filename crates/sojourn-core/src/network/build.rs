@@ -1,0 +1,115 @@
+//! A run at time zero, from its scenario.
+
+use super::connections::Connections;
+use super::{Numbers, SAMPLER, Simulation, Stage, apps, books};
+use crate::access::docsis::plant::{Docsis, PlantSpec};
+use crate::access::fibre::Fibre;
+use crate::access::{Access, AccessNetwork, AccessSpec, Site};
+use crate::apps::Model;
+use crate::engine::rng::Rng;
+use crate::engine::wake::{StageId, Wake};
+use crate::link::Link;
+use crate::packet::Direction;
+use crate::scenario::Scenario;
+use crate::scenario::schema::Server;
+use crate::units::{BitRate, Time};
+
+impl Simulation {
+    /// A run of this scenario, which has been checked by [`crate::scenario::load`], at time zero.
+    pub fn new(scenario: &Scenario) -> Self {
+        let s = scenario;
+        let mut simulation = Self {
+            now: Time::ZERO,
+            end: Time::from_secs_f64(s.duration_s),
+            wake: Wake::new(2),
+            timers: Wake::new(64),
+            stages: Vec::new(),
+            events: 0,
+            fingerprint: 0,
+            players: apps::players(s),
+            configs: s
+                .traffic
+                .values()
+                .map(|entry| entry.app.tcp_config(&s.tcp, s.dialect))
+                .collect(),
+            connections: Connections::default(),
+            access: access(s),
+            links: Direction::BOTH.map(|direction| server_links(s, direction)),
+            numbers: Numbers::default(),
+            ledger: books::ledger(s),
+            sample_interval: Time::from_secs_f64(s.metrics.series_interval_ms / 1e3),
+            to_tell: Vec::new(),
+            commands: Vec::new(),
+            scenario: scenario.clone(),
+        };
+        simulation.number_stages();
+        simulation.set_first_wakes();
+        simulation
+    }
+
+    fn number_stages(&mut self) {
+        let servers = self.links[0].len() as u16;
+        let part = |direction| move |part| Stage::Access(direction, part);
+        let link = |direction| move |server| Stage::Link(direction, server);
+        let [up, down] = Direction::BOTH;
+        let parts = Direction::BOTH.map(|direction| self.access.parts(direction));
+        let stages = &mut self.stages;
+        stages.push(Stage::Sampler);
+        self.numbers.access[0] = stages.len() as StageId;
+        stages.extend((0..parts[0]).map(part(up)));
+        self.numbers.links[0] = stages.len() as StageId;
+        stages.extend((0..servers).map(link(up)));
+        self.numbers.links[1] = stages.len() as StageId;
+        stages.extend((0..servers).map(link(down)));
+        self.numbers.access[1] = stages.len() as StageId;
+        stages.extend((0..parts[1]).map(part(down)));
+        self.numbers.apps = stages.len() as StageId;
+        stages.extend((0..self.players.len() as u32).map(Stage::App));
+        self.wake.grow(stages.len());
+    }
+
+    fn set_first_wakes(&mut self) {
+        self.wake.set(SAMPLER, self.sample_interval);
+        for (number, stage) in (0..).zip(&self.stages) {
+            let at = match *stage {
+                Stage::Access(direction, part) => self.access.first_wake(direction, part),
+                Stage::App(app) => {
+                    let player = &mut self.players[app as usize];
+                    player.app.start(&mut player.rng)
+                }
+                Stage::Sampler | Stage::Link(..) => continue,
+            };
+            self.wake.set(number, at);
+        }
+    }
+}
+
+/// The access network of a scenario.
+fn access(scenario: &Scenario) -> Access {
+    let site = Site {
+        groups: scenario.groups().collect(),
+        traffic: scenario.traffic.keys().map(String::as_str).collect(),
+        watch_flows: scenario.metrics.watch_flows as usize,
+        dialect: scenario.dialect,
+        seed: scenario.seed,
+    };
+    match &scenario.access {
+        AccessSpec::Docsis => {
+            let Scenario { cable, upstream_channel, cmts, .. } = scenario;
+            let spec = PlantSpec { cable, upstream_channel, cmts: cmts.as_ref() };
+            Docsis::new(&spec, &site).into()
+        }
+        AccessSpec::Fibre(spec) => Fibre::new(spec, &site).into(),
+    }
+}
+
+/// The links of all servers, one way.
+fn server_links(scenario: &Scenario, direction: Direction) -> Vec<Link> {
+    let link = |(name, server): (&String, &Server)| {
+        let losses = Rng::named(scenario.seed, &format!("losses {} {name}", direction.name()));
+        let rate = BitRate::from_mbps(server.rate_mbps);
+        Link::new(rate, Time::from_secs_f64(server.delay_ms / 1e3))
+            .losing(server.loss_percent / 100.0, losses)
+    };
+    scenario.servers.iter().map(link).collect()
+}

@@ -1,0 +1,110 @@
+//! TCP on the path: segments to the ends of connections, what these send, and their timers.
+
+use super::Simulation;
+use crate::apps::{ConnectionId, End};
+use crate::engine::wake::StageId;
+use crate::packet::{DATAGRAM, Packet};
+use crate::tcp::News;
+use crate::units::Time;
+
+impl Simulation {
+    /// A packet has come to the end it was for.
+    pub(super) fn arrive(&mut self, end: End, packet: Packet) {
+        self.ledger.delivered(self.now, &packet);
+        if packet.flow == DATAGRAM {
+            self.ledger.received(&packet, u64::from(packet.size));
+            return;
+        }
+        let connection = self.connections.get_mut(packet.flow);
+        if connection.generation != packet.generation {
+            return; // a late packet of a connection that is closed
+        }
+        let config = &self.configs[usize::from(packet.traffic)];
+        let endpoint = &mut connection.ends[end as usize];
+        let news =
+            endpoint.on_segment(self.now, &packet.segment, packet.sent_at, packet.ecn, config);
+        if news.received_bytes > 0 {
+            self.ledger.received(&packet, news.received_bytes);
+        }
+        if news.rtt > Time::ZERO {
+            self.ledger.round_trip(&packet, news.rtt);
+        }
+        if news.echo_age > Time::ZERO {
+            self.ledger.echo(&packet, news.echo_age);
+        }
+        // FullTcp tells the application first, and the acknowledgement rides on its answer (tcp-full.cc
+        // `recv`).
+        let app_first = config.is_full();
+        if !app_first {
+            self.pump(packet.flow, end);
+        }
+        let News { received_bytes, rtt, echo_age, .. } = news;
+        if news != (News { received_bytes, rtt, echo_age, ..News::default() }) {
+            self.pass_on(packet.flow, end, &news);
+        }
+        let id = ConnectionId { slot: packet.flow, generation: packet.generation };
+        if app_first && self.connections.current(id).is_some() {
+            self.pump(packet.flow, end);
+        }
+        self.release_if_done(packet.flow, packet.generation);
+    }
+
+    /// Sends all that an end of a connection wants to send now, and sets its timer.
+    pub(super) fn pump(&mut self, slot: u32, end: End) {
+        let traffic = self.connections.get_mut(slot).owner.traffic;
+        loop {
+            let config = &self.configs[usize::from(traffic)];
+            let connection = self.connections.get_mut(slot);
+            let Some(departure) = connection.ends[end as usize].poll(self.now, config) else {
+                break;
+            };
+            let packet = connection.packet(self.now, slot, end, departure);
+            self.send(packet);
+        }
+        let connection = self.connections.get_mut(slot);
+        let config = &self.configs[usize::from(traffic)];
+        let endpoint = &mut connection.ends[end as usize];
+        if endpoint.needs_jitter(config) {
+            let draw = self.players[connection.owner.app as usize].send_jitter.uniform();
+            endpoint.draw_jitter(self.now, draw, config);
+        }
+        self.timers.set_no_later(timer_of(slot, end), endpoint.deadline());
+    }
+
+    /// The timer of an end may have been set later since; if so, this only sets it anew.
+    pub(super) fn on_timer(&mut self, timer: StageId) {
+        self.timers.set(timer, Time::NEVER);
+        let (slot, end) =
+            (timer / 2, if timer.is_multiple_of(2) { End::Home } else { End::Server });
+        let connection = self.connections.get_mut(slot);
+        let config = &self.configs[usize::from(connection.owner.traffic)];
+        let endpoint = &mut connection.ends[end as usize];
+        if endpoint.deadline() <= self.now {
+            endpoint.on_timer(self.now, config);
+        }
+        self.pump(slot, end);
+    }
+
+    /// The app may have cut the connection, and then it is released already.
+    fn release_if_done(&mut self, slot: u32, generation: u16) {
+        let id = ConnectionId { slot, generation };
+        if self.connections.current(id).is_some_and(|connection| connection.is_done()) {
+            self.release(slot);
+        }
+    }
+
+    pub(super) fn release(&mut self, slot: u32) {
+        let connection = self.connections.get_mut(slot);
+        let traffic = connection.owner.traffic;
+        self.ledger.settle(slot, traffic, connection.tallies(), Some(self.now));
+        self.connections.release(slot);
+        for end in [End::Home, End::Server] {
+            self.timers.set(timer_of(slot, end), Time::NEVER);
+        }
+    }
+}
+
+/// The number of the timer of an end of a connection.
+fn timer_of(slot: u32, end: End) -> StageId {
+    2 * slot + end as StageId
+}

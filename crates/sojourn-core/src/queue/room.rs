@@ -1,0 +1,73 @@
+//! Room for one packet in queues and bursts, without which nothing would ever pass.
+
+use super::{QueueSpec, SchedulerParameters, default_limit_bytes};
+use crate::aqm::LawParameters;
+use crate::input::problem::Fault;
+use crate::packet::FULL_PACKET;
+use crate::units::BitRate;
+
+/// What queues must have room for.
+pub struct Room {
+    /// The largest packet that is sent.
+    pub largest: u64,
+    /// A queue never reaches its limit (ns-2.35 queue/drop-tail.cc).
+    pub exclusive: bool,
+}
+
+impl Room {
+    /// Bytes of the largest packet that may come.
+    pub fn packet(&self) -> u64 {
+        self.largest.max(FULL_PACKET)
+    }
+
+    /// The least limit of a queue that must hold so much.
+    pub fn least(&self, packet: u64) -> u64 {
+        packet + u64::from(self.exclusive)
+    }
+
+    /// A burst must let the largest packet pass.
+    pub(crate) fn check_burst(&self, burst_bytes: u64) -> Result<(), Fault> {
+        if burst_bytes >= self.packet() {
+            return Ok(());
+        }
+        let allowed = format!("{} or more, the largest packet", self.packet());
+        Err(Fault::new("burst_bytes", format!("found {burst_bytes}; allowed: {allowed}")))
+    }
+
+    fn allowed(&self, packet: u64) -> String {
+        let reason = if self.exclusive {
+            "so that one packet fits below the limit, which the ns2 dialect never reaches"
+        } else {
+            "so that one packet fits"
+        };
+        format!("allowed: {} or more, {reason}", self.least(packet))
+    }
+}
+
+impl QueueSpec {
+    /// Can this queue, before a link of this rate, pass what comes? Paths of faults begin with a key
+    /// of the queue.
+    pub(crate) fn check(&self, room: &Room, rate: BitRate) -> Result<(), Fault> {
+        let unlimited = self.limit_bytes.is_none() && self.limit_packets.is_none();
+        let default = default_limit_bytes(rate);
+        if unlimited && default < room.least(room.packet()) {
+            let message = format!(
+                "unset, which is {default} (250 ms at the sustained rate); {}",
+                room.allowed(room.packet()),
+            );
+            return Err(Fault::new("limit_bytes", message));
+        }
+        let limits = [
+            ("limit_bytes", self.limit_bytes, room.packet()),
+            ("limit_packets", self.limit_packets, 1),
+        ];
+        for (key, limit, packet) in limits {
+            if let Some(limit) = limit.filter(|limit| *limit < room.least(packet)) {
+                return Err(Fault::new(key, format!("found {limit}; {}", room.allowed(packet))));
+            }
+        }
+        self.law.check(rate.time_for(FULL_PACKET)).map_err(|fault| fault.under("law"))?;
+        let scheduler = self.scheduler.check(&self.law, room.largest);
+        scheduler.map_err(|fault| fault.under("scheduler"))
+    }
+}

@@ -1,0 +1,86 @@
+//! What sends packets: the entries of the traffic list.
+
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::address::Address;
+use crate::apps::AppSpec;
+
+/// What an entry of the traffic list says besides what it does.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Labels {
+    /// The group of homes in each of which it runs. Unset: the first.
+    pub home: Option<String>,
+    /// DSCP of its packets, both ways (RFC 2474 §3).
+    #[schemars(range(min = 0, max = 63))]
+    pub dscp: u8,
+    /// Port of its servers. Unset: 443 for what comes from the web and for transfers, 5004 for voice,
+    /// 3074 for games, 6881 for torrents, 9 for all else. The home's ports count up from 49 152.
+    #[schemars(range(min = 1, max = 65_535))]
+    pub port: Option<u16>,
+    /// IPv4 address of the device in the home, for classifiers that look at it.
+    #[schemars(with = "Option<String>")]
+    pub address: Option<Address>,
+}
+
+/// An entry of the traffic list.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Map<String, Value>", into = "Map<String, Value>")]
+pub struct Entry {
+    /// What it does.
+    pub app: AppSpec,
+    /// Where it does it, and by what its packets are told.
+    pub labels: Labels,
+}
+
+impl Entry {
+    /// The port of its servers.
+    pub fn port(&self) -> u16 {
+        self.labels.port.unwrap_or_else(|| self.app.default_port())
+    }
+}
+
+impl TryFrom<Map<String, Value>> for Entry {
+    type Error = serde_json::Error;
+
+    fn try_from(mut table: Map<String, Value>) -> Result<Self, Self::Error> {
+        let labels = ["home", "dscp", "port", "address"].map(|key| (key, table.shift_remove(key)));
+        let given = labels.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?)));
+        let labels = serde_json::from_value(given.collect())?;
+        Ok(Self { app: serde_json::from_value(table.into())?, labels })
+    }
+}
+
+impl From<Entry> for Map<String, Value> {
+    fn from(entry: Entry) -> Self {
+        let tables = [serde_json::to_value(entry.app), serde_json::to_value(entry.labels)];
+        tables
+            .into_iter()
+            .flatten()
+            .filter_map(|table| Some(table.as_object()?.clone()))
+            .flatten()
+            .collect()
+    }
+}
+
+impl JsonSchema for Entry {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Entry".into()
+    }
+
+    /// Every kind of app, with the labels among its keys.
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let mut schema = AppSpec::json_schema(generator);
+        let labels = Labels::json_schema(generator);
+        let labels = labels.get("properties").and_then(Value::as_object);
+        let kinds = schema.ensure_object().get_mut("oneOf").and_then(Value::as_array_mut);
+        for kind in kinds.into_iter().flatten() {
+            if let Some(keys) = kind["properties"].as_object_mut() {
+                keys.extend(labels.cloned().unwrap_or_default());
+            }
+        }
+        schema
+    }
+}

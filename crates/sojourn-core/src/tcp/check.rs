@@ -1,0 +1,75 @@
+//! Options of connections that must agree with each other.
+
+use super::cc::CongestionSpec;
+use super::options::{Config, Recovery, TcpOptions};
+use crate::dialect::Dialect;
+use crate::input::compare::at_least;
+use crate::input::problem::Fault;
+use crate::input::words;
+use crate::packet::LARGEST_PACKET;
+use crate::units::Time;
+
+/// Nagle's algorithm is that of ns-2's two-way agent alone.
+pub(crate) const NO_NAGLE: &str = "found without recovery full_sack; allowed: only with it";
+
+/// Checks what comes from an entry of the traffic list, the scenario and the dialect. `own` is what the
+/// table at `own_path` sets; all else stands in the scenario's `tcp`.
+pub(crate) fn check(config: &Config, own: &TcpOptions, own_path: &str) -> Result<(), Fault> {
+    let place = |is_own: bool| (if is_own { own_path } else { "tcp" }).to_owned();
+    at_least(
+        ("max_window_segments", config.max_window),
+        ("initial_window_segments", config.initial_window),
+    )
+    .map_err(|fault| fault.under(&place(own.max_window_segments.is_some())))?;
+    at_least(("max_rto_s", config.max_rto.secs_f64()), ("min_rto_s", config.min_rto.secs_f64()))
+        .map_err(|fault| fault.under(&place(own.max_rto_s.is_some())))?;
+    if matches!(config.congestion_control, CongestionSpec::Ledbat(_)) && !config.timestamps {
+        let path = words::join(&place(own.timestamps.is_some()), "timestamps");
+        let message = "found false; allowed: true, as congestion control ledbat measures by them";
+        return Err(Fault::new(path, message));
+    }
+    let agent = match config.recovery {
+        Recovery::FullSack => Some("full_sack"),
+        Recovery::Linux => Some("linux"),
+        Recovery::Sack | Recovery::Newreno | Recovery::Reno => None,
+    };
+    if let Some(agent) = agent.filter(|_| config.dialect == Dialect::Rfc) {
+        let path = words::join(&place(own.recovery.is_some()), "recovery");
+        let message = format!(
+            "found {agent}, an agent of ns-2; allowed: sack, newreno, reno, or dialect ns2"
+        );
+        return Err(Fault::new(path, message));
+    }
+    if config.is_full() && !matches!(config.congestion_control, CongestionSpec::Reno(_)) {
+        let path = words::join(&place(own.congestion_control.is_some()), "congestion_control");
+        let message = "found another than reno; allowed: reno, the only one that full_sack has";
+        return Err(Fault::new(path, message));
+    }
+    if config.send_jitter > Time::ZERO && config.dialect == Dialect::Rfc {
+        let path = words::join(&place(own.send_jitter_us.is_some()), "send_jitter_us");
+        let us = config.send_jitter.secs_f64() * 1e6;
+        let message = format!("found {us}, an option of ns-2; allowed: 0, or dialect ns2");
+        return Err(Fault::new(path, message));
+    }
+    if config.send_jitter > Time::ZERO && config.recovery == Recovery::Linux {
+        let path = words::join(&place(own.send_jitter_us.is_some()), "send_jitter_us");
+        let us = config.send_jitter.secs_f64() * 1e6;
+        let message = format!("found {us} with recovery linux; allowed: 0, or another recovery");
+        return Err(Fault::new(path, message));
+    }
+    if own.nagle.is_some() && !config.is_full() {
+        return Err(Fault::new(format!("{own_path}.nagle"), NO_NAGLE));
+    }
+    let header = u64::from(config.header);
+    let largest = u64::from(LARGEST_PACKET);
+    if config.mss + header > largest {
+        let most = largest.saturating_sub(header);
+        let message = format!(
+            "found {}; allowed: {most} or less, to stay within {largest} with {header} of header and options",
+            config.mss,
+        );
+        let path = place(own.mss_bytes.is_some());
+        return Err(Fault::new(words::join(&path, "mss_bytes"), message));
+    }
+    Ok(())
+}
