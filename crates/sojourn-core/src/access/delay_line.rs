@@ -24,6 +24,15 @@ impl DelayLine {
     #[inline]
     pub fn accept(&mut self, leaves_at: Time, packet: Packet) {
         let arrival = leaves_at + self.delay;
+        if self.under_way.back().is_none_or(|(last, _)| *last <= arrival) {
+            self.under_way.push_back((arrival, packet));
+        } else {
+            self.insert(arrival, packet);
+        }
+    }
+
+    /// Puts a packet before those that arrive later.
+    fn insert(&mut self, arrival: Time, packet: Packet) {
         let later = self.under_way.iter().rev().take_while(|(other, _)| *other > arrival).count();
         self.under_way.insert(self.under_way.len() - later, (arrival, packet));
     }
@@ -34,10 +43,10 @@ impl DelayLine {
         self.under_way.front().map_or(Time::NEVER, |(at, _)| *at)
     }
 
-    /// The packet that arrives now.
+    /// The next packet, and when it arrives.
     #[inline]
-    pub fn wake(&mut self) -> Option<Packet> {
-        self.under_way.pop_front().map(|(_, packet)| packet)
+    pub fn wake(&mut self) -> Option<(Time, Packet)> {
+        self.under_way.pop_front()
     }
 
     /// Packets and bytes under way.

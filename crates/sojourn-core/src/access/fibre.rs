@@ -140,13 +140,20 @@ impl AccessNetwork for Fibre {
         line.map_or(Time::NEVER, ShapedLink::next_wake)
     }
 
-    fn accept(&mut self, now: Time, packet: Packet, alarms: &mut Alarms, ledger: &mut Ledger) {
+    fn accept(
+        &mut self,
+        now: Time,
+        packet: Packet,
+        alarms: &mut Alarms,
+        ledger: &mut Ledger,
+    ) -> Option<(Time, Packet)> {
         let (direction, home) = (packet.direction, usize::from(packet.home));
         if direction == Direction::Down {
             ledger.reached_access(now, &packet);
         }
         let sent = self.lines[direction as usize][home].accept(now, packet, ledger);
         self.onto_glass(direction, home, sent, alarms, ledger);
+        None
     }
 
     fn wake(
@@ -165,7 +172,7 @@ impl AccessNetwork for Fibre {
         }
         let arrived = self.glass[way].wake();
         alarms.set(direction, part, self.glass[way].next_wake());
-        arrived.map(|packet| (now, packet))
+        arrived
     }
 
     fn sample(&mut self, _now: Time) {

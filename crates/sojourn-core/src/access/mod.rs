@@ -74,8 +74,15 @@ pub trait AccessNetwork {
     fn parts(&self, direction: Direction) -> u32;
     /// When a part wants to be woken before the first packet.
     fn first_wake(&self, direction: Direction, part: u32) -> Time;
-    /// Takes a packet from a home, or from a server's link.
-    fn accept(&mut self, now: Time, packet: Packet, alarms: &mut Alarms, ledger: &mut Ledger);
+    /// Takes a packet from a home, or from a server's link. Gives it back if it is known at once when
+    /// it will have come through, as [`Self::wake`] does.
+    fn accept(
+        &mut self,
+        now: Time,
+        packet: Packet,
+        alarms: &mut Alarms,
+        ledger: &mut Ledger,
+    ) -> Option<(Time, Packet)>;
     /// Wakes a part. Gives a packet that has come through, if one has, and when: a packet for a home
     /// is there now, one for a server is at its link now or later, but not before those given earlier.
     fn wake(

@@ -103,25 +103,25 @@ impl Simulation {
         let Connection { owner: Owner { app, .. }, tag, .. } = *self.connections.get_mut(slot);
         let id = self.connections.id(slot);
         if news.established && end == End::Home {
-            self.to_tell.push((app, Event::Established(tag, id)));
+            self.to_tell.push_back((app, Event::Established(tag, id)));
         }
         if news.received_all {
-            self.to_tell.push((app, Event::Received(tag, id, end)));
+            self.to_tell.push_back((app, Event::Received(tag, id, end)));
         }
         if news.acknowledged_all {
-            self.to_tell.push((app, Event::Acknowledged(tag, id, end)));
+            self.to_tell.push_back((app, Event::Acknowledged(tag, id, end)));
         }
         self.tell_all();
     }
 
     pub(super) fn tell(&mut self, app: u32, event: Event) {
-        self.to_tell.push((app, event));
+        self.to_tell.push_back((app, event));
         self.tell_all();
     }
 
     /// Tells apps what there is to tell, and carries out what they ask for, until all is quiet.
     fn tell_all(&mut self) {
-        while let Some((app, event)) = self.to_tell.pop() {
+        while let Some((app, event)) = self.to_tell.pop_front() {
             let mut commands = std::mem::take(&mut self.commands);
             let player = &mut self.players[app as usize];
             let mut desk = Desk { now: self.now, rng: &mut player.rng, commands: &mut commands };
@@ -180,7 +180,7 @@ impl Simulation {
             self.timers.grow(2 * (id.slot as usize + 1));
         }
         self.ledger.opened(self.now, id.slot, id.generation, owner.traffic, home_number);
-        self.to_tell.push((app, Event::Opening(tag, id)));
+        self.to_tell.push_back((app, Event::Opening(tag, id)));
         self.pump(id.slot, End::Home);
     }
 

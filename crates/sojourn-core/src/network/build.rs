@@ -1,8 +1,11 @@
 //! A run at time zero, from its scenario.
 
+use std::collections::VecDeque;
+
 use super::connections::Connections;
 use super::{Numbers, SAMPLER, Simulation, Stage, apps, books};
-use crate::access::docsis::plant::{Docsis, PlantSpec};
+use crate::access::docsis::parameters::PlantSpec;
+use crate::access::docsis::plant::Docsis;
 use crate::access::fibre::Fibre;
 use crate::access::{Access, AccessNetwork, AccessSpec, Site};
 use crate::apps::Model;
@@ -38,7 +41,7 @@ impl Simulation {
             numbers: Numbers::default(),
             ledger: books::ledger(s),
             sample_interval: Time::from_secs_f64(s.metrics.series_interval_ms / 1e3),
-            to_tell: Vec::new(),
+            to_tell: VecDeque::new(),
             commands: Vec::new(),
             scenario: scenario.clone(),
         };

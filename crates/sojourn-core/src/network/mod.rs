@@ -18,6 +18,8 @@ mod connections;
 mod report;
 mod transport;
 
+use std::collections::VecDeque;
+
 use crate::access::{Access, AccessNetwork, Alarms};
 use crate::apps::{Command, End, Event};
 use crate::count::Count;
@@ -82,8 +84,9 @@ pub struct Simulation {
 
     ledger: Ledger,
     sample_interval: Time,
-    /// What apps are to be told, and what they asked for: empty between events.
-    to_tell: Vec<(u32, Event)>,
+    /// What apps are to be told, in the order in which it happened, and what they asked for: empty
+    /// between events.
+    to_tell: VecDeque<(u32, Event)>,
     commands: Vec<Command>,
     scenario: Scenario,
 }
@@ -167,7 +170,11 @@ impl Simulation {
     #[inline]
     fn enter_access(&mut self, packet: Packet) {
         let mut alarms = Alarms::new(&mut self.wake, self.numbers.access);
-        self.access.accept(self.now, packet, &mut alarms, &mut self.ledger);
+        if let Some((at, packet)) =
+            self.access.accept(self.now, packet, &mut alarms, &mut self.ledger)
+        {
+            self.enter_link(at, packet);
+        }
     }
 
     fn wake_access(&mut self, direction: Direction, part: u32) {

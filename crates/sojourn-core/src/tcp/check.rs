@@ -1,7 +1,8 @@
 //! Options of connections that must agree with each other.
 
 use super::cc::CongestionSpec;
-use super::options::{Config, Recovery, TcpOptions};
+use super::config::{Config, Recovery};
+use super::options::TcpOptions;
 use crate::dialect::Dialect;
 use crate::input::compare::at_least;
 use crate::input::problem::Fault;

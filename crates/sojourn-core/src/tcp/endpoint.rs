@@ -1,7 +1,7 @@
 //! One end of a connection: handshake, timers, and the two halves put together.
 
 use super::cc::{Ack, CongestionControl, CongestionParameters, Controller, Window};
-use super::options::Config;
+use super::config::Config;
 use super::receiver::Receiver;
 use super::rtt::Rtt;
 use super::sender::{Outgoing, Progress, Sender, Sending};

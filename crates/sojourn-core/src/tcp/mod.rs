@@ -5,6 +5,7 @@
 
 pub mod cc;
 pub(crate) mod check;
+pub mod config;
 pub mod endpoint;
 pub mod options;
 mod ranges;
@@ -12,8 +13,9 @@ mod receiver;
 mod rtt;
 mod sender;
 
+pub use config::{Config, Recovery};
 pub use endpoint::{Departure, Endpoint, News};
-pub use options::{Config, Recovery, TcpOptions};
+pub use options::TcpOptions;
 
 #[cfg(test)]
 mod pair_tests;

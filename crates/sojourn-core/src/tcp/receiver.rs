@@ -2,7 +2,7 @@
 //! (selective acknowledgements), RFC 7323 §4.3 (which timestamp to echo), ns-2 tcp/tcp-sink.cc and
 //! tcp/tcp-full.cc.
 
-use super::options::Config;
+use super::config::Config;
 use super::ranges::Ranges;
 use crate::dialect::Dialect;
 use crate::packet::{SACK_BLOCKS, SackBlock, Segment};

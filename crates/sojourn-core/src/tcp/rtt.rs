@@ -1,6 +1,6 @@
 //! Round-trip time and retransmission timeout: RFC 6298, and the ticked clock of ns-2 (tcp/tcp.cc).
 
-use super::options::{Config, Recovery};
+use super::config::{Config, Recovery};
 use crate::units::Time;
 
 /// What has been measured.

@@ -3,6 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::downstream_channel::Cmts;
+use super::upstream_channel::UpstreamChannel;
+
 /// Propagation on the cable plant.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -91,4 +94,14 @@ impl Default for Mac {
     fn default() -> Self {
         Self { map_interval_ms: 2.0, channel_mbps: None, grant_spread_percent: 1.0 }
     }
+}
+
+/// What a scenario says of the plant.
+pub struct PlantSpec<'a> {
+    /// Propagation.
+    pub cable: &'a Cable,
+    /// The channel of all modems of kind `shared_channel`.
+    pub upstream_channel: &'a UpstreamChannel,
+    /// The downstream channel that all homes share, if they do.
+    pub cmts: Option<&'a Cmts>,
 }

@@ -6,8 +6,7 @@
 
 use super::cmts::Cmts;
 use super::downstream::Downstream;
-use super::downstream_channel::Cmts as CmtsSpec;
-use super::parameters::{Cable, ModemSpec};
+use super::parameters::{ModemSpec, PlantSpec};
 use super::request_grant::MacCounters;
 use super::shared_channel::SharedChannel;
 use super::upstream::Upstream;
@@ -23,16 +22,6 @@ use crate::metrics::{Ledger, Series};
 use crate::packet::{Direction, Packet};
 use crate::queue::Queue;
 use crate::units::Time;
-
-/// What a scenario says of the plant.
-pub struct PlantSpec<'a> {
-    /// Propagation.
-    pub cable: &'a Cable,
-    /// The channel of all modems of kind `shared_channel`.
-    pub upstream_channel: &'a UpstreamChannel,
-    /// The downstream channel that all homes share, if they do.
-    pub cmts: Option<&'a CmtsSpec>,
-}
 
 /// Where a home's service flows are, the primary one first.
 struct Place {
@@ -59,8 +48,9 @@ pub struct Docsis {
     upstream: Vec<Upstream>,
     /// The upstream channel of those modems that share one.
     channel: Option<SharedChannel>,
-    /// From homes that have a plain link in place of a modem, which know ahead when packets leave.
-    cable_up: DelayLine,
+    /// Puts packets of several plain links into order, which know ahead when their packets leave. One
+    /// alone needs none.
+    cable_up: Option<DelayLine>,
     /// Service flows at the CMTS, home by home.
     downstream: Vec<Downstream>,
     cmts: Option<Cmts>,
@@ -77,7 +67,7 @@ impl Docsis {
             places: Vec::new(),
             upstream: Vec::new(),
             channel: None,
-            cable_up: DelayLine::new(cable_delay),
+            cable_up: None,
             downstream: Vec::new(),
             cmts: spec.cmts.map(|cmts| Cmts::new(cmts, site)),
             cable_down: DelayLine::new(cable_delay),
@@ -87,6 +77,8 @@ impl Docsis {
         for home in homes::homes(&site.groups) {
             plant.connect(&home, spec.upstream_channel, site);
         }
+        let links = plant.upstream.iter().filter(|flow| matches!(flow, Upstream::Link(_)));
+        plant.cable_up = (links.count() > 1).then(|| DelayLine::new(cable_delay));
         plant.warnings =
             warnings::before_run(spec, site, &plant.modem_warnings(), plant.channel.as_ref());
         plant
@@ -147,10 +139,6 @@ impl Docsis {
         self.channel_part() + u32::from(self.channel.is_some())
     }
 
-    fn has_links(&self) -> bool {
-        self.upstream.iter().any(|flow| matches!(flow, Upstream::Link(_)))
-    }
-
     /// Downstream parts: the service flows, the shared channel, the cable.
     fn cmts_part(&self) -> u32 {
         self.downstream.len() as u32
@@ -162,46 +150,59 @@ impl Docsis {
 
     /// A packet comes from a home.
     #[inline]
-    fn accept_up(&mut self, now: Time, packet: Packet, alarms: &mut Alarms, ledger: &mut Ledger) {
+    fn accept_up(
+        &mut self,
+        now: Time,
+        packet: Packet,
+        alarms: &mut Alarms,
+        ledger: &mut Ledger,
+    ) -> Option<(Time, Packet)> {
         let flow = u32::from(packet.service_flow);
-        match self.places[usize::from(packet.home)].upstream {
-            FirstFlow::Own(first) => {
-                let part = first + flow;
-                match &mut self.upstream[part as usize] {
-                    Upstream::Modem(modem) => modem.accept(now, packet, ledger),
-                    Upstream::TwoQueues(modem) => modem.accept(now, packet, ledger),
-                    Upstream::Link(link) => {
-                        let sent = link.accept(now, packet, ledger);
-                        self.onto_cable_up(sent, alarms, ledger);
-                    }
-                }
-                alarms.set(Direction::Up, part, self.upstream[part as usize].next_wake());
-            }
+        let part = match self.places[usize::from(packet.home)].upstream {
+            FirstFlow::Own(first) => first + flow,
             FirstFlow::Shared(first) => {
                 let part = self.channel_part();
-                if let Some(channel) = &mut self.channel {
-                    channel.accept(now, first + flow, packet, ledger);
-                    alarms.set(Direction::Up, part, channel.next_wake());
-                }
+                let channel = self.channel.as_mut()?;
+                channel.accept(now, first + flow, packet, ledger);
+                alarms.set(Direction::Up, part, channel.next_wake());
+                return None;
             }
-        }
+        };
+        let upstream = &mut self.upstream[part as usize];
+        let sent = match upstream {
+            Upstream::Modem(modem) => {
+                modem.accept(now, packet, ledger);
+                alarms.set(Direction::Up, part, modem.next_wake());
+                return None;
+            }
+            Upstream::TwoQueues(modem) => {
+                modem.accept(now, packet, ledger);
+                None
+            }
+            Upstream::Link(link) => link.accept(now, packet, ledger),
+        };
+        alarms.set(Direction::Up, part, upstream.next_wake());
+        self.leave_link(sent, alarms, ledger)
     }
 
     /// What a plain link sends, if it does, and when its last byte leaves there.
-    fn onto_cable_up(
+    fn leave_link(
         &mut self,
         sent: Option<(Time, Packet)>,
         alarms: &mut Alarms,
         ledger: &mut Ledger,
-    ) {
-        if let Some((at, packet)) = sent {
-            ledger.passed(at, &packet);
-            self.cable_up.accept(at, packet);
-            alarms.set(Direction::Up, self.cable_up_part(), self.cable_up.next_wake());
-        }
+    ) -> Option<(Time, Packet)> {
+        let (at, packet) = sent?;
+        ledger.passed(at, &packet);
+        let part = self.cable_up_part();
+        let Some(cable) = &mut self.cable_up else { return Some((at + self.cable_delay, packet)) };
+        cable.accept(at, packet);
+        alarms.set(Direction::Up, part, cable.next_wake());
+        None
     }
 
-    /// Wakes an upstream part. The last byte of a packet that it gives leaves its home now.
+    /// Wakes an upstream part; gives a packet that has come through.
+    #[inline]
     fn wake_up(
         &mut self,
         now: Time,
@@ -209,34 +210,42 @@ impl Docsis {
         alarms: &mut Alarms,
         ledger: &mut Ledger,
     ) -> Option<(Time, Packet)> {
-        let sent = if let Some(flow) = self.upstream.get_mut(part as usize) {
-            let sent = match flow {
-                Upstream::Modem(modem) => modem.wake(now, ledger),
-                Upstream::TwoQueues(modem) => modem.wake(now, ledger),
-                Upstream::Link(link) => {
-                    let sent = link.wake(now, ledger);
-                    self.onto_cable_up(sent, alarms, ledger);
-                    None
+        let packet = match self.upstream.get_mut(part as usize) {
+            Some(Upstream::Modem(modem)) => {
+                let sent = modem.wake(now, ledger);
+                alarms.set(Direction::Up, part, modem.next_wake());
+                sent
+            }
+            Some(Upstream::TwoQueues(modem)) => {
+                let sent = modem.wake(now, ledger);
+                alarms.set(Direction::Up, part, modem.next_wake());
+                sent
+            }
+            Some(Upstream::Link(link)) => {
+                let sent = link.wake(now, ledger);
+                alarms.set(Direction::Up, part, link.next_wake());
+                return self.leave_link(sent, alarms, ledger);
+            }
+            None => match &mut self.channel {
+                Some(channel) if part as usize == self.upstream.len() => {
+                    let sent = channel.wake(now, ledger);
+                    alarms.set(Direction::Up, part, channel.next_wake());
+                    sent
                 }
-            };
-            alarms.set(Direction::Up, part, self.upstream[part as usize].next_wake());
-            sent
-        } else if let Some(channel) =
-            self.channel.as_mut().filter(|_| part == self.upstream.len() as u32)
-        {
-            let sent = channel.wake(now, ledger);
-            alarms.set(Direction::Up, part, channel.next_wake());
-            sent
-        } else {
-            let arrived = self.cable_up.wake();
-            alarms.set(Direction::Up, part, self.cable_up.next_wake());
-            return arrived.map(|packet| (now, packet));
-        };
-        // The cable's delay is the same for all packets, so the time of arrival is known.
-        sent.map(|packet| {
-            ledger.passed(now, &packet);
-            (now + self.cable_delay, packet)
-        })
+                _ => return self.wake_cable_up(part, alarms),
+            },
+        }?;
+        // Its last byte leaves its home now. The cable's delay is the same for all packets, so the
+        // time of arrival is known.
+        ledger.passed(now, &packet);
+        Some((now + self.cable_delay, packet))
+    }
+
+    fn wake_cable_up(&mut self, part: u32, alarms: &mut Alarms) -> Option<(Time, Packet)> {
+        let cable = self.cable_up.as_mut()?;
+        let arrived = cable.wake();
+        alarms.set(Direction::Up, part, cable.next_wake());
+        arrived
     }
 
     /// A packet for a home comes to the CMTS.
@@ -260,13 +269,14 @@ impl Docsis {
     }
 
     /// Wakes a downstream part; gives a packet that has come to its home.
+    #[inline]
     fn wake_down(
         &mut self,
         now: Time,
         part: u32,
         alarms: &mut Alarms,
         ledger: &mut Ledger,
-    ) -> Option<Packet> {
+    ) -> Option<(Time, Packet)> {
         if part == self.cable_down_part() {
             let arrived = self.cable_down.wake();
             alarms.set(Direction::Down, part, self.cable_down.next_wake());
@@ -305,6 +315,7 @@ impl Docsis {
     }
 
     /// A packet comes to the channel that all homes share.
+    #[inline]
     fn onto_channel(
         &mut self,
         now: Time,
@@ -318,6 +329,7 @@ impl Docsis {
         self.schedule_cmts(alarms);
     }
 
+    #[inline]
     fn schedule_cmts(&self, alarms: &mut Alarms) {
         if let Some(cmts) = &self.cmts {
             alarms.set(Direction::Down, self.cmts_part(), cmts.next_wake());
@@ -353,7 +365,7 @@ impl Docsis {
 impl AccessNetwork for Docsis {
     fn parts(&self, direction: Direction) -> u32 {
         match direction {
-            Direction::Up => self.cable_up_part() + u32::from(self.has_links()),
+            Direction::Up => self.cable_up_part() + u32::from(self.cable_up.is_some()),
             Direction::Down => self.cable_down_part() + 1,
         }
     }
@@ -373,10 +385,19 @@ impl AccessNetwork for Docsis {
     }
 
     #[inline]
-    fn accept(&mut self, now: Time, packet: Packet, alarms: &mut Alarms, ledger: &mut Ledger) {
+    fn accept(
+        &mut self,
+        now: Time,
+        packet: Packet,
+        alarms: &mut Alarms,
+        ledger: &mut Ledger,
+    ) -> Option<(Time, Packet)> {
         match packet.direction {
             Direction::Up => self.accept_up(now, packet, alarms, ledger),
-            Direction::Down => self.accept_down(now, packet, alarms, ledger),
+            Direction::Down => {
+                self.accept_down(now, packet, alarms, ledger);
+                None
+            }
         }
     }
 
@@ -391,9 +412,7 @@ impl AccessNetwork for Docsis {
     ) -> Option<(Time, Packet)> {
         match direction {
             Direction::Up => self.wake_up(now, part, alarms, ledger),
-            Direction::Down => {
-                self.wake_down(now, part, alarms, ledger).map(|packet| (now, packet))
-            }
+            Direction::Down => self.wake_down(now, part, alarms, ledger),
         }
     }
 
@@ -415,7 +434,7 @@ impl AccessNetwork for Docsis {
         let downstream = self.downstream.iter().map(Downstream::inside);
         let shared = self.channel.iter().map(SharedChannel::inside);
         let cmts = self.cmts.iter().map(Cmts::inside);
-        let cable = [&self.cable_up, &self.cable_down].into_iter().map(DelayLine::inside);
+        let cable = self.cable_up.iter().chain([&self.cable_down]).map(DelayLine::inside);
         upstream.chain(downstream).chain(shared).chain(cmts).chain(cable).sum()
     }
 

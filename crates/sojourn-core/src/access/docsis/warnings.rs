@@ -3,8 +3,7 @@
 
 use indexmap::IndexMap;
 
-use super::parameters::ModemSpec;
-use super::plant::PlantSpec;
+use super::parameters::{ModemSpec, PlantSpec};
 use super::shared_channel::SharedChannel;
 use super::upstream_channel::UpstreamChannel;
 use crate::access::Site;

@@ -7,7 +7,7 @@ use super::hystart::HyStart;
 use super::reno::slow_start;
 use super::{Ack, CongestionControl, CongestionParameters, Controller, LinuxCubic, Window};
 use crate::dialect::Dialect;
-use crate::tcp::options::Config;
+use crate::tcp::config::Config;
 use crate::units::Time;
 
 /// Segments per cubic second (RFC 9438 §5.1).

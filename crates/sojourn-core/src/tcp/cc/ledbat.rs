@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Ack, CongestionControl, CongestionParameters, Controller, Window};
 use crate::dialect::Dialect;
-use crate::tcp::options::Config;
+use crate::tcp::config::Config;
 use crate::units::Time;
 
 /// Parameters of LEDBAT.

@@ -13,7 +13,7 @@ use enum_dispatch::enum_dispatch;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::options::Config;
+use super::config::Config;
 use crate::units::Time;
 
 pub use cubic::Cubic;

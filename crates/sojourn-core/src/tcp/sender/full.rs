@@ -12,7 +12,7 @@
 
 use super::{DUP_THRESH, Outgoing, Progress, Sending, Space, take_blocks};
 use crate::packet::{SACK_BLOCKS, SackBlock};
-use crate::tcp::options::Config;
+use crate::tcp::config::Config;
 use crate::tcp::ranges::Ranges;
 use crate::units::Time;
 

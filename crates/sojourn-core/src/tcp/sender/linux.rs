@@ -13,7 +13,7 @@
 
 use super::{Outgoing, Progress, Sending, Space, ranges_of};
 use crate::packet::{SACK_BLOCKS, SackBlock};
-use crate::tcp::options::Config;
+use crate::tcp::config::Config;
 
 /// Segments beyond one, the furthest held aside, that mean its loss.
 const BEYOND: u64 = 4;

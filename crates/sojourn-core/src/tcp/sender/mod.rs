@@ -10,7 +10,7 @@ mod rfc;
 
 use enum_dispatch::enum_dispatch;
 
-use super::options::{Config, Recovery};
+use super::config::{Config, Recovery};
 use super::ranges::Ranges;
 use crate::dialect::Dialect;
 use crate::packet::{SACK_BLOCKS, SackBlock};

@@ -13,7 +13,7 @@
 
 use super::{DUP_THRESH, Outgoing, Progress, Sending, Space, take_blocks};
 use crate::packet::{SACK_BLOCKS, SackBlock};
-use crate::tcp::options::{Config, Recovery};
+use crate::tcp::config::{Config, Recovery};
 use crate::tcp::ranges::Ranges;
 use crate::units::Time;
 

@@ -7,7 +7,7 @@
 
 use super::{DUP_THRESH, Outgoing, Progress, Sending, Space};
 use crate::packet::{SACK_BLOCKS, SackBlock};
-use crate::tcp::options::{Config, Recovery};
+use crate::tcp::config::{Config, Recovery};
 use crate::tcp::ranges::Ranges;
 
 #[derive(Clone, Copy, Default, PartialEq, Debug)]
