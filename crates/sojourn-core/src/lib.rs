@@ -20,5 +20,9 @@ pub mod scenario;
 pub mod tcp;
 pub mod units;
 
+#[cfg(test)]
+#[path = "../tests/at_random.rs"]
+mod at_random;
+
 /// Version of this library, part of every result.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");

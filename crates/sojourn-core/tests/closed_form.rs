@@ -3,9 +3,7 @@
 //!
 //! E1, E3 and so on are the numbers of the analytic checks in the design notes.
 
-mod common;
-
-use common::{HOME_QUEUES, flow, home, queue, scenario, series};
+use crate::common::{HOME_QUEUES, flow, home, queue, scenario, series};
 use sojourn_core::docsis::{Modem, Place, ShapedLink};
 use sojourn_core::engine::rng::Rng;
 use sojourn_core::metrics::Ledger;

@@ -1,10 +1,9 @@
 //! The upstream channel that modems share, against arithmetic and against the modem of the studies.
 
-mod common;
-
 use std::fmt::Write as _;
 
-use common::{flow, series};
+use crate::at_random::at_random;
+use crate::common::{flow, series};
 use proptest::prelude::*;
 use sojourn_core::metrics::results::{Fate, Results, ServiceFlowRow};
 use sojourn_core::network::Simulation;
@@ -107,7 +106,7 @@ fn an_upload_alone_is_as_with_the_single_queue() {
                 ),
             );
             let mbps = flow(&results, "save", "up").throughput_mbps;
-            [mbps, common::queue(&results, "upstream").sojourn_mean_ms.unwrap()]
+            [mbps, crate::common::queue(&results, "upstream").sojourn_mean_ms.unwrap()]
         });
         let runs: Vec<_> = runs.collect();
         println!("{modem}: {runs:?}");
@@ -272,8 +271,8 @@ fn greatest_excess(ends: &[(Time, f64)], rate: BitRate) -> f64 {
     greatest
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(40))]
+at_random! {
+    40;
 
     /// White 2014 appendix C on every interval, of each of three modems that want more than they
     /// may have: `span * R / 8 + B` bytes at most, with the sustained rate R and the burst B. The

@@ -158,6 +158,7 @@ pub fn request_region(spec: &UpstreamChannel) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::at_random::at_random;
     use proptest::prelude::*;
 
     fn sc_qam(channels: u32) -> Framing {
@@ -197,7 +198,9 @@ mod tests {
         assert_eq!(framing.received_at(Time::from_us(135)), Time::from_us(135));
     }
 
-    proptest! {
+    at_random! {
+        256;
+
         /// `bytes_in` inverts `minislots_for`.
         #[test]
         fn the_greatest_grant_fits_and_one_byte_more_does_not(
