@@ -3,9 +3,10 @@
 VENV := .venv
 BIN := $(VENV)/bin
 INSTRUCTIONS := $(CURDIR)/crates/sojourn-core/benches/packet_cost/instructions.json
+MINUTES := 10
 RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
-.PHONY: help run test lint bench bench-peers record figures
+.PHONY: help run test fuzz lint bench bench-peers record figures
 .DEFAULT_GOAL := help
 
 help: ## List the targets
@@ -18,6 +19,14 @@ test: $(VENV)/installed ## Run all tests
 	cargo test --workspace --locked
 	cargo bench -p sojourn-core --locked --bench packet_cost -- --check $(INSTRUCTIONS)
 	$(BIN)/pytest --numprocesses auto --dist loadfile
+
+fuzz: ## Run the tests at random with fresh seeds, MINUTES=10 in all
+	@cargo test -p sojourn-core --locked --lib --tests --no-run
+	@tests=$$(cargo test -p sojourn-core --locked --lib --tests -- --list at_random 2>/dev/null | grep -c ': test$$') && \
+	export FUZZ_SEED=$$(od -An -N4 -tu4 /dev/urandom | tr -d ' ') && \
+	export FUZZ_SECONDS=$$(($(MINUTES) * 60 * $$(getconf _NPROCESSORS_ONLN) / tests)) && \
+	echo "FUZZ_SEED=$$FUZZ_SEED FUZZ_SECONDS=$$FUZZ_SECONDS for each of $$tests tests" && \
+	cargo test -p sojourn-core --locked --lib --tests -- --show-output at_random
 
 lint: $(VENV)/packages ## Check formatting, lints and types
 	cargo fmt --all --check

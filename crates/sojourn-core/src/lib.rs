@@ -25,5 +25,9 @@ pub mod tcp;
 pub mod token_bucket;
 pub mod units;
 
+#[cfg(test)]
+#[path = "../tests/at_random.rs"]
+mod at_random;
+
 /// Version of this library, part of every result.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -3,9 +3,7 @@
 //!
 //! E1, E3 and so on are the numbers of the analytic checks in the design notes.
 
-mod common;
-
-use common::{HOME_QUEUES, flow, home, queue, scenario, series};
+use crate::common::{HOME_QUEUES, flow, home, queue, scenario, series};
 use sojourn_core::access::service;
 use sojourn_core::access::{
     context::ServiceFlowContext, docsis::modem::Modem, shaped_link::ShapedLink,
@@ -16,7 +14,7 @@ use sojourn_core::metrics::Ledger;
 use sojourn_core::metrics::results::{Fate, PacketRecord, Results};
 use sojourn_core::network::Simulation;
 use sojourn_core::packet::{DATAGRAM, Direction, Ecn, Packet, Segment};
-use sojourn_core::scenario::schema;
+use sojourn_core::scenario::Scenario;
 use sojourn_core::tcp::{Endpoint, TcpOptions};
 use sojourn_core::units::{BitRate, Time};
 
@@ -95,7 +93,7 @@ fn a_packet_alone_takes_one_request_and_one_grant() {
 // E3, D3: the rate shaper, through the whole network.
 
 /// One endless upload into a buffer that is never full.
-fn greedy_upload(shaping: &str, duration_s: u32) -> schema::Scenario {
+fn greedy_upload(shaping: &str, duration_s: u32) -> Scenario {
     scenario(&format!(
         "duration_s = {duration_s}
          dialect = 'ns2'

@@ -1,8 +1,7 @@
 //! The downstream channel that homes share: tiers, framing and bonding, against arithmetic.
 
-mod common;
-
-use common::{flow, queue};
+use crate::at_random::at_random;
+use crate::common::{flow, queue};
 use proptest::prelude::*;
 use sojourn_core::metrics::results::Results;
 use sojourn_core::network::Simulation;
@@ -334,8 +333,8 @@ fn weights_that_do_nothing_are_told() {
     assert!(told("fifo") && told("sfq") && !told("drr") && !told("abb"));
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(40))]
+at_random! {
+    40;
 
     /// Whatever the channel and its queue, packets are conserved (`Simulation::run` asserts it), those of
     /// a connection stay in order, so that nothing is sent twice where nothing is lost, and the counters

@@ -4,11 +4,10 @@
 //! `Simulation::run` itself panics if sent = delivered + dropped + inside does not hold at its end,
 //! and debug builds check much more on the way.
 
-mod common;
-
 use std::fmt::Write as _;
 
-use common::{flow, scenario};
+use crate::at_random::at_random;
+use crate::common::{flow, scenario};
 use proptest::prelude::*;
 use sojourn_core::metrics::results::Results;
 use sojourn_core::network::Simulation;
@@ -185,8 +184,8 @@ fn delivered_bytes(results: &Results, direction: &str) -> f64 {
     rows.map(|row| row.delivered_bytes as f64).sum()
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(800))]
+at_random! {
+    800;
 
     /// What must hold of any run:
     ///

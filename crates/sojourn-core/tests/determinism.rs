@@ -1,15 +1,13 @@
 //! A run is a function of scenario, seed and version: bit for bit the same in every build.
 //!
-//! The snapshot holds for debug and release builds alike: `cargo test -p sojourn-core --test
+//! The snapshot holds for debug and release builds alike: `cargo test -p sojourn-core
 //! determinism` and the same with `--release` read the same file. `UPDATE_SNAPSHOTS=1` in front of
 //! either writes it anew; whoever commits that says in the change log why results changed.
 
-mod common;
-
 use std::fmt::Write as _;
 
-use common::snapshot::assert_snapshot;
-use common::{HOME_QUEUES, home, scenario};
+use crate::common::snapshot::assert_snapshot;
+use crate::common::{HOME_QUEUES, home, scenario};
 use sojourn_core::dialect::Dialect;
 use sojourn_core::metrics::results::{FlowRow, Results};
 use sojourn_core::network::Simulation;

@@ -1,8 +1,6 @@
 //! What people feel, end to end: scores, budgets, accounts of connections.
 
-mod common;
-
-use common::{flow, home, scenario, series};
+use crate::common::{flow, home, scenario, series};
 use sojourn_core::metrics::results::{ConnectionRow, QualityRow, Results};
 use sojourn_core::network::Simulation;
 use sojourn_core::units::Time;

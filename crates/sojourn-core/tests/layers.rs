@@ -9,6 +9,9 @@ use std::path::{Path, PathBuf};
 const LIST: &str = "<!-- layers of the core, lowest first; a test reads this -->\n```text\n";
 const FENCE: &str = "```";
 
+/// Files that hold nothing but tests.
+const TESTS: [&str; 1] = ["pair_tests"];
+
 /// A source file: its path below `src` without `.rs`, and its text without tests and comments.
 struct Source {
     module: Vec<String>,
@@ -20,11 +23,10 @@ fn sources() -> Vec<Source> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut files = Vec::new();
     collect(&root, &mut files);
-    files
-        .iter()
-        .map(|file| source(file, &root))
-        .filter(|source| !source.module.is_empty())
-        .collect()
+    let sources = files.iter().map(|file| source(file, &root));
+    let is_only_tests =
+        |source: &Source| source.module.last().is_none_or(|name| TESTS.contains(&&**name));
+    sources.filter(|source| !is_only_tests(source)).collect()
 }
 
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) {

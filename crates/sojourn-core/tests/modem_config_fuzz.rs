@@ -1,10 +1,5 @@
 //! Modem files with random bytes, and real ones with random changes: none of them breaks the reader,
 //! what is read is written as it was, and a modem with such a file is simulated or refused.
-//!
-//! `FUZZ_SECONDS` says for how long (3), `FUZZ_SEED` with which sequence it begins (0). A failure
-//! prints the seed of its sequence.
-
-mod fuzz_kit;
 
 use sojourn_core::engine::rng::Rng;
 use sojourn_core::modem_config::{File, Tlv};
@@ -119,28 +114,20 @@ fn provision(file: &File) {
     }
 }
 
-/// Says on a failure how to come back to it.
-struct Sequence(u64);
-
-impl Drop for Sequence {
-    fn drop(&mut self) {
-        if std::thread::panicking() {
-            eprintln!("FUZZ_SEED={} reproduces it", self.0);
-        }
-    }
-}
-
 /// Says how many files were read.
 fn run(seed: u64) -> u64 {
-    let sequence = Sequence(seed);
-    let mut rng = Rng::named(sequence.0, "modem files");
+    let mut rng = Rng::named(seed, "modem files");
     let mut file = || if rng.below(4) == 0 { garbage(&mut rng) } else { mutated(&mut rng) };
     (0..FILES).filter(|_| check(&file())).count() as u64
 }
 
-#[test]
-fn no_file_breaks_the_reader() {
-    fuzz_kit::run("files read", run);
+mod at_random {
+    #[test]
+    fn no_file_breaks_the_reader() {
+        crate::at_random::rounds(80, |seed| {
+            super::run(seed);
+        });
+    }
 }
 
 /// A fair share of the changed files is read, else the checks above would see nothing.

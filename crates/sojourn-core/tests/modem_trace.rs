@@ -1,8 +1,6 @@
 //! The trace of a modem and the parts of delay that come from it, against arithmetic.
 
-mod common;
-
-use common::{HOME_QUEUES, home, scenario};
+use crate::common::{HOME_QUEUES, home, scenario};
 use sojourn_core::metrics::delay_parts::Part;
 use sojourn_core::metrics::modem_trace::{ModemEvent, ModemEventKind};
 use sojourn_core::metrics::results::{Fate, Results};

@@ -1,10 +1,9 @@
 //! Several homes, each with service flows of its own: who is served by what, and that all is counted.
 
-mod common;
-
 use std::fmt::Write as _;
 
-use common::{flow, queue, scenario};
+use crate::at_random::at_random;
+use crate::common::{flow, queue, scenario};
 use proptest::prelude::*;
 use sojourn_core::metrics::results::{Results, ServiceFlowRow};
 use sojourn_core::network::Simulation;
@@ -223,8 +222,8 @@ fn neighbours_with_channels_of_their_own_change_nothing() {
     assert!((alone as f64 / among as f64 - 1.0).abs() < 0.01, "{alone} and {among}");
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(60))]
+at_random! {
+    60;
 
     /// Whatever the homes, `Simulation::run` asserts that packets are conserved; and the counters of
     /// service flows add up to what the entries' accounts have: passed are those delivered, and at

@@ -3,11 +3,9 @@
 //! What is compared is every packet the bottleneck drops, every segment that is sent again and every
 //! fall of a congestion window, in order and in time.
 
-mod common;
-
 use std::fmt;
 
-use common::scenario;
+use crate::common::scenario;
 use sojourn_core::apps::End;
 use sojourn_core::metrics::results::{Fate, FlowRow, PacketRecord};
 use sojourn_core::network::Simulation;
@@ -249,7 +247,7 @@ fn eleven(limit: u64, seed: usize) -> [f64; 3] {
     let text = dumbbell(limit, 200.0, "ack_every_segments = 2", &flows)
         .replace("packet_trace = true", "packet_trace = false");
     let results = Simulation::run(&scenario(&text));
-    let queue = common::queue(&results, "upstream");
+    let queue = crate::common::queue(&results, "upstream");
     let up = || results.flows.iter().filter(|row| row.direction == "up");
     let sum = |of: fn(&FlowRow) -> u64| up().map(of).sum::<u64>() as f64;
     let lost = sum(|row| row.dropped_overflow_packets);

@@ -1,8 +1,6 @@
 //! Modems with configuration files: what is simulated of a file, what is listed, and the way back.
 
-mod common;
-
-use common::flow;
+use crate::common::flow;
 use serde_json::json;
 use sojourn_core::access::classifier::Protocol;
 use sojourn_core::aqm::LawSpec;
@@ -248,7 +246,7 @@ fn a_scenario_written_and_read_is_the_same() {
         downstream = { sustained_mbps = 6000, peak_mbps = 8000, burst_bytes = 9_000_000 }
         servers.near = { delay_ms = 5 }
         traffic.call = { kind = 'stream', purpose = 'voice', server = 'near' }";
-    let scenario = common::scenario(text);
+    let scenario = crate::common::scenario(text);
     let (config, notes) = modem_config(&scenario.group(0));
     assert_eq!(notes, [""; 0]);
     let bytes = File::from_view(&config, None).unwrap().encode();
@@ -273,7 +271,7 @@ fn what_a_file_has_no_words_for_is_listed() {
         downstream = { sustained_mbps = 6, peak_mbps = 8, burst_bytes = 9_000_000 }
         servers.near = { delay_ms = 5 }
         traffic.call = { kind = 'stream', purpose = 'voice', server = 'near' }";
-    let scenario = common::scenario(text);
+    let scenario = crate::common::scenario(text);
     let (config, notes) = modem_config(&scenario.group(0));
     assert_eq!(
         notes,

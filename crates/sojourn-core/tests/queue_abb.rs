@@ -1,9 +1,8 @@
 //! Adaptive bandwidth binning: order, plugs and the shares it gives.
 
-mod queue_kit;
-
+use crate::at_random::at_random;
+use crate::queue_kit::{Load, Rig, assert_all_near, datagram, spec};
 use proptest::prelude::*;
-use queue_kit::{Load, Rig, assert_all_near, datagram, spec};
 use sojourn_core::dialect::Dialect;
 use sojourn_core::metrics::fairness::{Demand, break_points};
 use sojourn_core::units::Time;
@@ -173,8 +172,8 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 20..300)
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+at_random! {
+    256;
 
     /// No flow is ever reordered, whatever comes, goes and is reclassified; and as long as something
     /// waits, something can go.

@@ -2,11 +2,10 @@
 //! neither lost nor doubled, no flow is reordered, no limit is exceeded, nothing waits while the link
 //! could send, and nothing panics.
 
-mod queue_kit;
-
+use crate::at_random::at_random;
+use crate::queue_kit::drawer::Drawer;
+use crate::queue_kit::{Rig, datagram, segment};
 use proptest::prelude::*;
-use queue_kit::drawer::Drawer;
-use queue_kit::{Rig, datagram, segment};
 use sojourn_core::dialect::Dialect;
 use sojourn_core::packet::Packet;
 use sojourn_core::queue::QueueSpec;
@@ -93,10 +92,8 @@ fn check(spec: &QueueSpec, dialect: Dialect, steps: &[Step]) -> Result<(), TestC
     Ok(())
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: 300, failure_persistence: None, ..ProptestConfig::default()
-    })]
+at_random! {
+    300;
 
     #[test]
     fn every_scheduler_with_every_law_keeps_its_promises(

@@ -2,10 +2,9 @@
 //!
 //! E9, E10 and E18 are the numbers of the analytic checks in the design notes.
 
-mod queue_kit;
-
+use crate::at_random::at_random;
+use crate::queue_kit::{Load, Rig, TRAFFIC, assert_all_near, datagram, segment, spec};
 use proptest::prelude::*;
-use queue_kit::{Load, Rig, TRAFFIC, assert_all_near, datagram, segment, spec};
 use sojourn_core::count::Count;
 use sojourn_core::dialect::Dialect;
 use sojourn_core::engine::rng::Rng;
@@ -260,8 +259,8 @@ impl Fairness {
 
 const LARGEST: u16 = 1500;
 
-proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+at_random! {
+    256;
 
     /// E10: in any interval in which two flows are backlogged, what they are sent differs by no more
     /// than Q + 2 Max; with weights |S_i/w_i - S_j/w_j| <= Q + Max/w_i + Max/w_j, for each flow gets

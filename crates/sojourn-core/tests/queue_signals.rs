@@ -1,11 +1,8 @@
 //! What a queue tells of congestion, to transports by marks, to users by what it shows; and what it
 //! does with bare acknowledgements.
 
-mod common;
-mod queue_kit;
-
-use common::{flow, home};
-use queue_kit::{Load, Rig, TRAFFIC, datagram, segment};
+use crate::common::{flow, home};
+use crate::queue_kit::{Load, Rig, TRAFFIC, datagram, segment};
 use sojourn_core::network::Simulation;
 use sojourn_core::packet::{Direction, Ecn, Packet, SackBlock};
 use sojourn_core::units::Time;

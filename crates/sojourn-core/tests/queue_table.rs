@@ -1,7 +1,7 @@
 //! What every queue manager does with uploads and a game, as a table to read and to compare with.
 //!
 //! The table is `snapshots/queues.txt`; `UPDATE_SNAPSHOTS=1` in front of `cargo test -p sojourn-core
-//! --test queue_table` writes it anew. Its columns:
+//! queue_table` writes it anew. Its columns:
 //!
 //! - `up`: Mbps of the service, sustained and peak; `rtt`: base round trip of the uploads in ms;
 //!   `flows`: how many there are, all endless;
@@ -10,14 +10,12 @@
 //! - `Mbps`: of all uploads, on the wire; `least` and `most`: of single uploads;
 //! - `overflow` and `aqm`: packets dropped, of the uploads and the game.
 
-mod common;
-
 use std::fmt::Write as _;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use common::snapshot::assert_snapshot;
-use common::{flow, queue, scenario};
+use crate::common::snapshot::assert_snapshot;
+use crate::common::{flow, queue, scenario};
 use sojourn_core::metrics::results::Results;
 use sojourn_core::network::Simulation;
 use sojourn_core::scenario::Scenario;

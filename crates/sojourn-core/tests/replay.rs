@@ -1,12 +1,10 @@
 //! Captures that are replayed: from the file through the loader and the whole network.
 
-mod common;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use common::flow;
+use crate::common::flow;
 use sojourn_core::apps::AppSpec;
 use sojourn_core::apps::replay::Parameters;
 use sojourn_core::input::problem::Problem;

@@ -1,9 +1,7 @@
 //! Traffic models through the whole network, against arithmetic: each test says what must come out
 //! and why.
 
-mod common;
-
-use common::{flow, scenario, series};
+use crate::common::{flow, scenario, series};
 use sojourn_core::metrics::results::{Fate, PacketRecord, Results};
 use sojourn_core::network::Simulation;
 use sojourn_core::packet::Direction;

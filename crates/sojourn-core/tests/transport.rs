@@ -1,8 +1,6 @@
 //! Whole simulations of TCP against arithmetic, and the ns2 dialect with eleven flows against ns-2.35.
 
-mod common;
-
-use common::{flow, queue, scenario};
+use crate::common::{flow, queue, scenario};
 use sojourn_core::metrics::results::Results;
 use sojourn_core::network::Simulation;
 

@@ -1,8 +1,6 @@
 //! The two-queue modem of White & Padden 2012 §2.2, and its two remedies for congestion (§2.2.3).
 
-mod common;
-
-use common::{flow, queue, scenario, series};
+use crate::common::{flow, queue, scenario, series};
 use sojourn_core::metrics::results::Results;
 use sojourn_core::network::Simulation;
 

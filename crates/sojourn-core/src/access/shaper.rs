@@ -94,6 +94,7 @@ impl Shaper {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::at_random::at_random;
     use proptest::prelude::*;
 
     #[test]
@@ -139,7 +140,9 @@ mod tests {
         assert_eq!(bucket.ready_at(Time::ZERO, 9000), Time::from_us(9000));
     }
 
-    proptest! {
+    at_random! {
+        256;
+
         /// White 2014 appendix C on every interval between two packets.
         #[test]
         fn no_interval_carries_more_than_the_bound(

@@ -99,6 +99,7 @@ impl Tournament {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::at_random::at_random;
     use proptest::prelude::*;
 
     #[test]
@@ -116,7 +117,9 @@ mod tests {
         assert_eq!(order, [1, 4, 3, 0, 2]);
     }
 
-    proptest! {
+    at_random! {
+        256;
+
         /// Whatever is set, and wherever it grows on the way: the winner is the one a search finds.
         #[test]
         fn the_winner_is_the_least(sets in prop::collection::vec((0_u32..40, 0_u64..6), 1..200)) {

@@ -255,6 +255,7 @@ fn interface(block: &InterfaceDescriptionBlock, is_big_endian: bool) -> Result<I
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::at_random::at_random;
     use proptest::prelude::*;
 
     /// A pcap file of packets (seconds, ticks, size), with so much captured of each.
@@ -418,7 +419,9 @@ mod tests {
         assert_eq!(with(damaged), after_one("is damaged"));
     }
 
-    proptest! {
+    at_random! {
+        256;
+
         #[test]
         fn no_mangled_capture_panics(
             edits in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..6),

@@ -6,6 +6,7 @@
 use std::collections::VecDeque;
 use std::fmt::Write;
 
+use crate::at_random::at_random;
 use proptest::prelude::*;
 
 use super::cc::CongestionSpec;
@@ -961,8 +962,8 @@ fn any_options() -> impl Strategy<Value = (Dialect, TcpOptions)> {
         )
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2000))]
+at_random! {
+    2000;
 
     /// Whatever is lost, what each end sends arrives whole and once, and both ends learn that it did
     /// and that the other has closed. The sender's own checks (`debug_check`) hold at each step.

@@ -114,6 +114,7 @@ impl Ranges {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::at_random::at_random;
     use proptest::prelude::*;
 
     #[test]
@@ -138,7 +139,9 @@ mod tests {
         assert_eq!(ranges.edge_below(99, 4), None);
     }
 
-    proptest! {
+    at_random! {
+        256;
+
         #[test]
         fn agrees_with_a_bitmap(
             inserts in prop::collection::vec((0_u64..200, 1_u64..30), 1..40),

@@ -1,5 +1,4 @@
 //! Scenarios and results as the tests need them.
-#![allow(dead_code, reason = "each test crate uses some of this")]
 
 pub mod snapshot;
 

@@ -1,5 +1,6 @@
 //! There and back: bytes, tree, typed view, TOML.
 
+use crate::at_random::at_random;
 use proptest::prelude::*;
 use sojourn_core::modem_config::table::{FILE, Kind, Table};
 use sojourn_core::modem_config::{File, ModemConfig, Tlv};
@@ -37,10 +38,8 @@ fn drawn(seed: u64) -> ModemConfig {
     serde_json::from_value(settings.clone()).unwrap_or_else(|error| panic!("{error}: {settings}"))
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: 300, failure_persistence: None, ..ProptestConfig::default()
-    })]
+at_random! {
+    300;
 
     #[test]
     fn every_view_survives_the_bytes(seed in any::<u64>()) {

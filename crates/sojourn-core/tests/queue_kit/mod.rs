@@ -1,5 +1,4 @@
 //! A queue on a bench: literal packets in, packets out, and the books.
-#![allow(dead_code, reason = "each test crate uses some of this")]
 
 pub mod drawer;
 

@@ -418,11 +418,6 @@ fn homes_and_service_flows_that_are_not_there() {
             "servers.other.address: found \"203.0.113\"; allowed: an IPv4 address, as 203.0.113.5",
         ),
         (
-            "[homes.a]\ncount = 2\nupstream.modem.kind = 'link'",
-            "homes.a.upstream.modem.kind: found link with several homes or service flows; allowed: \
-             single_queue, two_queues, shared_channel, as a plain link stands for a dumbbell",
-        ),
-        (
             "[upstream.buffer]\nminimum_bytes = 9000\ntarget_bytes = 8000",
             "upstream.buffer.target_bytes: found 8000; allowed: 9000 or more, by minimum_bytes",
         ),
@@ -443,4 +438,35 @@ fn homes_and_service_flows_that_are_not_there() {
         refusal(&format!("{SMALL}[upstream.flows]\n{many}")),
         "home.toml: upstream.flows: found a table; allowed: 31 or fewer entries"
     );
+}
+
+#[test]
+fn what_a_fibre_has_not() {
+    let voice = "[homes.a.upstream.flows.voice]
+        sustained_mbps = 1\npeak_mbps = 1\nburst_bytes = 1522";
+    for (line_mbps, before, after, problem) in [
+        (
+            1000,
+            "cable.delay_ms = 2",
+            "",
+            "cable: found without a cable; allowed: only with access kind docsis",
+        ),
+        (
+            1000,
+            "",
+            "[homes.a]\nupstream.modem.kind = 'link'",
+            "homes.a.upstream.modem: found with access kind fibre; allowed: only with kind docsis",
+        ),
+        (10, "", "", "upstream.peak_mbps: found 20; allowed: 10 or less, by access.line_mbps"),
+        (
+            1000,
+            "",
+            voice,
+            "homes.a.upstream.flows: found voice; allowed: none with access kind fibre",
+        ),
+    ] {
+        let access = format!("access = {{ kind = 'fibre', line_mbps = {line_mbps} }}");
+        let text = format!("{access}\n{before}{SMALL}{after}");
+        assert_eq!(refusal(&text), format!("home.toml: {problem}"));
+    }
 }

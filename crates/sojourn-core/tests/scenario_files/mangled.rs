@@ -1,5 +1,6 @@
 //! Files, sets and values that are mangled at random: whatever they say, nothing panics.
 
+use crate::at_random::at_random;
 use proptest::prelude::*;
 use sojourn_core::scenario::Variant;
 use sojourn_core::scenario::file::to_toml;
@@ -25,7 +26,9 @@ fn replaced(edits: &[(usize, usize, String)]) -> String {
     text
 }
 
-proptest! {
+at_random! {
+    256;
+
     #[test]
     fn no_mangled_file_panics(
         edits in prop::collection::vec((any::<usize>(), 0..20_usize, "[\\PC\n\"'=.#{}\\[\\]]{0,6}"), 1..4)

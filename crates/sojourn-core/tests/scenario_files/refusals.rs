@@ -49,8 +49,8 @@ fn unknown_keys() {
     assert_eq!(
         refusal_with("duration_s = 10", "duration_s = 10\n'my key' = 1"),
         "home.toml: \"my key\": unknown key; allowed here: title, description, duration_s, seed, \
-         dialect, cable, upstream, downstream, upstream_channel, cmts, homes, servers, tcp, traffic, \
-         metrics, compare"
+         dialect, access, cable, upstream, downstream, upstream_channel, cmts, homes, servers, tcp, \
+         traffic, metrics, compare"
     );
 }
 

@@ -179,6 +179,7 @@ impl UpstreamChannel {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::at_random::at_random;
     use proptest::prelude::*;
 
     fn sc_qam(channels: u32) -> Framing {
@@ -218,7 +219,9 @@ mod tests {
         assert_eq!(framing.received_at(Time::from_us(135)), Time::from_us(135));
     }
 
-    proptest! {
+    at_random! {
+        256;
+
         /// `bytes_in` inverts `minislots_for`.
         #[test]
         fn the_greatest_grant_fits_and_one_byte_more_does_not(

@@ -1,0 +1,31 @@
+//! The tests of what the library shows, in one program: it is linked once.
+
+mod at_random;
+mod common;
+mod queue_kit;
+
+mod closed_form;
+mod cmts;
+mod conservation;
+mod determinism;
+mod felt;
+mod fibre;
+mod layers;
+mod modem_config;
+mod modem_config_fuzz;
+mod modem_trace;
+mod network;
+mod ns2_traces;
+mod provision;
+mod queue_abb;
+mod queue_fuzz;
+mod queue_properties;
+mod queue_rounds;
+mod queue_signals;
+mod queue_table;
+mod replay;
+mod scenario_files;
+mod shared_channel;
+mod traffic;
+mod transport;
+mod two_queues;
