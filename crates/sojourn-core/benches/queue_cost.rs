@@ -8,7 +8,7 @@
 //! process. Of five runs the fastest is given.
 
 use rustix::time::{ClockId, clock_gettime};
-use sojourn_core::aqm::Outlet;
+use sojourn_core::aqm::DrainRate;
 use sojourn_core::dialect::Dialect;
 use sojourn_core::metrics::Ledger;
 use sojourn_core::packet::{Direction, Ecn, Packet, Segment};
@@ -73,24 +73,24 @@ fn run(keys: &str, flows: u32, is_full: bool) -> f64 {
     let limit = u64::from(WAITING) * 1500 * if is_full { 1 } else { 2 };
     let mut queue = Queue::new(&spec, limit, Dialect::Rfc, "upstream", 1);
     let mut ledger = Ledger::new(1);
-    let outlet = Outlet { tokens: 0.0, sustained: rate, peak: rate, buffer_bytes: limit };
+    let drain_rate = DrainRate { tokens: 0.0, sustained: rate, peak: rate, buffer_bytes: limit };
     let mut now = Time::ZERO;
     for n in 0..WAITING {
-        queue.enqueue(now, packet(n % flows), &outlet, &mut ledger);
+        queue.enqueue(now, packet(n % flows), &drain_rate, &mut ledger);
     }
     let mut next_flow = 0;
     let start = cpu_seconds();
     for _ in 0..PACKETS {
         now += STEP;
         if queue.next_update() <= now {
-            queue.update(now, &outlet);
+            queue.update(now, &drain_rate);
         }
         if let Some(packet) = queue.dequeue(now, &mut ledger) {
-            queue.enqueue(now, packet, &outlet, &mut ledger);
+            queue.enqueue(now, packet, &drain_rate, &mut ledger);
         }
         if is_full || queue.backlog().packets < u64::from(WAITING) {
             next_flow = (next_flow + 1) % flows;
-            queue.enqueue(now, packet(next_flow), &outlet, &mut ledger);
+            queue.enqueue(now, packet(next_flow), &drain_rate, &mut ledger);
         }
     }
     (cpu_seconds() - start) * 1e9 / PACKETS as f64

@@ -1,15 +1,20 @@
 //! A packet: what travels. It is moved from stage to stage and never cloned, so it is in exactly one
 //! place; every packet ends delivered, dropped for a named reason, or still inside when the run ends.
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use crate::units::Time;
 
 /// Which way a packet travels: up from the home, or down to it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
 #[repr(u8)]
 pub enum Direction {
-    /// From the home to a server, through the modem's upstream.
+    /// From the home to the server.
+    #[default]
     Up,
-    /// From a server to the home, through the CMTS's downstream.
+    /// From the server to the home.
     Down,
 }
 

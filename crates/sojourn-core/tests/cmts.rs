@@ -213,8 +213,8 @@ fn what_contradicts_the_channel_is_refused() {
     }
 }
 
-/// Three floods of 40 Mbps on 35. Without promises a third each, 11.667. With 15 Mbps promised to one, it
-/// goes first with these and takes its turns in the other 20, of which each has 6.667; so for two promises,
+/// Three floods of 40 Mbps on 35. Without reserved_rates a third each, 11.667. With 15 Mbps reserved to one, it
+/// goes first with these and takes its turns in the other 20, of which each has 6.667; so for two reserved_rates,
 /// also of a flow behind its regulator.
 #[test]
 fn a_minimum_reserved_rate_goes_first() {
@@ -222,16 +222,16 @@ fn a_minimum_reserved_rate_goes_first() {
     let open = "regulator = false";
     let third = 35.0 / 3.0;
     assert_near(tiers(drr, [open; 3]), [third; 3]);
-    let promised = "regulator = false, minimum_mbps = 15";
+    let reserved = "regulator = false, minimum_mbps = 15";
     let part = 20.0 / 3.0;
-    assert_near(tiers(drr, [open, promised, open]), [part, 15.0 + part, part]);
+    assert_near(tiers(drr, [open, reserved, open]), [part, 15.0 + part, part]);
     let regulated = "sustained_mbps = 10, peak_mbps = 10, minimum_mbps = 10";
-    // 15 and 10 are promised; 10 are left for the two that may have more.
-    assert_near(tiers(drr, [open, promised, regulated]), [5.0, 20.0, 10.0]);
+    // 15 and 10 are reserved; 10 are left for the two that may have more.
+    assert_near(tiers(drr, [open, reserved, regulated]), [5.0, 20.0, 10.0]);
     // No other scheduler knows of it, nor a round robin of connections; both say so.
     for keys in ["", "cmts.queue.scheduler.kind = 'drr'\ncmts.unit = 'connection'"] {
         let text = format!(
-            "{TIERS}{keys}\nhomes.one = {{ downstream = {{ {promised} }} }}\n{}",
+            "{TIERS}{keys}\nhomes.one = {{ downstream = {{ {reserved} }} }}\n{}",
             flood("one", 40.0)
         );
         let warnings = run(&text).warnings.join("\n");
@@ -240,7 +240,7 @@ fn a_minimum_reserved_rate_goes_first() {
 }
 
 /// A call beside two floods of 40 Mbps, one of them of a higher priority: in its turn it has a call's
-/// share of nothing, with its own rate promised it waits for one packet and is sent at once.
+/// share of nothing, with its own rate reserved it waits for one packet and is sent at once.
 #[test]
 fn a_promise_goes_before_priorities() {
     let text = |minimum_mbps: f64| {

@@ -3,7 +3,7 @@
 use crate::common::flow;
 use serde_json::json;
 use sojourn_core::access::classifier::Protocol;
-use sojourn_core::aqm::LawSpec;
+use sojourn_core::aqm::AqmSpec;
 use sojourn_core::input::problem::Problem;
 use sojourn_core::modem_config::view::{
     Aqm, AqmAlgorithm, BufferControl, Classifier, DropClassifier, Ipv4Match, Scheduling,
@@ -41,7 +41,7 @@ fn only(config: &ModemConfig) -> Variant {
     load(BASE, &[], config).unwrap_or_else(|problem| panic!("{problem}")).remove(0)
 }
 
-fn law(kind: serde_json::Value) -> LawSpec {
+fn law(kind: serde_json::Value) -> AqmSpec {
     serde_json::from_value(kind).unwrap()
 }
 

@@ -125,10 +125,10 @@ impl Subject {
                 }
             }
             Operation::Shaper { tokens, sustained, more } => {
-                let outlet = &mut self.rig.outlet;
-                outlet.tokens = tokens as f64;
-                outlet.sustained = sustained;
-                outlet.peak = BitRate::from_bps(sustained.bps() + more);
+                let drain_rate = &mut self.rig.drain_rate;
+                drain_rate.tokens = tokens as f64;
+                drain_rate.sustained = sustained;
+                drain_rate.peak = BitRate::from_bps(sustained.bps() + more);
             }
             Operation::Map { granted, ungranted } => self.rig.queue.on_map(granted, ungranted),
             Operation::Sample => self.rig.queue.sample(|_| {}),

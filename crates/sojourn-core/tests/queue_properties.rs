@@ -111,7 +111,7 @@ at_random! {
 #[test]
 fn the_draws_reach_every_scheduler_and_law() {
     let defs = json_schema()["$defs"].take();
-    for (part, key) in [("SchedulerSpec", "scheduler"), ("LawSpec", "law")] {
+    for (part, key) in [("SchedulerSpec", "scheduler"), ("AqmSpec", "law")] {
         for option in defs[part]["oneOf"].as_array().unwrap() {
             let kind = &option["properties"]["kind"]["const"];
             let mut specs = (0..300).map(|seed| serde_json::to_value(queue(seed)).unwrap());

@@ -301,7 +301,7 @@ at_random! {
             let mut rig = Rig::of(&format!(
                 "limit_bytes = 100_000_000\nscheduler = {scheduler}\nlaw = {{ kind = '{law}' }}"
             ));
-            rig.outlet.buffer_bytes = 60_000; // so that the law is awake
+            rig.drain_rate.buffer_bytes = 60_000; // so that the law is awake
             let mut out = Vec::new();
             for (seq, (us, size, arrives)) in (0..).zip(&steps) {
                 rig.wait(Time::from_us(*us));

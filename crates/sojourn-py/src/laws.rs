@@ -5,7 +5,7 @@ use std::fmt::Display;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use sojourn_core::aqm::pie_parts::Derandomiser;
-use sojourn_core::aqm::{Aqm, Arrival, Departure, Law, LawParameters, Outlet, Verdict};
+use sojourn_core::aqm::{Aqm, AqmAlgorithm, AqmParameters, Arrival, Departure, DrainRate, Verdict};
 use sojourn_core::count::Count;
 use sojourn_core::engine::rng::Rng;
 use sojourn_core::metrics::Gauges;
@@ -65,10 +65,10 @@ pub fn open_loop(variant: &Variant, backlog: u64, arrivals: u64) -> PyResult<(Ve
 }
 
 struct OpenLoop {
-    law: Law,
+    law: AqmAlgorithm,
     next_update: Time,
     rng: Rng,
-    outlet: Outlet,
+    drain_rate: DrainRate,
     backlog: Count,
     probabilities: Vec<f64>,
 }
@@ -83,14 +83,14 @@ impl OpenLoop {
             next_update: law.update_interval(),
             law,
             rng: Rng::named(variant.scenario.seed, "open loop"),
-            outlet: Outlet { tokens: 0.0, sustained: rate, peak: rate, buffer_bytes },
+            drain_rate: DrainRate { tokens: 0.0, sustained: rate, peak: rate, buffer_bytes },
             backlog: Count { bytes: backlog * OPEN_LOOP_BYTES, packets: backlog },
             probabilities: Vec::new(),
         }
     }
 
     fn run(mut self, arrivals: u64) -> (Vec<u64>, Vec<f64>) {
-        let gap = self.outlet.sustained.time_for(OPEN_LOOP_BYTES);
+        let gap = self.drain_rate.sustained.time_for(OPEN_LOOP_BYTES);
         let sojourn = gap.times(self.backlog.packets);
         let dropped = (0..arrivals).filter(|n| self.exchange(gap.times(*n), sojourn)).collect();
         (dropped, self.probabilities)
@@ -100,7 +100,7 @@ impl OpenLoop {
     fn exchange(&mut self, now: Time, sojourn: Time) -> bool {
         while self.next_update <= now {
             self.next_update += self.law.update_interval();
-            self.law.update(self.backlog, &self.outlet);
+            self.law.update(self.backlog, &self.drain_rate);
             let mut gauges = Gauges::default();
             self.law.gauges(&mut gauges);
             self.probabilities.extend(gauges.get("drop_probability"));
@@ -108,6 +108,6 @@ impl OpenLoop {
         let (size, left) = (OPEN_LOOP_BYTES, self.backlog);
         self.law.on_departure(&Departure { now, sojourn, size, left, alone: false });
         let arrival = Arrival { now, size, backlog: self.backlog, share: 1.0 };
-        self.law.on_arrival(&arrival, &self.outlet, &mut self.rng) != Verdict::Pass
+        self.law.on_arrival(&arrival, &self.drain_rate, &mut self.rng) != Verdict::Pass
     }
 }

@@ -38,7 +38,7 @@ impl Variant {
         self.scenario.duration_s
     }
 
-    /// What a user must know before a run: keys that do nothing, promises that cannot be kept, and what
+    /// What a user must know before a run: keys that do nothing, reserved_rates that cannot be kept, and what
     /// of a modem's file cannot be simulated.
     fn warnings(&self) -> PyResult<Vec<String>> {
         let told = caught(|| Simulation::new(&self.scenario).warnings())?;

@@ -121,6 +121,7 @@ pub trait AccessNetwork {
 
 /// Every access network there is.
 #[enum_dispatch(AccessNetwork)]
+#[expect(clippy::large_enum_variant, reason = "a run has one")]
 pub enum Access {
     /// Cable modems and the CMTS.
     Docsis(docsis::plant::Docsis),
@@ -129,17 +130,12 @@ pub enum Access {
 }
 
 /// The access network, by its `kind`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum AccessSpec {
     /// Cable modems on a CMTS, by the keys `cable`, `upstream_channel` and `cmts`.
+    #[default]
     Docsis,
     /// A fibre to each home.
     Fibre(fibre::Parameters),
-}
-
-impl Default for AccessSpec {
-    fn default() -> Self {
-        Self::Docsis
-    }
 }

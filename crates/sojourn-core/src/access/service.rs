@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::classifier::Classifier;
 use super::docsis::congestion::Congestion;
 use super::docsis::parameters::{Mac, ModemSpec, Shaping};
-use crate::aqm::LawSpec;
+use crate::aqm::AqmSpec;
 use crate::queue::{QueueSpec, default_limit_bytes};
 use crate::units::BitRate;
 
@@ -237,7 +237,7 @@ macro_rules! service_flows {
                 let controlled = self.buffer.bytes(self.sustained_mbps);
                 self.queue.limit_bytes = controlled.or(self.queue.limit_bytes);
                 if !self.aqm {
-                    self.queue.law = LawSpec::default();
+                    self.queue.law = AqmSpec::default();
                 }
                 self
             }

@@ -8,7 +8,7 @@ use super::docsis::probe::Probe;
 use super::shaper::Shaper;
 use crate::access::context::ServiceFlowContext;
 use crate::access::service::{Downstream, Upstream};
-use crate::aqm::Outlet;
+use crate::aqm::DrainRate;
 use crate::count::Count;
 use crate::metrics::Ledger;
 use crate::metrics::modem_trace::ModemEventKind as Kind;
@@ -76,8 +76,8 @@ impl ShapedLink {
         ledger: &mut Ledger,
     ) -> Option<(Time, Packet)> {
         self.probe.arrive(ledger, now, &self.shaper.sustained, &packet);
-        let outlet = self.outlet(now);
-        self.queue.enqueue(now, packet, &outlet, ledger);
+        let drain_rate = self.drain_rate(now);
+        self.queue.enqueue(now, packet, &drain_rate, ledger);
         self.send_next(now, ledger)
     }
 
@@ -92,8 +92,8 @@ impl ShapedLink {
     /// leaves.
     pub fn wake(&mut self, now: Time, ledger: &mut Ledger) -> Option<(Time, Packet)> {
         if self.queue.next_update() <= now {
-            let outlet = self.outlet(now);
-            self.queue.update(now, &outlet);
+            let drain_rate = self.drain_rate(now);
+            self.queue.update(now, &drain_rate);
         }
         self.send_next(now, ledger)
     }
@@ -117,8 +117,8 @@ impl ShapedLink {
         Some((self.busy_until, packet))
     }
 
-    fn outlet(&self, now: Time) -> Outlet {
-        self.shaper.outlet(now, self.queue.buffer_bytes())
+    fn drain_rate(&self, now: Time) -> DrainRate {
+        self.shaper.drain_rate(now, self.queue.buffer_bytes())
     }
 
     /// Packets and bytes that wait; one being sent is with the next stage already.

@@ -3,7 +3,7 @@
 //! Over every interval, at most `span * R / 8 + B` bytes pass and at most `span * P / 8 + 1522`, with
 //! R the maximum sustained rate, B the maximum burst and P the peak rate.
 
-use crate::aqm::Outlet;
+use crate::aqm::DrainRate;
 use crate::packet::Packet;
 use crate::token_bucket::TokenBucket;
 use crate::units::BitRate;
@@ -41,8 +41,8 @@ impl Shaper {
     }
 
     /// What the laws of a queue before it may know of it.
-    pub fn outlet(&self, now: Time, buffer_bytes: u64) -> Outlet {
-        Outlet {
+    pub fn drain_rate(&self, now: Time, buffer_bytes: u64) -> DrainRate {
+        DrainRate {
             tokens: self.sustained.tokens(now),
             sustained: self.sustained.rate(),
             peak: self.peak.rate(),

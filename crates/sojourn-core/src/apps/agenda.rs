@@ -1,6 +1,6 @@
 //! When each of an app's actors - its people, connections or sources - is to act next.
 
-use super::{Command, Desk};
+use super::{AppContext, Command};
 use crate::engine::wake::Wake;
 use crate::units::Time;
 
@@ -42,26 +42,26 @@ impl Agenda {
 
     /// Who is due by now, the lowest number first at equal times. Each is given once for each time
     /// that was set.
-    pub fn take(&mut self, desk: &mut Desk) -> Option<u32> {
+    pub fn take(&mut self, context: &mut AppContext) -> Option<u32> {
         if !self.planned {
-            self.plan(desk);
+            self.plan(context);
         }
         let (at, actor) = self.due.next();
-        (at <= desk.now).then(|| {
+        (at <= context.now).then(|| {
             self.due.set(actor, Time::NEVER);
             actor
         })
     }
 
     /// Asks for the app's timer.
-    pub fn ask(&self, desk: &mut Desk) {
-        desk.ask(Command::Wake(self.next()));
+    pub fn ask(&self, context: &mut AppContext) {
+        context.ask(Command::Wake(self.next()));
     }
 
     /// Draws when each begins, at the first timer.
-    fn plan(&mut self, desk: &mut Desk) {
+    fn plan(&mut self, context: &mut AppContext) {
         for actor in 0..self.actors {
-            self.due.set(actor, self.start + self.spread.scaled(desk.rng.uniform()));
+            self.due.set(actor, self.start + self.spread.scaled(context.rng.uniform()));
         }
         self.planned = true;
     }

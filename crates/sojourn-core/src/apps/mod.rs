@@ -47,6 +47,14 @@ pub enum End {
 }
 
 impl End {
+    /// The end that sends what goes this way.
+    pub const fn sending(direction: Direction) -> Self {
+        match direction {
+            Direction::Up => Self::Home,
+            Direction::Down => Self::Server,
+        }
+    }
+
     /// The way a packet takes that sets out from here.
     pub const fn outward(self) -> Direction {
         match self {
@@ -112,7 +120,7 @@ pub enum Command {
 }
 
 /// What the app has to work with when it is told something.
-pub struct Desk<'a> {
+pub struct AppContext<'a> {
     /// Now.
     pub now: Time,
     /// The app's random stream.
@@ -121,7 +129,7 @@ pub struct Desk<'a> {
     pub commands: &'a mut Vec<Command>,
 }
 
-impl Desk<'_> {
+impl AppContext<'_> {
     /// Adds a command.
     pub fn ask(&mut self, command: Command) {
         self.commands.push(command);
@@ -228,7 +236,7 @@ pub trait Model {
     /// When the app wants its first timer.
     fn start(&self, rng: &mut Rng) -> Time;
     /// Something happened.
-    fn on_event(&mut self, event: Event, desk: &mut Desk);
+    fn on_event(&mut self, event: Event, context: &mut AppContext);
     /// What it did until now.
     fn done(&self, now: Time) -> Done;
 }

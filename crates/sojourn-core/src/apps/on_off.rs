@@ -13,8 +13,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::agenda::Agenda;
-use super::stream::Way;
-use super::{App, AppParameters, Command, ConnectionId, Desk, Done, End, Event, Model, Quality};
+use super::{
+    App, AppContext, AppParameters, Command, ConnectionId, Done, End, Event, Model, Quality,
+};
 use crate::engine::rng::Rng;
 use crate::input::compare::ascending;
 use crate::input::problem::Fault;
@@ -44,7 +45,7 @@ pub struct Parameters {
     pub server: String,
     /// Which way the data goes.
     #[serde(default)]
-    pub direction: Way,
+    pub direction: Direction,
     /// What carries the packets.
     #[serde(default)]
     pub transport: Transport,
@@ -99,8 +100,8 @@ impl AppParameters for Parameters {
     fn start(&self, server: &dyn Fn(&str) -> u16) -> App {
         OnOff {
             server: server(&self.server),
-            direction: self.direction.into(),
-            sender: self.direction.sender(),
+            direction: self.direction,
+            sender: End::sending(self.direction),
             transport: self.transport,
             packet_bytes: self.packet_bytes,
             mean_mbps: bounds(&self.mean_mbps),
@@ -169,19 +170,19 @@ pub struct OnOff {
 }
 
 impl OnOff {
-    fn act(&mut self, number: u32, desk: &mut Desk) {
+    fn act(&mut self, number: u32, context: &mut AppContext) {
         if self.sources[number as usize].interval == Time::ZERO {
-            self.begin(number, desk);
+            self.begin(number, context);
         } else {
-            self.send(number, desk);
+            self.send(number, context);
         }
-        let at = desk.now + self.sources[number as usize].until_next(desk.rng);
+        let at = context.now + self.sources[number as usize].until_next(context.rng);
         self.agenda.set(number, at);
     }
 
     /// Draws what is the source's own.
-    fn begin(&mut self, number: u32, desk: &mut Desk) {
-        let mut draw = |(least, most)| least + (most - least) * desk.rng.uniform();
+    fn begin(&mut self, number: u32, context: &mut AppContext) {
+        let mut draw = |(least, most)| least + (most - least) * context.rng.uniform();
         let burst_mbps = draw(self.mean_mbps) * (1.0 + self.off_per_on);
         let on_s = draw(self.on_s);
         let interval_s = f64::from(self.packet_bytes) * 8e-6 / burst_mbps;
@@ -191,9 +192,9 @@ impl OnOff {
         source.off_s = on_s * self.off_per_on;
     }
 
-    fn send(&self, number: u32, desk: &mut Desk) {
+    fn send(&self, number: u32, context: &mut AppContext) {
         let (server, size) = (self.server, self.packet_bytes);
-        desk.ask(match (self.transport, self.sources[number as usize].connection) {
+        context.ask(match (self.transport, self.sources[number as usize].connection) {
             (Transport::Datagrams, _) => {
                 Command::Datagram { server, direction: self.direction, size }
             }
@@ -223,18 +224,18 @@ impl Model for OnOff {
         self.agenda.start()
     }
 
-    fn on_event(&mut self, event: Event, desk: &mut Desk) {
+    fn on_event(&mut self, event: Event, context: &mut AppContext) {
         match event {
             Event::Timer => {
-                while let Some(number) = self.agenda.take(desk) {
-                    self.act(number, desk);
+                while let Some(number) = self.agenda.take(context) {
+                    self.act(number, context);
                 }
-                self.agenda.ask(desk);
+                self.agenda.ask(context);
             }
             // The first packet, for which it is opened.
             Event::Opening(number, connection) => {
                 self.sources[number as usize].connection = Some(connection);
-                self.send(number, desk);
+                self.send(number, context);
             }
             Event::Established(..) | Event::Received(..) | Event::Acknowledged(..) => {}
         }

@@ -14,8 +14,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::stream::Way;
-use super::{App, AppParameters, Command, Desk, Done, Event, Model, Quality};
+use super::{App, AppContext, AppParameters, Command, Done, Event, Model, Quality};
 use crate::engine::rng::Rng;
 use crate::packet::Direction;
 use crate::tcp::TcpOptions;
@@ -71,7 +70,7 @@ pub struct Parameters {
     pub server: String,
     /// Which way the packets go.
     #[serde(default)]
-    pub direction: Way,
+    pub direction: Direction,
     /// When the first packet is sent, in s.
     #[serde(default)]
     #[schemars(range(min = 0.0, max = 1_000_000.0))]
@@ -104,7 +103,7 @@ impl AppParameters for Parameters {
     fn start(&self, server: &dyn Fn(&str) -> u16) -> App {
         Replay {
             server: server(&self.server),
-            direction: self.direction.into(),
+            direction: self.direction,
             capture: self.capture.clone(),
             speed: self.speed,
             pause: self.pause_s.map(Time::from_secs_f64),
@@ -164,18 +163,18 @@ impl Model for Replay {
         self.due()
     }
 
-    fn on_event(&mut self, event: Event, desk: &mut Desk) {
+    fn on_event(&mut self, event: Event, context: &mut AppContext) {
         let (Event::Timer, Some(packet)) = (event, self.capture.0.get(self.next)) else { return };
-        desk.ask(Command::Datagram {
+        context.ask(Command::Datagram {
             server: self.server,
             direction: self.direction,
             size: packet.size,
         });
         self.next += 1;
         if self.next == self.capture.0.len() {
-            self.begin_round(desk.now);
+            self.begin_round(context.now);
         }
-        desk.ask(Command::Wake(self.due()));
+        context.ask(Command::Wake(self.due()));
     }
 
     fn done(&self, _now: Time) -> Done {

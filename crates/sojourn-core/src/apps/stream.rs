@@ -4,39 +4,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::check_stop;
-use super::{App, AppParameters, Command, Desk, Done, End, Event, Model, Quality};
+use super::{App, AppContext, AppParameters, Command, Done, Event, Model, Quality};
 use crate::engine::rng::Rng;
 use crate::input::problem::Fault;
 use crate::packet::Direction;
 use crate::tcp::TcpOptions;
 use crate::units::Time;
-
-/// Which way data goes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Way {
-    /// From the home to the server.
-    #[default]
-    Up,
-    /// From the server to the home.
-    Down,
-}
-
-impl Way {
-    /// The end of a connection that sends the data.
-    pub fn sender(self) -> End {
-        match self {
-            Self::Up => End::Home,
-            Self::Down => End::Server,
-        }
-    }
-}
-
-impl From<Way> for Direction {
-    fn from(way: Way) -> Self {
-        way.sender().outward()
-    }
-}
 
 /// What a stream is, and so how it is judged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -62,7 +35,7 @@ pub struct Parameters {
     pub server: String,
     /// Which way the packets go.
     #[serde(default)]
-    pub direction: Way,
+    pub direction: Direction,
     /// Bytes of a packet on the wire. G.711 with 20 ms of voice: 160 voice + 12 RTP + 8 UDP + 20 IP
     /// + 18 Ethernet = 218 (White & Padden 2012 §3.2.2); Hong 2015 §3.2.2.2 has 238.
     #[serde(default = "voice_bytes")]
@@ -96,7 +69,7 @@ impl AppParameters for Parameters {
     fn start(&self, server: &dyn Fn(&str) -> u16) -> App {
         Stream {
             server: server(&self.server),
-            direction: self.direction.into(),
+            direction: self.direction,
             size: self.packet_bytes,
             interval: Time::from_secs_f64(self.interval_ms / 1e3),
             start: self.start_s.map(Time::from_secs_f64),
@@ -145,16 +118,16 @@ impl Model for Stream {
         self.start.unwrap_or_else(|| self.interval.scaled(rng.uniform()))
     }
 
-    fn on_event(&mut self, event: Event, desk: &mut Desk) {
-        if !matches!(event, Event::Timer) || desk.now > self.stop {
+    fn on_event(&mut self, event: Event, context: &mut AppContext) {
+        if !matches!(event, Event::Timer) || context.now > self.stop {
             return;
         }
-        desk.ask(Command::Datagram {
+        context.ask(Command::Datagram {
             server: self.server,
             direction: self.direction,
             size: self.size,
         });
-        desk.ask(Command::Wake(desk.now + self.interval));
+        context.ask(Command::Wake(context.now + self.interval));
     }
 
     fn done(&self, _now: Time) -> Done {

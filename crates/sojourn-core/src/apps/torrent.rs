@@ -17,10 +17,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::agenda::Agenda;
-use super::stream::Way;
-use super::{App, AppParameters, Command, ConnectionId, Desk, Done, End, Event, Model, Quality};
+use super::{
+    App, AppContext, AppParameters, Command, ConnectionId, Done, End, Event, Model, Quality,
+};
 use crate::dialect::Dialect;
 use crate::engine::rng::Rng;
+use crate::packet::Direction;
 use crate::tcp::TcpOptions;
 use crate::tcp::cc::{CongestionSpec, ledbat};
 use crate::units::{BitRate, Time};
@@ -38,7 +40,7 @@ pub struct Parameters {
     pub servers: Vec<String>,
     /// Which way the pieces go.
     #[serde(default)]
-    pub direction: Way,
+    pub direction: Direction,
     /// Connections at the same time (White & Rice 2013 §3.6: 32; White 2014 §2.2.1: 100).
     #[serde(default = "thirty_two")]
     #[schemars(range(min = 1, max = 10_000))]
@@ -77,7 +79,7 @@ impl AppParameters for Parameters {
     fn start(&self, server: &dyn Fn(&str) -> u16) -> App {
         Torrent {
             servers: self.servers.iter().map(|name| server(name)).collect(),
-            sender: self.direction.sender(),
+            sender: End::sending(self.direction),
             piece_bytes: self.piece_bytes,
             limit: self.limit_mbps.map(BitRate::from_mbps),
             agenda: Agenda::new(self.connections, self.start_s, self.start_spread_s),
@@ -133,10 +135,10 @@ pub struct Torrent {
 }
 
 impl Torrent {
-    fn open_due(&mut self, desk: &mut Desk) {
-        while let Some(number) = self.agenda.take(desk) {
+    fn open_due(&mut self, context: &mut AppContext) {
+        while let Some(number) = self.agenda.take(context) {
             let server = self.servers[number as usize % self.servers.len()];
-            desk.ask(Command::Open { server, tag: number });
+            context.ask(Command::Open { server, tag: number });
         }
     }
 
@@ -145,19 +147,20 @@ impl Torrent {
     }
 
     /// Hands out the blocks that the limit allows by now, and asks to be called for the next.
-    fn hand_out(&mut self, desk: &mut Desk) {
+    fn hand_out(&mut self, context: &mut AppContext) {
         let mut waiting = self.next_in_turn();
-        while let Some((number, connection)) = waiting.filter(|_| self.next_block <= desk.now) {
+        while let Some((number, connection)) = waiting.filter(|_| self.next_block <= context.now) {
             let peer = &mut self.peers[number];
             let bytes = self.limit.map_or(peer.left, |_| peer.left.min(BLOCK_BYTES));
             peer.left -= bytes;
-            desk.ask(Command::Send(connection, self.sender, bytes));
+            context.ask(Command::Send(connection, self.sender, bytes));
             self.turn = number + 1;
-            self.next_block = desk.now + self.limit.map_or(Time::ZERO, |rate| rate.time_for(bytes));
+            self.next_block =
+                context.now + self.limit.map_or(Time::ZERO, |rate| rate.time_for(bytes));
             waiting = self.next_in_turn();
         }
         let block = waiting.map_or(Time::NEVER, |_| self.next_block);
-        desk.ask(Command::Wake(block.min(self.agenda.next())));
+        context.ask(Command::Wake(block.min(self.agenda.next())));
     }
 
     /// The next connection that can be handed something.
@@ -174,9 +177,9 @@ impl Model for Torrent {
         self.agenda.start()
     }
 
-    fn on_event(&mut self, event: Event, desk: &mut Desk) {
+    fn on_event(&mut self, event: Event, context: &mut AppContext) {
         match event {
-            Event::Timer => self.open_due(desk),
+            Event::Timer => self.open_due(context),
             Event::Established(number, connection) => self.begin_piece(number, connection),
             Event::Acknowledged(number, connection, end) if end == self.sender => {
                 if self.peers[number as usize].left == 0 {
@@ -186,7 +189,7 @@ impl Model for Torrent {
             }
             Event::Opening(..) | Event::Received(..) | Event::Acknowledged(..) => return,
         }
-        self.hand_out(desk);
+        self.hand_out(context);
     }
 
     fn done(&self, _now: Time) -> Done {
@@ -228,8 +231,8 @@ mod tests {
 
         fn tell(&mut self, now: Time, event: Event) {
             let mut commands = Vec::new();
-            let mut desk = Desk { now, rng: &mut self.rng, commands: &mut commands };
-            self.torrent.on_event(event, &mut desk);
+            let mut context = AppContext { now, rng: &mut self.rng, commands: &mut commands };
+            self.torrent.on_event(event, &mut context);
             for command in commands {
                 match command {
                     Command::Send(id, End::Home, bytes) => self.handed.push((now, id.slot, bytes)),

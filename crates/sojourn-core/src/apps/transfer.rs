@@ -9,10 +9,12 @@ use serde::{Deserialize, Serialize};
 
 use super::agenda::Agenda;
 use super::check_stop;
-use super::stream::Way;
-use super::{App, AppParameters, Command, ConnectionId, Desk, Done, End, Event, Model, Quality};
+use super::{
+    App, AppContext, AppParameters, Command, ConnectionId, Done, End, Event, Model, Quality,
+};
 use crate::engine::rng::Rng;
 use crate::input::problem::Fault;
+use crate::packet::Direction;
 use crate::tcp::TcpOptions;
 use crate::units::Time;
 
@@ -25,7 +27,7 @@ pub struct Parameters {
     pub server: String,
     /// Which way the file goes.
     #[serde(default)]
-    pub direction: Way,
+    pub direction: Direction,
     /// Connections at the same time.
     #[serde(default = "one")]
     #[schemars(range(min = 1, max = 10_000))]
@@ -95,7 +97,7 @@ impl AppParameters for Parameters {
     fn start(&self, server: &dyn Fn(&str) -> u16) -> App {
         Transfer {
             server: server(&self.server),
-            sender: self.direction.sender(),
+            sender: End::sending(self.direction),
             file_bytes: self.file_bytes,
             pause: self.pause_s.map(Time::from_secs_f64),
             every: self.every_s.map(Time::from_secs_f64),
@@ -147,41 +149,41 @@ pub struct Transfer {
 
 impl Transfer {
     /// Begins the files that are due and asks for the next timer.
-    fn begin_due(&mut self, desk: &mut Desk) {
-        while let Some(number) = self.agenda.take(desk) {
+    fn begin_due(&mut self, context: &mut AppContext) {
+        while let Some(number) = self.agenda.take(context) {
             match self.open[number as usize] {
-                Some(connection) => self.send(number, connection, desk),
-                None => desk.ask(Command::Open { server: self.server, tag: number }),
+                Some(connection) => self.send(number, connection, context),
+                None => context.ask(Command::Open { server: self.server, tag: number }),
             }
         }
-        desk.ask(Command::Wake(self.agenda.next().min(self.stop)));
+        context.ask(Command::Wake(self.agenda.next().min(self.stop)));
     }
 
-    fn send(&mut self, number: u32, connection: ConnectionId, desk: &mut Desk) {
+    fn send(&mut self, number: u32, connection: ConnectionId, context: &mut AppContext) {
         let bytes = self.file_bytes.unwrap_or(u64::MAX);
-        desk.ask(Command::Send(connection, self.sender, bytes));
+        context.ask(Command::Send(connection, self.sender, bytes));
         self.unfinished[number as usize] += 1;
         if let Some(every) = self.every {
-            self.agenda.set(number, desk.now + every);
+            self.agenda.set(number, context.now + every);
         }
     }
 
-    fn finish(&mut self, number: u32, connection: ConnectionId, desk: &mut Desk) {
+    fn finish(&mut self, number: u32, connection: ConnectionId, context: &mut AppContext) {
         self.completed += std::mem::take(&mut self.unfinished[number as usize]);
         if !self.keeps_connection {
             self.open[number as usize] = None;
-            desk.ask(Command::Close(connection, End::Home));
-            desk.ask(Command::Close(connection, End::Server));
+            context.ask(Command::Close(connection, End::Home));
+            context.ask(Command::Close(connection, End::Server));
         }
         if let Some(pause) = self.pause {
-            self.agenda.set(number, desk.now + pause);
-            self.begin_due(desk);
+            self.agenda.set(number, context.now + pause);
+            self.begin_due(context);
         }
     }
 
-    fn cut_all(&mut self, desk: &mut Desk) {
+    fn cut_all(&mut self, context: &mut AppContext) {
         let open = self.open.iter_mut().filter_map(Option::take);
-        open.for_each(|connection| desk.ask(Command::Abort(connection)));
+        open.for_each(|connection| context.ask(Command::Abort(connection)));
     }
 }
 
@@ -190,17 +192,17 @@ impl Model for Transfer {
         self.agenda.start()
     }
 
-    fn on_event(&mut self, event: Event, desk: &mut Desk) {
+    fn on_event(&mut self, event: Event, context: &mut AppContext) {
         match event {
-            _ if desk.now >= self.stop => self.cut_all(desk),
-            Event::Timer => self.begin_due(desk),
+            _ if context.now >= self.stop => self.cut_all(context),
+            Event::Timer => self.begin_due(context),
             Event::Opening(number, connection) => {
                 self.open[number as usize] = Some(connection);
-                self.send(number, connection, desk);
-                desk.ask(Command::Wake(self.agenda.next().min(self.stop)));
+                self.send(number, connection, context);
+                context.ask(Command::Wake(self.agenda.next().min(self.stop)));
             }
             Event::Acknowledged(number, connection, end) if end == self.sender => {
-                self.finish(number, connection, desk);
+                self.finish(number, connection, context);
             }
             Event::Established(..) | Event::Received(..) | Event::Acknowledged(..) => {}
         }

@@ -24,7 +24,8 @@ use serde::{Deserialize, Serialize};
 
 use super::agenda::Agenda;
 use super::{
-    App, AppParameters, Command, ConnectionId, Desk, Done, End, Event, Model, Quality, Viewing,
+    App, AppContext, AppParameters, Command, ConnectionId, Done, End, Event, Model, Quality,
+    Viewing,
 };
 use crate::dialect::Dialect;
 use crate::engine::rng::Rng;
@@ -327,33 +328,33 @@ pub struct Video {
 }
 
 impl Video {
-    fn act_due(&mut self, desk: &mut Desk) {
-        while let Some(number) = self.agenda.take(desk) {
+    fn act_due(&mut self, context: &mut AppContext) {
+        while let Some(number) = self.agenda.take(context) {
             match self.viewers[number as usize].connection {
-                None => desk.ask(Command::Open { server: self.server, tag: number }),
+                None => context.ask(Command::Open { server: self.server, tag: number }),
                 Some(_) => {
-                    self.take_segment(number, desk);
-                    self.ask_for_segment(number, desk);
+                    self.take_segment(number, context);
+                    self.ask_for_segment(number, context);
                 }
             }
         }
-        self.agenda.ask(desk);
+        self.agenda.ask(context);
     }
 
     /// The player needs a segment.
-    fn take_segment(&mut self, number: u32, desk: &mut Desk) {
+    fn take_segment(&mut self, number: u32, context: &mut AppContext) {
         let viewer = &mut self.viewers[number as usize];
         match viewer.buffer.pop_front() {
             Some(level) => {
                 viewer.played += 1;
                 viewer.played_mbps += self.chooser.ladder_mbps[level];
-                self.agenda.set(number, desk.now + self.segment);
+                self.agenda.set(number, context.now + self.segment);
             }
-            None => viewer.stall(desk.now),
+            None => viewer.stall(context.now),
         }
     }
 
-    fn ask_for_segment(&mut self, number: u32, desk: &mut Desk) {
+    fn ask_for_segment(&mut self, number: u32, context: &mut AppContext) {
         let viewer = &mut self.viewers[number as usize];
         let Some(connection) = viewer.connection else { return };
         if viewer.asked_at.is_some() || viewer.buffer.len() >= self.wanted {
@@ -366,20 +367,20 @@ impl Video {
             viewer.adaptations += u64::from(level != viewer.level);
             viewer.level = level;
         }
-        viewer.asked_at = Some(desk.now);
-        desk.request(connection, self.request_bytes, self.bytes[viewer.level]);
+        viewer.asked_at = Some(context.now);
+        context.request(connection, self.request_bytes, self.bytes[viewer.level]);
     }
 
-    fn segment_is_there(&mut self, number: u32, desk: &mut Desk) {
+    fn segment_is_there(&mut self, number: u32, context: &mut AppContext) {
         let viewer = &mut self.viewers[number as usize];
-        viewer.last_fetch = viewer.asked_at.take().map(|since| desk.now - since);
+        viewer.last_fetch = viewer.asked_at.take().map(|since| context.now - since);
         viewer.buffer.push_back(viewer.level);
         if !viewer.is_playing && viewer.buffer.len() >= self.start_segments {
-            viewer.play(desk.now);
-            self.take_segment(number, desk);
-            self.agenda.ask(desk);
+            viewer.play(context.now);
+            self.take_segment(number, context);
+            self.agenda.ask(context);
         }
-        self.ask_for_segment(number, desk);
+        self.ask_for_segment(number, context);
     }
 
     fn viewing(&self, now: Time) -> Viewing {
@@ -401,20 +402,20 @@ impl Model for Video {
         self.agenda.start()
     }
 
-    fn on_event(&mut self, event: Event, desk: &mut Desk) {
+    fn on_event(&mut self, event: Event, context: &mut AppContext) {
         match event {
-            Event::Timer => self.act_due(desk),
+            Event::Timer => self.act_due(context),
             Event::Established(number, connection) => {
                 let viewer = &mut self.viewers[number as usize];
                 viewer.connection = Some(connection);
-                viewer.begun = Some(desk.now);
-                self.ask_for_segment(number, desk);
+                viewer.begun = Some(context.now);
+                self.ask_for_segment(number, context);
             }
             Event::Received(number, connection, End::Server) => {
                 let bytes = self.bytes[self.viewers[number as usize].level];
-                desk.ask(Command::Send(connection, End::Server, bytes));
+                context.ask(Command::Send(connection, End::Server, bytes));
             }
-            Event::Received(number, _, End::Home) => self.segment_is_there(number, desk),
+            Event::Received(number, _, End::Home) => self.segment_is_there(number, context),
             Event::Opening(..) | Event::Acknowledged(..) => {}
         }
     }
@@ -502,8 +503,9 @@ mod tests {
 
         fn tell(&mut self, event: Event) {
             let mut commands = Vec::new();
-            let mut desk = Desk { now: self.now, rng: &mut self.rng, commands: &mut commands };
-            self.video.on_event(event, &mut desk);
+            let mut context =
+                AppContext { now: self.now, rng: &mut self.rng, commands: &mut commands };
+            self.video.on_event(event, &mut context);
             for command in commands {
                 match command {
                     Command::Expect(_, End::Home, bytes) => {

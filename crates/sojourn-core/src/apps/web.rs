@@ -12,7 +12,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::agenda::Agenda;
-use super::{App, AppParameters, Command, Desk, Done, End, Event, Model, Quality};
+use super::{App, AppContext, AppParameters, Command, Done, End, Event, Model, Quality};
 use crate::dialect::Dialect;
 use crate::engine::rng::Rng;
 use crate::tcp::TcpOptions;
@@ -266,96 +266,96 @@ impl Web {
     }
 
     /// Starts the pages and opens the connections that are due, and asks for the next timer.
-    fn start_due(&mut self, desk: &mut Desk) {
-        while let Some(person) = self.agenda.take(desk) {
+    fn start_due(&mut self, context: &mut AppContext) {
+        while let Some(person) = self.agenda.take(context) {
             let person = person as usize;
             if self.users[person].opened < self.connections() {
-                self.open_more(person, desk);
+                self.open_more(person, context);
             } else {
-                self.start_page(person, desk);
+                self.start_page(person, context);
             }
         }
-        self.agenda.ask(desk);
+        self.agenda.ask(context);
     }
 
-    fn start_page(&mut self, person: usize, desk: &mut Desk) {
+    fn start_page(&mut self, person: usize, context: &mut AppContext) {
         let user = &mut self.users[person];
-        user.page_start = desk.now;
+        user.page_start = context.now;
         user.loading_html = true;
         user.missing = self.sizes.iter().map(Vec::len).sum();
         user.asked.fill(0);
-        self.open(person, 0, self.html_bytes, desk);
+        self.open(person, 0, self.html_bytes, context);
     }
 
-    fn open(&mut self, person: usize, connection: usize, bytes: u64, desk: &mut Desk) {
+    fn open(&mut self, person: usize, connection: usize, bytes: u64, context: &mut AppContext) {
         self.users[person].fetching[connection] = bytes;
         let tag = (person * self.connections() + connection) as u32;
         let server = self.servers[connection / self.connections_per_server];
-        desk.ask(Command::Open { server, tag });
+        context.ask(Command::Open { server, tag });
     }
 
     /// Asks for the next object of the server this connection belongs to, if there is one left.
-    fn fetch_next(&mut self, person: usize, connection: usize, desk: &mut Desk) {
+    fn fetch_next(&mut self, person: usize, connection: usize, context: &mut AppContext) {
         let server = connection / self.connections_per_server;
         let next = self.users[person].asked[server];
         if let Some(&bytes) = self.sizes[server].get(next) {
             self.users[person].asked[server] += 1;
-            self.open(person, connection, bytes, desk);
+            self.open(person, connection, bytes, context);
         }
     }
 
-    fn object_is_there(&mut self, person: usize, connection: usize, desk: &mut Desk) {
+    fn object_is_there(&mut self, person: usize, connection: usize, context: &mut AppContext) {
         if self.users[person].loading_html {
             self.users[person].loading_html = false;
             self.users[person].opened = 0;
-            self.open_more(person, desk);
+            self.open_more(person, context);
             return;
         }
         self.users[person].missing -= 1;
         if self.users[person].missing == 0 {
-            self.page_is_there(person, desk);
+            self.page_is_there(person, context);
         } else {
-            self.fetch_next(person, connection, desk);
+            self.fetch_next(person, connection, context);
         }
     }
 
     /// Opens the page's next connection, and all with no gap between them: one to each server in
     /// turn, as §3.2.3 has the objects spread.
-    fn open_more(&mut self, person: usize, desk: &mut Desk) {
+    fn open_more(&mut self, person: usize, context: &mut AppContext) {
         while self.users[person].opened < self.connections() {
             let number = self.users[person].opened;
             self.users[person].opened += 1;
             let (round, server) = (number / self.servers.len(), number % self.servers.len());
-            self.fetch_next(person, server * self.connections_per_server + round, desk);
+            self.fetch_next(person, server * self.connections_per_server + round, context);
             if self.open_gap > Time::ZERO && number + 1 < self.connections() {
-                self.agenda.set(person as u32, desk.now + self.open_gap);
-                return self.agenda.ask(desk);
+                self.agenda.set(person as u32, context.now + self.open_gap);
+                return self.agenda.ask(context);
             }
         }
     }
 
-    fn page_is_there(&mut self, person: usize, desk: &mut Desk) {
+    fn page_is_there(&mut self, person: usize, context: &mut AppContext) {
         let connections = self.connections();
         let user = &mut self.users[person];
         user.opened = connections;
-        self.pages.push((user.page_start, desk.now - user.page_start));
-        self.agenda.set(person as u32, desk.now + self.pause);
-        self.agenda.ask(desk);
+        self.pages.push((user.page_start, context.now - user.page_start));
+        self.agenda.set(person as u32, context.now + self.pause);
+        self.agenda.ask(context);
     }
 
-    fn on_connection(&mut self, tag: u32, event: Event, desk: &mut Desk) {
+    fn on_connection(&mut self, tag: u32, event: Event, context: &mut AppContext) {
         let person = tag as usize / self.connections();
         let connection = tag as usize % self.connections();
         let size = self.users[person].fetching[connection];
         match event {
-            Event::Opening(_, id) => desk.request(id, self.request_bytes, size),
+            Event::Opening(_, id) => context.request(id, self.request_bytes, size),
             Event::Received(_, id, End::Server) => {
-                desk.ask(Command::Send(id, End::Server, size));
-                desk.ask(Command::Close(id, End::Server));
+                context.ask(Command::Send(id, End::Server, size));
+                context.ask(Command::Close(id, End::Server));
             }
             Event::Received(_, id, End::Home) => {
-                desk.ask(Command::Close(id, End::Home));
-                self.object_is_there(person, connection, desk);
+                context.ask(Command::Close(id, End::Home));
+                self.object_is_there(person, connection, context);
             }
             _ => {}
         }
@@ -367,13 +367,13 @@ impl Model for Web {
         self.agenda.start()
     }
 
-    fn on_event(&mut self, event: Event, desk: &mut Desk) {
+    fn on_event(&mut self, event: Event, context: &mut AppContext) {
         match event {
-            Event::Timer => self.start_due(desk),
+            Event::Timer => self.start_due(context),
             Event::Opening(tag, ..)
             | Event::Established(tag, ..)
             | Event::Received(tag, ..)
-            | Event::Acknowledged(tag, ..) => self.on_connection(tag, event, desk),
+            | Event::Acknowledged(tag, ..) => self.on_connection(tag, event, context),
         }
     }
 

@@ -24,7 +24,9 @@ use serde::{Deserialize, Serialize};
 
 use super::agenda::Agenda;
 use super::draw::Draw;
-use super::{App, AppParameters, Command, ConnectionId, Desk, Done, End, Event, Model, Quality};
+use super::{
+    App, AppContext, AppParameters, Command, ConnectionId, Done, End, Event, Model, Quality,
+};
 use crate::engine::rng::Rng;
 use crate::input::problem::Fault;
 use crate::tcp::TcpOptions;
@@ -221,52 +223,52 @@ pub struct WebSessions {
 }
 
 impl WebSessions {
-    fn ask_due(&mut self, desk: &mut Desk) {
-        while let Some(number) = self.agenda.take(desk) {
+    fn ask_due(&mut self, context: &mut AppContext) {
+        while let Some(number) = self.agenda.take(context) {
             if self.sessions[number as usize].to_ask == 0 {
-                self.begin_page(number, desk);
+                self.begin_page(number, context);
             }
-            self.ask_for_object(number, desk);
+            self.ask_for_object(number, context);
         }
-        self.agenda.ask(desk);
+        self.agenda.ask(context);
     }
 
-    fn begin_page(&mut self, number: u32, desk: &mut Desk) {
+    fn begin_page(&mut self, number: u32, context: &mut AppContext) {
         let session = &mut self.sessions[number as usize];
-        session.server = self.servers[desk.rng.below(self.servers.len() as u64) as usize];
-        session.to_ask = self.objects.count(desk.rng);
+        session.server = self.servers[context.rng.below(self.servers.len() as u64) as usize];
+        session.to_ask = self.objects.count(context.rng);
         session.missing = session.to_ask;
         session.pages_left = session.pages_left.map(|left| left - 1);
     }
 
-    fn ask_for_object(&mut self, number: u32, desk: &mut Desk) {
-        let bytes = self.object_units.count(desk.rng) * self.unit_bytes;
+    fn ask_for_object(&mut self, number: u32, context: &mut AppContext) {
+        let bytes = self.object_units.count(context.rng) * self.unit_bytes;
         let session = &mut self.sessions[number as usize];
         session.to_ask -= 1;
         if session.to_ask > 0 {
-            self.agenda.set(number, desk.now + self.gap.time(desk.rng));
+            self.agenda.set(number, context.now + self.gap.time(context.rng));
         }
         let server = session.server;
         if self.is_pushed {
-            session.pushing.since.push(desk.now);
+            session.pushing.since.push(context.now);
             session.pushing.waiting += bytes;
             if session.pushing.connection.is_some() {
-                self.push(number, desk);
+                self.push(number, context);
             } else if session.pushing.since.len() == 1 {
-                desk.ask(Command::Open { server, tag: number });
+                context.ask(Command::Open { server, tag: number });
             }
         } else {
-            let tag = self.place(Fetch { session: number, bytes, since: desk.now });
-            desk.ask(Command::Open { server, tag });
+            let tag = self.place(Fetch { session: number, bytes, since: context.now });
+            context.ask(Command::Open { server, tag });
         }
     }
 
     /// Sends what waits for the connection.
-    fn push(&mut self, number: u32, desk: &mut Desk) {
+    fn push(&mut self, number: u32, context: &mut AppContext) {
         let pushing = &mut self.sessions[number as usize].pushing;
         let bytes = std::mem::take(&mut pushing.waiting);
         if let Some(connection) = pushing.connection.filter(|_| bytes > 0) {
-            desk.ask(Command::Send(connection, End::Server, bytes));
+            context.ask(Command::Send(connection, End::Server, bytes));
         }
     }
 
@@ -279,28 +281,28 @@ impl WebSessions {
         self.fetches.len() as u32 - 1
     }
 
-    fn object_is_there(&mut self, tag: u32, desk: &mut Desk) {
+    fn object_is_there(&mut self, tag: u32, context: &mut AppContext) {
         let Fetch { session: number, since, .. } = self.fetches[tag as usize];
         self.free.push(tag);
-        self.responses.push(desk.now - since);
-        self.came(number, 1, desk);
+        self.responses.push(context.now - since);
+        self.came(number, 1, context);
     }
 
     /// All that was pushed is acknowledged.
-    fn all_is_acknowledged(&mut self, number: u32, desk: &mut Desk) {
+    fn all_is_acknowledged(&mut self, number: u32, context: &mut AppContext) {
         let since = &mut self.sessions[number as usize].pushing.since;
         let objects = since.len() as u64;
-        self.responses.extend(since.drain(..).map(|since| desk.now - since));
-        self.came(number, objects, desk);
+        self.responses.extend(since.drain(..).map(|since| context.now - since));
+        self.came(number, objects, context);
     }
 
     /// So many objects of the page have come; with the last one the person begins to think.
-    fn came(&mut self, number: u32, objects: u64, desk: &mut Desk) {
+    fn came(&mut self, number: u32, objects: u64, context: &mut AppContext) {
         let session = &mut self.sessions[number as usize];
         session.missing -= objects;
         if session.missing == 0 && session.pages_left != Some(0) {
-            self.agenda.set(number, desk.now + self.think.time(desk.rng));
-            self.agenda.ask(desk);
+            self.agenda.set(number, context.now + self.think.time(context.rng));
+            self.agenda.ask(context);
         }
     }
 }
@@ -310,26 +312,26 @@ impl Model for WebSessions {
         self.agenda.start()
     }
 
-    fn on_event(&mut self, event: Event, desk: &mut Desk) {
+    fn on_event(&mut self, event: Event, context: &mut AppContext) {
         match event {
-            Event::Timer => self.ask_due(desk),
+            Event::Timer => self.ask_due(context),
             Event::Opening(number, id) if self.is_pushed => {
                 self.sessions[number as usize].pushing.connection = Some(id);
-                self.push(number, desk);
+                self.push(number, context);
             }
             Event::Acknowledged(number, _, End::Server) if self.is_pushed => {
-                self.all_is_acknowledged(number, desk);
+                self.all_is_acknowledged(number, context);
             }
             Event::Opening(tag, id) => {
-                desk.request(id, self.request_bytes, self.fetches[tag as usize].bytes);
+                context.request(id, self.request_bytes, self.fetches[tag as usize].bytes);
             }
             Event::Received(tag, id, End::Server) => {
-                desk.ask(Command::Send(id, End::Server, self.fetches[tag as usize].bytes));
-                desk.ask(Command::Close(id, End::Server));
+                context.ask(Command::Send(id, End::Server, self.fetches[tag as usize].bytes));
+                context.ask(Command::Close(id, End::Server));
             }
             Event::Received(tag, id, End::Home) => {
-                desk.ask(Command::Close(id, End::Home));
-                self.object_is_there(tag, desk);
+                context.ask(Command::Close(id, End::Home));
+                self.object_is_there(tag, context);
             }
             Event::Established(..) | Event::Acknowledged(..) => {}
         }

@@ -9,7 +9,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Aqm, Departure, Law, LawParameters, Verdict, check_interval};
+use super::{Aqm, AqmAlgorithm, AqmParameters, Departure, Verdict, check_interval};
 use crate::input::problem::Fault;
 use crate::metrics::Gauges;
 use crate::units::Time;
@@ -77,8 +77,8 @@ impl Default for Parameters {
     }
 }
 
-impl LawParameters for Parameters {
-    fn start(&self) -> Law {
+impl AqmParameters for Parameters {
+    fn start(&self) -> AqmAlgorithm {
         Codel::new(self).into()
     }
 

@@ -8,7 +8,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::departure_rate::ByRate;
-use super::{Aqm, Arrival, Departure, Law, LawParameters, Outlet, Verdict, check_interval};
+use super::{
+    Aqm, AqmAlgorithm, AqmParameters, Arrival, Departure, DrainRate, Verdict, check_interval,
+};
 use crate::engine::rng::Rng;
 use crate::input::problem::Fault;
 use crate::metrics::Gauges;
@@ -59,8 +61,8 @@ impl Default for Parameters {
     }
 }
 
-impl LawParameters for Parameters {
-    fn start(&self) -> Law {
+impl AqmParameters for Parameters {
+    fn start(&self) -> AqmAlgorithm {
         CodelDt::new(self).into()
     }
 
@@ -112,9 +114,9 @@ impl CodelDt {
         }
     }
 
-    fn predict_s(&self, bytes: u64, outlet: &Outlet) -> f64 {
+    fn predict_s(&self, bytes: u64, drain_rate: &DrainRate) -> f64 {
         match self.prediction {
-            Prediction::Shaper => outlet.drain_s(bytes as f64),
+            Prediction::Shaper => drain_rate.drain_s(bytes as f64),
             Prediction::DepartureRate => self.rate.latency_s(bytes),
         }
     }
@@ -144,9 +146,9 @@ impl CodelDt {
 }
 
 impl Aqm for CodelDt {
-    fn on_arrival(&mut self, packet: &Arrival, outlet: &Outlet, _rng: &mut Rng) -> Verdict {
+    fn on_arrival(&mut self, packet: &Arrival, drain_rate: &DrainRate, _rng: &mut Rng) -> Verdict {
         self.largest = self.largest.max(packet.size);
-        self.predicted_s = self.predict_s(packet.backlog.bytes + packet.size, outlet);
+        self.predicted_s = self.predict_s(packet.backlog.bytes + packet.size, drain_rate);
         if self.predicted_s < self.target_s || packet.backlog.bytes <= self.largest {
             self.dropping = false;
             self.drop_time = None;
@@ -183,9 +185,9 @@ mod tests {
     use crate::count::Count;
     use crate::units::BitRate;
 
-    fn outlet() -> Outlet {
+    fn drain_rate() -> DrainRate {
         let rate = BitRate::from_mbps(8.0);
-        Outlet { tokens: 0.0, sustained: rate, peak: rate, buffer_bytes: 1_000_000 }
+        DrainRate { tokens: 0.0, sustained: rate, peak: rate, buffer_bytes: 1_000_000 }
     }
 
     /// Packets of 1000 bytes every 0.1 ms at a constant backlog; times of the drops in ms.
@@ -196,7 +198,7 @@ mod tests {
             let now = Time::from_ms(from_ms) + Time::from_us(100 * tick);
             let backlog = Count { bytes: backlog, packets: backlog / 1000 };
             let packet = Arrival { now, size: 1000, backlog, share: 1.0 };
-            if law.on_arrival(&packet, &outlet(), &mut rng) == Verdict::Drop {
+            if law.on_arrival(&packet, &drain_rate(), &mut rng) == Verdict::Drop {
                 drops.push((now - Time::from_ms(from_ms)).ms_f64());
             }
         }

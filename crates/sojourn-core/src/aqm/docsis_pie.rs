@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::pie_parts::{Derandomiser, PROB_LOW, tuning_divisor};
-use super::{Aqm, Arrival, Law, LawParameters, Outlet, Verdict};
+use super::{Aqm, AqmAlgorithm, AqmParameters, Arrival, DrainRate, Verdict};
 use crate::count::Count;
 use crate::engine::rng::Rng;
 use crate::metrics::Gauges;
@@ -48,8 +48,8 @@ impl Default for Parameters {
     }
 }
 
-impl LawParameters for Parameters {
-    fn start(&self) -> Law {
+impl AqmParameters for Parameters {
+    fn start(&self) -> AqmAlgorithm {
         DocsisPie::new(self).into()
     }
 }
@@ -198,7 +198,7 @@ impl DocsisPie {
 }
 
 impl Aqm for DocsisPie {
-    fn on_arrival(&mut self, packet: &Arrival, outlet: &Outlet, rng: &mut Rng) -> Verdict {
+    fn on_arrival(&mut self, packet: &Arrival, drain_rate: &DrainRate, rng: &mut Rng) -> Verdict {
         if self.burst_allowance > Time::ZERO {
             return Verdict::Pass;
         }
@@ -206,7 +206,7 @@ impl Aqm for DocsisPie {
             self.derandomiser.reset();
         }
         if self.phase == Phase::Inactive {
-            if packet.backlog.bytes < outlet.buffer_bytes / 3 {
+            if packet.backlog.bytes < drain_rate.buffer_bytes / 3 {
                 return Verdict::Pass;
             }
             self.phase = Phase::Quiescent;
@@ -240,15 +240,15 @@ impl Aqm for DocsisPie {
         INTERVAL
     }
 
-    fn update(&mut self, backlog: Count, outlet: &Outlet) -> bool {
+    fn update(&mut self, backlog: Count, drain_rate: &DrainRate) -> bool {
         let before = self.state();
-        let mut outlet = *outlet;
+        let mut drain_rate = *drain_rate;
         if let Some(tracker) = &mut self.tracker {
-            let channel = tracker.update(outlet.sustained);
-            outlet.sustained = outlet.sustained.min(channel);
-            outlet.peak = outlet.peak.min(channel);
+            let channel = tracker.update(drain_rate.sustained);
+            drain_rate.sustained = drain_rate.sustained.min(channel);
+            drain_rate.peak = drain_rate.peak.min(channel);
         }
-        self.calculate_drop_prob(outlet.drain_s(backlog.bytes as f64));
+        self.calculate_drop_prob(drain_rate.drain_s(backlog.bytes as f64));
         // Grants change the tracker between updates.
         self.tracker.is_some() || self.state() != before
     }
@@ -267,8 +267,8 @@ mod tests {
     use super::super::pie_parts::PROB_HIGH;
     use super::*;
 
-    fn outlet() -> Outlet {
-        Outlet {
+    fn drain_rate() -> DrainRate {
+        DrainRate {
             tokens: 0.0,
             sustained: BitRate::from_mbps(5.0),
             peak: BitRate::from_mbps(20.0),
@@ -319,17 +319,17 @@ mod tests {
         let mut pie = DocsisPie::new(&Parameters::default());
         let mut rng = Rng::named(1, "pie");
         // A third of the buffer is 52 083 bytes: below it the law sleeps.
-        pie.on_arrival(&arrival(1500, 52_000), &outlet(), &mut rng);
+        pie.on_arrival(&arrival(1500, 52_000), &drain_rate(), &mut rng);
         assert_eq!(pie.phase, Phase::Inactive);
-        pie.on_arrival(&arrival(1500, 52_083), &outlet(), &mut rng);
+        pie.on_arrival(&arrival(1500, 52_083), &drain_rate(), &mut rng);
         assert_eq!(pie.phase, Phase::Quiescent);
         // The first drop activates it and grants 142 ms, during which nothing is dropped.
         pie.prob = 0.5;
         pie.qdelay_old_s = 0.05;
         pie.derandomiser.accumulate(PROB_HIGH);
-        assert_eq!(pie.on_arrival(&arrival(1500, 60_000), &outlet(), &mut rng), Verdict::Drop);
+        assert_eq!(pie.on_arrival(&arrival(1500, 60_000), &drain_rate(), &mut rng), Verdict::Drop);
         assert_eq!((pie.phase, pie.burst_allowance), (Phase::Active, MAX_BURST));
-        assert_eq!(pie.on_arrival(&arrival(1500, 60_000), &outlet(), &mut rng), Verdict::Pass);
+        assert_eq!(pie.on_arrival(&arrival(1500, 60_000), &drain_rate(), &mut rng), Verdict::Pass);
         // ceil(142 / 16) = 9 updates later the allowance is spent.
         for left_ms in [126, 110, 94, 78, 62, 46, 30, 14, 0] {
             pie.calculate_drop_prob(0.02);

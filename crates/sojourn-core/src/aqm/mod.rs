@@ -28,7 +28,7 @@ use crate::units::{BitRate, Time};
 
 /// What lies behind the queue: how fast a rate shaper will let it drain.
 #[derive(Clone, Copy, Debug)]
-pub struct Outlet {
+pub struct DrainRate {
     /// Bytes that may leave at the peak rate before the sustained rate holds (the burst tokens).
     pub tokens: f64,
     /// Maximum sustained traffic rate.
@@ -39,7 +39,7 @@ pub struct Outlet {
     pub buffer_bytes: u64,
 }
 
-impl Outlet {
+impl DrainRate {
     /// Time to drain `bytes`, in seconds (RFC 8034 §4.3; White 2014 §7).
     pub fn drain_s(&self, bytes: f64) -> f64 {
         let at_peak = bytes.min(self.tokens);
@@ -93,7 +93,7 @@ pub struct Departure {
 #[enum_dispatch]
 pub trait Aqm {
     /// A packet has come and there is room for it.
-    fn on_arrival(&mut self, _packet: &Arrival, _outlet: &Outlet, _rng: &mut Rng) -> Verdict {
+    fn on_arrival(&mut self, _packet: &Arrival, _outlet: &DrainRate, _rng: &mut Rng) -> Verdict {
         Verdict::Pass
     }
 
@@ -125,7 +125,7 @@ pub trait Aqm {
 
     /// The periodic part of the law; says whether it changed anything. If not, and nothing waits, it
     /// need not be called until a packet comes.
-    fn update(&mut self, _backlog: Count, _outlet: &Outlet) -> bool {
+    fn update(&mut self, _backlog: Count, _outlet: &DrainRate) -> bool {
         false
     }
 
@@ -140,7 +140,7 @@ impl Aqm for TailDrop {}
 
 /// Every law there is.
 #[enum_dispatch(Aqm)]
-pub enum Law {
+pub enum AqmAlgorithm {
     /// None.
     TailDrop(TailDrop),
     /// Controlled delay.
@@ -159,9 +159,9 @@ pub enum Law {
 
 /// Makes a law in its initial state from its parameters.
 #[enum_dispatch]
-pub trait LawParameters {
+pub trait AqmParameters {
     /// The law at the start of a run.
-    fn start(&self) -> Law;
+    fn start(&self) -> AqmAlgorithm;
     /// Do its keys agree with each other, and with the time that a full packet takes on the link?
     ///
     /// # Errors
@@ -194,17 +194,17 @@ fn check_interval(interval_ms: f64, packet: Time) -> Result<(), Fault> {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NoParameters {}
-impl LawParameters for NoParameters {
-    fn start(&self) -> Law {
+impl AqmParameters for NoParameters {
+    fn start(&self) -> AqmAlgorithm {
         TailDrop.into()
     }
 }
 
 /// The law of a queue, by its `kind`.
-#[enum_dispatch(LawParameters)]
+#[enum_dispatch(AqmParameters)]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
-pub enum LawSpec {
+pub enum AqmSpec {
     /// No law: drop only when the queue is full.
     None(NoParameters),
     /// CoDel (RFC 8289).
@@ -221,7 +221,7 @@ pub enum LawSpec {
     Red(red::Parameters),
 }
 
-impl Default for LawSpec {
+impl Default for AqmSpec {
     fn default() -> Self {
         Self::None(NoParameters {})
     }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::departure_rate::{ByRate, ByTime};
 use super::pie_parts::{Derandomiser, signal_or_drop, tuning_divisor};
-use super::{Aqm, Arrival, Departure, Law, LawParameters, Outlet, Verdict};
+use super::{Aqm, AqmAlgorithm, AqmParameters, Arrival, Departure, DrainRate, Verdict};
 use crate::count::Count;
 use crate::engine::rng::Rng;
 use crate::metrics::Gauges;
@@ -77,8 +77,8 @@ impl Default for Parameters {
     }
 }
 
-impl LawParameters for Parameters {
-    fn start(&self) -> Law {
+impl AqmParameters for Parameters {
+    fn start(&self) -> AqmAlgorithm {
         Pie::new(self).into()
     }
 }
@@ -205,8 +205,8 @@ impl Pie {
 }
 
 impl Aqm for Pie {
-    fn on_arrival(&mut self, packet: &Arrival, outlet: &Outlet, rng: &mut Rng) -> Verdict {
-        if !self.active && packet.backlog.bytes >= outlet.buffer_bytes / 3 {
+    fn on_arrival(&mut self, packet: &Arrival, drain_rate: &DrainRate, rng: &mut Rng) -> Verdict {
+        if !self.active && packet.backlog.bytes >= drain_rate.buffer_bytes / 3 {
             self.activate();
         }
         if !self.active || self.burst_allowance > Time::ZERO {
@@ -248,7 +248,7 @@ impl Aqm for Pie {
         self.interval
     }
 
-    fn update(&mut self, backlog: Count, _outlet: &Outlet) -> bool {
+    fn update(&mut self, backlog: Count, _outlet: &DrainRate) -> bool {
         let before = self.state();
         self.calculate_drop_prob(self.latency.seconds(backlog.bytes));
         self.state() != before
@@ -278,7 +278,7 @@ mod tests {
 
     #[test]
     fn sleeps_until_a_third_of_the_buffer_then_spends_the_burst() {
-        let outlet = Outlet {
+        let drain_rate = DrainRate {
             tokens: 0.0,
             sustained: crate::units::BitRate::from_mbps(5.0),
             peak: crate::units::BitRate::from_mbps(5.0),
@@ -292,9 +292,9 @@ mod tests {
         };
         let mut pie = Pie::new(&Parameters::default());
         let mut rng = Rng::named(1, "pie");
-        pie.on_arrival(&arrival(29_999), &outlet, &mut rng);
+        pie.on_arrival(&arrival(29_999), &drain_rate, &mut rng);
         assert!(!pie.active);
-        pie.on_arrival(&arrival(30_000), &outlet, &mut rng);
+        pie.on_arrival(&arrival(30_000), &drain_rate, &mut rng);
         assert!(pie.active);
         // 150 ms are 10 updates.
         for _ in 0..10 {

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::departure_rate::ByRate;
 use super::pie_parts::signal_or_drop;
-use super::{Aqm, Arrival, Departure, Law, LawParameters, Outlet, Verdict};
+use super::{Aqm, AqmAlgorithm, AqmParameters, Arrival, Departure, DrainRate, Verdict};
 use crate::count::Count;
 use crate::engine::rng::Rng;
 use crate::metrics::Gauges;
@@ -69,8 +69,8 @@ impl Default for Parameters {
     }
 }
 
-impl LawParameters for Parameters {
-    fn start(&self) -> Law {
+impl AqmParameters for Parameters {
+    fn start(&self) -> AqmAlgorithm {
         PieEarly::new(self).into()
     }
 }
@@ -147,7 +147,7 @@ impl PieEarly {
 }
 
 impl Aqm for PieEarly {
-    fn on_arrival(&mut self, packet: &Arrival, _outlet: &Outlet, rng: &mut Rng) -> Verdict {
+    fn on_arrival(&mut self, packet: &Arrival, _outlet: &DrainRate, rng: &mut Rng) -> Verdict {
         let latency_is_low = self.qdelay_old_s < self.target_s / 2.0 && self.prob < 0.2;
         let few = packet.backlog.bytes <= 2 * self.p.mean_packet_bytes;
         if self.burst_allowance > Time::ZERO || latency_is_low || few {
@@ -170,7 +170,7 @@ impl Aqm for PieEarly {
         self.interval
     }
 
-    fn update(&mut self, backlog: Count, _outlet: &Outlet) -> bool {
+    fn update(&mut self, backlog: Count, _outlet: &DrainRate) -> bool {
         let before = self.state();
         self.calculate_drop_prob(self.rate.latency_s(backlog.bytes));
         self.state() != before
@@ -222,11 +222,13 @@ mod tests {
         let mut rng = Rng::named(1, "share");
         (law.prob, law.burst_allowance) = (0.4, Time::ZERO);
         let rate = crate::units::BitRate::from_mbps(5.0);
-        let outlet = Outlet { tokens: 0.0, sustained: rate, peak: rate, buffer_bytes: 100_000 };
+        let drain_rate =
+            DrainRate { tokens: 0.0, sustained: rate, peak: rate, buffer_bytes: 100_000 };
         let mut dropped = |share| {
             let backlog = Count { bytes: 50_000, packets: 50 };
             let packet = Arrival { now: Time::ZERO, size: 1000, backlog, share };
-            let mut drops = |_: &u32| law.on_arrival(&packet, &outlet, &mut rng) != Verdict::Pass;
+            let mut drops =
+                |_: &u32| law.on_arrival(&packet, &drain_rate, &mut rng) != Verdict::Pass;
             (0..100_000).filter(|n| drops(n)).count()
         };
         assert_eq!(dropped(0.0), 0);

@@ -11,7 +11,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Aqm, Arrival, Departure, Law, LawParameters, Outlet, Verdict};
+use super::{Aqm, AqmAlgorithm, AqmParameters, Arrival, Departure, DrainRate, Verdict};
 use crate::count::Count;
 use crate::engine::rng::Rng;
 use crate::input::compare::at_least;
@@ -37,7 +37,7 @@ pub struct Parameters {
     /// Drop probability at the upper threshold (ns-2: 1 / linterm_).
     #[schemars(range(min = 1e-6, max = 1.0))]
     pub max_p: f64,
-    /// Beyond the upper threshold the probability grows to 1 at twice that; otherwise it is 1.
+    /// NextQueue the upper threshold the probability grows to 1 at twice that; otherwise it is 1.
     pub gentle: bool,
     /// Space drops evenly: none within 1/p packets of the last, one within 2/p.
     pub wait: bool,
@@ -85,8 +85,8 @@ impl Default for Parameters {
     }
 }
 
-impl LawParameters for Parameters {
-    fn start(&self) -> Law {
+impl AqmParameters for Parameters {
+    fn start(&self) -> AqmAlgorithm {
         Red::new(self).into()
     }
 
@@ -152,8 +152,8 @@ impl Red {
         }
     }
 
-    fn derive(p: &Parameters, outlet: &Outlet) -> Derived {
-        let packets_per_s = outlet.sustained.bps() as f64 / (8 * p.mean_packet_bytes) as f64;
+    fn derive(p: &Parameters, drain_rate: &DrainRate) -> Derived {
+        let packets_per_s = drain_rate.sustained.bps() as f64 / (8 * p.mean_packet_bytes) as f64;
         let unit = if p.in_bytes { p.mean_packet_bytes as f64 } else { 1.0 };
         let half_target = p.target_delay_ms / 1e3 * packets_per_s / 2.0;
         let min = p.min_threshold_packets.unwrap_or(half_target.max(5.0));
@@ -251,9 +251,9 @@ impl Red {
 }
 
 impl Aqm for Red {
-    fn on_arrival(&mut self, packet: &Arrival, outlet: &Outlet, rng: &mut Rng) -> Verdict {
+    fn on_arrival(&mut self, packet: &Arrival, drain_rate: &DrainRate, rng: &mut Rng) -> Verdict {
         if self.derived.is_none() {
-            self.derived = Some(Self::derive(&self.p, outlet));
+            self.derived = Some(Self::derive(&self.p, drain_rate));
         }
         self.average_in(packet.now, self.length(packet.backlog));
         self.adapt(packet.now);
@@ -298,8 +298,9 @@ mod tests {
             ..Parameters::default()
         };
         let rate = BitRate::from_mbps(38.0);
-        let outlet = Outlet { tokens: 0.0, sustained: rate, peak: rate, buffer_bytes: 1_000_000 };
-        Red { derived: Some(Red::derive(&p, &outlet)), ..Red::new(&p) }
+        let drain_rate =
+            DrainRate { tokens: 0.0, sustained: rate, peak: rate, buffer_bytes: 1_000_000 };
+        Red { derived: Some(Red::derive(&p, &drain_rate)), ..Red::new(&p) }
     }
 
     #[test]
@@ -361,8 +362,9 @@ mod tests {
             ..Parameters::default()
         };
         let rate = BitRate::from_mbps(38.0);
-        let outlet = Outlet { tokens: 0.0, sustained: rate, peak: rate, buffer_bytes: 1_000_000 };
-        let d = Red::derive(&p, &outlet);
+        let drain_rate =
+            DrainRate { tokens: 0.0, sustained: rate, peak: rate, buffer_bytes: 1_000_000 };
+        let d = Red::derive(&p, &drain_rate);
         assert!((d.min / 1500.0 - 34.13).abs() < 0.01 && (d.max / 1500.0 - 341.33).abs() < 0.01);
     }
 }

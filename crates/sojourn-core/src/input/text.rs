@@ -80,7 +80,7 @@ fn integer_value(integer: &DeInteger, path: &str) -> Result<Value, Fault> {
     if let Ok(number) = i64::from_str_radix(digits, radix) {
         return Ok(Value::from(number));
     }
-    // Beyond what TOML asks for, but seeds have all 64 bits.
+    // NextQueue what TOML asks for, but seeds have all 64 bits.
     u64::from_str_radix(digits, radix).map(Value::from).map_err(|_| {
         let (min, max) = (i64::MIN, u64::MAX);
         let message = format!("found {integer}; allowed: whole numbers from {min} to {max}");

@@ -3,14 +3,14 @@
 use super::Simulation;
 use super::connections::{Connection, Owner, Route};
 use crate::access::classifier::{Header, Protocol, service_flow};
-use crate::apps::{App, AppParameters, Command, Desk, End, Event, Model};
+use crate::apps::{App, AppContext, AppParameters, Command, End, Event, Model};
 use crate::engine::rng::Rng;
 use crate::packet::{DATAGRAM, Direction, Ecn, Packet, Segment};
 use crate::scenario::Scenario;
-use crate::tcp::News;
+use crate::tcp::SegmentEvents;
 
 /// A traffic model in a home, with what belongs to it.
-pub(super) struct Player {
+pub(super) struct AppInstance {
     pub app: App,
     pub owner: Owner,
     pub rng: Rng,
@@ -27,22 +27,22 @@ pub(super) struct Player {
 }
 
 /// Every entry of the traffic list in each of its homes.
-pub(super) fn players(scenario: &Scenario) -> Vec<Player> {
-    let mut players = Vec::new();
+pub(super) fn instances(scenario: &Scenario) -> Vec<AppInstance> {
+    let mut instances = Vec::new();
     for traffic in 0..scenario.traffic.len() {
         let group = scenario.group_of(&scenario.traffic[traffic]);
         let before: u16 = scenario.groups().take(group).map(|group| group.count).sum();
         for number in 0..scenario.group(group).count {
-            let app = players.len() as u32;
+            let app = instances.len() as u32;
             let owner = Owner { app, traffic: traffic as u16, home: before + number };
-            players.push(player(scenario, owner, number));
+            instances.push(instance(scenario, owner, number));
         }
     }
-    players
+    instances
 }
 
 /// An entry in the home with this number in its group, from 0.
-fn player(scenario: &Scenario, owner: Owner, number: u16) -> Player {
+fn instance(scenario: &Scenario, owner: Owner, number: u16) -> AppInstance {
     let (name, entry) = scenario.traffic.get_index(owner.traffic.into()).expect("it is an entry");
     let server = |name: &str| scenario.servers.get_index_of(name).unwrap_or_default() as u16;
     let stream = |what: &str| match number {
@@ -54,7 +54,7 @@ fn player(scenario: &Scenario, owner: Owner, number: u16) -> Player {
     let port = home_port(owner.traffic.into());
     let server_of_datagrams = entry.app.servers().first().map_or(0, |(_, name)| server(name));
     let service_flows = classify(scenario, owner.traffic, Protocol::Udp, server_of_datagrams, port);
-    Player {
+    AppInstance {
         app: entry.app.start(&server),
         owner,
         rng: stream("traffic"),
@@ -99,16 +99,16 @@ pub(super) fn classify(
 
 impl Simulation {
     /// Tells the app of a connection what a segment brought about.
-    pub(super) fn pass_on(&mut self, slot: u32, end: End, news: &News) {
+    pub(super) fn pass_on(&mut self, slot: u32, end: End, events: &SegmentEvents) {
         let Connection { owner: Owner { app, .. }, tag, .. } = *self.connections.get_mut(slot);
         let id = self.connections.id(slot);
-        if news.established && end == End::Home {
+        if events.established && end == End::Home {
             self.to_tell.push_back((app, Event::Established(tag, id)));
         }
-        if news.received_all {
+        if events.received_all {
             self.to_tell.push_back((app, Event::Received(tag, id, end)));
         }
-        if news.acknowledged_all {
+        if events.acknowledged_all {
             self.to_tell.push_back((app, Event::Acknowledged(tag, id, end)));
         }
         self.tell_all();
@@ -123,9 +123,10 @@ impl Simulation {
     fn tell_all(&mut self) {
         while let Some((app, event)) = self.to_tell.pop_front() {
             let mut commands = std::mem::take(&mut self.commands);
-            let player = &mut self.players[app as usize];
-            let mut desk = Desk { now: self.now, rng: &mut player.rng, commands: &mut commands };
-            player.app.on_event(event, &mut desk);
+            let instance = &mut self.instances[app as usize];
+            let mut context =
+                AppContext { now: self.now, rng: &mut instance.rng, commands: &mut commands };
+            instance.app.on_event(event, &mut context);
             for command in commands.drain(..) {
                 self.carry_out(app, command);
             }
@@ -166,11 +167,11 @@ impl Simulation {
     }
 
     fn open(&mut self, app: u32, server: u16, tag: u32) {
-        let player = &mut self.players[app as usize];
-        let (owner, home_number) = (player.owner, player.home_number);
-        let tuples = [player.ports.bits() as u32, player.ports.bits() as u32];
-        let home_port = home_port(player.connections_opened);
-        player.connections_opened += 1;
+        let instance = &mut self.instances[app as usize];
+        let (owner, home_number) = (instance.owner, instance.home_number);
+        let tuples = [instance.ports.bits() as u32, instance.ports.bits() as u32];
+        let home_port = home_port(instance.connections_opened);
+        instance.connections_opened += 1;
         let service_flows =
             classify(&self.scenario, owner.traffic, Protocol::Tcp, server, home_port);
         let route = Route { server, tuples, service_flows };
@@ -185,20 +186,20 @@ impl Simulation {
     }
 
     fn send_datagram(&mut self, app: u32, server: u16, direction: Direction, size: u16) {
-        let player = &mut self.players[app as usize];
-        let seq = player.datagrams_sent;
-        player.datagrams_sent += 1;
+        let instance = &mut self.instances[app as usize];
+        let seq = instance.datagrams_sent;
+        instance.datagrams_sent += 1;
         let packet = Packet {
             sent_at: self.now,
             queued_at: self.now,
             segment: Segment { seq, ..Segment::default() },
-            tuple: player.datagrams.tuples[direction as usize],
+            tuple: instance.datagrams.tuples[direction as usize],
             flow: DATAGRAM,
             generation: 0,
-            traffic: player.owner.traffic,
+            traffic: instance.owner.traffic,
             server,
-            home: player.owner.home,
-            service_flow: player.datagrams.service_flows[direction as usize],
+            home: instance.owner.home,
+            service_flow: instance.datagrams.service_flows[direction as usize],
             size,
             direction,
             ecn: Ecn::NotEct,

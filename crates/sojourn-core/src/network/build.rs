@@ -29,7 +29,7 @@ impl Simulation {
             stages: Vec::new(),
             events: 0,
             fingerprint: 0,
-            players: apps::players(s),
+            instances: apps::instances(s),
             configs: s
                 .traffic
                 .values()
@@ -67,7 +67,7 @@ impl Simulation {
         self.numbers.access[1] = stages.len() as StageId;
         stages.extend((0..parts[1]).map(part(down)));
         self.numbers.apps = stages.len() as StageId;
-        stages.extend((0..self.players.len() as u32).map(Stage::App));
+        stages.extend((0..self.instances.len() as u32).map(Stage::App));
         self.wake.grow(stages.len());
     }
 
@@ -77,8 +77,8 @@ impl Simulation {
             let at = match *stage {
                 Stage::Access(direction, part) => self.access.first_wake(direction, part),
                 Stage::App(app) => {
-                    let player = &mut self.players[app as usize];
-                    player.app.start(&mut player.rng)
+                    let instance = &mut self.instances[app as usize];
+                    instance.app.start(&mut instance.rng)
                 }
                 Stage::Sampler | Stage::Link(..) => continue,
             };

@@ -33,7 +33,7 @@ use crate::scenario::Scenario;
 use crate::tcp::Config;
 use crate::tcp::cc::Window;
 use crate::units::Time;
-use apps::Player;
+use apps::AppInstance;
 use connections::Connections;
 
 /// What can be woken. Stages are numbered in this order, which decides who is first at equal times;
@@ -73,7 +73,7 @@ pub struct Simulation {
     events: u64,
     fingerprint: u64,
 
-    players: Vec<Player>,
+    instances: Vec<AppInstance>,
     /// TCP of each traffic entry.
     configs: Vec<Config>,
     connections: Connections,

@@ -4,7 +4,7 @@ use super::Simulation;
 use crate::apps::{ConnectionId, End};
 use crate::engine::wake::StageId;
 use crate::packet::{DATAGRAM, Packet};
-use crate::tcp::News;
+use crate::tcp::SegmentEvents;
 use crate::units::Time;
 
 impl Simulation {
@@ -21,16 +21,16 @@ impl Simulation {
         }
         let config = &self.configs[usize::from(packet.traffic)];
         let endpoint = &mut connection.ends[end as usize];
-        let news =
+        let events =
             endpoint.on_segment(self.now, &packet.segment, packet.sent_at, packet.ecn, config);
-        if news.received_bytes > 0 {
-            self.ledger.received(&packet, news.received_bytes);
+        if events.received_bytes > 0 {
+            self.ledger.received(&packet, events.received_bytes);
         }
-        if news.rtt > Time::ZERO {
-            self.ledger.round_trip(&packet, news.rtt);
+        if events.rtt > Time::ZERO {
+            self.ledger.round_trip(&packet, events.rtt);
         }
-        if news.echo_age > Time::ZERO {
-            self.ledger.echo(&packet, news.echo_age);
+        if events.echo_age > Time::ZERO {
+            self.ledger.echo(&packet, events.echo_age);
         }
         // FullTcp tells the application first, and the acknowledgement rides on its answer (tcp-full.cc
         // `recv`).
@@ -38,9 +38,9 @@ impl Simulation {
         if !app_first {
             self.pump(packet.flow, end);
         }
-        let News { received_bytes, rtt, echo_age, .. } = news;
-        if news != (News { received_bytes, rtt, echo_age, ..News::default() }) {
-            self.pass_on(packet.flow, end, &news);
+        let SegmentEvents { received_bytes, rtt, echo_age, .. } = events;
+        if events != (SegmentEvents { received_bytes, rtt, echo_age, ..SegmentEvents::default() }) {
+            self.pass_on(packet.flow, end, &events);
         }
         let id = ConnectionId { slot: packet.flow, generation: packet.generation };
         if app_first && self.connections.current(id).is_some() {
@@ -65,7 +65,7 @@ impl Simulation {
         let config = &self.configs[usize::from(traffic)];
         let endpoint = &mut connection.ends[end as usize];
         if endpoint.needs_jitter(config) {
-            let draw = self.players[connection.owner.app as usize].send_jitter.uniform();
+            let draw = self.instances[connection.owner.app as usize].send_jitter.uniform();
             endpoint.draw_jitter(self.now, draw, config);
         }
         self.timers.set_no_later(timer_of(slot, end), endpoint.deadline());

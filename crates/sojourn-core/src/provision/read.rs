@@ -43,7 +43,7 @@ pub struct Provision<'a> {
 }
 
 /// One direction of a file.
-struct Way<'a> {
+struct Side<'a> {
     /// Its table in scenarios, and what the file's keys begin with.
     name: &'static str,
     flows: &'a [ServiceFlow],
@@ -60,12 +60,12 @@ impl Overlay for Provision<'_> {
         let mut notes = Notes { source: self.source, lines: Vec::new() };
         self.list_top(&mut notes);
         let ways = [
-            Way {
+            Side {
                 name: "upstream",
                 flows: &self.config.upstream_service_flows,
                 classifiers: &self.config.upstream_classifiers,
             },
-            Way {
+            Side {
                 name: "downstream",
                 flows: &self.config.downstream_service_flows,
                 classifiers: &self.config.downstream_classifiers,
@@ -101,7 +101,7 @@ impl Provision<'_> {
         notes.list_rest(self.config, "", &[&done[..], &OF_NO_ACCOUNT].concat());
     }
 
-    fn lay_way(&self, way: &Way, table: &mut Map<String, Value>, notes: &mut Notes) {
+    fn lay_way(&self, way: &Side, table: &mut Map<String, Value>, notes: &mut Notes) {
         let Some((primary, further)) = way.flows.split_first() else {
             let path = format!("{}_service_flows", way.name);
             return notes.add(&path, "none: those of the scenario stand in");
@@ -135,7 +135,7 @@ impl Provision<'_> {
     /// The keys of a service flow. Where the file sets no rate those of `stand_in` hold.
     fn flow(
         &self,
-        way: &Way,
+        way: &Side,
         flow: &ServiceFlow,
         stand_in: &Map<String, Value>,
         queue: &Value,
@@ -173,7 +173,7 @@ impl Provision<'_> {
         keys
     }
 
-    fn buffer(&self, way: &Way, flow: &ServiceFlow, sustained_mbps: f64) -> Option<Value> {
+    fn buffer(&self, way: &Side, flow: &ServiceFlow, sustained_mbps: f64) -> Option<Value> {
         let default_ms = self.config.default_upstream_target_buffer_ms;
         let default = default_ms.filter(|ms| *ms > 0 && way.name == "upstream").map(|ms| {
             let bytes = sustained_mbps * 1e3 / 8.0 * f64::from(ms);
@@ -190,7 +190,7 @@ impl Provision<'_> {
 
     /// The queue manager. Upstream it is the file's: DOCSIS-PIE, unless it is off (White 2014 §9).
     /// Downstream it is the CMTS's own, but for what the file says.
-    fn queue(&self, way: &Way, flow: &ServiceFlow, own: &Value) -> Value {
+    fn queue(&self, way: &Side, flow: &ServiceFlow, own: &Value) -> Value {
         let is_up = way.name == "upstream";
         let law = match &flow.aqm {
             None if is_up => Some(json!({ "kind": "docsis_pie" })),
@@ -261,7 +261,7 @@ fn list_flow(flow: &ServiceFlow, path: &str, notes: &mut Notes) {
 }
 
 /// The classifiers that lead to a flow, of those that can be simulated.
-fn matches(way: &Way, flow: &ServiceFlow, notes: &mut Notes) -> Vec<Value> {
+fn matches(way: &Side, flow: &ServiceFlow, notes: &mut Notes) -> Vec<Value> {
     let leads_here = |classifier: &Classifier| match classifier.flow_reference {
         Some(reference) => reference == flow.reference,
         None => {

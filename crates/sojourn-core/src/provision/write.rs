@@ -3,7 +3,7 @@
 use crate::access::classifier::{self, Protocol};
 use crate::access::homes::Group;
 use crate::access::service::Buffer;
-use crate::aqm::LawSpec;
+use crate::aqm::AqmSpec;
 use crate::modem_config::ModemConfig;
 use crate::modem_config::view::{
     Aqm, BufferControl, Classifier, DataRateUnit, Ipv4Match, ServiceFlow, TosRange,
@@ -152,8 +152,8 @@ fn aqm(flow: &Flow, has_aqm: bool, notes: &mut Vec<String>) -> Option<Aqm> {
     let off = Aqm { disable: Some(true), ..Aqm::default() };
     match &queue.law {
         _ if !has_aqm => Some(off),
-        LawSpec::None(_) => Some(off),
-        LawSpec::DocsisPie(pie) => {
+        AqmSpec::None(_) => Some(off),
+        AqmSpec::DocsisPie(pie) => {
             let target_ms = pie.target_ms.round().max(1.0);
             if target_ms != pie.target_ms {
                 notes.push(format!("{path}.queue.law.target_ms: {target_ms}: a file has whole ms"));

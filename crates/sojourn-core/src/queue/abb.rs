@@ -21,13 +21,13 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::aqm_bins::{AqmBins, Head};
 use super::bins::Measure;
-use super::lanes::{Head, Lanes};
 use super::plugs::Plugs;
 use super::rounds::Rounds;
 use super::weights::Weights;
 use super::{Discipline, Entry, Exit, FlowKey, FlowTable, Scheduler, SchedulerParameters, Setting};
-use crate::aqm::Outlet;
+use crate::aqm::DrainRate;
 use crate::count::Count;
 use crate::metrics::Gauges;
 use crate::metrics::fairness::{Demand, break_points};
@@ -81,7 +81,7 @@ impl SchedulerParameters for Parameters {
         let bins = self.bins as usize;
         let interval = Time::from_secs_f64(self.interval_s);
         Abb {
-            lanes: Lanes::new(bins, Measure::Packets, setting),
+            aqm_bins: AqmBins::new(bins, Measure::Packets, setting),
             rounds: Rounds::new(bins, i64::from(self.quantum_bytes)),
             plugs: Plugs::new(bins),
             flows: Vec::new(),
@@ -125,7 +125,7 @@ struct Flow {
 /// Adaptive bandwidth binning.
 pub struct Abb {
     p: Parameters,
-    lanes: Lanes,
+    aqm_bins: AqmBins,
     rounds: Rounds,
     plugs: Plugs,
     /// By [`FlowTable::index`].
@@ -185,13 +185,13 @@ impl Abb {
         self.overdue = false;
         self.gather_demands();
         // The bounds of all bins but the last.
-        let bounds = break_points(self.capacity_bps, &mut self.demands, self.lanes.count() - 1);
+        let bounds = break_points(self.capacity_bps, &mut self.demands, self.aqm_bins.count() - 1);
         if self.assign_bins(&bounds) {
-            let Self { plugs, lanes, .. } = self;
-            plugs.plug(|bin| lanes.backlog_of(bin).packets);
+            let Self { plugs, aqm_bins, .. } = self;
+            plugs.plug(|bin| aqm_bins.backlog_of(bin).packets);
             self.pull_plugs(now);
         } else {
-            (0..self.lanes.count()).for_each(|bin| self.apply_weight(bin));
+            (0..self.aqm_bins.count()).for_each(|bin| self.apply_weight(bin));
         }
     }
 
@@ -231,9 +231,9 @@ impl Abb {
         if !self.plugs.pull(now) {
             return;
         }
-        for bin in 0..self.lanes.count() {
+        for bin in 0..self.aqm_bins.count() {
             self.apply_weight(bin);
-            if self.lanes.backlog_of(bin).packets > 0 {
+            if self.aqm_bins.backlog_of(bin).packets > 0 {
                 self.rounds.join_first(bin);
             }
         }
@@ -245,7 +245,7 @@ impl Abb {
     /// The head of a bin has gone, out or dropped.
     fn popped(&mut self, bin: usize, flow: usize, now: Time) {
         self.flows[flow].waiting -= 1;
-        self.plugs.popped(bin, self.lanes.backlog_of(bin).packets, now);
+        self.plugs.popped(bin, self.aqm_bins.backlog_of(bin).packets, now);
         self.pull_plugs(now);
     }
 }
@@ -253,19 +253,19 @@ impl Abb {
 impl Discipline for Abb {
     fn enqueue(&mut self, packet: Packet, entry: &mut Entry) {
         let size = u64::from(packet.size);
-        while let Some((bin, victim)) = self.lanes.take_excess(size, entry) {
+        while let Some((bin, victim)) = self.aqm_bins.take_excess(size, entry) {
             self.flows[self.table.index(&victim)].waiting -= 1;
-            self.plugs.cut(bin, self.lanes.backlog_of(bin).packets);
-            self.lanes.overflow(bin, victim, entry);
+            self.plugs.cut(bin, self.aqm_bins.backlog_of(bin).packets);
+            self.aqm_bins.overflow(bin, victim, entry);
         }
         self.pull_plugs(entry.now);
         let bin = self.bin_of(&packet);
-        if !entry.limit.admits(self.lanes.backlog(), size) {
-            self.lanes.overflow(bin, packet, entry);
+        if !entry.limit.admits(self.aqm_bins.backlog(), size) {
+            self.aqm_bins.overflow(bin, packet, entry);
             return;
         }
         let flow = self.table.index(&packet);
-        if self.lanes.push(bin, packet, entry) {
+        if self.aqm_bins.push(bin, packet, entry) {
             self.flows[flow].waiting += 1;
             self.plugs.pushed(bin, entry.now);
             if !self.plugs.hold(bin) {
@@ -276,17 +276,17 @@ impl Discipline for Abb {
 
     fn dequeue(&mut self, exit: &mut Exit) -> Option<Packet> {
         while let Some(bin) = self.rounds.current(|_| 1) {
-            let Some(head) = self.lanes.head(bin).filter(|_| !self.plugs.hold(bin)) else {
-                self.lanes.emptied(bin);
+            let Some(head) = self.aqm_bins.head(bin).filter(|_| !self.plugs.hold(bin)) else {
+                self.aqm_bins.emptied(bin);
                 self.rounds.retire_current();
                 continue;
             };
             let flow = self.table.index(head);
-            let packet = match self.lanes.judge_head(bin, exit) {
+            let packet = match self.aqm_bins.judge_head(bin, exit) {
                 Head::Passes(size) => {
                     self.flows[flow].sent += size as u64;
                     self.rounds.charge(bin, size);
-                    self.lanes.pop(bin)
+                    self.aqm_bins.pop(bin)
                 }
                 Head::Dropped | Head::None => None,
             };
@@ -299,26 +299,26 @@ impl Discipline for Abb {
     }
 
     fn backlog(&self) -> Count {
-        self.lanes.backlog()
+        self.aqm_bins.backlog()
     }
 
     fn on_map(&mut self, granted: u64, ungranted: u64) {
-        self.lanes.on_map(granted, ungranted);
+        self.aqm_bins.on_map(granted, ungranted);
     }
 
     fn next_update(&self) -> Time {
-        self.lanes.next_update().min(self.next_measurement)
+        self.aqm_bins.next_update().min(self.next_measurement)
     }
 
-    fn update(&mut self, now: Time, outlet: &Outlet) {
-        if self.lanes.next_update() <= now {
-            self.lanes.update(now, outlet);
+    fn update(&mut self, now: Time, drain_rate: &DrainRate) {
+        if self.aqm_bins.next_update() <= now {
+            self.aqm_bins.update(now, drain_rate);
         }
         if self.next_measurement > now {
             return;
         }
         self.next_measurement = now + self.interval;
-        let capacity = self.p.capacity_mbps.map_or(outlet.sustained, BitRate::from_mbps);
+        let capacity = self.p.capacity_mbps.map_or(drain_rate.sustained, BitRate::from_mbps);
         self.capacity_bps = capacity.bps() as f64;
         self.measure();
         if self.plugs.are_in() {
@@ -328,7 +328,7 @@ impl Discipline for Abb {
         }
     }
 
-    fn tell_apart(&mut self, flows: &FlowTable, names: &[&str]) {
+    fn set_flow_classifier(&mut self, flows: &FlowTable, names: &[&str]) {
         self.table = flows.weighing(&self.p.weights, names);
     }
 
@@ -343,6 +343,6 @@ impl Discipline for Abb {
         out.set("weight", "1", weight);
         out.set("rate", "Mbps", rate_bps / 1e6);
         out.set("bin_weight", "1", self.bin_weights[bin]);
-        self.lanes.flow_gauges(bin, &self.rounds, out);
+        self.aqm_bins.flow_gauges(bin, &self.rounds, out);
     }
 }

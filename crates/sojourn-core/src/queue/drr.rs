@@ -6,7 +6,7 @@
 //! same time. A connection that takes over a slot takes over the state of its law, as a flow does in
 //! a hashed bin.
 //!
-//! Service flows with a minimum reserved rate are served first as far as that goes (`promises`), and
+//! Service flows with a minimum reserved rate are served first as far as that goes (`reserved_rates`), and
 //! then take their turns as all others do.
 //!
 //! Left out: ns-2's `queue/drr.cc` tells flows by their source address alone.
@@ -14,16 +14,16 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::aqm_bins::{AqmBins, Head};
 use super::bins::Measure;
-use super::lanes::{Head, Lanes};
-use super::promises::Promises;
+use super::reserved_rates::ReservedRates;
 use super::rounds::Rounds;
 use super::weights::Weights;
 use super::{
     Discipline, Entry, Exit, FlowKey, FlowTable, Limit, Scheduler, SchedulerParameters, Setting,
 };
-use crate::aqm::LawSpec;
-use crate::aqm::Outlet;
+use crate::aqm::AqmSpec;
+use crate::aqm::DrainRate;
 use crate::count::Count;
 use crate::input::problem::Fault;
 use crate::metrics::Gauges;
@@ -57,7 +57,7 @@ impl Default for Parameters {
 impl SchedulerParameters for Parameters {
     fn start(&self, setting: &Setting) -> Scheduler {
         Drr {
-            lanes: Lanes::new(1, Measure::Bytes, setting),
+            aqm_bins: AqmBins::new(1, Measure::Bytes, setting),
             rounds: Rounds::new(1, 1),
             quantum: f64::from(self.quantum_bytes),
             flow_limit: Limit {
@@ -67,7 +67,7 @@ impl SchedulerParameters for Parameters {
             },
             named: self.weights.clone(),
             flows: FlowTable::default(),
-            promises: Promises::default(),
+            reserved_rates: ReservedRates::default(),
         }
         .into()
     }
@@ -76,12 +76,12 @@ impl SchedulerParameters for Parameters {
         Some(&self.weights)
     }
 
-    fn keeps_promises(&self) -> bool {
+    fn keeps_reserved_rates(&self) -> bool {
         true
     }
 
     /// Shreedhar & Varghese 1996 §3: less, and turns pass in which nothing may be sent.
-    fn check(&self, _law: &LawSpec, largest: u64) -> Result<(), Fault> {
+    fn check(&self, _law: &AqmSpec, largest: u64) -> Result<(), Fault> {
         let quantum = self.quantum_bytes;
         if u64::from(quantum) >= largest {
             return Ok(());
@@ -93,21 +93,21 @@ impl SchedulerParameters for Parameters {
 
 /// Deficit round robin.
 pub struct Drr {
-    lanes: Lanes,
+    aqm_bins: AqmBins,
     rounds: Rounds,
     quantum: f64,
     flow_limit: Limit,
     named: Weights,
     flows: FlowTable,
-    promises: Promises,
+    reserved_rates: ReservedRates,
 }
 
 impl Drr {
     /// Makes a queue for a flow that has none yet.
     #[inline]
     fn grow(&mut self, flow: usize) {
-        if flow >= self.lanes.count() {
-            self.lanes.grow(flow + 1);
+        if flow >= self.aqm_bins.count() {
+            self.aqm_bins.grow(flow + 1);
             self.rounds.grow(flow + 1);
         }
     }
@@ -121,8 +121,8 @@ impl Drr {
 
     /// A flow that has nothing left gives up its deficit (Shreedhar & Varghese 1996 §3).
     fn retire_if_empty(&mut self, flow: usize) {
-        if self.lanes.backlog_of(flow).packets == 0 {
-            self.lanes.emptied(flow);
+        if self.aqm_bins.backlog_of(flow).packets == 0 {
+            self.aqm_bins.emptied(flow);
             self.rounds.retire_current();
         }
     }
@@ -132,29 +132,30 @@ impl Discipline for Drr {
     fn enqueue(&mut self, packet: Packet, entry: &mut Entry) {
         let flow = self.flows.index(&packet);
         self.grow(flow);
-        if !self.flow_limit.admits(self.lanes.backlog_of(flow), u64::from(packet.size)) {
-            self.lanes.overflow(flow, packet, entry);
+        if !self.flow_limit.admits(self.aqm_bins.backlog_of(flow), u64::from(packet.size)) {
+            self.aqm_bins.overflow(flow, packet, entry);
             return;
         }
         let weight = self.flows.weight(&packet);
-        if self.lanes.push(flow, packet, entry) {
+        if self.aqm_bins.push(flow, packet, entry) {
             self.schedule(flow, weight);
-            if self.lanes.backlog_of(flow).packets == 1 {
-                self.promises.wakes(flow, entry.now);
+            if self.aqm_bins.backlog_of(flow).packets == 1 {
+                self.reserved_rates.wakes(flow, entry.now);
             }
             // ns-2.35 queue/drr.cc: the head of the queue with most bytes, the arrival counted in.
-            self.lanes.shed(entry, |_| 1);
+            self.aqm_bins.shed(entry, |_| 1);
         }
     }
 
     fn dequeue(&mut self, exit: &mut Exit) -> Option<Packet> {
-        let Self { lanes, rounds, .. } = self;
-        let head_size = |lanes: &Lanes, flow| lanes.head(flow).map_or(0, |head| head.size.into());
-        while let Some(flow) = rounds.current(|flow| head_size(lanes, flow)) {
-            match lanes.judge_head(flow, exit) {
+        let Self { aqm_bins, rounds, .. } = self;
+        let head_size =
+            |aqm_bins: &AqmBins, flow| aqm_bins.head(flow).map_or(0, |head| head.size.into());
+        while let Some(flow) = rounds.current(|flow| head_size(aqm_bins, flow)) {
+            match aqm_bins.judge_head(flow, exit) {
                 Head::Passes(size) => {
                     rounds.charge(flow, size);
-                    let packet = lanes.pop(flow);
+                    let packet = aqm_bins.pop(flow);
                     self.retire_if_empty(flow);
                     return packet;
                 }
@@ -165,39 +166,39 @@ impl Discipline for Drr {
         None
     }
 
-    fn dequeue_promised(&mut self, exit: &mut Exit) -> Option<Packet> {
-        while let Some(flow) = self.promises.first_due(exit.now) {
-            match self.lanes.judge_head(flow, exit) {
+    fn dequeue_reserved(&mut self, exit: &mut Exit) -> Option<Packet> {
+        while let Some(flow) = self.reserved_rates.first_due(exit.now) {
+            match self.aqm_bins.judge_head(flow, exit) {
                 Head::Passes(size) => {
-                    self.promises.charge(flow, size as u64);
-                    return self.lanes.pop(flow);
+                    self.reserved_rates.charge(flow, size as u64);
+                    return self.aqm_bins.pop(flow);
                 }
                 Head::Dropped => {}
-                Head::None => self.promises.leave(flow),
+                Head::None => self.reserved_rates.leave(flow),
             }
         }
         None
     }
 
     fn backlog(&self) -> Count {
-        self.lanes.backlog()
+        self.aqm_bins.backlog()
     }
 
     fn on_map(&mut self, granted: u64, ungranted: u64) {
-        self.lanes.on_map(granted, ungranted);
+        self.aqm_bins.on_map(granted, ungranted);
     }
 
     fn next_update(&self) -> Time {
-        self.lanes.next_update()
+        self.aqm_bins.next_update()
     }
 
-    fn update(&mut self, now: Time, outlet: &Outlet) {
-        self.lanes.update(now, outlet);
+    fn update(&mut self, now: Time, drain_rate: &DrainRate) {
+        self.aqm_bins.update(now, drain_rate);
     }
 
-    fn tell_apart(&mut self, flows: &FlowTable, names: &[&str]) {
+    fn set_flow_classifier(&mut self, flows: &FlowTable, names: &[&str]) {
         self.flows = flows.weighing(&self.named, names);
-        self.promises = Promises::new(self.flows.promised());
+        self.reserved_rates = ReservedRates::new(self.flows.reserved());
     }
 
     fn gauges(&self, out: &mut Gauges) {
@@ -206,19 +207,19 @@ impl Discipline for Drr {
 
     fn flow_gauges(&self, flow: FlowKey, out: &mut Gauges) {
         out.set("weight", "1", self.flows.weight_of(flow));
-        self.lanes.flow_gauges(flow.index, &self.rounds, out);
+        self.aqm_bins.flow_gauges(flow.index, &self.rounds, out);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::aqm::LawSpec;
+    use crate::aqm::AqmSpec;
     use crate::dialect::Dialect;
     use crate::engine::rng::Rng;
     use crate::metrics::Ledger;
     use crate::packet::{Direction, Ecn, Segment};
-    use crate::queue::Beyond;
+    use crate::queue::NextQueue;
     use crate::units::BitRate;
 
     #[test]
@@ -226,10 +227,11 @@ mod tests {
         // A thousand connections one after the other in three slots, and the datagrams of the first
         // entry: numbers 0, 2 and 4, and 1.
         let rate = BitRate::from_mbps(1.0);
-        let outlet = Outlet { tokens: 0.0, sustained: rate, peak: rate, buffer_bytes: 10_000 };
+        let drain_rate =
+            DrainRate { tokens: 0.0, sustained: rate, peak: rate, buffer_bytes: 10_000 };
         let limit = Limit { bytes: 10_000, packets: u64::MAX, exclusive: false };
         let setting =
-            Setting { law: &LawSpec::default(), limit: &limit, dialect: Dialect::default() };
+            Setting { law: &AqmSpec::default(), limit: &limit, dialect: Dialect::default() };
         let Scheduler::Drr(mut drr) = Parameters::default().start(&setting) else { unreachable!() };
         let (mut rng, mut ledger) = (Rng::named(1, "unused"), Ledger::new(1));
         for generation in 0..1000 {
@@ -255,18 +257,25 @@ mod tests {
                 let now = Time::ZERO;
                 drr.enqueue(
                     packet,
-                    &mut Entry { now, outlet: &outlet, limit, rng: &mut rng, ecn: true, ledger },
+                    &mut Entry {
+                        now,
+                        drain_rate: &drain_rate,
+                        limit,
+                        rng: &mut rng,
+                        ecn: true,
+                        ledger,
+                    },
                 );
             }
             let exit = &mut Exit {
                 now: Time::ZERO,
-                beyond: Beyond::default(),
+                next_queue: NextQueue::default(),
                 ecn: true,
                 ledger: &mut ledger,
             };
             while drr.dequeue(exit).is_some() {}
             assert_eq!(drr.rounds.busy(), 0);
         }
-        assert_eq!(drr.lanes.count(), 5);
+        assert_eq!(drr.aqm_bins.count(), 5);
     }
 }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::update_clock::UpdateClock;
 use super::{Discipline, Entry, Exit, Scheduler, SchedulerParameters, Setting};
-use crate::aqm::{Aqm, Arrival, Departure, Law, LawParameters, Outlet};
+use crate::aqm::{Aqm, AqmAlgorithm, AqmParameters, Arrival, Departure, DrainRate};
 use crate::count::Count;
 use crate::metrics::Gauges;
 use crate::packet::{DropReason, Packet};
@@ -31,7 +31,7 @@ impl SchedulerParameters for Parameters {
 pub struct Fifo {
     packets: VecDeque<Packet>,
     bytes: u64,
-    law: Law,
+    law: AqmAlgorithm,
     clock: UpdateClock,
 }
 
@@ -47,7 +47,7 @@ impl Discipline for Fifo {
             return;
         }
         let arrival = Arrival { now: entry.now, size, backlog, share: 1.0 };
-        let verdict = self.law.on_arrival(&arrival, entry.outlet, entry.rng);
+        let verdict = self.law.on_arrival(&arrival, entry.drain_rate, entry.rng);
         if entry.refuses(verdict, &mut packet) {
             entry.ledger.dropped(entry.now, packet, DropReason::Aqm);
             return;
@@ -94,9 +94,9 @@ impl Discipline for Fifo {
         self.clock.next()
     }
 
-    fn update(&mut self, now: Time, outlet: &Outlet) {
+    fn update(&mut self, now: Time, drain_rate: &DrainRate) {
         let backlog = self.backlog();
-        let changed = self.law.update(backlog, outlet);
+        let changed = self.law.update(backlog, drain_rate);
         self.clock.ticked(now, changed || backlog.packets > 0);
     }
 

@@ -40,7 +40,7 @@ pub struct FlowTable {
     /// Weights of service flows, by number.
     service_flows: Vec<f64>,
     /// Minimum reserved rates of service flows, by number; empty if there are none.
-    promised: Vec<Option<BitRate>>,
+    reserved: Vec<Option<BitRate>>,
     /// Weights of traffic entries, by number.
     traffic: Vec<f64>,
 }
@@ -55,8 +55,8 @@ impl FlowTable {
     /// Connections of equal weight: what a queue tells apart that belongs to one service flow.
     pub fn connections() -> Self {
         let (first, service_flows) = (Vec::new(), Vec::new());
-        let (promised, traffic) = (Vec::new(), Vec::new());
-        Self { unit: Unit::Connection, first, service_flows, promised, traffic }
+        let (reserved, traffic) = (Vec::new(), Vec::new());
+        Self { unit: Unit::Connection, first, service_flows, reserved, traffic }
     }
 
     /// Flows of several homes: of each, the weights of its service flows.
@@ -70,20 +70,20 @@ impl FlowTable {
     }
 
     /// The same with minimum reserved rates: of each home, those of its service flows in Mbps.
-    pub fn promising(self, minimum_mbps: &[Vec<f64>]) -> Self {
+    pub fn reserving(self, minimum_mbps: &[Vec<f64>]) -> Self {
         let rates = minimum_mbps.iter().flatten();
-        let promise = |mbps: &f64| (*mbps > 0.0).then(|| BitRate::from_mbps(*mbps));
-        let mut promised: Vec<_> = rates.map(promise).collect();
-        if promised.iter().all(Option::is_none) {
-            promised.clear();
+        let reserve = |mbps: &f64| (*mbps > 0.0).then(|| BitRate::from_mbps(*mbps));
+        let mut reserved: Vec<_> = rates.map(reserve).collect();
+        if reserved.iter().all(Option::is_none) {
+            reserved.clear();
         }
-        Self { promised, ..self }
+        Self { reserved, ..self }
     }
 
     /// Minimum reserved rates by flow, where service flows are told apart; empty if there are none.
-    pub fn promised(&self) -> &[Option<BitRate>] {
+    pub fn reserved(&self) -> &[Option<BitRate>] {
         match self.unit {
-            Unit::ServiceFlow => &self.promised,
+            Unit::ServiceFlow => &self.reserved,
             Unit::Connection => &[],
         }
     }

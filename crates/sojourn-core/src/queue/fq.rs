@@ -10,11 +10,11 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::aqm_bins::{AqmBins, Head};
 use super::bins::Measure;
-use super::lanes::{Head, Lanes};
 use super::rounds::Rounds;
 use super::{Discipline, Entry, Exit, FlowKey, FlowTable, Scheduler, SchedulerParameters, Setting};
-use crate::aqm::Outlet;
+use crate::aqm::DrainRate;
 use crate::count::Count;
 use crate::metrics::Gauges;
 use crate::packet::Packet;
@@ -46,7 +46,7 @@ impl SchedulerParameters for Parameters {
     fn start(&self, setting: &Setting) -> Scheduler {
         let queues = self.queues as usize;
         Fq {
-            lanes: Lanes::new(queues, Measure::Bytes, setting),
+            aqm_bins: AqmBins::new(queues, Measure::Bytes, setting),
             rounds: Rounds::new(queues, i64::from(self.quantum_bytes)),
             flows: FlowTable::default(),
         }
@@ -56,30 +56,30 @@ impl SchedulerParameters for Parameters {
 
 /// Flow queueing.
 pub struct Fq {
-    lanes: Lanes,
+    aqm_bins: AqmBins,
     rounds: Rounds,
     flows: FlowTable,
 }
 
 impl Discipline for Fq {
     fn enqueue(&mut self, packet: Packet, entry: &mut Entry) {
-        let queue = self.lanes.hashed(self.flows.hash(&packet));
-        if !self.lanes.push(queue, packet, entry) {
+        let queue = self.aqm_bins.hashed(self.flows.hash(&packet));
+        if !self.aqm_bins.push(queue, packet, entry) {
             return;
         }
         self.rounds.join_first(queue);
         // RFC 8290 §4.1: half the packets of the queue with most bytes, up to a batch.
-        self.lanes.shed(entry, |packets| packets.div_ceil(2).min(BATCH));
+        self.aqm_bins.shed(entry, |packets| packets.div_ceil(2).min(BATCH));
     }
 
     fn dequeue(&mut self, exit: &mut Exit) -> Option<Packet> {
         // RFC 8290 §4.2 moves on from a queue "with a negative number of credits (i.e. it has already
         // dequeued at least a quantum of bytes)". The second half is meant: no credits are left.
         while let Some(queue) = self.rounds.current(|_| 1) {
-            match self.lanes.judge_head(queue, exit) {
+            match self.aqm_bins.judge_head(queue, exit) {
                 Head::Passes(size) => {
                     self.rounds.charge(queue, size);
-                    return self.lanes.pop(queue);
+                    return self.aqm_bins.pop(queue);
                 }
                 Head::Dropped => {}
                 Head::None => self.rounds.age_or_retire_current(),
@@ -89,22 +89,22 @@ impl Discipline for Fq {
     }
 
     fn backlog(&self) -> Count {
-        self.lanes.backlog()
+        self.aqm_bins.backlog()
     }
 
     fn on_map(&mut self, granted: u64, ungranted: u64) {
-        self.lanes.on_map(granted, ungranted);
+        self.aqm_bins.on_map(granted, ungranted);
     }
 
     fn next_update(&self) -> Time {
-        self.lanes.next_update()
+        self.aqm_bins.next_update()
     }
 
-    fn update(&mut self, now: Time, outlet: &Outlet) {
-        self.lanes.update(now, outlet);
+    fn update(&mut self, now: Time, drain_rate: &DrainRate) {
+        self.aqm_bins.update(now, drain_rate);
     }
 
-    fn tell_apart(&mut self, flows: &FlowTable, _names: &[&str]) {
+    fn set_flow_classifier(&mut self, flows: &FlowTable, _names: &[&str]) {
         self.flows = flows.clone();
     }
 
@@ -113,6 +113,6 @@ impl Discipline for Fq {
     }
 
     fn flow_gauges(&self, flow: FlowKey, out: &mut Gauges) {
-        self.lanes.flow_gauges(self.lanes.hashed(flow.hash), &self.rounds, out);
+        self.aqm_bins.flow_gauges(self.aqm_bins.hashed(flow.hash), &self.rounds, out);
     }
 }

@@ -5,14 +5,14 @@
 
 pub mod abb;
 pub mod acks;
+mod aqm_bins;
 mod bins;
 pub mod drr;
 pub mod fifo;
 mod flow_table;
 pub mod fq;
-mod lanes;
 mod plugs;
-mod promises;
+mod reserved_rates;
 pub mod room;
 mod rounds;
 pub mod sfq;
@@ -24,7 +24,7 @@ use enum_dispatch::enum_dispatch;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::aqm::{LawSpec, Outlet, Verdict};
+use crate::aqm::{AqmSpec, DrainRate, Verdict};
 use crate::count::Count;
 use crate::dialect::Dialect;
 use crate::engine::rng::Rng;
@@ -82,7 +82,7 @@ impl Limit {
 /// What a scheduler is made for.
 pub struct Setting<'a> {
     /// The law of its bins.
-    pub law: &'a LawSpec,
+    pub law: &'a AqmSpec,
     /// The queue's limit.
     pub limit: &'a Limit,
     /// Which rules it follows where they differ.
@@ -94,7 +94,7 @@ pub struct Entry<'a> {
     /// Now.
     pub now: Time,
     /// What lies behind the queue.
-    pub outlet: &'a Outlet,
+    pub drain_rate: &'a DrainRate,
     /// The queue's limit.
     pub limit: &'a Limit,
     /// The queue's random stream.
@@ -134,7 +134,7 @@ fn refuses(
 
 /// What the laws of a queue may be told of the queue behind it.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Beyond {
+pub struct NextQueue {
     /// How long the packet that left it last was in it.
     pub sojourn: Time,
     /// What waits there.
@@ -146,7 +146,7 @@ pub struct Exit<'a> {
     /// Now.
     pub now: Time,
     /// The queue behind this one, where the laws look at both.
-    pub beyond: Beyond,
+    pub next_queue: NextQueue,
     /// Packets that may be marked are, rather than dropped, where the law allows it.
     pub ecn: bool,
     /// Where drops and marks are told.
@@ -163,13 +163,13 @@ impl Exit<'_> {
     /// The sojourn time of a packet that leaves now.
     #[inline]
     pub fn sojourn(&self, packet: &Packet) -> Time {
-        self.now.since(packet.queued_at) + self.beyond.sojourn
+        self.now.since(packet.queued_at) + self.next_queue.sojourn
     }
 
     /// What is left behind a packet that leaves now, `waiting` being what is left in this queue.
     #[inline]
     pub fn left(&self, waiting: Count) -> Count {
-        waiting.plus(self.beyond.backlog)
+        waiting.plus(self.next_queue.backlog)
     }
 }
 
@@ -181,7 +181,7 @@ pub trait Discipline {
     /// The next packet to send; heads that a law drops are told to the ledger.
     fn dequeue(&mut self, exit: &mut Exit) -> Option<Packet>;
     /// The next packet that a minimum reserved rate is due for; only some know of such rates.
-    fn dequeue_promised(&mut self, _exit: &mut Exit) -> Option<Packet> {
+    fn dequeue_reserved(&mut self, _exit: &mut Exit) -> Option<Packet> {
         None
     }
     /// What waits in all bins.
@@ -191,9 +191,9 @@ pub trait Discipline {
     /// When `update` wants to be called next.
     fn next_update(&self) -> Time;
     /// The periodic part of the laws.
-    fn update(&mut self, now: Time, outlet: &Outlet);
+    fn update(&mut self, now: Time, drain_rate: &DrainRate);
     /// Tells what is a flow, and the names of the traffic entries, by the number that packets carry.
-    fn tell_apart(&mut self, _flows: &FlowTable, _names: &[&str]) {}
+    fn set_flow_classifier(&mut self, _flows: &FlowTable, _names: &[&str]) {}
     /// State worth watching over time.
     fn gauges(&self, out: &mut Gauges);
     /// What is worth watching of one flow, of which a packet has come: always the same gauges.
@@ -228,11 +228,11 @@ pub trait SchedulerParameters {
     ///
     /// # Errors
     /// The first key at fault.
-    fn check(&self, _law: &LawSpec, _largest: u64) -> Result<(), Fault> {
+    fn check(&self, _law: &AqmSpec, _largest: u64) -> Result<(), Fault> {
         Ok(())
     }
     /// Does it keep minimum reserved rates?
-    fn keeps_promises(&self) -> bool {
+    fn keeps_reserved_rates(&self) -> bool {
         false
     }
 }
@@ -273,7 +273,7 @@ pub struct QueueSpec {
     /// Which packet goes next.
     pub scheduler: SchedulerSpec,
     /// What is dropped early; one instance of the law for each bin of the scheduler.
-    pub law: LawSpec,
+    pub law: AqmSpec,
     /// Where the law signals congestion, packets of transports with ECN are marked rather than
     /// dropped (RFC 3168 §5). CoDel, FQ-CoDel (RFC 8290 §5.2), PIE (RFC 8033 §5.1) and RED do;
     /// CoDel-DT and DOCSIS-PIE (RFC 8034 §4.7) always drop.
@@ -288,7 +288,7 @@ impl Default for QueueSpec {
             limit_bytes: None,
             limit_packets: None,
             scheduler: SchedulerSpec::default(),
-            law: LawSpec::default(),
+            law: AqmSpec::default(),
             ecn: true,
             acks: Acks::default(),
         }
@@ -354,12 +354,12 @@ impl Queue {
     /// weights, which until then are all 1, and for the first `watch_flows` flows, which are watched
     /// one by one.
     pub fn name_traffic(&mut self, names: &[&str], watch_flows: usize) {
-        self.tell_apart(&FlowTable::connections(), names, watch_flows);
+        self.set_flow_classifier(&FlowTable::connections(), names, watch_flows);
     }
 
     /// The same, with what is a flow to the scheduler, where that is not a connection.
-    pub fn tell_apart(&mut self, flows: &FlowTable, names: &[&str], watch_flows: usize) {
-        self.scheduler.tell_apart(flows, names);
+    pub fn set_flow_classifier(&mut self, flows: &FlowTable, names: &[&str], watch_flows: usize) {
+        self.scheduler.set_flow_classifier(flows, names);
         self.watch = Watch::new(watch_flows, flows, names);
     }
 
@@ -370,14 +370,20 @@ impl Queue {
 
     /// Takes a packet in, or drops it or others.
     #[inline]
-    pub fn enqueue(&mut self, now: Time, mut packet: Packet, outlet: &Outlet, ledger: &mut Ledger) {
+    pub fn enqueue(
+        &mut self,
+        now: Time,
+        mut packet: Packet,
+        drain_rate: &DrainRate,
+        ledger: &mut Ledger,
+    ) {
         packet.queued_at = now;
         self.watch.note(&packet);
         if self.acks.is_some() && packet.is_bare_ack() {
             return self.enqueue_ack(now, packet, ledger);
         }
         let Self { limit, ecn, rng, .. } = self;
-        let entry = &mut Entry { now, outlet, limit, rng, ecn: *ecn, ledger };
+        let entry = &mut Entry { now, drain_rate, limit, rng, ecn: *ecn, ledger };
         self.scheduler.enqueue(packet, entry);
     }
 
@@ -395,7 +401,7 @@ impl Queue {
     /// The next packet to send.
     #[inline]
     pub fn dequeue(&mut self, now: Time, ledger: &mut Ledger) -> Option<Packet> {
-        self.dequeue_before(now, Beyond::default(), ledger)
+        self.dequeue_before(now, NextQueue::default(), ledger)
     }
 
     /// As `dequeue`, for a queue before another one, which the laws count in.
@@ -403,20 +409,20 @@ impl Queue {
     pub fn dequeue_before(
         &mut self,
         now: Time,
-        beyond: Beyond,
+        next_queue: NextQueue,
         ledger: &mut Ledger,
     ) -> Option<Packet> {
         let ack = self.acks.as_mut().and_then(AckLane::pop);
-        let exit = &mut Exit { now, beyond, ecn: self.ecn, ledger };
+        let exit = &mut Exit { now, next_queue, ecn: self.ecn, ledger };
         let packet = ack.or_else(|| self.scheduler.dequeue(exit))?;
         self.note_departure(now, &packet);
         Some(packet)
     }
 
     /// The next packet that a minimum reserved rate is due for.
-    pub fn dequeue_promised(&mut self, now: Time, ledger: &mut Ledger) -> Option<Packet> {
-        let exit = &mut Exit { now, beyond: Beyond::default(), ecn: self.ecn, ledger };
-        let packet = self.scheduler.dequeue_promised(exit)?;
+    pub fn dequeue_reserved(&mut self, now: Time, ledger: &mut Ledger) -> Option<Packet> {
+        let exit = &mut Exit { now, next_queue: NextQueue::default(), ecn: self.ecn, ledger };
+        let packet = self.scheduler.dequeue_reserved(exit)?;
         self.note_departure(now, &packet);
         Some(packet)
     }
@@ -448,8 +454,8 @@ impl Queue {
     }
 
     /// The periodic part of the laws.
-    pub fn update(&mut self, now: Time, outlet: &Outlet) {
-        self.scheduler.update(now, outlet);
+    pub fn update(&mut self, now: Time, drain_rate: &DrainRate) {
+        self.scheduler.update(now, drain_rate);
     }
 
     /// Sojourn times, and a place for the series that are sampled from this queue, unless it is

@@ -1,7 +1,7 @@
 //! Room for one packet in queues and bursts, without which nothing would ever pass.
 
 use super::{QueueSpec, SchedulerParameters, default_limit_bytes};
-use crate::aqm::LawParameters;
+use crate::aqm::AqmParameters;
 use crate::input::problem::Fault;
 use crate::packet::FULL_PACKET;
 use crate::units::BitRate;

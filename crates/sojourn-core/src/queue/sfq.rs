@@ -11,11 +11,11 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::lanes::{Head, Lanes};
+use super::aqm_bins::{AqmBins, Head};
 use super::rounds::Rounds;
 use super::{Discipline, Entry, Exit, FlowKey, FlowTable, Scheduler, SchedulerParameters, Setting};
-use crate::aqm::Outlet;
-use crate::aqm::{LawParameters, LawSpec};
+use crate::aqm::DrainRate;
+use crate::aqm::{AqmParameters, AqmSpec};
 use crate::count::Count;
 use crate::dialect::Dialect;
 use crate::input::problem::Fault;
@@ -53,14 +53,14 @@ impl Default for Parameters {
 impl SchedulerParameters for Parameters {
     fn start(&self, setting: &Setting) -> Scheduler {
         let bins = self.bins as usize;
-        let lanes = if self.one_law {
-            Lanes::under_one_law(bins, setting)
+        let aqm_bins = if self.one_law {
+            AqmBins::under_one_law(bins, setting)
         } else {
-            Lanes::new(bins, setting.limit.measure(), setting)
+            AqmBins::new(bins, setting.limit.measure(), setting)
         };
         Sfq {
             flows: FlowTable::default(),
-            lanes,
+            aqm_bins,
             rounds: Rounds::new(bins, i64::from(self.quantum_bytes)),
             by_packet: self.quantum_bytes == 0,
             ns2: setting.dialect == Dialect::Ns2,
@@ -68,7 +68,7 @@ impl SchedulerParameters for Parameters {
         .into()
     }
 
-    fn check(&self, law: &LawSpec, _largest: u64) -> Result<(), Fault> {
+    fn check(&self, law: &AqmSpec, _largest: u64) -> Result<(), Fault> {
         if self.one_law && law.judges_sojourns() {
             let message = "found true with a law that judges each packet by its sojourn time; \
                            allowed: false, as packets of sparse flows would switch it off";
@@ -88,7 +88,7 @@ impl SchedulerParameters for Parameters {
 
 /// Stochastic fair queueing.
 pub struct Sfq {
-    lanes: Lanes,
+    aqm_bins: AqmBins,
     rounds: Rounds,
     /// A round is one packet of each bin.
     by_packet: bool,
@@ -109,24 +109,24 @@ impl Sfq {
 
 impl Discipline for Sfq {
     fn enqueue(&mut self, packet: Packet, entry: &mut Entry) {
-        let bin = self.lanes.hashed(self.flows.hash(&packet));
+        let bin = self.aqm_bins.hashed(self.flows.hash(&packet));
         let size = u64::from(packet.size);
-        self.lanes.make_room(size, entry);
-        if !entry.limit.admits(self.lanes.backlog(), size) {
-            self.lanes.overflow(bin, packet, entry);
+        self.aqm_bins.make_room(size, entry);
+        if !entry.limit.admits(self.aqm_bins.backlog(), size) {
+            self.aqm_bins.overflow(bin, packet, entry);
             return;
         }
-        if self.lanes.push(bin, packet, entry) {
+        if self.aqm_bins.push(bin, packet, entry) {
             self.schedule(bin);
         }
     }
 
     fn dequeue(&mut self, exit: &mut Exit) -> Option<Packet> {
         while let Some(bin) = self.rounds.current(|_| 1) {
-            match self.lanes.judge_head(bin, exit) {
+            match self.aqm_bins.judge_head(bin, exit) {
                 Head::Passes(size) => {
                     self.rounds.charge(bin, if self.by_packet { 1 } else { size });
-                    return self.lanes.pop(bin);
+                    return self.aqm_bins.pop(bin);
                 }
                 Head::Dropped => {}
                 Head::None => self.rounds.retire_current(),
@@ -136,31 +136,31 @@ impl Discipline for Sfq {
     }
 
     fn backlog(&self) -> Count {
-        self.lanes.backlog()
+        self.aqm_bins.backlog()
     }
 
     fn on_map(&mut self, granted: u64, ungranted: u64) {
-        self.lanes.on_map(granted, ungranted);
+        self.aqm_bins.on_map(granted, ungranted);
     }
 
     fn next_update(&self) -> Time {
-        self.lanes.next_update()
+        self.aqm_bins.next_update()
     }
 
-    fn update(&mut self, now: Time, outlet: &Outlet) {
-        self.lanes.update(now, outlet);
+    fn update(&mut self, now: Time, drain_rate: &DrainRate) {
+        self.aqm_bins.update(now, drain_rate);
     }
 
-    fn tell_apart(&mut self, flows: &FlowTable, _names: &[&str]) {
+    fn set_flow_classifier(&mut self, flows: &FlowTable, _names: &[&str]) {
         self.flows = flows.clone();
     }
 
     fn gauges(&self, out: &mut Gauges) {
         out.set("busy_bins", "1", self.rounds.busy() as f64);
-        self.lanes.gauges(out);
+        self.aqm_bins.gauges(out);
     }
 
     fn flow_gauges(&self, flow: FlowKey, out: &mut Gauges) {
-        self.lanes.flow_gauges(self.lanes.hashed(flow.hash), &self.rounds, out);
+        self.aqm_bins.flow_gauges(self.aqm_bins.hashed(flow.hash), &self.rounds, out);
     }
 }

@@ -27,7 +27,7 @@ enum State {
 
 /// What a segment brought about, for the application.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct News {
+pub struct SegmentEvents {
     /// The handshake is done at this end.
     pub established: bool,
     /// Payload bytes newly received in order.
@@ -173,30 +173,37 @@ impl Endpoint {
         sent_at: Time,
         ecn: Ecn,
         config: &Config,
-    ) -> News {
-        let mut news = News::default();
+    ) -> SegmentEvents {
+        let mut events = SegmentEvents::default();
         if s.syn {
-            self.on_syn(now, s, sent_at, config, &mut news);
-            return news;
+            self.on_syn(now, s, sent_at, config, &mut events);
+            return events;
         }
         if s.is_ack {
-            self.on_ack(now, s, sent_at, config, &mut news);
+            self.on_ack(now, s, sent_at, config, &mut events);
         }
         if s.len > 0 || s.fin {
             let before = self.receiver.next();
             self.receiver.note_mark(s.window_reduced, ecn == Ecn::Ce);
             self.receiver.on_data(now, s, sent_at, config);
             let after = self.receiver.next();
-            news.received_bytes =
+            events.received_bytes =
                 after - before - u64::from(after > before && self.receiver.is_complete());
             if before < self.expected && after >= self.expected {
-                news.received_all = true;
+                events.received_all = true;
             }
         }
-        news
+        events
     }
 
-    fn on_syn(&mut self, now: Time, s: &Segment, sent_at: Time, config: &Config, news: &mut News) {
+    fn on_syn(
+        &mut self,
+        now: Time,
+        s: &Segment,
+        sent_at: Time,
+        config: &Config,
+        events: &mut SegmentEvents,
+    ) {
         self.receiver.on_syn(sent_at);
         // RFC 3168 §6.1.1: a SYN asks by ECE, its answer agrees by it.
         self.has_ecn = config.ecn && s.echoes_mark;
@@ -205,12 +212,18 @@ impl Endpoint {
                 self.state = State::SynReceived;
                 self.syn_due = true;
             }
-            State::SynSent if s.is_ack => self.establish(now, Some(s.echo), config, news),
+            State::SynSent if s.is_ack => self.establish(now, Some(s.echo), config, events),
             State::SynSent | State::Established => {}
         }
     }
 
-    fn establish(&mut self, now: Time, echo: Option<Time>, config: &Config, news: &mut News) {
+    fn establish(
+        &mut self,
+        now: Time,
+        echo: Option<Time>,
+        config: &Config,
+        events: &mut SegmentEvents,
+    ) {
         self.handshake_ack_due = config.is_full() && self.state == State::SynSent;
         self.state = State::Established;
         self.sender.space_mut().on_syn_acknowledged();
@@ -220,7 +233,7 @@ impl Endpoint {
         } else if let Some(sent_at) = echo {
             self.rtt.measured(sent_at, now, config);
         }
-        news.established = true;
+        events.established = true;
     }
 
     /// RFC 5681 §3.1: one segment after a lost SYN (ns-2: bugfix_ss_), and a longer timeout. In ns-2
@@ -240,9 +253,16 @@ impl Endpoint {
         }
     }
 
-    fn on_ack(&mut self, now: Time, s: &Segment, sent_at: Time, config: &Config, news: &mut News) {
+    fn on_ack(
+        &mut self,
+        now: Time,
+        s: &Segment,
+        sent_at: Time,
+        config: &Config,
+        events: &mut SegmentEvents,
+    ) {
         match self.state {
-            State::SynReceived if s.ack >= 1 => self.establish(now, Some(s.echo), config, news),
+            State::SynReceived if s.ack >= 1 => self.establish(now, Some(s.echo), config, events),
             State::Established => {}
             _ => return,
         }
@@ -250,21 +270,22 @@ impl Endpoint {
         let flight = self.flight_segments(config);
         let is_marked = self.has_ecn && s.echoes_mark;
         if is_marked && self.sender.on_mark(s.ack) {
-            self.slow_down(flight, now);
+            self.controller.on_mark(&mut self.window, flight, now);
+            self.reduction_due = true;
         }
         let progress = self.sender.on_ack(s.ack, &s.sack, is_pure, config);
         self.window.cwnd = (self.window.cwnd - progress.deflation).max(1.0);
         if progress.acknowledged > 0 {
-            news.echo_age = now.since(s.echo);
+            events.echo_age = now.since(s.echo);
         }
         if progress.acknowledged > 0 || progress.renews_timer {
             if config.is_full() {
                 // tcp-full.cc `newack`: the timer is set before what this tells is known.
                 self.restart_rto(now, &progress, config);
                 self.rtt.end_backoff();
-                news.rtt = self.measure(now, s, &progress, config);
+                events.rtt = self.measure(now, s, &progress, config);
             } else {
-                news.rtt = self.measure(now, s, &progress, config);
+                events.rtt = self.measure(now, s, &progress, config);
                 self.restart_rto(now, &progress, config);
             }
         }
@@ -272,7 +293,8 @@ impl Endpoint {
             self.leave_loss(under_way);
         } else if progress.loss_found {
             if !progress.is_same_congestion {
-                self.slow_down(flight, now);
+                self.controller.on_loss(&mut self.window, flight, now);
+                self.reduction_due = true;
             }
             self.timed = None;
             if config.dialect == Dialect::Ns2 {
@@ -286,7 +308,7 @@ impl Endpoint {
             && self.told_acknowledged != self.total_to_send
         {
             self.told_acknowledged = self.total_to_send;
-            news.acknowledged_all = true;
+            events.acknowledged_all = true;
         }
     }
 
@@ -299,12 +321,6 @@ impl Endpoint {
 
     fn flight_segments(&self, config: &Config) -> f64 {
         self.sender.space().flight() as f64 / config.mss as f64
-    }
-
-    /// Loss or a mark: RFC 3168 §6.1.2 has the same answer to both.
-    fn slow_down(&mut self, flight: f64, now: Time) {
-        self.controller.on_loss(&mut self.window, flight, now);
-        self.reduction_due = true;
     }
 
     /// RFC 7661 §1: a window that is not used says nothing of the path.

@@ -14,7 +14,7 @@ mod rtt;
 mod sender;
 
 pub use config::{Config, Recovery};
-pub use endpoint::{Departure, Endpoint, News};
+pub use endpoint::{Departure, Endpoint, SegmentEvents};
 pub use options::TcpOptions;
 
 #[cfg(test)]

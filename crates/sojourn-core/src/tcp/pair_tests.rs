@@ -236,17 +236,17 @@ impl Pair {
         let fin = u64::from(segment.fin);
         pipe.arrived.insert(segment.seq, segment.seq + u64::from(segment.len) + fin);
         let contiguous = pipe.contiguous(self.sends[1 - end]);
-        let news = self.ends[end].on_segment(self.now, &segment, sent_at, ecn, &self.config);
+        let events = self.ends[end].on_segment(self.now, &segment, sent_at, ecn, &self.config);
         let told = &mut self.told[end];
-        told.established += u32::from(news.established);
-        told.received_bytes += news.received_bytes;
-        told.received_all += u32::from(news.received_all);
-        told.acknowledged_all += u32::from(news.acknowledged_all);
-        if news.acknowledged_all {
+        told.established += u32::from(events.established);
+        told.received_bytes += events.received_bytes;
+        told.received_all += u32::from(events.received_all);
+        told.acknowledged_all += u32::from(events.acknowledged_all);
+        if events.acknowledged_all {
             self.acknowledged_at = self.now;
         }
         assert_eq!(told.received_bytes, contiguous, "told of other bytes than have arrived");
-        if news.received_bytes > 0 {
+        if events.received_bytes > 0 {
             self.longest_stall = self.longest_stall.max(self.now.since(self.last_progress));
             self.last_progress = self.now;
         }
@@ -501,8 +501,8 @@ fn a_lost_retransmission_takes_one_timeout() {
 
 /// TCP/Linux finds a retransmission lost when the receiver holds what left after it. Numbers 10 to 29
 /// leave at 200 ms and 12 is lost. From 300 ms on the acknowledgements of 10 and 11 let go two each, and
-/// the news of 13 to 15 one each: 30 to 36. That of 16, the fourth beyond, sends 12 again, as number 37.
-/// Number 38 leaves after it, and the news of that at 400 ms sends 12 once more, there at 450.
+/// the events of 13 to 15 one each: 30 to 36. That of 16, the fourth beyond, sends 12 again, as number 37.
+/// Number 38 leaves after it, and the events of that at 400 ms sends 12 once more, there at 450.
 #[test]
 fn linux_finds_a_retransmission_lost() {
     let lost = |list: &[u64]| upload(Dialect::Ns2, Recovery::Linux, 39, data(list), nothing());
@@ -515,7 +515,7 @@ fn linux_finds_a_retransmission_lost() {
 }
 
 /// While it slows down one segment leaves for two that arrive: a window of 22 becomes one of 11 for
-/// Reno, and from the news of 16 on, with 20 under way, the news of 17 to 29 send every second time.
+/// Reno, and from the events of 16 on, with 20 under way, the events of 17 to 29 send every second time.
 /// Had each sent one, the 40 segments would have left at 300 ms; had none, number 37 alone.
 #[test]
 fn linux_sends_one_for_two_while_it_slows_down() {

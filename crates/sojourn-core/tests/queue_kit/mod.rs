@@ -2,7 +2,7 @@
 
 pub mod drawer;
 
-use sojourn_core::aqm::Outlet;
+use sojourn_core::aqm::DrainRate;
 use sojourn_core::count::Count;
 use sojourn_core::dialect::Dialect;
 use sojourn_core::engine::rng::Rng;
@@ -49,21 +49,21 @@ pub fn segment(slot: u32, tuple: u32, seq: u64, size: u16) -> Packet {
 pub struct Rig {
     pub queue: Queue,
     pub ledger: Ledger,
-    pub outlet: Outlet,
+    pub drain_rate: DrainRate,
     pub now: Time,
     pub out: Count,
 }
 
 impl Rig {
-    /// An empty queue before an outlet of this rate.
+    /// An empty queue before an drain_rate of this rate.
     pub fn new(spec: &QueueSpec, dialect: Dialect, mbps: f64) -> Self {
         let mut queue = Queue::new(spec, u64::MAX, dialect, "upstream", 1);
         queue.name_traffic(&TRAFFIC, 0);
         let rate = BitRate::from_mbps(mbps);
         let buffer_bytes = queue.buffer_bytes();
-        let outlet = Outlet { tokens: 0.0, sustained: rate, peak: rate, buffer_bytes };
+        let drain_rate = DrainRate { tokens: 0.0, sustained: rate, peak: rate, buffer_bytes };
         let ledger = Ledger::new(TRAFFIC.len());
-        Self { queue, ledger, outlet, now: Time::ZERO, out: Count::default() }
+        Self { queue, ledger, drain_rate, now: Time::ZERO, out: Count::default() }
     }
 
     /// A queue of these keys in the rfc dialect before 10 Mbps.
@@ -75,7 +75,7 @@ impl Rig {
     pub fn wait(&mut self, span: Time) {
         self.now += span;
         if self.queue.next_update() <= self.now {
-            self.queue.update(self.now, &self.outlet);
+            self.queue.update(self.now, &self.drain_rate);
             assert!(self.queue.next_update() > self.now, "an update asks for a later one");
         }
     }
@@ -83,7 +83,7 @@ impl Rig {
     /// A packet arrives.
     pub fn put(&mut self, mut packet: Packet) {
         self.ledger.sent(&mut packet);
-        self.queue.enqueue(self.now, packet, &self.outlet, &mut self.ledger);
+        self.queue.enqueue(self.now, packet, &self.drain_rate, &mut self.ledger);
     }
 
     /// The next packet leaves.

@@ -5,7 +5,7 @@ mod mangled;
 mod refusals;
 mod upstream_channel;
 
-use sojourn_core::aqm::{LawSpec, codel, docsis_pie};
+use sojourn_core::aqm::{AqmSpec, codel, docsis_pie};
 use sojourn_core::dialect::Dialect;
 use sojourn_core::input::problem::Problem;
 use sojourn_core::queue::{QueueSpec, SchedulerSpec, sfq};
@@ -54,9 +54,9 @@ fn a_small_scenario_loads() {
     assert_eq!(variants[0].scenario.upstream.sustained_mbps, 5.0);
 }
 
-fn codel_of_the_study() -> LawSpec {
+fn codel_of_the_study() -> AqmSpec {
     let studied = codel::Parameters { target_ms: 10.0, interval_ms: 150.0, ..Default::default() };
-    LawSpec::Codel(studied)
+    AqmSpec::Codel(studied)
 }
 
 #[test]
@@ -67,7 +67,7 @@ fn home_has_its_five_variants() {
     let bins = sfq::Parameters { bins: 32, quantum_bytes: 300, ..sfq::Parameters::default() };
     let sfq_codel = QueueSpec { scheduler: SchedulerSpec::Sfq(bins), ..codel.clone() };
     let pie = QueueSpec {
-        law: LawSpec::DocsisPie(docsis_pie::Parameters::default()),
+        law: AqmSpec::DocsisPie(docsis_pie::Parameters::default()),
         ..Default::default()
     };
     let expected = [
@@ -102,7 +102,7 @@ fn variants_merge_tables_and_replace_kinds() {
     let laws: Vec<_> = variants.iter().map(|v| (&*v.name, &v.scenario.upstream.queue)).collect();
     let queue = |parameters| QueueSpec {
         limit_packets: Some(100),
-        law: LawSpec::Codel(parameters),
+        law: AqmSpec::Codel(parameters),
         ..Default::default()
     };
     let merged = codel::Parameters { target_ms: 7.0, interval_ms: 70.0, ..Default::default() };
@@ -156,7 +156,7 @@ fn sets_take_values_of_all_types() {
     assert_eq!(scenario.dialect, Dialect::Ns2);
     assert_eq!(scenario.description, "two words = one");
     assert!(scenario.metrics.packet_trace);
-    assert!(matches!(scenario.upstream.queue.law, LawSpec::Codel(_)));
+    assert!(matches!(scenario.upstream.queue.law, AqmSpec::Codel(_)));
     assert_eq!(scenario.upstream.congestion.as_ref().unwrap().levels_mbps, [1.0, 2.0, 3.0, 4.0]);
     assert_eq!(scenario.seed, u64::MAX);
     assert_eq!(only(&to_toml(&scenario), &[]), scenario);

@@ -17,7 +17,7 @@ use super::downstream_channel;
 use crate::access::Site;
 use crate::access::homes::of_downstream_flows;
 use crate::access::service::Downstream;
-use crate::aqm::Outlet;
+use crate::aqm::DrainRate;
 use crate::count::Count;
 use crate::metrics::Ledger;
 use crate::packet::Packet;
@@ -34,7 +34,7 @@ pub struct Cmts {
     /// Which of them each service flow takes, by home and number.
     class_of: Vec<Vec<u8>>,
     /// Some service flows have minimum reserved rates.
-    keeps_promises: bool,
+    keeps_reserved_rates: bool,
     /// Rate of each channel.
     channel: BitRate,
     /// Bytes of each packet on the channel besides its size.
@@ -43,7 +43,7 @@ pub struct Cmts {
     busy_until: Vec<Time>,
     /// When the last byte of the last packet for each home leaves.
     last_to: Vec<Time>,
-    outlet: Outlet,
+    drain_rate: DrainRate,
 }
 
 impl Cmts {
@@ -55,7 +55,7 @@ impl Cmts {
         let buffer_bytes = default_limit_bytes(rate);
         let weights = of_downstream_flows(&site.groups, Downstream::weights);
         let minimum_mbps = of_downstream_flows(&site.groups, Downstream::minimum_mbps);
-        let flows = FlowTable::of_homes(spec.unit, &weights).promising(&minimum_mbps);
+        let flows = FlowTable::of_homes(spec.unit, &weights).reserving(&minimum_mbps);
         let mut class_of = of_downstream_flows(&site.groups, Downstream::priorities);
         let priorities: BTreeSet<u8> = class_of.iter().flatten().copied().collect();
         let queue = |priority: &u8| {
@@ -64,7 +64,7 @@ impl Cmts {
                 _ => format!("{NAME} priority {priority}"),
             };
             let mut queue = Queue::new(&spec.queue, buffer_bytes, site.dialect, &name, site.seed);
-            queue.tell_apart(&flows, &site.traffic, site.watch_flows);
+            queue.set_flow_classifier(&flows, &site.traffic, site.watch_flows);
             queue
         };
         let queues: Vec<Queue> = priorities.iter().rev().map(queue).collect();
@@ -75,12 +75,12 @@ impl Cmts {
         Self {
             queues,
             class_of,
-            keeps_promises: !flows.promised().is_empty(),
+            keeps_reserved_rates: !flows.reserved().is_empty(),
             channel,
             framing_bytes: spec.framing_bytes(),
             busy_until: vec![Time::ZERO; channels as usize],
             last_to: vec![Time::ZERO; homes],
-            outlet: Outlet { tokens: 0.0, sustained: rate, peak: rate, buffer_bytes },
+            drain_rate: DrainRate { tokens: 0.0, sustained: rate, peak: rate, buffer_bytes },
         }
     }
 
@@ -94,7 +94,7 @@ impl Cmts {
         ledger: &mut Ledger,
     ) -> Option<(Time, Packet)> {
         let class = self.class_of[usize::from(packet.home)][usize::from(packet.service_flow)];
-        self.queues[usize::from(class)].enqueue(now, packet, &self.outlet, ledger);
+        self.queues[usize::from(class)].enqueue(now, packet, &self.drain_rate, ledger);
         self.send_next(now, ledger)
     }
 
@@ -110,7 +110,7 @@ impl Cmts {
     /// leaves.
     pub fn wake(&mut self, now: Time, ledger: &mut Ledger) -> Option<(Time, Packet)> {
         for queue in self.queues.iter_mut().filter(|queue| queue.next_update() <= now) {
-            queue.update(now, &self.outlet);
+            queue.update(now, &self.drain_rate);
         }
         self.send_next(now, ledger)
     }
@@ -133,11 +133,11 @@ impl Cmts {
     #[inline]
     fn take_next(&mut self, now: Time, ledger: &mut Ledger) -> Option<Packet> {
         let mut queues = self.queues.iter_mut();
-        let promised = match self.keeps_promises {
-            true => queues.find_map(|queue| queue.dequeue_promised(now, ledger)),
+        let reserved = match self.keeps_reserved_rates {
+            true => queues.find_map(|queue| queue.dequeue_reserved(now, ledger)),
             false => None,
         };
-        promised.or_else(|| self.queues.iter_mut().find_map(|queue| queue.dequeue(now, ledger)))
+        reserved.or_else(|| self.queues.iter_mut().find_map(|queue| queue.dequeue(now, ledger)))
     }
 
     /// The channel that is free first, and when.

@@ -8,7 +8,7 @@ use crate::access::shaper::Shaper;
 use crate::count::Count;
 use crate::metrics::Ledger;
 use crate::packet::Packet;
-use crate::queue::{Beyond, Queue, default_limit_bytes};
+use crate::queue::{NextQueue, Queue, default_limit_bytes};
 use crate::units::Time;
 
 /// What a packet for a home meets first.
@@ -100,6 +100,6 @@ impl Regulator {
 
     /// The next packet that may pass now.
     pub fn release(&mut self, now: Time, ledger: &mut Ledger) -> Option<Packet> {
-        self.queue.release(now, true, Beyond::default(), &mut self.shaper, ledger)
+        self.queue.release(now, true, NextQueue::default(), &mut self.shaper, ledger)
     }
 }

@@ -19,7 +19,7 @@ use super::request_grant::{MacCounters, PieceEnd, RequestGrant};
 use crate::access::context::ServiceFlowContext;
 use crate::access::service::Upstream;
 use crate::access::shaper::Shaper;
-use crate::aqm::Outlet;
+use crate::aqm::DrainRate;
 use crate::count::Count;
 use crate::dialect::Dialect;
 use crate::engine::rng::Rng;
@@ -150,8 +150,8 @@ impl Modem {
     /// Takes a packet into the queue that it sends from.
     #[inline]
     pub(super) fn enqueue(&mut self, now: Time, packet: Packet, ledger: &mut Ledger) {
-        let outlet = self.outlet(now);
-        self.flow.queue.enqueue(now, packet, &outlet, ledger);
+        let drain_rate = self.drain_rate(now);
+        self.flow.queue.enqueue(now, packet, &drain_rate, ledger);
         if self.next_map == Time::NEVER {
             self.resume_maps(now);
         }
@@ -179,8 +179,8 @@ impl Modem {
             if self.skips_maps() {
                 self.flow.queue.on_map(0, 0); // the MAPs that were skipped
             }
-            let outlet = self.outlet(now);
-            self.flow.queue.update(now, &outlet);
+            let drain_rate = self.drain_rate(now);
+            self.flow.queue.update(now, &drain_rate);
         } else if self.next_map <= now {
             self.on_map(now, ledger);
         } else if self.burst_start <= now {
@@ -190,8 +190,8 @@ impl Modem {
     }
 
     /// What the laws may know of the shaper.
-    fn outlet(&self, now: Time) -> Outlet {
-        self.shaper.outlet(now, self.flow.queue.buffer_bytes())
+    fn drain_rate(&self, now: Time) -> DrainRate {
+        self.shaper.drain_rate(now, self.flow.queue.buffer_bytes())
     }
 
     /// It is idle, and MAPs pass that have nothing for it.

@@ -20,7 +20,7 @@ pub struct Scheduler {
     /// By priority, who is next first.
     rings: [VecDeque<u32>; PRIORITIES],
     /// Those of them with a minimum reserved rate.
-    promised: Vec<u32>,
+    reserved: Vec<u32>,
     /// Have got what they may have from the MAP at hand.
     served: Vec<u32>,
     /// Who gets something in the MAP at hand, in order.
@@ -35,7 +35,7 @@ impl Scheduler {
         Self {
             quantum: quantum_bytes,
             rings: Default::default(),
-            promised: Vec::new(),
+            reserved: Vec::new(),
             served: Vec::new(),
             granted: Vec::new(),
             left: 0,
@@ -54,7 +54,7 @@ impl Scheduler {
         }
         self.rings[usize::from(flow.priority)].push_back(number);
         if flow.reserved.is_some() {
-            self.promised.push(number);
+            self.reserved.push(number);
         }
     }
 
@@ -88,7 +88,7 @@ impl Scheduler {
     ) -> (&[u32], u64) {
         self.left = minislots;
         self.granted.clear();
-        self.keep_promises(start, framing, flows);
+        self.grant_reserved_rates(start, framing, flows);
         for priority in (0..PRIORITIES).rev() {
             self.take_turns(priority, start, framing, flows);
             self.part_with_served(priority, flows);
@@ -97,9 +97,14 @@ impl Scheduler {
     }
 
     /// Grants what minimum reserved rates bring.
-    fn keep_promises(&mut self, start: Time, framing: &Framing, flows: &mut [UpstreamServiceFlow]) {
-        for place in 0..self.promised.len() {
-            let number = self.promised[place];
+    fn grant_reserved_rates(
+        &mut self,
+        start: Time,
+        framing: &Framing,
+        flows: &mut [UpstreamServiceFlow],
+    ) {
+        for place in 0..self.reserved.len() {
+            let number = self.reserved[place];
             let flow = &mut flows[number as usize];
             let wanted = flow.reserved_need(start);
             self.give(number, wanted, framing, flow);
@@ -114,7 +119,7 @@ impl Scheduler {
             if flow.waits {
                 self.rings[priority].push_back(number);
             } else if flow.reserved.is_some() {
-                self.promised.retain(|promised| *promised != number);
+                self.reserved.retain(|reserved| *reserved != number);
             }
         }
     }

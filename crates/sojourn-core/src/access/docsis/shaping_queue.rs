@@ -10,12 +10,12 @@
 //! for it is its own matter, or, with back-pressure, decides whether a packet is taken at all (§2.2.3).
 
 use crate::access::shaper::Shaper;
-use crate::aqm::Outlet;
+use crate::aqm::DrainRate;
 use crate::count::Count;
 use crate::metrics::modem_trace::ModemEventKind;
 use crate::metrics::{Gauges, Ledger};
 use crate::packet::Packet;
-use crate::queue::{Beyond, Queue};
+use crate::queue::{NextQueue, Queue};
 use crate::units::Time;
 
 /// The rate-shaping queue. The token buckets are its owner's.
@@ -36,8 +36,8 @@ impl ShapingQueue {
 
     /// Takes a packet, and wants to be woken at once where none is held before it.
     pub fn accept(&mut self, now: Time, packet: Packet, shaper: &Shaper, ledger: &mut Ledger) {
-        let outlet = self.outlet(now, shaper);
-        self.queue.enqueue(now, packet, &outlet, ledger);
+        let drain_rate = self.drain_rate(now, shaper);
+        self.queue.enqueue(now, packet, &drain_rate, ledger);
         if self.held.is_none() {
             self.ready_at = now;
         }
@@ -49,13 +49,13 @@ impl ShapingQueue {
         &mut self,
         now: Time,
         has_room: bool,
-        transmit: Beyond,
+        transmit: NextQueue,
         shaper: &mut Shaper,
         ledger: &mut Ledger,
     ) -> Option<Packet> {
         if self.held.is_none() && (has_room || !self.back_pressure) {
-            let beyond = if self.across_both { transmit } else { Beyond::default() };
-            self.held = self.queue.dequeue_before(now, beyond, ledger);
+            let next_queue = if self.across_both { transmit } else { NextQueue::default() };
+            self.held = self.queue.dequeue_before(now, next_queue, ledger);
             self.ready_at = self.held.as_ref().map_or(Time::NEVER, |packet| {
                 let size = u64::from(packet.size);
                 note(ledger, now, ModemEventKind::Hold, packet);
@@ -89,13 +89,13 @@ impl ShapingQueue {
     /// The periodic part of the queue manager, if it is due.
     pub fn update(&mut self, now: Time, shaper: &Shaper) {
         if self.queue.next_update() <= now {
-            let outlet = self.outlet(now, shaper);
-            self.queue.update(now, &outlet);
+            let drain_rate = self.drain_rate(now, shaper);
+            self.queue.update(now, &drain_rate);
         }
     }
 
-    fn outlet(&self, now: Time, shaper: &Shaper) -> Outlet {
-        shaper.outlet(now, self.queue.buffer_bytes())
+    fn drain_rate(&self, now: Time, shaper: &Shaper) -> DrainRate {
+        shaper.drain_rate(now, self.queue.buffer_bytes())
     }
 
     /// Packets and bytes held.

@@ -9,7 +9,7 @@ use crate::access::service::Upstream;
 use crate::count::Count;
 use crate::metrics::Ledger;
 use crate::packet::Packet;
-use crate::queue::{Beyond, Queue, QueueSpec, default_limit_bytes};
+use crate::queue::{NextQueue, Queue, QueueSpec, default_limit_bytes};
 use crate::units::{BitRate, Time};
 
 /// How the two queues work together.
@@ -53,7 +53,7 @@ impl TwoQueueModem {
         loop {
             let Self { shaping_queue, modem } = self;
             let transmit =
-                Beyond { sojourn: modem.last_sojourn(), backlog: modem.queue().backlog() };
+                NextQueue { sojourn: modem.last_sojourn(), backlog: modem.queue().backlog() };
             let has_room = modem.queue().has_room();
             let shaper = &mut modem.shaper;
             let Some(packet) = shaping_queue.release(now, has_room, transmit, shaper, ledger)

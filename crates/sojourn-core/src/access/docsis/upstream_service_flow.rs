@@ -13,7 +13,7 @@ use super::request_grant::{MacCounters, PieceEnd, RequestGrant, Waiting};
 use crate::access::context::ServiceFlowContext;
 use crate::access::service::Upstream;
 use crate::access::shaper::{PEAK_BURST_BYTES, Shaper};
-use crate::aqm::Outlet;
+use crate::aqm::DrainRate;
 use crate::count::Count;
 use crate::metrics::Ledger;
 use crate::metrics::modem_trace::ModemEventKind as Kind;
@@ -72,8 +72,8 @@ impl UpstreamServiceFlow {
     #[inline]
     pub fn accept(&mut self, now: Time, packet: Packet, ledger: &mut Ledger) {
         self.probe.arrive(ledger, now, &self.shaper.sustained, &packet);
-        let outlet = self.outlet(now);
-        self.flow.queue.enqueue(now, packet, &outlet, ledger);
+        let drain_rate = self.drain_rate(now);
+        self.flow.queue.enqueue(now, packet, &drain_rate, ledger);
     }
 
     #[inline]
@@ -239,8 +239,8 @@ impl UpstreamServiceFlow {
         }
     }
 
-    fn outlet(&self, now: Time) -> Outlet {
-        self.shaper.outlet(now, self.flow.queue.buffer_bytes())
+    fn drain_rate(&self, now: Time) -> DrainRate {
+        self.shaper.drain_rate(now, self.flow.queue.buffer_bytes())
     }
 
     /// When its queue's law wants to be updated next.
@@ -253,8 +253,8 @@ impl UpstreamServiceFlow {
         if self.flow.at_cmts() == 0 {
             self.flow.queue.on_map(0, 0); // the MAPs that had nothing for it
         }
-        let outlet = self.outlet(now);
-        self.flow.queue.update(now, &outlet);
+        let drain_rate = self.drain_rate(now);
+        self.flow.queue.update(now, &drain_rate);
     }
 
     /// Packets and bytes it holds.

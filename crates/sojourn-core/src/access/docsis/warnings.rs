@@ -29,11 +29,11 @@ pub(super) fn before_run(
         warnings.extend(idle_terms("downstream", own, &down.flows, spec.cmts.is_some()));
     }
     warnings.extend(idle_weights(spec, site));
-    warnings.extend(downstream_promises(spec, site));
+    warnings.extend(downstream_reserved_rates(spec, site));
     warnings
 }
 
-/// Is the shared channel there for nothing, or promised to more than it carries?
+/// Is the shared channel there for nothing, or reserved to more than it carries?
 fn channel_warning(
     spec: &PlantSpec,
     site: &Site,
@@ -46,30 +46,30 @@ fn channel_warning(
         });
     };
     let shared = site.groups.iter().filter(|g| g.upstream.modem == ModemSpec::SharedChannel);
-    let promised = shared.map(|group| {
+    let reserved = shared.map(|group| {
         let flows = group.upstream.service_flows();
         f64::from(group.count) * flows.iter().map(|flow| flow.minimum_mbps).sum::<f64>()
     });
-    overbooked("upstream", promised.sum(), channel.greatest_mbps())
+    overbooked("upstream", reserved.sum(), channel.greatest_mbps())
 }
 
-/// Is more promised than the channel carries?
-fn overbooked(way: &str, promised_mbps: f64, most_mbps: f64) -> Option<String> {
-    (promised_mbps > most_mbps).then(|| {
+/// Is more reserved than the channel carries?
+fn overbooked(way: &str, reserved_mbps: f64, most_mbps: f64) -> Option<String> {
+    (reserved_mbps > most_mbps).then(|| {
         format!(
-            "minimum_mbps is {promised_mbps} in all on the {way} channel, which carries at most \
+            "minimum_mbps is {reserved_mbps} in all on the {way} channel, which carries at most \
              {most_mbps:.1}"
         )
     })
 }
 
 /// Minimum reserved rates that the scheduler of the shared channel does not know, or that it cannot keep.
-fn downstream_promises(spec: &PlantSpec, site: &Site) -> Option<String> {
+fn downstream_reserved_rates(spec: &PlantSpec, site: &Site) -> Option<String> {
     let cmts = spec.cmts?;
     let minimum_mbps = of_downstream_flows(&site.groups, Downstream::minimum_mbps);
-    let promised_mbps: f64 = minimum_mbps.iter().flatten().sum();
-    let is_kept = cmts.unit == Unit::ServiceFlow && cmts.queue.scheduler.keeps_promises();
-    if promised_mbps > 0.0 && !is_kept {
+    let reserved_mbps: f64 = minimum_mbps.iter().flatten().sum();
+    let is_kept = cmts.unit == Unit::ServiceFlow && cmts.queue.scheduler.keeps_reserved_rates();
+    if reserved_mbps > 0.0 && !is_kept {
         return Some(
             "minimum_mbps of service flows does nothing downstream: of the schedulers of cmts.queue only \
              drr keeps it, with cmts.unit = \"service_flow\""
@@ -77,7 +77,7 @@ fn downstream_promises(spec: &PlantSpec, site: &Site) -> Option<String> {
         );
     }
     let most_mbps = cmts.channel.rate_mbps() * f64::from(cmts.channel.count());
-    overbooked("downstream", promised_mbps, most_mbps)
+    overbooked("downstream", reserved_mbps, most_mbps)
 }
 
 /// Minimum reserved rates and priorities, of the primary flow and of others, of which the channel of their

@@ -74,9 +74,9 @@ pub(super) fn results(
 /// What the apps of each entry did, in all its homes together.
 fn done(run: &Simulation) -> Vec<Done> {
     let mut done: Vec<Done> = run.configs.iter().map(|_| Done::default()).collect();
-    for player in &run.players {
-        let of_entry = &mut done[usize::from(player.owner.traffic)];
-        *of_entry = std::mem::take(of_entry).and(player.app.done(run.now));
+    for instance in &run.instances {
+        let of_entry = &mut done[usize::from(instance.owner.traffic)];
+        *of_entry = std::mem::take(of_entry).and(instance.app.done(run.now));
     }
     done
 }

@@ -76,6 +76,10 @@ pub trait CongestionControl {
     fn on_ack(&mut self, window: &mut Window, ack: &Ack);
     /// Loss was found by duplicate or selective acknowledgements, `flight` segments being under way.
     fn on_loss(&mut self, window: &mut Window, flight: f64, now: Time);
+    /// A mark was echoed (RFC 3168 §6.1.2: the answer is that to a loss).
+    fn on_mark(&mut self, window: &mut Window, flight: f64, now: Time) {
+        self.on_loss(window, flight, now);
+    }
     /// The retransmission timer expired.
     fn on_timeout(&mut self, window: &mut Window, flight: f64, now: Time);
 }

@@ -8,7 +8,7 @@
 //! that is not held and forgets nothing.
 //!
 //! Left out: D-SACK, F-RTO, and that ns-2 stops looking for losses at the last block of an
-//! acknowledgement that brings no news. Beyond ns-2: bytes instead of packets, a FIN, and what comes
+//! acknowledgement that brings no events. NextQueue ns-2: bytes instead of packets, a FIN, and what comes
 //! from the other end with its data.
 
 use super::{Outgoing, Progress, Sending, Space, ranges_of};

@@ -142,7 +142,7 @@ impl Space {
     }
 }
 
-/// Enters what the blocks of an acknowledgement say is held; gives the bytes of it that are news.
+/// Enters what the blocks of an acknowledgement say is held; gives the bytes of it that are events.
 fn take_blocks(held: &mut Ranges, ack: u64, blocks: &[SackBlock; SACK_BLOCKS]) -> u64 {
     ranges_of(ack, blocks).map(|(start, end)| held.insert(start, end)).sum()
 }

@@ -8,7 +8,7 @@
 //! sent at the last loss (bugFix_). Sack1 fills every hole below what is held, with no wait for three
 //! segments above it.
 //!
-//! Left out: F-RTO, Quick-Start, D-SACK and the options that ns-default.tcl leaves off. Beyond ns-2:
+//! Left out: F-RTO, Quick-Start, D-SACK and the options that ns-default.tcl leaves off. NextQueue ns-2:
 //! bytes instead of packets, and a FIN.
 
 use super::{DUP_THRESH, Outgoing, Progress, Sending, Space, take_blocks};

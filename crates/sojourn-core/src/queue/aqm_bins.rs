@@ -5,7 +5,7 @@ use super::bins::{Bins, Measure};
 use super::rounds::Rounds;
 use super::update_clock::UpdateClock;
 use super::{Entry, Exit, Setting};
-use crate::aqm::{Aqm, Arrival, Departure, Law, LawParameters, LawSpec, Outlet};
+use crate::aqm::{Aqm, AqmAlgorithm, AqmParameters, AqmSpec, Arrival, Departure, DrainRate};
 use crate::count::Count;
 use crate::metrics::Gauges;
 use crate::packet::{DropReason, Packet};
@@ -23,18 +23,18 @@ pub enum Head {
 }
 
 /// Bins, and a law for each or one law for all.
-pub struct Lanes {
+pub struct AqmBins {
     bins: Bins,
-    laws: Vec<Law>,
+    laws: Vec<AqmAlgorithm>,
     /// Of each law: no packet has come since an update that changed nothing with nothing waiting.
     at_rest: Vec<bool>,
     clock: UpdateClock,
-    law: LawSpec,
+    law: AqmSpec,
     /// One law judges all bins, by what waits in all of them.
     shared: bool,
 }
 
-impl Lanes {
+impl AqmBins {
     /// `count` empty bins with a law each; the longest is told by `measure`.
     pub fn new(count: usize, measure: Measure, setting: &Setting) -> Self {
         Self::with(Bins::new(count, measure), count, false, setting)
@@ -46,7 +46,7 @@ impl Lanes {
     }
 
     fn with(bins: Bins, laws: usize, shared: bool, setting: &Setting) -> Self {
-        let laws: Vec<Law> = (0..laws).map(|_| setting.law.start()).collect();
+        let laws: Vec<AqmAlgorithm> = (0..laws).map(|_| setting.law.start()).collect();
         let clock = UpdateClock::new(laws[0].update_interval());
         Self {
             bins,
@@ -89,7 +89,7 @@ impl Lanes {
 
     /// The law of a bin, and what that law looks at.
     #[inline]
-    fn law_of(&mut self, bin: usize) -> (&mut Law, Count) {
+    fn law_of(&mut self, bin: usize) -> (&mut AqmAlgorithm, Count) {
         if self.shared {
             (&mut self.laws[0], self.bins.backlog())
         } else {
@@ -115,7 +115,7 @@ impl Lanes {
         self.at_rest[if self.shared { 0 } else { bin }] = false;
         let (law, backlog) = self.law_of(bin);
         let arrival = Arrival { now, size, backlog, share };
-        let verdict = law.on_arrival(&arrival, entry.outlet, entry.rng);
+        let verdict = law.on_arrival(&arrival, entry.drain_rate, entry.rng);
         if entry.refuses(verdict, &mut packet) {
             entry.ledger.dropped(now, packet, DropReason::Aqm);
             return false;
@@ -209,13 +209,13 @@ impl Lanes {
     }
 
     /// The periodic part of the laws.
-    pub fn update(&mut self, now: Time, outlet: &Outlet) {
+    pub fn update(&mut self, now: Time, drain_rate: &DrainRate) {
         for bin in 0..self.laws.len() {
             if self.at_rest[bin] {
                 continue;
             }
             let (law, backlog) = self.law_of(bin);
-            let changed = law.update(backlog, outlet);
+            let changed = law.update(backlog, drain_rate);
             self.at_rest[bin] = !changed && backlog.packets == 0;
         }
         self.clock.ticked(now, self.at_rest.contains(&false));

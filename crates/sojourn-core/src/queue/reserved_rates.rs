@@ -1,5 +1,5 @@
 //! Minimum reserved rates: who is to be served before all others, and when (DOCSIS MULPI §C.2.2.7.4
-//! says what is promised, not how it is kept).
+//! says what is reserved, not how it is kept).
 //!
 //! A flow that has packets is due at once, and then again when its rate has paid for what it sent as
 //! due (the virtual clock of Zhang 1990). What it sends besides, in its turn, costs it nothing; what it
@@ -21,29 +21,29 @@ struct Promise {
 
 /// The flows with a minimum reserved rate.
 #[derive(Default)]
-pub struct Promises {
+pub struct ReservedRates {
     /// By flow; empty if there are none at all.
     flows: Vec<Option<Promise>>,
     /// Flows that have packets, or had some when they were last looked at, by when they were due then.
     list: BinaryHeap<Reverse<(Time, u32)>>,
 }
 
-impl Promises {
+impl ReservedRates {
     /// Of flows with these rates, none of which has packets.
     pub fn new(rates: &[Option<BitRate>]) -> Self {
-        let promise = |rate| Promise { rate, due: Time::ZERO, is_listed: false };
-        let flows = rates.iter().map(|rate| rate.map(promise)).collect();
+        let reserve = |rate| Promise { rate, due: Time::ZERO, is_listed: false };
+        let flows = rates.iter().map(|rate| rate.map(reserve)).collect();
         Self { flows, list: BinaryHeap::with_capacity(rates.len()) }
     }
 
     /// A packet has come to a flow that had none.
     #[inline]
     pub fn wakes(&mut self, flow: usize, now: Time) {
-        let Some(Some(promise)) = self.flows.get_mut(flow) else { return };
-        promise.due = promise.due.max(now);
-        if !promise.is_listed {
-            promise.is_listed = true;
-            self.list.push(Reverse((promise.due, flow as u32)));
+        let Some(Some(reserve)) = self.flows.get_mut(flow) else { return };
+        reserve.due = reserve.due.max(now);
+        if !reserve.is_listed {
+            reserve.is_listed = true;
+            self.list.push(Reverse((reserve.due, flow as u32)));
         }
     }
 
@@ -51,7 +51,7 @@ impl Promises {
     pub fn first_due(&mut self, now: Time) -> Option<usize> {
         loop {
             let Reverse((listed, flow)) = *self.list.peek()?;
-            let due = self.flows[flow as usize].map_or(listed, |promise| promise.due);
+            let due = self.flows[flow as usize].map_or(listed, |reserve| reserve.due);
             if listed > now {
                 return None;
             }
@@ -65,16 +65,16 @@ impl Promises {
 
     /// A flow that was due has sent so many bytes.
     pub fn charge(&mut self, flow: usize, bytes: u64) {
-        if let Some(promise) = &mut self.flows[flow] {
-            promise.due += promise.rate.time_for(bytes);
+        if let Some(reserve) = &mut self.flows[flow] {
+            reserve.due += reserve.rate.time_for(bytes);
         }
     }
 
     /// The flow that is due has no packets.
     pub fn leave(&mut self, flow: usize) {
         self.list.pop();
-        if let Some(promise) = &mut self.flows[flow] {
-            promise.is_listed = false;
+        if let Some(reserve) = &mut self.flows[flow] {
+            reserve.is_listed = false;
         }
     }
 }
@@ -85,20 +85,20 @@ mod tests {
 
     const PACKET: u64 = 1000;
 
-    /// Flow 0 has no promise, flow 1 one of 8 Mbps, so of a packet each ms, flow 2 one of 4 Mbps.
-    fn promises() -> Promises {
-        Promises::new(&[None, Some(BitRate::from_mbps(8.0)), Some(BitRate::from_mbps(4.0))])
+    /// Flow 0 has no reserve, flow 1 one of 8 Mbps, so of a packet each ms, flow 2 one of 4 Mbps.
+    fn reserved_rates() -> ReservedRates {
+        ReservedRates::new(&[None, Some(BitRate::from_mbps(8.0)), Some(BitRate::from_mbps(4.0))])
     }
 
     #[test]
     fn each_is_due_as_often_as_its_rate_says() {
-        let mut promises = promises();
-        (0..3).for_each(|flow| promises.wakes(flow, Time::ZERO));
+        let mut reserved_rates = reserved_rates();
+        (0..3).for_each(|flow| reserved_rates.wakes(flow, Time::ZERO));
         let mut sent = [0; 3];
         for us in 0..10_000 {
             let now = Time::from_us(us);
-            while let Some(flow) = promises.first_due(now) {
-                promises.charge(flow, PACKET);
+            while let Some(flow) = reserved_rates.first_due(now) {
+                reserved_rates.charge(flow, PACKET);
                 sent[flow] += 1;
             }
         }
@@ -108,18 +108,18 @@ mod tests {
 
     #[test]
     fn what_was_not_asked_for_is_not_made_up_for() {
-        let mut promises = promises();
-        promises.wakes(1, Time::ZERO);
-        assert_eq!(promises.first_due(Time::ZERO), Some(1));
-        promises.charge(1, PACKET);
+        let mut reserved_rates = reserved_rates();
+        reserved_rates.wakes(1, Time::ZERO);
+        assert_eq!(reserved_rates.first_due(Time::ZERO), Some(1));
+        reserved_rates.charge(1, PACKET);
         // It has nothing more, but nobody asks until it has again, 100 ms later.
         let late = Time::from_ms(100);
-        promises.wakes(1, late);
-        assert_eq!(promises.first_due(late), Some(1));
-        promises.charge(1, PACKET);
-        assert_eq!(promises.first_due(late), None);
-        assert_eq!(promises.first_due(late + Time::from_ms(1)), Some(1));
-        promises.leave(1);
-        assert_eq!(promises.first_due(Time::from_s(1)), None);
+        reserved_rates.wakes(1, late);
+        assert_eq!(reserved_rates.first_due(late), Some(1));
+        reserved_rates.charge(1, PACKET);
+        assert_eq!(reserved_rates.first_due(late), None);
+        assert_eq!(reserved_rates.first_due(late + Time::from_ms(1)), Some(1));
+        reserved_rates.leave(1);
+        assert_eq!(reserved_rates.first_due(Time::from_s(1)), None);
     }
 }
