@@ -4,6 +4,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from sojourn.base.csv_text import csv_bytes
+
 from .cases import Case, Runs
 
 
@@ -17,10 +19,9 @@ class Drawing:
     rows: Sequence[Sequence[Any]]
 
     @property
-    def csv(self) -> str:
-        """The numbers, with a line of headings."""
-        lines = [self.columns, *([_cell(value) for value in row] for row in self.rows)]
-        return "".join(",".join(line) + "\n" for line in lines)
+    def csv(self) -> bytes:
+        """The numbers as CSV in UTF-8, below their headings; floats to 9 significant digits."""
+        return csv_bytes(self.columns, ([_cell(value) for value in row] for row in self.rows))
 
 
 @dataclass(frozen=True)

@@ -105,7 +105,7 @@ def _write(outcome: Outcome) -> None:
     else:  # what stands there is of another selection
         (store.directory / EACH_WAY).unlink(missing_ok=True)
     for number, drawing in outcome.drawings.items():
-        store.write(f"{plan.name}-figure-{number}.csv", drawing.csv.encode())
+        store.write(f"{plan.name}-figure-{number}.csv", drawing.csv)
         store.write(f"{plan.name}-figure-{number}.svg", drawing.svg)
 
 
