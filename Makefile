@@ -34,6 +34,7 @@ lint: $(VENV)/packages ## Check formatting, lints and types
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache --no-logo
 
 bench: ## Measure the simulator's speed into bench.json
 	cargo bench -p sojourn-core --locked --bench packet_cost -- --out $(CURDIR)/bench.json
@@ -47,7 +48,7 @@ bench-peers: ## Compare it with ns-2 and ns-3, where they are installed
 	python3 crates/sojourn-core/benches/peers/run.py "$$program"
 
 figures: $(VENV)/installed ## Draw the figures of docs/queues anew
-	$(BIN)/python -m sojourn.studies.queues docs/queues/img
+	$(BIN)/python -m sojourn_studies.queues docs/queues/img
 
 # Python files are live; only a change of the Rust code or of the package's description builds anew.
 $(VENV)/installed: $(VENV)/packages $(RUST) pyproject.toml

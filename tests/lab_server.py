@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from sojourn.lab.bench import Bench
+from sojourn.lab.job_pool import JobPool
 from sojourn.lab.server import application, listening, server_of
 
 SERVICE = {
@@ -20,17 +20,17 @@ DROP_TAIL = {"name": "A: drop-tail", "queue": {"limit_bytes": 625_000}}
 PIE = {"name": "B: PIE", "queue": {"law": {"kind": "docsis_pie"}}}
 
 
-def wish(**changes: Any) -> dict[str, Any]:
+def lab_request(**changes: Any) -> dict[str, Any]:
     """What a page asks for, ten seconds of it; `changes` replace keys."""
     people = {"game": 2, "call": 1, "web": 1, "upload": 1}
     base = {"duration_s": 10, **SERVICE, **changes.pop("base", {})}
     return {"base": base, "activities": people, "settings": [DROP_TAIL, PIE], **changes}
 
 
-def long_wish() -> dict[str, Any]:
-    """A wish whose runs take many seconds: 120 s of 1 Gbps up."""
+def long_request() -> dict[str, Any]:
+    """A request whose runs take many seconds: 120 s of 1 Gbps up."""
     fast = {"sustained_mbps": 1000, "peak_mbps": 1000, "burst_bytes": 10_000_000}
-    return wish(base={"duration_s": 120, "upstream": fast}, activities={"upload": 16})
+    return lab_request(base={"duration_s": 120, "upstream": fast}, activities={"upload": 16})
 
 
 @dataclass
@@ -56,7 +56,7 @@ class Lab:
     """A server that runs."""
 
     port: int
-    bench: Bench
+    pool: JobPool
 
     @property
     def address(self) -> str:
@@ -80,14 +80,14 @@ class Lab:
     def begin(
         self, method: str, path: str, body: bytes | None, headers: dict[str, str]
     ) -> http.client.HTTPConnection:
-        """Sends a request without waiting for the answer."""
+        """Sends a request without waiting for the response."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=120)
         connection.request(method, path, body, headers)
         return connection
 
 
 def until(condition: Callable[[], bool], within_s: float = 5) -> float:
-    """How long it took in s until the condition held: less than the runs of `long_wish` take."""
+    """How long it took in s until the condition held: less than the runs of `long_request` take."""
     start = time.monotonic()
     while not condition():
         assert time.monotonic() - start < within_s
@@ -96,15 +96,15 @@ def until(condition: Callable[[], bool], within_s: float = 5) -> float:
 
 
 @contextmanager
-def serving(bench: Bench | None = None) -> Iterator[Lab]:
+def serving(pool: JobPool | None = None) -> Iterator[Lab]:
     """A server while in the context."""
-    bench = bench or Bench()
+    pool = pool or JobPool()
     with listening(0) as listener:
-        server = server_of(application(bench))
+        server = server_of(application(pool))
         thread = threading.Thread(target=server.run, args=[[listener]])
         thread.start()
         try:
-            yield Lab(listener.getsockname()[1], bench)
+            yield Lab(listener.getsockname()[1], pool)
         finally:
             server.should_exit = True
             thread.join()

@@ -156,13 +156,12 @@ def test_a_terminal_that_knows_only_ascii(cli: Cli) -> None:
 def test_defects_are_told_apart_from_bad_input(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from sojourn import _sojourn
-    from sojourn.cli import main
+    from sojourn.cli.main import main
 
     def broken(*_: object) -> None:
         raise sojourn.Defect("a defect in sojourn, please report: no")
 
-    monkeypatch.setattr(_sojourn, "run", broken)
+    monkeypatch.setattr("sojourn.runs.threads.run_native", broken)
     with pytest.raises(SystemExit) as exit:
         main(["run", str(HOME)])
     assert exit.value.code == 1

@@ -120,7 +120,7 @@ def test_where_nothing_can_be_written(cli: Cli, tmp_path: Path) -> None:
 
 def test_help_loads_nothing_heavy() -> None:
     code = (
-        "import sys; from sojourn.cli import main\n"
+        "import sys; from sojourn.cli.main import main\n"
         "try: main(['config', 'show', '--help'])\n"
         "except SystemExit: pass\n"
         "print([m for m in ('pyarrow', 'rich.console', 'sojourn._sojourn') if m in sys.modules])"

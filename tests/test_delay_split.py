@@ -7,13 +7,13 @@ import pyarrow.compute as pc
 import pytest
 import sojourn
 from conftest import Cli, pcap
-from sojourn.known import UnknownError
-from sojourn.report import report_html, report_of
-from sojourn.report import split as module
-from sojourn.report.figures import chart
-from sojourn.report.parts import delay
-from sojourn.report.split import DelaySplit, delay_split
-from sojourn.results import Group, Results
+from sojourn.analysis.groups import Group, Results
+from sojourn.base.lookup import UnknownError
+from sojourn.plot.figures.by_kind import chart
+from sojourn.plot.figures.parts import delay
+from sojourn.report.html import report_html, report_of
+from sojourn.runs import delay_split as module
+from sojourn.runs.delay_split import DelaySplit, delay_split
 
 TRACED = ("metrics.modem_trace=true",)
 PARTS = ("queue", "request_wait", "grant_wait", "shaping", "transmission", "path")

@@ -6,10 +6,10 @@ from copy import deepcopy
 import pytest
 import sojourn
 from conftest import ROOT
-from sojourn.studies.hong2015 import STUDY, ideals
-from sojourn.studies.hong2015.alternatives import ALTERNATIVES
-from sojourn.studies.hong2015.cases import around, case, load_of, video_alone
-from sojourn.studies.hong2015.cells import cases_of
+from sojourn_studies.hong2015 import STUDY, ideals
+from sojourn_studies.hong2015.alternatives import ALTERNATIVES
+from sojourn_studies.hong2015.cases import around, case, load_of, video_alone
+from sojourn_studies.hong2015.cells import cases_of
 
 NS2 = ROOT / "crates/sojourn-core/tests/ns2"
 

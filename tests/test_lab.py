@@ -16,14 +16,24 @@ from typing import Any
 import pytest
 import sojourn
 from conftest import ROOT, Cli
-from lab_server import DROP_TAIL, PIE, SERVICE, Lab, Reply, long_wish, serving, until, wish
+from lab_server import (
+    DROP_TAIL,
+    PIE,
+    SERVICE,
+    Lab,
+    Reply,
+    lab_request,
+    long_request,
+    serving,
+    until,
+)
+from sojourn.base.grid import digits
+from sojourn.base.toml_text import toml_sections
 from sojourn.lab import server
-from sojourn.lab.bench import Bench
 from sojourn.lab.catalog import activities, catalog
-from sojourn.lab.wish import Wish
-from sojourn.report.charts import digits
-from sojourn.report.curves import PALETTE
-from sojourn.toml_text import toml_sections
+from sojourn.lab.job_pool import JobPool
+from sojourn.lab.lab_request import LabRequest
+from sojourn.plot.palette import PALETTE
 
 MODEMS = ROOT / "tests" / "data" / "modem-configs"
 
@@ -47,12 +57,12 @@ def test_choices_come_from_the_schema_and_the_catalogue(lab: Lab) -> None:
 
 
 def test_a_run_is_answered(lab: Lab) -> None:
-    answer = lab.post("/api/run", wish()).json
-    assert [run["name"] for run in answer["runs"]] == ["A: drop-tail", "B: PIE"]
-    assert [row["use"] for row in answer["verdicts"]] == ["game", "call", "page", "upload"]
-    games = [cell["grade"] for cell in answer["verdicts"][0]["cells"]]
+    response = lab.post("/api/run", lab_request()).json
+    assert [run["name"] for run in response["runs"]] == ["A: drop-tail", "B: PIE"]
+    assert [row["use"] for row in response["verdicts"]] == ["game", "call", "page", "upload"]
+    games = [cell["grade"] for cell in response["verdicts"][0]["cells"]]
     assert games[0] == "poor" and games[1] in ("good", "fair")
-    figures = {(figure["kind"], figure["activity"]): figure for figure in answer["figures"]}
+    figures = {(figure["kind"], figure["activity"]): figure for figure in response["figures"]}
     assert ("queue", "") in figures and ("throughput", "web") in figures
     drop_tail, pie = (quantile(line, 50) for line in figures["latency", "game"]["lines"])
     # Half of the packets are as late as a second of buffer at 5 Mbps makes them, or at 20 Mbps.
@@ -64,8 +74,8 @@ def test_an_answer_takes_less_than_a_second_on_a_quiet_machine(
     lab: Lab, service: str, duration_s: int
 ) -> None:
     rates = {key: catalog()["services"][service][key] for key in ("upstream", "downstream")}
-    asked = wish(base={**rates, "duration_s": duration_s})
-    lab.post("/api/run", wish())
+    asked = lab_request(base={**rates, "duration_s": duration_s})
+    lab.post("/api/run", lab_request())
     start = time.monotonic()
     assert lab.post("/api/run", asked).status == 200
     # Reported and not asserted, for the machine may be busy with other things.
@@ -74,19 +84,21 @@ def test_an_answer_takes_less_than_a_second_on_a_quiet_machine(
 
 
 def test_what_is_not_graded_is_named(lab: Lab) -> None:
-    answer = lab.post("/api/run", wish(activities={"call": 1, "torrent": 2})).json
-    assert answer["ungraded"] == "Not graded: torrent (torrent_1 and torrent_2)."
+    response = lab.post("/api/run", lab_request(activities={"call": 1, "torrent": 2})).json
+    assert response["ungraded"] == "Not graded: torrent (torrent_1 and torrent_2)."
 
 
 def test_latencies_of_two_games_are_put_together(lab: Lab) -> None:
-    text = lab.post("/api/scenario", wish()).body.decode()
+    text = lab.post("/api/scenario", lab_request()).body.decode()
     result = sojourn.run(text)["B: PIE"]
     rows = [r for r in result.latencies.to_pylist() if r["traffic"] in ("game_1", "game_2")]
     up = sorted((r["latency_ms"], r["packets"]) for r in rows if r["direction"] == "up")
     each = [latency_ms for latency_ms, packets in up for _ in range(packets)]
     median_ms = each[(len(each) - 1) // 2]
-    answer = lab.post("/api/run", wish()).json
-    (figure,) = (f for f in answer["figures"] if (f["kind"], f["activity"]) == ("latency", "game"))
+    response = lab.post("/api/run", lab_request()).json
+    (figure,) = (
+        f for f in response["figures"] if (f["kind"], f["activity"]) == ("latency", "game")
+    )
     assert figure["lines"][1]["words"].startswith(f"half within {digits(median_ms)} ms")
     # A step of the curve is a fifth of a percent, a cell of the histogram 0.1 % wide.
     assert quantile(figure["lines"][1], 50) == pytest.approx(median_ms, rel=0.01)
@@ -96,7 +108,7 @@ def test_latencies_of_two_games_are_put_together(lab: Lab) -> None:
 def test_the_scenario_gives_the_same_results(
     lab: Lab, cli: Cli, tmp_path: Path, settings: list[dict[str, Any]]
 ) -> None:
-    asked = wish(settings=settings)
+    asked = lab_request(settings=settings)
     reply = lab.post("/api/scenario", asked)
     assert reply.headers["content-type"].startswith("text/plain")
     path = tmp_path / "copied.toml"
@@ -125,14 +137,14 @@ def test_every_choice_of_the_catalogue_can_be_run() -> None:
         base["duration_s"] = catalog()["duration_s"]
         chosen = {"base": base, "activities": everyone, "settings": [{**queue, "name": "A"}]}
         del chosen["settings"][0]["label"]
-        (variant,) = sojourn.load(Wish.read(chosen).toml())
+        (variant,) = sojourn.load(LabRequest.read(chosen).toml())
         assert variant.duration_s == catalog()["duration_s"]
 
 
 def test_the_report_is_that_of_the_run(lab: Lab) -> None:
-    reply = lab.post("/api/report", wish())
+    reply = lab.post("/api/report", lab_request())
     page = reply.body.decode()
-    fingerprints = [run["fingerprint"] for run in lab.post("/api/run", wish()).json["runs"]]
+    fingerprints = [run["fingerprint"] for run in lab.post("/api/run", lab_request()).json["runs"]]
     assert reply.headers["content-type"].startswith("text/html")
     assert "A: drop-tail" in page and all(one in page for one in fingerprints)
 
@@ -144,7 +156,7 @@ def test_a_modem_file_becomes_the_service(lab: Lab) -> None:
     assert (told["notes"], told["upstream"]["priority"]) == ([], 1)
     base = {key: told[key] for key in ("upstream", "downstream")}
     own = {"name": "A: as in the file", "queue": told["upstream"]["queue"]}
-    asked = wish(base=base, settings=[own, {**DROP_TAIL, "name": "B"}])
+    asked = lab_request(base=base, settings=[own, {**DROP_TAIL, "name": "B"}])
     text = lab.post("/api/scenario", asked).body.decode()
     variants = tomllib.loads(text)["compare"]
     # A limit of its own takes the place of the file's buffer.
@@ -157,7 +169,7 @@ def test_a_modem_file_with_several_flows(lab: Lab) -> None:
     told = lab.post("/api/modem", (MODEMS / "gigabit-voice.cm").read_bytes()).json
     assert told["upstream"]["flows"]["flow_2"]["sustained_mbps"] == 0.256
     base = {key: told[key] for key in ("upstream", "downstream")}
-    assert lab.post("/api/run", wish(base={**base, "duration_s": 1})).status == 200
+    assert lab.post("/api/run", lab_request(base={**base, "duration_s": 1})).status == 200
 
 
 def test_a_bad_modem_file_is_refused(lab: Lab) -> None:
@@ -168,38 +180,42 @@ def test_a_bad_modem_file_is_refused(lab: Lab) -> None:
 
 BAD = {
     "peak below sustained": (
-        wish(base={"upstream": {**SERVICE["upstream"], "peak_mbps": 1}}),
+        lab_request(base={"upstream": {**SERVICE["upstream"], "peak_mbps": 1}}),
         "upstream.peak_mbps",
         "found 1; allowed: 5 or more",
     ),
     "law out of range": (
-        wish(
+        lab_request(
             settings=[DROP_TAIL, {"name": "B", "queue": {"law": {"kind": "pie", "target_ms": 0}}}]
         ),
         "variant B: upstream.queue.law.target_ms",
         "allowed: a number from 0.1 to 10000",
     ),
-    "no rate": (wish(base={"upstream": {}}), "upstream.sustained_mbps", ""),
-    "too long": (wish(base={"duration_s": 121}), "duration_s", "from 0.001 to 120"),
-    "no time": (wish(base={"duration_s": None}), "duration_s", "found nothing; allowed: a number"),
-    "not a number": (wish(base={"duration_s": float("nan")}), "duration_s", "found NaN"),
-    "nobody": (wish(activities={}), "activities", "one at least"),
-    "too many": (wish(activities={"game": 9}), "activities.game", "from 0 to 8"),
-    "half of one": (wish(activities={"game": 0.5}), "activities.game", "found 0.5"),
-    "unknown activity": (wish(activities={"mine": 1}), "activities.mine", "only game"),
+    "no rate": (lab_request(base={"upstream": {}}), "upstream.sustained_mbps", ""),
+    "too long": (lab_request(base={"duration_s": 121}), "duration_s", "from 0.001 to 120"),
+    "no time": (
+        lab_request(base={"duration_s": None}),
+        "duration_s",
+        "found nothing; allowed: a number",
+    ),
+    "not a number": (lab_request(base={"duration_s": float("nan")}), "duration_s", "found NaN"),
+    "nobody": (lab_request(activities={}), "activities", "one at least"),
+    "too many": (lab_request(activities={"game": 9}), "activities.game", "from 0 to 8"),
+    "half of one": (lab_request(activities={"game": 0.5}), "activities.game", "found 0.5"),
+    "unknown activity": (lab_request(activities={"mine": 1}), "activities.mine", "only game"),
     "a capture": (
-        wish(traffic={"x": {"kind": "replay", "file": "/etc/passwd", "server": "files"}}),
+        lab_request(traffic={"x": {"kind": "replay", "file": "/etc/passwd", "server": "files"}}),
         "wish.traffic",
         "only base",
     ),
-    "a trace": (wish(base={"metrics": {"packet_trace": True}}), "base.metrics", "only"),
-    "homes": (wish(base={"homes": {"x": {"count": 10_000}}}), "base.homes", "only"),
-    "another server": (wish(base={"servers": {"x": {"delay_ms": 1}}}), "servers.x", "only"),
-    "three settings": (wish(settings=[DROP_TAIL, PIE, PIE]), "settings", "1 to 2"),
-    "two of one name": (wish(settings=[PIE, PIE]), "settings.1.name", "another name"),
-    "no name": (wish(settings=[{"name": " "}]), "settings.0.name", "1 to 60"),
-    "nothing in a list": (wish(base={"cable": {"x": [None]}}), "wish", "TOML"),
-    "half a character": (wish(settings=[{"name": "\ud800"}]), "wish", "TOML"),
+    "a trace": (lab_request(base={"metrics": {"packet_trace": True}}), "base.metrics", "only"),
+    "homes": (lab_request(base={"homes": {"x": {"count": 10_000}}}), "base.homes", "only"),
+    "another server": (lab_request(base={"servers": {"x": {"delay_ms": 1}}}), "servers.x", "only"),
+    "three settings": (lab_request(settings=[DROP_TAIL, PIE, PIE]), "settings", "1 to 2"),
+    "two of one name": (lab_request(settings=[PIE, PIE]), "settings.1.name", "another name"),
+    "no name": (lab_request(settings=[{"name": " "}]), "settings.0.name", "1 to 60"),
+    "nothing in a list": (lab_request(base={"cable": {"x": [None]}}), "wish", "TOML"),
+    "half a character": (lab_request(settings=[{"name": "\ud800"}]), "wish", "TOML"),
     "a list": ([1], "wish", "a table"),
     "not JSON": (b"{", "wish", "JSON"),
     "not UTF-8": (b'"\xff"', "wish", "JSON"),
@@ -218,7 +234,7 @@ def test_bad_input_is_answered_with_the_fault(lab: Lab, name: str) -> None:
 @pytest.mark.parametrize("modem", ["single_queue", "two_queues", "shared_channel", "link"])
 def test_a_picture_is_a_part_of_the_trace(lab: Lab, modem: str) -> None:
     from_s = 4.0
-    asked = wish(base={"upstream": {**SERVICE["upstream"], "modem": {"kind": modem}}})
+    asked = lab_request(base={"upstream": {**SERVICE["upstream"], "modem": {"kind": modem}}})
     shot = lab.post("/api/picture", {"wish": asked, "from_s": from_s}).json
     assert shot["activities"] == ["game", "call", "web", "upload"]
     text = lab.post("/api/scenario", asked).body.decode()
@@ -244,7 +260,7 @@ def test_a_picture_is_a_part_of_the_trace(lab: Lab, modem: str) -> None:
 def test_a_picture_of_much_is_short(lab: Lab) -> None:
     fast = catalog()["services"]["white2014"]
     base = {"upstream": fast["upstream"], "downstream": fast["downstream"]}
-    asked = {"wish": wish(base=base), "from_s": 1.0}
+    asked = {"wish": lab_request(base=base), "from_s": 1.0}
     shot = lab.post("/api/picture", asked).json
     # At 250 Mbps there are 20 000 packets of 1500 B in a second, and several events of each.
     assert 1.0 < shot["to_s"] < 2.0
@@ -303,13 +319,15 @@ def test_other_names_of_this_machine_are_refused(lab: Lab, host: str) -> None:
 
 @pytest.mark.parametrize("origin", ["http://evil.example", "null", "", "https://127.0.0.1"])
 def test_pages_of_others_cannot_post(lab: Lab, origin: str) -> None:
-    assert lab.post("/api/run", wish(), Origin=origin).status == 403
+    assert lab.post("/api/run", lab_request(), Origin=origin).status == 403
 
 
 def test_a_page_is_served_under_both_names(lab: Lab) -> None:
     host = f"localhost:{lab.port}"
     assert lab.get("/", Host=host).status == 200
-    assert lab.post("/api/scenario", wish(), Host=host, Origin=f"http://{host}").status == 200
+    assert (
+        lab.post("/api/scenario", lab_request(), Host=host, Origin=f"http://{host}").status == 200
+    )
 
 
 def test_nothing_is_allowed_from_elsewhere(lab: Lab) -> None:
@@ -337,14 +355,14 @@ def test_only_this_machine_is_listened_to() -> None:
 
 
 def test_a_run_whose_browser_has_gone_stops(lab: Lab) -> None:
-    body = json.dumps(long_wish()).encode()
+    body = json.dumps(long_request()).encode()
     connection = lab.begin("POST", "/api/run", body, {"Origin": lab.address})
-    until(lambda: lab.bench.requests == 1)
+    until(lambda: lab.pool.requests == 1)
     before_s = time.process_time()
     until(lambda: time.process_time() - before_s > 0.2)
-    assert lab.bench.requests == 1
+    assert lab.pool.requests == 1
     connection.close()
-    took_s = until(lambda: lab.bench.requests == 0)
+    took_s = until(lambda: lab.pool.requests == 0)
     print(f"stopped {took_s:.2f} s after its browser had gone")
     # And the processor is free again: the server, which is this process, does next to nothing.
     until(is_at_rest)
@@ -357,32 +375,32 @@ def is_at_rest() -> bool:
 
 
 def test_a_run_that_takes_too_long_stops() -> None:
-    with serving(Bench(limit_s=0.2)) as lab:
-        reply = lab.post("/api/run", long_wish())
+    with serving(JobPool(limit_s=0.2)) as lab:
+        reply = lab.post("/api/run", long_request())
         assert (reply.status, reply.error["path"]) == (422, "duration_s")
         assert "stopped after 0.2 s" in reply.error["message"]
-        assert lab.bench.requests == 0
+        assert lab.pool.requests == 0
 
 
 def test_so_many_runs_and_no_more() -> None:
-    with serving(Bench(most_requests=1)) as lab:
-        body = json.dumps(long_wish()).encode()
+    with serving(JobPool(most_requests=1)) as lab:
+        body = json.dumps(long_request()).encode()
         connection = lab.begin("POST", "/api/run", body, {"Origin": lab.address})
-        until(lambda: lab.bench.requests == 1)
-        assert lab.post("/api/run", wish()).status == 503
+        until(lambda: lab.pool.requests == 1)
+        assert lab.post("/api/run", lab_request()).status == 503
         connection.close()
-        until(lambda: lab.bench.requests == 0)
-        assert lab.post("/api/run", wish()).status == 200
+        until(lambda: lab.pool.requests == 0)
+        assert lab.post("/api/run", lab_request()).status == 200
 
 
 def test_a_server_that_ends_stops_its_runs(capfd: pytest.CaptureFixture[str]) -> None:
     with serving() as lab:
-        body = json.dumps(long_wish()).encode()
+        body = json.dumps(long_request()).encode()
         connection = lab.begin("POST", "/api/run", body, {"Origin": lab.address})
-        until(lambda: lab.bench.requests == 1)
+        until(lambda: lab.pool.requests == 1)
         start = time.monotonic()
     assert time.monotonic() - start < 20
-    assert lab.bench.requests == 0
+    assert lab.pool.requests == 0
     connection.close()
     assert capfd.readouterr() == ("", "")
 
@@ -394,7 +412,7 @@ def test_the_command_serves_until_ctrl_c() -> None:
     ) as process:
         address = process.stdout.readline().split()[0]
         port = int(address.rstrip("/").rpartition(":")[2])
-        reply = Lab(port, Bench()).post("/api/run", wish())
+        reply = Lab(port, JobPool()).post("/api/run", lab_request())
         process.send_signal(signal.SIGINT)
         told = process.communicate(timeout=10)
     assert reply.status == 200
@@ -412,7 +430,7 @@ def test_a_port_in_use_is_told(cli: Cli) -> None:
 
 
 def test_help_does_not_wait_for_the_server() -> None:
-    asks = "import sys; from sojourn.cli import main\ntry: main(['lab', '--help'])\nfinally: "
+    asks = "import sys; from sojourn.cli.main import main\ntry: main(['lab', '--help'])\nfinally: "
     check = "assert not {'uvicorn', 'starlette', 'pyarrow'} & set(sys.modules)"
     outcome = subprocess.run([sys.executable, "-c", asks + check], capture_output=True, text=True)
     assert outcome.returncode == 0 and "--no-open" in outcome.stdout

@@ -437,6 +437,6 @@ def test_a_page_that_is_closed_leaves_no_run(chromium: Browser, lab: Lab) -> Non
         with page.expect_request(lambda request: '"duration_s":120' in (request.post_data or "")):
             page.get_by_role("spinbutton", name="duration (s)").fill("120")
         # 120 s at 200 Mbps under two queue managers are 4 million packets: seconds of work.
-        until(lambda: lab.bench.requests > 0)
+        until(lambda: lab.pool.requests > 0)
         page.close()
-        until(lambda: lab.bench.requests == 0)
+        until(lambda: lab.pool.requests == 0)

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 import sojourn
 from conftest import HOME, SHORT_S, Cli
-from sojourn import output
+from sojourn.store import write as module
 
 FILES = {
     "flows",
@@ -113,7 +113,7 @@ def test_a_failure_leaves_the_earlier_output(
     def fail(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(output, "_write_table", fail)
+    monkeypatch.setattr(module, "_write_table", fail)
     with pytest.raises(OSError, match=r"cannot write .*: No space left on device"):
         comparison.save(directory)
     assert (directory / "summary.json").stat().st_ino == before
@@ -125,13 +125,13 @@ def test_the_directory_appears_when_it_is_complete(
 ) -> None:
     directory = tmp_path / "out"
     seen = []
-    write = output._write_json
+    write = module._write_json
 
     def watching(*arguments: object) -> None:
         seen.append(directory.exists())
         write(*arguments)
 
-    monkeypatch.setattr(output, "_write_json", watching)
+    monkeypatch.setattr(module, "_write_json", watching)
     comparison.save(directory)
     assert seen
     assert not any(seen)
@@ -165,4 +165,4 @@ def test_variant_names_become_safe_directory_names() -> None:
         "..": "run",
         "5 Mbps": "5 Mbps",
     }
-    assert output.directory_names(expected) == expected
+    assert module.directory_names(expected) == expected

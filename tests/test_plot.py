@@ -6,11 +6,12 @@ from pathlib import Path
 import pytest
 import sojourn
 from conftest import Cli
-from sojourn.known import UnknownError
-from sojourn.report.charts import Clouds, HeatMap
-from sojourn.report.drawing import COLUMNS_IN, picture
-from sojourn.report.figures import KINDS, chart
-from sojourn.results import Group, Results
+from sojourn.analysis.groups import Group, Results
+from sojourn.base.lookup import UnknownError
+from sojourn.plot.charts.clouds import Clouds
+from sojourn.plot.charts.heat_map import HeatMap
+from sojourn.plot.drawing import COLUMNS_IN, picture
+from sojourn.plot.figures.by_kind import KINDS, chart
 
 
 @pytest.fixture(scope="module")

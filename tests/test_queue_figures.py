@@ -7,12 +7,13 @@ import numpy as np
 import pytest
 from conftest import ROOT
 from sojourn._sojourn import open_loop
-from sojourn.api import load
-from sojourn.studies import Drawing, UnknownError
-from sojourn.studies.queues import FIGURES
-from sojourn.studies.queues.__main__ import main
-from sojourn.studies.queues.laws import red_run
-from sojourn.studies.queues.link import scenario, stream
+from sojourn.base.lookup import UnknownError
+from sojourn.runs.scenario import load
+from sojourn_studies.framework.drawing import Drawing
+from sojourn_studies.queues import FIGURES
+from sojourn_studies.queues.__main__ import main
+from sojourn_studies.queues.laws import red_run
+from sojourn_studies.queues.link import scenario, stream
 
 PAGES = ROOT / "docs" / "queues"
 Compared = tuple[np.ndarray, np.ndarray, np.ndarray]

@@ -13,24 +13,25 @@ import sojourn
 from browser import DESKTOP, PHONE, SMALL_PHONE, visit
 from conftest import HOME, Cli
 from playwright.sync_api import Browser, expect
-from sojourn.api import TABLES
-from sojourn.distribution import Distribution
-from sojourn.known import UnknownError
-from sojourn.reading import read_results
-from sojourn.report import latency_cdf_svg, report_html, report_of
-from sojourn.report.charts import ellipse, tail_grid
-from sojourn.report.curves import Curve, Sample, averaged, ccdf, cdf, latencies, page_loads
+from sojourn.analysis.curves import Curve, Sample, averaged, ccdf, cdf, latencies, page_loads
+from sojourn.analysis.distribution import Distribution
+from sojourn.analysis.groups import Group, Results
+from sojourn.analysis.measures import flows_of
+from sojourn.base.lookup import UnknownError
+from sojourn.plot.charts.clouds import ellipse
+from sojourn.plot.charts.lines import tail_grid
+from sojourn.plot.drawing import inline_svg
+from sojourn.plot.figures.by_kind import chart, figures
+from sojourn.plot.labels import Label, places
 from sojourn.report.definitions import DEFINITIONS, LONG_TABLES, dictionary
-from sojourn.report.drawing import inline_svg
-from sojourn.report.figures import chart, figures
 from sojourn.report.grades import USES, Grade, judged
-from sojourn.report.labels import Label, places
+from sojourn.report.html import latency_cdf_svg, report_html, report_of
 from sojourn.report.notebook import results_html
-from sojourn.report.split import DelaySplit, delay_split
 from sojourn.report.unfinished import unfinished_s
 from sojourn.report.verdict import differences, question, verdict
-from sojourn.results import Group, Results
-from sojourn.summary import flows_of
+from sojourn.runs.delay_split import DelaySplit, delay_split
+from sojourn.runs.tables import TABLES
+from sojourn.store.read import read_results
 
 SWEEP = f"""
 scenario = "{HOME}"

@@ -87,7 +87,7 @@ def test_a_signal_waits_for_an_import(tmp_path: Path, number: int) -> None:
     """What is raised within an import may leave its lock held, and other threads waiting."""
     (tmp_path / "slow.py").write_text(f"import os; os.kill(os.getpid(), {int(number)})")
     program = (
-        "import time\nfrom sojourn import cli\n"
+        "import time\nfrom sojourn.cli import main as cli\n"
         "def app(*_, **__):\n    import slow\n    print('imported', flush=True)\n"
         "    time.sleep(9)\n"
         "cli.app = app\ncli.main([])"

@@ -13,9 +13,12 @@ import duckdb
 import polars as pl
 import pytest
 from conftest import Cli
-from sojourn.batch import BatchStopped, run_batch
-from sojourn.store import SCALARS, Store, StoreError, Task, task
-from sojourn.studies.running import Plan, run_plan
+from sojourn.store.batch import BatchStopped, run_batch
+from sojourn.store.store import Store
+from sojourn.store.stored_run import StoreError
+from sojourn.store.task import SCALARS, Task, task
+from sojourn_studies.framework.plan import Plan
+from sojourn_studies.framework.running import run_plan
 
 HOME = {
     "duration_s": 2,
@@ -169,7 +172,7 @@ def test_a_store_that_may_not_be_written_is_refused_before_it_is_run(
         raise OSError(30, "Read-only file system")
 
     monkeypatch.setattr(Path, "write_bytes", read_only)
-    monkeypatch.setattr("sojourn.batch.execute", None)
+    monkeypatch.setattr("sojourn.store.batch.execute", None)
     with pytest.raises(BatchStopped, match=r"runs\.csv: Read-only file system; 1 of 2 runs are"):
         run_batch(tasks(2), tmp_path, about={"runs.csv": b""})
 

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 import sojourn
 from conftest import HOME, Cli
-from sojourn.sweep import read_sweep
+from sojourn.store.sweep import read_sweep
 from test_store import bytes_of
 
 SWEEP = f"""

@@ -8,12 +8,21 @@ In short:
     result.summary()
 """
 
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from .runs.hooks import Hooks, register
 
 if TYPE_CHECKING:
     from ._sojourn import ConfigError, ConfigFile, Defect, ScenarioError, Variant
     from ._sojourn import version as __version__
-    from .api import Comparison, Result, load, run
+    from .analysis.tables import RunTables
+    from .runs.comparison import Comparison
+    from .runs.result import Result
+    from .runs.runner import run
+    from .runs.scenario import load
 
 __all__ = [
     "Comparison",
@@ -28,24 +37,42 @@ __all__ = [
     "run",
 ]
 
-_NATIVE = {
-    "ConfigError": "ConfigError",
-    "ConfigFile": "ConfigFile",
-    "Defect": "Defect",
-    "ScenarioError": "ScenarioError",
-    "Variant": "Variant",
-    "__version__": "version",
+_PLACES = {
+    "Comparison": "runs.comparison",
+    "Result": "runs.result",
+    "load": "runs.scenario",
+    "run": "runs.runner",
 }
+"""Modules of names that are not of the native module."""
 
 
 def __getattr__(name: str) -> Any:
     # Imported on first use, so that `sojourn --help` does not wait for pyarrow.
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    if name in _NATIVE:
-        from . import _sojourn
+    module = import_module(f".{_PLACES.get(name, '_sojourn')}", __name__)
+    return getattr(module, "version" if name == "__version__" else name)
 
-        return getattr(_sojourn, _NATIVE[name])
-    from . import api
 
-    return getattr(api, name)
+# What `runs` needs of the rooms that build on it; they too are imported on first use.
+
+
+def _results_html(runs: "Mapping[str, RunTables]") -> str:
+    from .report.notebook import results_html
+
+    return results_html(runs)
+
+
+def _scenario_html(variants: "Sequence[Variant]") -> str:
+    from .report.notebook import scenario_html
+
+    return scenario_html(variants)
+
+
+def _save(runs: "Mapping[str, RunTables]", directory: Path) -> None:
+    from .store.write import save
+
+    save(runs, directory)
+
+
+register(Hooks(_results_html, _scenario_html, _save))

@@ -1,5 +1,5 @@
 """`python -m sojourn` is `sojourn`."""
 
-from .cli import main
+from .cli.main import main
 
 main()

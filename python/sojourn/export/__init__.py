@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from ..known import known
-from ..writing import write_file
+from ..base.files import write_file
+from ..base.lookup import look_up
 from .capture import POINTS, capture
 from .flent import flent_file
 from .runs import ExportError, choose, read_runs
@@ -34,7 +34,7 @@ def export(
     `UnknownError` for formats and points that there are not, `OSError` or `StoreError` where there
     are no results.
     """
-    known("format", form, list(FORMATS))
+    look_up("format", form, list(FORMATS))
     if point is not None and form != "pcapng":
         raise ExportError(f"point: found {point!r} with format {form}; allowed with pcapng alone")
     runs = read_runs(results)
@@ -43,5 +43,5 @@ def export(
     elif form == "flent":
         write_file(out, flent_file(*choose(runs, variant)))
     else:
-        from_where = known("point", point, list(POINTS))
+        from_where = look_up("point", point, list(POINTS))
         write_file(out, capture(choose(runs, variant)[1], from_where))

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from .. import _sojourn
-from ..store import StoredRun
+from .._sojourn import version
+from ..store.stored_run import StoredRun
 from . import headers
 from .headers import Ends, Syn
 from .pcapng import Frame, pcapng
@@ -51,7 +51,7 @@ def capture(run: StoredRun, point: str) -> bytes:
     meta = run.meta
     return pcapng(
         frames,
-        application=f"sojourn {_sojourn.version}",
+        application=f"sojourn {version}",
         comment=f"Simulated with seed {meta['seed']}, fingerprint {meta['fingerprint']}",
         interface=point,
         description=POINTS[point],

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 import pyarrow.compute as pc
 
-from .. import _sojourn
-from ..store import StoredRun
+from .._sojourn import version
+from ..store.stored_run import StoredRun
 from .runs import ExportError, packets_of
 
 _FORMAT_VERSION = 4
@@ -195,7 +195,7 @@ def _metadata(
         "T0": start,
         "HOST": ", ".join(scenario["servers"]),
         "HOSTS": list(scenario["servers"]),
-        "LOCAL_HOST": f"sojourn {_sojourn.version}",
+        "LOCAL_HOST": f"sojourn {version}",
         "LENGTH": meta["duration_s"],
         "TOTAL_LENGTH": meta["duration_s"],
         "STEP_SIZE": step_s,

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from ..reading import read_results
-from ..store import StoredRun
+from ..store.read import read_results
+from ..store.stored_run import StoredRun
 
 Runs = Mapping[str, StoredRun]
 """Runs by the name that tells each from the others."""

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pyarrow.csv as csv
 import pyarrow.parquet as pq
 
-from ..output import draft_of
+from ..base.files import draft_of
 from .runs import ExportError, Runs, choose
 
 

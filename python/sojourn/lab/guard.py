@@ -5,7 +5,7 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 HOSTS = ("127.0.0.1", "localhost")
-"""Names of this machine that a browser may have asked for."""
+"""Names of this machine that a browser may have requested."""
 
 _HEADERS = {
     "Content-Security-Policy": (

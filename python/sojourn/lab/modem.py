@@ -4,7 +4,7 @@ import json
 
 from .._sojourn import ConfigFile, load
 from .catalog import Json, catalog
-from .wish import Wish
+from .lab_request import LabRequest
 
 
 def service_of(content: bytes, name: str) -> Json:
@@ -29,7 +29,7 @@ def _stand_in() -> str:
     base = {key: service[key] for key in ("upstream", "downstream")}
     base["duration_s"] = catalog()["duration_s"]
     chosen = {"base": base, "activities": {"call": 1}, "settings": [{"name": "the file's"}]}
-    return Wish.read(chosen).toml()
+    return LabRequest.read(chosen).toml()
 
 
 def _told(value: object) -> object:

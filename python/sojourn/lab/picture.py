@@ -8,10 +8,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..api import Result
+from ..runs.result import Result
 from .catalog import Json
 from .checked import number, table
-from .wish import Wish
+from .lab_request import LabRequest
 
 SHOWN_S = 1.0
 """How much of a run is shown, unless more happens in it than can be."""
@@ -26,49 +26,51 @@ _LEAVES = pa.array(["dequeue", "drop"])
 
 
 @dataclass(frozen=True)
-class Glance:
+class FrameRequest:
     """From when on the queue is to be seen."""
 
-    wish: Wish
+    lab_request: LabRequest
     """The runs, cut off where the picture ends."""
     from_s: float
 
     @staticmethod
-    def read(sent: object) -> "Glance":
-        """What was sent; raises `WishError`."""
+    def read(sent: object) -> "FrameRequest":
+        """What was sent; raises `RequestError`."""
         asked = table("glance", sent, ("wish", "from_s"))
-        wish = Wish.read(asked.get("wish"))
-        from_s = number("from_s", asked.get("from_s", 0.0), 0.0, latest_s(wish))
-        base = {**wish.base, "duration_s": min(from_s + SHOWN_S, wish.duration_s)}
-        return Glance(replace(wish, base=base), from_s)
+        lab_request = LabRequest.read(asked.get("wish"))
+        from_s = number("from_s", asked.get("from_s", 0.0), 0.0, latest_s(lab_request))
+        base = {**lab_request.base, "duration_s": min(from_s + SHOWN_S, lab_request.duration_s)}
+        return FrameRequest(replace(lab_request, base=base), from_s)
 
 
-def latest_s(wish: Wish) -> float:
+def latest_s(lab_request: LabRequest) -> float:
     """Up to when a picture may begin, in s."""
-    peak_mbps = wish.base["upstream"].get("peak_mbps")
+    peak_mbps = lab_request.base["upstream"].get("peak_mbps")
     # What is no rate is refused by the core, with a better message.
     is_rate = isinstance(peak_mbps, int | float) and peak_mbps > 0
-    traced_s = MOST_TRACED_BYTES * 8e-6 / peak_mbps if is_rate else wish.duration_s
-    return max(0.0, min(wish.duration_s, traced_s) - SHOWN_S)
+    traced_s = MOST_TRACED_BYTES * 8e-6 / peak_mbps if is_rate else lab_request.duration_s
+    return max(0.0, min(lab_request.duration_s, traced_s) - SHOWN_S)
 
 
-def picture(glance: Glance, runs: Mapping[str, Result]) -> Json:
+def picture(frame_request: FrameRequest, runs: Mapping[str, Result]) -> Json:
     """The same time of each run: packets that wait at its start, and what happens from then on."""
-    shots = {name: _Shot.of(result.modem_events, glance) for name, result in runs.items()}
+    shots = {name: _Shot.of(result.modem_events, frame_request) for name, result in runs.items()}
     to_s = min(shot.to_s for shot in shots.values())
-    present = glance.wish.present()
+    present = frame_request.lab_request.present()
     numbers = {
-        entry: number for number, name in enumerate(present) for entry in glance.wish.entries(name)
+        entry: number
+        for number, name in enumerate(present)
+        for entry in frame_request.lab_request.entries(name)
     }
     return {
-        "from_s": glance.from_s,
+        "from_s": frame_request.from_s,
         "to_s": to_s,
         "activities": present,
         "runs": [
             {
                 "name": name,
                 "is_fifo": runs[name].settings["upstream"]["queue"]["scheduler"]["kind"] == "fifo",
-                **shot.json(glance.from_s, to_s, numbers),
+                **shot.json(frame_request.from_s, to_s, numbers),
             }
             for name, shot in shots.items()
         ],
@@ -84,11 +86,11 @@ class _Shot:
     to_s: float
 
     @staticmethod
-    def of(events: pa.Table, glance: Glance) -> "_Shot":
-        start = int(np.searchsorted(events["time_s"].to_numpy(), glance.from_s))
+    def of(events: pa.Table, frame_request: FrameRequest) -> "_Shot":
+        start = int(np.searchsorted(events["time_s"].to_numpy(), frame_request.from_s))
         within = events.slice(start, MOST_EVENTS)
         is_all = start + MOST_EVENTS >= events.num_rows
-        to_s = glance.wish.duration_s if is_all else within["time_s"][-1].as_py()
+        to_s = frame_request.lab_request.duration_s if is_all else within["time_s"][-1].as_py()
         return _Shot(events.slice(0, start), within, to_s)
 
     def _tokens(self) -> float:

@@ -19,18 +19,19 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from .._sojourn import ConfigError, Defect, ScenarioError, schema_json
-from ..api import Result, load
-from ..report import report_html
-from ..report.curves import PALETTE
-from ..report.drawing import warm_up
-from .answer import answer
-from .bench import Bench, Busy, Gone, TooLong
+from ..plot.drawing import warm_up
+from ..plot.palette import PALETTE
+from ..report.html import report_html
+from ..runs.result import Result
+from ..runs.scenario import load
 from .catalog import Json, catalog
-from .checked import WishError
+from .checked import RequestError
 from .guard import HOSTS, Guard
+from .job_pool import Busy, Gone, JobPool, TooLong
+from .lab_request import LabRequest
 from .modem import service_of
-from .picture import METRICS, Glance, latest_s, picture
-from .wish import Wish
+from .picture import METRICS, FrameRequest, latest_s, picture
+from .response import response
 
 MOST_BYTES = 256 * 1024
 """Size of a request's body."""
@@ -56,29 +57,29 @@ def serve(port: int, open_page: bool, say: Callable[[str], None]) -> None:
         server_of(application()).run([listener])
 
 
-def application(bench: Bench | None = None) -> Starlette:
-    """The server as an ASGI application, with a bench of its own unless given one."""
-    bench = bench or Bench()
+def application(pool: JobPool | None = None) -> Starlette:
+    """The server as an ASGI application, with a job pool of its own unless given one."""
+    pool = pool or JobPool()
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         yield
-        bench.close()
+        pool.close()
 
     app = Starlette(
         routes=[
             Route("/api/choices", _choices),
-            Route("/api/run", _answering(_run), methods=["POST"]),
-            Route("/api/picture", _answering(_picture), methods=["POST"]),
-            Route("/api/report", _answering(_report), methods=["POST"]),
-            Route("/api/scenario", _answering(_scenario), methods=["POST"]),
-            Route("/api/modem", _answering(_modem), methods=["POST"]),
+            Route("/api/run", _responding(_run), methods=["POST"]),
+            Route("/api/picture", _responding(_picture), methods=["POST"]),
+            Route("/api/report", _responding(_report), methods=["POST"]),
+            Route("/api/scenario", _responding(_scenario), methods=["POST"]),
+            Route("/api/modem", _responding(_modem), methods=["POST"]),
             Mount("/", StaticFiles(packages=[(__package__, "static")], html=True)),
         ],
         middleware=[Middleware(Guard)],
         lifespan=lifespan,
     )
-    app.state.bench = bench
+    app.state.pool = pool
     app.state.one_report = asyncio.Lock()
     app.state.is_ending = lambda: False
     return app
@@ -129,13 +130,13 @@ def _choices_json() -> str:
 
 
 async def _run(request: Request) -> Response:
-    wish = Wish.read(await _sent(request))
-    results = await _results(request, wish)
-    runs = dict(zip(wish.settings, results, strict=True))
-    told = await run_in_threadpool(answer, wish, runs)
-    # When this is told, there is time to make ready for a report.
+    lab_request = LabRequest.read(await _sent(request))
+    results = await _results(request, lab_request)
+    runs = dict(zip(lab_request.settings, results, strict=True))
+    told = await run_in_threadpool(response, lab_request, runs)
+    # Once this is sent, there is time to make ready for a report.
     ready = BackgroundTask(_make_ready, request.app.state.one_report)
-    return JSONResponse({**told, "picture_until_s": latest_s(wish)}, background=ready)
+    return JSONResponse({**told, "picture_until_s": latest_s(lab_request)}, background=ready)
 
 
 async def _make_ready(one_report: asyncio.Lock) -> None:
@@ -144,14 +145,14 @@ async def _make_ready(one_report: asyncio.Lock) -> None:
 
 
 async def _picture(request: Request) -> Response:
-    glance = Glance.read(await _sent(request))
-    results = await _results(request, glance.wish, METRICS)
-    runs = dict(zip(glance.wish.settings, results, strict=True))
-    return JSONResponse(await run_in_threadpool(picture, glance, runs))
+    frame_request = FrameRequest.read(await _sent(request))
+    results = await _results(request, frame_request.lab_request, METRICS)
+    runs = dict(zip(frame_request.lab_request.settings, results, strict=True))
+    return JSONResponse(await run_in_threadpool(picture, frame_request, runs))
 
 
 async def _report(request: Request) -> Response:
-    results = await _results(request, Wish.read(await _sent(request)))
+    results = await _results(request, LabRequest.read(await _sent(request)))
     runs = {result.name: result for result in results}
     # Its figures are drawn with settings that are not a thread's own.
     async with request.app.state.one_report:
@@ -159,7 +160,7 @@ async def _report(request: Request) -> Response:
 
 
 async def _scenario(request: Request) -> Response:
-    text = Wish.read(await _sent(request)).toml()
+    text = LabRequest.read(await _sent(request)).toml()
     load(text)
     return PlainTextResponse(text)
 
@@ -175,18 +176,20 @@ async def _sent(request: Request) -> object:
     try:
         return json.loads(body)
     except (ValueError, RecursionError):
-        raise WishError("wish", "something else", "JSON") from None
+        raise RequestError("wish", "something else", "JSON") from None
 
 
-async def _results(request: Request, wish: Wish, metrics: Json | None = None) -> list[Result]:
-    variants = load(wish.toml(metrics))
+async def _results(
+    request: Request, lab_request: LabRequest, metrics: Json | None = None
+) -> list[Result]:
+    variants = load(lab_request.toml(metrics))
     state = request.app.state
 
     async def gone() -> None:
         while not (state.is_ending() or await request.is_disconnected()):
             await asyncio.sleep(_LOOK_EVERY_S)
 
-    natives = await state.bench.results(variants, gone)
+    natives = await state.pool.results(variants, gone)
     return [Result(*pair) for pair in zip(variants, natives, strict=True)]
 
 
@@ -202,7 +205,7 @@ async def _body(request: Request) -> bytes:
     return await asyncio.wait_for(read(), _BODY_WITHIN_S)
 
 
-def _answering(
+def _responding(
     reply: Callable[[Request], Awaitable[Response]],
 ) -> Callable[[Request], Awaitable[Response]]:
     """The same, with what goes wrong as JSON: a message, and the key at fault if there is one."""
@@ -212,7 +215,7 @@ def _answering(
             return await reply(request)
         except (ScenarioError, ConfigError) as fault:
             return _fault(422, str(fault).removeprefix(f"{fault.source}: "), fault.path)
-        except WishError as fault:
+        except RequestError as fault:
             return _fault(422, str(fault), fault.path)
         except TooLong as fault:
             return _fault(422, str(fault), "duration_s")

@@ -9,9 +9,9 @@ from typing import Any
 
 import pyarrow.compute as pc
 
-from ..api import Result
-from ..seeds import over_seeds
-from ..summary import Row, flows_of
+from ..analysis.measures import Row, flows_of
+from ..analysis.statistics import over_seeds
+from ..analysis.tables import RunTables
 from .unfinished import unfinished_s
 
 
@@ -52,7 +52,7 @@ class Use:
     """Something that people do: whose rows are judged, and what each grade asks for."""
 
     name: str
-    rows: Callable[[Result], list[Row]]
+    rows: Callable[[RunTables], list[Row]]
     good: tuple[Limit, ...]
     fair: tuple[Limit, ...]
     words: str
@@ -60,7 +60,7 @@ class Use:
     notes: Mapping[str, str] = field(default_factory=dict)
     """What the words go on with where a run has any of this metric."""
 
-    def judge(self, runs: Sequence[Result]) -> "Judged | None":
+    def judge(self, runs: Sequence[RunTables]) -> "Judged | None":
         """The grade over runs that differ in their seed; nothing if none of them has such a use."""
         rows = [self.rows(run) for run in runs]
         if not any(rows):
@@ -104,7 +104,7 @@ def _mean(limit: Limit, rows: Sequence[list[Row]]) -> float | None:
     return over_seeds([limit.worst(values) if values else None for values in known]).mean
 
 
-def _endless_uploads(result: Result) -> list[Row]:
+def _endless_uploads(result: RunTables) -> list[Row]:
     """What each home with an upload without end sent, of what its sustained rate and burst allow.
 
     Not of homes with several service flows upstream, nor of uploads that end.
@@ -120,7 +120,7 @@ def _endless_uploads(result: Result) -> list[Row]:
     return [{"upload_share_percent": share if is_long else None} for share in shares]
 
 
-def _endless(result: Result) -> list[str]:
+def _endless(result: RunTables) -> list[str]:
     """The entries that are graded as uploads."""
     return [
         name
@@ -133,12 +133,12 @@ def _endless(result: Result) -> list[str]:
     ]
 
 
-def _pages(result: Result) -> list[Row]:
+def _pages(result: RunTables) -> list[Row]:
     """Who loads pages, with what is known of their load times."""
     return [{**row, **_page_load(result, row)} for row in flows_of("pages")(result)]
 
 
-def _page_load(result: Result, row: Row) -> Row:
+def _page_load(result: RunTables, row: Row) -> Row:
     """The median load time; a page under way at the end counts as loaded then, if against it.
 
     A single page is not judged, for it was loaded before the others had filled the queue. But one
@@ -273,12 +273,12 @@ USES = (
 """What is graded, in the order of the report."""
 
 
-def judged(runs: Sequence[Result]) -> list[Judged]:
+def judged(runs: Sequence[RunTables]) -> list[Judged]:
     """Every use that runs have, with its grade; the runs differ in nothing but their seed."""
     return [found for use in USES if (found := use.judge(runs))]
 
 
-def not_graded(result: Result) -> list[str]:
+def not_graded(result: RunTables) -> list[str]:
     """The traffic entries that no use is of."""
     judged_rows = flows_of("game", "voice", "pages", "video")(result)
     graded = {row["traffic"] for row in judged_rows} | set(_endless(result))

@@ -7,16 +7,18 @@ from typing import Any
 from markupsafe import Markup
 
 from .._sojourn import Variant
-from ..api import Result
-from ..results import Results
-from ..summary import Grid, summary_grids, told_once
-from .drawing import inline_svg
-from .figures import latency_cdf
+from ..analysis.grids import summary_grids
+from ..analysis.groups import Results
+from ..analysis.summary import dedupe_warnings
+from ..analysis.tables import RunTables
+from ..base.grid import Grid
+from ..plot.drawing import inline_svg
+from ..plot.figures.by_kind import latency_cdf
 from .pages import render
 from .verdict import settings_grid, verdict
 
 
-def results_html(runs: Mapping[str, Result]) -> str:
+def results_html(runs: Mapping[str, RunTables]) -> str:
     """The verdict, the numbers that matter and the distribution of latency."""
     results = Results.of(runs)
     chart = latency_cdf(results)
@@ -27,7 +29,7 @@ def results_html(runs: Mapping[str, Result]) -> str:
         sentences=verdict(results).sentences,
         grids=summary_grids(runs)[:2],
         svg=inline_svg(chart, name) if chart else Markup(),
-        warnings=list(told_once({name: run.meta["warnings"] for name, run in runs.items()})),
+        warnings=list(dedupe_warnings({name: run.meta["warnings"] for name, run in runs.items()})),
     )
 
 

@@ -2,16 +2,16 @@
 
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
 from .._sojourn import version
-from .curves import PALETTE
+from ..plot.palette import PALETTE
 
 
-def render(template: str, title: str, **values: Any) -> str:
-    """The page that a template of this package makes; all values are escaped."""
+def render(template: str, title: str, *, package: str = __package__, **values: Any) -> str:
+    """The page that a template makes, of this package or another one; all values are escaped."""
     environment = Environment(
-        loader=PackageLoader("sojourn.report", "."),
+        loader=ChoiceLoader([PackageLoader(name, ".") for name in (package, __package__)]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

@@ -3,12 +3,12 @@
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 
-from ..api import Result
+from ..analysis.tables import RunTables
 
 _SAME_S = 1e-6
 
 
-def unfinished_s(result: Result, traffic: str) -> list[float]:
+def unfinished_s(result: RunTables, traffic: str) -> list[float]:
     """For how long in s each page under way at the end had been loading, of an entry of pages.
 
     The next page of a person starts `pause_s` after the end of the last. When those began who

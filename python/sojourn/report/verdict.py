@@ -4,12 +4,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..known import quoted
-from ..results import Group, Results
-from ..summary import NOTHING, Grid
-from ..toml_text import toml_value
-from .charts import digits
-from .curves import judged_by_latency, latencies
+from ..analysis.curves import judged_by_latency, latencies
+from ..analysis.groups import Group, Results
+from ..base.grid import NOTHING, Grid, digits
+from ..base.lookup import quoted
+from ..base.toml_text import toml_value
 from .grades import USES, Judged, Use, judged, not_graded
 
 _NAMED_AT_MOST = 8

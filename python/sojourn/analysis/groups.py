@@ -1,0 +1,61 @@
+"""What a report or a figure shows: a run, a comparison, a sweep or a study."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from ..base.lookup import look_up
+from .tables import RunTables
+
+
+@dataclass(frozen=True)
+class Group:
+    """Runs that differ in nothing but their seed."""
+
+    name: str
+    """What tells it from the others; empty of a run that stands alone."""
+    runs: Sequence[RunTables]
+    point: Sequence[str] = ()
+    """The values of the swept keys, as TOML."""
+    variant: str = ""
+
+    @property
+    def first(self) -> RunTables:
+        """The run of the first seed, which stands for all where one must."""
+        return self.runs[0]
+
+
+@dataclass(frozen=True)
+class Results:
+    """Groups of runs, in the order of the scenario or of the sweep."""
+
+    groups: Sequence[Group]
+    keys: Sequence[str] = ()
+    """The keys that were swept."""
+
+    @staticmethod
+    def of(runs: Mapping[str, RunTables]) -> "Results":
+        """The results of one run, or of a comparison."""
+        return Results([Group(name, [run], variant=name) for name, run in runs.items()])
+
+    @property
+    def first(self) -> RunTables:
+        """The first run of all."""
+        return self.groups[0].first
+
+    @property
+    def seeds(self) -> int:
+        """How many seeds each group was run with, at most."""
+        return max(len(group.runs) for group in self.groups)
+
+    @property
+    def is_comparison(self) -> bool:
+        """Are there several groups?"""
+        return len(self.groups) > 1
+
+    def only(self, names: Sequence[str]) -> "Results":
+        """The groups of these names or variants; raises `UnknownError` if there are none."""
+        there = [name for group in self.groups for name in (group.name, group.variant)]
+        for name in names:
+            look_up("variant", name, list(dict.fromkeys(filter(None, there))))
+        kept = [g for g in self.groups if not names or g.name in names or g.variant in names]
+        return Results(kept, self.keys)

@@ -1,0 +1,52 @@
+"""The summary of runs: for a terminal, and for machines."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from rich.text import Text
+
+from ..base.lookup import quoted
+from ..base.terminal import print_grids
+from .grids import summary_grids
+from .measures import MEASURES
+from .tables import RunTables
+
+
+def print_summary(runs: Mapping[str, RunTables]) -> None:
+    """Prints the summary tables, and what to know before trusting them, to stdout."""
+    console = print_grids(summary_grids(runs))
+    for warning in dedupe_warnings({name: run.meta["warnings"] for name, run in runs.items()}):
+        console.print(Text(f"warning: {warning}"), soft_wrap=True)
+
+
+def summary_json(runs: Mapping[str, RunTables]) -> dict[str, Any]:
+    """The summary for machines: per variant its meta data, summary and short tables."""
+    first = next(iter(runs.values()))
+    return {
+        "title": first.settings["title"],
+        "version": first.meta["version"],
+        "variants": [_variant_json(name, result) for name, result in runs.items()],
+    }
+
+
+def dedupe_warnings(warnings: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    """The warnings of runs by variant: those of all runs once, the others with whose they are."""
+    names: dict[str, list[str]] = {}
+    for name, texts in warnings.items():
+        for text in texts:
+            names.setdefault(text, []).append(name)
+    for text, of in names.items():
+        yield text if len(of) == len(warnings) else f"{', '.join(map(quoted, of))}: {text}"
+
+
+def _variant_json(name: str, result: RunTables) -> dict[str, Any]:
+    return {
+        "name": name,
+        **result.meta,
+        "summary": {m.key: m.value(result) for m in MEASURES if m.applies([result])},
+        "flows": result.flows.to_pylist(),
+        "qualities": result.qualities.to_pylist(),
+        "service_flows": result.service_flows.to_pylist(),
+        "channels": result.channels.to_pylist(),
+        "queues": result.queues.to_pylist(),
+    }

@@ -1,0 +1,1 @@
+"""What every other room uses: names that are looked up, files, CSV and TOML, the terminal."""

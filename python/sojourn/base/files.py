@@ -1,0 +1,94 @@
+"""Files: text that people wrote, and what commands write.
+
+A file or directory that is written appears when it is complete, and errors name its path.
+"""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from .._sojourn import ConfigError, ScenarioError
+
+
+def read_text(
+    path: str | os.PathLike[str], refusal: type[ScenarioError | ConfigError] = ScenarioError
+) -> str:
+    """The text of a file in UTF-8; `refusal` is raised where it is not."""
+    try:
+        return Path(path).read_bytes().decode()
+    except UnicodeDecodeError as error:
+        source = os.fspath(path)
+        problem = refusal(f"{source}: not UTF-8 text (byte {error.start})")
+        problem.source, problem.path = source, ""
+        raise problem from None
+
+
+def check_place(directory: Path) -> None:
+    """Raises `OSError` if no directory is there and none can be made."""
+    if directory.is_dir():
+        return
+    if directory.exists():
+        raise NotADirectoryError(
+            f"{directory} is not a directory; allowed: a directory, or the path of a new one"
+        )
+    parent = next(p for p in directory.absolute().parents if p.exists())
+    if not (parent.is_dir() and os.access(parent, os.W_OK)):
+        raise PermissionError(f"cannot write {directory}: {parent} is not a writable directory")
+
+
+@contextmanager
+def failures_named(path: Path) -> Iterator[None]:
+    """Failures name what was to be written, and not its draft."""
+    try:
+        yield
+    except OSError as error:
+        reason = os.strerror(error.errno) if error.errno else str(error)
+        raise OSError(f"cannot write {path}: {reason}") from error
+
+
+def write_file(path: Path, content: bytes) -> None:
+    """Writes a file, and the directories above it."""
+    if not path.name:
+        raise IsADirectoryError(f"cannot write {path}: allowed: the path of a file")
+    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    with failures_named(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            draft.write_bytes(content)
+            draft.replace(path)
+        finally:
+            draft.unlink(missing_ok=True)
+
+
+@contextmanager
+def draft_of(directory: Path) -> Iterator[Path]:
+    """A directory beside `directory`, which takes its place if all goes well."""
+    target = directory.resolve()
+    target.parent.mkdir(parents=True, exist_ok=True)
+    scratch = Path(tempfile.mkdtemp(prefix=f".{target.name[:80]}.", dir=target.parent))
+    try:
+        draft = scratch / "new"
+        draft.mkdir()
+        yield draft
+        _replace(target, draft, scratch / "old")
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
+def _replace(target: Path, new: Path, old: Path) -> None:
+    if target.exists():
+        target.rename(old)
+    try:
+        new.rename(target)
+    except BaseException:
+        if old.exists():
+            old.rename(target)
+        raise
+
+
+def reason_of(error: OSError) -> str:
+    """What failed, for an error message."""
+    return f"{error.filename}: {error.strerror}" if error.filename else error.strerror or str(error)

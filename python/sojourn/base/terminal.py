@@ -1,0 +1,119 @@
+"""What is shown in a terminal: tables on stdout, progress on stderr."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TypeVar
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.progress import BarColumn, ProgressColumn, Task, TextColumn, TimeRemainingColumn
+from rich.progress import Progress as Bar
+from rich.table import Column, Table
+from rich.text import Text
+
+from .grid import Grid
+from .progress import Finished, Progress
+
+_WIDTH_OF_FILES = 120
+
+T = TypeVar("T")
+
+
+def print_grids(grids: Iterable[Grid]) -> Console:
+    """Prints tables to stdout, and gives the console for more."""
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        console.width = _WIDTH_OF_FILES
+    for grid in grids:
+        console.print(_table(grid))
+    return console
+
+
+@contextmanager
+def progress_bar() -> Iterator[Progress | None]:
+    """A bar on stderr while in the context; nothing if stderr is not a terminal."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield None
+        return
+    with _bar(console, _Simulated(Column(no_wrap=True))) as progress:
+        yield _teller(progress)
+
+
+@contextmanager
+def batch_bar(runs: int) -> Iterator[tuple[Progress | None, Finished]]:
+    """As `progress_bar`, with the number of runs done, and a line for each."""
+    console = Console(stderr=True)
+    if not (runs and console.is_terminal):
+        yield None, lambda label, simulated_s, took_s: None
+        return
+    simulated = _Simulated(Column(no_wrap=True))
+    with _bar(console, simulated, TextColumn("{task.description}")) as progress:
+        tell = _teller(progress)
+        progress.update(progress.task_ids[0], description=f"0 of {runs} runs")
+        done = 0
+
+        def finished(label: str, simulated_s: float, took_s: float) -> None:
+            nonlocal done
+            done += 1
+            progress.update(progress.task_ids[0], description=f"{done} of {runs} runs")
+            progress.console.print(
+                Text(f"{label}: {simulated_s:g} s in {took_s:.1f} s"), soft_wrap=True
+            )
+
+        yield tell, finished
+
+
+@contextmanager
+def counting_bar(steps: Sequence[T], what: str) -> Iterator[Iterable[T]]:
+    """The steps to go through, with a bar as `progress_bar` of how many of `what` are done."""
+    console = Console(stderr=True)
+    if not (steps and console.is_terminal):
+        yield steps
+        return
+    done = TextColumn(
+        f"{{task.completed}} of {len(steps)} {what}", table_column=Column(no_wrap=True)
+    )
+    with _bar(console, done) as progress:
+        yield progress.track(steps, len(steps), progress.task_ids[0])
+
+
+def _bar(console: Console, reached: ProgressColumn, *first: ProgressColumn) -> Bar:
+    columns = (
+        *first,
+        BarColumn(bar_width=None),
+        reached,
+        TextColumn("ETA"),
+        TimeRemainingColumn(),
+    )
+    progress = Bar(*columns, console=console, transient=True, expand=True)
+    progress.add_task("", total=None)
+    return progress
+
+
+def _teller(progress: Bar) -> Progress:
+    def tell(simulated_s: float, total_s: float) -> None:
+        progress.update(progress.task_ids[0], completed=simulated_s, total=total_s)
+
+    return tell
+
+
+def _table(grid: Grid) -> Table:
+    table = Table(
+        title=grid.title,
+        title_justify="left",
+        box=SIMPLE_HEAD,
+        pad_edge=False,
+        collapse_padding=True,
+    )
+    for heading, numeric in zip(grid.headings, grid.numeric, strict=True):
+        table.add_column(Text(heading), justify="right" if numeric else "left")
+    for row in grid.rows:
+        table.add_row(*map(Text, row))
+    return table
+
+
+class _Simulated(ProgressColumn):
+    def render(self, task: Task) -> Text:
+        reached = f"simulated {task.completed:.0f} of {task.total or 0:.0f} s"
+        return Text(f"{reached}, {task.speed or 0:.0f} × real time")

@@ -1,0 +1,1 @@
+"""The command `sojourn`, a file for each of its commands."""

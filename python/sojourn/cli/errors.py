@@ -1,0 +1,53 @@
+"""Errors as messages of one line, and the exit status of each."""
+
+import typer
+
+BAD_INPUT = 2
+DEFECT = 1
+
+
+def explain(error: Exception) -> int:
+    """Prints what went wrong to stderr and returns the exit status; raises what is not known."""
+    from .._sojourn import ConfigError, Defect, ScenarioError
+    from ..base.files import reason_of
+    from ..base.lookup import UnknownError
+    from ..export.runs import ExportError
+    from ..store.batch import BatchStopped
+    from ..store.cluster import ClusterError
+    from ..store.stored_run import StoreError
+
+    if isinstance(error, typer.TyperException):
+        return _fail(f"error: {_bad_number(error) or error.format_message()}", BAD_INPUT)
+    if isinstance(error, BatchStopped):
+        return _fail(str(error), error.status)
+    if isinstance(
+        error, (ClusterError, ConfigError, ExportError, ScenarioError, StoreError, UnknownError)
+    ):
+        return _fail(f"error: {error}", BAD_INPUT)
+    if isinstance(error, OSError):
+        return _fail(f"error: {reason_of(error)}", BAD_INPUT)
+    if isinstance(error, Defect):
+        return _fail(f"error: {error}", DEFECT)
+    raise error
+
+
+def _bad_number(error: typer.TyperException) -> str | None:
+    """What is wrong with the number of an option, in the words of what is wrong with a key's."""
+    option = getattr(error, "param", None)
+    faults = getattr(error.__cause__, "errors", None)
+    if option is None or faults is None:
+        return None
+    fault = faults()[0]
+    low, high = getattr(option, "min", None), getattr(option, "max", None)
+    is_whole = isinstance(low, int) or fault["type"].startswith("int")
+    allowed = "a whole number" if is_whole else "a number"
+    if high is not None:
+        allowed += f" from {low} to {high}"
+    elif low is not None:
+        allowed += f" of {low} or more"
+    return f"{option.opts[0]}: found {fault['input']}; allowed: {allowed}"
+
+
+def _fail(message: str, status: int) -> int:
+    typer.echo(" ".join(message.splitlines()), err=True)
+    return status

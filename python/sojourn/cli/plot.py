@@ -1,0 +1,40 @@
+"""The command `sojourn plot`."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .options import Directory
+
+
+def plot(
+    directory: Directory,
+    kind: Annotated[
+        str,
+        typer.Option(help="cdf, ccdf, timeseries, box, ellipse, heatmap, drops or delay."),
+    ],
+    out: Annotated[Path, typer.Option(metavar="FILE", help="Where to: .pdf, .svg or .png.")],
+    columns: Annotated[
+        int, typer.Option(min=1, max=2, help="Columns of a paper that it spans: 3.5 or 7.16 in.")
+    ] = 1,
+    metric: Annotated[str | None, typer.Option(help="What is drawn, if not the usual.")] = None,
+    traffic: Annotated[
+        list[str] | None,
+        typer.Option(metavar="ENTRY", help="Only this traffic or queue; may be repeated."),
+    ] = None,
+    variant: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="Only this one; may be repeated.")
+    ] = None,
+) -> None:
+    """Draw a figure of stored results for a paper: vectors, embedded letters, safe colours."""
+    from ..base.files import write_file
+    from ..base.lookup import look_up
+    from ..plot.drawing import FORMATS, picture
+    from ..plot.figures.by_kind import chart
+    from ..store.read import read_results
+
+    suffix = look_up("suffix of --out", out.suffix.removeprefix("."), FORMATS)
+    results = read_results(directory).only(variant or [])
+    drawn = chart(results, kind, metric, traffic or [])
+    write_file(out, picture(drawn, suffix, columns))

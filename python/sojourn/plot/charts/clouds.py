@@ -1,0 +1,125 @@
+"""Clouds of points: one value of each run against another."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...analysis.distribution import Numbers
+from ...base.grid import Grid, digits
+from ..labels import Named, write
+from ..palette import PALETTE
+from .base import FEW_AT_MOST, MARKS, Chart, line_style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+_LEAST_SPAN = 0.1
+"""Of delay and goodput, as a share of the greatest value."""
+
+
+@dataclass(frozen=True)
+class Cloud:
+    """The runs of a group as points; those of one `family` look alike."""
+
+    name: str
+    family: str
+    x: Numbers
+    y: Numbers
+
+
+@dataclass(frozen=True)
+class Clouds(Chart):
+    """A cloud of points for each group, its mean and the ellipse of one standard deviation."""
+
+    clouds: Sequence[Cloud] = ()
+
+    def draw(self, axes: "Axes") -> None:
+        """Draws points, means and ellipses; better is to the upper right."""
+        labelled = set()
+        for cloud in self.clouds:
+            index = self.names.index(cloud.family)
+            color = PALETTE[index % len(PALETTE)]
+            mark = MARKS[index % len(MARKS)]
+            label = "" if cloud.family in labelled else cloud.family
+            labelled.add(cloud.family)
+            points = self._plotted(cloud)
+            mean = self._data(points.mean(axis=1, keepdims=True))
+            axes.plot(cloud.x, cloud.y, mark, ms=3, alpha=0.5, color=color, mec="none")
+            axes.plot(*mean, mark, ms=6, color=color, label=label, linestyle="none")
+            if points.shape[1] > 2:
+                axes.plot(*self._data(ellipse(points)), **line_style(index))
+        axes.invert_xaxis()
+        # A hundredth more or less should not look like much.
+        axes.set_ylim(*_widened(*axes.get_ylim()))
+        if not self.x.log:
+            axes.set_xlim(*reversed(_widened(*reversed(axes.get_xlim()))))
+        self._write_names(axes)
+
+    def _write_names(self, axes: "Axes") -> None:
+        """Names each cloud, or of many the first of each family, where it stands."""
+        first = {cloud.family: cloud for cloud in reversed(self.clouds)}
+        few = len(self.clouds) <= FEW_AT_MOST
+        clouds = {cloud.name: cloud for cloud in self.clouds} if few else first
+        all_x = np.concatenate([self._plotted(cloud)[0] for cloud in self.clouds])
+        # The scale becomes logarithmic after drawing; less delay is at the right.
+        left, right = (all_x.max(), all_x.min()) if self.x.log else axes.get_xlim()
+        low, high = axes.get_ylim()
+        names = []
+        for name, cloud in clouds.items():
+            mean = self._plotted(cloud).mean(axis=1)
+            x, y = map(float, self._data(mean))
+            share = _share(float(mean[0]), left, right), _share(y, low, high)
+            names.append(Named(name, (x, y), share))
+        write(axes, names)
+
+    @property
+    def numbers(self) -> Grid:
+        """Mean and standard deviation of both values of each cloud."""
+        rows = [
+            [cloud.name, str(len(cloud.x)), *map(digits, _moments(cloud))] for cloud in self.clouds
+        ]
+        axes = (self.x.label, self.y.label)
+        headings = [f"{axis}:\n{what}" for axis in axes for what in ("mean", "deviation")]
+        return Grid(self.title, ["", "runs", *headings], rows)
+
+    @property
+    def names(self) -> Sequence[str]:
+        """The families' names."""
+        return list(dict.fromkeys(cloud.family for cloud in self.clouds))
+
+    def _plotted(self, cloud: Cloud) -> Numbers:
+        return np.array([np.log10(cloud.x) if self.x.log else cloud.x, cloud.y])
+
+    def _data(self, points: Numbers) -> Numbers:
+        return np.array([10.0 ** points[0] if self.x.log else points[0], points[1]])
+
+
+def ellipse(points: Numbers) -> Numbers:
+    """The contour of one standard deviation of the normal distribution of greatest likelihood.
+
+    After Winstein & Balakrishnan 2013, section 5. `points` are two rows, x and y.
+    """
+    # The covariance of greatest likelihood divides by n.
+    values, vectors = np.linalg.eigh(np.cov(points, bias=True))
+    angle = np.linspace(0, 2 * np.pi, 73)
+    circle = np.array([np.cos(angle), np.sin(angle)])
+    radii = np.sqrt(values.clip(0))[:, None]
+    contour: Numbers = points.mean(axis=1, keepdims=True) + vectors @ (radii * circle)
+    return contour
+
+
+def _share(value: float, start: float, end: float) -> float:
+    """How far it is from the start to the end."""
+    return (value - start) / (end - start) if end != start else 0.5
+
+
+def _widened(low: float, high: float) -> tuple[float, float]:
+    beyond = max(0.0, _LEAST_SPAN * high - (high - low)) / 2
+    return low - beyond, high + beyond
+
+
+def _moments(cloud: Cloud) -> list[float]:
+    return [float(f(values)) for values in (cloud.x, cloud.y) for f in (np.mean, np.std)]

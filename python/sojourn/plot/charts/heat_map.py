@@ -1,0 +1,68 @@
+"""Heat maps: a value for each setting of a sweep."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...analysis.distribution import Numbers
+from ...base.grid import NOTHING, Grid
+from .base import Chart
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+_LETTERS = {"dark": "#010101", "light": "#fefefe"}
+"""On a ground that is coloured the same in light and dark mode, so not quite black and white."""
+
+
+@dataclass(frozen=True)
+class HeatMap(Chart):
+    """A value for each pair of a column and a row; missing ones are NaN."""
+
+    quantity: str = ""
+    columns: Sequence[str] = ()
+    lines: Sequence[str] = ()
+    values: Numbers = field(default_factory=lambda: np.zeros((0, 0)))
+    digits: int = 1
+
+    def draw(self, axes: "Axes") -> None:
+        """Draws cells with their values, so that colours need not be read."""
+        from matplotlib.colors import LogNorm, Normalize
+
+        least, greatest = float(np.nanmin(self.values)), float(np.nanmax(self.values))
+        scale = (LogNorm if 0 < 10 * least < greatest else Normalize)(least, greatest)
+        edges = [np.arange(count + 1) - 0.5 for count in self.values.shape]
+        axes.pcolormesh(edges[1], edges[0], self.values, cmap="cividis", norm=scale, lw=0)
+        for (row, column), value in np.ndenumerate(self.values):
+            ground = float(scale(value)) if least < greatest else 0.0
+            axes.text(
+                column,
+                row,
+                NOTHING if np.isnan(value) else f"{value:.{self.digits}f}",
+                ha="center",
+                va="center",
+                color=_LETTERS["dark" if ground > 0.47 else "light"],
+            )
+        axes.set_xticks(range(len(self.columns)), list(self.columns))
+        axes.invert_yaxis()
+        axes.set_title(self.quantity, loc="left", fontsize="medium")
+        axes.grid(visible=False)
+        axes.tick_params(length=0)
+        axes.spines[:].set_visible(False)
+
+    @property
+    def numbers(self) -> Grid:
+        """The cells."""
+        rows = [
+            [line, *(NOTHING if np.isnan(v) else f"{v:.{self.digits}f}" for v in values)]
+            for line, values in zip(self.lines, self.values, strict=True)
+        ]
+        return Grid(self.title, [f"{self.y.label} \\ {self.x.label}", *self.columns], rows)
+
+    @property
+    def rows(self) -> Sequence[str]:
+        """Its own rows."""
+        return self.lines

@@ -1,0 +1,99 @@
+"""Lines: distributions, and what was measured over time."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...analysis.curves import Curve, Sample
+from ...base.grid import NOTHING, Grid, digits
+from .base import MARKS, Chart, line_style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+_QUANTILES = (0.5, 0.9, 0.99)
+
+_TAILS = (0.1, 0.01, 0.001, 0.0001)
+
+
+@dataclass(frozen=True)
+class Lines(Chart):
+    """A line for each curve; with `steps` the value holds until the next."""
+
+    curves: Sequence[Curve] = ()
+    steps: bool = False
+    table: Grid = field(default_factory=lambda: Grid("", [], []))
+
+    def draw(self, axes: "Axes") -> None:
+        """Draws the lines, each with a dash and marks of its own."""
+        for index, curve in enumerate(self.curves):
+            axes.plot(
+                curve.x,
+                curve.y,
+                label=curve.name,
+                drawstyle="steps-post" if self.steps else "default",
+                **line_style(index),
+                **_marks(index, len(self.curves), None if self.steps else len(curve.x)),
+            )
+
+    @property
+    def numbers(self) -> Grid:
+        """A row for each curve."""
+        return self.table
+
+    @property
+    def names(self) -> Sequence[str]:
+        """The curves' names."""
+        return [curve.name for curve in self.curves]
+
+
+def quantile_grid(title: str, samples: Sequence[Sample], unit: str) -> Grid:
+    """Median, 90 and 99 % of samples."""
+    rows = [
+        [sample.name, *(digits(sample.values.quantile(q)) for q in _QUANTILES)]
+        for sample in samples
+    ]
+    return Grid(title, ["", *(f"{100 * q:g} %\n{unit}" for q in _QUANTILES)], rows)
+
+
+def tail_grid(title: str, samples: Sequence[Sample], unit: str) -> Grid:
+    """What so small a share of samples exceeds; nothing where that is less than one of them."""
+    rows = [
+        [
+            sample.name,
+            *(
+                digits(sample.values.quantile(1 - share))
+                if share * sample.values.total >= 1
+                else NOTHING
+                for share in _TAILS
+            ),
+        ]
+        for sample in samples
+    ]
+    return Grid(title, ["", *(f"{100 * share:g} %\n{unit}" for share in _TAILS)], rows)
+
+
+def range_grid(title: str, curves: Sequence[Curve], unit: str) -> Grid:
+    """Least, mean and greatest value of curves."""
+    headings = ["", *(f"{what}\n{unit}" for what in ("least", "mean", "greatest"))]
+    rows = [
+        [curve.name, *(digits(float(f(curve.y))) for f in (np.nanmin, np.nanmean, np.nanmax))]
+        for curve in curves
+        if not np.isnan(curve.y).all()
+    ]
+    return Grid(title, headings, rows)
+
+
+def _marks(index: int, count: int, points: int | None) -> dict[str, Any]:
+    """A few marks on a line, where there are several; not where those of the others are.
+
+    They are evenly spaced along the line, or of so many `points` over time.
+    """
+    if count < 2:
+        return {}
+    start, step = 0.05 + 0.2 * index / count, 0.2
+    every = (start, step) if points is None else (int(start * points), max(1, int(step * points)))
+    return {"marker": MARKS[index % len(MARKS)], "markevery": every, "ms": 3.5}

@@ -1,0 +1,177 @@
+"""Charts as pictures: inside of a page, or as files for paper."""
+
+import re
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from io import BytesIO
+from math import ceil, log10
+from textwrap import fill
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from markupsafe import Markup, escape
+
+from ..analysis.curves import Curve
+from ..base.lookup import look_up
+from .charts.base import Axis, Chart
+from .charts.lines import Lines
+from .palette import PALETTE
+from .svg import blank
+
+if TYPE_CHECKING:
+    from matplotlib.axis import XAxis, YAxis
+    from matplotlib.figure import Figure
+
+COLUMNS_IN = {1: 3.5, 2: 7.16}
+"""Widths in inches of one and of two columns of a paper in the format of the IEEE."""
+
+FORMATS = ("pdf", "svg", "png")
+
+_PAGE_IN = 4.6
+_LETTER_IN = 0.06
+_LINE_IN = 0.13
+_POINTS = 8.0
+_DPI = 300
+
+_GRID = "#b0b0b0"
+_STYLE: Any = {
+    "font.size": _POINTS,
+    "axes.labelsize": _POINTS,
+    "legend.fontsize": _POINTS,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": _GRID,
+    "grid.linewidth": 0.5,
+    "grid.alpha": 0.6,
+    "hatch.linewidth": 0.7,
+    "legend.frameon": False,
+    "legend.columnspacing": 1.2,
+    "legend.handlelength": 2.4,
+    "lines.solid_capstyle": "butt",
+    # Names are people's: a dollar is no formula.
+    "text.parse_math": False,
+    "svg.hashsalt": "sojourn",
+    # Letters stay letters, whole and embedded, and not pictures of them.
+    "pdf.fonttype": 42,
+    "ps.fonttype": 42,
+}
+
+# What is one colour in a file is another in dark mode.
+_THEME = {
+    "#000000": "var(--text)",
+    "#ffffff": "var(--ground)",
+    _GRID: "var(--rule)",
+    **{color.lower(): f"var(--c{index})" for index, color in enumerate(PALETTE)},
+}
+
+
+def picture(chart: Chart, format: str, columns: int) -> bytes:
+    """A chart as a file for paper, of one or two columns' width.
+
+    Raises `UnknownError` for formats that there are not. The same chart gives the same bytes.
+    """
+    look_up("format", format, FORMATS)
+    dated: dict[str, dict[str, Any]] = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}
+    with _style():
+        return _saved(
+            _drawn(chart, COLUMNS_IN[columns]), format, dpi=_DPI, metadata=dated.get(format)
+        )
+
+
+@cache
+def warm_up() -> None:
+    """Does what the first figure takes time for: loading the library, and finding fonts."""
+    axis = Axis("1", log=True)
+    curve = Curve("", np.array([1.0, 10.0]), np.array([1.0, 10.0]))
+    inline_svg(Lines("", "", axis, axis, [curve]), "")
+
+
+def inline_svg(chart: Chart, name: str) -> Markup:
+    """A chart as an element of a page; `name` as for `themed`."""
+    with _style({"svg.fonttype": "none"}):
+        svg = _saved(_drawn(chart, _PAGE_IN), "svg", metadata={"Date": None}, transparent=True)
+    return themed(svg, name, chart.title, chart.caption)
+
+
+def themed(svg: bytes, name: str, title: str, caption: str = "") -> Markup:
+    """A drawing of matplotlib's as an element of a page, in the colours of the page.
+
+    `name` begins the identifiers in it, which no other on the page may share.
+    """
+    text = svg[svg.index(b"<svg") :].decode()
+    text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
+    text = re.sub(r"\s*\n\s*", "\n", text)
+    text = re.sub(r'(\bid="|url\(#|xlink:href="#)', rf"\g<1>{name}-", text)
+    text = re.sub(r"#[0-9a-f]{6}\b", lambda color: _THEME.get(color[0], color[0]), text)
+    view = re.search(r'viewBox="[^"]*"', text)
+    assert view
+    head = (
+        f'<svg {view[0]} role="img" aria-labelledby="{name}-title {name}-desc">'
+        f'<title id="{name}-title">{escape(title)}</title>'
+        f'<desc id="{name}-desc">{escape(caption)}</desc>'
+    )
+    return Markup(re.sub(r"^<svg[^>]*>", lambda _: head, text))
+
+
+@contextmanager
+def _style(more: Any = None) -> Iterator[None]:
+    from matplotlib import rc_context
+
+    with rc_context({**_STYLE, **(more or {})}), warnings.catch_warnings():
+        # Letters that the font lacks: a browser finds them elsewhere, on paper they are boxes.
+        warnings.filterwarnings("ignore", message="Glyph")
+        yield
+
+
+def _drawn(chart: Chart, width_in: float) -> "Figure":
+    columns = _legend_columns(chart, width_in)
+    legend_in = 0.17 * ceil(len(chart.names) / columns) if len(chart.names) > 1 else 0.0
+    # Names of rows are broken into lines where they would take more than a third of the width.
+    rows = [fill(name, int(width_in / 3 / _LETTER_IN)) for name in chart.rows]
+    lines = max((row.count("\n") + 1 for row in rows), default=0)
+    rows_in = max(0.28, _LINE_IN * lines + 0.06) * max(len(rows), 2)
+    height_in = 0.6 + (rows_in if rows else min(0.55 * width_in, 2.6))
+    figure, axes = blank((width_in, height_in + legend_in))
+    chart.draw(axes)
+    if rows:
+        axes.set_yticks(range(len(rows)), rows)
+    axes.set_xlabel(chart.x.label)
+    axes.set_ylabel(chart.y.label)
+    if chart.x.log:
+        axes.set_xscale("log")
+        _log_ticks(axes.xaxis, axes.get_xlim())
+    if chart.y.log:
+        axes.set_yscale("log")
+        _log_ticks(axes.yaxis, axes.get_ylim())
+    if len(chart.names) > 1:
+        figure.legend(loc="outside upper left", ncols=columns)
+    return figure
+
+
+def _log_ticks(axis: "XAxis | YAxis", limits: tuple[float, float]) -> None:
+    """Numbers at powers of ten; at 2 and 5 too where there are few."""
+    from matplotlib.ticker import LogLocator
+
+    decades = abs(log10(limits[1] / limits[0]))
+    axis.set_major_locator(LogLocator(subs=(1.0,) if decades > 2.2 else (1.0, 2.0, 5.0)))
+    axis.set_major_formatter("{x:g}")
+    axis.set_minor_formatter("")
+
+
+def _legend_columns(chart: Chart, width_in: float) -> int:
+    """As many as fit beside each other."""
+    if not chart.names:
+        return 1
+    # A letter is at most 0.66 of its height wide; a handle and its gaps take the room of 5.
+    name_in = (max(map(len, chart.names)) * 0.66 + 5) * _POINTS / 72
+    return max(1, min(len(chart.names), int(width_in / name_in)))
+
+
+def _saved(figure: "Figure", format: str, **options: Any) -> bytes:
+    content = BytesIO()
+    figure.savefig(content, format=format, **options)
+    return content.getvalue()

@@ -1,0 +1,137 @@
+"""The charts of a report, and any of them by its kind."""
+
+from collections.abc import Callable, Sequence
+
+from ...analysis.groups import Results
+from ...base.lookup import UnknownError, look_up
+from ...runs.delay_split import DelaySplit, can_be_split, delay_split
+from ..charts.base import FEW_AT_MOST, Chart
+from .clouds import clouds
+from .distributions import Samples, box_chart, ccdf_chart, cdf_chart, samples_of
+from .heat_maps import applying, heat_map, heat_maps
+from .parts import delay, drops
+from .timeseries import all_series, queue_delay, subjects, throughput, timeseries
+
+KINDS = ("cdf", "ccdf", "timeseries", "box", "ellipse", "heatmap", "drops", "delay")
+"""What `chart` draws."""
+
+_CURVES_AT_MOST = 12
+"""More can not be told apart: colours times dashes."""
+
+
+def figures(results: Results, split: DelaySplit) -> list[Chart]:
+    """Every chart for which the results have data, and no more curves than can be told apart."""
+    few = len(results.groups) <= FEW_AT_MOST
+    by_group = _of_few(results) if few else []
+    charts = [*heat_maps(results), *by_group, delay(split), *_over_all(results)]
+    return [found for found in charts if found and len(found.names) <= _CURVES_AT_MOST]
+
+
+def chart(results: Results, kind: str, metric: str | None, traffic: Sequence[str]) -> Chart:
+    """The chart of this kind, of `metric` and of some entries of the traffic.
+
+    Raises `UnknownError` for what there is not, with what there is.
+    """
+    look_up("kind", kind, KINDS)
+    entries = dict.fromkeys(name for g in results.groups for name in g.first.settings["traffic"])
+    drawn = _BY_KIND[kind](results, metric, traffic, list(entries))
+    if drawn is None:
+        kinds = [k for k in KINDS if k != kind and _has(results, k, list(entries))]
+        raise UnknownError(
+            f"kind: found {kind!r}, of which the results have no data; allowed: {', '.join(kinds)}"
+        )
+    return drawn
+
+
+def latency_cdf(results: Results) -> Chart | None:
+    """The distribution of latency that matters most; nothing if no packet got through."""
+    return cdf_chart(samples_of(results.groups, "latency", ()))
+
+
+def _has(results: Results, kind: str, entries: Sequence[str]) -> bool:
+    if kind == "delay":
+        return can_be_split(results.groups)
+    return _BY_KIND[kind](results, None, (), entries) is not None
+
+
+def _of_few(results: Results) -> list[Chart | None]:
+    latency = samples_of(results.groups, "latency", ())
+    pages = samples_of(results.groups, "page_load", ())
+    return [
+        cdf_chart(latency),
+        ccdf_chart(latency),
+        box_chart(latency),
+        cdf_chart(pages),
+        box_chart(pages),
+        queue_delay(results.groups),
+        *(throughput(results.groups, direction) for direction in ("up", "down")),
+    ]
+
+
+def _over_all(results: Results) -> list[Chart | None]:
+    several = len(results.groups) > 1
+    return [clouds(results, None, ()) if several else None, drops(results)]
+
+
+Draw = Callable[[Results, str | None, Sequence[str], Sequence[str]], Chart | None]
+
+
+def _distribution(draw: Callable[[Samples], Chart | None]) -> Draw:
+    def drawn(
+        results: Results, metric: str | None, traffic: Sequence[str], entries: Sequence[str]
+    ) -> Chart | None:
+        _check_traffic(traffic, entries)
+        return draw(samples_of(results.groups, metric or "latency", traffic))
+
+    return drawn
+
+
+def _draw_series(
+    results: Results, metric: str | None, traffic: Sequence[str], entries: Sequence[str]
+) -> Chart | None:
+    groups = [group for group in results.groups if group.first.keeps("series")]
+    if not groups:
+        return None
+    metrics = all_series(groups)["metric"].unique().to_pylist()
+    wanted = look_up("metric", metric or "queue_delay", metrics)
+    return timeseries(groups, wanted, subjects(groups, wanted, traffic))
+
+
+def _draw_clouds(
+    results: Results, metric: str | None, traffic: Sequence[str], entries: Sequence[str]
+) -> Chart | None:
+    _check_traffic(traffic, entries)
+    return clouds(results, metric, traffic)
+
+
+def _draw_heat_map(
+    results: Results, metric: str | None, traffic: Sequence[str], entries: Sequence[str]
+) -> Chart | None:
+    there = {measure.key: measure for measure in applying(results.groups)}
+    if not there or not results.keys:
+        return None
+    return heat_map(results, there[look_up("metric", metric or next(iter(there)), list(there))])
+
+
+def _draw_delay(results: Results) -> Chart | None:
+    split = delay_split(results.groups)
+    if split.missing:
+        raise UnknownError(f"kind: found 'delay'. {split.missing.rstrip('.')}")
+    return delay(split)
+
+
+def _check_traffic(traffic: Sequence[str], entries: Sequence[str]) -> None:
+    for name in traffic:
+        look_up("traffic", name, entries)
+
+
+_BY_KIND: dict[str, Draw] = {
+    "cdf": _distribution(cdf_chart),
+    "ccdf": _distribution(ccdf_chart),
+    "box": _distribution(box_chart),
+    "timeseries": _draw_series,
+    "ellipse": _draw_clouds,
+    "heatmap": _draw_heat_map,
+    "drops": lambda results, metric, traffic, entries: drops(results),
+    "delay": lambda results, metric, traffic, entries: _draw_delay(results),
+}

@@ -1,0 +1,63 @@
+"""Delay against goodput."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ...analysis.curves import Select
+from ...analysis.groups import Group, Results
+from ...analysis.measures import Measure, transfers
+from ...base.lookup import look_up
+from ..charts.base import FEW_AT_MOST, Axis, Chart, is_wide
+from ..charts.clouds import Cloud, Clouds
+from .distributions import main_flows_of
+from .heat_maps import applying
+
+
+def clouds(results: Results, metric: str | None, traffic: Sequence[str]) -> Chart | None:
+    """A cloud of runs for each group; `metric` is a delay, `traffic` whose goodput counts."""
+    measures = {m.key: m for m in applying(results.groups) if m.key.endswith("_ms")}
+    preferred = [key for key in ("game_latency_p90_ms", "upstream_queue_p50_ms") if key in measures]
+    if not preferred:
+        return None
+    delay = measures[look_up("metric", metric or preferred[0], list(measures))]
+    whose, rates = _goodputs(results.groups, traffic)
+    few = len(results.groups) <= FEW_AT_MOST
+    drawn = [_cloud(group, delay, rates, few) for group in results.groups]
+    drawn = [cloud for cloud in drawn if len(cloud.x)]
+    if not drawn:
+        return None
+    marks = _SEVERAL_SEEDS if results.seeds > 2 else "Each mark is a run."
+    return Clouds(
+        "Delay against goodput",
+        f"{marks} Further right is less delay, further up is more goodput.",
+        Axis(delay.label, log=is_wide(np.concatenate([cloud.x for cloud in drawn]))),
+        Axis(f"goodput of {whose} (Mbps)"),
+        drawn,
+    )
+
+
+_SEVERAL_SEEDS = (
+    "Each dot is a run, a large mark the mean over the seeds, an ellipse one standard deviation "
+    "around it (after Winstein & Balakrishnan 2013)."
+)
+
+
+def _cloud(group: Group, delay: Measure, rates: Select, few: bool) -> Cloud:
+    """Where there are few, each looks different; of many only the variants do."""
+    pairs = [(delay.value(run), sum(r["goodput_mbps"] for r in rates(run))) for run in group.runs]
+    there = [(x, y) for x, y in pairs if x is not None and x > 0]
+    points = np.array(there, dtype=np.float64).reshape(-1, 2)
+    name = group.name or "run"
+    family = name if few else group.variant or "all settings"
+    return Cloud(name, family, points[:, 0], points[:, 1])
+
+
+def _goodputs(groups: Sequence[Group], traffic: Sequence[str]) -> tuple[str, Select]:
+    """Whose goodput counts: the entries that were named, or else bulk data."""
+    if traffic:
+        return " and ".join(traffic), main_flows_of(traffic)
+    for name, way in (("uploads", "up"), ("downloads", "down")):
+        if any(transfers(way)(group.first) for group in groups):
+            return name, transfers(way)
+    return "all traffic", lambda result: result.flows.to_pylist()

@@ -1,0 +1,119 @@
+"""Charts of distributions: of one-way latency, and of load times."""
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from ...analysis.curves import (
+    Sample,
+    Select,
+    ccdf,
+    cdf,
+    judged_by_latency,
+    latencies,
+    main_flows,
+    page_loads,
+)
+from ...analysis.groups import Group
+from ...analysis.measures import Row, flows_of
+from ...analysis.tables import RunTables
+from ...base.lookup import look_up
+from ..charts.base import Axis, Chart, is_wide
+from ..charts.boxes import Boxes
+from ..charts.lines import Lines, quantile_grid, tail_grid
+
+METRICS = ("latency", "page_load")
+"""What there are distributions of."""
+
+
+class Samples(list[Sample]):
+    """Samples of one kind, and what they are of."""
+
+    def __init__(self, samples: Iterable[Sample], subject: str, quantity: str, unit: str) -> None:
+        """Keeps them."""
+        super().__init__(samples)
+        self.subject, self.quantity, self.unit = subject, quantity, unit
+
+    @property
+    def axis(self) -> Axis:
+        """Of their values."""
+        values = np.concatenate([sample.values.values for sample in self])
+        return Axis(f"{self.quantity} ({self.unit})", log=is_wide(values))
+
+
+def samples_of(groups: Sequence[Group], metric: str, traffic: Sequence[str]) -> Samples:
+    """Samples of each group: of some entries, or of what matters most."""
+    look_up("metric", metric, METRICS)
+    if metric == "page_load":
+        samples = page_loads(groups, _either(_loading, traffic))
+        return Samples(samples, "pages", "page load time", "s")
+    quality, judged = judged_by_latency(groups)
+    select = main_flows_of(traffic) if traffic else judged
+    subject = f"{' and '.join(traffic) if traffic else quality} packets"
+    return Samples(latencies(groups, select), subject, "one-way latency", "ms")
+
+
+def _either(select: Select, traffic: Sequence[str]) -> Select:
+    return lambda result: [
+        row for row in select(result) if not traffic or row["traffic"] in traffic
+    ]
+
+
+def _loading(result: RunTables) -> list[Row]:
+    return [row for row in flows_of("pages")(result) if row["page_loads"]]
+
+
+def main_flows_of(traffic: Sequence[str]) -> Select:
+    """Selects the direction of these entries that carries the payload."""
+    return lambda result: main_flows(
+        [row for row in result.flows.to_pylist() if row["traffic"] in traffic]
+    )
+
+
+def cdf_chart(samples: Samples) -> Chart | None:
+    """Shares of what is no greater."""
+    if not samples:
+        return None
+    return Lines(
+        f"{samples.quantity.capitalize()} of {samples.subject}",
+        f"Share of {samples.subject} whose {samples.quantity} is at most the value on the "
+        "horizontal axis. Further left is better.",
+        samples.axis,
+        Axis(f"{samples.subject} (%)"),
+        [cdf(sample) for sample in samples],
+        steps=True,
+        table=quantile_grid(f"Quantiles of {samples.quantity}", samples, samples.unit),
+    )
+
+
+def ccdf_chart(samples: Samples) -> Chart | None:
+    """Shares of what is greater."""
+    curves = [curve for curve in map(ccdf, samples) if len(curve.x)]
+    if not curves:
+        return None
+    title = f"{samples.quantity.capitalize()} that so many exceed"
+    return Lines(
+        f"The slowest {samples.subject}",
+        f"Share of {samples.subject} whose {samples.quantity} is more than the value on the "
+        "horizontal axis: the tail, which is what people notice. Lower is better.",
+        samples.axis,
+        Axis(f"{samples.subject} (%)", log=True),
+        curves,
+        steps=True,
+        table=tail_grid(title, samples, samples.unit),
+    )
+
+
+def box_chart(samples: Samples) -> Chart | None:
+    """A box for each sample."""
+    if not samples:
+        return None
+    return Boxes(
+        f"{samples.quantity.capitalize()} of {samples.subject} at a glance",
+        "Boxes span the quartiles with the median in them, whiskers 1 to 99 %. "
+        "Where they are few, each is a dot.",
+        samples.axis,
+        Axis(""),
+        samples,
+        samples.unit,
+    )

@@ -1,0 +1,60 @@
+"""Charts of what makes up a whole: latency by where it was spent, drops by reason."""
+
+from ...analysis.grids import DROP_COLUMNS
+from ...analysis.groups import Group, Results
+from ...runs.delay_split import DelaySplit
+from ..charts.bars import Bars
+from ..charts.base import Axis, Chart
+
+_PARTS = ("queue", "request_wait", "grant_wait", "shaping", "transmission", "path")
+"""Where the time of a packet goes, in the order of its way."""
+
+
+def delay(split: DelaySplit) -> Chart | None:
+    """The parts of the mean latency of each entry, of one variant beside that of the others."""
+    rows = [(group, row) for group, rows in split.rows.items() for row in rows]
+    means_ms = {(group, row["traffic"], row["part"]): row["mean_ms"] or 0.0 for group, row in rows}
+    entries = dict.fromkeys(row["traffic"] for _, row in rows)
+    there = {(group, row["traffic"]) for group, row in rows}
+    bars = [(group, entry) for entry in entries for group in split.rows if (group, entry) in there]
+    if not bars:
+        return None
+    return Bars(
+        "Where the time goes",
+        "Parts of the mean one-way latency through the first home's modem: behind other packets, "
+        "until bandwidth can be asked for, until it is granted, for tokens, being sent, and on the "
+        f"way to the server. {split.about}".rstrip(),
+        Axis("one-way latency (ms)"),
+        Axis(""),
+        [f"{entry}: {group}" if group else entry for group, entry in bars],
+        {
+            part.replace("_", " "): [means_ms.get((*bar, part), 0.0) for bar in bars]
+            for part in _PARTS
+        },
+    )
+
+
+def drops(results: Results) -> Chart | None:
+    """The share of packets dropped, by reason."""
+    reasons = {c.key: c.heading for c in DROP_COLUMNS if c.key.startswith("dropped_")}
+    shares = {
+        heading: [_share_dropped(group, key) for group in results.groups]
+        for key, heading in reasons.items()
+    }
+    there = {heading: values for heading, values in shares.items() if any(values)}
+    if not there:
+        return None
+    return Bars(
+        "Dropped packets by reason",
+        "Share of all packets that were sent, acknowledgements too.",
+        Axis("dropped packets (%)"),
+        Axis(""),
+        [group.name or "all traffic" for group in results.groups],
+        there,
+    )
+
+
+def _share_dropped(group: Group, reason: str) -> float:
+    rows = [row for run in group.runs for row in run.flows.to_pylist()]
+    sent, dropped = (sum(int(row[key]) for row in rows) for key in ("sent_packets", reason))
+    return 100 * dropped / max(sent, 1)

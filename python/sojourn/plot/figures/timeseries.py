@@ -1,0 +1,104 @@
+"""Charts of what was measured over time."""
+
+import re
+from collections.abc import Sequence
+from itertools import chain
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ...analysis.curves import Curve, averaged, over_time
+from ...analysis.groups import Group
+from ...analysis.measures import transfers
+from ...base.lookup import look_up
+from ..charts.base import Axis, Chart
+from ..charts.lines import Lines, range_grid
+
+_POINTS = 120
+"""Of a line over time in the report; more would run together."""
+
+
+def timeseries(
+    groups: Sequence[Group], metric: str, subjects: Sequence[str], points: int | None = None
+) -> Chart | None:
+    """A series over time; neighbours are averaged until there are at most `points`."""
+    curves = over_time(groups, metric, subjects)
+    if not curves:
+        return None
+    unit = _unit(groups, metric)
+    quantity = metric.replace("_", " ")
+    about = _ABOUT_SERIES.get(metric, f"{quantity.capitalize()} in each interval.")
+    neighbours = max(1, -(-max(len(curve.x) for curve in curves) // points)) if points else 1
+    if neighbours > 1:
+        interval_s = neighbours * float(curves[0].x[0])
+        about += f" Drawn are means over {interval_s:.3g} s."
+    return Lines(
+        f"{quantity.capitalize()} over time: {', '.join(subjects)}",
+        about,
+        Axis("time (s)"),
+        Axis(
+            f"{quantity} ({unit})" if unit else quantity,
+            log=unit == "ms" and _spans_decades(curves),
+        ),
+        [averaged(curve, neighbours) for curve in curves],
+        table=range_grid(f"{quantity.capitalize()} over time", curves, unit),
+    )
+
+
+_ABOUT_SERIES = {
+    "queue_delay": "Mean time that packets had spent in the queue when they left it, "
+    "in each interval.",
+    "throughput": "Bytes on the wire delivered in each interval.",
+}
+
+
+def queue_delay(groups: Sequence[Group]) -> Chart | None:
+    """The upstream queue's, for the report."""
+    return timeseries(groups, "queue_delay", ["upstream"], _POINTS)
+
+
+def throughput(groups: Sequence[Group], direction: str) -> Chart | None:
+    """That of bulk data that goes `up` or `down`, for the report."""
+    rows = chain.from_iterable(transfers(direction)(group.first) for group in groups)
+    subjects = dict.fromkeys(f"{row['traffic']} {direction}" for row in rows)
+    return timeseries(groups, "throughput", list(subjects), _POINTS)
+
+
+def _spans_decades(curves: Sequence[Curve]) -> bool:
+    values = np.concatenate([curve.y for curve in curves])
+    above = values[values > 0]
+    return len(above) > 0 and bool(np.quantile(above, 0.99) > 100 * np.quantile(above, 0.05))
+
+
+def _unit(groups: Sequence[Group], metric: str) -> str:
+    units = all_series(groups).filter(pc.field("metric") == metric)["unit"]
+    return str(units[0].as_py()) if len(units) else ""
+
+
+def all_series(groups: Sequence[Group]) -> pa.Table:
+    """The series of the first seeds, as far as they were kept."""
+    return pa.concat_tables(
+        [group.first.series for group in groups if group.first.keeps("series")],
+        promote_options="permissive",
+    )
+
+
+def subjects(groups: Sequence[Group], metric: str, traffic: Sequence[str]) -> list[str]:
+    """What to draw a series of: what was named, or what matters most."""
+    table = all_series(groups)
+    there = table.filter(pc.field("metric") == metric)["subject"].unique().to_pylist()
+    flows = [subject for subject in there if not re.search(r" \d+$", subject)]
+    if traffic:
+        entries = {subject: subject.rpartition(" ")[0] or subject for subject in flows}
+        allowed = list(dict.fromkeys([*entries.values(), *flows]))
+        for name in traffic:
+            look_up(f"traffic with {metric}", name, allowed if name not in there else there)
+        return [s for s in there if s in traffic or entries.get(s) in traffic]
+    bulk = {
+        f"{row['traffic']} {way}"
+        for way in ("up", "down")
+        for group in groups
+        for row in transfers(way)(group.first)
+    }
+    return [s for s in flows if s == "upstream"] or [s for s in flows if s in bulk] or flows

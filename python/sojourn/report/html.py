@@ -1,0 +1,110 @@
+"""The report: one HTML file that needs no network, and a figure for a README."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..analysis.grids import comparison_grid, drop_grid, run_grids
+from ..analysis.groups import Group, Results
+from ..analysis.summary import dedupe_warnings
+from ..analysis.tables import RunTables
+from ..base.grid import Grid
+from ..plot.charts.base import FEW_AT_MOST
+from ..plot.drawing import inline_svg, picture
+from ..plot.figures.by_kind import figures, latency_cdf
+from ..runs.delay_split import delay_split
+from .definitions import DEFINITIONS
+from .pages import render
+from .verdict import differences, question, verdict
+
+__all__ = ["latency_cdf_svg", "report_html", "report_of"]
+
+_IN_FULL_AT_MOST = 12
+
+
+def report_html(runs: Mapping[str, RunTables]) -> str:
+    """The report of a run or a comparison, as one self-contained page."""
+    return report_of(Results.of(runs))
+
+
+def report_of(results: Results) -> str:
+    """The report of any results, as one self-contained page."""
+    groups = results.groups
+    is_long = len(groups) > FEW_AT_MOST
+    split = delay_split(groups)
+    in_full = groups if len(groups) <= _IN_FULL_AT_MOST else groups[:1]
+    settings = results.first.settings
+    return render(
+        "run.html",
+        settings.get("title") or "Sojourn report",
+        description=settings.get("description") or "",
+        question=question(results),
+        verdict=verdict(results),
+        is_long=is_long,
+        grids=_grids(results),
+        differences=differences(results),
+        figures=[
+            (chart, inline_svg(chart, f"figure-{number}"))
+            for number, chart in enumerate(figures(results, split), 1)
+        ],
+        unseen=[text for text in (_unseen(results), split.missing) if text],
+        drops=drop_grid({group.name: group.first for group in in_full})
+        if in_full is groups
+        else None,
+        runs=[_details(group, results) for group in in_full],
+        others=_all_runs(results),
+        warnings=list(dedupe_warnings(_warnings(results))),
+        definitions=DEFINITIONS,
+    )
+
+
+def latency_cdf_svg(runs: Mapping[str, RunTables]) -> bytes | None:
+    """The distribution of one-way latency, a line per variant; nothing if no packet got through."""
+    chart = latency_cdf(Results.of(runs))
+    return picture(chart, "svg", columns=2) if chart else None
+
+
+def _grids(results: Results) -> list[Grid]:
+    if not results.is_comparison:
+        return run_grids(results.first)
+    return [comparison_grid({group.name: group.runs for group in results.groups})]
+
+
+def _unseen(results: Results) -> str:
+    """Why there are no curves of each setting."""
+    if len(results.groups) <= FEW_AT_MOST:
+        return ""
+    return (
+        f"{len(results.groups)} settings are more curves than can be told apart; "
+        "sojourn plot --variant draws those that you choose."
+    )
+
+
+def _warnings(results: Results) -> dict[str, list[str]]:
+    """Those of each group, of all its seeds."""
+    return {
+        group.name: list(dict.fromkeys(text for run in group.runs for text in run.meta["warnings"]))
+        for group in results.groups
+    }
+
+
+def _all_runs(results: Results) -> Grid:
+    """Where the report does not show every run in full: all runs, with their fingerprints."""
+    everything = [(group, run) for group in results.groups for run in group.runs]
+    rows = [
+        [group.name, str(run.meta["seed"]), run.meta["fingerprint"]] for group, run in everything
+    ]
+    is_all = len(everything) == len(results.groups) <= _IN_FULL_AT_MOST
+    return Grid("All runs", ["setting", "seed", "fingerprint"], [] if is_all else rows)
+
+
+def _details(group: Group, results: Results) -> dict[str, Any]:
+    # The summary of a run that stands alone has its grids already.
+    grids = run_grids(group.first) if results.is_comparison else []
+    facts = {key: value for key, value in group.first.meta.items() if key != "warnings"}
+    seeds = f" (seed {facts['seed']} of {len(group.runs)})" if len(group.runs) > 1 else ""
+    return {
+        "name": (group.name or "This run") + seeds,
+        "grids": grids,
+        "facts": facts,
+        "scenario": group.first.scenario,
+    }

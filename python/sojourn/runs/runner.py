@@ -1,0 +1,44 @@
+"""Runs scenarios."""
+
+import os
+
+from .._sojourn import Variant
+from ..base.progress import Progress
+from .comparison import Comparison
+from .result import Result
+from .scenario import Scenario, Settings, load
+from .threads import run_all
+
+
+def run(
+    scenario: Scenario,
+    *,
+    seed: int | None = None,
+    duration_s: float | None = None,
+    set: Settings = (),
+    config: str | os.PathLike[str] | None = None,
+    progress: Progress | None = None,
+    jobs: int | None = None,
+) -> Result | Comparison:
+    """Runs a scenario; a `Comparison` comes back where it has a compare table.
+
+    For `scenario`, `seed`, `duration_s`, `set` and `config` see `load`. `progress` is called some
+    times a second with the simulated and the total time in s. At most `jobs` variants run at the
+    same time, as many as there are cores by default. Ctrl-C stops all of them.
+    """
+    variants = load(scenario, seed=seed, duration_s=duration_s, set=set, config=config)
+    return run_variants(variants, progress=progress, jobs=jobs)
+
+
+def run_variants(
+    variants: list[Variant],
+    *,
+    progress: Progress | None = None,
+    jobs: int | None = None,
+) -> Result | Comparison:
+    """Runs what `load` gave."""
+    if jobs is not None and jobs < 1:
+        raise ValueError(f"jobs: found {jobs}; allowed: 1 or more")
+    natives = run_all(variants, progress, jobs)
+    results = [Result(variant, native) for variant, native in zip(variants, natives, strict=True)]
+    return Comparison(results) if variants[0].name else results[0]

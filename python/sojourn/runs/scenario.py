@@ -1,0 +1,67 @@
+"""Scenarios: read, changed and checked, but not run."""
+
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from .._sojourn import ConfigFile, Variant
+from .._sojourn import load as load_native
+from ..base.files import read_text
+from ..base.toml_text import toml_document, toml_value
+from .hooks import hooks
+
+Scenario = str | os.PathLike[str] | Mapping[str, Any]
+
+Settings = Iterable[str] | Mapping[str, Any]
+
+
+class Loaded(list[Variant]):
+    """The variants of a scenario, each in full."""
+
+    def _repr_html_(self) -> str:
+        return hooks().scenario_html(self)
+
+
+def load(
+    scenario: Scenario,
+    *,
+    seed: int | None = None,
+    duration_s: float | None = None,
+    set: Settings = (),
+    config: str | os.PathLike[str] | None = None,
+) -> Loaded:
+    """Reads and checks a scenario, without running it.
+
+    `scenario` is a path, TOML text of several lines, or a dict of the same keys. `set` lays single
+    keys over it, as `["upstream.sustained_mbps=10"]` or `{"upstream.sustained_mbps": 10}`.
+    `config` is the configuration file of a modem, whose service takes the place of the scenario's;
+    what of it cannot be simulated is in each variant's `notes`, and among the warnings of its run.
+    """
+    text, source = _text_and_source(scenario)
+    modem = None
+    if config is not None:
+        path = Path(config)
+        modem = (ConfigFile.from_bytes(path.read_bytes(), str(path)), str(path))
+    sets = _assignments(set)
+    if seed is not None:
+        sets.append(f"seed={seed}")
+    if duration_s is not None:
+        sets.append(f"duration_s={duration_s}")
+    return Loaded(load_native(text, source, sets, modem))
+
+
+def _text_and_source(scenario: Scenario) -> tuple[str, str]:
+    if isinstance(scenario, Mapping):
+        return toml_document(scenario), "scenario"
+    if isinstance(scenario, str) and "\n" in scenario:
+        return scenario, "scenario"
+    return read_text(scenario), os.fspath(scenario)
+
+
+def _assignments(settings: Settings) -> list[str]:
+    if isinstance(settings, Mapping):
+        return [f"{key}={toml_value(value)}" for key, value in settings.items()]
+    if isinstance(settings, str):
+        raise TypeError("set takes a list of 'key.path=value' or a dict, not one string")
+    return list(settings)

@@ -1,0 +1,22 @@
+"""The tables of results."""
+
+from collections.abc import Mapping, Sequence
+
+TABLES = (
+    "flows",
+    "qualities",
+    "connections",
+    "service_flows",
+    "channels",
+    "queues",
+    "pages",
+    "latencies",
+    "series",
+)
+"""The tables of every result."""
+
+TRACES: Mapping[str, Sequence[str]] = {
+    "packet_trace": ("packets",),
+    "modem_trace": ("modem_events", "delay_parts"),
+}
+"""The tables that are empty unless the scenario sets this key of `metrics`."""

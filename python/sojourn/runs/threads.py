@@ -1,0 +1,66 @@
+"""Runs things in threads, while the main thread watches.
+
+A run does not hold the interpreter's lock, so threads are as fast as processes; and unlike those
+they can be stopped, and asked how far they are.
+"""
+
+import os
+from collections.abc import Callable, Generator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from typing import TypeVar
+
+from .._sojourn import Job, RunResult, Variant
+from .._sojourn import run as run_native
+from ..base.progress import Progress
+
+T = TypeVar("T")
+Work = Callable[[Job], T]
+"""Something to do, with a job by which it can be followed and stopped."""
+
+_WATCH_INTERVAL_S = 0.1
+
+
+def run_all(
+    variants: Sequence[Variant], progress: Progress | None, workers: int | None
+) -> list[RunResult]:
+    """The outcomes in the order of `variants`; a failure or Ctrl-C stops all runs."""
+    works = [_running(variant) for variant in variants]
+    total_s = sum(variant.duration_s for variant in variants)
+    done = dict(run_each(works, total_s, progress, workers))
+    return [done[number] for number in range(len(variants))]
+
+
+def run_each(
+    works: Sequence[Work[T]], total_s: float, progress: Progress | None, workers: int | None
+) -> Generator[tuple[int, T], None, None]:
+    """The outcomes with their number in `works`, as they come.
+
+    A failure, Ctrl-C or closing the iterator stops all. `progress` gets `total_s` as the total.
+    """
+    jobs = [Job() for _ in works]
+    with ThreadPoolExecutor(workers or os.cpu_count()) as pool:
+        # Ctrl-C may come at any point; left alone, the pool would wait for the runs to end.
+        try:
+            pending = {
+                pool.submit(work, job): number
+                for number, (work, job) in enumerate(zip(works, jobs, strict=True))
+            }
+            while pending:
+                for future in _first_done(pending):
+                    yield pending.pop(future), future.result()
+                if progress:
+                    progress(sum(job.simulated_s for job in jobs), total_s)
+        except BaseException:
+            for job in jobs:
+                job.cancel()
+            raise
+
+
+def _running(variant: Variant) -> Work[RunResult]:
+    return lambda job: run_native(variant, job)
+
+
+def _first_done(pending: dict[Future[T], int]) -> list[Future[T]]:
+    """What is done by now, in the order of submission; a failure first."""
+    done, _ = wait(pending, _WATCH_INTERVAL_S, FIRST_COMPLETED)
+    return sorted(done, key=lambda future: (future.exception() is None, pending[future]))

@@ -1,0 +1,121 @@
+"""Many runs into one store, on all cores."""
+
+import time
+from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, nullcontext
+from pathlib import Path
+
+from .._sojourn import Job
+from ..base.files import reason_of
+from ..base.progress import Progress
+from ..base.terminal import batch_bar, counting_bar
+from ..runs.threads import Work, run_each
+from .cluster import Cluster, ClusterError, cluster_at, run_on_cluster
+from .store import REPORT, Store
+from .task import Files, Task, execute
+
+Done = Generator[tuple[int, tuple[Files, float]], None, None]
+"""The number of a task that is done, its files, and the s it took."""
+
+
+class BatchStopped(Exception):
+    """A batch that ended early, with what is kept of it; `status` is how to exit."""
+
+    def __init__(self, reason: str, store: Store, tasks: Collection[Task], status: int) -> None:
+        """Counts what of `tasks` is in `store`."""
+        kept = sum(task in store for task in tasks)
+        super().__init__(
+            f"{reason}; {kept} of {len(tasks)} runs are kept in {store.directory}, "
+            "the same command with --resume goes on with them"
+        )
+        self.status = status
+
+
+@contextmanager
+def telling_what_is_kept(store: Store, tasks: Collection[Task]) -> Iterator[None]:
+    """What cuts work on a store off ends in `BatchStopped`.
+
+    That is Ctrl-C, a file that cannot be written or read, or a cluster that does not answer.
+    """
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise BatchStopped("stopped", store, tasks, 130) from None
+    except ClusterError as error:
+        raise BatchStopped(f"error: {error}", store, tasks, 2) from error
+    except OSError as error:
+        raise BatchStopped(f"error: {reason_of(error)}", store, tasks, 2) from error
+
+
+def run_batch(
+    tasks: Sequence[Task],
+    directory: Path,
+    *,
+    resume: bool = False,
+    jobs: int | None = None,
+    dask: str | None = None,
+    labels: Sequence[str] = (),
+    about: Mapping[str, bytes] | None = None,
+) -> Store:
+    """Runs the tasks into the store at `directory`; with `resume` but those that are there whole.
+
+    `jobs` run at the same time, as many as there are cores by default; with the address of a Dask
+    scheduler as `dask` all run there. `labels` name the tasks for the lines that a terminal shows.
+    `about` are files that tell of the runs: they are written first, so that a store which was cut
+    off is known by them too. Raises `BatchStopped` as `telling_what_is_kept`, and `ClusterError`
+    before anything is written if no cluster answers.
+    """
+    if jobs is not None and jobs < 1:
+        raise ValueError(f"jobs: found {jobs}; allowed: 1 or more")
+    if jobs is not None and dask is not None:
+        raise ValueError(
+            "jobs: found beside dask; allowed: without, the cluster has its own workers"
+        )
+    named = dict(zip(tasks, labels or [task.run for task in tasks], strict=True))
+    with cluster_at(dask) if dask else nullcontext() as cluster:
+        store = Store(directory)
+        with telling_what_is_kept(store, named), store.held():
+            store.sweep_drafts()
+            (directory / REPORT).unlink(missing_ok=True)
+            for name, content in (about or {}).items():
+                store.write(name, content)
+            missing = _missing(store, list(named)) if resume else list(named)
+            _run(missing, [named[task] for task in missing], store, jobs, cluster)
+    return store
+
+
+def _missing(store: Store, tasks: Sequence[Task]) -> Sequence[Task]:
+    """The tasks whose runs are not there, or damaged."""
+    with counting_bar(tasks, "kept runs read") as each:
+        return [task for task in each if not store.is_sound(task)]
+
+
+def _run(
+    tasks: Sequence[Task],
+    labels: Sequence[str],
+    store: Store,
+    jobs: int | None,
+    cluster: Cluster | None,
+) -> None:
+    with batch_bar(len(tasks)) as (progress, finished):
+        if cluster:
+            done = run_on_cluster(tasks, cluster, progress)
+        else:
+            done = _run_here(tasks, progress, jobs)
+        with closing(done):
+            for number, (files, took_s) in done:
+                store.put(tasks[number], files)
+                finished(labels[number], tasks[number].duration_s, took_s)
+
+
+def _run_here(tasks: Sequence[Task], progress: Progress | None, jobs: int | None) -> Done:
+    works = [_timed(task) for task in tasks]
+    return run_each(works, sum(task.duration_s for task in tasks), progress, jobs)
+
+
+def _timed(task: Task) -> Work[tuple[Files, float]]:
+    def work(job: Job) -> tuple[Files, float]:
+        start = time.perf_counter()
+        return execute(task, job), time.perf_counter() - start
+
+    return work

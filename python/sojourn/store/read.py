@@ -1,0 +1,69 @@
+"""Results out of the directories that they were written into."""
+
+import csv
+import errno
+import json
+from collections.abc import Sequence
+from io import StringIO
+from pathlib import Path
+
+from ..analysis.groups import Group, Results
+from ..runs.result import Result
+from .store import MARKER, RUN_LIST, Store, open_store
+from .stored_run import StoredRun, StoreError
+
+SUMMARY = "summary.json"
+"""The file by which the directory of a run is known."""
+
+_NOT_KEYS = ("variant", "case", "seed", "run")
+
+
+def read_results(directory: Path) -> Results:
+    """What was written into a directory by `run --out`, `sweep` or `study run`.
+
+    Raises `OSError` or `StoreError` if there is nothing of the kind.
+    """
+    if (directory / SUMMARY).exists():
+        return _of_run(directory)
+    if not (directory / MARKER).exists():
+        reason = "holds no results: neither of run --out nor of sweep or study"
+        raise FileNotFoundError(errno.ENOENT, reason, str(directory))
+    return _of_store(open_store(directory))
+
+
+def _of_run(directory: Path) -> Results:
+    try:
+        variants = json.loads((directory / SUMMARY).read_text("utf-8"))["variants"]
+        places = {variant["name"]: directory / variant["directory"] for variant in variants}
+    except (ValueError, KeyError, TypeError):
+        raise StoreError(f"{directory / SUMMARY}: not the summary of a run") from None
+    return Results.of({name: StoredRun(place, name) for name, place in places.items()})
+
+
+def _of_store(store: Store) -> Results:
+    try:
+        text = (store.directory / RUN_LIST).read_text("utf-8")
+    except FileNotFoundError:
+        raise StoreError(f"{store.directory}: is not finished; run it with --resume") from None
+    lines = list(csv.DictReader(StringIO(text, newline="")))
+    if not lines or "run" not in lines[0]:
+        raise StoreError(f"{store.directory / RUN_LIST}: lists no runs")
+    store.check([store.keeps(line["run"]) for line in lines])
+    keys = [key for key in lines[0] if key not in _NOT_KEYS]
+    groups: dict[tuple[str, ...], list[Result]] = {}
+    for line in lines:
+        variant = line.get("variant") or line.get("case") or ""
+        place = (*(line[key] for key in keys), variant)
+        groups.setdefault(place, []).append(store.named(line["run"], variant))
+    return Results([_group(keys, place, runs) for place, runs in groups.items()], keys)
+
+
+def _group(keys: Sequence[str], place: tuple[str, ...], runs: Sequence[Result]) -> Group:
+    *point, variant = place
+    values = [f"{_short(key)} {value}" for key, value in zip(keys, point, strict=True)]
+    return Group(", ".join(filter(None, (variant, *values))), runs, point, variant)
+
+
+def _short(key: str) -> str:
+    """The last part of a key, which is what people call it."""
+    return key.rpartition(".")[2]

@@ -1,0 +1,85 @@
+"""A run to be made, and the files that come of it."""
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from io import BytesIO
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from .._sojourn import Job, Variant, version
+from .._sojourn import run as run_native
+from ..report.definitions import meaning
+from ..runs.result import Result
+from ..runs.scenario import load
+
+_NAME_DIGITS = 20  # 80 bits: two of a million runs share a name with a chance of 4e-13
+
+SCALARS = ("flows", "qualities", "connections", "queues", "pages")
+"""The tables that every run keeps."""
+
+Files = Mapping[str, bytes]
+
+
+@dataclass(frozen=True)
+class Task:
+    """A run to be made: a scenario in full, seed included, and the tables to keep."""
+
+    scenario: str
+    duration_s: float
+    tables: tuple[str, ...] = SCALARS
+
+    @cached_property
+    def run(self) -> str:
+        """Name of the run: a hash of scenario, seed and version."""
+        content = f"{version}\n{self.scenario}".encode()
+        return hashlib.sha256(content).hexdigest()[:_NAME_DIGITS]
+
+    @property
+    def files(self) -> list[str]:
+        """The files of its set."""
+        return [*(f"{table}.parquet" for table in self.tables), "meta.json", "scenario.toml"]
+
+
+def task(scenario: Mapping[str, Any], *, seed: int, tables: Iterable[str] = ()) -> Task:
+    """The task of running `scenario` with `seed`; `tables` are kept beside the `SCALARS`."""
+    (variant,) = load(scenario, seed=seed)
+    return task_of(variant, tables)
+
+
+def task_of(variant: Variant, tables: Iterable[str] = ()) -> Task:
+    """The task of running what `load` gave."""
+    return Task(variant.to_toml(), variant.duration_s, (*SCALARS, *tables))
+
+
+def execute(task: Task, job: Job | None = None) -> Files:
+    """Runs a task; the same bytes each time, on any machine."""
+    (variant,) = load(task.scenario)
+    result = Result(variant, run_native(variant, job or Job()))
+    files = {f"{name}.parquet": _parquet(name, task.run, result) for name in task.tables}
+    files["meta.json"] = (json.dumps(result.meta, indent=2, ensure_ascii=False) + "\n").encode()
+    files["scenario.toml"] = task.scenario.encode()
+    return files
+
+
+def _parquet(name: str, run: str, result: Result) -> bytes:
+    """A table as Parquet, each column with its meaning and unit."""
+    table: pa.Table = getattr(result, name)
+    table = table.add_column(0, "run", pa.repeat(pa.scalar(run), len(table)).dictionary_encode())
+    fields = [field.with_metadata(_described(field)) for field in table.schema]
+    table = table.cast(pa.schema(fields, metadata=table.schema.metadata))
+    buffer = BytesIO()
+    pq.write_table(table, buffer, compression="zstd")
+    return buffer.getvalue()
+
+
+def _described(field: pa.Field) -> dict[bytes, bytes]:
+    described = dict(field.metadata or {})
+    if definition := meaning(field.name):
+        described[b"description"] = definition.text.encode()
+        described.setdefault(b"unit", definition.unit.encode())
+    return described

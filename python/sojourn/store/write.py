@@ -1,0 +1,95 @@
+"""The directory of a run or a comparison: its report, summary and tables."""
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from ..analysis.summary import summary_json
+from ..analysis.tables import RunTables
+from ..base.files import check_place, draft_of, failures_named
+from ..report.html import latency_cdf_svg, report_html
+from ..runs.tables import TABLES, TRACES
+from .read import SUMMARY
+
+_REPORT = "report.html"
+_FIGURE = "latency-cdf.svg"
+_FORMAT = "sojourn-output-2"
+
+
+def save(runs: Mapping[str, RunTables], directory: Path) -> None:
+    """Writes report, summary and tables; the directory appears when it is complete."""
+    check(directory)
+    with failures_named(directory), draft_of(directory) as draft:
+        _write_all(runs, draft)
+
+
+def check(directory: Path) -> None:
+    """Raises `OSError` if `save` would refuse to write there: it replaces nothing but its own."""
+    check_place(directory)
+    if strange := next(iter(_files(directory) - _own_files(directory)), None):
+        raise FileExistsError(f"{directory} holds other files, which would be lost: {strange}")
+
+
+def directory_names(variants: Iterable[str]) -> dict[str, str]:
+    """A directory for each variant, as like its name as file systems allow."""
+    names: dict[str, str] = {}
+    taken = {SUMMARY, _REPORT, _FIGURE}
+    for variant in variants:
+        base = re.sub(r"[^\w .+-]", "_", variant)[:80].strip(". ") or "run"
+        name, number = base, 2
+        while name.lower() in taken:
+            name, number = f"{base}-{number}", number + 1
+        taken.add(name.lower())
+        names[variant] = name
+    return names
+
+
+def _files(directory: Path) -> set[str]:
+    """Paths of everything below a directory that is not a directory, relative to it."""
+    below = directory.rglob("*")
+    return {path.relative_to(directory).as_posix() for path in below if not path.is_dir()}
+
+
+def _own_files(directory: Path) -> set[str]:
+    """What `save` wrote there, by its own account."""
+    try:
+        summary = json.loads((directory / SUMMARY).read_text())
+        return set(summary["files"]) if summary["format"] == _FORMAT else set()
+    except (OSError, ValueError, KeyError, TypeError):
+        return set()
+
+
+def _write_all(runs: Mapping[str, RunTables], directory: Path) -> None:
+    names = directory_names(runs)
+    summary = {"format": _FORMAT, **summary_json(runs)}
+    for variant in summary["variants"]:
+        variant["directory"] = names[variant["name"]]
+    (directory / _REPORT).write_text(report_html(runs), encoding="utf-8")
+    if svg := latency_cdf_svg(runs):
+        (directory / _FIGURE).write_bytes(svg)
+    for name, result in runs.items():
+        _write_run(result, directory / names[name])
+    _write_json(directory / SUMMARY, {**summary, "files": sorted(_files(directory) | {SUMMARY})})
+
+
+def _write_run(result: RunTables, directory: Path) -> None:
+    directory.mkdir()
+    traced = (names for key, names in TRACES.items() if result.settings["metrics"][key])
+    for name in chain(TABLES, *traced):
+        _write_table(getattr(result, name), directory / f"{name}.parquet")
+    _write_json(directory / "meta.json", result.meta)
+    (directory / "scenario.toml").write_text(result.scenario, encoding="utf-8")
+
+
+def _write_table(table: pa.Table, path: Path) -> None:
+    pq.write_table(table, path, compression="zstd")
+
+
+def _write_json(path: Path, value: Any) -> None:
+    path.write_text(json.dumps(value, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")

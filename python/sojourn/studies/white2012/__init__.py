@@ -1,8 +1,0 @@
-"""White & Padden 2012: CoDel against drop-tail in a modem of two queues."""
-
-from ..study import assemble
-
-STUDY = assemble(
-    __name__,
-    "White and Padden, Preliminary Study of CoDel AQM in a DOCSIS Network, CableLabs 2012",
-)

@@ -1,0 +1,149 @@
+"""The commands `sojourn study`, which sojourn finds by an entry point of this package."""
+
+# Modules are imported where they are used, so that help is shown at once.
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from sojourn.cli.options import Dask, Jobs, Resume, check_workers
+from sojourn.cli.report import report
+
+if TYPE_CHECKING:
+    from .framework.running import Outcome
+
+studies = typer.Typer(help="Redo published studies.", rich_markup_mode=None)
+
+
+@studies.command("list")
+def list_studies() -> None:
+    """List the studies, all that their runs can be selected by, and their alternatives."""
+    from .framework.plan import Plan
+    from .framework.registry import STUDIES
+
+    for name in STUDIES:
+        plan = Plan(name)
+        typer.echo(f"{name}: {plan.study.title}, {len(plan.cases)} runs")
+        for key, words in plan.choices.items():
+            if words:
+                typer.echo(f"  --{key} {', '.join(_listed(str(word)) for word in words)}")
+        alternatives = ", ".join(one.name for one in plan.study.alternatives)
+        typer.echo(f"  alternatives that --each-way runs: {alternatives}")
+
+
+def _listed(word: str) -> str:
+    """A word among others, in quotes if it has a comma or a blank of its own."""
+    return f"'{word}'" if {",", " "} & set(word) else word
+
+
+@studies.command("run")
+def run_study(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The study.")],
+    table: Annotated[
+        list[str] | None,
+        typer.Option(metavar="TABLE", help="Only this table, as 4.2 or fig-3; may be repeated."),
+    ] = None,
+    experiment: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Only this experiment; may be repeated."),
+    ] = None,
+    scheme: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="Only this scheme; may be repeated.")
+    ] = None,
+    load: Annotated[
+        list[str] | None, typer.Option(metavar="LOAD", help="Only this load; may be repeated.")
+    ] = None,
+    figure: Annotated[
+        list[str] | None,
+        typer.Option(metavar="FIGURE", help="Only this figure of the document; may be repeated."),
+    ] = None,
+    duration_scale: Annotated[
+        float,
+        typer.Option(
+            metavar="F", min=0.0001, max=1000, help="Factor on the duration of every run."
+        ),
+    ] = 1.0,
+    seeds: Annotated[
+        int, typer.Option(metavar="N", min=1, max=10_000, help="Seeds 1 to N of every run.")
+    ] = 1,
+    each_way: Annotated[
+        bool, typer.Option("--each-way", help="Run what might have been taken instead, too.")
+    ] = False,
+    jobs: Jobs = None,
+    dask: Dask = None,
+    resume: Resume = False,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Where to; default: out/NAME.")
+    ] = None,
+) -> None:
+    """Run a study, or part of it: cells.csv, figures, and all results."""
+    from .framework.plan import Plan
+    from .framework.rows import figure_number
+    from .framework.running import run_plan
+
+    plan = Plan(
+        name,
+        table or (),
+        experiment or (),
+        scheme or (),
+        load or (),
+        [figure_number(number) for number in figure or ()],
+        duration_scale,
+        seeds,
+        each_way,
+    )
+    plan.check()
+    check_workers(jobs, dask)
+    directory = out or Path("out") / name
+    start = time.perf_counter()
+    outcome = run_plan(plan, directory, resume=resume, jobs=jobs, dask=dask)
+    _tell(outcome, time.perf_counter() - start, resumed=resume)
+
+
+@studies.command("score")
+def score_study(
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="What study run wrote.")],
+) -> None:
+    """Compare a study that was run with what its document reports."""
+    from sojourn.base.terminal import print_grids
+
+    from .framework.report import each_way_grid, score_grids
+    from .framework.running import read
+    from .framework.score import compared
+
+    outcome = read(directory)
+    means = outcome.means
+    if not compared(means):
+        typer.echo("nothing to compare: print has no value of any cell of this selection")
+        return
+    print_grids(score_grids(means))
+    if outcome.plan.alternatives:
+        print_grids([each_way_grid(means, outcome.otherwise)])
+    if (scale := outcome.plan.duration_scale) != 1:
+        typer.echo(f"runs are {scale:g} times as long as the document's")
+
+
+studies.command("report")(report)
+
+
+def _tell(outcome: "Outcome", took_s: float, *, resumed: bool) -> None:
+    plan, directory, added = outcome.plan, outcome.store.directory, outcome.store.added
+    wanted = plan.run_count
+    if len(added) < wanted:
+        typer.echo(f"{wanted - len(added)} of {wanted} runs were there already")
+    if added:
+        simulated_s = sum(task.duration_s for task in added)
+        runs = "1 run" if len(added) == 1 else f"{len(added)} runs"
+        typer.echo(
+            f"{runs}, {simulated_s:g} s simulated in {took_s:.1f} s: "
+            f"{simulated_s / took_s:.0f} × real time"
+        )
+    if replaced := outcome.store.replaced:
+        why = "damaged" if resumed else "--resume would have kept them"
+        typer.echo(f"{replaced} of them had been there before: {why}")
+    typer.echo(f"{len(plan.rows)} cells: {directory / 'cells.csv'}")
+    if plan.alternatives:
+        typer.echo(f"cells of {len(plan.alternatives)} alternatives: {directory / 'each-way.csv'}")
+    for number in plan.figures:
+        typer.echo(f"figure {number}: {directory / f'{plan.name}-figure-{number}.svg'}")

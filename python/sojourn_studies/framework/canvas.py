@@ -1,0 +1,91 @@
+"""Drawing for paper: a line or set of dots per series, in one axes or several."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from sojourn.analysis.distribution import Numbers
+from sojourn.plot.charts.base import MARKS, line_style
+from sojourn.plot.palette import PALETTE
+from sojourn.plot.svg import blank, to_svg
+
+from .drawing import Drawing
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_COLORS = (*PALETTE, "#000000")
+"""Seven schemes are the most that a figure compares; on paper black is as good as any."""
+
+
+@dataclass(frozen=True)
+class Plot:
+    """A series of an axes: a line, or `dots`."""
+
+    name: str
+    x: Numbers
+    y: Numbers
+    dots: bool = False
+
+
+def svg(plots: Sequence[Plot], **axes: Any) -> bytes:
+    """The picture of some series; `axes` are matplotlib's: labels, scales, limits."""
+    figure, canvas = blank()
+    _draw(canvas, plots, axes)
+    if len(plots) > 1:
+        figure.legend(loc="outside upper center", ncols=min(len(plots), 4), frameon=False)
+    return to_svg(figure)
+
+
+Panels = Mapping[str, Sequence[Plot]]
+"""The series of each axes by its title; all axes have the same ones."""
+
+
+def svg_of_panels(panels: Panels, columns: int, **axes: Any) -> bytes:
+    """The picture of several axes that share their scales, in so many columns."""
+    rows = -(-len(panels) // columns)
+    width_in, height_in = 3.6 * columns + 1, 2.6 * rows + 0.8
+    figure, _ = blank((width_in, height_in), layout=None)
+    figure.clear()
+    # Margins are set, not found: to find them takes as long as to draw the rest.
+    figure.subplots_adjust(
+        left=0.7 / width_in,
+        right=1 - 0.15 / width_in,
+        bottom=0.5 / height_in,
+        top=1 - 0.8 / height_in,
+        wspace=0.06,
+        hspace=0.2,
+    )
+    canvases = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False).flat
+    for canvas, (title, plots) in zip(canvases, panels.items(), strict=False):
+        _draw(canvas, plots, {**axes, "title": title})
+        canvas.label_outer()
+    handles, names = figure.axes[0].get_legend_handles_labels()
+    figure.legend(handles, names, loc="upper center", ncols=4, frameon=False)
+    return to_svg(figure)
+
+
+def drawing_of_panels(
+    title: str, panels: Panels, columns: int, x_label: str, y_label: str, **axes: Any
+) -> Drawing:
+    """A figure of several axes, with its numbers."""
+    picture = svg_of_panels(panels, columns, xlabel=x_label, ylabel=y_label, **axes)
+    rows = [
+        [panel, plot.name, *point]
+        for panel, plots in panels.items()
+        for plot in plots
+        for point in zip(plot.x.tolist(), plot.y.tolist(), strict=True)
+    ]
+    return Drawing(title, picture, ("panel", "curve", x_label, y_label), rows)
+
+
+def _draw(canvas: "Axes", plots: Sequence[Plot], axes: Mapping[str, Any]) -> None:
+    for index, plot in enumerate(plots):
+        dots = {"marker": MARKS[index % len(MARKS)], "linestyle": "", "markersize": 4}
+        style = dots if plot.dots else {**line_style(index), "lw": 1.2}
+        color = _COLORS[index % len(_COLORS)]
+        canvas.plot(plot.x, plot.y, label=plot.name, **{**style, "color": color})
+    canvas.set(**axes)
+    if canvas.get_xscale() == "linear" and all((plot.x % 1 == 0).all() for plot in plots):
+        canvas.locator_params(axis="x", integer=True)
+    canvas.grid(alpha=0.3)

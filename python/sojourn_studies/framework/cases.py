@@ -1,0 +1,90 @@
+"""The runs of a study, and what may be changed in them: alternatives to its baseline."""
+
+from collections.abc import Callable, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from sojourn.store.stored_run import StoredRun
+from sojourn.store.task import Task, task
+
+from .rows import Row
+
+Runs = Mapping[str, StoredRun]
+"""The runs of one seed, by the name of their case."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A run of a study, whatever the seed."""
+
+    name: str
+    scenario: Mapping[str, Any] = field(hash=False, compare=False)
+    series: bool = False
+    """Keep what is measured over time."""
+    packets: bool = False
+    """Keep the fate of every packet; the scenario must ask for it."""
+    latencies: bool = False
+    """Keep the distributions of latency."""
+    draw: int = 0
+    """Cases of another number have other random numbers, and so other hashes of their flows."""
+
+    @property
+    def duration_s(self) -> float:
+        """How long the document's run is."""
+        return float(self.scenario["duration_s"])
+
+    def task(self, seed: int, duration_scale: float) -> Task:
+        """The run with this seed, its duration scaled."""
+        tables = [name for name in ("series", "packets", "latencies") if getattr(self, name)]
+        scaled = {**self.scenario, "duration_s": self.duration_s * duration_scale}
+        return task(scaled, seed=seed + _SEEDS * self.draw, tables=tables)
+
+
+_SEEDS = 10_000  # the most that a study is run with
+
+Change = Callable[[dict[str, Any]], None]
+"""Changes a scenario in place."""
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """What might have been taken instead, to be run beside what is: the effect of a choice."""
+
+    name: str
+    what: str
+    change: Change
+    tables: Sequence[str] = ()
+    """Whose cells it is run for; all if none is named."""
+    experiments: Sequence[str] = ()
+    schemes: Sequence[str] = ()
+    draw: int = 0
+    """What is added to the draw of a case: other random numbers, for what is chance."""
+
+    def wants(self, row: Row) -> bool:
+        """Is it run for this cell?"""
+        return row.result is not None and all(
+            not names or any(name in word.split("/") for name in names)
+            for names, word in (
+                (self.tables, row.table),
+                (self.experiments, row.experiment),
+                (self.schemes, row.scheme),
+            )
+        )
+
+    def case(self, case: Case) -> Case:
+        """The run made so."""
+        scenario = deepcopy(dict(case.scenario))
+        self.change(scenario)
+        name, draw = case.name + self._suffix, case.draw + self.draw
+        return replace(case, name=name, scenario=scenario, draw=draw)
+
+    def runs(self, runs: Runs) -> Runs:
+        """The runs made so, by the names of those taken."""
+        suffix = self._suffix
+        named = {name: run for name, run in runs.items() if name.endswith(suffix)}
+        return {name.removesuffix(suffix): run for name, run in named.items()}
+
+    @property
+    def _suffix(self) -> str:
+        return f" | {self.name}"

@@ -1,0 +1,59 @@
+"""Changes of scenarios, of which alternatives are made."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from .cases import Change
+
+
+def of_keys(path: str, **keys: Any) -> Change:
+    """Sets keys of the table at `path`, as `tcp` or `upstream.queue.law`, where there is one."""
+
+    def change(scenario: dict[str, Any]) -> None:
+        table: Any = scenario
+        for name in path.split("."):
+            table = table.get(name) if isinstance(table, Mapping) else None
+        if table is not None:
+            table.update(keys)
+
+    return change
+
+
+Which = Callable[[Mapping[str, Any]], bool]
+"""Is an entry of the traffic meant?"""
+
+
+def of_traffic(which: Which, tcp: Mapping[str, Any] | None = None, **keys: Any) -> Change:
+    """Sets keys of entries of the traffic, and of their TCP."""
+
+    def change(scenario: dict[str, Any]) -> None:
+        for entry in filter(which, scenario["traffic"].values()):
+            entry.update(keys)
+            if tcp is not None:
+                entry["tcp"] = {**entry.get("tcp", {}), **tcp}
+
+    return change
+
+
+def of_kind(kind: str) -> Which:
+    """Entries of a kind."""
+    return lambda entry: bool(entry["kind"] == kind)
+
+
+def recovering(recovery: str) -> Which:
+    """Entries whose TCP says how it recovers, and so."""
+    return lambda entry: bool(entry.get("tcp", {}).get("recovery") == recovery)
+
+
+def nothing(scenario: dict[str, Any]) -> None:
+    """Leaves it as it is, where an alternative has other random numbers alone."""
+
+
+def all_of(*changes: Change) -> Change:
+    """One after the other."""
+
+    def change(scenario: dict[str, Any]) -> None:
+        for one in changes:
+            one(scenario)
+
+    return change

@@ -1,0 +1,167 @@
+"""Runs a study into a directory, and reads one back."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from sojourn.analysis.statistics import Value, over_seeds
+from sojourn.base.csv_text import csv_bytes
+from sojourn.base.lookup import UnknownError
+from sojourn.store.batch import run_batch, telling_what_is_kept
+from sojourn.store.store import MARKER, PLAN, RUN_LIST, Store, open_store
+from sojourn.store.stored_run import StoredRun, StoreError
+from sojourn.store.task import Task
+
+from .cases import Alternative, Runs
+from .cells import cells_csv, each_way_csv
+from .drawing import Drawing
+from .plan import Plan
+from .rows import FigureNumber, Row
+from .study import measure
+
+CELLS = "cells.csv"
+
+EACH_WAY = "each-way.csv"
+
+_FIRST = {MARKER, PLAN, RUN_LIST}
+
+_RUN_COLUMNS = ("case", "seed", "run")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A study that was run."""
+
+    plan: Plan
+    store: Store
+    seeds: Sequence[Runs]
+
+    @property
+    def values(self) -> dict[Row, Value]:
+        """Every cell."""
+        return self._measured(self.plan.rows, self.seeds)
+
+    @property
+    def otherwise(self) -> dict[Alternative, dict[Row, Value]]:
+        """The cells that each alternative is run for."""
+        return {
+            one: self._measured(rows, [one.runs(runs) for runs in self.seeds])
+            for one, rows in self.plan.alternatives.items()
+        }
+
+    @property
+    def means(self) -> dict[Row, float | None]:
+        """Every cell, without its interval."""
+        return {row: value.mean for row, value in self.values.items()}
+
+    @property
+    def drawings(self) -> dict[FigureNumber, Drawing]:
+        """Every figure, of the first seed."""
+        from sojourn.base.terminal import counting_bar
+
+        with counting_bar(self.plan.figures, "figures") as numbers:
+            return {n: self.plan.study.figures[n].draw(self.seeds[0]) for n in numbers}
+
+    def _measured(self, rows: Sequence[Row], seeds: Sequence[Runs]) -> dict[Row, Value]:
+        by_seed = [measure(self.plan.study, rows, runs) for runs in seeds] if rows else []
+        return {row: over_seeds([values[row] for values in by_seed]) for row in rows}
+
+
+def run_plan(
+    plan: Plan,
+    directory: Path,
+    *,
+    resume: bool = False,
+    jobs: int | None = None,
+    dask: str | None = None,
+) -> Outcome:
+    """Runs what is asked for, as `run_batch`, into a directory and writes its cells and figures."""
+    plan.check()
+    _refuse_another(plan, directory)
+    tasks = plan.tasks
+    labels = [name + (f", seed {seed}" if plan.seeds > 1 else "") for name, seed in tasks]
+    plan_json = (json.dumps(asdict(plan), indent=2) + "\n").encode()
+    store = run_batch(
+        list(tasks.values()),
+        directory,
+        resume=resume,
+        jobs=jobs,
+        dask=dask,
+        labels=labels,
+        about={PLAN: plan_json, RUN_LIST: _runs_csv(tasks)},
+    )
+    outcome = _outcome(plan, store, tasks)
+    with telling_what_is_kept(store, tasks.values()):
+        _write(outcome)
+    return outcome
+
+
+def _write(outcome: Outcome) -> None:
+    plan, store = outcome.plan, outcome.store
+    store.write(CELLS, cells_csv(outcome.values))
+    if plan.alternatives:
+        store.write(EACH_WAY, each_way_csv(outcome.otherwise))
+    else:  # what stands there is of another selection
+        (store.directory / EACH_WAY).unlink(missing_ok=True)
+    for number, drawing in outcome.drawings.items():
+        store.write(f"{plan.name}-figure-{number}.csv", drawing.csv)
+        store.write(f"{plan.name}-figure-{number}.svg", drawing.svg)
+
+
+def _refuse_another(plan: Plan, directory: Path) -> None:
+    """Raises `StoreError` where another study is, or the same one with runs of another length.
+
+    Or a sweep. A study that was stopped before anything came of it is none.
+    """
+    list_of_runs, headings = directory / RUN_LIST, csv_bytes(_RUN_COLUMNS, ())
+    if list_of_runs.exists() and not list_of_runs.read_bytes().startswith(headings):
+        raise StoreError(f"{directory}: holds a sweep; allowed: another directory")
+    if not (directory / PLAN).exists() or {path.name for path in directory.iterdir()} <= _FIRST:
+        return
+    there = _plan(directory)
+    if (there.name, there.duration_scale) != (plan.name, plan.duration_scale):
+        raise StoreError(
+            f"{directory}: holds {there.name} with duration scale {there.duration_scale:g}; "
+            "allowed: another directory, or that study and scale"
+        )
+
+
+def _plan(directory: Path) -> Plan:
+    try:
+        plan = Plan(**json.loads((directory / PLAN).read_text()))
+        plan.check()
+    except UnknownError:
+        raise
+    except (ValueError, TypeError):
+        raise StoreError(
+            f"{directory / PLAN}: not the plan of a study; remove it, and run with --resume"
+        ) from None
+    return plan
+
+
+def read(directory: Path) -> Outcome:
+    """A study that was run into this directory."""
+    store = open_store(directory)
+    try:
+        plan = _plan(directory)
+    except FileNotFoundError:
+        raise StoreError(
+            f"{directory}: no study was run there; allowed: what `sojourn study run` wrote"
+        ) from None
+    tasks = plan.tasks
+    store.check([task in store for task in tasks.values()])
+    return _outcome(plan, store, tasks)
+
+
+def _outcome(plan: Plan, store: Store, tasks: Mapping[tuple[str, int], Task]) -> Outcome:
+    seeds: list[dict[str, StoredRun]] = [{} for _ in range(plan.seeds)]
+    for (name, seed), task in tasks.items():
+        seeds[seed - 1][name] = store[task]
+    return Outcome(plan, store, seeds)
+
+
+def _runs_csv(tasks: Mapping[tuple[str, int], Task]) -> bytes:
+    """Which run of the store is which case and seed."""
+    rows = [(name, seed, task.run) for (name, seed), task in tasks.items()]
+    return csv_bytes(_RUN_COLUMNS, rows)

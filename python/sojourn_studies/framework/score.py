@@ -1,0 +1,103 @@
+"""Which cells agree with print: `published/tolerances.toml`."""
+
+import math
+import tomllib
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from .rows import Row, data
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A cell with a published value."""
+
+    row: Row
+    ours: float | None
+    published: float
+    tolerance: float
+
+    @property
+    def miss(self) -> float:
+        """Distance from print in tolerances; infinite where there is no value."""
+        if self.ours is None:
+            return math.inf
+        beyond = self.ours - self.published
+        if self.row.note.startswith((">", "range low")):
+            beyond = min(beyond, 0.0)
+        elif self.row.note.startswith(("<", "range high")):
+            beyond = max(beyond, 0.0)
+        if self.tolerance == 0:
+            return 0.0 if beyond == 0 else math.inf
+        return abs(beyond) / self.tolerance
+
+    @property
+    def agrees(self) -> bool:
+        """Is it within the tolerance, or on the right side of a bound or a range's end?"""
+        return self.miss <= 1 + 1e-9
+
+
+@dataclass(frozen=True)
+class Score:
+    """How many of the cells of a table agree."""
+
+    table: str
+    cells: Sequence[Compared]
+
+    @property
+    def agree(self) -> int:
+        """Cells that agree."""
+        return sum(cell.agrees for cell in self.cells)
+
+    @property
+    def missing(self) -> int:
+        """Cells without a value: what they tell of did not happen, or not in runs so short."""
+        return sum(cell.ours is None for cell in self.cells)
+
+    @property
+    def percent(self) -> float:
+        """Their share; 0 of none."""
+        return 100 * self.agree / max(len(self.cells), 1)
+
+
+def compared(values: Mapping[Row, float | None]) -> list[Compared]:
+    """The cells that have a published value, without what is no result."""
+    return [
+        Compared(row, ours, published, _tolerance(row.metric, published))
+        for row, ours in values.items()
+        if (published := row.result) is not None
+    ]
+
+
+def scores(cells: Iterable[Compared]) -> list[Score]:
+    """The score of each table, and then of all."""
+    by_table = defaultdict(list)
+    for cell in cells:
+        by_table[cell.row.table].append(cell)
+    tables = [Score(table, of_table) for table, of_table in by_table.items()]
+    return [*tables, Score("all", [cell for table in tables for cell in table.cells])]
+
+
+def worst(cells: Iterable[Compared], most: int = 10) -> list[Compared]:
+    """The cells furthest from print, in tolerances, of those that have a value and do not agree.
+
+    One of each metric in a table: where one kind of cell is off throughout, others are shown too.
+    """
+    off = [cell for cell in cells if not cell.agrees and math.isfinite(cell.miss)]
+    furthest: dict[tuple[str, str], Compared] = {}
+    for cell in sorted(off, key=lambda cell: -cell.miss):
+        furthest.setdefault((cell.row.table, cell.row.metric), cell)
+    return list(furthest.values())[:most]
+
+
+@cache
+def _tolerances() -> Mapping[str, Mapping[str, float]]:
+    return tomllib.loads(data("published", "tolerances.toml"))
+
+
+def _tolerance(metric: str, published: float) -> float:
+    table = _tolerances()
+    rule = table.get(metric, table["default"])
+    return max(rule.get("abs", 0.0), rule.get("rel", 0.0) * abs(published))

@@ -1,0 +1,76 @@
+"""What a study is: rows that its document publishes, runs, and how the one comes from the other."""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import import_module
+
+from sojourn.base.terminal import counting_bar
+from sojourn.store.stored_run import AbsentError
+
+from .cases import Alternative, Case, Runs
+from .claims import Cells, Choice, Claim, Remark
+from .drawing import Figure
+from .rows import FigureNumber, Row, published
+
+
+@dataclass(frozen=True)
+class Study:
+    """A published study. `value_of` computes a row from its runs, those of `cases_of`."""
+
+    name: str
+    title: str
+    figures: Mapping[FigureNumber, Figure]
+    cases_of: Callable[[Row], Sequence[Case]]
+    value_of: Callable[[Row, Runs], float | None]
+    summed_up: Callable[[Row, "Cells"], float | None]
+    """What other cells make of one that sums them up; nothing of one that stands for itself."""
+    unpublished: Sequence[Row]
+    """Cells of experiments that the document defines, and gives no results of."""
+    claims: Sequence[Claim]
+    choices: Sequence[Choice]
+    alternatives: Sequence[Alternative]
+    remarks: Sequence[Remark]
+    claim_remarks: Mapping[int, str]
+    """Why claims do not hold, by their numbers."""
+
+    @cached_property
+    def rows(self) -> Sequence[Row]:
+        """The contract: every cell, in the order of the document."""
+        return (*published(self.name), *self.unpublished)
+
+
+def assemble(package: str, title: str) -> Study:
+    """The study that the modules of a package make."""
+    cells, claims, figures, notes = (
+        import_module(f"{package}.{name}") for name in ("cells", "claims", "figures", "notes")
+    )
+    return Study(
+        name=package.rpartition(".")[-1],
+        title=title,
+        figures=figures.FIGURES,
+        cases_of=cells.cases_of,
+        value_of=cells.value_of,
+        summed_up=getattr(cells, "summed_up", lambda row, others: None),
+        unpublished=getattr(cells, "UNPUBLISHED", ()),
+        claims=claims.CLAIMS,
+        choices=notes.CHOICES,
+        alternatives=import_module(f"{package}.alternatives").ALTERNATIVES,
+        remarks=notes.REMARKS,
+        claim_remarks=notes.CLAIMS,
+    )
+
+
+def measure(study: Study, rows: Sequence[Row], runs: Runs) -> dict[Row, float | None]:
+    """The cells, from the runs of one seed; nothing where a run was too short for one."""
+
+    def value(row: Row) -> float | None:
+        try:
+            value = study.value_of(row, runs)
+        except AbsentError:
+            return None
+        return None if value is None or math.isnan(value) else value
+
+    with counting_bar(rows, "cells") as counted:
+        return {row: value(row) for row in counted}
