@@ -88,3 +88,22 @@ def test_results_can_be_pickled(comparison: sojourn.Comparison) -> None:
     once_more = pickle.loads(pickle.dumps(again["CoDel"]))
     assert once_more.flows.equals(comparison["CoDel"].flows)
     assert again._repr_html_() == comparison._repr_html_()
+
+
+def test_results_show_themselves_wherever_they_are_unpickled(
+    comparison: sojourn.Comparison, tmp_path: Path
+) -> None:
+    """A process that never named `sojourn`, such as a worker, has what shows and saves them."""
+    pickled = tmp_path / "results.pkl"
+    pickled.write_bytes(pickle.dumps(comparison))
+    program = (
+        "import pickle, sys; from pathlib import Path\n"
+        "results = pickle.loads(Path(sys.argv[1]).read_bytes())\n"
+        "Path(sys.argv[2]).write_text(results._repr_html_(), encoding='utf-8')\n"
+        "results.save(sys.argv[3])"
+    )
+    page, saved = tmp_path / "page.html", tmp_path / "saved"
+    command = [sys.executable, "-c", program, str(pickled), str(page), str(saved)]
+    subprocess.run(command, check=True, timeout=60)
+    assert page.read_text(encoding="utf-8") == comparison._repr_html_()
+    assert (saved / "report.html").is_file()
