@@ -4,7 +4,7 @@ use super::cc::{Ack, CongestionControl, CongestionParameters, Controller, Window
 use super::config::Config;
 use super::receiver::Receiver;
 use super::rtt::Rtt;
-use super::sender::{Outgoing, Progress, Sender, Sending};
+use super::sender::{Moment, Outgoing, Progress, Sender, Sending};
 use crate::count::Tally;
 use crate::dialect::Dialect;
 use crate::packet::{Ecn, Segment};
@@ -162,7 +162,8 @@ impl Endpoint {
     /// When `on_timer` wants to be called.
     #[inline]
     pub fn deadline(&self) -> Time {
-        self.rto_due.min(self.receiver.deadline()).min(self.jitter_over)
+        let timers = self.rto_due.min(self.receiver.deadline()).min(self.jitter_over);
+        timers.min(self.sender.deadline())
     }
 
     /// Takes in a segment that its other end sent at `sent_at` and that came with this ECN field.
@@ -273,7 +274,8 @@ impl Endpoint {
             self.controller.on_mark(&mut self.window, flight, now);
             self.reduction_due = true;
         }
-        let progress = self.sender.on_ack(s.ack, &s.sack, is_pure, config);
+        let moment = self.moment(now, config);
+        let progress = self.sender.on_ack(s.ack, &s.sack, is_pure, &moment, config);
         self.window.cwnd = (self.window.cwnd - progress.deflation).max(1.0);
         if progress.acknowledged > 0 {
             events.echo_age = now.since(s.echo);
@@ -304,6 +306,7 @@ impl Endpoint {
             let ack = self.ack(now, s, sent_at, &progress, config);
             self.controller.on_ack(&mut self.window, &ack);
         }
+        self.sender.shrink(&self.window, config);
         if self.sender.space().all_data_acknowledged()
             && self.told_acknowledged != self.total_to_send
         {
@@ -398,6 +401,9 @@ impl Endpoint {
             self.jitter_over = Time::NEVER;
             self.sender.on_jitter_over();
         }
+        if now >= self.sender.deadline() {
+            self.on_sender_deadline(now, config);
+        }
         if now < self.rto_due {
             return;
         }
@@ -420,6 +426,22 @@ impl Endpoint {
         }
     }
 
+    /// Something is late, or the tail is to be probed (RFC 8985).
+    fn on_sender_deadline(&mut self, now: Time, config: &Config) {
+        let flight = self.flight_segments(config);
+        if self.sender.on_deadline(&self.moment(now, config)) {
+            self.controller.on_loss(&mut self.window, flight, now);
+            self.reduction_due = true;
+            self.timed = None;
+        }
+        self.sender.shrink(&self.window, config);
+        self.rto_due = now + self.rtt.timeout(config);
+    }
+
+    fn moment(&self, now: Time, config: &Config) -> Moment {
+        Moment { now, srtt: self.rtt.smoothed(config), min_rtt: self.rtt.min() }
+    }
+
     /// The next segment this end wants to send now. Ask until there is none.
     pub fn poll(&mut self, now: Time, config: &Config) -> Option<Departure> {
         if self.syn_due {
@@ -432,7 +454,9 @@ impl Endpoint {
             return Some(self.bare_ack(config));
         }
         self.restart_after_idle(now, config);
-        if let Some(outgoing) = self.sender.next(self.window.cwnd, config) {
+        if let Some(outgoing) =
+            self.sender.next(self.window.cwnd, &self.moment(now, config), config)
+        {
             return Some(self.data(now, &outgoing, config));
         }
         self.is_window_limited = self.sender.has_more();

@@ -84,31 +84,6 @@ impl Ranges {
         }
         (start, self.ranges.get(index).map_or(u64::MAX, |r| r.0))
     }
-
-    /// Bytes covered below `edge`. Looks only at the ranges above it.
-    pub fn covered_below(&self, edge: u64) -> u64 {
-        let mut below = self.covered;
-        for range in self.ranges.iter().rev() {
-            if range.1 <= edge {
-                break;
-            }
-            below -= range.1 - range.0.max(edge);
-        }
-        below
-    }
-
-    /// The highest point such that at least `bytes` are covered, or `runs` ranges lie, at or above
-    /// it; `None` if there is too little of both.
-    pub fn edge_below(&self, bytes: u64, runs: usize) -> Option<u64> {
-        let mut sum = 0;
-        for (index, range) in self.ranges.iter().rev().enumerate() {
-            sum += range.1 - range.0;
-            if sum >= bytes || index + 1 >= runs {
-                return Some(range.0);
-            }
-        }
-        None
-    }
 }
 
 #[cfg(test)]
@@ -128,17 +103,6 @@ mod tests {
         assert_eq!(ranges.next_hole(5), (5, 10));
     }
 
-    #[test]
-    fn the_edge_of_loss_lies_below_enough_coverage() {
-        let mut ranges = Ranges::default();
-        for (start, end) in [(10, 12), (20, 21), (30, 31)] {
-            ranges.insert(start, end);
-        }
-        assert_eq!(ranges.edge_below(2, 9), Some(20));
-        assert_eq!(ranges.edge_below(99, 3), Some(10));
-        assert_eq!(ranges.edge_below(99, 4), None);
-    }
-
     at_random! {
         256;
 
@@ -155,7 +119,6 @@ mod tests {
                 bitmap[start as usize..(start + len) as usize].fill(true);
             }
             let below = bitmap[..edge as usize].iter().filter(|b| **b).count() as u64;
-            prop_assert_eq!(ranges.covered_below(edge), below);
             let hole = (edge as usize..).find(|&at| at >= 256 || !bitmap[at]).unwrap() as u64;
             prop_assert_eq!(ranges.next_hole(edge).0, hole);
             prop_assert_eq!(ranges.remove_below(edge), below);

@@ -10,7 +10,7 @@
 //! of the Tahoe, Reno and Newreno agents, and that an end closes by itself when the other has: here an
 //! end closes when its application says so.
 
-use super::{DUP_THRESH, Outgoing, Progress, Sending, Space, take_blocks};
+use super::{DUP_THRESH, Moment, Outgoing, Progress, Sending, Space, take_blocks};
 use crate::packet::{SACK_BLOCKS, SackBlock};
 use crate::tcp::config::Config;
 use crate::tcp::ranges::Ranges;
@@ -129,6 +129,7 @@ impl Sending for FullSender {
         ack: u64,
         blocks: &[SackBlock; SACK_BLOCKS],
         is_pure: bool,
+        _moment: &Moment,
         config: &Config,
     ) -> Progress {
         if ack > self.space.nxt || ack < self.space.una {
@@ -177,7 +178,7 @@ impl Sending for FullSender {
         false // each timeout halves the threshold anew
     }
 
-    fn next(&mut self, cwnd: f64, config: &Config) -> Option<Outgoing> {
+    fn next(&mut self, cwnd: f64, _moment: &Moment, config: &Config) -> Option<Outgoing> {
         if std::mem::take(&mut self.retransmit_now) {
             let len = self.space.flight().min(config.mss);
             return (len > 0).then(|| self.space.outgoing(self.space.una, len, true));

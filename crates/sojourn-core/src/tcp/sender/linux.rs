@@ -11,7 +11,7 @@
 //! acknowledgement that brings no events. NextQueue ns-2: bytes instead of packets, a FIN, and what comes
 //! from the other end with its data.
 
-use super::{Outgoing, Progress, Sending, Space, ranges_of};
+use super::{Moment, Outgoing, Progress, Sending, Space, ranges_of};
 use crate::packet::{SACK_BLOCKS, SackBlock};
 use crate::tcp::config::Config;
 
@@ -275,6 +275,7 @@ impl Sending for LinuxSender {
         ack: u64,
         blocks: &[SackBlock; SACK_BLOCKS],
         _is_pure: bool,
+        _moment: &Moment,
         config: &Config,
     ) -> Progress {
         if ack > self.space.nxt || ack < self.space.una {
@@ -327,7 +328,7 @@ impl Sending for LinuxSender {
     }
 
     /// tcp-linux.cc `send_much`.
-    fn next(&mut self, cwnd: f64, config: &Config) -> Option<Outgoing> {
+    fn next(&mut self, cwnd: f64, _moment: &Moment, config: &Config) -> Option<Outgoing> {
         self.cwnd = cwnd as u64;
         let under_way = self.segments_under_way(config);
         self.halving = self.halving.min(under_way + 1);

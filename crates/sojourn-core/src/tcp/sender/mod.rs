@@ -6,18 +6,24 @@
 mod full;
 mod linux;
 mod ns2;
+mod prr;
+mod rack;
 mod rfc;
+mod scoreboard;
 
 use enum_dispatch::enum_dispatch;
 
+use super::cc::Window;
 use super::config::{Config, Recovery};
 use super::ranges::Ranges;
 use crate::dialect::Dialect;
 use crate::packet::{SACK_BLOCKS, SackBlock};
+use crate::units::Time;
 
 use full::FullSender;
 use linux::LinuxSender;
 use ns2::Ns2Sender;
+use rack::RackSender;
 use rfc::RfcSender;
 
 /// Duplicate acknowledgements, or segments held beyond a hole, that mean loss (RFC 5681 §3.2, RFC 6675
@@ -45,6 +51,17 @@ pub struct Progress {
     pub deflation: f64,
     /// TCP/Linux: a recovery is over with so many segments under way.
     pub ends_loss_with: Option<u64>,
+}
+
+/// What the clock says, and what it has measured.
+#[derive(Clone, Copy, Debug)]
+pub struct Moment {
+    /// Now.
+    pub now: Time,
+    /// Smoothed round-trip time, zero before the first measurement.
+    pub srtt: Time,
+    /// Least round-trip time, zero before the first measurement.
+    pub min_rtt: Time,
 }
 
 /// A segment to send.
@@ -166,8 +183,12 @@ pub trait Sending {
         ack: u64,
         blocks: &[SackBlock; SACK_BLOCKS],
         is_pure: bool,
+        moment: &Moment,
         config: &Config,
     ) -> Progress;
+    /// The window is known after an acknowledgement or a deadline: a recovery shrinks towards its
+    /// threshold.
+    fn shrink(&mut self, _window: &Window, _config: &Config) {}
     /// An acknowledgement up to `ack` echoes a mark (RFC 3168 §6.1.2): is the sender to slow down?
     /// Once a window.
     fn on_mark(&mut self, ack: u64) -> bool;
@@ -176,7 +197,7 @@ pub trait Sending {
     /// Has the timer given up the first segment under way before?
     fn was_given_up(&self) -> bool;
     /// The segment to send next with a window of so many segments; taken as sent.
-    fn next(&mut self, cwnd: f64, config: &Config) -> Option<Outgoing>;
+    fn next(&mut self, cwnd: f64, moment: &Moment, config: &Config) -> Option<Outgoing>;
     /// Is there something to send that only the window holds back?
     fn has_more(&self) -> bool;
     /// Would it have sent, but for the random time of `send_jitter_us`?
@@ -185,12 +206,22 @@ pub trait Sending {
     }
     /// That time is over.
     fn on_jitter_over(&mut self) {}
+    /// When `on_deadline` wants to be called, besides the retransmission timer.
+    fn deadline(&self) -> Time {
+        Time::NEVER
+    }
+    /// That time has come; says whether loss was found and a recovery begins.
+    fn on_deadline(&mut self, _moment: &Moment) -> bool {
+        false
+    }
 }
 
 /// The sender of a connection.
 #[enum_dispatch(Sending)]
 pub enum Sender {
-    /// By the RFCs.
+    /// By RFC 8985 and RFC 9937.
+    Rack(RackSender),
+    /// By the RFCs without selective acknowledgements.
     Rfc(RfcSender),
     /// By ns-2's one-way agents.
     Ns2(Ns2Sender),
@@ -206,6 +237,7 @@ impl Sender {
         match (config.dialect, config.recovery) {
             (_, Recovery::FullSack) => FullSender::default().into(),
             (_, Recovery::Linux) => LinuxSender::default().into(),
+            (Dialect::Rfc, Recovery::Sack) => RackSender::default().into(),
             (Dialect::Rfc, _) => RfcSender::default().into(),
             (Dialect::Ns2, _) => Ns2Sender::default().into(),
         }

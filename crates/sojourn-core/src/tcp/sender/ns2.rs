@@ -11,7 +11,7 @@
 //! Left out: F-RTO, Quick-Start, D-SACK and the options that ns-default.tcl leaves off. NextQueue ns-2:
 //! bytes instead of packets, and a FIN.
 
-use super::{DUP_THRESH, Outgoing, Progress, Sending, Space, take_blocks};
+use super::{DUP_THRESH, Moment, Outgoing, Progress, Sending, Space, take_blocks};
 use crate::packet::{SACK_BLOCKS, SackBlock};
 use crate::tcp::config::{Config, Recovery};
 use crate::tcp::ranges::Ranges;
@@ -292,6 +292,7 @@ impl Sending for Ns2Sender {
         ack: u64,
         blocks: &[SackBlock; SACK_BLOCKS],
         is_pure: bool,
+        _moment: &Moment,
         config: &Config,
     ) -> Progress {
         if ack > self.space.nxt || ack < self.space.una {
@@ -332,7 +333,7 @@ impl Sending for Ns2Sender {
         false // each timeout halves the threshold anew
     }
 
-    fn next(&mut self, cwnd: f64, config: &Config) -> Option<Outgoing> {
+    fn next(&mut self, cwnd: f64, _moment: &Moment, config: &Config) -> Option<Outgoing> {
         self.cursor = self.cursor.max(self.space.una);
         if std::mem::take(&mut self.retransmit_now) {
             let len = self.space.flight().min(config.mss);

@@ -1,14 +1,12 @@
-//! The sending half by the RFCs. With selective acknowledgements: RFC 6675. Without: RFC 6582 (NewReno)
-//! or RFC 2581 (Reno). All share one picture of the sequence space: what is acknowledged, what the
-//! receiver holds beyond that, up to where the holes count as lost, and up to where they have been
-//! sent again.
+//! The sending half by the RFCs without selective acknowledgements: RFC 6582 (NewReno) or RFC 2581
+//! (Reno). One picture of the sequence space serves both: what is acknowledged, up to where the bytes
+//! beyond count as lost, and up to where they have been sent again.
 //!
-//! Left out: the rescue retransmission of RFC 6675 §4 (rule 4), D-SACK, Nagle's algorithm.
+//! Left out: Nagle's algorithm.
 
-use super::{DUP_THRESH, Outgoing, Progress, Sending, Space};
+use super::{DUP_THRESH, Moment, Outgoing, Progress, Sending, Space};
 use crate::packet::{SACK_BLOCKS, SackBlock};
 use crate::tcp::config::{Config, Recovery};
-use crate::tcp::ranges::Ranges;
 
 #[derive(Clone, Copy, Default, PartialEq, Debug)]
 enum Phase {
@@ -25,15 +23,13 @@ enum Phase {
 #[derive(Default)]
 pub struct RfcSender {
     space: Space,
-    /// What the receiver holds beyond `una`.
-    sacked: Ranges,
-    /// Holes below this point count as lost.
+    /// Bytes below this point count as lost.
     lost_below: u64,
-    /// Holes below this point have been sent again.
+    /// Bytes below this point have been sent again.
     resent_below: u64,
-    /// Bytes sent again and neither acknowledged nor held.
+    /// Bytes sent again and not acknowledged.
     resent_under_way: u64,
-    /// Without SACK: bytes that duplicate acknowledgements say have arrived.
+    /// Bytes that duplicate acknowledgements say have arrived.
     dup_bytes: u64,
     dup_acks: u32,
     phase: Phase,
@@ -48,16 +44,13 @@ pub struct RfcSender {
 impl RfcSender {
     /// Bytes thought to be in the network (RFC 6675 §2: pipe).
     pub fn pipe(&self) -> u64 {
-        let arrived = self.sacked.covered() + self.dup_bytes;
-        (self.space.flight() + self.resent_under_way).saturating_sub(arrived + self.lost())
+        let under_way = self.space.flight() + self.resent_under_way;
+        under_way.saturating_sub(self.dup_bytes + self.lost())
     }
 
-    /// Bytes of the holes that count as lost.
+    /// Bytes that count as lost.
     fn lost(&self) -> u64 {
-        if self.lost_below <= self.space.una {
-            return 0;
-        }
-        (self.lost_below - self.space.una) - self.sacked.covered_below(self.lost_below)
+        self.lost_below.saturating_sub(self.space.una)
     }
 
     /// The parts of the picture agree (debug builds only).
@@ -67,37 +60,15 @@ impl RfcSender {
             "sent what is not there"
         );
         debug_assert!(self.lost_below <= self.space.nxt && self.resent_below <= self.space.nxt);
-        let held = self.sacked.first().map(|first| first.0);
-        debug_assert!(
-            held.is_none_or(|start| start > self.space.una),
-            "the first byte missing is held"
-        );
-        debug_assert_eq!(self.sacked.covered(), self.sacked.covered_below(self.space.nxt));
         debug_assert!(self.dup_bytes <= self.space.flight(), "more has arrived than is under way");
-        let resent_below = self.resent_below.max(self.space.una);
-        let resent_holes = resent_below - self.space.una - self.sacked.covered_below(resent_below);
-        debug_assert_eq!(self.resent_under_way, resent_holes, "bytes sent again");
-    }
-
-    fn take_blocks(&mut self, ack: u64, blocks: &[SackBlock; SACK_BLOCKS]) -> u64 {
-        let mut fresh = 0;
-        for block in blocks.iter().filter(|block| block.end > block.start) {
-            let (start, end) = (ack + u64::from(block.start), ack + u64::from(block.end));
-            let end = end.min(self.space.nxt);
-            let edge = self.resent_below.clamp(start, end.max(start));
-            let resent = self.sacked.insert(start, edge);
-            self.resent_under_way -= resent.min(self.resent_under_way);
-            fresh += resent + self.sacked.insert(edge, end);
-        }
-        fresh
+        let resent = self.resent_below.saturating_sub(self.space.una);
+        debug_assert_eq!(self.resent_under_way, resent, "bytes sent again");
     }
 
     fn advance(&mut self, ack: u64) {
         let resent_end = self.resent_below.clamp(self.space.una, ack);
-        let held = self.sacked.remove_below(resent_end);
-        let arrived = (resent_end - self.space.una) - held;
+        let arrived = resent_end - self.space.una;
         self.resent_under_way -= arrived.min(self.resent_under_way);
-        self.sacked.remove_below(ack);
         self.space.una = ack;
         self.resent_below = self.resent_below.max(ack);
         self.lost_below = self.lost_below.max(ack);
@@ -109,7 +80,7 @@ impl RfcSender {
             Phase::FastRecovery(until) => {
                 if self.space.una >= until || config.recovery == Recovery::Reno {
                     self.leave_recovery();
-                } else if config.recovery == Recovery::Newreno {
+                } else {
                     // RFC 6582 §3.2: the next hole is lost as well; the window deflates by what
                     // was acknowledged, less the one retransmission.
                     let deflation = acknowledged.saturating_sub(config.mss);
@@ -144,22 +115,10 @@ impl RfcSender {
         self.dup_bytes = 0;
     }
 
-    fn count_duplicate(&mut self, newly_held: u64, config: &Config) {
-        if config.recovery == Recovery::Sack {
-            // RFC 6675 §2: a duplicate brings new selective acknowledgements.
-            self.dup_acks += u32::from(newly_held > 0);
-        } else if !matches!(self.phase, Phase::AfterTimeout(_)) {
+    fn count_duplicate(&mut self, config: &Config) {
+        if !matches!(self.phase, Phase::AfterTimeout(_)) {
             self.dup_acks += 1;
             self.dup_bytes = (self.dup_bytes + config.mss).min(self.space.flight());
-        }
-    }
-
-    /// RFC 6675 §4, IsLost: a hole is lost if three ranges, or more than two segments, are held
-    /// above it.
-    fn update_loss_edge(&mut self, config: &Config) {
-        let more_than_two = (u64::from(DUP_THRESH) - 1) * config.mss + 1;
-        if let Some(edge) = self.sacked.edge_below(more_than_two, DUP_THRESH as usize) {
-            self.lost_below = self.lost_below.max(edge);
         }
     }
 
@@ -171,9 +130,8 @@ impl RfcSender {
 
     fn enter_fast_recovery(&mut self, config: &Config) {
         self.phase = Phase::FastRecovery(self.space.nxt);
-        let first_hole_end =
-            self.sacked.next_hole(self.space.una).1.min(self.space.una + config.mss);
-        self.lost_below = self.lost_below.max(first_hole_end.min(self.space.nxt));
+        let first_end = (self.space.una + config.mss).min(self.space.nxt);
+        self.lost_below = self.lost_below.max(first_end);
         self.retransmit_now = true;
     }
 
@@ -201,27 +159,12 @@ impl RfcSender {
     }
 
     fn next_lost(&self, config: &Config) -> Option<(u64, u64)> {
-        if self.lost_below <= self.resent_below.max(self.space.una) {
-            return None;
-        }
-        let (start, end) = self.sacked.next_hole(self.resent_below.max(self.space.una));
-        let end = end.min(self.lost_below);
+        let (start, end) = (self.resent_below.max(self.space.una), self.lost_below);
         if start >= end {
             return None;
         }
         let len = (end - start).min(config.mss);
         Some((start, self.space.with_fin(start, len, end)))
-    }
-
-    /// RFC 6675 §4, NextSeg rule 3: with nothing new to send, a hole that too little is held above
-    /// for it to count as lost.
-    fn next_suspect(&self, config: &Config) -> Option<(u64, u64)> {
-        if !matches!(self.phase, Phase::FastRecovery(_)) || config.recovery != Recovery::Sack {
-            return None;
-        }
-        let (start, end) = self.sacked.next_hole(self.resent_below.max(self.space.una));
-        let is_below_held = end < u64::MAX;
-        is_below_held.then(|| (start, (end - start).min(config.mss)))
     }
 }
 
@@ -237,24 +180,21 @@ impl Sending for RfcSender {
     fn on_ack(
         &mut self,
         ack: u64,
-        blocks: &[SackBlock; SACK_BLOCKS],
+        _blocks: &[SackBlock; SACK_BLOCKS],
         is_pure: bool,
+        _moment: &Moment,
         config: &Config,
     ) -> Progress {
         if ack > self.space.nxt || ack < self.space.una {
             return Progress::default();
         }
-        let newly_held = self.take_blocks(ack, blocks);
         let acknowledged = ack - self.space.una;
         let mut progress = Progress { acknowledged, ..Progress::default() };
         if acknowledged > 0 {
             self.advance(ack);
             progress.may_grow = self.after_advance(acknowledged, config);
         } else if is_pure && self.space.is_outstanding() {
-            self.count_duplicate(newly_held, config);
-        }
-        if config.recovery == Recovery::Sack {
-            self.update_loss_edge(config);
+            self.count_duplicate(config);
         }
         if self.phase == Phase::Open && self.is_loss_evident(config) {
             self.enter_fast_recovery(config);
@@ -293,7 +233,7 @@ impl Sending for RfcSender {
         self.debug_check();
     }
 
-    fn next(&mut self, cwnd: f64, config: &Config) -> Option<Outgoing> {
+    fn next(&mut self, cwnd: f64, _moment: &Moment, config: &Config) -> Option<Outgoing> {
         let window = (cwnd * config.mss as f64) as u64;
         if let Some((seq, len)) = self.next_lost(config) {
             if !self.retransmit_now && self.pipe() + self.space.payload(seq, len) > window {
@@ -303,9 +243,7 @@ impl Sending for RfcSender {
             return Some(self.send_again(seq, len));
         }
         if self.space.nxt == self.space.limit() {
-            let (seq, len) = self.next_suspect(config)?;
-            let fits = self.pipe() + self.space.payload(seq, len) <= window;
-            return fits.then(|| self.send_again(seq, len));
+            return None;
         }
         let reach = (config.max_window * config.mss as f64) as u64;
         self.next_new(window, reach, config)
