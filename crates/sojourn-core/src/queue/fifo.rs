@@ -1,4 +1,4 @@
-//! First in, first out, under one law.
+//! First in, first out, with one AQM algorithm.
 
 use std::collections::VecDeque;
 
@@ -13,7 +13,7 @@ use crate::metrics::Gauges;
 use crate::packet::{DropReason, Packet};
 use crate::units::Time;
 
-/// A single queue has no parameters of its own.
+/// A single queue; it has no parameters.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Fifo")]

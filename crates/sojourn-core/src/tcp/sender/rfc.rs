@@ -1,7 +1,7 @@
-//! The sending half by the RFCs. With selective acknowledgements: RFC 6675. Without: RFC 6582 (NewReno)
-//! or RFC 2581 (Reno). All share one picture of the sequence space: what is acknowledged, what the
-//! receiver holds beyond that, up to where the holes count as lost, and up to where they have been
-//! sent again.
+//! The sending half of the RFCs. With selective acknowledgements: RFC 6675. Without: RFC 6582
+//! (NewReno) or RFC 2581 (Reno). All track the same points in the sequence space: what is
+//! acknowledged, what the receiver holds beyond that, up to where holes count as lost, and up to
+//! where they have been retransmitted.
 //!
 //! Left out: the rescue retransmission of RFC 6675 §4 (rule 4), D-SACK, Nagle's algorithm.
 
@@ -12,12 +12,12 @@ use crate::tcp::ranges::Ranges;
 
 #[derive(Clone, Copy, Default, PartialEq, Debug)]
 enum Phase {
-    /// Nothing is known to be lost.
+    /// No loss is known.
     #[default]
     Open,
     /// Holes are being filled until the acknowledgement reaches this point.
     FastRecovery(u64),
-    /// A timeout happened; what was sent by then ends here.
+    /// After a timeout, until the data sent by then is acknowledged up to this point.
     AfterTimeout(u64),
 }
 
@@ -29,24 +29,24 @@ pub struct RfcSender {
     sacked: Ranges,
     /// Holes below this point count as lost.
     lost_below: u64,
-    /// Holes below this point have been sent again.
+    /// Holes below this point have been retransmitted.
     resent_below: u64,
-    /// Bytes sent again and neither acknowledged nor held.
+    /// Retransmitted bytes that are neither acknowledged nor held.
     resent_under_way: u64,
     /// Without SACK: bytes that duplicate acknowledgements say have arrived.
     dup_bytes: u64,
     dup_acks: u32,
     phase: Phase,
-    /// What was acknowledged when the retransmission timer last expired.
+    /// The acknowledgement number when the retransmission timer last expired.
     timed_out_at: u64,
-    /// The first retransmission of a recovery does not wait for the window.
+    /// The first retransmission of a recovery ignores the window.
     retransmit_now: bool,
-    /// What was under way at the last mark ends here.
+    /// The end of the data outstanding at the last mark.
     slowed_until: u64,
 }
 
 impl RfcSender {
-    /// Bytes thought to be in the network (RFC 6675 §2: pipe).
+    /// Bytes believed to be in the network (RFC 6675 §2: pipe).
     pub fn pipe(&self) -> u64 {
         let arrived = self.sacked.covered() + self.dup_bytes;
         (self.space.flight() + self.resent_under_way).saturating_sub(arrived + self.lost())
@@ -60,11 +60,11 @@ impl RfcSender {
         (self.lost_below - self.space.una) - self.sacked.covered_below(self.lost_below)
     }
 
-    /// The parts of the picture agree (debug builds only).
+    /// Checks that the state is consistent (debug builds only).
     fn debug_check(&self) {
         debug_assert!(
             self.space.una <= self.space.nxt && self.space.nxt <= self.space.limit(),
-            "sent what is not there"
+            "sent data that does not exist"
         );
         debug_assert!(self.lost_below <= self.space.nxt && self.resent_below <= self.space.nxt);
         let held = self.sacked.first().map(|first| first.0);
@@ -73,7 +73,10 @@ impl RfcSender {
             "the first byte missing is held"
         );
         debug_assert_eq!(self.sacked.covered(), self.sacked.covered_below(self.space.nxt));
-        debug_assert!(self.dup_bytes <= self.space.flight(), "more has arrived than is under way");
+        debug_assert!(
+            self.dup_bytes <= self.space.flight(),
+            "more has arrived than is outstanding"
+        );
         let resent_below = self.resent_below.max(self.space.una);
         let resent_holes = resent_below - self.space.una - self.sacked.covered_below(resent_below);
         debug_assert_eq!(self.resent_under_way, resent_holes, "bytes sent again");
@@ -103,15 +106,15 @@ impl RfcSender {
         self.lost_below = self.lost_below.max(ack);
     }
 
-    /// Goes on with, or ends, what recovery there is; says whether the window may grow.
+    /// Continues or ends a recovery. Returns whether the window may grow.
     fn after_advance(&mut self, acknowledged: u64, config: &Config) -> bool {
         match self.phase {
             Phase::FastRecovery(until) => {
                 if self.space.una >= until || config.recovery == Recovery::Reno {
                     self.leave_recovery();
                 } else if config.recovery == Recovery::Newreno {
-                    // RFC 6582 §3.2: the next hole is lost as well; the window deflates by what
-                    // was acknowledged, less the one retransmission.
+                    // RFC 6582 §3.2: the next hole is lost too. The window deflates by what was
+                    // acknowledged, minus the one retransmission.
                     let deflation = acknowledged.saturating_sub(config.mss);
                     self.dup_bytes =
                         self.dup_bytes.saturating_sub(deflation).min(self.space.flight());
@@ -146,7 +149,7 @@ impl RfcSender {
 
     fn count_duplicate(&mut self, newly_held: u64, config: &Config) {
         if config.recovery == Recovery::Sack {
-            // RFC 6675 §2: a duplicate brings new selective acknowledgements.
+            // RFC 6675 §2: a duplicate carries new selective acknowledgements.
             self.dup_acks += u32::from(newly_held > 0);
         } else if !matches!(self.phase, Phase::AfterTimeout(_)) {
             self.dup_acks += 1;
@@ -163,7 +166,7 @@ impl RfcSender {
         }
     }
 
-    /// There is a lost hole that has not been sent again.
+    /// Is there a lost hole that has not been retransmitted?
     fn is_loss_evident(&self, config: &Config) -> bool {
         let repeated = self.dup_acks >= DUP_THRESH && self.resent_below <= self.space.una;
         self.space.is_outstanding() && (repeated || self.next_lost(config).is_some())
@@ -213,8 +216,8 @@ impl RfcSender {
         Some((start, self.space.with_fin(start, len, end)))
     }
 
-    /// RFC 6675 §4, NextSeg rule 3: with nothing new to send, a hole that too little is held above
-    /// for it to count as lost.
+    /// RFC 6675 §4, NextSeg rule 3: with nothing new to send, a hole with too little held above it
+    /// to count as lost.
     fn next_suspect(&self, config: &Config) -> Option<(u64, u64)> {
         if !matches!(self.phase, Phase::FastRecovery(_)) || config.recovery != Recovery::Sack {
             return None;
@@ -259,7 +262,7 @@ impl Sending for RfcSender {
         if self.phase == Phase::Open && self.is_loss_evident(config) {
             self.enter_fast_recovery(config);
             progress.loss_found = true;
-            // RFC 3168 §6.1.2: a loss and a mark in one window are one congestion.
+            // RFC 3168 §6.1.2: a loss and a mark in one window are one congestion event.
             progress.is_same_congestion = self.space.una < self.slowed_until;
             progress.may_grow = false;
         }
@@ -267,7 +270,8 @@ impl Sending for RfcSender {
         progress
     }
 
-    /// RFC 3168 §6.1.2: at most once for what was under way, and not where a loss has done it.
+    /// RFC 3168 §6.1.2: at most once for the outstanding data, and not if a loss has done it
+    /// already.
     fn on_mark(&mut self, ack: u64) -> bool {
         let slows = self.phase == Phase::Open && ack > self.slowed_until;
         if slows {
@@ -280,8 +284,8 @@ impl Sending for RfcSender {
         matches!(self.phase, Phase::AfterTimeout(_)) && self.timed_out_at == self.space.una
     }
 
-    /// The retransmission timer expired: all that is not known to have arrived is lost (RFC 6675
-    /// §5.1).
+    /// Handles the retransmission timeout: all data that is not known to have arrived is lost (RFC
+    /// 6675 §5.1).
     fn on_timeout(&mut self, _config: &Config) {
         self.forget_duplicates();
         self.phase = Phase::AfterTimeout(self.space.nxt);
