@@ -1,5 +1,6 @@
-//! The Python module `sojourn._sojourn`: loads scenarios, runs them with the interpreter's lock
-//! released, hands out results as Arrow tables, and reads files of modems. All simulation is in `sojourn-core`.
+//! The Python module `sojourn._sojourn`. It loads scenarios, runs them without the interpreter's
+//! lock, returns results as Arrow tables, and reads modem configuration files. All simulation is in
+//! `sojourn-core`.
 
 mod fairness;
 mod job;
@@ -18,13 +19,13 @@ create_exception!(
     sojourn,
     ScenarioError,
     PyValueError,
-    "A scenario that cannot be run. `source` tells the file and `path` the key at fault."
+    "A scenario that cannot be run. `source` names the file and `path` the key at fault."
 );
 create_exception!(
     sojourn,
     ConfigError,
     PyValueError,
-    "A modem's file that cannot be read or made. `source` tells the file, `path` the byte and the key."
+    "A modem configuration file that cannot be read or written. `source` names the file, `path` the byte and key."
 );
 create_exception!(sojourn, Cancelled, PyException, "The run was cancelled by its job.");
 create_exception!(sojourn, Defect, PyRuntimeError, "An invariant of the simulator does not hold.");

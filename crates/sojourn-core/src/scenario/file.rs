@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::capture::Captures;
 use super::check;
-use super::overlay::{COMPARE, Overlay, Set, lay_over};
+use super::overlay::{COMPARE, Overlay, Set, merge};
 use super::schema::{Scenario, json_schema};
 use crate::input::problem::{Fault, Problem};
 use crate::input::schema_check::Checker;
@@ -114,11 +114,11 @@ impl File<'_> {
         let variants = compare.as_object().into_iter().flatten();
         let variants: Result<Vec<_>, _> =
             variants.map(|(name, overlay)| self.named(name, overlay)).collect();
-        Ok(self.told_apart(variants?))
+        Ok(self.note_equal_variants(variants?))
     }
 
     /// Notes it where a modem's file overrides everything in which the variants differ.
-    fn told_apart(&self, mut variants: Vec<Variant>) -> Vec<Variant> {
+    fn note_equal_variants(&self, mut variants: Vec<Variant>) -> Vec<Variant> {
         let is_alike = variants.windows(2).all(|two| two[0].scenario == two[1].scenario);
         if let Some(overlay) = self.overlay.filter(|_| is_alike && variants.len() > 1) {
             let note = format!(
@@ -141,8 +141,8 @@ impl File<'_> {
 
     fn variant(&self, name: &str, overlay: &Value) -> Result<Variant, Problem> {
         let mut value = self.base.clone();
-        lay_over(&mut value, overlay);
-        let notes = self.overlay.map_or_else(Vec::new, |overlay| overlay.lay_over(&mut value));
+        merge(&mut value, overlay);
+        let notes = self.overlay.map_or_else(Vec::new, |overlay| overlay.apply(&mut value));
         for set in self.sets.iter().filter(|set| !set.is_for_variants()) {
             set.apply(&mut value)?;
         }
@@ -153,7 +153,7 @@ impl File<'_> {
     fn scenario(&self, value: &Value) -> Result<Scenario, Fault> {
         self.checker.check(value, "")?;
         let mut value = value.clone();
-        self.lay_homes(&mut value)?;
+        self.merge_homes(&mut value)?;
         let mut scenario: Scenario = serde_path_to_error::deserialize(&value).map_err(|error| {
             let path = error.path().to_string();
             Fault::new(path.trim_start_matches('.'), error.inner().to_string())
@@ -165,19 +165,21 @@ impl File<'_> {
 
     /// Merges what homes set for their upstream and downstream into copies of the scenario's
     /// tables.
-    fn lay_homes(&self, value: &mut Value) -> Result<(), Fault> {
+    fn merge_homes(&self, value: &mut Value) -> Result<(), Fault> {
         let base = value.clone();
         let homes = value.get_mut(HOMES).and_then(Value::as_object_mut);
         for (name, home) in homes.into_iter().flatten() {
-            for way in DIRECTIONS {
-                let Some(own) = home.get_mut(way).filter(|own| own.is_object()) else { continue };
-                let mut laid = base[way].clone();
-                lay_over(&mut laid, own);
-                let path = [HOMES, name, way]
+            for direction in DIRECTIONS {
+                let Some(own) = home.get_mut(direction).filter(|own| own.is_object()) else {
+                    continue;
+                };
+                let mut merged = base[direction].clone();
+                merge(&mut merged, own);
+                let path = [HOMES, name, direction]
                     .iter()
                     .fold(String::new(), |path, key| words::join(&path, key));
-                self.checker.check_key(way, &laid, &path)?;
-                *own = laid;
+                self.checker.check_key(direction, &merged, &path)?;
+                *own = merged;
             }
         }
         Ok(())
@@ -185,7 +187,9 @@ impl File<'_> {
 
     /// The file or files in which a fault lies.
     fn source_of(&self, fault: &Fault) -> String {
-        let is_of = |way: &str| fault.path == way || fault.path.starts_with(&format!("{way}."));
+        let is_of = |direction: &str| {
+            fault.path == direction || fault.path.starts_with(&format!("{direction}."))
+        };
         match self.overlay {
             Some(overlay) if DIRECTIONS.into_iter().any(is_of) => {
                 format!("{} with {}", self.source, overlay.source())

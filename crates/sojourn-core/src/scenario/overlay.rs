@@ -14,18 +14,18 @@ pub trait Overlay {
     /// Its name in messages.
     fn source(&self) -> &str;
     /// Overrides keys of the scenario. Returns a line for each setting that cannot be simulated.
-    fn lay_over(&self, scenario: &mut Value) -> Vec<String>;
+    fn apply(&self, scenario: &mut Value) -> Vec<String>;
 }
 
 /// Merges a partial scenario into another. Tables merge key by key; any other value replaces the
 /// old one. A table with its own `kind` replaces the old table too, since the keys of one kind mean
 /// nothing to another.
-pub(super) fn lay_over(base: &mut Value, overlay: &Value) {
+pub(super) fn merge(base: &mut Value, overlay: &Value) {
     match (base, overlay) {
-        (Value::Object(base), Value::Object(overlay)) if !says_kind(overlay) => {
+        (Value::Object(base), Value::Object(overlay)) if !has_kind(overlay) => {
             for (key, value) in overlay {
                 match base.get_mut(key) {
-                    Some(below) => lay_over(below, value),
+                    Some(below) => merge(below, value),
                     None => {
                         base.insert(key.clone(), value.clone());
                     }
@@ -37,7 +37,7 @@ pub(super) fn lay_over(base: &mut Value, overlay: &Value) {
 }
 
 /// A traffic entry or server that is named `kind` is a table, not a kind.
-fn says_kind(table: &Map<String, Value>) -> bool {
+fn has_kind(table: &Map<String, Value>) -> bool {
     table.get(TAG).is_some_and(Value::is_string)
 }
 
@@ -131,7 +131,7 @@ mod tests {
     use serde_json::json;
 
     fn laid(mut base: Value, overlay: Value) -> Value {
-        lay_over(&mut base, &overlay);
+        merge(&mut base, &overlay);
         base
     }
 

@@ -27,7 +27,7 @@ pub(crate) fn check(config: &Config, own: &TcpOptions, own_path: &str) -> Result
         .map_err(|fault| fault.under(&place(own.max_rto_s.is_some())))?;
     if matches!(config.congestion_control, CongestionSpec::Ledbat(_)) && !config.timestamps {
         let path = words::join(&place(own.timestamps.is_some()), "timestamps");
-        let message = "found false; allowed: true, since congestion control ledbat measures delay by timestamps";
+        let message = "found false; allowed: true, since congestion control ledbat needs them";
         return Err(Fault::new(path, message));
     }
     let agent = match config.recovery {
@@ -44,7 +44,7 @@ pub(crate) fn check(config: &Config, own: &TcpOptions, own_path: &str) -> Result
     }
     if config.is_full() && !matches!(config.congestion_control, CongestionSpec::Reno(_)) {
         let path = words::join(&place(own.congestion_control.is_some()), "congestion_control");
-        let message = "found a congestion control other than reno; allowed: reno, the only one with full_sack";
+        let message = "found another one with recovery full_sack; allowed: reno";
         return Err(Fault::new(path, message));
     }
     if config.send_jitter > Time::ZERO && config.dialect == Dialect::Rfc {
@@ -67,7 +67,8 @@ pub(crate) fn check(config: &Config, own: &TcpOptions, own_path: &str) -> Result
     if config.mss + header > largest {
         let most = largest.saturating_sub(header);
         let message = format!(
-            "found {}; allowed: {most} or less, so that packets stay within {largest} bytes with {header} bytes of header and options",
+            "found {}; allowed: {most} or less, so that a packet with {header} bytes of \
+             header and options has {largest} or less",
             config.mss,
         );
         let path = place(own.mss_bytes.is_some());
