@@ -2,9 +2,9 @@
 //! lock, returns results as Arrow tables, and reads modem configuration files. All simulation is in
 //! `sojourn-core`.
 
+mod aqm;
 mod fairness;
 mod job;
-mod laws;
 mod modem_config;
 mod panics;
 mod problem;
@@ -37,11 +37,11 @@ mod _sojourn {
     use sojourn_core::scenario::file::file_schema;
 
     #[pymodule_export]
+    use super::aqm::{derandomiser_runs, open_loop};
+    #[pymodule_export]
     use super::fairness::{jfi, max_min, mmr};
     #[pymodule_export]
     use super::job::{Job, run};
-    #[pymodule_export]
-    use super::laws::{derandomiser_runs, open_loop};
     #[pymodule_export]
     use super::modem_config::ConfigFile;
     #[pymodule_export]

@@ -101,7 +101,7 @@ pub trait AccessNetwork {
     fn sample(&mut self, now: Time);
     /// Packets and bytes inside the network.
     fn inside(&self) -> Count;
-    /// The measured queues: upstream queues home by home, then downstream queues, then shared ones.
+    /// The measured queues home by home, upstream ones first, then the shared ones.
     fn queues(&self) -> Vec<&Queue>;
     /// MAC counters of a home's upstream service flow, if it has a MAC.
     fn mac_counters(&self, _home: usize, _flow: usize) -> Option<MacCounters> {

@@ -221,8 +221,8 @@ impl AppParameters for Parameters {
         let (held, wanted) = (self.buffer_segments(), self.start_segments);
         if held < wanted as usize {
             let message = format!(
-                "found {}, which holds {held} of segment_s; allowed: {wanted} of them or more, by \
-             start_segments",
+                "found {}, room for {held} segments; allowed: room for {wanted} or more, the value \
+             of start_segments",
                 self.buffer_s,
             );
             return Err(Fault::new("buffer_s", message));
@@ -484,7 +484,7 @@ mod tests {
         rng: Rng,
         now: Time,
         wake: Time,
-        /// When a segment was asked for and of how many bytes.
+        /// When a segment was requested and its bytes.
         asked: Vec<(Time, u64)>,
         arrival: Option<Time>,
         fetch: fn(u64) -> Time,
@@ -558,7 +558,7 @@ mod tests {
 
     /// Segments come at 8 Mbps: a byte takes 1 us. The first, of 0.5 Mbps, is 250 000 B and takes
     /// 0.25 s: mu = 16, up. The second, of 1 Mbps, takes 0.5 s and is there at 0.75 s: playing begins,
-    /// the first is taken, and the third asked for: mu = 8, up to 2 Mbps, 1 s. From then on one request
+    /// the first is taken, and the third requested: mu = 8, up to 2 Mbps, 1 s. From then on one request
     /// every 4 s, as the player takes a segment: mu = 4, up to 3 Mbps, 1.5 s; mu = 2.67, up to 4 Mbps,
     /// 2 s; mu = 2, not above 2: stays.
     #[test]

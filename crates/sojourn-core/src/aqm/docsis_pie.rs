@@ -320,7 +320,7 @@ mod tests {
     fn wakes_arms_and_settles_step_by_step() {
         let mut pie = DocsisPie::new(&Parameters::default());
         let mut rng = Rng::named(1, "pie");
-        // A third of the buffer is 52 083 bytes: below it the law sleeps.
+        // A third of the buffer is 52 083 bytes: below it the algorithm is inactive.
         pie.on_arrival(&arrival(1500, 52_000), &drain_rate(), &mut rng);
         assert_eq!(pie.phase, Phase::Inactive);
         pie.on_arrival(&arrival(1500, 52_083), &drain_rate(), &mut rng);

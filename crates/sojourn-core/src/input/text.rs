@@ -167,7 +167,7 @@ mod tests {
         let key = vec!["a"; 79].join(".");
         let text = format!("{key} = {}1{}", format!("{{ {key} = ").repeat(70), " }".repeat(70));
         let fault = document(&text).unwrap_err();
-        assert_eq!(fault.message, "found a value inside 33 others; allowed: 32 or fewer");
+        assert_eq!(fault.message, "found a value nested 33 levels deep; allowed: at most 32");
         assert!(document(&"[".repeat(100_000)).is_err());
         assert!(document(&format!("a = {}", "[".repeat(100_000))).is_err());
         assert!(document(&"a.".repeat(100_000)).is_err());

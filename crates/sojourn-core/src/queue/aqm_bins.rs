@@ -25,11 +25,11 @@ pub enum Head {
 /// Bins, with one AQM algorithm each or one for all.
 pub struct AqmBins {
     bins: Bins,
-    laws: Vec<AqmAlgorithm>,
+    algorithms: Vec<AqmAlgorithm>,
     /// For each algorithm: did the last update change nothing, and has no packet come since?
     at_rest: Vec<bool>,
     clock: UpdateClock,
-    law: AqmSpec,
+    spec: AqmSpec,
     /// Does one algorithm judge all bins, by the backlog of all of them?
     shared: bool,
 }
@@ -42,19 +42,19 @@ impl AqmBins {
     }
 
     /// Creates `count` empty bins with one AQM algorithm for all.
-    pub fn under_one_law(count: usize, setting: &Setting) -> Self {
+    pub fn under_one_algorithm(count: usize, setting: &Setting) -> Self {
         Self::with(Bins::new(count, Measure::Bytes), 1, true, setting)
     }
 
-    fn with(bins: Bins, laws: usize, shared: bool, setting: &Setting) -> Self {
-        let laws: Vec<AqmAlgorithm> = (0..laws).map(|_| setting.law.start()).collect();
-        let clock = UpdateClock::new(laws[0].update_interval());
+    fn with(bins: Bins, count: usize, shared: bool, setting: &Setting) -> Self {
+        let algorithms: Vec<AqmAlgorithm> = (0..count).map(|_| setting.law.start()).collect();
+        let clock = UpdateClock::new(algorithms[0].update_interval());
         Self {
             bins,
-            at_rest: vec![false; laws.len()],
+            at_rest: vec![false; algorithms.len()],
             clock,
-            laws,
-            law: setting.law.clone(),
+            algorithms,
+            spec: setting.law.clone(),
             shared,
         }
     }
@@ -62,8 +62,8 @@ impl AqmBins {
     /// Grows to at least `count` bins.
     pub fn grow(&mut self, count: usize) {
         self.bins.grow(count);
-        while self.laws.len() < count && !self.shared {
-            self.laws.push(self.law.start());
+        while self.algorithms.len() < count && !self.shared {
+            self.algorithms.push(self.spec.start());
             self.at_rest.push(false);
         }
     }
@@ -90,11 +90,11 @@ impl AqmBins {
 
     /// The AQM algorithm of a bin, and the backlog that it looks at.
     #[inline]
-    fn law_of(&mut self, bin: usize) -> (&mut AqmAlgorithm, Count) {
+    fn aqm_of(&mut self, bin: usize) -> (&mut AqmAlgorithm, Count) {
         if self.shared {
-            (&mut self.laws[0], self.bins.backlog())
+            (&mut self.algorithms[0], self.bins.backlog())
         } else {
-            (&mut self.laws[bin], self.bins.backlog_of(bin))
+            (&mut self.algorithms[bin], self.bins.backlog_of(bin))
         }
     }
 
@@ -114,9 +114,9 @@ impl AqmBins {
         let (now, size, share) = (entry.now, u64::from(packet.size), self.share(bin));
         self.clock.wake(now);
         self.at_rest[if self.shared { 0 } else { bin }] = false;
-        let (law, backlog) = self.law_of(bin);
+        let (aqm, backlog) = self.aqm_of(bin);
         let arrival = Arrival { now, size, backlog, share };
-        let verdict = law.on_arrival(&arrival, entry.drain_rate, entry.rng);
+        let verdict = aqm.on_arrival(&arrival, entry.drain_rate, entry.rng);
         if entry.refuses(verdict, &mut packet) {
             entry.ledger.dropped(now, packet, DropReason::Aqm);
             return false;
@@ -134,10 +134,10 @@ impl AqmBins {
         };
         let (size, sojourn) = (u64::from(head.size), exit.sojourn(head));
         let left = exit.left(self.bins.backlog().without(size));
-        let (law, waiting) = self.law_of(bin);
+        let (aqm, waiting) = self.aqm_of(bin);
         let alone = waiting.packets == 1;
         let departure = Departure { now: exit.now, sojourn, size, left, alone };
-        let verdict = law.on_departure(&departure);
+        let verdict = aqm.on_departure(&departure);
         let head = self.bins.head_mut(bin).expect("it has a head");
         if !exit.refuses(verdict, head) {
             return Head::Passes(size as i64);
@@ -155,15 +155,15 @@ impl AqmBins {
 
     /// Tells the AQM algorithm of a bin that a packet was requested and none waits.
     pub fn emptied(&mut self, bin: usize) {
-        let (law, waiting) = self.law_of(bin);
+        let (aqm, waiting) = self.aqm_of(bin);
         if waiting.packets == 0 {
-            law.on_empty();
+            aqm.on_empty();
         }
     }
 
     /// Drops a packet of this bin for lack of room.
     pub fn overflow(&mut self, bin: usize, packet: Packet, entry: &mut Entry) {
-        self.law_of(bin).0.on_overflow();
+        self.aqm_of(bin).0.on_overflow();
         entry.ledger.dropped(entry.now, packet, DropReason::Overflow);
     }
 
@@ -198,8 +198,8 @@ impl AqmBins {
     /// Tells the AQM algorithms of a MAP on the link that all bins share.
     #[inline]
     pub fn on_map(&mut self, granted: u64, ungranted: u64) {
-        if self.laws[0].follows_maps() {
-            self.laws.iter_mut().for_each(|law| law.on_map(granted, ungranted));
+        if self.algorithms[0].follows_maps() {
+            self.algorithms.iter_mut().for_each(|aqm| aqm.on_map(granted, ungranted));
         }
     }
 
@@ -211,12 +211,12 @@ impl AqmBins {
 
     /// Runs the periodic update of the AQM algorithms.
     pub fn update(&mut self, now: Time, drain_rate: &DrainRate) {
-        for bin in 0..self.laws.len() {
+        for bin in 0..self.algorithms.len() {
             if self.at_rest[bin] {
                 continue;
             }
-            let (law, backlog) = self.law_of(bin);
-            let changed = law.update(backlog, drain_rate);
+            let (aqm, backlog) = self.aqm_of(bin);
+            let changed = aqm.update(backlog, drain_rate);
             self.at_rest[bin] = !changed && backlog.packets == 0;
         }
         self.clock.ticked(now, self.at_rest.contains(&false));
@@ -234,14 +234,14 @@ impl AqmBins {
         out.set("deficit", "B", rounds.deficit(bin) as f64);
         out.set("bin_bytes", "B", self.bins.backlog_of(bin).bytes as f64);
         if !self.shared {
-            self.laws[bin].gauges(out);
+            self.algorithms[bin].gauges(out);
         }
     }
 
     /// Reports the state of the AQM algorithm, if there is one for all bins.
     pub fn gauges(&self, out: &mut Gauges) {
         if self.shared {
-            self.laws[0].gauges(out);
+            self.algorithms[0].gauges(out);
         }
     }
 }

@@ -11,7 +11,7 @@ use std::collections::BinaryHeap;
 use crate::units::{BitRate, Time};
 
 #[derive(Clone, Copy)]
-struct Promise {
+struct Reservation {
     rate: BitRate,
     /// When its next packet is due, if it has one.
     due: Time,
@@ -23,7 +23,7 @@ struct Promise {
 #[derive(Default)]
 pub struct ReservedRates {
     /// Indexed by flow; empty if no flow reserves a rate.
-    flows: Vec<Option<Promise>>,
+    flows: Vec<Option<Reservation>>,
     /// Flows with packets, ordered by when they were due at the last look; some may be empty by
     /// now.
     list: BinaryHeap<Reverse<(Time, u32)>>,
@@ -32,7 +32,7 @@ pub struct ReservedRates {
 impl ReservedRates {
     /// Flows with these rates, none of which has packets.
     pub fn new(rates: &[Option<BitRate>]) -> Self {
-        let reserve = |rate| Promise { rate, due: Time::ZERO, is_listed: false };
+        let reserve = |rate| Reservation { rate, due: Time::ZERO, is_listed: false };
         let flows = rates.iter().map(|rate| rate.map(reserve)).collect();
         Self { flows, list: BinaryHeap::with_capacity(rates.len()) }
     }
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_asked_for_is_not_made_up_for() {
+    fn unused_rate_is_not_made_up_for() {
         let mut reserved_rates = reserved_rates();
         reserved_rates.wakes(1, Time::ZERO);
         assert_eq!(reserved_rates.first_due(Time::ZERO), Some(1));

@@ -57,7 +57,7 @@ impl SchedulerParameters for Parameters {
     fn start(&self, setting: &Setting) -> Scheduler {
         let bins = self.bins as usize;
         let aqm_bins = if self.one_law {
-            AqmBins::under_one_law(bins, setting)
+            AqmBins::under_one_algorithm(bins, setting)
         } else {
             AqmBins::new(bins, setting.limit.measure(), setting)
         };
@@ -73,14 +73,14 @@ impl SchedulerParameters for Parameters {
 
     fn check(&self, law: &AqmSpec, _largest: u64) -> Result<(), Fault> {
         if self.one_law && law.judges_sojourns() {
-            let message = "found true with a law that judges each packet by its sojourn time; \
-                           allowed: false, as packets of sparse flows would switch it off";
+            let message = "found true with an AQM algorithm that judges each packet by its sojourn time; \
+                           allowed: false, since packets of sparse flows would switch it off";
             return Err(Fault::new("one_law", message));
         }
         if (1..SMALLEST_PACKET).contains(&self.quantum_bytes) {
             let message = format!(
-                "found {}; allowed: 0 for one packet a round, or {SMALLEST_PACKET} or more, the \
-                 smallest frame",
+                "found {}; allowed: 0 (one packet a round), or {SMALLEST_PACKET} (the smallest frame) \
+                 or more",
                 self.quantum_bytes
             );
             return Err(Fault::new("quantum_bytes", message));

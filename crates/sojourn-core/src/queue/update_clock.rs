@@ -56,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn laws_without_an_interval_are_never_updated() {
+    fn algorithms_without_an_interval_are_never_updated() {
         let mut clock = UpdateClock::new(Time::NEVER);
         clock.wake(Time::from_ms(5));
         assert_eq!(clock.next(), Time::NEVER);

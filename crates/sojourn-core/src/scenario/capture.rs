@@ -205,7 +205,7 @@ impl Reader {
             }
             None => Err(format!(
                 "whose packet {} has {size} bytes; allowed: 1 to {LARGEST_PACKET} (turn off \
-                 segmentation offload where it is captured)",
+                 segmentation offload on the capturing host)",
                 self.packets.len() + 1,
             )),
         }
@@ -336,7 +336,7 @@ mod tests {
                 refusal(&pcap(MICRO, 1, 0, &[(0, 0, 60), (0, 0, size)])),
                 format!(
                     "whose packet 2 has {found} bytes; allowed: 1 to 9018 (turn off segmentation \
-                     offload where it is captured)"
+                     offload on the capturing host)"
                 )
             );
         }
@@ -400,10 +400,7 @@ mod tests {
         let good = [section(), clock(1, 6, 0), packet(0, 0, 60)];
         let with = |block: Vec<u32>| refusal(&file(&[good.concat(), block]));
         let after_one = |what: &str| format!("which {what} after packet 1; {ALLOWED}");
-        assert_eq!(
-            with(packet(1, 0, 60)),
-            after_one("has a packet of an interface that is not described")
-        );
+        assert_eq!(with(packet(1, 0, 60)), after_one("has a packet of an undescribed interface"));
         assert_eq!(with(block(3, &[60, 0])), after_one("has a packet without a time"));
         assert_eq!(
             with(block(2, &[0, 0, 0, 4, 60, 0])),

@@ -66,9 +66,9 @@ pub fn file_schema() -> Value {
         "type": "object",
         "additionalProperties": { "type": "object" },
         "minProperties": 1,
-        "description": "Variants to run side by side, by name. Each holds the keys in which it \
-            differs: its tables are merged into the scenario's key by key, but a table with a \
-            `kind` replaces the whole table, and all other values replace.",
+        "description": "Variants of the scenario to compare, by name. Each holds the keys in which it \
+            differs from the scenario. Its tables are merged into the scenario's key by key, but a \
+            table with its own `kind` and any other value replace the scenario's.",
     });
     schema
 }

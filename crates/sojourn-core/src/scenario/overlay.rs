@@ -130,7 +130,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn laid(mut base: Value, overlay: Value) -> Value {
+    fn merged(mut base: Value, overlay: Value) -> Value {
         merge(&mut base, &overlay);
         base
     }
@@ -141,28 +141,28 @@ mod tests {
         let overlay = json!({"a": {"y": [3], "w": 4, "z": 5}, "c": {"new": true}});
         let expected =
             json!({"a": {"x": 1, "y": [3], "z": 5, "w": 4}, "b": "s", "c": {"new": true}});
-        assert_eq!(laid(base, overlay), expected);
+        assert_eq!(merged(base, overlay), expected);
     }
 
     #[test]
     fn a_table_with_a_kind_replaces() {
         let base = json!({"law": {"kind": "codel", "target_ms": 10}});
         let pie = json!({"law": {"kind": "docsis_pie"}});
-        assert_eq!(laid(base.clone(), pie.clone()), pie);
-        let tuned = laid(base, json!({"law": {"target_ms": 5}}));
+        assert_eq!(merged(base.clone(), pie.clone()), pie);
+        let tuned = merged(base, json!({"law": {"target_ms": 5}}));
         assert_eq!(tuned, json!({"law": {"kind": "codel", "target_ms": 5}}));
     }
 
     #[test]
     fn an_entry_named_kind_is_an_entry() {
         let base = json!({"files": {"delay_ms": 1}});
-        let both = laid(base, json!({"kind": {"delay_ms": 2}}));
+        let both = merged(base, json!({"kind": {"delay_ms": 2}}));
         assert_eq!(both, json!({"files": {"delay_ms": 1}, "kind": {"delay_ms": 2}}));
     }
 
     #[test]
     fn merged_keys_keep_their_place() {
-        let both = laid(json!({"b": 1, "a": {"x": 1}}), json!({"a": {"x": 2}, "b": 3}));
+        let both = merged(json!({"b": 1, "a": {"x": 1}}), json!({"a": {"x": 2}, "b": 3}));
         assert_eq!(both.to_string(), r#"{"b":3,"a":{"x":2}}"#);
     }
 

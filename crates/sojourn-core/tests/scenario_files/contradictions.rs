@@ -7,16 +7,16 @@ use super::{SMALL, only};
 fn rates_that_contradict_each_other() {
     assert_eq!(
         refusal_with("peak_mbps = 20", "peak_mbps = 4"),
-        "home.toml: upstream.peak_mbps: found 4; allowed: 5 or more, by sustained_mbps"
+        "home.toml: upstream.peak_mbps: found 4; allowed: 5 or more, the value of sustained_mbps"
     );
     assert_eq!(
         refusal_with("peak_mbps = 50", "peak_mbps = 19.5"),
-        "home.toml: downstream.peak_mbps: found 19.5; allowed: 20 or more, by sustained_mbps"
+        "home.toml: downstream.peak_mbps: found 19.5; allowed: 20 or more, the value of sustained_mbps"
     );
     assert_eq!(
         refusal_of(&["upstream.congestion.levels_mbps=[1, 2.5, 2, 4]"]),
         "--set upstream.congestion.levels_mbps=[1, 2.5, 2, 4]: \
-         upstream.congestion.levels_mbps.2: found 2; allowed: 2.5 or more, as levels ascend"
+         upstream.congestion.levels_mbps.2: found 2; allowed: 2.5 or more, since levels must ascend"
     );
 }
 
@@ -97,7 +97,7 @@ fn limits_that_hold_no_packet() {
     );
     assert_eq!(
         refusal_of(&["upstream.sustained_mbps=0.01"]),
-        "home.toml: upstream.queue.limit_bytes: unset, which is 312 (250 ms at the sustained \
+        "home.toml: upstream.queue.limit_bytes: unset, so 312 bytes (250 ms at the sustained \
          rate); allowed: 1522 or more, so that one packet fits"
     );
     assert_eq!(
@@ -110,19 +110,19 @@ fn limits_that_hold_no_packet() {
 }
 
 #[test]
-fn keys_of_a_law_that_contradict_each_other() {
+fn keys_of_an_algorithm_that_contradict_each_other() {
     for (law, problem) in [
         (
             "kind='codel', target_ms=101",
-            "target_ms: found 101; allowed: 100 or less, by interval_ms",
+            "target_ms: found 101; allowed: 100 or less, the value of interval_ms",
         ),
         (
             "kind='codel_dt', target_ms=6",
-            "mac_allowance_ms: found 6; allowed: less than 6, by target_ms",
+            "mac_allowance_ms: found 6; allowed: less than 6, the value of target_ms",
         ),
         (
             "kind='red', min_threshold_packets=100, max_threshold_packets=50",
-            "max_threshold_packets: found 50; allowed: 100 or more, by min_threshold_packets",
+            "max_threshold_packets: found 50; allowed: 100 or more, the value of min_threshold_packets",
         ),
         (
             "kind='red', max_threshold_packets=50",
@@ -131,7 +131,7 @@ fn keys_of_a_law_that_contradict_each_other() {
         ),
         (
             "kind='red', adaptive=true, bottom=0.6",
-            "top: found 0.5; allowed: 0.6 or more, by bottom",
+            "top: found 0.5; allowed: 0.6 or more, the value of bottom",
         ),
         ("kind='pie', alpha_hz=0", "alpha_hz: found 0; allowed: a number from 0.000001 to 1000"),
     ] {
@@ -142,13 +142,13 @@ fn keys_of_a_law_that_contradict_each_other() {
 }
 
 #[test]
-fn one_law_for_all_bins_that_judges_single_packets() {
+fn one_algorithm_for_all_bins_that_judges_single_packets() {
     let bins = "upstream.queue.scheduler={ kind = 'sfq', one_law = true }";
     assert_eq!(
         refusal_of(&[bins, "upstream.queue.law.kind=codel"]),
         format!(
-            "--set {bins}: upstream.queue.scheduler.one_law: found true with a law that judges each \
-             packet by its sojourn time; allowed: false, as packets of sparse flows would switch it \
+            "--set {bins}: upstream.queue.scheduler.one_law: found true with an AQM algorithm that judges each \
+             packet by its sojourn time; allowed: false, since packets of sparse flows would switch it \
              off"
         )
     );
@@ -163,7 +163,7 @@ fn weights_of_entries_that_are_not_there() {
         assert_eq!(
             refusal_of(&[&set]),
             format!(
-                "--set {set}: downstream.queue.scheduler.weights.uplaod: unknown entry of traffic; \
+                "--set {set}: downstream.queue.scheduler.weights.uplaod: unknown traffic entry; \
                  allowed: upload (did you mean upload?)"
             )
         );
@@ -185,7 +185,9 @@ fn traffic_that_contradicts_itself() {
                 start_s = 5, stop_s = 4.5 }";
     assert_eq!(
         refusal_of(&[call]),
-        format!("--set {call}: traffic.call.stop_s: found 4.5; allowed: 5 or more, by start_s")
+        format!(
+            "--set {call}: traffic.call.stop_s: found 4.5; allowed: 5 or more, the value of start_s"
+        )
     );
     assert_eq!(
         refusal_of(&["traffic.upload.pause_s=16"]),
@@ -228,13 +230,16 @@ fn ranges_and_levels_that_do_not_ascend() {
     };
     assert_eq!(
         film("ladder_mbps = [1, 3, 2]"),
-        "ladder_mbps.2: found 2; allowed: more than 3, as levels ascend"
+        "ladder_mbps.2: found 2; allowed: more than 3, since levels must ascend"
     );
     assert_eq!(
         film("ladder_mbps = []"),
         "ladder_mbps: found an empty list; allowed: 1 to 100 items"
     );
-    assert_eq!(film("first_level = 7"), "first_level: found 7; allowed: 1 to 6, by ladder_mbps");
+    assert_eq!(
+        film("first_level = 7"),
+        "first_level: found 7; allowed: 1 to 6, the levels of ladder_mbps"
+    );
     assert_eq!(
         film("buffer_s = 7.5"),
         "buffer_s: found 7.5, which holds 1 of segment_s; allowed: 2 of them or more, by \
@@ -261,7 +266,7 @@ fn what_ns2s_two_way_agent_does_not_have() {
     );
     assert_eq!(
         refusal_of(&["tcp.nagle=true"]),
-        "--set tcp.nagle=true: tcp.nagle: found without recovery full_sack; allowed: only with it"
+        "--set tcp.nagle=true: tcp.nagle: found without recovery full_sack; allowed: only with recovery full_sack"
     );
     only(SMALL, &[full[0], full[1], "tcp.nagle=true"]);
 }
@@ -276,7 +281,7 @@ fn tcp_options_that_contradict_each_other() {
     assert_eq!(
         refusal_of(&["tcp.min_rto_s=3", "traffic.upload.tcp.max_rto_s=2"]),
         "--set traffic.upload.tcp.max_rto_s=2: traffic.upload.tcp.max_rto_s: found 2; \
-         allowed: 3 or more, by min_rto_s"
+         allowed: 3 or more, the value of min_rto_s"
     );
     assert_eq!(
         refusal_of(&["tcp.mss_bytes=8960", "traffic.upload.tcp.header_bytes=58"]),
@@ -323,7 +328,7 @@ fn intervals_and_quanta_below_a_packet() {
     assert_eq!(
         refusal_of(&["upstream.queue.scheduler={ kind = 'drr', quantum_bytes = 1499 }"]),
         "--set upstream.queue.scheduler={ kind = 'drr', quantum_bytes = 1499 }: \
-         upstream.queue.scheduler.quantum_bytes: found 1499; allowed: 1500 or more, the largest packet"
+         upstream.queue.scheduler.quantum_bytes: found 1499; allowed: 1500 or more, the size of the largest packet"
     );
     assert_eq!(
         refusal_of(&["upstream.queue.scheduler={ kind = 'sfq', quantum_bytes = 63 }"]),
@@ -372,7 +377,7 @@ fn homes_and_service_flows_that_are_not_there() {
         ),
         (
             "[traffic.more]\nkind = 'transfer'\nserver = 'files'\nhome = 'b'",
-            "traffic.more.home: found \"b\"; allowed: a name of the table homes, but that has none",
+            "traffic.more.home: found \"b\"; allowed: a name in the table homes, which is empty",
         ),
         (
             &format!("[downstream.flows]\nx = {{ {flow}, match = [{{ server = 'file' }}] }}"),
@@ -394,7 +399,7 @@ fn homes_and_service_flows_that_are_not_there() {
         ),
         (
             &format!("[upstream.flows]\nx = {{ {flow}, minimum_mbps = 1.5 }}"),
-            "upstream.flows.x.sustained_mbps: found 1; allowed: 1.5 or more, by minimum_mbps",
+            "upstream.flows.x.sustained_mbps: found 1; allowed: 1.5 or more, the value of minimum_mbps",
         ),
         (
             &format!("[upstream.flows]\nx = {{ {flow}, priority = 8 }}"),
@@ -406,7 +411,7 @@ fn homes_and_service_flows_that_are_not_there() {
         ),
         (
             "[homes.a]\nupstream.sustained_mbps = 30",
-            "homes.a.upstream.peak_mbps: found 20; allowed: 30 or more, by sustained_mbps",
+            "homes.a.upstream.peak_mbps: found 20; allowed: 30 or more, the value of sustained_mbps",
         ),
         (
             "[homes.a]\nupstream.speed = 30",
@@ -415,15 +420,15 @@ fn homes_and_service_flows_that_are_not_there() {
         ),
         (
             "[servers.other]\ndelay_ms = 1\naddress = '203.0.113'",
-            "servers.other.address: found \"203.0.113\"; allowed: an IPv4 address, as 203.0.113.5",
+            "servers.other.address: found \"203.0.113\"; allowed: an IPv4 address such as 203.0.113.5",
         ),
         (
             "[upstream.buffer]\nminimum_bytes = 9000\ntarget_bytes = 8000",
-            "upstream.buffer.target_bytes: found 8000; allowed: 9000 or more, by minimum_bytes",
+            "upstream.buffer.target_bytes: found 8000; allowed: 9000 or more, the value of minimum_bytes",
         ),
         (
             "[upstream.buffer]\ntarget_bytes = 9000\nmaximum_bytes = 8000",
-            "upstream.buffer.maximum_bytes: found 8000; allowed: 9000 or more, by target_bytes",
+            "upstream.buffer.maximum_bytes: found 8000; allowed: 9000 or more, the value of target_bytes",
         ),
     ] {
         assert_eq!(refusal(&format!("{SMALL}{keys}")), format!("home.toml: {problem}"));
@@ -449,7 +454,7 @@ fn what_a_fibre_has_not() {
             1000,
             "cable.delay_ms = 2",
             "",
-            "cable: found without a cable; allowed: only with access kind docsis",
+            "cable: found without a cable network; allowed: only with access kind docsis",
         ),
         (
             1000,

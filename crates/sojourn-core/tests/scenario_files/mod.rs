@@ -1,4 +1,4 @@
-//! Scenario files: what is laid over what, and what comes out.
+//! Scenario files: what overrides what, and the resulting scenarios.
 
 mod contradictions;
 mod mangled;

@@ -41,7 +41,7 @@ fn a_channel_that_carries_nothing() {
     assert_eq!(
         refusal_of(&[SHARED, set]),
         format!(
-            "--set {set}: upstream_channel.backoff_end: found 1; allowed: 2 or more, by backoff_start"
+            "--set {set}: upstream_channel.backoff_end: found 1; allowed: 2 or more, the value of backoff_start"
         )
     );
 }
@@ -54,14 +54,14 @@ fn congestion_in_levels_or_in_steps() {
     assert_eq!(
         refusal_of(&[set]),
         format!(
-            "--set {set}: upstream.congestion: found neither levels_mbps nor steps; allowed: one of both"
+            "--set {set}: upstream.congestion: found neither levels_mbps nor steps; allowed: one of them"
         )
     );
     let levels = "upstream.congestion.levels_mbps=[1, 2, 3, 4]";
     assert_eq!(
         refusal_of(&[steps, levels]),
         format!(
-            "--set {levels}: upstream.congestion: found both levels_mbps and steps; allowed: one of both"
+            "--set {levels}: upstream.congestion: found both levels_mbps and steps; allowed: one of them"
         )
     );
 }

@@ -16,7 +16,7 @@ const ANSWERED_AFTER: u8 = 2;
 
 /// A service flow that contends.
 struct Contender {
-    port: u32,
+    flow: u32,
     tries: u8,
     /// Binary logarithm of its window.
     exponent: u8,
@@ -69,10 +69,10 @@ impl Contention {
     }
 
     /// Adds a service flow that contends from the next MAP on.
-    pub fn join(&mut self, port: u32) {
+    pub fn join(&mut self, flow: u32) {
         let skip = draw(&mut self.rng, self.start);
         self.contenders.push(Contender {
-            port,
+            flow,
             tries: 0,
             exponent: self.start,
             skip,
@@ -85,14 +85,14 @@ impl Contention {
     pub fn hold(&mut self, wants: impl Fn(u32) -> bool, outcomes: &mut Vec<(u32, Outcome)>) {
         let Self { opportunities, end, contenders, sent, rng, .. } = self;
         contenders.retain_mut(|contender| {
-            let leaves = if !wants(contender.port) {
+            let leaves = if !wants(contender.flow) {
                 Outcome::Withdrawn
             } else if contender.goes_on(*end, rng) {
                 return true;
             } else {
                 Outcome::GivenUp
             };
-            outcomes.push((contender.port, leaves));
+            outcomes.push((contender.flow, leaves));
             false
         });
         sent.fill(0);
@@ -111,7 +111,7 @@ impl Contention {
             };
             let outcome = if requests == 1 { Outcome::Heard } else { Outcome::Collided };
             contender.unanswered = ANSWERED_AFTER;
-            outcomes.push((contender.port, outcome));
+            outcomes.push((contender.flow, outcome));
             outcome == Outcome::Collided
         });
     }
@@ -168,7 +168,7 @@ mod tests {
             let mut contention = of(start, 10, 1 << start, 1);
             let mut collided = 0;
             for _ in 0..rounds {
-                (0..modems).for_each(|port| contention.join(port));
+                (0..modems).for_each(|flow| contention.join(flow));
                 let of_round = outcomes(&mut contention);
                 assert_eq!(of_round.len() as u32, modems);
                 collided += of_round.iter().filter(|(_, o)| *o == Outcome::Collided).count();

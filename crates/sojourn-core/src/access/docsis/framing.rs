@@ -168,7 +168,7 @@ impl UpstreamChannel {
             return Ok(());
         }
         let message = format!(
-            "found {}, which with request_minislots take {requests} of the {all} minislots of a MAP \
+            "found {}: the request region takes {requests} of the {all} minislots of a MAP \
              interval; allowed: fewer, so that a grant fits",
             self.request_opportunities
         );

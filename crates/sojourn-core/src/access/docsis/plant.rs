@@ -479,7 +479,7 @@ impl AccessNetwork for Docsis {
     }
 
     fn warnings(&self) -> Vec<String> {
-        let crowding = self.channel.as_ref().and_then(SharedChannel::crowding);
-        self.warnings.iter().cloned().chain(crowding).collect()
+        let collision_warning = self.channel.as_ref().and_then(SharedChannel::collision_warning);
+        self.warnings.iter().cloned().chain(collision_warning).collect()
     }
 }

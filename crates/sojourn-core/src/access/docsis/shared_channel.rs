@@ -58,7 +58,7 @@ pub struct SharedChannel {
     request_opportunities: u64,
     flows: Vec<UpstreamServiceFlow>,
     /// When the AQM algorithms of the queues are updated.
-    laws: Wake,
+    updates: Wake,
     scheduler: Scheduler,
     contention: Contention,
     rng: Rng,
@@ -92,7 +92,7 @@ impl SharedChannel {
             request_minislots: request_region(spec),
             request_opportunities: spec.request_opportunities.into(),
             flows: Vec::new(),
-            laws: Wake::new(2),
+            updates: Wake::new(2),
             scheduler: Scheduler::new(spec.quantum_bytes.into()),
             contention: Contention::new(spec, seed),
             rng: Rng::named(seed, "upstream channel"),
@@ -117,8 +117,8 @@ impl SharedChannel {
         for (spec, context) in specs.iter().zip(contexts) {
             self.flows.push(UpstreamServiceFlow::new(spec, context, map, self.overhead));
         }
-        self.laws.grow(self.flows.len());
-        (first..self.flows.len() as u32).for_each(|number| self.schedule_law(number));
+        self.updates.grow(self.flows.len());
+        (first..self.flows.len() as u32).for_each(|number| self.schedule_update(number));
         first
     }
 
@@ -131,7 +131,7 @@ impl SharedChannel {
     #[inline]
     pub fn accept(&mut self, now: Time, number: u32, packet: Packet, ledger: &mut Ledger) {
         self.flows[number as usize].accept(now, packet, ledger);
-        self.schedule_law(number);
+        self.schedule_update(number);
         self.join_contention(number);
         if self.next_map == Time::NEVER {
             let map = self.framing.map_interval();
@@ -141,33 +141,33 @@ impl SharedChannel {
 
     fn join_contention(&mut self, number: u32) {
         let flow = &mut self.flows[number as usize];
-        if !flow.contends && flow.wants_to_be_heard() {
+        if !flow.contends && flow.wants_to_contend() {
             flow.contends = true;
             self.contention.join(number);
         }
     }
 
-    fn schedule_law(&mut self, number: u32) {
-        self.laws.set(number, self.flows[number as usize].next_update());
+    fn schedule_update(&mut self, number: u32) {
+        self.updates.set(number, self.flows[number as usize].next_update());
     }
 
     /// The next wake time of the channel.
     #[inline]
     pub fn next_wake(&self) -> Time {
         let leaves = self.leaving.front().map_or(Time::NEVER, |(at, _)| *at);
-        leaves.min(self.burst_next).min(self.laws.next().0).min(self.next_map)
+        leaves.min(self.burst_next).min(self.updates.next().0).min(self.next_map)
     }
 
     /// Does one thing that is due. Returns a packet that the CMTS has received by then, if there is
     /// one. At equal times the order is: the end of a piece or the start of a grant, the AQM
     /// algorithms by the number of their flow, the MAP.
     pub fn wake(&mut self, now: Time, ledger: &mut Ledger) -> Option<Packet> {
-        let (law_at, law) = self.laws.next();
+        let (update_at, flow) = self.updates.next();
         if self.burst_next <= now {
             self.go_on(now, ledger);
-        } else if law_at <= now {
-            self.flows[law as usize].update(now);
-            self.schedule_law(law);
+        } else if update_at <= now {
+            self.flows[flow as usize].update(now);
+            self.schedule_update(flow);
         } else if self.next_map <= now {
             self.on_map(now, ledger);
         }
@@ -193,7 +193,7 @@ impl SharedChannel {
             self.burst_next = now + byte.times(bytes);
             return;
         }
-        self.schedule_law(number);
+        self.schedule_update(number);
         self.join_contention(number);
         self.grants.pop_front();
         self.burst_next = self.grants.front().map_or(Time::NEVER, |next| next.start);
@@ -246,7 +246,7 @@ impl SharedChannel {
 
     fn hold_contention(&mut self, now: Time, ledger: &mut Ledger) {
         let Self { contention, flows, outcomes, .. } = self;
-        contention.hold(|number| flows[number as usize].wants_to_be_heard(), outcomes);
+        contention.hold(|number| flows[number as usize].wants_to_contend(), outcomes);
         while let Some((number, outcome)) = self.outcomes.pop() {
             let flow = &mut self.flows[number as usize];
             flow.contends = outcome == Outcome::Collided;
@@ -312,7 +312,7 @@ impl SharedChannel {
     }
 
     /// A warning if too many requests collide.
-    pub fn crowding(&self) -> Option<String> {
+    pub fn collision_warning(&self) -> Option<String> {
         let ChannelCounters { contention_requests, collisions, .. } = self.counters;
         let lost = collisions as f64 / contention_requests.max(1) as f64;
         (lost > MANY_COLLISIONS).then(|| {

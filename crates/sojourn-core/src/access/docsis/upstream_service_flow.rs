@@ -83,7 +83,7 @@ impl UpstreamServiceFlow {
 
     /// Does it need to contend? Only if it has no request yet: later bytes are requested in the
     /// grant.
-    pub fn wants_to_be_heard(&self) -> bool {
+    pub fn wants_to_contend(&self) -> bool {
         self.flow.requested() == 0 && self.flow.unrequested() > 0
     }
 

@@ -66,7 +66,7 @@ pub fn open_loop(variant: &Variant, backlog: u64, arrivals: u64) -> PyResult<(Ve
 }
 
 struct OpenLoop {
-    law: AqmAlgorithm,
+    aqm: AqmAlgorithm,
     next_update: Time,
     rng: Rng,
     drain_rate: DrainRate,
@@ -79,10 +79,10 @@ impl OpenLoop {
         let link = &variant.scenario.downstream;
         let rate = BitRate::from_mbps(link.sustained_mbps);
         let buffer_bytes = link.queue.limit_bytes.unwrap_or_else(|| default_limit_bytes(rate));
-        let law = link.queue.law.start();
+        let aqm = link.queue.law.start();
         Self {
-            next_update: law.update_interval(),
-            law,
+            next_update: aqm.update_interval(),
+            aqm,
             rng: Rng::named(variant.scenario.seed, "open loop"),
             drain_rate: DrainRate { tokens: 0.0, sustained: rate, peak: rate, buffer_bytes },
             backlog: Count { bytes: backlog * OPEN_LOOP_BYTES, packets: backlog },
@@ -100,15 +100,15 @@ impl OpenLoop {
     /// A packet leaves and another arrives. Returns whether the arrival is dropped.
     fn exchange(&mut self, now: Time, sojourn: Time) -> bool {
         while self.next_update <= now {
-            self.next_update += self.law.update_interval();
-            self.law.update(self.backlog, &self.drain_rate);
+            self.next_update += self.aqm.update_interval();
+            self.aqm.update(self.backlog, &self.drain_rate);
             let mut gauges = Gauges::default();
-            self.law.gauges(&mut gauges);
+            self.aqm.gauges(&mut gauges);
             self.probabilities.extend(gauges.get("drop_probability"));
         }
         let (size, left) = (OPEN_LOOP_BYTES, self.backlog);
-        self.law.on_departure(&Departure { now, sojourn, size, left, alone: false });
+        self.aqm.on_departure(&Departure { now, sojourn, size, left, alone: false });
         let arrival = Arrival { now, size, backlog: self.backlog, share: 1.0 };
-        self.law.on_arrival(&arrival, &self.drain_rate, &mut self.rng) != Verdict::Pass
+        self.aqm.on_arrival(&arrival, &self.drain_rate, &mut self.rng) != Verdict::Pass
     }
 }
