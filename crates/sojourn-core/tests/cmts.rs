@@ -84,7 +84,8 @@ fn new_tiers_are_shares_by_weight() {
 fn a_regulator_caps_the_rate_exactly() {
     let burst = 50_000.0;
     let text = format!(
-        "{TIERS}homes.one = {{ downstream = {{ sustained_mbps = 6, peak_mbps = 30, burst_bytes = {burst} }} }}\n{}",
+        "{TIERS}homes.one = {{ downstream = {{ sustained_mbps = 6, peak_mbps = 30, burst_bytes = \
+         {burst} }} }}\n{}",
         flood("one", 20.0)
     );
     let results = run(&text);
@@ -156,32 +157,21 @@ fn what_contradicts_the_channel_is_refused() {
         (
             "regulator = false",
             "",
-            "downstream.regulator: found false without cmts; allowed: only with \
-          the channel of cmts",
+            "downstream.regulator: found false; allowed: only where cmts is set",
         ),
-        (
-            "weight = 2",
-            "",
-            "downstream.weight: found 2 without cmts; allowed: only with the channel of \
-          cmts",
-        ),
-        (
-            &flow,
-            "",
-            "downstream.flows.x.weight: found 2 without cmts; allowed: only with the channel of \
-          cmts",
-        ),
+        ("weight = 2", "", "downstream.weight: found 2; allowed: only where cmts is set"),
+        (&flow, "", "downstream.flows.x.weight: found 2; allowed: only where cmts is set"),
         (
             "channel_mbps = 9",
             channel,
-            "downstream.channel_mbps: found 9 beside cmts; allowed: none, as \
-          cmts.channel is it",
+            "downstream.channel_mbps: found 9 with cmts; allowed: unset, since cmts.channel sets \
+             the rate",
         ),
         (
             "",
             "cmts = {}",
             "cmts.channel: missing; allowed: a table with a kind: rate, sc_qam, ofdm (The \
-          channel, or the channels of one bonding group)",
+          downstream channel, or the channels of one bonding group, chosen by `kind`)",
         ),
         (
             "",
@@ -331,7 +321,9 @@ fn warns_of_weights_without_effect() {
     };
     let told = |scheduler: &str| {
         let warnings = run(&text(scheduler)).warnings;
-        warnings.iter().any(|warning| warning.starts_with("weights of service flows do nothing"))
+        warnings
+            .iter()
+            .any(|warning| warning.starts_with("weights of service flows have no effect"))
     };
     assert!(told("fifo") && told("sfq") && !told("drr") && !told("abb"));
 }

@@ -84,9 +84,8 @@ fn calls_take_the_flow_of_their_ports() {
     assert_eq!((downstream.sustained_mbps, downstream.peak_mbps), (1000.0, 1500.0));
     assert_eq!(
         notes,
-        [
-            "modem.cfg: upstream_service_flows.1: the file sets no peak rate; using the scenario's 2 Mbps"
-        ]
+        ["modem.cfg: upstream_service_flows.1: the file sets no peak rate; using the \
+             scenario's 2 Mbps"]
     );
     let results = Simulation::run(&scenario);
     let row = results.service_flows.iter().find(|row| row.service_flow == "flow_2").unwrap();
@@ -184,7 +183,8 @@ fn what_cannot_be_simulated_is_listed() {
     let wanted = [
         "network_access: false is not simulated; the home has network access",
         "upstream_drop_classifiers: is not simulated",
-        "upstream_service_flows.0: the file sets no maximum sustained rate; using the scenario's 1 Mbps",
+        "upstream_service_flows.0: the file sets no maximum sustained rate; using the scenario's \
+         1 Mbps",
         "upstream_service_flows.0: the file sets no peak rate; using the scenario's 2 Mbps",
         "upstream_service_flows.1.qos_set: has no active set; the flow is simulated as active",
         "upstream_service_flows.1.scheduling: ugs is not simulated; using best_effort",
@@ -194,7 +194,8 @@ fn what_cannot_be_simulated_is_listed() {
         "upstream_service_flows.1.buffer_control.unknown: is not simulated",
         "upstream_classifiers.1: ignored: it matches a protocol other than TCP and UDP",
         "upstream_classifiers.2: ignored: it matches the ECN field of the type of service",
-        "upstream_classifiers: those of the primary flow are ignored: it takes all packets that match no other flow",
+        "upstream_classifiers: those of the primary flow are ignored: it takes all packets that \
+         match no other flow",
         "downstream_service_flows: none in the file; using the scenario's",
     ];
     let wanted: Vec<_> = wanted.iter().map(|line| format!("modem.cfg: {line}")).collect();
@@ -224,7 +225,7 @@ fn a_fault_of_the_file_names_it() {
     let config = ModemConfig { upstream_service_flows: vec![slow], ..ModemConfig::default() };
     assert_eq!(
         load(BASE, &[], &config).unwrap_err().to_string(),
-        "home.toml with modem.cfg: upstream.peak_mbps: found 1; allowed: 2 or more, by \
+        "home.toml with modem.cfg: upstream.peak_mbps: found 1; allowed: 2 or more, the value of \
          sustained_mbps"
     );
 }

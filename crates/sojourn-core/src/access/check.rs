@@ -172,14 +172,16 @@ impl Buffer {
             ("target_bytes", self.target_bytes),
             ("maximum_bytes", self.maximum_bytes),
         ];
-        let mut least = ("the largest packet", room.least(room.packet()));
+        let mut least = ("the size of the largest packet".to_owned(), room.least(room.packet()));
         for (key, size) in sizes {
             let Some(size) = size else { continue };
             if size < least.1 && key != "minimum_bytes" {
-                let message = format!("found {size}; allowed: {} or more, by {}", least.1, least.0);
+                let message = format!("found {size}; allowed: {} or more, {}", least.1, least.0);
                 return Err(Fault::new(key, message).under("buffer"));
             }
-            least = if size > least.1 { (key, size) } else { least };
+            if size > least.1 {
+                least = (format!("the value of {key}"), size);
+            }
         }
         Ok(())
     }

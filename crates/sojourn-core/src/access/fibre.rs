@@ -61,7 +61,7 @@ impl Parameters {
             ("downstream", group.downstream.peak_mbps, &group.downstream.flows),
         ] {
             if peak_mbps > self.line_mbps {
-                let allowed = format!("{} or less, by access.line_mbps", self.line_mbps);
+                let allowed = format!("{} or less, the value of access.line_mbps", self.line_mbps);
                 let message = format!("found {peak_mbps}; allowed: {allowed}");
                 return Err(Fault::new(format!("{way}.peak_mbps"), message));
             }

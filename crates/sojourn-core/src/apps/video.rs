@@ -221,7 +221,7 @@ impl AppParameters for Parameters {
         let (held, wanted) = (self.buffer_segments(), self.start_segments);
         if held < wanted as usize {
             let message = format!(
-                "found {}, room for {held} segments; allowed: room for {wanted} or more, the value \
+                "found {}, room for whole segments: {held}; allowed: {wanted} or more, the value \
              of start_segments",
                 self.buffer_s,
             );

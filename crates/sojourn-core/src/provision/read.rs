@@ -128,7 +128,9 @@ impl Provision<'_> {
         let to_primary = matches(direction, primary, notes).len();
         if to_primary > 0 {
             let path = format!("{}_classifiers", direction.name);
-            notes.add(&path, "those of the primary flow are ignored: it takes all packets that match no other flow");
+            let text = "those of the primary flow are ignored: it takes all packets that match no \
+                        other flow";
+            notes.add(&path, text);
         }
         table.insert("flows".to_owned(), flows.into());
         if direction.name == "upstream" {

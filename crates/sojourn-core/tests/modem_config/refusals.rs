@@ -51,8 +51,8 @@ fn values_past_the_end_of_what_holds_them() {
     let bytes = ended(&[&[24, 6, 1, 2, 0, 1, 8, 4], &[0, 0, 0, 1]]);
     assert_eq!(
         refusal(&bytes),
-        "modem.cfg: byte 6: upstream_service_flows.0.max_sustained_rate: found a length of 4; \
-         allowed: 0 or less, what is left"
+        "modem.cfg: byte 6: upstream_service_flows.0.max_sustained_rate: found a length of 4, but \
+         0 bytes remain; allowed: 0 or less"
     );
     assert_eq!(
         refusal(&ended(&[&[24, 5, 1, 2, 0, 1, 8]])),
@@ -126,7 +126,7 @@ fn references() {
     assert_eq!(
         refusal(&ended(&[&flow(24, 1), &flow(24, 2), &flow(25, 2)])),
         "modem.cfg: byte 14: downstream_service_flows.0.reference: found 2, which \
-         upstream_service_flows.1.reference has; allowed: another number"
+         upstream_service_flows.1.reference already uses; allowed: another number"
     );
     let classifier = |number, flow| [number, 7, 1, 1, 1, 3, 2, 0, flow];
     assert_eq!(
@@ -142,7 +142,7 @@ fn references() {
     assert_eq!(
         refusal(&ended(&[&classifier(22, 1), &classifier(22, 1), &flow(24, 1)])),
         "modem.cfg: byte 11: upstream_classifiers.1.reference: found 1, which \
-         upstream_classifiers.0.reference has; allowed: another number"
+         upstream_classifiers.0.reference already uses; allowed: another number"
     );
     // Each direction may count its classifiers anew.
     decoded(&ended(&[&classifier(22, 1), &classifier(23, 2), &flow(24, 1), &flow(25, 2)]));
@@ -168,13 +168,13 @@ fn what_must_ascend() {
     let (sustained, slower): (&[u8], &[u8]) = (&[8, 4, 0, 0, 20, 0], &[27, 4, 0, 0, 10, 0]);
     assert_eq!(
         refusal(&flow(&[sustained, slower])),
-        "modem.cfg: byte 12: upstream_service_flows.0.peak_rate: found 2560; allowed: 5120 or more, \
-         by max_sustained_rate"
+        "modem.cfg: byte 12: upstream_service_flows.0.peak_rate: found 2560; allowed: 5120 or \
+         more, the value of max_sustained_rate"
     );
     assert_eq!(
         refusal(&flow(&[sustained, &[10, 4, 0, 0, 20, 1]])),
         "modem.cfg: byte 6: upstream_service_flows.0.max_sustained_rate: found 5120; allowed: 5121 or \
-         more, by min_reserved_rate"
+         more, the value of min_reserved_rate"
     );
     // A peak rate of zero is none.
     decoded(&flow(&[sustained, &[27, 4, 0, 0, 0, 0]]));
@@ -187,7 +187,7 @@ fn what_must_ascend() {
     assert_eq!(
         refusal(&ended(&[ports])),
         "modem.cfg: byte 11: downstream_classifiers.0.ipv4.destination_port_end: found 8000; allowed: \
-         8001 or more, by ipv4.destination_port_start"
+         8001 or more, the value of ipv4.destination_port_start"
     );
 }
 
@@ -251,11 +251,12 @@ fn toml_that_is_refused() {
             "[[upstream_service_flows]]\nreference = 1\n[[downstream_service_flows]]\nreference = 1"
         ),
         "modem.toml: downstream_service_flows.0.reference: found 1, which \
-         upstream_service_flows.0.reference has; allowed: another number"
+         upstream_service_flows.0.reference already uses; allowed: another number"
     );
     assert_eq!(
         toml_refusal("cm_mic = '00'"),
-        "modem.toml: cm_mic: found a digest; allowed: unset, since digests are computed when a file is written"
+        "modem.toml: cm_mic: found a digest; allowed: unset, since digests are computed when a \
+         file is written"
     );
 }
 
@@ -263,7 +264,8 @@ fn toml_that_is_refused() {
 fn unknown_types_that_are_refused() {
     assert_eq!(
         toml_refusal("unknown = [{ type = 24, hex = '' }]"),
-        "modem.toml: unknown.0.type: found 24, the known type upstream_service_flows; allowed: unknown types"
+        "modem.toml: unknown.0.type: found 24, the known type upstream_service_flows; allowed: \
+         unknown types"
     );
     assert_eq!(
         toml_refusal("unknown = [{ type = 255, hex = '' }]"),

@@ -63,8 +63,8 @@ fn missing_keys() {
     );
     assert_eq!(
         refusal("duration_s = 1\nupstream = {}"),
-        "home.toml: downstream: missing; allowed: a table (The downstream service flow at the \
-         CMTS)"
+        "home.toml: downstream: missing; allowed: a table (The home's primary downstream \
+         service flow at the CMTS)"
     );
     assert_begins(
         &refusal_with("kind = \"transfer\"", ""),
@@ -72,7 +72,8 @@ fn missing_keys() {
     );
     assert_eq!(
         refusal_with("kind = \"transfer\"", "kind = 'stream'"),
-        "home.toml: traffic.upload.purpose: missing; allowed: voice, game, data (What it is)"
+        "home.toml: traffic.upload.purpose: missing; allowed: voice, game, data (What the \
+         stream is; this also selects how it is scored)"
     );
     assert_eq!(
         refusal(""),
