@@ -2,9 +2,9 @@
 //!
 //! Method: 1, 100 or 10 000 flows with packets waiting, 20 000 packets in all, so that what does not
 //! depend on the number of flows is alike. Each packet that leaves is put back at once, as the next
-//! of its flow, and what a law dropped is made up for; 0.1 us pass from one to the next. Once with
+//! of its flow, and what an AQM algorithm dropped is replaced; 0.1 us pass from one to the next. Once with
 //! room to spare, and once with a full queue and one packet too many each time, which costs another
-//! packet in and its victim's way out. Updates of the laws are in the price; CPU time is that of the
+//! packet in and its victim's way out. The price includes updates of the AQM algorithms; CPU time is that of the
 //! process. Of five runs the fastest is given.
 
 use rustix::time::{ClockId, clock_gettime};
@@ -69,7 +69,7 @@ fn packet(flow: u32) -> Packet {
 fn run(keys: &str, flows: u32, is_full: bool) -> f64 {
     let spec = toml::from_str(keys).expect("it is a queue");
     let rate = BitRate::from_mbps(10_000.0);
-    // With room to spare the queue is half full: laws that sleep below a third are awake.
+    // With room to spare the queue is half full: algorithms inactive below a third are active.
     let limit = u64::from(WAITING) * 1500 * if is_full { 1 } else { 2 };
     let mut queue = Queue::new(&spec, limit, Dialect::Rfc, "upstream", 1);
     let mut ledger = Ledger::new(1);

@@ -1,4 +1,4 @@
-//! IPv4 addresses and networks, which classifiers look at.
+//! IPv4 addresses and networks that classifiers match.
 
 use std::fmt;
 use std::net::Ipv4Addr;
@@ -14,7 +14,7 @@ impl TryFrom<String> for Address {
     type Error = String;
 
     fn try_from(text: String) -> Result<Self, String> {
-        let found = || format!("found {text:?}; allowed: an IPv4 address, as 203.0.113.5");
+        let found = || format!("found {text:?}; allowed: an IPv4 address such as 203.0.113.5");
         text.parse().map(Self).map_err(|_| found())
     }
 }
@@ -25,8 +25,8 @@ impl From<Address> for String {
     }
 }
 
-/// Addresses that agree in the bits of a mask, written `203.0.113.0/24`, `203.0.113.0/255.255.255.0` or,
-/// for one alone, `203.0.113.5`.
+/// An IPv4 network, written `203.0.113.0/24` or `203.0.113.0/255.255.255.0`, or a single address,
+/// written `203.0.113.5`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Network {
@@ -35,27 +35,27 @@ pub struct Network {
 }
 
 impl Network {
-    /// Those that agree with this address in the bits of the mask.
+    /// The network of all addresses that agree with this one in the bits of the mask.
     pub fn new(address: Ipv4Addr, mask: Ipv4Addr) -> Self {
         Self { address: address & mask, mask }
     }
 
-    /// Is the address among them?
+    /// Is the address in the network?
     pub fn holds(&self, address: Address) -> bool {
         address.0 & self.mask == self.address
     }
 
-    /// The address with the bits that are not in the mask zero.
+    /// The network's address: bits outside the mask are zero.
     pub fn address(&self) -> Ipv4Addr {
         self.address
     }
 
-    /// The bits in which they agree.
+    /// The mask.
     pub fn mask(&self) -> Ipv4Addr {
         self.mask
     }
 
-    /// The length of the mask, if its bits are the first ones.
+    /// The prefix length, if the mask's bits are the first ones.
     fn prefix(&self) -> Option<u32> {
         let bits = self.mask.to_bits();
         (bits.leading_ones() == bits.count_ones()).then_some(bits.count_ones())
@@ -89,7 +89,7 @@ impl TryFrom<String> for Network {
 
     fn try_from(text: String) -> Result<Self, String> {
         Self::parse(&text).ok_or_else(|| {
-            format!("found {text:?}; allowed: an IPv4 address or network, as 203.0.113.0/24")
+            format!("found {text:?}; allowed: an IPv4 address or a network such as 203.0.113.0/24")
         })
     }
 }

@@ -1,4 +1,4 @@
-//! What is counted everywhere: packets with their bytes, and what a sender had to do again.
+//! Counts of packets and bytes, and of retransmissions.
 
 use crate::packet::Packet;
 
@@ -49,12 +49,12 @@ impl std::iter::Sum for Count {
     }
 }
 
-/// What the TCP senders of a connection or a traffic entry had to do again.
+/// Retransmissions and timeouts of the TCP senders of a connection or a traffic entry.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// Segments sent again, those of the handshake too.
+    /// Retransmitted segments, including those of the handshake.
     pub retransmissions: u64,
-    /// Times the retransmission timer expired.
+    /// Number of expired retransmission timers.
     pub timeouts: u64,
 }
 

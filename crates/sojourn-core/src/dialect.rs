@@ -1,15 +1,15 @@
-//! Which set of rules the parts follow where documents and simulators differ.
+//! The set of rules that parts follow where standards and the studies' simulator differ.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Which set of rules the parts follow where the published studies' ns-2 differs from the documents.
+/// The set of rules that parts follow where standards and the published studies' ns-2 differ.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Dialect {
-    /// As the RFCs and the DOCSIS specification say.
+    /// The rules of the RFCs and of the DOCSIS specification.
     #[default]
     Rfc,
-    /// As the ns-2 code of the studies did.
+    /// The rules of the studies' ns-2 code.
     Ns2,
 }

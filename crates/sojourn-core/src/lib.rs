@@ -1,9 +1,10 @@
-//! Packet-level simulation of cable broadband (DOCSIS) and of the queue management in it.
+//! Packet-level simulation of cable broadband (DOCSIS) and of its active queue management.
 //!
-//! A [`scenario::Scenario`] describes a home, its modem, the CMTS, servers and traffic;
-//! [`network::Simulation`] runs it; [`metrics::results::Results`] tells what people there feel.
-//! A run is a pure function of scenario, seed and version: it reads no clock, no file and no global,
-//! and there are no threads. Only [`scenario::load`] reads files, the captures that a scenario names.
+//! A [`scenario::Scenario`] describes homes, modems, the CMTS, servers and traffic.
+//! [`network::Simulation`] runs it, and [`metrics::results::Results`] reports the quality of
+//! experience of its users. A run is a pure function of scenario, seed and version: it reads no
+//! clock, no file and no global variable, and starts no threads. Only [`scenario::load`] reads
+//! files: the captures that a scenario names.
 
 pub mod access;
 pub mod address;

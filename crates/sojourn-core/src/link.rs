@@ -1,5 +1,5 @@
-//! Links that only delay: serialisation at a fixed rate, then a fixed delay. They may lose packets at
-//! random.
+//! Links that only delay: transmission at a fixed rate, then a fixed delay. They may lose packets
+//! at random.
 
 use std::collections::VecDeque;
 
@@ -10,16 +10,16 @@ use crate::packet::{DropReason, Packet};
 use crate::units::{BitRate, Time};
 
 /// A link whose packets arrive in the order they were sent. The time of arrival is known when a
-/// packet is sent, so packets under way are a ring of which only the first is scheduled.
+/// packet is sent, so packets in transit are a queue of which only the first is scheduled.
 ///
-/// Left out: a limit to what may wait for the link. The servers' links are so much faster than the
-/// access network that what waits there is a burst of one window at the most.
+/// Left out: a limit to what may wait for the link. The servers' links are much faster than the
+/// access network, so at most a burst of one window waits there.
 pub struct Link {
     rate: BitRate,
     delay: Time,
     busy_until: Time,
     under_way: VecDeque<(Time, Packet)>,
-    /// Chance of a packet to be lost, and the draws.
+    /// Probability of losing a packet, and its random numbers.
     loss: Option<(f64, Rng)>,
 }
 
@@ -29,14 +29,14 @@ impl Link {
         Self { rate, delay, busy_until: Time::ZERO, under_way: VecDeque::new(), loss: None }
     }
 
-    /// The same link that loses each packet with probability `chance`.
+    /// The same link, losing each packet with probability `chance`.
     pub fn losing(mut self, chance: f64, rng: Rng) -> Self {
         self.loss = (chance > 0.0).then_some((chance, rng));
         self
     }
 
-    /// Takes a packet that is at the sending end at `now`, which must not lie before that of the
-    /// packet before it. A packet that is lost takes no time on the link.
+    /// Takes a packet that reaches the sending end at `now`, no earlier than the packet before it.
+    /// A lost packet takes no time on the link.
     #[inline]
     pub fn accept(&mut self, now: Time, packet: Packet, ledger: &mut Ledger) {
         if let Some((chance, rng)) = &mut self.loss
@@ -62,7 +62,7 @@ impl Link {
         self.under_way.pop_front().map(|(_, packet)| packet)
     }
 
-    /// Packets and bytes under way.
+    /// Packets and bytes in transit.
     pub fn inside(&self) -> Count {
         self.under_way.iter().map(|(_, packet)| Count::of(packet)).sum()
     }

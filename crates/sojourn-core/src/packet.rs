@@ -1,28 +1,28 @@
-//! A packet: what travels. It is moved from stage to stage and never cloned, so it is in exactly one
-//! place; every packet ends delivered, dropped for a named reason, or still inside when the run ends.
+//! Packets. A packet is moved from stage to stage and never cloned, so it is in exactly one place.
+//! Every packet ends delivered, dropped for a named reason, or still inside when the run ends.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::units::Time;
 
-/// Which way a packet travels: up from the home, or down to it.
+/// Direction of travel: upstream from the home, or downstream to it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[repr(u8)]
 pub enum Direction {
-    /// From the home to the server.
+    /// From the home to the server (upstream).
     #[default]
     Up,
-    /// From the server to the home.
+    /// From the server to the home (downstream).
     Down,
 }
 
 impl Direction {
-    /// Both, upstream first.
+    /// Both directions, upstream first.
     pub const BOTH: [Self; 2] = [Self::Up, Self::Down];
 
-    /// The way back.
+    /// The opposite direction.
     pub const fn reversed(self) -> Self {
         match self {
             Self::Up => Self::Down,
@@ -30,7 +30,7 @@ impl Direction {
         }
     }
 
-    /// As it stands in results: `up` or `down`.
+    /// Name in results: `up` or `down`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Up => "up",
@@ -39,19 +39,19 @@ impl Direction {
     }
 }
 
-/// Why a packet was dropped.
+/// The reason for which a packet was dropped.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub enum DropReason {
-    /// The queue was at its limit.
+    /// The queue was full.
     Overflow,
-    /// The queue manager dropped it early, to signal congestion.
+    /// The AQM algorithm dropped it early, to signal congestion.
     Aqm,
-    /// It was lost at random on the link of its server.
+    /// Random loss on the link of its server.
     Link,
-    /// An acknowledgement whose place in the modem a newer one of its connection has taken.
+    /// An acknowledgement that a newer one of its connection replaced in the modem.
     Superseded,
-    /// Its modem asked for it in vain until it gave up.
+    /// The modem gave up requesting bandwidth for it: its requests kept colliding.
     Contention,
 }
 
@@ -60,7 +60,7 @@ impl DropReason {
     pub const ALL: [Self; 5] =
         [Self::Overflow, Self::Aqm, Self::Link, Self::Superseded, Self::Contention];
 
-    /// As it stands in results.
+    /// Name in results.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Overflow => "overflow",
@@ -104,9 +104,9 @@ pub struct Segment {
     pub is_ack: bool,
     /// No more payload will follow.
     pub fin: bool,
-    /// A marked segment has come (RFC 3168 §6.1: ECE).
+    /// Echoes a mark (RFC 3168 §6.1: ECE).
     pub echoes_mark: bool,
-    /// The window has been reduced (RFC 3168 §6.1: CWR).
+    /// Reports that the sender reduced its window (RFC 3168 §6.1: CWR).
     pub window_reduced: bool,
 }
 
@@ -114,19 +114,19 @@ pub struct Segment {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[repr(u8)]
 pub enum Ecn {
-    /// Its transport does not understand marks.
+    /// The transport does not support ECN.
     #[default]
     NotEct = 0b00,
-    /// Its transport understands marks and takes one for a loss.
+    /// The transport supports ECN and treats a mark as a loss.
     Ect0 = 0b10,
-    /// Its transport expects many marks (L4S).
+    /// The transport supports L4S and expects many marks.
     Ect1 = 0b01,
-    /// Marked: it has met congestion.
+    /// Marked: it met congestion.
     Ce = 0b11,
 }
 
 impl Ecn {
-    /// As it stands in results.
+    /// Name in results.
     pub const fn name(self) -> &'static str {
         match self {
             Self::NotEct => "not_ect",
@@ -140,7 +140,7 @@ impl Ecn {
 /// The `flow` of packets that belong to no connection.
 pub const DATAGRAM: u32 = u32::MAX;
 
-/// Bytes of a full Ethernet frame with a VLAN tag: what a modem must be able to pass.
+/// Size in bytes of a full Ethernet frame with a VLAN tag, which a modem must be able to pass.
 pub const FULL_PACKET: u64 = 1522;
 
 /// Bytes on the wire of the largest packet: a jumbo frame.
@@ -151,65 +151,65 @@ pub const LARGEST_PACKET: u16 = 9018;
 pub struct Packet {
     /// When its sender sent it.
     pub sent_at: Time,
-    /// When it entered the queue it is in, or was last in.
+    /// When it entered its current or last queue.
     pub queued_at: Time,
     /// The transport header.
     pub segment: Segment,
-    /// Hash of addresses, protocol and ports, made when its connection opened; queues that
-    /// separate flows take their bin from it.
+    /// Hash of addresses, protocol and ports, drawn when its connection opened. Queues that
+    /// separate flows derive the bin from it.
     pub tuple: u32,
-    /// The connection it belongs to, as a slot number; [`DATAGRAM`] for none.
+    /// Slot number of its connection; [`DATAGRAM`] for none.
     pub flow: u32,
-    /// Which use of that slot it belongs to: packets of a closed connection are told by it.
+    /// Generation of that slot, which identifies packets of a closed connection.
     pub generation: u16,
-    /// The entry of the scenario's traffic list that caused it.
+    /// Number of the traffic entry that sent it.
     pub traffic: u16,
     /// The server it comes from or goes to.
     pub server: u16,
     /// The home it comes from or goes to.
     pub home: u16,
-    /// Which of that home's service flows of its direction it takes, 0 for the primary one: told by
-    /// classifiers when its connection opened.
+    /// Number of its service flow in its home and direction, 0 for the primary flow. Classifiers
+    /// chose it when the connection opened.
     pub service_flow: u8,
-    /// Bytes on the wire, headers and framing included.
+    /// Bytes on the wire, including headers and framing.
     pub size: u16,
-    /// Which way it travels.
+    /// Direction of travel.
     pub direction: Direction,
-    /// Whether it may be marked rather than dropped, and whether it was.
+    /// Whether it may be marked instead of dropped, and whether it was.
     pub ecn: Ecn,
-    /// Its number among the packets sent in the run, modulo 2^24, where a trace is kept: by it the
-    /// trace knows it again. Three bytes are what is free in a packet.
+    /// Its number among the packets sent in the run, modulo 2^24, if a trace is kept: the trace
+    /// identifies it by this number. Three bytes are free in a packet.
     pub number: [u8; 3],
 }
 
 impl Packet {
-    /// A datagram, or a segment with payload.
+    /// Is it a datagram, or a segment with payload?
     #[inline]
     pub fn carries_data(&self) -> bool {
         self.segment.len > 0 || self.flow == DATAGRAM
     }
 
-    /// Does it do nothing but acknowledge?
+    /// Is it an acknowledgement and nothing else?
     #[inline]
     pub fn is_bare_ack(&self) -> bool {
         let Segment { is_ack, len, syn, fin, .. } = self.segment;
         is_ack && len == 0 && !syn && !fin
     }
 
-    /// May a queue mark it rather than drop it?
+    /// May a queue mark it instead of dropping it?
     #[inline]
     pub fn is_markable(&self) -> bool {
         self.ecn != Ecn::NotEct
     }
 
-    /// Marks it: it has met congestion (RFC 3168 §5).
+    /// Marks it (RFC 3168 §5).
     #[inline]
     pub fn mark(&mut self) {
         self.ecn = Ecn::Ce;
     }
 
-    /// A number of its flow that few others lie between: even for the slots of connections, odd for
-    /// the datagrams of traffic entries.
+    /// An index of its flow, dense enough for arrays: even numbers for connection slots, odd
+    /// numbers for the datagrams of traffic entries.
     #[inline]
     pub fn flow_index(&self) -> usize {
         match self.flow {
@@ -219,6 +219,6 @@ impl Packet {
     }
 }
 
-// Packets are moved by value all the time; this keeps an innocent new field from doubling the cost.
+// Packets are moved by value all the time. This keeps a new field from doubling the cost unnoticed.
 const _: () = assert!(size_of::<Packet>() <= 96);
 const _: () = assert!(size_of::<Option<Packet>>() == size_of::<Packet>());

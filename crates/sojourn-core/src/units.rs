@@ -1,8 +1,8 @@
-//! Time, rate and size, each in one integer unit.
+//! Time and rate, each in one integer unit.
 //!
-//! Time is counted in picoseconds so that a byte at any rate of practice lasts a whole number of
-//! ticks or is off by less than one: 1 byte at 10 Gb/s is 800 ps, and 2^64 ps are 213 days.
-//! There is one rounding rule: a transmission never ends early, so durations round up.
+//! Time is counted in picoseconds. So a byte lasts a whole number of ticks at common rates, or is
+//! off by less than one: 1 byte at 10 Gb/s takes 800 ps. 2^64 ps are 213 days. There is one
+//! rounding rule: a transmission never ends early, so durations round up.
 
 use std::fmt;
 use std::ops::{Add, AddAssign, Sub};
@@ -10,7 +10,7 @@ use std::ops::{Add, AddAssign, Sub};
 const PS_PER_SECOND: f64 = 1e12;
 /// Picoseconds per second, times the bits of a byte: `bytes * this / bits_per_second` is in ps.
 const PS_BITS_PER_BYTE: u64 = 8_000_000_000_000;
-/// A quarter of what a `Time` holds.
+/// A quarter of the range of `Time`.
 const LONGEST_PS: u64 = u64::MAX / 4;
 
 /// An instant since the start of the run, or a span of time, in whole picoseconds.
@@ -20,7 +20,7 @@ pub struct Time(u64);
 impl Time {
     /// The start of the run, and the empty span.
     pub const ZERO: Self = Self(0);
-    /// Later than anything that happens: "no wake-up wanted".
+    /// Later than anything that happens: no wake-up.
     pub const NEVER: Self = Self(u64::MAX);
 
     /// From whole picoseconds.
@@ -135,8 +135,8 @@ impl BitRate {
         if other.bps < self.bps { other } else { self }
     }
 
-    /// How long `bytes` take at this rate, rounded up; no more than some 50 days, so that sums of
-    /// such times stay in range.
+    /// How long `bytes` take at this rate, rounded up. The result is limited to about 50 days, so
+    /// that sums of such times stay in range.
     pub const fn time_for(self, bytes: u64) -> Time {
         match bytes.checked_mul(PS_BITS_PER_BYTE) {
             Some(ps_bits) => {
@@ -156,8 +156,8 @@ impl BitRate {
     }
 }
 
-/// Megabits (10^6 bits) per second that so many bytes in `span` are, rounded once: nine tenths of a
-/// rate are no less than nine tenths of it.
+/// The rate of `bytes` in `span`, in megabits (10^6 bits) per second. It is rounded once, so that
+/// nine tenths of a rate compare as no less than nine tenths of it.
 pub fn mbps(bytes: u64, span: Time) -> f64 {
     bytes as f64 * 8e6 / span.0 as f64
 }

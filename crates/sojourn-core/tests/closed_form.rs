@@ -31,7 +31,7 @@ fn assert_near(got: f64, want: f64, error: f64, what: &str) {
 /// 2 ms), its request takes 4 ms to become a grant, and its burst of length b lies anywhere within
 /// the interval of 2 ms: (0 to 2 ms) + 4 ms + (0 to 2 ms - b), so 4 to 8 ms - b.
 ///
-/// NextQueue that: 218 B on the channel of 100 Mbps take 17.44 us, on the link of 1 Gbps 1.744 us, and
+/// Beyond that: 218 B on the channel of 100 Mbps take 17.44 us, on the link of 1 Gbps 1.744 us, and
 /// the cable 1 ms. In the ns2 dialect b is the time on the channel; in the rfc dialect at least that
 /// at the peak rate of 20 Mbps, 87.2 us.
 ///

@@ -84,7 +84,8 @@ fn new_tiers_are_shares_by_weight() {
 fn a_regulator_caps_the_rate_exactly() {
     let burst = 50_000.0;
     let text = format!(
-        "{TIERS}homes.one = {{ downstream = {{ sustained_mbps = 6, peak_mbps = 30, burst_bytes = {burst} }} }}\n{}",
+        "{TIERS}homes.one = {{ downstream = {{ sustained_mbps = 6, peak_mbps = 30, burst_bytes = \
+         {burst} }} }}\n{}",
         flood("one", 20.0)
     );
     let results = run(&text);
@@ -156,32 +157,21 @@ fn what_contradicts_the_channel_is_refused() {
         (
             "regulator = false",
             "",
-            "downstream.regulator: found false without cmts; allowed: only with \
-          the channel of cmts",
+            "downstream.regulator: found false; allowed: only where cmts is set",
         ),
-        (
-            "weight = 2",
-            "",
-            "downstream.weight: found 2 without cmts; allowed: only with the channel of \
-          cmts",
-        ),
-        (
-            &flow,
-            "",
-            "downstream.flows.x.weight: found 2 without cmts; allowed: only with the channel of \
-          cmts",
-        ),
+        ("weight = 2", "", "downstream.weight: found 2; allowed: only where cmts is set"),
+        (&flow, "", "downstream.flows.x.weight: found 2; allowed: only where cmts is set"),
         (
             "channel_mbps = 9",
             channel,
-            "downstream.channel_mbps: found 9 beside cmts; allowed: none, as \
-          cmts.channel is it",
+            "downstream.channel_mbps: found 9 with cmts; allowed: unset, since cmts.channel sets \
+             the rate",
         ),
         (
             "",
             "cmts = {}",
             "cmts.channel: missing; allowed: a table with a kind: rate, sc_qam, ofdm (The \
-          channel, or the channels of one bonding group)",
+          downstream channel, or the channels of one bonding group, chosen by `kind`)",
         ),
         (
             "",
@@ -204,7 +194,7 @@ fn what_contradicts_the_channel_is_refused() {
         (
             "",
             "cmts = { channel.kind = 'sc_qam', queue.scheduler = { kind = 'drr', weights.two = 2 } }",
-            "cmts.queue.scheduler.weights.two: unknown entry of traffic; allowed: one",
+            "cmts.queue.scheduler.weights.two: unknown traffic entry; allowed: one",
         ),
     ] {
         let text = format!("{service}downstream = {{ {rates}, {downstream} }}\n{keys}");
@@ -213,8 +203,8 @@ fn what_contradicts_the_channel_is_refused() {
     }
 }
 
-/// Three floods of 40 Mbps on 35. Without reserved_rates a third each, 11.667. With 15 Mbps reserved to one, it
-/// goes first with these and takes its turns in the other 20, of which each has 6.667; so for two reserved_rates,
+/// Three floods of 40 Mbps on 35. Without reserved rates a third each, 11.667. With 15 Mbps reserved to one, it
+/// goes first with these and takes its turns in the other 20, of which each has 6.667; so with two reserved rates,
 /// also of a flow behind its regulator.
 #[test]
 fn a_minimum_reserved_rate_goes_first() {
@@ -235,7 +225,7 @@ fn a_minimum_reserved_rate_goes_first() {
             flood("one", 40.0)
         );
         let warnings = run(&text).warnings.join("\n");
-        assert!(warnings.contains("minimum_mbps of service flows does nothing"), "{warnings:?}");
+        assert!(warnings.contains("minimum_mbps has no effect"), "{warnings:?}");
     }
 }
 
@@ -271,14 +261,17 @@ fn a_promise_goes_before_priorities() {
 }
 
 #[test]
-fn more_promised_than_there_is_is_told() {
+fn warns_of_more_reserved_than_the_channel_carries() {
     let text = format!(
         "{TIERS}cmts.queue.scheduler.kind = 'drr'
          homes.all = {{ count = 4, downstream.minimum_mbps = 10 }}\n{}",
         flood("all", 40.0)
     );
     let warnings = run(&text).warnings.join("\n");
-    assert!(warnings.contains("minimum_mbps is 40 in all on the downstream channel"), "{warnings}");
+    assert!(
+        warnings.contains("the minimum_mbps of all downstream service flows add up to 40, but"),
+        "{warnings}"
+    );
     assert!(warnings.contains("carries at most 35.0"), "{warnings}");
 }
 
@@ -318,7 +311,7 @@ fn a_higher_priority_goes_first() {
 
 /// A scheduler without weights cannot weigh, which the results say.
 #[test]
-fn weights_that_do_nothing_are_told() {
+fn warns_of_weights_without_effect() {
     let text = |scheduler: &str| {
         format!(
             "{TIERS}cmts.queue.scheduler.kind = '{scheduler}'
@@ -328,7 +321,9 @@ fn weights_that_do_nothing_are_told() {
     };
     let told = |scheduler: &str| {
         let warnings = run(&text(scheduler)).warnings;
-        warnings.iter().any(|warning| warning.starts_with("weights of service flows do nothing"))
+        warnings
+            .iter()
+            .any(|warning| warning.starts_with("weights of service flows have no effect"))
     };
     assert!(told("fifo") && told("sfq") && !told("drr") && !told("abb"));
 }

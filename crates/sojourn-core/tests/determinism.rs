@@ -2,7 +2,7 @@
 //!
 //! The snapshot holds for debug and release builds alike: `cargo test -p sojourn-core
 //! determinism` and the same with `--release` read the same file. `UPDATE_SNAPSHOTS=1` in front of
-//! either writes it anew; whoever commits that says in the change log why results changed.
+//! either rewrites it; whoever commits that says in the change log why results changed.
 
 use std::fmt::Write as _;
 
@@ -23,7 +23,7 @@ fn rfc_home() -> Scenario {
     Scenario { dialect: Dialect::Rfc, ..home("law = { kind = 'docsis_pie' }", 10.0) }
 }
 
-/// All that the home leaves out: congestion, repeated files, several connections and people, losses
+/// All that the home leaves out: congestion, repeated files, several connections and users, losses
 /// in the downstream, Reno, recovery without SACK, bins with tail drop.
 fn busy() -> Scenario {
     scenario(

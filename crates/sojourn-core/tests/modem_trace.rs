@@ -96,9 +96,9 @@ fn parts_add_up_to_the_latency_of_each_packet() {
 }
 
 /// The books of the trace: what waits is what came and neither left nor was dropped; bytes are not
-/// sent that were not granted before, nor granted that were not asked for.
+/// sent that were not granted before, nor granted that were not requested.
 #[test]
-fn nothing_is_sent_that_was_not_granted_nor_granted_that_was_not_asked_for() {
+fn nothing_is_sent_without_a_grant_nor_granted_without_a_request() {
     for (name, scenario) in all() {
         let results = traced(scenario);
         let (mut asked, mut granted, mut used, mut waiting) = (0, 0, 0, 0);
@@ -228,7 +228,7 @@ fn before_a_transmit_queue_packets_wait_for_tokens() {
     assert_eq!(results.delays.len(), 200);
 }
 
-/// On the shared channel a lone packet of 218 B is asked for in contention at the next MAP, granted two
+/// On the shared channel a lone packet of 218 B is requested in contention at the next MAP, granted two
 /// MAPs on and sent behind the request region of 50 us, for 8 minislots or 25 us (shared_channel.rs has
 /// the arithmetic); bytes last a whole number of picoseconds.
 #[test]

@@ -160,10 +160,10 @@ fn buffer_control_sets_what_waits() {
     }
 }
 
-/// The adapter's calls have a flow of their own both ways, by the address that it has in the home; an
-/// address that nobody has is told.
+/// The adapter's calls have a service flow of their own in both directions, by its address in the home; an
+/// address that nobody has is reported.
 #[test]
-fn devices_are_told_apart_by_their_addresses() {
+fn classifiers_distinguish_devices_by_address() {
     let keys = "
         traffic.call = { kind = 'stream', purpose = 'voice', server = 'near', address = '192.168.0.7' }
         traffic.save = { kind = 'transfer', server = 'near', address = '192.168.0.8' }
@@ -185,7 +185,7 @@ fn devices_are_told_apart_by_their_addresses() {
     );
 }
 
-/// `aqm = false` switches off the laws of all flows; without it each drops by its own.
+/// `aqm = false` disables AQM in all flows; without it each drops by its own algorithm.
 #[test]
 fn aqm_is_switched_off_for_all_flows_at_once() {
     let keys = "

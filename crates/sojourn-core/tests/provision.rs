@@ -84,7 +84,8 @@ fn calls_take_the_flow_of_their_ports() {
     assert_eq!((downstream.sustained_mbps, downstream.peak_mbps), (1000.0, 1500.0));
     assert_eq!(
         notes,
-        ["modem.cfg: upstream_service_flows.1: no peak_mbps: 2 of the scenario stands in"]
+        ["modem.cfg: upstream_service_flows.1: the file sets no peak rate; using the \
+             scenario's 2 Mbps"]
     );
     let results = Simulation::run(&scenario);
     let row = results.service_flows.iter().find(|row| row.service_flow == "flow_2").unwrap();
@@ -180,20 +181,22 @@ fn what_cannot_be_simulated_is_listed() {
     assert_eq!(found[0].source.map(String::from), Some("10.0.0.1".to_owned()));
     assert_eq!(found[1].dscp, Some(vec![46, 46, 63]));
     let wanted = [
-        "network_access: false is not simulated: the home has access",
+        "network_access: false is not simulated; the home has network access",
         "upstream_drop_classifiers: is not simulated",
-        "upstream_service_flows.0: no sustained_mbps: 1 of the scenario stands in",
-        "upstream_service_flows.0: no peak_mbps: 2 of the scenario stands in",
-        "upstream_service_flows.1.qos_set: is not active: the flow is simulated as if it were",
-        "upstream_service_flows.1.scheduling: ugs is not simulated: best_effort stands in",
+        "upstream_service_flows.0: the file sets no maximum sustained rate; using the scenario's \
+         1 Mbps",
+        "upstream_service_flows.0: the file sets no peak rate; using the scenario's 2 Mbps",
+        "upstream_service_flows.1.qos_set: has no active set; the flow is simulated as active",
+        "upstream_service_flows.1.scheduling: ugs is not simulated; using best_effort",
         "upstream_service_flows.1.grant_bytes: is not simulated",
         "upstream_service_flows.1.tos_overwrite: is not simulated",
-        "upstream_service_flows.1.aqm.algorithm: immediate is not simulated: docsis_pie stands in",
+        "upstream_service_flows.1.aqm.algorithm: immediate is not simulated; using docsis_pie",
         "upstream_service_flows.1.buffer_control.unknown: is not simulated",
-        "upstream_classifiers.1: left out: it looks for a protocol other than TCP and UDP",
-        "upstream_classifiers.2: left out: it looks at the ECN field of the type of service",
-        "upstream_classifiers: those of the primary flow are left out: what fits no other takes it",
-        "downstream_service_flows: none: those of the scenario stand in",
+        "upstream_classifiers.1: ignored: it matches a protocol other than TCP and UDP",
+        "upstream_classifiers.2: ignored: it matches the ECN field of the type of service",
+        "upstream_classifiers: those of the primary flow are ignored: it takes all packets that \
+         match no other flow",
+        "downstream_service_flows: none in the file; using the scenario's",
     ];
     let wanted: Vec<_> = wanted.iter().map(|line| format!("modem.cfg: {line}")).collect();
     assert_eq!(notes, wanted);
@@ -222,7 +225,7 @@ fn a_fault_of_the_file_names_it() {
     let config = ModemConfig { upstream_service_flows: vec![slow], ..ModemConfig::default() };
     assert_eq!(
         load(BASE, &[], &config).unwrap_err().to_string(),
-        "home.toml with modem.cfg: upstream.peak_mbps: found 1; allowed: 2 or more, by \
+        "home.toml with modem.cfg: upstream.peak_mbps: found 1; allowed: 2 or more, the value of \
          sustained_mbps"
     );
 }
@@ -253,7 +256,7 @@ fn a_scenario_written_and_read_is_the_same() {
     let variant = load(BASE, &[], &view(&bytes)).unwrap().remove(0);
     assert_eq!(variant.notes, [""; 0]);
     assert_eq!(variant.scenario.upstream, scenario.upstream);
-    // A CMTS's law is the scenario's own, unless the file switches it off, as it does here.
+    // The CMTS's AQM algorithm is the scenario's, unless the file disables AQM, as here.
     assert_eq!(variant.scenario.downstream, scenario.downstream);
 }
 
@@ -276,11 +279,11 @@ fn what_a_file_has_no_words_for_is_listed() {
     assert_eq!(
         notes,
         [
-            "upstream.flows.own.match.0: left out: a file does not know servers and entries",
-            "upstream.queue.limit_packets: left out: a file counts bytes",
-            "upstream.queue.scheduler: left out: a file knows none",
-            "upstream.queue.law: left out: a file knows docsis_pie alone",
-            "upstream.flows.own.queue.law.target_ms: 8: a file has whole ms",
+            "upstream.flows.own.match.0: not written: a file cannot match servers or traffic entries",
+            "upstream.queue.limit_packets: not written: a file limits buffers in bytes only",
+            "upstream.queue.scheduler: not written: a file sets no scheduler",
+            "upstream.queue.law: not written: a file can only set docsis_pie",
+            "upstream.flows.own.queue.law.target_ms: rounded to 8: a file has whole ms",
         ]
     );
     assert!(File::from_view(&config, None).is_ok());

@@ -1,4 +1,4 @@
-//! What people feel, end to end: scores, budgets, accounts of connections.
+//! Quality of experience, end to end: scores, budgets, accounts of connections.
 
 use crate::common::{flow, home, scenario, series};
 use sojourn_core::metrics::results::{ConnectionRow, QualityRow, Results};

@@ -153,7 +153,7 @@ impl Subject {
     /// Says whether there was a packet.
     fn dequeue(&mut self) -> bool {
         let Some(packet) = self.rig.take() else {
-            // A law may drop heads until nothing is left, but not leave something behind.
+            // An AQM algorithm may drop heads until nothing is left, but not leave something behind.
             assert_eq!(self.rig.backlog().packets, 0, "something waits and nothing leaves");
             return false;
         };

@@ -1,4 +1,4 @@
-//! What holds of every scheduler with every law and all parameters that the schema allows: packets are
+//! What holds for every scheduler with every AQM algorithm and all parameters that the schema allows: packets are
 //! neither lost nor doubled, no flow is reordered, no limit is exceeded, nothing waits while the link
 //! could send, and nothing panics.
 
@@ -12,7 +12,7 @@ use sojourn_core::queue::QueueSpec;
 use sojourn_core::scenario::schema::json_schema;
 use sojourn_core::units::Time;
 
-/// A scheduler and a law with any parameters, and limits that hold at least one packet.
+/// A scheduler and an AQM algorithm with any parameters, and limits that hold at least one packet.
 fn queue(seed: u64) -> QueueSpec {
     let mut drawer = Drawer::new(seed);
     let mut spec = drawer.queue();
@@ -76,7 +76,7 @@ fn check(spec: &QueueSpec, dialect: Dialect, steps: &[Step]) -> Result<(), TestC
         }
         for _ in 0..step.departures {
             let Some(packet) = rig.take() else {
-                // A law may drop heads until nothing is left, but not leave something behind.
+                // An AQM algorithm may drop heads until nothing is left, but not leave something behind.
                 prop_assert_eq!(rig.backlog().packets, 0);
                 break;
             };
@@ -96,7 +96,7 @@ at_random! {
     300;
 
     #[test]
-    fn every_scheduler_with_every_law_keeps_its_promises(
+    fn every_scheduler_with_every_algorithm_keeps_its_promises(
         seed in any::<u64>(),
         ns2 in any::<bool>(),
         steps in steps(),
@@ -109,7 +109,7 @@ at_random! {
 
 /// The draws reach what they are to reach.
 #[test]
-fn the_draws_reach_every_scheduler_and_law() {
+fn the_draws_reach_every_scheduler_and_algorithm() {
     let defs = json_schema()["$defs"].take();
     for (part, key) in [("SchedulerSpec", "scheduler"), ("AqmSpec", "law")] {
         for option in defs[part]["oneOf"].as_array().unwrap() {

@@ -291,7 +291,7 @@ at_random! {
         }
     }
 
-    /// White 2014 §4.6: with a single busy bin SFQ-PIE is the law on a single queue, drop for drop.
+    /// White 2014 §4.6: with a single busy bin SFQ-PIE is PIE on a single queue, drop for drop.
     #[test]
     fn sfq_pie_of_one_busy_bin_is_pie(
         law in prop::sample::select(&["pie", "pie_early", "docsis_pie"][..]),
@@ -301,7 +301,7 @@ at_random! {
             let mut rig = Rig::of(&format!(
                 "limit_bytes = 100_000_000\nscheduler = {scheduler}\nlaw = {{ kind = '{law}' }}"
             ));
-            rig.drain_rate.buffer_bytes = 60_000; // so that the law is awake
+            rig.drain_rate.buffer_bytes = 60_000; // so that PIE is active
             let mut out = Vec::new();
             for (seq, (us, size, arrives)) in (0..).zip(&steps) {
                 rig.wait(Time::from_us(*us));

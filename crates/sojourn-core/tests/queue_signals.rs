@@ -68,7 +68,7 @@ fn signals(law: &str) -> (u64, u64) {
 }
 
 #[test]
-fn each_law_marks_as_its_source_says() {
+fn each_algorithm_marks_as_its_source_says() {
     // An unresponsive excess of a sixth: marks do not help, so a law that drops above a probability
     // of 0.1 comes to do so.
     let (marked, dropped) = signals("kind = 'pie'");

@@ -1,7 +1,7 @@
 //! What every queue manager does with uploads and a game, as a table to read and to compare with.
 //!
 //! The table is `snapshots/queues.txt`; `UPDATE_SNAPSHOTS=1` in front of `cargo test -p sojourn-core
-//! queue_table` writes it anew. Its columns:
+//! queue_table` rewrites it. Its columns:
 //!
 //! - `up`: Mbps of the service, sustained and peak; `rtt`: base round trip of the uploads in ms;
 //!   `flows`: how many there are, all endless;
@@ -36,7 +36,7 @@ const CODEL: &str = "kind = 'codel', target_ms = 10, interval_ms = 150";
 const CODEL_NS2: &str = "kind = 'codel', target_ms = 10, interval_ms = 150, variant = 'ns2'";
 const CODEL_ACM: &str = "kind = 'codel', target_ms = 10, interval_ms = 150, variant = 'acm2012'";
 
-/// Name, scheduler, law and modem.
+/// Name, scheduler, AQM algorithm and modem.
 type Manager = [&'static str; 4];
 
 /// The managers; the limit is the default, 250 ms at the sustained rate.

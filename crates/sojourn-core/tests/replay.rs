@@ -163,9 +163,13 @@ fn captures_that_are_refused() {
              {allowed}"
         )
     );
-    assert_eq!(refusal("captures"), format!("{prefix}\"captures\", which is no file; {allowed}"));
+    assert_eq!(
+        refusal("captures"),
+        format!("{prefix}\"captures\", which is not a regular file; {allowed}")
+    );
     assert!(
-        refusal("/dev/zero").ends_with("which is no file; allowed: a complete pcap or pcapng file")
+        refusal("/dev/zero")
+            .ends_with("which is not a regular file; allowed: a complete pcap or pcapng file")
     );
 }
 
@@ -177,6 +181,9 @@ fn the_largest_packet_needs_room() {
     let small = text("").replace("burst_bytes = 100_000", "burst_bytes = 9017");
     let problem = load_in(&directory, &small).unwrap_err();
     assert_eq!(problem.path, "upstream.burst_bytes");
-    assert_eq!(problem.message, "found 9017; allowed: 9018 or more, the largest packet");
+    assert_eq!(
+        problem.message,
+        "found 9017; allowed: 9018 or more, the size of the largest packet"
+    );
     assert_eq!(sent(&loaded(&directory, &text(""))), [(0, 9018)]);
 }

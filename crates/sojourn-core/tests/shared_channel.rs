@@ -48,7 +48,7 @@ fn stream(home: &str, packet_bytes: u32, interval_ms: f64) -> String {
     )
 }
 
-/// A lone packet waits for the next MAP (0 to 2 ms), is asked for in its request region, granted
+/// A lone packet waits for the next MAP (0 to 2 ms), is requested in its request region, granted
 /// two intervals on (4 ms) and sent anywhere in that interval behind its request region.
 ///
 /// The region is 8 * 2 of 640 minislots: 50 us. The packet of 218 B is 246 B on the channel, with
@@ -224,7 +224,7 @@ fn reserved_rates_and_priorities_come_first() {
 /// Two modems whose windows never grow and that ask at the same times collide 16 times for each
 /// packet and then discard it.
 #[test]
-fn packets_that_are_asked_for_in_vain_are_discarded() {
+fn packets_whose_requests_keep_failing_are_discarded() {
     let results = run(&format!(
         "duration_s = 10
          upstream_channel = {{ request_opportunities = 1, backoff_start = 0, backoff_end = 0 }}
@@ -234,7 +234,7 @@ fn packets_that_are_asked_for_in_vain_are_discarded() {
     ));
     let up = flow(&results, "twins", "up");
     assert_eq!((up.sent_packets, up.delivered_packets), (22, 0));
-    // Those of the last second are still asked for when the run ends.
+    // Those of the last second are still requested when the run ends.
     assert_eq!(up.dropped_contention_packets, 20);
     let counted = row(&results, "twins", "primary");
     assert_eq!(counted.contention_dropped_packets, 20);

@@ -108,12 +108,12 @@ fn a_torrent_with_ledbat_holds_the_queue_low_and_yields() {
     }
 }
 
-/// RFC 3168 in whole runs: laws mark and do not drop. Two uploads that understand marks fill a line of
+/// RFC 3168 in whole runs: AQM algorithms mark and do not drop. Two uploads that understand marks fill a line of
 /// 10 Mbps; its queue of 1 MB is never full. CoDel (RFC 8289) drops nothing that it can mark. PIE does
-/// above a probability of 10 % (RFC 8033 §5.1), so of it only marks are asked for. The targets are 5 and
+/// above a probability of 10 % (RFC 8033 §5.1), so only marks are required of it. The targets are 5 and
 /// 15 ms; a few packets of 1.2 ms are held beyond them between two marks.
 #[test]
-fn laws_mark_rather_than_drop_what_understands_marks() {
+fn algorithms_mark_rather_than_drop_ecn_packets() {
     for (law, most_ms) in [("codel", 20.0), ("pie", 30.0)] {
         let run = |ecn: bool| {
             let text = alone(&format!("ecn = {ecn}, congestion_control.kind = 'reno'"), "", 300.0);
@@ -144,7 +144,7 @@ fn laws_mark_rather_than_drop_what_understands_marks() {
     }
 }
 
-/// Losses at random on a server's link of the probability asked for: Padhye et al. 1998, equation 30,
+/// Losses at random on a server's link of the probability set: Padhye et al. 1998, equation 30,
 /// b segments per acknowledgement, T0 = 0.2 s:
 ///   1/(RTT sqrt(2bp/3) + T0 min(1, 3 sqrt(3bp/8)) p (1 + 32 p^2)).
 /// RTT 100 ms, MSS 1460, of payload: p = 0.001: 4.503 (b = 1) and 3.184 Mbps (b = 2); p = 0.01: 1.369

@@ -139,7 +139,7 @@ fn back_pressure_drops_nothing_in_the_transmit_queue() {
 }
 
 #[test]
-fn grants_reach_the_law_in_the_rate_shaping_queue() {
+fn grants_reach_the_algorithm_of_the_rate_shaping_queue() {
     // The channel gives 5 Mbps and the upload always wants more: what DOCSIS-PIE counts of the
     // grants must come to that, with a spread of 20 % from MAP to MAP and 8 MAPs in an update.
     let pie = "queue = { law = { kind = 'docsis_pie', track_rate = true } }

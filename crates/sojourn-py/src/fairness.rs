@@ -1,17 +1,17 @@
-//! Max-min fair division and the indices of fairness.
+//! Weighted max-min fair division and fairness indices.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use sojourn_core::metrics::fairness::{self, Demand};
 
-/// What each flow gets of a capacity in a weighted max-min fair division; a demand may be infinite.
-/// All rates are in the same unit.
+/// Divides a capacity by weighted max-min fairness and returns each flow's share. A demand may be
+/// infinite. All rates are in the same unit.
 #[pyfunction]
 pub fn max_min(capacity: f64, demands: Vec<f64>, weights: Vec<f64>) -> PyResult<Vec<f64>> {
     if demands.len() != weights.len() {
         let (demands, weights) = (demands.len(), weights.len());
         return Err(PyValueError::new_err(format!(
-            "weights: found {weights} for {demands} demands; allowed: as many"
+            "weights: found {weights} for {demands} demands; allowed: {demands}"
         )));
     }
     all_at_least_zero("capacity", &[capacity])?;
@@ -24,14 +24,14 @@ pub fn max_min(capacity: f64, demands: Vec<f64>, weights: Vec<f64>) -> PyResult<
     Ok(fairness::max_min(capacity, &demands))
 }
 
-/// Jain's fairness index, 1 where all values are equal; nothing if all are zero or there is none.
+/// Jain's fairness index: 1 if all values are equal, `None` if all are zero or there are none.
 #[pyfunction]
 pub fn jfi(x: Vec<f64>) -> PyResult<Option<f64>> {
     all_at_least_zero("x", &x)?;
     Ok(fairness::jfi(&x))
 }
 
-/// Least value over greatest; nothing if all are zero or there is none.
+/// Minimum over maximum; `None` if all values are zero or there are none.
 #[pyfunction]
 pub fn mmr(x: Vec<f64>) -> PyResult<Option<f64>> {
     all_at_least_zero("x", &x)?;

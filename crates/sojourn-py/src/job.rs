@@ -1,4 +1,4 @@
-//! A run under way: told about and stopped from other threads.
+//! A run in progress, which other threads can follow and cancel.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
@@ -13,10 +13,10 @@ use crate::panics::caught;
 use crate::results::RunResult;
 use crate::variant::Variant;
 
-/// Events between two looks at the job: some tens of milliseconds.
+/// Events between two checks of the job, which take some tens of milliseconds.
 const SLICE_EVENTS: u64 = 200_000;
 
-/// Follows a run and can stop it. Every run needs a job of its own.
+/// Follows a run and can cancel it. Every run needs a job of its own.
 #[pyclass(frozen, module = "sojourn._sojourn")]
 #[derive(Default)]
 pub struct Job {
@@ -32,7 +32,7 @@ impl Job {
         Self::default()
     }
 
-    /// Stops the run soon, or keeps it from starting.
+    /// Cancels the run soon, or keeps it from starting.
     fn cancel(&self) {
         self.cancelled.store(true, Relaxed);
     }
@@ -59,7 +59,7 @@ impl Job {
         self.simulated_ps.store(now.ps().min(self.duration_ps.load(Relaxed)), Relaxed);
     }
 
-    /// The results of the scenario, or nothing if cancelled.
+    /// The results of the scenario, or `None` if the job is cancelled.
     fn simulate(&self, scenario: &Scenario) -> Option<Results> {
         let duration = Time::from_secs_f64(scenario.duration_s);
         self.duration_ps.store(duration.ps(), Relaxed);
@@ -77,7 +77,8 @@ impl Job {
     }
 }
 
-/// Runs a variant, without the interpreter's lock, and raises `Cancelled` if the job is cancelled.
+/// Runs a variant without holding the interpreter's lock. Raises `Cancelled` if the job is
+/// cancelled.
 #[pyfunction]
 pub fn run(py: Python<'_>, variant: &Variant, job: &Job) -> PyResult<RunResult> {
     let run = || {

@@ -1,9 +1,10 @@
-//! The Python module `sojourn._sojourn`: loads scenarios, runs them with the interpreter's lock
-//! released, hands out results as Arrow tables, and reads files of modems. All simulation is in `sojourn-core`.
+//! The Python module `sojourn._sojourn`. It loads scenarios, runs them without the interpreter's
+//! lock, returns results as Arrow tables, and reads modem configuration files. All simulation is in
+//! `sojourn-core`.
 
+mod aqm;
 mod fairness;
 mod job;
-mod laws;
 mod modem_config;
 mod panics;
 mod problem;
@@ -18,13 +19,13 @@ create_exception!(
     sojourn,
     ScenarioError,
     PyValueError,
-    "A scenario that cannot be run. `source` tells the file and `path` the key at fault."
+    "A scenario that cannot be run. `source` names the file and `path` the key at fault."
 );
 create_exception!(
     sojourn,
     ConfigError,
     PyValueError,
-    "A modem's file that cannot be read or made. `source` tells the file, `path` the byte and the key."
+    "A modem configuration file that cannot be read or written. `source` names the file, `path` the byte and key."
 );
 create_exception!(sojourn, Cancelled, PyException, "The run was cancelled by its job.");
 create_exception!(sojourn, Defect, PyRuntimeError, "An invariant of the simulator does not hold.");
@@ -36,11 +37,11 @@ mod _sojourn {
     use sojourn_core::scenario::file::file_schema;
 
     #[pymodule_export]
+    use super::aqm::{derandomiser_runs, open_loop};
+    #[pymodule_export]
     use super::fairness::{jfi, max_min, mmr};
     #[pymodule_export]
     use super::job::{Job, run};
-    #[pymodule_export]
-    use super::laws::{derandomiser_runs, open_loop};
     #[pymodule_export]
     use super::modem_config::ConfigFile;
     #[pymodule_export]

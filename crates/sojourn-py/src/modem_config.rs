@@ -16,14 +16,14 @@ pub struct ConfigFile(File);
 
 #[pymethods]
 impl ConfigFile {
-    /// Reads a binary file, which `source` names in messages.
+    /// Reads a binary file. `source` is its name in messages.
     #[staticmethod]
     fn from_bytes(py: Python<'_>, content: &[u8], source: &str) -> PyResult<Self> {
         caught(|| File::decode(content, source))?.map(Self).map_err(|problem| refused(py, &problem))
     }
 
-    /// Makes a file of settings in TOML, which `source` names in messages; it has a CMTS MIC if the
-    /// secret is given.
+    /// Builds a file from settings in TOML. `source` is the text's name in messages. The file has a
+    /// CMTS MIC if the secret is given.
     #[staticmethod]
     #[pyo3(signature = (text, source, secret=None))]
     fn from_toml(
@@ -37,8 +37,8 @@ impl ConfigFile {
             .map_err(|problem| refused(py, &problem))
     }
 
-    /// The file that a modem would get in the homes of a group of a scenario, the first unless one is
-    /// named, and what of the scenario it has no words for.
+    /// The file for a modem in the homes of a group of a scenario (default: the first group), and a
+    /// line for each setting that files cannot express.
     #[staticmethod]
     #[pyo3(signature = (variant, home=None, secret=None))]
     fn from_scenario(
@@ -88,7 +88,7 @@ impl ConfigFile {
 }
 
 impl ConfigFile {
-    /// What the file sets.
+    /// The settings of the file.
     pub fn view(&self) -> ModemConfig {
         self.0.view()
     }

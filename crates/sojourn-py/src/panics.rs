@@ -1,4 +1,4 @@
-//! A panic of the simulator is a defect in it: Python sees an exception, never a dead process.
+//! A panic of the simulator is a defect. Python gets an exception, and its process survives.
 
 use std::any::Any;
 use std::cell::Cell;
@@ -12,20 +12,20 @@ thread_local! {
     static WHERE: Cell<String> = const { Cell::new(String::new()) };
 }
 
-/// From now on a panic leaves its place for [`caught`] instead of a message on stderr.
+/// Makes panics record their location for [`caught`], instead of printing a message on stderr.
 pub fn remember_where() {
     set_hook(Box::new(|panic| {
         WHERE.set(panic.location().map(ToString::to_string).unwrap_or_default());
     }));
 }
 
-/// What `work` gives, or its panic as an exception.
+/// Returns the result of `work`, or its panic as an exception.
 pub fn caught<T>(work: impl FnOnce() -> T) -> Result<T, PyErr> {
-    // What a panic leaves half-done is dropped with the closure, so no one sees it.
+    // State that a panic leaves half-done is dropped with the closure, so nobody sees it.
     catch_unwind(AssertUnwindSafe(work)).map_err(|payload| {
         let message = text_of(payload.as_ref());
         let place = WHERE.take();
-        Defect::new_err(format!("a defect in sojourn, please report: {message} ({place})"))
+        Defect::new_err(format!("a defect in sojourn, please report it: {message} ({place})"))
     })
 }
 

@@ -1,9 +1,9 @@
-//! Problems with what people wrote, as exceptions.
+//! Problems with user input, as exceptions.
 
 use pyo3::prelude::*;
 use sojourn_core::input::problem::Problem;
 
-/// The exception about a problem, which tells its `source` and `path` too.
+/// The exception for a problem, with the attributes `source` and `path`.
 pub fn about(py: Python<'_>, problem: &Problem, new: impl FnOnce(String) -> PyErr) -> PyErr {
     let error = new(problem.to_string());
     let attributes = [("source", &problem.source), ("path", &problem.path)];

@@ -1,4 +1,4 @@
-//! Scenarios, loaded and checked.
+//! Loaded and checked scenarios.
 
 use pyo3::prelude::*;
 use sojourn_core::network::Simulation;
@@ -12,14 +12,14 @@ use crate::modem_config::ConfigFile;
 use crate::panics::caught;
 use crate::problem::about;
 
-/// One run of a scenario file: the scenario in full, with a name where the file compares several.
+/// One run of a scenario file: the resolved scenario, with a name if the file compares variants.
 #[pyclass(frozen, module = "sojourn._sojourn")]
 pub struct Variant {
-    /// Name in the file's `compare` table, empty where there is none.
+    /// Name in the file's `compare` table; empty if there is none.
     #[pyo3(get)]
     name: String,
     pub scenario: Scenario,
-    /// What of a modem's file cannot be simulated.
+    /// Settings of a modem's configuration file that cannot be simulated.
     #[pyo3(get)]
     pub notes: Vec<String>,
 }
@@ -38,8 +38,8 @@ impl Variant {
         self.scenario.duration_s
     }
 
-    /// What a user must know before a run: keys that do nothing, reserved_rates that cannot be kept, and what
-    /// of a modem's file cannot be simulated.
+    /// Warnings before a run: settings without effect, rates that cannot be kept, and settings of a
+    /// modem's configuration file that cannot be simulated.
     fn warnings(&self) -> PyResult<Vec<String>> {
         let told = caught(|| Simulation::new(&self.scenario).warnings())?;
         Ok(self.notes.iter().cloned().chain(told).collect())
@@ -56,9 +56,9 @@ impl Variant {
     }
 }
 
-/// The runs that the TOML `text` describes, each key of `sets` (`key.path=value`) laid over it;
-/// `source` names the text in messages. With `modem`, a modem's file and its name, that modem's service
-/// takes the place of the text's.
+/// The runs that the TOML `text` describes. Each of `sets` (`key.path=value`) overrides it, and
+/// `source` is its name in messages. `modem` is a modem's configuration file and its name; its
+/// service overrides that of the text.
 #[pyfunction]
 #[pyo3(signature = (text, source, sets, modem=None))]
 pub fn load(

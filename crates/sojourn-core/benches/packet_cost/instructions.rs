@@ -1,7 +1,7 @@
 //! Instructions per forwarded data packet, counted by callgrind: the same whatever else the machine
 //! does, so that a step back shows at once.
 //!
-//! They differ a little between compilers; `--record` them anew with one.
+//! They differ a little between compilers; `--record` them again with a new one.
 
 use std::collections::BTreeMap;
 use std::process::{Command, ExitCode};

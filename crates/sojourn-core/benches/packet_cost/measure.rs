@@ -41,7 +41,7 @@ fn cpu_seconds() -> f64 {
     time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
 }
 
-/// A figure of this process in KiB, as Linux tells it.
+/// A figure of this process in KiB, as Linux reports it.
 fn status_kib(key: &str) -> Option<u64> {
     let text = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = text.lines().find(|line| line.starts_with(key))?;

@@ -1,5 +1,4 @@
-//! Keys of a home's service that must agree with each other. Paths of faults begin below the table that
-//! is checked.
+//! Checks between keys of a home's service. Fault paths start below the checked table.
 
 use super::classifier::Classifier;
 use super::docsis::parameters::ModemSpec;
@@ -13,7 +12,7 @@ use crate::units::BitRate;
 use indexmap::IndexMap;
 
 impl Upstream {
-    /// The keys of all its service flows, for packets that need so much room.
+    /// Checks the keys of all service flows. `room` is what the largest packet needs.
     pub(crate) fn check(&self, room: &Room) -> Result<(), Fault> {
         at_least(("peak_mbps", self.peak_mbps), ("sustained_mbps", self.sustained_mbps))?;
         at_least(("sustained_mbps", self.sustained_mbps), ("minimum_mbps", self.minimum_mbps))?;
@@ -21,7 +20,7 @@ impl Upstream {
         match self.modem {
             ModemSpec::Link => self.check_no_mac("link, which has no MAC")?,
             ModemSpec::SharedChannel => {
-                self.check_no_mac("shared_channel, whose MAC is that of upstream_channel")?;
+                self.check_no_mac("shared_channel, whose MAC is set in upstream_channel")?;
             }
             ModemSpec::SingleQueue | ModemSpec::TwoQueues { .. } => {}
         }
@@ -33,19 +32,19 @@ impl Upstream {
         room_in_flows(&self.flows, room)
     }
 
-    /// Weights of upstream flows mean nothing: they share no channel.
+    /// Upstream flows share no channel with weights, so a weight has no meaning.
     fn check_weights(&self) -> Result<(), Fault> {
         match self.flows.iter().find_map(|(name, flow)| Some((name, flow.weight?))) {
             None => Ok(()),
             Some((name, weight)) => {
                 let message =
-                    format!("found {weight}; allowed: only downstream, with the channel of cmts");
+                    format!("found {weight}; allowed: only downstream, where cmts is set");
                 Err(Fault::new("weight", message).under(&words::join("flows", name)))
             }
         }
     }
 
-    /// A modem that has no MAC of its own has nothing that these keys could set.
+    /// Rejects keys of a MAC that this kind of modem does not have.
     fn check_no_mac(&self, kind: &str) -> Result<(), Fault> {
         match self.mac_key() {
             None => Ok(()),
@@ -61,8 +60,8 @@ impl Upstream {
 }
 
 impl Downstream {
-    /// The keys of all its service flows, for packets that need so much room. `shares_channel` says
-    /// that there is a CMTS with a channel for all homes.
+    /// Checks the keys of all service flows. `room` is what the largest packet needs;
+    /// `shares_channel` is true where the homes share the channel of a CMTS.
     pub(crate) fn check(&self, shares_channel: bool, room: &Room) -> Result<(), Fault> {
         at_least(("peak_mbps", self.peak_mbps), ("sustained_mbps", self.sustained_mbps))?;
         at_least(("sustained_mbps", self.sustained_mbps), ("minimum_mbps", self.minimum_mbps))?;
@@ -75,19 +74,20 @@ impl Downstream {
         room_in_flows(&self.flows, room)
     }
 
-    /// A channel of its own does not go with one that all share.
+    /// A flow cannot have a channel of its own beside the shared one.
     fn check_no_channel(&self) -> Result<(), Fault> {
         match self.channel_mbps {
             None => Ok(()),
             Some(mbps) => {
-                let message =
-                    format!("found {mbps} beside cmts; allowed: none, as cmts.channel is it");
+                let message = format!(
+                    "found {mbps} with cmts; allowed: unset, since cmts.channel sets the rate"
+                );
                 Err(Fault::new("channel_mbps", message))
             }
         }
     }
 
-    /// Keys that go with a shared channel alone.
+    /// Rejects keys that have a meaning only on a shared channel.
     fn check_no_sharing(&self) -> Result<(), Fault> {
         let flow = self.flows.iter().find_map(|(name, flow)| Some((name, flow.weight?)));
         let (key, found) = match (self.regulator, flow) {
@@ -98,12 +98,12 @@ impl Downstream {
             (true, None) if self.weight != 1.0 => ("weight".to_owned(), self.weight.to_string()),
             (true, None) => return Ok(()),
         };
-        let message = format!("found {found} without cmts; allowed: only with the channel of cmts");
+        let message = format!("found {found}; allowed: only where cmts is set");
         Err(Fault::new(key, message))
     }
 }
 
-/// Buffers of the primary flow, and the keys of the others.
+/// Checks the buffer control of the primary flow, and all keys of the others.
 fn check_flows(
     queue: &QueueSpec,
     buffer: &Buffer,
@@ -117,7 +117,7 @@ fn check_flows(
     Ok(())
 }
 
-/// Queues and bursts of the further flows have room for a packet.
+/// Queues and bursts of the further flows must hold the largest packet.
 fn room_in_flows(flows: &IndexMap<String, ServiceFlow>, room: &Room) -> Result<(), Fault> {
     for (name, flow) in flows {
         room_in(&flow.queue, &flow.buffer, flow.sustained_mbps, flow.burst_bytes, room)
@@ -126,7 +126,7 @@ fn room_in_flows(flows: &IndexMap<String, ServiceFlow>, room: &Room) -> Result<(
     Ok(())
 }
 
-/// The queue of a service flow, as buffer control makes it, and its burst have room for a packet.
+/// The flow's queue, sized by buffer control, and its burst must hold the largest packet.
 fn room_in(
     queue: &QueueSpec,
     buffer: &Buffer,
@@ -144,8 +144,7 @@ fn room_in(
 impl ServiceFlow {
     fn check(&self, name: &str, room: &Room) -> Result<(), Fault> {
         if name == PRIMARY {
-            let message =
-                "found the name of the flow that the table itself describes; allowed: another";
+            let message = "found the reserved name of the primary flow; allowed: any other name";
             return Err(Fault::new("", message));
         }
         at_least(("peak_mbps", self.peak_mbps), ("sustained_mbps", self.sustained_mbps))?;
@@ -159,13 +158,13 @@ impl ServiceFlow {
 }
 
 impl Buffer {
-    /// Buffer control takes the place of limits, and its sizes ascend.
+    /// Buffer control replaces the queue's limits, and its sizes must ascend.
     fn check(&self, queue: &QueueSpec, room: &Room) -> Result<(), Fault> {
         if *self == Self::default() {
             return Ok(());
         }
         if queue.limit_bytes.is_some() || queue.limit_packets.is_some() {
-            let message = "found beside a limit of the queue; allowed: one of both";
+            let message = "found together with a limit of the queue; allowed: one of them";
             return Err(Fault::new("buffer", message));
         }
         let sizes = [
@@ -173,21 +172,23 @@ impl Buffer {
             ("target_bytes", self.target_bytes),
             ("maximum_bytes", self.maximum_bytes),
         ];
-        let mut least = ("the largest packet", room.least(room.packet()));
+        let mut least = ("the size of the largest packet".to_owned(), room.least(room.packet()));
         for (key, size) in sizes {
             let Some(size) = size else { continue };
             if size < least.1 && key != "minimum_bytes" {
-                let message = format!("found {size}; allowed: {} or more, by {}", least.1, least.0);
+                let message = format!("found {size}; allowed: {} or more, {}", least.1, least.0);
                 return Err(Fault::new(key, message).under("buffer"));
             }
-            least = if size > least.1 { (key, size) } else { least };
+            if size > least.1 {
+                least = (format!("the value of {key}"), size);
+            }
         }
         Ok(())
     }
 }
 
 impl Classifier {
-    /// Its ranges must hold something.
+    /// Ranges must not be empty.
     fn check(&self) -> Result<(), Fault> {
         let dscp = self.dscp.as_ref();
         let dscp = dscp.map(|range| range.iter().take(2).copied().map(u16::from).collect());

@@ -1,77 +1,80 @@
-//! Which service flow a packet takes: the classifiers of a modem and of the CMTS (DOCSIS 3.1 MULPI
-//! §7.5.2). Asked once for each connection and direction, never for a packet.
+//! Classifiers of the modem and of the CMTS: they choose the service flow of a packet (DOCSIS 3.1
+//! MULPI §7.5.2).
 //!
-//! Left out: IPv6; classifiers that look below IP.
+//! They are evaluated once for each connection and direction, not for each packet. Left out: IPv6,
+//! and classifiers that look below IP.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::address::{Address, Network};
 
-/// The protocol of a packet.
+/// Transport protocol of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Protocol {
-    /// Connections.
+    /// TCP connections.
     Tcp,
-    /// Datagrams.
+    /// UDP datagrams.
     Udp,
 }
 
-/// A classifier: a packet fits if it fits every key that is set. Of all classifiers that a packet fits
-/// that of the highest priority counts, and of equal ones the first in the scenario.
+/// A classifier: a packet matches if it matches every key that is set. Of all classifiers that
+/// match, the one with the highest priority decides; among equal priorities, the first in the
+/// scenario.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Classifier {
-    /// Rule priority, 255 the highest.
+    /// Rule priority, 255 being the highest.
     pub priority: u8,
-    /// The protocol.
+    /// Transport protocol.
     pub protocol: Option<Protocol>,
-    /// The server that the packet comes from or goes to.
+    /// Name of the server that the packet comes from or goes to.
     pub server: Option<String>,
-    /// The entry of the traffic list it belongs to.
+    /// Name of the traffic entry that the packet belongs to.
     pub traffic: Option<String>,
-    /// The network, or the one address, that its source is in: `"203.0.113.0/24"`. What has no
-    /// address is in none.
+    /// Source network or single address, such as `"203.0.113.0/24"`. A packet from a host without
+    /// an address never matches.
     #[schemars(with = "Option<String>")]
     pub source: Option<Network>,
-    /// The same of its destination.
+    /// Destination network or single address. A packet to a host without an address never matches.
     #[schemars(with = "Option<String>")]
     pub destination: Option<Network>,
-    /// First and last port of its source.
+    /// First and last source port of a range.
     #[schemars(length(min = 2, max = 2))]
     pub source_ports: Option<Vec<u16>>,
-    /// First and last port of its destination.
+    /// First and last destination port of a range.
     #[schemars(length(min = 2, max = 2))]
     pub destination_ports: Option<Vec<u16>>,
-    /// Lowest and highest DSCP, and the mask that is put over the packet's first: 63 if it is left out.
+    /// Lowest and highest DSCP, and optionally a mask that is applied to the packet's DSCP first.
+    /// Default mask: 63.
     #[schemars(length(min = 2, max = 3), inner(range(min = 0, max = 63)))]
     pub dscp: Option<Vec<u8>>,
 }
 
-/// What classifiers look at.
+/// The properties of a packet that classifiers look at.
 #[derive(Clone, Copy, Debug)]
 pub struct Header<'a> {
     /// TCP or UDP.
     pub protocol: Protocol,
-    /// The server at one of its ends.
+    /// Name of the server at one end.
     pub server: &'a str,
-    /// The entry of the traffic list it belongs to.
+    /// Name of the traffic entry it belongs to.
     pub traffic: &'a str,
-    /// Address that it comes from, if that has one.
+    /// Source address, if the host has one.
     pub source: Option<Address>,
-    /// Address that it goes to, if that has one.
+    /// Destination address, if the host has one.
     pub destination: Option<Address>,
-    /// Port that it comes from.
+    /// Source port.
     pub source_port: u16,
-    /// Port that it goes to.
+    /// Destination port.
     pub destination_port: u16,
     /// Differentiated services code point.
     pub dscp: u8,
 }
 
 impl Header<'_> {
-    /// That of an answer.
+    /// The header of packets in the other direction.
     pub fn reversed(self) -> Self {
         let (source_port, destination_port) = (self.destination_port, self.source_port);
         let (source, destination) = (self.destination, self.source);
@@ -96,18 +99,19 @@ impl Header<'_> {
     }
 }
 
-/// Is there an address, and does the network hold it?
+/// Is there an address, and is it in the network?
 fn holds(network: Network, address: Option<Address>) -> bool {
     address.is_some_and(|address| network.holds(address))
 }
 
-/// Is it between the two bounds of a range?
+/// Is the value between the two bounds of a range?
 fn within<T: PartialOrd>(range: &[T], value: T) -> bool {
     range.first().is_none_or(|low| *low <= value) && range.get(1).is_none_or(|high| value <= *high)
 }
 
-/// The number of the flow that such packets take, of further flows with these classifiers: that of the fitting classifier with the highest
-/// priority, the first of equal ones, plus one; 0, the primary flow, if none fits.
+/// The number of the service flow that packets with this header take. `flows` lists the classifiers
+/// of the further flows; the result is the index of the deciding classifier's flow plus one, or 0,
+/// the primary flow, if none matches.
 pub fn service_flow<'a>(flows: impl Iterator<Item = &'a [Classifier]>, header: &Header) -> u8 {
     let mut best = (0, None);
     for (number, classifiers) in (1..).zip(flows) {

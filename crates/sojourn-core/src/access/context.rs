@@ -1,30 +1,31 @@
-//! Whose a service flow is: what names its queues and random streams, and which rules it follows.
+//! What a service flow is built from: names for its queues and random streams, and the dialect it
+//! follows.
 
 use super::Site;
 use crate::dialect::Dialect;
 use crate::queue::{Queue, QueueSpec};
 
-/// What a service flow is made for: whose it is, and which rules it follows.
+/// What a service flow is built from.
 #[derive(Clone, Copy, Debug)]
 pub struct ServiceFlowContext<'a> {
-    /// Rules that it follows.
+    /// The dialect it follows.
     pub dialect: Dialect,
     /// Seed of the run.
     pub seed: u64,
-    /// What the names of its queues and random streams begin with, empty for the first home.
+    /// Prefix of the names of its queues and random streams; empty for the first home.
     pub home: &'a str,
     /// Name of the flow, empty for the primary one.
     pub flow: &'a str,
-    /// Are its queues measured? Else they take no memory for it.
+    /// Are its queues measured? Unmeasured queues take no memory for it.
     pub is_watched: bool,
     /// Names of the traffic entries, by the number that packets carry.
     pub traffic: &'a [&'a str],
-    /// Of each queue, so many connections are watched one by one.
+    /// How many connections each queue watches one by one.
     pub watch_flows: usize,
 }
 
 impl<'a> ServiceFlowContext<'a> {
-    /// A flow of a home of this name.
+    /// A service flow of a home with this name prefix.
     pub fn new(site: &'a Site, home: &'a str, flow: &'a str, is_watched: bool) -> Self {
         let Site { dialect, seed, watch_flows, .. } = *site;
         Self { dialect, seed, home, flow, is_watched, traffic: &site.traffic, watch_flows }
@@ -42,14 +43,14 @@ impl<'a> ServiceFlowContext<'a> {
         words.join(" ")
     }
 
-    /// An empty queue in it, which knows the traffic by name.
+    /// An empty queue of this flow that knows the traffic entries by name.
     pub fn queue(&self, part: &str, spec: &QueueSpec, default_bytes: u64) -> Queue {
         let mut queue = self.plain_queue(part, spec, default_bytes);
         queue.name_traffic(self.traffic, if self.is_watched { self.watch_flows } else { 0 });
         queue
     }
 
-    /// An empty queue in it for which all traffic is alike.
+    /// An empty queue of this flow that does not tell traffic entries apart.
     pub fn plain_queue(&self, part: &str, spec: &QueueSpec, default_bytes: u64) -> Queue {
         let queue = Queue::new(spec, default_bytes, self.dialect, &self.name(part), self.seed);
         if self.is_watched { queue } else { queue.unwatched() }

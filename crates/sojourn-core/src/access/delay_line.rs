@@ -1,4 +1,4 @@
-//! What is under way on a medium that only delays, and on which several senders know ahead when
+//! Packets in transit on a medium that only delays, where several senders know in advance when
 //! their packets leave.
 
 use std::collections::VecDeque;
@@ -7,8 +7,8 @@ use crate::count::Count;
 use crate::packet::Packet;
 use crate::units::Time;
 
-/// Packets under way, in the order in which they arrive; of packets that arrive at one time, in the
-/// order in which they were taken. Only the first is scheduled.
+/// Packets in transit, ordered by arrival. Packets that arrive at the same time keep the order in
+/// which they were accepted. Only the first is scheduled.
 pub struct DelayLine {
     delay: Time,
     under_way: VecDeque<(Time, Packet)>,
@@ -49,7 +49,7 @@ impl DelayLine {
         self.under_way.pop_front()
     }
 
-    /// Packets and bytes under way.
+    /// Packets and bytes in transit.
     pub fn inside(&self) -> Count {
         self.under_way.iter().map(|(_, packet)| Count::of(packet)).sum()
     }

@@ -1,8 +1,9 @@
-//! A fibre to each home: one queue each way, the token buckets of the service, a line, and its delay.
+//! Point-to-point fibre to each home: in each direction a queue, the token buckets of the service,
+//! a line, and propagation delay.
 //!
-//! The plainest access network there is, to hold DOCSIS against and to begin another one from. Homes
-//! share nothing: what they contend for on a passive optical network is left out, and so are service
-//! flows besides the primary one.
+//! This is the simplest access network: a baseline for comparison with DOCSIS and a starting point
+//! for further networks. Homes share nothing. Contention on a passive optical network and service
+//! flows besides the primary one are left out.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -19,7 +20,7 @@ use crate::packet::{Direction, Packet};
 use crate::queue::Queue;
 use crate::units::{BitRate, Time};
 
-/// A line to each home, both ways alike.
+/// A fibre line to each home, the same in both directions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[schemars(rename = "Fibre")]
@@ -27,8 +28,8 @@ pub struct Parameters {
     /// Rate of the line in Mbps (IEEE 802.3 clause 59, 1000BASE-BX10: 1000).
     #[schemars(range(min = 1.0, max = 1_000_000.0))]
     pub line_mbps: f64,
-    /// Length of the line in km (1000BASE-BX10 reaches 10). Light takes 4.9 us a km in glass with a
-    /// group index of 1.468 (ITU-T G.652, appendix I).
+    /// Length of the line in km. 1000BASE-BX10 reaches 10 km. Propagation takes 4.9 us per km, for
+    /// a group index of 1.468 (ITU-T G.652, appendix I).
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub length_km: f64,
 }
@@ -41,19 +42,18 @@ impl Default for Parameters {
 
 /// Speed of light in km per second (SI).
 const LIGHT_KM_PER_S: f64 = 299_792.458;
-/// Group index of the glass at 1310 nm (ITU-T G.652, appendix I).
+/// Group index of the fibre at 1310 nm (ITU-T G.652, appendix I).
 const GROUP_INDEX: f64 = 1.468;
 
 impl Parameters {
-    /// How long light takes.
+    /// One-way propagation delay.
     fn propagation(&self) -> Time {
         Time::from_secs_f64(self.length_km * GROUP_INDEX / LIGHT_KM_PER_S)
     }
 
-    /// Nothing of the cable may be set for homes on fibre, and no rate may be more than the line's.
+    /// Rejects keys that only a cable has, and rates above the line's.
     ///
-    /// # Errors
-    /// The first key at fault, below the table of its group.
+    /// # Errors The first key at fault, with its path below the table of its group.
     pub fn check(&self, group: &Group) -> Result<(), Fault> {
         let up = group.upstream;
         for (way, peak_mbps, flows) in [
@@ -61,7 +61,7 @@ impl Parameters {
             ("downstream", group.downstream.peak_mbps, &group.downstream.flows),
         ] {
             if peak_mbps > self.line_mbps {
-                let allowed = format!("{} or less, by access.line_mbps", self.line_mbps);
+                let allowed = format!("{} or less, the value of access.line_mbps", self.line_mbps);
                 let message = format!("found {peak_mbps}; allowed: {allowed}");
                 return Err(Fault::new(format!("{way}.peak_mbps"), message));
             }
@@ -82,16 +82,16 @@ impl Parameters {
 
 /// The lines of all homes.
 pub struct Fibre {
-    /// Up and down, home by home.
+    /// Upstream and downstream lines, home by home.
     lines: [Vec<ShapedLink>; 2],
-    /// Up and down.
+    /// Packets in propagation, upstream and downstream.
     glass: [DelayLine; 2],
     propagation: Time,
     watched: Vec<usize>,
 }
 
 impl Fibre {
-    /// Idle lines.
+    /// Lines that carry nothing yet.
     pub fn new(spec: &Parameters, site: &Site) -> Self {
         let rate = BitRate::from_mbps(spec.line_mbps);
         let propagation = spec.propagation();
@@ -111,7 +111,7 @@ impl Fibre {
         Self { lines, glass, propagation, watched }
     }
 
-    /// What a line sends, if it does, and when its last byte leaves.
+    /// The packet that a line sends, if any, and when its last byte leaves.
     fn onto_glass(
         &mut self,
         direction: Direction,

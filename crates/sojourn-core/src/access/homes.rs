@@ -1,21 +1,21 @@
-//! Who is on an access network: groups of homes that are all alike.
+//! The homes on an access network, in groups of identical homes.
 
 use super::service::{Downstream, Upstream};
 
-/// A group of homes as a run sees it.
+/// A group of identical homes.
 #[derive(Clone, Copy, Debug)]
 pub struct Group<'a> {
     /// Its name.
     pub name: &'a str,
     /// How many homes it has.
     pub count: u16,
-    /// The upstream of each.
+    /// Upstream service of each home.
     pub upstream: &'a Upstream,
-    /// The downstream of each.
+    /// Downstream service of each home.
     pub downstream: &'a Downstream,
 }
 
-/// A home: its group, and its place in that.
+/// A home: its group and its number in it.
 #[derive(Clone, Copy, Debug)]
 pub struct Home<'a> {
     /// The group it belongs to.
@@ -25,7 +25,7 @@ pub struct Home<'a> {
 }
 
 impl Home<'_> {
-    /// What the names of its queues and random streams begin with: nothing, if it is the first of all.
+    /// Prefix of the names of its queues and random streams; empty for the very first home.
     pub fn name(&self, is_first: bool) -> String {
         match (is_first, self.number) {
             (true, _) => String::new(),
@@ -45,7 +45,7 @@ pub fn homes<'a>(groups: &'a [Group<'a>]) -> impl Iterator<Item = Home<'a>> {
     groups.iter().flat_map(|group| (1..=group.count).map(|number| Home { group: *group, number }))
 }
 
-/// Of each home, what `what` says of its downstream service flows.
+/// For each home, what `what` returns for its downstream service flows.
 pub fn of_downstream_flows<T: Clone>(
     groups: &[Group],
     what: impl Fn(&Downstream) -> Vec<T>,

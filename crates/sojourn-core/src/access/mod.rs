@@ -1,9 +1,11 @@
-//! The access network: what stands between the homes and the links to servers.
+//! The access network between the homes and the links to servers.
 //!
-//! The path knows it by [`AccessNetwork`] alone. It accepts packets from homes and from servers'
-//! links, wakes its parts when they want to be woken, and gives packets that have come through.
+//! The simulation uses it through the trait [`AccessNetwork`] alone. A network accepts packets from
+//! homes and from servers' links, wakes its parts when they are due, and hands over packets that
+//! have crossed it.
 //!
-//! A network is a file or a folder here, a line in [`Access`] and a line in [`AccessSpec`].
+//! To add a network: a file or folder here, a variant of [`Access`] and a variant of
+//! [`AccessSpec`].
 
 mod check;
 pub mod classifier;
@@ -31,51 +33,52 @@ use crate::units::Time;
 use docsis::request_grant::MacCounters;
 use homes::Group;
 
-/// What an access network is made for.
+/// What an access network is built from.
 pub struct Site<'a> {
     /// All groups of homes, in their order.
     pub groups: Vec<Group<'a>>,
     /// Names of the traffic entries, by the number that packets carry.
     pub traffic: Vec<&'a str>,
-    /// Of each measured queue, so many connections are watched one by one.
+    /// How many connections each measured queue watches one by one.
     pub watch_flows: usize,
-    /// Rules that it follows.
+    /// The dialect its parts follow.
     pub dialect: Dialect,
     /// Seed of the run.
     pub seed: u64,
 }
 
-/// Where the parts of an access network say when they want to be woken.
+/// Where the parts of an access network set their next wake times.
 ///
-/// Parts are numbered in each direction from 0. At equal times the one with the lower number is woken
-/// first, and those toward the servers before the links to these, those toward the homes after.
+/// Parts are numbered in each direction from 0. At equal times the part with the lower number is
+/// woken first. Parts toward the servers are woken before the links to servers, parts toward the
+/// homes after them.
 pub struct Alarms<'a> {
     wake: &'a mut Wake,
     first: [StageId; 2],
 }
 
 impl<'a> Alarms<'a> {
-    /// Alarms of parts whose first stages, up and down, have these numbers.
+    /// Alarms for parts whose first stages, upstream and downstream, have these numbers.
     pub fn new(wake: &'a mut Wake, first: [StageId; 2]) -> Self {
         Self { wake, first }
     }
 
-    /// Sets when a part wants to be woken, in place of when it did.
+    /// Sets when a part is next woken, replacing its earlier time.
     #[inline]
     pub fn set(&mut self, direction: Direction, part: u32, at: Time) {
         self.wake.set(self.first[direction as usize] + part, at);
     }
 }
 
-/// What the path asks of an access network.
+/// What the simulation needs from an access network.
 #[enum_dispatch]
 pub trait AccessNetwork {
-    /// How many parts want to be woken, toward the servers or toward the homes.
+    /// How many parts are woken in this direction.
     fn parts(&self, direction: Direction) -> u32;
-    /// When a part wants to be woken before the first packet.
+    /// When a part is first woken, before any packet has come.
     fn first_wake(&self, direction: Direction, part: u32) -> Time;
-    /// Takes a packet from a home, or from a server's link. Gives it back if it is known at once when
-    /// it will have come through, as [`Self::wake`] does.
+    /// Takes a packet from a home or from a server's link. Returns the packet, as [`Self::wake`]
+    /// does, if the time at which it has crossed the network is already known.
     fn accept(
         &mut self,
         now: Time,
@@ -83,8 +86,9 @@ pub trait AccessNetwork {
         alarms: &mut Alarms,
         ledger: &mut Ledger,
     ) -> Option<(Time, Packet)>;
-    /// Wakes a part. Gives a packet that has come through, if one has, and when: a packet for a home
-    /// is there now, one for a server is at its link now or later, but not before those given earlier.
+    /// Wakes a part. Returns a packet that has crossed the network, if there is one, with its time.
+    /// A packet for a home arrives now. A packet for a server reaches its link now or later, never
+    /// before the packets returned earlier.
     fn wake(
         &mut self,
         now: Time,
@@ -93,33 +97,33 @@ pub trait AccessNetwork {
         alarms: &mut Alarms,
         ledger: &mut Ledger,
     ) -> Option<(Time, Packet)>;
-    /// Samples its queues and channels for their series.
+    /// Samples queues and channels for their time series.
     fn sample(&mut self, now: Time);
-    /// Packets and bytes it holds.
+    /// Packets and bytes inside the network.
     fn inside(&self) -> Count;
-    /// The queues that are measured: home by home, the upstream ones first, and then those shared.
+    /// The measured queues home by home, upstream ones first, then the shared ones.
     fn queues(&self) -> Vec<&Queue>;
-    /// What the MAC of an upstream service flow of a home did, if it has one.
+    /// MAC counters of a home's upstream service flow, if it has a MAC.
     fn mac_counters(&self, _home: usize, _flow: usize) -> Option<MacCounters> {
         None
     }
-    /// What was counted until now of channels that homes share.
+    /// Counters, up to now, of the channels that homes share.
     fn channels(&self, _now: Time) -> Vec<ChannelRow> {
         Vec::new()
     }
-    /// Series of the upstream channel that modems share, if they do.
+    /// Time series of the shared upstream channel, if there is one.
     fn channel_series(&self) -> Vec<&Series> {
         Vec::new()
     }
-    /// What it takes of the one-way delay of a packet that is sent alone, by propagation.
+    /// The network's propagation delay, one way.
     fn propagation(&self) -> Time;
-    /// What a user must know of it: settings that do nothing, rates that cannot be kept, crowding.
+    /// Warnings for the user: settings without effect, rates that cannot be kept, congestion.
     fn warnings(&self) -> Vec<String> {
         Vec::new()
     }
 }
 
-/// Every access network there is.
+/// Every access network.
 #[enum_dispatch(AccessNetwork)]
 #[expect(clippy::large_enum_variant, reason = "a run has one")]
 pub enum Access {
@@ -129,13 +133,13 @@ pub enum Access {
     Fibre(fibre::Fibre),
 }
 
-/// The access network, by its `kind`.
+/// The access network, chosen by `kind`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum AccessSpec {
-    /// Cable modems on a CMTS, by the keys `cable`, `upstream_channel` and `cmts`.
+    /// A cable network: modems and a CMTS, described by `cable`, `upstream_channel` and `cmts`.
     #[default]
     Docsis,
-    /// A fibre to each home.
+    /// Point-to-point fibre to each home.
     Fibre(fibre::Parameters),
 }

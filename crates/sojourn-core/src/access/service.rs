@@ -1,4 +1,4 @@
-//! What a home is sold: the service flows of each direction, with their rates, buffers and queue
+//! A home's service: the service flows of each direction with their rates, buffers and queue
 //! managers.
 
 use indexmap::IndexMap;
@@ -12,7 +12,7 @@ use crate::aqm::AqmSpec;
 use crate::queue::{QueueSpec, default_limit_bytes};
 use crate::units::BitRate;
 
-/// What results call the service flow that the table itself describes.
+/// Name, in results, of the service flow that the table itself describes.
 pub const PRIMARY: &str = "primary";
 
 fn yes() -> bool {
@@ -23,169 +23,179 @@ fn weight_of_one() -> f64 {
     1.0
 }
 
-/// The modem's upstream service flow: a rate service with bursts (White 2014 appendix C).
+/// The modem's primary upstream service flow: a rate service with bursts (White 2014 appendix C).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Upstream {
     /// Maximum sustained traffic rate in Mbps.
     #[schemars(range(min = 0.001, max = 100_000.0))]
     pub sustained_mbps: f64,
-    /// Peak traffic rate in Mbps, at least the sustained rate.
+    /// Peak traffic rate in Mbps. It must not be less than `sustained_mbps`.
     #[schemars(range(min = 0.001, max = 100_000.0))]
     pub peak_mbps: f64,
     /// Maximum traffic burst in bytes: what may pass at the peak rate after a long idle time.
     #[schemars(range(min = 1522, max = 4_294_967_295_u64))]
     pub burst_bytes: u64,
-    /// Minimum reserved traffic rate in Mbps of the primary flow, at most the sustained rate. It matters
-    /// on a channel that flows share (`modem.kind = "shared_channel"`).
+    /// Minimum reserved traffic rate of the primary flow in Mbps. It must not exceed
+    /// `sustained_mbps`. It has an effect only with `modem.kind = "shared_channel"`, where flows
+    /// share the channel.
     #[serde(default)]
     #[schemars(range(min = 0.0, max = 100_000.0))]
     pub minimum_mbps: f64,
-    /// Traffic priority of the primary flow, 7 the highest, where flows share a channel.
+    /// Traffic priority of the primary flow, 7 being the highest. It has an effect only where flows
+    /// share a channel.
     #[serde(default)]
     #[schemars(range(min = 0, max = 7))]
     pub priority: u8,
-    /// What the token buckets hold back: requests for bandwidth, as the studies' ns-2 did, or
-    /// transmissions, as White 2014 appendix C says. Unset: by dialect.
+    /// Whether the token buckets limit requests or transmissions. Default: `requests` in the `ns2`
+    /// dialect, as in the studies' ns-2 code, and `transmissions` in the `rfc` dialect (White 2014
+    /// appendix C).
     #[serde(default)]
     pub shaping: Option<Shaping>,
-    /// One queue, two, one on a channel shared with others, or no modem at all.
+    /// How the modem is built, chosen by `kind`: one queue, two queues, one queue on a shared
+    /// channel, or a plain link.
     #[serde(default)]
     pub modem: ModemSpec,
-    /// Request and grant.
+    /// The modem's request-grant MAC.
     #[serde(default)]
     pub mac: Mac,
-    /// Capacity left by other modems on the channel. Unset: enough for the peak rate.
+    /// Upstream capacity that other modems leave free. Default: no congestion.
     #[serde(default)]
     pub congestion: Option<Congestion>,
-    /// Queue manager of the modem.
+    /// Queue manager of the modem's primary flow.
     #[serde(default)]
     pub queue: QueueSpec,
-    /// Buffer control of the primary flow.
+    /// Buffer control of the primary flow (White 2014 §9).
     #[serde(default)]
     pub buffer: Buffer,
-    /// AQM of all flows; `false` switches off the laws of all their queues (White 2014 §9).
+    /// Enables AQM in all upstream queues; `false` switches it off, whatever their `law` says
+    /// (White 2014 §9).
     #[serde(default = "yes")]
     pub aqm: bool,
-    /// Further service flows, by name, each with queue and rates of its own. What fits none of their
-    /// classifiers takes the primary flow, which is this table itself.
+    /// Further upstream service flows, by name, each with its own queue and rates. Packets that
+    /// match none of their classifiers take the primary flow, which this table itself describes.
     #[serde(default)]
     #[schemars(extend("maxProperties" = 31))]
     pub flows: IndexMap<String, ServiceFlow>,
 }
 
-/// The downstream service flow at the CMTS.
+/// The home's primary downstream service flow at the CMTS.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Downstream {
     /// Maximum sustained traffic rate in Mbps.
     #[schemars(range(min = 0.001, max = 100_000.0))]
     pub sustained_mbps: f64,
-    /// Peak traffic rate in Mbps, at least the sustained rate.
+    /// Peak traffic rate in Mbps. It must not be less than `sustained_mbps`.
     #[schemars(range(min = 0.001, max = 100_000.0))]
     pub peak_mbps: f64,
-    /// Maximum traffic burst in bytes.
+    /// Maximum traffic burst in bytes: what may pass at the peak rate after a long idle time.
     #[schemars(range(min = 1522, max = 4_294_967_295_u64))]
     pub burst_bytes: u64,
-    /// Minimum reserved traffic rate in Mbps of the primary flow, at most the sustained rate. It matters
-    /// where homes share the channel (`cmts`) and its scheduler, `drr`, tells service flows apart.
+    /// Minimum reserved traffic rate of the primary flow in Mbps. It must not exceed
+    /// `sustained_mbps`. It has an effect only where homes share the channel (`cmts`) and the CMTS
+    /// runs the `drr` scheduler on service flows.
     #[serde(default)]
     #[schemars(range(min = 0.0, max = 100_000.0))]
     pub minimum_mbps: f64,
-    /// Traffic priority of the primary flow, 7 the highest, where flows share a channel.
+    /// Traffic priority of the primary flow, 7 being the highest. It has an effect only where flows
+    /// share a channel.
     #[serde(default)]
     #[schemars(range(min = 0, max = 7))]
     pub priority: u8,
-    /// Rate of the channels together in Mbps. Unset: ten times the peak rate, so that the service
-    /// and not the channel is the limit.
+    /// Rate of the downstream channels together in Mbps. Default: ten times the peak rate, so that
+    /// the service flow is the bottleneck and the channel is not.
     #[serde(default)]
     #[schemars(range(min = 0.001, max = 1_000_000.0))]
     pub channel_mbps: Option<f64>,
-    /// With `cmts`: whether the token buckets hold packets back before the channel, in a queue of their
-    /// own. If not, packets go to the channel's queue at once, and the rates are but what times to the
-    /// sustained and peak rate refer to.
+    /// With `cmts`: whether token buckets and a queue of its own shape each service flow before the
+    /// shared channel. With `false`, packets go straight to the channel's queue, and the rates only
+    /// serve as reference values in results.
     #[serde(default = "yes")]
     pub regulator: bool,
-    /// With `cmts`: share of the channel, in proportion to others, of each service flow; it counts where
-    /// the scheduler knows weights (`drr`, `abb`), and is multiplied with that of the traffic entry.
+    /// With `cmts`: weight of each service flow in its share of the channel. It has an effect with
+    /// the schedulers `drr` and `abb`, and multiplies the weight of the traffic entry.
     #[serde(default = "weight_of_one")]
     #[schemars(range(min = 0.01, max = 1000.0))]
     pub weight: f64,
-    /// Queue manager at the CMTS; with `cmts`, that of the regulator.
+    /// Queue manager of the primary flow at the CMTS. With `cmts` it is the queue of the regulator.
     #[serde(default)]
     pub queue: QueueSpec,
-    /// Buffer control of the primary flow.
+    /// Buffer control of the primary flow (White 2014 §9).
     #[serde(default)]
     pub buffer: Buffer,
-    /// AQM of all flows; `false` switches off the laws of all their queues (White 2014 §9).
+    /// Enables AQM in all downstream queues; `false` switches it off, whatever their `law` says
+    /// (White 2014 §9).
     #[serde(default = "yes")]
     pub aqm: bool,
-    /// Further service flows, by name, each with queue and rates of its own. What fits none of their
-    /// classifiers takes the primary flow, which is this table itself.
+    /// Further downstream service flows, by name, each with its own queue and rates. Packets that
+    /// match none of their classifiers take the primary flow, which this table itself describes.
     #[serde(default)]
     #[schemars(extend("maxProperties" = 31))]
     pub flows: IndexMap<String, ServiceFlow>,
 }
 
-/// A service flow besides the primary one.
+/// A service flow in addition to the primary one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ServiceFlow {
     /// Maximum sustained traffic rate in Mbps.
     #[schemars(range(min = 0.001, max = 100_000.0))]
     pub sustained_mbps: f64,
-    /// Peak traffic rate in Mbps, at least the sustained rate.
+    /// Peak traffic rate in Mbps. It must not be less than `sustained_mbps`.
     #[schemars(range(min = 0.001, max = 100_000.0))]
     pub peak_mbps: f64,
-    /// Maximum traffic burst in bytes.
+    /// Maximum traffic burst in bytes: what may pass at the peak rate after a long idle time.
     #[schemars(range(min = 1522, max = 4_294_967_295_u64))]
     pub burst_bytes: u64,
-    /// Minimum reserved traffic rate in Mbps, at most the sustained rate. It matters where flows
-    /// share a channel: upstream with `modem.kind = "shared_channel"`, as in the modems of the studies
-    /// each flow has one to itself, downstream with `cmts`, whose scheduler `drr` keeps it.
+    /// Minimum reserved traffic rate in Mbps. It must not exceed `sustained_mbps`. It has an effect
+    /// only where flows share a channel: upstream with `modem.kind = "shared_channel"`, downstream
+    /// with `cmts` and its `drr` scheduler.
     #[serde(default)]
     #[schemars(range(min = 0.0, max = 100_000.0))]
     pub minimum_mbps: f64,
-    /// Traffic priority, 7 the highest. It matters where flows share a channel, as above.
+    /// Traffic priority, 7 being the highest. It has an effect only where flows share a channel.
     #[serde(default)]
     #[schemars(range(min = 0, max = 7))]
     pub priority: u8,
-    /// Share of the channel of `cmts`, in proportion to others. Unset: that of the primary flow.
+    /// Weight of this flow in its share of the channel of `cmts`. Default: the weight of the
+    /// primary flow.
     #[serde(default)]
     #[schemars(range(min = 0.01, max = 1000.0))]
     pub weight: Option<f64>,
-    /// Buffer control.
+    /// Buffer control of this flow (White 2014 §9).
     #[serde(default)]
     pub buffer: Buffer,
-    /// Queue manager of this flow; its law is the flow's AQM, with a latency target of its own, and
-    /// without a law it has none (White 2014 §9).
+    /// Queue manager of this flow. Its `law` is the flow's own AQM algorithm with its own latency
+    /// target; without one the flow has no AQM (White 2014 §9).
     #[serde(default)]
     pub queue: QueueSpec,
-    /// What is sent through this flow: packets that fit any of these classifiers. All others take the
-    /// primary flow.
+    /// Classifiers that select the packets of this flow. A packet that matches any of them takes
+    /// this flow, all others the primary flow.
     #[serde(default, rename = "match")]
     pub classifiers: Vec<Classifier>,
 }
 
-/// Buffer control of a service flow: what its queue may hold, in place of `queue.limit_bytes`.
+/// Buffer control of a service flow: the size of its queue, in place of `queue.limit_bytes` (White
+/// 2014 §9).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Buffer {
-    /// The least size in bytes.
+    /// Minimum buffer size in bytes.
     #[schemars(range(min = 1, max = 4_000_000_000_u64))]
     pub minimum_bytes: Option<u64>,
-    /// The size in bytes. Unset: 250 ms at the sustained rate (White 2014 §9), or the nearest size
-    /// that the other two keys allow.
+    /// Target buffer size in bytes. Default: 250 ms at the sustained rate (White 2014 §9), kept
+    /// within `minimum_bytes` and `maximum_bytes`.
     #[schemars(range(min = 1, max = 4_000_000_000_u64))]
     pub target_bytes: Option<u64>,
-    /// The greatest size in bytes.
+    /// Maximum buffer size in bytes.
     #[schemars(range(min = 1, max = 4_000_000_000_u64))]
     pub maximum_bytes: Option<u64>,
 }
 
 impl Buffer {
-    /// The size in bytes of the buffer of a flow with this sustained rate, if it is controlled. A
-    /// modem that meets its target needs neither bound.
+    /// The buffer size in bytes of a flow with this sustained rate, or `None` without buffer
+    /// control. A modem that meets its target needs neither bound.
     pub fn bytes(&self, sustained_mbps: f64) -> Option<u64> {
         if *self == Self::default() {
             return None;
@@ -197,7 +207,8 @@ impl Buffer {
     }
 }
 
-/// A service flow's keys, laid into those of the primary flow: so every flow is made alike.
+/// Copies a further flow's keys into a table like that of the primary flow, so that every flow is
+/// built in the same way.
 macro_rules! service_flows {
     ($way:ty) => {
         impl $way {
@@ -222,7 +233,7 @@ macro_rules! service_flows {
                 Self { flows: IndexMap::new(), ..self.clone() }.with_buffer_and_aqm()
             }
 
-            /// Names of the flows, an empty one for the primary flow first.
+            /// Names of the flows; the primary flow comes first, with an empty name.
             pub fn flow_names(&self) -> impl Iterator<Item = &str> {
                 [""].into_iter().chain(self.flows.keys().map(String::as_str))
             }
@@ -232,7 +243,7 @@ macro_rules! service_flows {
                 self.flows.values().map(|flow| flow.classifiers.as_slice())
             }
 
-            /// Buffer control and the switch for all AQM, as the queue sees them.
+            /// Applies buffer control and the `aqm` switch to the queue.
             fn with_buffer_and_aqm(mut self) -> Self {
                 let controlled = self.buffer.bytes(self.sustained_mbps);
                 self.queue.limit_bytes = controlled.or(self.queue.limit_bytes);
@@ -249,13 +260,13 @@ service_flows!(Upstream);
 service_flows!(Downstream);
 
 impl Upstream {
-    /// The first key set of those that only homes on a cable have.
+    /// The first key that is set and means something only on a cable.
     pub fn cable_key(&self) -> Option<&'static str> {
         let has_modem = self.modem != ModemSpec::default();
         if has_modem { Some("modem") } else { self.mac_key() }
     }
 
-    /// The first key set of those that only a modem with a MAC of its own has.
+    /// The first key that is set and means something only for a modem with its own MAC.
     pub fn mac_key(&self) -> Option<&'static str> {
         let given = [
             ("mac", self.mac != Mac::default()),
@@ -267,19 +278,19 @@ impl Upstream {
 }
 
 impl Downstream {
-    /// The weights of all service flows, that of the primary one first.
+    /// Weights of all service flows, the primary flow first.
     pub fn weights(&self) -> Vec<f64> {
         let further = self.flows.values().map(|flow| flow.weight.unwrap_or(self.weight));
         [self.weight].into_iter().chain(further).collect()
     }
 
-    /// The minimum reserved rates of all service flows in Mbps, that of the primary one first.
+    /// Minimum reserved rates of all service flows in Mbps, the primary flow first.
     pub fn minimum_mbps(&self) -> Vec<f64> {
         let further = self.flows.values().map(|flow| flow.minimum_mbps);
         [self.minimum_mbps].into_iter().chain(further).collect()
     }
 
-    /// The traffic priorities of all service flows, that of the primary one first.
+    /// Traffic priorities of all service flows, the primary flow first.
     pub fn priorities(&self) -> Vec<u8> {
         let further = self.flows.values().map(|flow| flow.priority);
         [self.priority].into_iter().chain(further).collect()

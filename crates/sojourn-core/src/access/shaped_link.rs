@@ -1,8 +1,8 @@
-//! A queue, token buckets and a channel that is one's own: a service flow's downstream at the CMTS,
-//! and upstream what stands in for a modem where no request-grant MAC is wanted.
+//! A queue, token buckets and a channel for one service flow. Downstream it is the service flow at
+//! the CMTS; upstream it replaces the modem where no request-grant MAC is simulated.
 //!
-//! After CableLabs' ns-2 code (delaytb.cc): a packet is taken from the queue when the channel is
-//! free, held until both token buckets have room for it, and then sent at the channel's rate.
+//! As in CableLabs' ns-2 code (delaytb.cc), a packet leaves the queue when the channel is free,
+//! waits until both token buckets have room for it, and is then sent at the channel's rate.
 
 use super::docsis::probe::Probe;
 use super::shaper::Shaper;
@@ -16,7 +16,7 @@ use crate::packet::Packet;
 use crate::queue::{Queue, default_limit_bytes};
 use crate::units::{BitRate, Time};
 
-/// Channel rate over peak rate downstream, where the scenario gives none.
+/// Ratio of channel rate to peak rate downstream, where the scenario sets no channel rate.
 const CHANNEL_OVER_PEAK: f64 = 10.0;
 
 /// A link behind a queue and token buckets.
@@ -24,19 +24,19 @@ pub struct ShapedLink {
     queue: Queue,
     shaper: Shaper,
     channel: BitRate,
-    /// Until then a packet is being held or sent.
+    /// Until when a packet is held or sent.
     busy_until: Time,
     probe: Probe,
 }
 
 impl ShapedLink {
-    /// The downstream at the CMTS, on the channel of the scenario or one that is no limit.
+    /// The downstream at the CMTS, on the scenario's channel or on one that is never the bottleneck.
     pub fn downstream(spec: &Downstream, context: &ServiceFlowContext) -> Self {
         let channel_mbps = spec.channel_mbps.unwrap_or(CHANNEL_OVER_PEAK * spec.peak_mbps);
         Self::downstream_at(BitRate::from_mbps(channel_mbps), spec, context)
     }
 
-    /// A downstream behind which a channel of this rate lies. Nothing waits and the token buckets
+    /// A downstream service flow on a channel of this rate. Its queue is empty and its token buckets
     /// are full.
     pub fn downstream_at(
         channel: BitRate,
@@ -54,7 +54,7 @@ impl ShapedLink {
         Self::upstream_at(BitRate::from_mbps(spec.peak_mbps), spec, context)
     }
 
-    /// An upstream without a MAC, behind which a channel of this rate lies.
+    /// An upstream without a MAC, on a channel of this rate.
     pub fn upstream_at(channel: BitRate, spec: &Upstream, context: &ServiceFlowContext) -> Self {
         let shaper = Shaper::of(spec.sustained_mbps, spec.peak_mbps, spec.burst_bytes);
         let buffer_bytes = default_limit_bytes(shaper.sustained.rate());
@@ -66,7 +66,7 @@ impl ShapedLink {
         Self { queue, shaper, channel, busy_until: Time::ZERO, probe }
     }
 
-    /// Takes a packet; gives the packet that is sent at once, if the channel is free,
+    /// Takes a packet. Returns the packet that is sent at once, if the channel is free,
     /// and when its last byte leaves.
     #[inline]
     pub fn accept(
@@ -81,14 +81,14 @@ impl ShapedLink {
         self.send_next(now, ledger)
     }
 
-    /// When it wants to be woken next: when the channel is free, if a packet waits for it.
+    /// The next wake time: when the channel is free, if a packet waits for it.
     #[inline]
     pub fn next_wake(&self) -> Time {
         let free = if self.queue.backlog().packets > 0 { self.busy_until } else { Time::NEVER };
         free.min(self.queue.next_update())
     }
 
-    /// Does what is due; gives the packet that is sent next, if there is one, and when its last byte
+    /// Does what is due. Returns the packet that is sent next, if there is one, and when its last byte
     /// leaves.
     pub fn wake(&mut self, now: Time, ledger: &mut Ledger) -> Option<(Time, Packet)> {
         if self.queue.next_update() <= now {
@@ -121,12 +121,12 @@ impl ShapedLink {
         self.shaper.drain_rate(now, self.queue.buffer_bytes())
     }
 
-    /// Packets and bytes that wait; one being sent is with the next stage already.
+    /// Packets and bytes that wait. A packet being sent already counts in the next stage.
     pub fn inside(&self) -> Count {
         self.queue.backlog()
     }
 
-    /// The queue, for what was measured of it.
+    /// The queue, for its measurements.
     pub fn queue(&self) -> &Queue {
         &self.queue
     }

@@ -1,7 +1,7 @@
-//! The rate shaping of a service flow: White 2014 appendix C.
+//! Rate shaping of a service flow (White 2014 appendix C).
 //!
-//! Over every interval, at most `span * R / 8 + B` bytes pass and at most `span * P / 8 + 1522`, with
-//! R the maximum sustained rate, B the maximum burst and P the peak rate.
+//! Over every interval of length `span`, at most `span * R / 8 + B` bytes and at most `span * P / 8
+//! + 1522` bytes pass. R is the maximum sustained rate, B the maximum burst, P the peak rate.
 
 use crate::aqm::DrainRate;
 use crate::packet::Packet;
@@ -13,19 +13,19 @@ use crate::units::Time;
 /// (White & Padden 2012 §3.1.1).
 pub const PEAK_BURST_BYTES: u64 = 1522;
 
-/// The two buckets of a service flow.
+/// The two token buckets of a service flow.
 #[derive(Clone, Debug)]
 pub struct Shaper {
-    /// Sustained rate and burst.
+    /// The bucket of the sustained rate, as deep as the burst.
     pub sustained: TokenBucket,
-    /// Peak rate and one frame.
+    /// The bucket of the peak rate, one frame deep.
     pub peak: TokenBucket,
-    /// Until when the sustained rate last kept bytes waiting.
+    /// Until when the sustained rate last held bytes back.
     held_until: Option<Time>,
 }
 
 impl Shaper {
-    /// Full buckets, by the keys of a scenario.
+    /// Full buckets with a scenario's values.
     pub fn of(sustained_mbps: f64, peak_mbps: f64, burst_bytes: u64) -> Self {
         let [sustained, peak] = [sustained_mbps, peak_mbps].map(BitRate::from_mbps);
         Self::new(sustained, peak, burst_bytes)
@@ -40,7 +40,7 @@ impl Shaper {
         }
     }
 
-    /// What the laws of a queue before it may know of it.
+    /// What the AQM algorithms of the queue in front may know of this shaper.
     pub fn drain_rate(&self, now: Time, buffer_bytes: u64) -> DrainRate {
         DrainRate {
             tokens: self.sustained.tokens(now),
@@ -50,12 +50,12 @@ impl Shaper {
         }
     }
 
-    /// Bytes that both buckets hold.
+    /// Bytes that both buckets allow now.
     pub fn tokens(&self, now: Time) -> f64 {
         self.sustained.tokens(now).min(self.peak.tokens(now))
     }
 
-    /// When `bytes` may be sent, which wait until then.
+    /// When `bytes` may be sent. Records the wait until then.
     pub fn ready_at(&mut self, now: Time, bytes: u64) -> Time {
         let by_sustained = self.sustained.ready_at(now, bytes);
         let ready_at = by_sustained.max(self.peak.ready_at(now, bytes));
@@ -66,25 +66,26 @@ impl Shaper {
         ready_at
     }
 
-    /// Bytes wait now, of which the sustained rate lets pass so many, and the peak rate so many.
+    /// Records that bytes wait now, where the two rates would let `sustained` and `peak` bytes
+    /// pass.
     pub fn hold(&mut self, now: Time, sustained: f64, peak: f64) {
         if sustained < peak || !self.has_peak() {
             self.held_until = self.held_until.max(Some(now));
         }
     }
 
-    /// A peak rate that is the sustained rate is no other one.
+    /// A peak rate equal to the sustained rate adds no limit of its own.
     fn has_peak(&self) -> bool {
         self.peak.rate() > self.sustained.rate()
     }
 
-    /// Was this packet, now sent, in its queue while the sustained rate kept bytes waiting?
+    /// Was this packet, now sent, in its queue while the sustained rate held bytes back?
     #[inline]
     pub fn held(&self, packet: &Packet) -> bool {
         self.held_until >= Some(packet.queued_at)
     }
 
-    /// `bytes` are sent.
+    /// Removes the tokens for `bytes` that are sent now.
     pub fn take(&mut self, now: Time, bytes: u64) {
         self.sustained.take(now, bytes);
         self.peak.take(now, bytes);

@@ -1,10 +1,10 @@
-//! When each of an app's actors - its people, connections or sources - is to act next.
+//! When each of an app's actors (users, connections or sources) acts next.
 
 use super::{AppContext, Command};
 use crate::engine::wake::Wake;
 use crate::units::Time;
 
-/// The actors of an app and when each is due. An app has one timer: that of whoever is due first.
+/// The actors of an app and their times. An app has one timer, that of the next actor.
 pub struct Agenda {
     due: Wake,
     actors: u32,
@@ -14,7 +14,7 @@ pub struct Agenda {
 }
 
 impl Agenda {
-    /// Actors who begin at random times within `spread_s` seconds after `start_s`.
+    /// Actors that start at random times within `spread_s` seconds after `start_s`.
     pub fn new(actors: u32, start_s: f64, spread_s: f64) -> Self {
         Self {
             due: Wake::new(actors as usize),
@@ -25,23 +25,23 @@ impl Agenda {
         }
     }
 
-    /// When the app wants its first timer.
+    /// When the app's first timer expires.
     pub fn start(&self) -> Time {
         self.start
     }
 
-    /// An actor is to act at this time, and not at the time set before.
+    /// Sets when an actor acts next, replacing its earlier time.
     pub fn set(&mut self, actor: u32, at: Time) {
         self.due.set(actor, at);
     }
 
-    /// When the next one is due.
+    /// When the next actor is due.
     pub fn next(&self) -> Time {
         self.due.next().0
     }
 
-    /// Who is due by now, the lowest number first at equal times. Each is given once for each time
-    /// that was set.
+    /// An actor that is due by now, the lowest number first at equal times. Each actor is returned
+    /// once for each time that was set.
     pub fn take(&mut self, context: &mut AppContext) -> Option<u32> {
         if !self.planned {
             self.plan(context);
@@ -53,12 +53,12 @@ impl Agenda {
         })
     }
 
-    /// Asks for the app's timer.
+    /// Sets the app's timer.
     pub fn ask(&self, context: &mut AppContext) {
         context.ask(Command::Wake(self.next()));
     }
 
-    /// Draws when each begins, at the first timer.
+    /// Draws each actor's start time, at the first timer.
     fn plan(&mut self, context: &mut AppContext) {
         for actor in 0..self.actors {
             self.due.set(actor, self.start + self.spread.scaled(context.rng.uniform()));

@@ -1,5 +1,4 @@
-//! What is drawn anew each time: the random variables of ns-2's traffic models (ns-2.35
-//! tools/ranvar.cc).
+//! Random quantities: the random variables of ns-2's traffic models (ns-2.35 tools/ranvar.cc).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,34 +6,36 @@ use serde::{Deserialize, Serialize};
 use crate::engine::rng::Rng;
 use crate::units::Time;
 
-/// The longest time drawn in s: beyond the end of every run, and no sum with it overflows.
+/// The longest time drawn in s. It lies beyond the end of every run, and sums with it do not
+/// overflow.
 const LONGEST_S: f64 = 1e7;
-/// The greatest number drawn, for the same reason.
+/// The largest number drawn, for the same reason.
 const MOST: f64 = 1e12;
 
-/// A quantity that is drawn anew each time.
+/// A random quantity, chosen by `kind`. It is drawn anew for each use.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Draw {
-    /// The same each time.
+    /// A constant.
     Constant {
         /// The value.
         #[schemars(range(min = 0.0, max = 1_000_000_000.0))]
         value: f64,
     },
-    /// Exponentially distributed.
+    /// An exponential distribution.
     Exponential {
-        /// Mean.
+        /// Mean of the distribution.
         #[schemars(range(min = 0.0, max = 1_000_000_000.0))]
         mean: f64,
     },
-    /// Pareto distributed: above some least value, x is exceeded with a probability that falls as
-    /// x to the power of -shape. That least value is mean * (shape - 1) / shape.
+    /// A Pareto distribution. Its least value is mean * (shape - 1) / shape; above that, x is
+    /// exceeded with a probability proportional to x^(-shape).
     Pareto {
-        /// Mean.
+        /// Mean of the distribution.
         #[schemars(range(min = 0.0, max = 1_000_000_000.0))]
         mean: f64,
-        /// Shape. There is no mean at 1 or below, and no variance up to 2.
+        /// Shape of the distribution. With 1 or less there is no mean, and with up to 2 no
+        /// variance.
         #[schemars(range(min = 1.001, max = 1000.0))]
         shape: f64,
     },
@@ -57,12 +58,12 @@ impl Draw {
         }
     }
 
-    /// A time, of a quantity in s.
+    /// A random time, for a quantity in s.
     pub fn time(&self, rng: &mut Rng) -> Time {
         Time::from_secs_f64(self.value(rng).min(LONGEST_S))
     }
 
-    /// A number of things: rounded up, and at least one.
+    /// A random number of things: rounded up, at least one.
     pub fn count(&self, rng: &mut Rng) -> u64 {
         self.value(rng).ceil().clamp(1.0, MOST) as u64
     }

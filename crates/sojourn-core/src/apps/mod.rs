@@ -1,7 +1,7 @@
-//! What people do: one file per traffic model.
+//! Apps: what users and their devices do. Each traffic model has a file.
 //!
-//! An app never touches a packet. It is told what happened (a timer, a connection that opened, data
-//! that came) and answers with commands, which the network carries out.
+//! An app never handles a packet. It gets events (its timer, an opened connection, received data)
+//! and answers with commands, which the network carries out.
 
 mod agenda;
 pub mod draw;
@@ -37,17 +37,17 @@ pub use video::Video;
 pub use web::Web;
 pub use web_sessions::WebSessions;
 
-/// The end of a connection at which something is done or happens.
+/// An end of a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum End {
-    /// In the home; it opened the connection.
+    /// The end in the home, which opened the connection.
     Home,
-    /// At the server.
+    /// The end at the server.
     Server,
 }
 
 impl End {
-    /// The end that sends what goes this way.
+    /// The end that sends packets in this direction.
     pub const fn sending(direction: Direction) -> Self {
         match direction {
             Direction::Up => Self::Home,
@@ -55,7 +55,7 @@ impl End {
         }
     }
 
-    /// The way a packet takes that sets out from here.
+    /// The direction of packets from this end.
     pub const fn outward(self) -> Direction {
         match self {
             Self::Home => Direction::Up,
@@ -64,62 +64,62 @@ impl End {
     }
 }
 
-/// A connection, told from earlier users of the same slot by its generation.
+/// A connection. The generation tells it apart from earlier users of the slot.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ConnectionId {
     /// Slot in the network's table.
     pub slot: u32,
-    /// Which use of the slot.
+    /// Counts the uses of the slot.
     pub generation: u16,
 }
 
-/// What an app is told.
+/// An event for an app.
 #[derive(Clone, Copy, Debug)]
 pub enum Event {
-    /// The time it asked for has come.
+    /// The app's timer has expired.
     Timer,
-    /// The connection it asked for with this tag is being opened.
+    /// The connection that the app requested with this tag is being opened.
     Opening(u32, ConnectionId),
-    /// The handshake is done at the home's end.
+    /// The handshake is complete at the home's end.
     Established(u32, ConnectionId),
-    /// All the bytes an end was told to expect are there.
+    /// An end has received all the bytes it was told to expect.
     Received(u32, ConnectionId, End),
-    /// All the bytes an end was told to send are acknowledged.
+    /// All the bytes that an end was told to send are acknowledged.
     Acknowledged(u32, ConnectionId, End),
 }
 
-/// What an app wants done.
+/// A command of an app.
 #[derive(Clone, Copy, Debug)]
 pub enum Command {
     /// Open a connection to a server; events about it carry `tag`.
     Open {
         /// Index in the scenario's list of servers.
         server: u16,
-        /// The app's own mark.
+        /// A number that the app chooses.
         tag: u32,
     },
-    /// Send bytes, `u64::MAX` for without end.
+    /// Send bytes; `u64::MAX` for an endless transfer.
     Send(ConnectionId, End, u64),
-    /// Tell when this many more bytes have been received.
+    /// Report when this many more bytes have been received.
     Expect(ConnectionId, End, u64),
-    /// No more will be sent from this end.
+    /// Send no more from this end.
     Close(ConnectionId, End),
-    /// Cut the connection at both ends at once: what is under way comes to nobody.
+    /// Abort the connection at both ends at once; packets in flight are discarded.
     Abort(ConnectionId),
-    /// Send one datagram of this many bytes on the wire to or from a server.
+    /// Send one datagram to or from a server.
     Datagram {
         /// Index in the scenario's list of servers.
         server: u16,
-        /// Which way.
+        /// Direction of the datagram.
         direction: Direction,
         /// Bytes on the wire.
         size: u16,
     },
-    /// Call again at this time; replaces the time asked for before.
+    /// Set the app's timer to this time. This replaces the earlier time.
     Wake(Time),
 }
 
-/// What the app has to work with when it is told something.
+/// What an app gets together with an event.
 pub struct AppContext<'a> {
     /// Now.
     pub now: Time,
@@ -135,7 +135,7 @@ impl AppContext<'_> {
         self.commands.push(command);
     }
 
-    /// Asks the server over a connection for so many bytes, and tells when all are there.
+    /// Sends a request over a connection, and expects `answer_bytes` at the home.
     fn request(&mut self, id: ConnectionId, request_bytes: u64, answer_bytes: u64) {
         self.ask(Command::Send(id, End::Home, request_bytes));
         self.ask(Command::Expect(id, End::Server, request_bytes));
@@ -143,21 +143,21 @@ impl AppContext<'_> {
     }
 }
 
-/// What an app did, for the results.
+/// What an app achieved, for the results.
 #[derive(Default)]
 pub struct Done {
-    /// Pages loaded: start and load time.
+    /// Pages loaded: start time and load time.
     pub pages: Vec<(Time, Time)>,
-    /// Transfers of known size that were completed.
+    /// Completed transfers of known size.
     pub transfers_completed: Option<u64>,
-    /// How long each object of a web session took to come.
+    /// Response time of each object of web sessions.
     pub responses: Vec<Time>,
-    /// What viewers of videos saw.
+    /// Viewing statistics of videos.
     pub viewing: Option<Viewing>,
 }
 
 impl Done {
-    /// What both did, the same app in two homes.
+    /// The sum of the same app in two homes.
     pub fn and(mut self, other: Self) -> Self {
         self.pages.extend(other.pages);
         self.responses.extend(other.responses);
@@ -173,7 +173,7 @@ impl Done {
     }
 }
 
-/// Both together, or the one there is.
+/// Combines both, or returns the one that is there.
 fn either<T>(one: Option<T>, other: Option<T>, together: impl FnOnce(T, T) -> T) -> Option<T> {
     match (one, other) {
         (Some(one), Some(other)) => Some(together(one, other)),
@@ -181,35 +181,35 @@ fn either<T>(one: Option<T>, other: Option<T>, together: impl FnOnce(T, T) -> T)
     }
 }
 
-/// What viewers saw, summed over all of them.
+/// Viewing statistics, summed over viewers.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Viewing {
     /// Segments played.
     pub played_segments: f64,
     /// Sum of their rates in Mbps.
     pub played_mbps: f64,
-    /// Changes of the level.
+    /// Changes of the quality level.
     pub adaptations: f64,
     /// Time since each viewer began, in s.
     pub watched_s: f64,
-    /// Time since playing first began, in s.
+    /// Time since playback first began, in s.
     pub playing_s: f64,
-    /// How much of that it stood still, in s.
+    /// Time of that during which playback stalled, in s.
     pub stalled_s: f64,
 }
 
 impl Viewing {
-    /// Mean rate of the video played in Mbps, none if nothing was played.
+    /// Mean rate of the played video in Mbps; `None` if nothing was played.
     pub fn rate_mbps(&self) -> Option<f64> {
         ratio(self.played_mbps, self.played_segments)
     }
 
-    /// Changes of the level per viewer and hour.
+    /// Changes of the quality level per viewer and hour.
     pub fn adaptations_per_hour(&self) -> Option<f64> {
         ratio(self.adaptations, self.watched_s / 3600.0)
     }
 
-    /// Share of the time since playing first began in which it stood still, in percent.
+    /// Share of the time since playback first began during which it stalled, in percent.
     pub fn stalled_percent(&self) -> Option<f64> {
         ratio(100.0 * self.stalled_s, self.playing_s)
     }
@@ -233,11 +233,11 @@ fn ratio(part: f64, whole: f64) -> Option<f64> {
 /// A traffic model.
 #[enum_dispatch]
 pub trait Model {
-    /// When the app wants its first timer.
+    /// When the app's timer first expires.
     fn start(&self, rng: &mut Rng) -> Time;
     /// Something happened.
     fn on_event(&mut self, event: Event, context: &mut AppContext);
-    /// What it did until now.
+    /// What it achieved up to now.
     fn done(&self, now: Time) -> Done;
 }
 
@@ -258,33 +258,32 @@ pub enum App {
     Torrent,
     /// Sources that pause.
     OnOff,
-    /// A packet capture.
+    /// Replay of a packet capture.
     Replay,
 }
 
-/// Makes an app from its parameters.
+/// Builds an app from its parameters.
 #[enum_dispatch]
 pub trait AppParameters {
-    /// The app; `server` gives the index of a server by its name.
+    /// The app. `server` maps a server's name to its index.
     fn start(&self, server: &dyn Fn(&str) -> u16) -> App;
     /// The servers it talks to: the key that names each, and the name.
     fn servers(&self) -> Vec<(String, &str)>;
-    /// TCP options of its own.
+    /// TCP options of the entry.
     fn tcp(&self) -> Option<&TcpOptions>;
-    /// What it runs on by its source, where that is not the dialect's default.
+    /// TCP options of the model's source, where they differ from the dialect's defaults.
     fn usual_tcp(&self, _dialect: Dialect) -> TcpOptions {
         TcpOptions::default()
     }
-    /// Bytes on the wire of its largest datagram, 0 if it sends none.
+    /// Size on the wire of its largest datagram in bytes; 0 if it sends none.
     fn largest_datagram(&self) -> u16 {
         0
     }
-    /// The quality score that fits it.
+    /// How its service is scored.
     fn quality(&self) -> Quality;
-    /// Do its keys agree with each other?
+    /// Checks that its keys agree with each other.
     ///
-    /// # Errors
-    /// The first key at fault.
+    /// # Errors The first key at fault.
     fn check(&self) -> Result<(), Fault> {
         Ok(())
     }
@@ -293,15 +292,15 @@ pub trait AppParameters {
 /// How an app's service is scored.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Quality {
-    /// E-model.
+    /// E-model score of voice.
     Voice,
-    /// Latency and loss.
+    /// Delay and loss of game packets.
     Game,
     /// Page load times.
     Pages,
     /// Response times.
     Responses,
-    /// What was seen of a video.
+    /// Rate, stalls and level changes of video.
     Video,
     /// Throughput.
     Throughput,
@@ -312,7 +311,7 @@ impl Quality {
     pub const ALL: [Self; 6] =
         [Self::Voice, Self::Game, Self::Pages, Self::Responses, Self::Video, Self::Throughput];
 
-    /// As it stands in results.
+    /// Its name in results.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Voice => "voice",
@@ -325,37 +324,37 @@ impl Quality {
     }
 }
 
-/// A source must not stop before it starts.
+/// Checks that a source does not stop before it starts.
 fn check_stop(start_s: f64, stop_s: Option<f64>) -> Result<(), Fault> {
     stop_s.map_or(Ok(()), |stop_s| at_least(("stop_s", stop_s), ("start_s", start_s)))
 }
 
-/// A kind of traffic.
+/// What a traffic entry does, chosen by `kind`.
 #[enum_dispatch(AppParameters)]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum AppSpec {
-    /// Datagrams at a steady pace: a voice call, a game, constant bit rate.
+    /// Datagrams at a steady pace: a voice call, a game, or constant-bit-rate data.
     Stream(stream::Parameters),
-    /// File transfers over TCP: endless, repeating or in bursts, up or down.
+    /// File transfers over TCP: endless, repeating or in bursts, upload or download.
     Transfer(transfer::Parameters),
-    /// A person loading web pages.
+    /// Users who load web pages.
     Web(web::Parameters),
-    /// Web sessions with pages, objects and pauses drawn at random.
+    /// Web sessions with random pages, objects and pauses.
     WebSessions(web_sessions::Parameters),
-    /// A video in segments of a quality that adapts to the network.
+    /// Adaptive video streaming in segments.
     Video(video::Parameters),
-    /// BitTorrent: many connections that send pieces under a common limit.
+    /// BitTorrent: many connections that send pieces under a common rate limit.
     Torrent(torrent::Parameters),
-    /// Sources that send at a steady rate and pause, for random times.
+    /// On/off sources: they send at a steady rate and pause, for random times.
     OnOff(on_off::Parameters),
-    /// The packets of a capture file, as datagrams.
+    /// Replay of a capture file's packets as datagrams.
     Replay(replay::Parameters),
 }
 
 impl AppSpec {
-    /// The port of its servers where the scenario names none, as IANA has them: HTTPS, RTP
-    /// (RFC 3551 §8), a game console's, BitTorrent's first, and discard (RFC 863).
+    /// Default port of its servers, as registered with IANA: HTTPS, RTP (RFC 3551 §8), a game
+    /// console's port, BitTorrent's first port, and discard (RFC 863).
     pub fn default_port(&self) -> u16 {
         match self {
             Self::Web(_) | Self::WebSessions(_) | Self::Video(_) | Self::Transfer(_) => 443,
@@ -369,7 +368,7 @@ impl AppSpec {
         }
     }
 
-    /// TCP of its connections in a scenario with these options and this dialect.
+    /// TCP configuration of its connections, in a scenario with these options and this dialect.
     pub fn tcp_config(&self, base: &TcpOptions, dialect: Dialect) -> Config {
         let options = self.tcp().map_or_else(|| base.clone(), |own| own.or(base));
         let usual = self.usual_tcp(options.dialect.unwrap_or(dialect));

@@ -1,13 +1,13 @@
-//! Sources that send at a steady rate for a random time and pause for a random time: the exponential
-//! on/off source of ns-2 (ns-2.35 tools/expoo.cc).
+//! On/off sources that send at a steady rate for a random time and pause for a random time: the
+//! exponential on/off source of ns-2 (ns-2.35 tools/expoo.cc).
 //!
-//! A source sends packets of one size at the interval that its rate gives. The packets of a burst are
-//! drawn from an exponential distribution and rounded to the nearest number, but at least one; after
-//! them comes a pause, exponential too. A source begins with a pause.
+//! A source sends packets of one size at the interval that its rate requires. The number of packets
+//! in a burst is drawn from an exponential distribution and rounded to the nearest number, but at
+//! least one. A pause, also exponential, follows. A source begins with a pause.
 //!
-//! Over TCP a packet is so many bytes to send, and the connection carries them as it can: what it
-//! cannot is sent later. Rates count payload, so the wire carries more by the headers: with 1460 B in
-//! packets of 1500 B, 2.7 %.
+//! Over TCP a packet is a number of bytes to send; the connection sends later what it cannot carry
+//! at once. Rates count payload, so headers add to them on the wire: 2.7 % with 1460 B in packets
+//! of 1500 B.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -23,59 +23,62 @@ use crate::packet::Direction;
 use crate::tcp::TcpOptions;
 use crate::units::Time;
 
-/// What carries the packets.
+/// Transport protocol of the packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Transport {
     /// A TCP connection for each source.
     #[default]
     Tcp,
-    /// Datagrams. Those of all sources of an entry are one flow to queues that separate flows.
+    /// Datagrams. Queues that separate flows treat the datagrams of all sources of an entry as one
+    /// flow.
     Datagrams,
 }
 
-/// Parameters of sources that pause. Hong 2015 §5.3.2: ME1 has 36 sources of 0.5 Mbps, bursts of
-/// [2, 4] s and pauses three times as long; ME2 180 of 0.1 Mbps, bursts of 2 and pauses of 3 s; ME3
-/// 90 of 0.1 and 90 of [0.3, 0.6] Mbps.
+/// Parameters of on/off sources. Hong 2015 §5.3.2: ME1 has 36 sources of 0.5 Mbps with bursts of
+/// [2, 4] s and pauses three times as long. ME2 has 180 sources of 0.1 Mbps with bursts of 2 s and
+/// pauses of 3 s. ME3 has 90 of 0.1 and 90 of [0.3, 0.6] Mbps.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "OnOff")]
 pub struct Parameters {
-    /// The server at the other end.
+    /// Server at the other end.
     pub server: String,
-    /// Which way the data goes.
+    /// Direction of the data: `up` from the home or `down` to it.
     #[serde(default)]
     pub direction: Direction,
-    /// What carries the packets.
+    /// Transport protocol of the packets.
     #[serde(default)]
     pub transport: Transport,
-    /// Sources, each on its own.
+    /// Number of independent sources.
     #[serde(default = "one")]
     #[schemars(range(min = 1, max = 10_000))]
     pub sources: u32,
-    /// Mean rate of a source over bursts and pauses in Mbps: of payload over TCP, on the wire with
-    /// datagrams. Two values are the bounds of a range in which each source draws its own, evenly.
+    /// Mean rate of a source in Mbps, over bursts and pauses. It counts payload over TCP, and bytes
+    /// on the wire with datagrams. With two values each source draws its own rate uniformly between
+    /// them.
     #[schemars(length(min = 1, max = 2), inner(range(min = 0.000_001, max = 100_000.0)))]
     pub mean_mbps: Vec<f64>,
-    /// Mean length of a burst in s (ns-2: 0.5). Two values as with `mean_mbps`.
+    /// Mean length of a burst in s (ns-2: 0.5). With two values each source draws its own uniformly
+    /// between them.
     #[serde(default = "half")]
     #[schemars(length(min = 1, max = 2), inner(range(min = 0.000_001, max = 1_000_000.0)))]
     pub on_s: Vec<f64>,
-    /// Mean length of a pause as a multiple of that of a burst; a burst is sent at the mean rate
-    /// times one more than this (ns-2: 1).
+    /// Mean length of a pause as a multiple of the mean length of a burst (ns-2: 1). The rate
+    /// during a burst is the mean rate times this value plus one.
     #[serde(default = "unity")]
     #[schemars(range(min = 0.0, max = 1_000_000.0))]
     pub off_per_on: f64,
-    /// Bytes of a packet: of payload over TCP, where 1448 fill one that has timestamps; on the wire
-    /// with datagrams (ns-2: 210).
+    /// Size of a packet in bytes (ns-2: 210). It counts payload over TCP, where 1448 fill a packet
+    /// with timestamps, and bytes on the wire with datagrams.
     #[serde(default = "full_segment")]
     #[schemars(range(min = 1, max = 9018))]
     pub packet_bytes: u16,
-    /// When the sources begin with a pause, in s.
+    /// Start of the sources in s. Each begins with a pause.
     #[serde(default)]
     #[schemars(range(min = 0.0, max = 1_000_000.0))]
     pub start_s: f64,
-    /// TCP keys in which these connections differ from the scenario's.
+    /// TCP options of these connections that differ from the scenario's `tcp`.
     #[serde(default)]
     pub tcp: TcpOptions,
 }
@@ -135,26 +138,26 @@ impl AppParameters for Parameters {
     }
 }
 
-/// The least and the greatest of one or two values.
+/// Minimum and maximum of one or two values.
 fn bounds(values: &[f64]) -> (f64, f64) {
     (values[0], values[values.len() - 1])
 }
 
-/// A source and its burst.
+/// A source and its current burst.
 #[derive(Default)]
 struct Source {
-    /// From packet to packet; zero before the source has begun.
+    /// Time between packets; zero before the source has begun.
     interval: Time,
-    /// Mean packets of a burst, before rounding.
+    /// Mean number of packets in a burst, before rounding.
     burst_packets: f64,
     /// Mean length of a pause in s.
     off_s: f64,
-    /// Packets of the burst still to be sent.
+    /// Packets still to be sent in this burst.
     left: u64,
     connection: Option<ConnectionId>,
 }
 
-/// Sources at work. The number of a source is the tag of its connection.
+/// On/off sources in operation. A source's number is the tag of its connection.
 pub struct OnOff {
     server: u16,
     direction: Direction,
@@ -180,7 +183,7 @@ impl OnOff {
         self.agenda.set(number, at);
     }
 
-    /// Draws what is the source's own.
+    /// Draws the source's own rate and times.
     fn begin(&mut self, number: u32, context: &mut AppContext) {
         let mut draw = |(least, most)| least + (most - least) * context.rng.uniform();
         let burst_mbps = draw(self.mean_mbps) * (1.0 + self.off_per_on);
@@ -207,7 +210,7 @@ impl OnOff {
 }
 
 impl Source {
-    /// Time to the next packet, which is that of a new burst if this one is over.
+    /// Time to the next packet, which starts a new burst if this one is over.
     fn until_next(&mut self, rng: &mut Rng) -> Time {
         let mut wait = self.interval;
         if self.left == 0 {
@@ -232,7 +235,7 @@ impl Model for OnOff {
                 }
                 self.agenda.ask(context);
             }
-            // The first packet, for which it is opened.
+            // The first packet, for which the connection was opened.
             Event::Opening(number, connection) => {
                 self.sources[number as usize].connection = Some(connection);
                 self.send(number, context);

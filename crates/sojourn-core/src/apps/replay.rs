@@ -1,12 +1,12 @@
-//! The packets of a capture, sent again with the sizes and at the times they had: cross-traffic that
-//! answers to nothing.
+//! Replay of a capture's packets with their sizes and times: cross-traffic that does not react to
+//! congestion.
 //!
-//! A run reads no files: the capture is read when the scenario is loaded (`scenario/capture.rs`), and
-//! its packets are part of the loaded scenario.
+//! A run reads no files. The capture is read when the scenario is loaded (`scenario/capture.rs`),
+//! and its packets are part of the loaded scenario.
 //!
-//! Left out: addresses, ports and contents. All packets go one way and are one flow to queues that
-//! separate flows; a filter such as `tcpdump -r all.pcap -w up.pcap src 192.168.0.2` cuts a capture to
-//! one direction.
+//! Left out: addresses, ports and contents. All packets go in one direction, and are one flow to
+//! queues that separate flows. A filter such as `tcpdump -r all.pcap -w up.pcap src 192.168.0.2`
+//! reduces a capture to one direction.
 
 use std::fmt;
 use std::sync::Arc;
@@ -23,20 +23,20 @@ use crate::units::Time;
 /// A packet of a capture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Captured {
-    /// After the first of the capture.
+    /// Time after the first packet of the capture.
     pub at: Time,
     /// Bytes on the wire.
     pub size: u16,
 }
 
-/// The packets of a capture, the first at time zero, in the order of their times. Shared by all runs
-/// of a file.
+/// The packets of a capture in the order of their times, the first at time zero. All runs of a file
+/// share them.
 #[derive(Clone, Default, PartialEq)]
 pub struct Capture(pub Arc<[Captured]>);
 
 impl Capture {
-    /// A hash of times and sizes (FNV-1a, 64 bit), in 16 hexadecimal digits: it tells captures apart,
-    /// not forgeries.
+    /// A hash of times and sizes (FNV-1a, 64 bit) in 16 hexadecimal digits. It tells captures apart
+    /// but does not protect against forgery.
     pub fn digest(&self) -> String {
         let values = self.0.iter().flat_map(|packet| [packet.at.ps(), packet.size.into()]);
         let bytes = values.flat_map(u64::to_le_bytes);
@@ -58,34 +58,34 @@ impl fmt::Debug for Capture {
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Replay")]
 pub struct Parameters {
-    /// The capture: pcap or pcapng, of Ethernet or of bare IP packets. The path is relative to the
-    /// scenario file, or to the working directory where the scenario comes from no file. The loaded
-    /// scenario has the absolute path.
+    /// Capture file: pcap or pcapng, of Ethernet or raw IP packets. The path is relative to the
+    /// scenario file, or to the working directory if the scenario does not come from a file. The
+    /// resolved scenario has the absolute path.
     pub file: String,
-    /// Digest of the packets, 16 hexadecimal digits, filled in when the scenario is loaded. Where a
-    /// file gives it, another capture is refused.
+    /// Digest of the capture's packets, 16 hexadecimal digits. It is filled in when the scenario is
+    /// loaded. If it is set, a capture with another digest is rejected.
     #[serde(default)]
     pub digest: Option<String>,
-    /// The server at the other end.
+    /// Server at the other end.
     pub server: String,
-    /// Which way the packets go.
+    /// Direction of the packets: `up` from the home or `down` to it.
     #[serde(default)]
     pub direction: Direction,
-    /// When the first packet is sent, in s.
+    /// Time at which the first packet is sent, in s.
     #[serde(default)]
     #[schemars(range(min = 0.0, max = 1_000_000.0))]
     pub start_s: f64,
-    /// Time from the last packet to the first of the next round in s. Unset: one round.
+    /// Time in s from the last packet to the first of the next round. Default: one round only.
     #[serde(default)]
     #[schemars(range(min = 0.000_001, max = 1_000_000.0))]
     pub pause_s: Option<f64>,
-    /// How many times faster than captured: gaps are divided by it.
+    /// Speed factor: gaps between packets are divided by it.
     #[serde(default = "unity")]
     #[schemars(range(min = 0.001, max = 1000.0))]
     pub speed: f64,
-    /// Bytes added to the captured size of each packet. Unset: 0 for Ethernet, whose frames are taken
-    /// as they were captured (usually without the 4 B of their check sequence), and 18 for bare IP
-    /// packets: an Ethernet header and check sequence.
+    /// Bytes added to the captured size of each packet. Default: 0 for Ethernet, whose frames
+    /// usually lack their 4-byte check sequence, and 18 for raw IP: Ethernet header and check
+    /// sequence.
     #[serde(default)]
     #[schemars(range(min = 0, max = 200))]
     pub framing_bytes: Option<u16>,
@@ -130,7 +130,7 @@ impl AppParameters for Parameters {
     }
 }
 
-/// A replay at work.
+/// A replay in operation.
 pub struct Replay {
     server: u16,
     direction: Direction,
@@ -138,12 +138,12 @@ pub struct Replay {
     speed: f64,
     pause: Option<Time>,
     round_start: Time,
-    /// The packet that is next.
+    /// Index of the next packet.
     next: usize,
 }
 
 impl Replay {
-    /// When the next packet is due; at the captured speed to the picosecond.
+    /// When the next packet is due; exact to the picosecond at the captured speed.
     fn due(&self) -> Time {
         let Some(packet) = self.capture.0.get(self.next) else { return Time::NEVER };
         let after = if self.speed == 1.0 { packet.at } else { packet.at.scaled(1.0 / self.speed) };

@@ -11,16 +11,16 @@ use crate::packet::Direction;
 use crate::tcp::TcpOptions;
 use crate::units::Time;
 
-/// What a stream is, and so how it is judged.
+/// What a stream is; this also selects how it is scored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Purpose {
-    /// A voice call: scored by the E-model.
+    /// A voice call, scored by the E-model.
     Voice,
-    /// An online game, modelled with the packets of a voice call (White & Rice 2013 §3.6): judged by
-    /// latency and loss.
+    /// An online game, modelled with the packets of a voice call (White & Rice 2013 §3.6) and
+    /// scored by latency and loss.
     Game,
-    /// Data at a constant bit rate: judged by throughput.
+    /// Constant-bit-rate data, scored by throughput.
     Data,
 }
 
@@ -29,29 +29,29 @@ pub enum Purpose {
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Stream")]
 pub struct Parameters {
-    /// What it is.
+    /// What the stream is; this also selects how it is scored.
     pub purpose: Purpose,
-    /// The server at the other end.
+    /// Server at the other end.
     pub server: String,
-    /// Which way the packets go.
+    /// Direction of the packets: `up` from the home or `down` to it.
     #[serde(default)]
     pub direction: Direction,
-    /// Bytes of a packet on the wire. G.711 with 20 ms of voice: 160 voice + 12 RTP + 8 UDP + 20 IP
-    /// + 18 Ethernet = 218 (White & Padden 2012 §3.2.2); Hong 2015 §3.2.2.2 has 238.
+    /// Size of a packet on the wire in bytes. G.711 with 20 ms of voice: 160 voice + 12 RTP + 8 UDP
+    /// + 20 IP + 18 Ethernet = 218 (White & Padden 2012 §3.2.2). Hong 2015 §3.2.2.2 uses 238.
     #[serde(default = "voice_bytes")]
     #[schemars(range(min = 1, max = 9018))]
     pub packet_bytes: u16,
-    /// Time from one packet to the next in ms. White & Padden 2012 §3.2.2: 20. Their datagrams at a
-    /// constant 1 Mbps are 1000 B every 8 ms.
+    /// Time between packets in ms (White & Padden 2012 §3.2.2: 20). That study's datagrams at a
+    /// constant 1 Mbps are 1000 bytes every 8 ms.
     #[serde(default = "voice_interval_ms")]
     #[schemars(range(min = 0.001, max = 1_000_000.0))]
     pub interval_ms: f64,
-    /// When the first packet is sent, in s. Unset: at a random point of the first interval, so that
-    /// streams of one home do not march in step.
+    /// Time at which the first packet is sent, in s. Default: a random point in the first interval,
+    /// so that the streams of a home are not synchronised.
     #[serde(default)]
     #[schemars(range(min = 0.0, max = 1_000_000.0))]
     pub start_s: Option<f64>,
-    /// When the last packet may be sent, in s. Unset: never stops.
+    /// Time after which no packet is sent, in s. Default: the stream never stops.
     #[serde(default)]
     #[schemars(range(min = 0.0, max = 1_000_000.0))]
     pub stop_s: Option<f64>,
@@ -103,7 +103,7 @@ impl AppParameters for Parameters {
     }
 }
 
-/// A stream at work.
+/// A stream in operation.
 pub struct Stream {
     server: u16,
     direction: Direction,

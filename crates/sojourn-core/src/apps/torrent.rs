@@ -1,17 +1,17 @@
-//! BitTorrent: many connections that send pieces of a file under a common limit.
+//! BitTorrent: many connections that send pieces of a file under a common rate limit.
 //!
-//! White & Rice 2013 §3.6 have 32 uploads at the same time and pieces of 256 000 B; White 2014 §2.2.1
-//! has 100 and limits them together to half the sustained rate, as clients do. Both studies sent with
-//! LEDBAT; here the connections use the congestion control that `tcp` names, the scenario's if none
-//! is.
+//! White & Rice 2013 §3.6 have 32 simultaneous uploads and pieces of 256 000 B. White 2014 §2.2.1
+//! has 100 uploads and limits them together to half the sustained rate, as clients do. Both studies
+//! sent with LEDBAT. Here the default is LEDBAT too, and `tcp` may choose another.
 //!
-//! The studies do not say what comes after a piece. Here the connection stays, as peers do, and its
-//! next piece begins when the last byte of the one before is acknowledged: a pause of one round trip,
-//! in which a peer would ask for it. Nor do they say how the limit works. Here the client hands the
-//! connections blocks of 16 KiB in turn, no sooner than the limit allows, and passes over those that
-//! wait for the end of their piece; what it could not hand out then is not made up for later.
+//! The studies do not say what follows a piece. Here the connection stays open, as between peers.
+//! Its next piece begins when the last byte of the previous one is acknowledged: a pause of one
+//! round trip, in which a peer would request it. Nor do the studies say how the limit works. Here
+//! the client gives the connections blocks of 16 KiB in turn, no sooner than the limit allows, and
+//! skips connections that wait for the end of their piece. It does not make up later for what it
+//! could not give out.
 //!
-//! Left out: choking, peers that come and go, and the downloads that pay for the uploads.
+//! Left out: choking, peers that come and go, and the downloads in exchange for the uploads.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -27,7 +27,7 @@ use crate::tcp::TcpOptions;
 use crate::tcp::cc::{CongestionSpec, ledbat};
 use crate::units::{BitRate, Time};
 
-/// Bytes that a peer asks for at a time: 2^14 (BitTorrent's BEP 3, "peer messages").
+/// Bytes that a peer requests at a time: 2^14 (BitTorrent's BEP 3, "peer messages").
 const BLOCK_BYTES: u64 = 1 << 14;
 
 /// Parameters of BitTorrent.
@@ -35,26 +35,26 @@ const BLOCK_BYTES: u64 = 1 << 14;
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Torrent")]
 pub struct Parameters {
-    /// The peers' hosts; connections are dealt out to them in turn.
+    /// Servers that stand for the peers. Connections are assigned to them in turn.
     #[schemars(length(min = 1, max = 100))]
     pub servers: Vec<String>,
-    /// Which way the pieces go.
+    /// Direction of the pieces: `up` from the home or `down` to it.
     #[serde(default)]
     pub direction: Direction,
-    /// Connections at the same time (White & Rice 2013 §3.6: 32; White 2014 §2.2.1: 100).
+    /// Number of simultaneous connections (White & Rice 2013 §3.6: 32; White 2014 §2.2.1: 100).
     #[serde(default = "thirty_two")]
     #[schemars(range(min = 1, max = 10_000))]
     pub connections: u32,
-    /// Bytes of a piece (White & Rice 2013 §3.6).
+    /// Size of a piece in bytes (White & Rice 2013 §3.6).
     #[serde(default = "piece_bytes")]
     #[schemars(range(min = 1, max = 1_000_000_000))]
     pub piece_bytes: u64,
-    /// Rate of all connections together in Mbps of payload (White 2014 §2.2.1: half the sustained
-    /// rate). Unset: no limit.
+    /// Payload rate limit of all connections together in Mbps (White 2014 §2.2.1: half the
+    /// sustained rate). Default: no limit.
     #[serde(default)]
     #[schemars(range(min = 0.001, max = 100_000.0))]
     pub limit_mbps: Option<f64>,
-    /// When the connections may open, in s.
+    /// Earliest start of the connections in s.
     #[serde(default)]
     #[schemars(range(min = 0.0, max = 1_000_000.0))]
     pub start_s: f64,
@@ -62,7 +62,8 @@ pub struct Parameters {
     #[serde(default)]
     #[schemars(range(min = 0.0, max = 1_000_000.0))]
     pub start_spread_s: f64,
-    /// TCP keys in which these connections differ from the scenario's. The studies used LEDBAT.
+    /// TCP options of these connections that differ from the scenario's `tcp`. The studies used
+    /// LEDBAT.
     #[serde(default)]
     pub tcp: TcpOptions,
 }
@@ -114,20 +115,20 @@ impl AppParameters for Parameters {
 #[derive(Default)]
 struct Peer {
     connection: Option<ConnectionId>,
-    /// Bytes of the piece that the connection has not been handed.
+    /// Bytes of the piece not yet given to the connection.
     left: u64,
 }
 
-/// BitTorrent at work. The number of a peer is the tag of its connection.
+/// BitTorrent in operation. A peer's number is the tag of its connection.
 pub struct Torrent {
     servers: Vec<u16>,
     sender: End,
     piece_bytes: u64,
     limit: Option<BitRate>,
-    /// When each connection is to open.
+    /// When each connection opens.
     agenda: Agenda,
     peers: Vec<Peer>,
-    /// Whose turn it is to be handed a block.
+    /// The connection whose turn for a block it is.
     turn: usize,
     /// When the limit allows the next block.
     next_block: Time,
@@ -146,7 +147,7 @@ impl Torrent {
         self.peers[number as usize] = Peer { connection: Some(connection), left: self.piece_bytes };
     }
 
-    /// Hands out the blocks that the limit allows by now, and asks to be called for the next.
+    /// Gives out the blocks that the limit allows by now, and sets the timer for the next.
     fn hand_out(&mut self, context: &mut AppContext) {
         let mut waiting = self.next_in_turn();
         while let Some((number, connection)) = waiting.filter(|_| self.next_block <= context.now) {
@@ -163,7 +164,7 @@ impl Torrent {
         context.ask(Command::Wake(block.min(self.agenda.next())));
     }
 
-    /// The next connection that can be handed something.
+    /// The next connection in turn that can take a block.
     fn next_in_turn(&self) -> Option<(usize, ConnectionId)> {
         let count = self.peers.len();
         let in_turn = (self.turn..self.turn + count).map(|number| number % count);

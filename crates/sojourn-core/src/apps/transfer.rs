@@ -1,8 +1,8 @@
-//! File transfers over TCP: endless, repeating, in bursts, or for a time.
+//! File transfers over TCP: endless, repeating, in bursts, or for a limited time.
 //!
-//! White & Padden 2012 §3.2.1: one endless upload; five uploads that start again as each ends; a
-//! file of 18.75 MB in each 30 s, which uses up and refills a burst of 10 MB at 5/20 Mbps.
-//! Hong 2015 §4.3: one that is there from 500 to 1500 s.
+//! White & Padden 2012 §3.2.1 use one endless upload; five uploads that start again when they end;
+//! and a file of 18.75 MB every 30 s, which uses up and refills a burst of 10 MB at 5/20 Mbps. Hong
+//! 2015 §4.3 uses a transfer from 500 to 1500 s.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -23,35 +23,35 @@ use crate::units::Time;
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Transfer")]
 pub struct Parameters {
-    /// The server at the other end.
+    /// Server at the other end.
     pub server: String,
-    /// Which way the file goes.
+    /// Direction of the file: `up` from the home or `down` to it.
     #[serde(default)]
     pub direction: Direction,
-    /// Connections at the same time.
+    /// Number of simultaneous connections.
     #[serde(default = "one")]
     #[schemars(range(min = 1, max = 10_000))]
     pub connections: u32,
-    /// Size of a file in bytes. Unset: one endless file.
+    /// Size of a file in bytes. Default: one endless file.
     #[serde(default)]
     #[schemars(range(min = 1, max = 1_000_000_000_000_u64))]
     pub file_bytes: Option<u64>,
-    /// Time from the end of a file to the start of the next in s. Unset: each connection sends one
-    /// file and is done.
+    /// Time from the end of a file to the start of the next one in s. Default: each connection
+    /// sends one file only.
     #[serde(default)]
     #[schemars(range(min = 0.0, max = 1_000_000.0))]
     pub pause_s: Option<f64>,
-    /// Time from the start of a file to the start of the next in s, instead of `pause_s`: over the same
-    /// connection, and behind what is left of the files before it, with which it is through.
+    /// Time from the start of a file to the start of the next one in s, in place of `pause_s`.
+    /// Files use the same connection; a file that is not finished in time delays those after it.
     #[serde(default)]
     #[schemars(range(min = 0.001, max = 1_000_000.0))]
     pub every_s: Option<f64>,
-    /// The next file goes over the connection of the last, whose TCP keeps what it has learnt: as with
-    /// ns-2's agents, one of which sends file after file ("a single FTP/TCP session", White & Padden
-    /// 2012 §3.2.1). Else each file has a connection of its own.
+    /// Whether the next file uses the same connection, so that TCP keeps its state. ns-2's agents
+    /// do that ("a single FTP/TCP session", White & Padden 2012 §3.2.1). With `false` each file has
+    /// a connection of its own.
     #[serde(default)]
     pub keep_connection: bool,
-    /// When the first connection opens, in s.
+    /// Time at which the first connection opens, in s.
     #[serde(default)]
     #[schemars(range(min = 0.0, max = 1_000_000.0))]
     pub start_s: f64,
@@ -59,12 +59,12 @@ pub struct Parameters {
     #[serde(default)]
     #[schemars(range(min = 0.0, max = 1_000_000.0))]
     pub start_spread_s: f64,
-    /// When all connections are cut, in s; no file starts from then on. Unset: never. What is in the
-    /// network by then still passes it, but nothing is sent again.
+    /// Time at which all connections are aborted, in s; no file starts later. Packets in the
+    /// network are still forwarded, but nothing is retransmitted. Default: never.
     #[serde(default)]
     #[schemars(range(min = 0.0, max = 1_000_000.0))]
     pub stop_s: Option<f64>,
-    /// TCP keys in which these connections differ from the scenario's.
+    /// TCP options of these connections that differ from the scenario's `tcp`.
     #[serde(default)]
     pub tcp: TcpOptions,
 }
@@ -74,12 +74,12 @@ fn one() -> u32 {
 }
 
 impl Parameters {
-    /// When the next file starts.
+    /// Checks the keys that set when the next file starts.
     fn check_next_start(&self) -> Result<(), Fault> {
         let refused = |key, found: f64, allowed| {
             Err(Fault::new(key, format!("found {found}; allowed: only {allowed}")))
         };
-        let with_files = "with file_bytes, as an endless file never ends";
+        let with_files = "with file_bytes, since an endless file never ends";
         match (self.pause_s, self.every_s) {
             (Some(_), Some(every_s)) => refused("every_s", every_s, "without pause_s"),
             (Some(pause_s), None) if self.file_bytes.is_none() => {
@@ -130,7 +130,7 @@ impl AppParameters for Parameters {
     }
 }
 
-/// File transfers at work. The connections are numbered; their number is the tag of their events.
+/// File transfers in operation. A connection's number is the tag of its events.
 pub struct Transfer {
     server: u16,
     sender: End,
@@ -139,16 +139,16 @@ pub struct Transfer {
     every: Option<Time>,
     keeps_connection: bool,
     stop: Time,
-    /// When each connection is to begin its next file.
+    /// When each connection begins its next file.
     agenda: Agenda,
     open: Vec<Option<ConnectionId>>,
-    /// Files of each connection that are not acknowledged, of which there may be several with `every`.
+    /// Unacknowledged files of each connection; with `every` there may be several.
     unfinished: Vec<u64>,
     completed: u64,
 }
 
 impl Transfer {
-    /// Begins the files that are due and asks for the next timer.
+    /// Begins the files that are due and sets the timer.
     fn begin_due(&mut self, context: &mut AppContext) {
         while let Some(number) = self.agenda.take(context) {
             match self.open[number as usize] {

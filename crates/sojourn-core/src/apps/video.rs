@@ -1,21 +1,24 @@
-//! Video in segments, each of a quality that the player chooses (HTTP adaptive streaming): the client
-//! of Hong 2015 §3.2.2.1.
+//! Video in segments of adaptive quality (HTTP adaptive streaming): the client of Hong 2015
+//! §3.2.2.1.
 //!
-//! Over one connection the player asks for segments, one at a time. It starts with requests back to
-//! back; when `start_segments` are in its buffer it begins to play, and takes one from the buffer
-//! every segment time. Where there is none to take it stands still until `start_segments` are there
-//! again. While it plays, the thesis has one request per segment time (§4.2.2); that is the same as
-//! to ask whenever fewer than `start_segments` are in the buffer or on the way, which is how it is
-//! done here, and it also says what happens when a fetch takes longer than a segment lasts: the
-//! request that is overdue follows at once. The buffer of 240 s then never fills. It did not in the
-//! thesis either: with one competitor the video of 5 Mbps took 4.99 Mbps, while 12 % of the channel
-//! was idle (tables 4.11 and 4.12, DRR). With `fill_buffer` it does.
+//! The player requests segments over one connection, one at a time. It starts with requests back to
+//! back. When `start_segments` are in its buffer it begins to play, and takes one from the buffer
+//! every segment time. If the buffer is empty, playback stalls until `start_segments` are there
+//! again.
 //!
-//! Before each request the player compares the time that a segment lasts with the time that the last
-//! fetch took, mu (equation 3.3), and goes one level up, stays, or goes down as far as it must
-//! (equations 3.4 to 3.7). Not stated there: the level of the first segment; the lowest is assumed.
+//! While it plays, the thesis has one request per segment time (§4.2.2). Requesting whenever fewer
+//! than `start_segments` are in the buffer or in transit is the same, and is what this code does.
+//! It also defines what happens when a fetch takes longer than a segment lasts: the overdue request
+//! follows at once. The buffer of 240 s then never fills. It did not in the thesis either: with one
+//! competitor the video of 5 Mbps took 4.99 Mbps, while 12 % of the channel was idle (tables 4.11
+//! and 4.12, DRR). With `fill_buffer` it does.
 //!
-//! Left out: audio, more than one connection, seeking, an end of the video.
+//! Before each request the player computes mu, the time that a segment lasts over the time that the
+//! last fetch took (equation 3.3). It goes one level up, stays, or goes down as far as it must
+//! (equations 3.4 to 3.7). The thesis does not state the level of the first segment; the lowest is
+//! assumed.
+//!
+//! Left out: audio, several connections, seeking, the end of a video.
 
 use std::collections::VecDeque;
 
@@ -33,72 +36,75 @@ use crate::input::problem::Fault;
 use crate::tcp::TcpOptions;
 use crate::units::Time;
 
-/// How the level of the next segment is chosen.
+/// How the quality level of the next segment is chosen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Adaptation {
-    /// By the time that the last segment took (Hong 2015 §3.2.2.1).
+    /// By the time that the last segment took to fetch (Hong 2015 §3.2.2.1).
     #[default]
     FetchTime,
-    /// Always the highest (Hong 2015 §4.2.2, max-always).
+    /// Always the highest level (Hong 2015 §4.2.2, max-always).
     AlwaysTop,
 }
 
-/// Parameters of a video.
+/// Parameters of adaptive video streaming.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Video")]
 pub struct Parameters {
-    /// The server at the other end.
+    /// Server at the other end.
     pub server: String,
-    /// Viewers, each with a video and a connection.
+    /// Number of viewers, each with a video and a connection.
     #[serde(default = "one")]
     #[schemars(range(min = 1, max = 10_000))]
     pub viewers: u32,
-    /// Rates of the levels in Mbps, ascending (Hong 2015 §4.2.2; §5.4.3 has 1.5, 3, 6, 9, 12, 15).
+    /// Rates of the quality levels in Mbps, in ascending order (Hong 2015 §4.2.2; §5.4.3 has 1.5,
+    /// 3, 6, 9, 12, 15).
     #[serde(default = "ladder")]
     #[schemars(length(min = 1, max = 100), inner(range(min = 0.001, max = 10_000.0)))]
     pub ladder_mbps: Vec<f64>,
-    /// Level of the first segment, counted from 1, the lowest.
+    /// Quality level of the first segment; 1 is the lowest.
     #[serde(default = "one")]
     #[schemars(range(min = 1, max = 100))]
     pub first_level: u32,
-    /// How the level of the next segment is chosen.
+    /// How the quality level of the next segment is chosen.
     #[serde(default)]
     pub adaptation: Adaptation,
-    /// Go down where mu is below this (Hong 2015 §3.2.2.1: 0.67).
+    /// Go to a lower level if mu, the duration of a segment over the time of its fetch, is below
+    /// this (Hong 2015 §3.2.2.1: 0.67).
     #[serde(default = "down_below")]
     #[schemars(range(min = 0.0, max = 1.0))]
     pub down_below: f64,
-    /// How long a segment lasts in s (Hong 2015 §4.2.2).
+    /// Duration of a segment in s (Hong 2015 §4.2.2).
     #[serde(default = "four")]
     #[schemars(range(min = 0.01, max = 1000.0))]
     pub segment_s: f64,
-    /// Segments in the buffer with which playing begins, and begins again (Hong 2015 §3.2.2.1).
+    /// Segments in the buffer at which playback starts, and resumes after a stall (Hong 2015
+    /// §3.2.2.1).
     #[serde(default = "two")]
     #[schemars(range(min = 1, max = 1000))]
     pub start_segments: u32,
-    /// What the buffer holds in s, at least `start_segments`: no request while it is full (Hong 2015
-    /// §4.2.2). Without `fill_buffer` it never is.
+    /// Capacity of the buffer in s, at least `start_segments` (Hong 2015 §4.2.2). The player sends
+    /// no request while the buffer is full; without `fill_buffer` it never is.
     #[serde(default = "buffer")]
     #[schemars(range(min = 0.01, max = 1_000_000.0))]
     pub buffer_s: f64,
-    /// Ask for segments until the buffer is full, rather than one per segment time.
+    /// Request segments until the buffer is full, instead of one per segment time.
     #[serde(default)]
     pub fill_buffer: bool,
-    /// Size of a request in bytes; stated nowhere, 300 is a small GET of today.
+    /// Size of a request in bytes. The sources do not state it; 300 is a small GET of today.
     #[serde(default = "request_bytes")]
     #[schemars(range(min = 1, max = 1_000_000))]
     pub request_bytes: u64,
-    /// When the first viewer may begin, in s.
+    /// Earliest start of the first viewer in s.
     #[serde(default)]
     #[schemars(range(min = 0.0, max = 1_000_000.0))]
     pub start_s: f64,
-    /// Viewers begin at random times within this many seconds after `start_s`.
+    /// Viewers start at random times within this many seconds after `start_s`.
     #[serde(default)]
     #[schemars(range(min = 0.0, max = 1_000_000.0))]
     pub start_spread_s: f64,
-    /// TCP keys in which these connections differ from the scenario's.
+    /// TCP options of these connections that differ from the scenario's `tcp`.
     #[serde(default)]
     pub tcp: TcpOptions,
 }
@@ -136,12 +142,13 @@ impl Parameters {
         ((mbps * self.segment_s * 1e6 / 8.0).round() as u64).max(1)
     }
 
-    /// Segments that fit into the buffer; 0.3 s hold three of 0.1 s, whatever their binary fractions.
+    /// Segments that fit into the buffer. 0.3 s hold three of 0.1 s, despite rounding of binary
+    /// fractions.
     pub fn buffer_segments(&self) -> usize {
         (self.buffer_s / self.segment_s + 1e-9) as usize
     }
 
-    /// Segments in the buffer at which the player stops to ask.
+    /// Segments in the buffer at which the player stops requesting.
     fn wanted(&self) -> usize {
         if self.fill_buffer { self.buffer_segments() } else { self.start_segments as usize }
     }
@@ -196,22 +203,26 @@ impl AppParameters for Parameters {
     fn check(&self) -> Result<(), Fault> {
         for (i, pair) in self.ladder_mbps.windows(2).enumerate() {
             if pair[1] <= pair[0] {
-                let message =
-                    format!("found {}; allowed: more than {}, as levels ascend", pair[1], pair[0]);
+                let message = format!(
+                    "found {}; allowed: more than {}, since levels must ascend",
+                    pair[1], pair[0]
+                );
                 return Err(Fault::new(format!("ladder_mbps.{}", i + 1), message));
             }
         }
         let levels = self.ladder_mbps.len();
         if self.first_level as usize > levels {
-            let message =
-                format!("found {}; allowed: 1 to {levels}, by ladder_mbps", self.first_level);
+            let message = format!(
+                "found {}; allowed: 1 to {levels}, the levels of ladder_mbps",
+                self.first_level
+            );
             return Err(Fault::new("first_level", message));
         }
         let (held, wanted) = (self.buffer_segments(), self.start_segments);
         if held < wanted as usize {
             let message = format!(
-                "found {}, which holds {held} of segment_s; allowed: {wanted} of them or more, by \
-             start_segments",
+                "found {}, room for whole segments: {held}; allowed: {wanted} or more, the value \
+             of start_segments",
                 self.buffer_s,
             );
             return Err(Fault::new("buffer_s", message));
@@ -220,7 +231,7 @@ impl AppParameters for Parameters {
     }
 }
 
-/// Epsilon of equation 3.5: the greatest relative step from a level to the next.
+/// Epsilon of equation 3.5: the largest relative step from one level to the next.
 fn greatest_step(ladder_mbps: &[f64]) -> f64 {
     let steps = ladder_mbps.windows(2).map(|pair| (pair[1] - pair[0]) / pair[0]);
     steps.fold(0.0, f64::max)
@@ -230,13 +241,13 @@ fn greatest_step(ladder_mbps: &[f64]) -> f64 {
 struct Chooser {
     ladder_mbps: Vec<f64>,
     adaptation: Adaptation,
-    /// One level up where mu is above this.
+    /// Go one level up where mu is above this.
     up_above: f64,
     down_below: f64,
 }
 
 impl Chooser {
-    /// The level after one whose segment came with this mu.
+    /// The next level after a segment of this level came with this mu.
     fn next(&self, level: usize, mu: f64) -> usize {
         let top = self.ladder_mbps.len() - 1;
         if self.adaptation == Adaptation::AlwaysTop {
@@ -245,7 +256,7 @@ impl Chooser {
             // Equation 3.4.
             top.min(level + 1)
         } else if mu < self.down_below {
-            // Equation 3.7: the highest below what the last fetch says the network can do.
+            // Equation 3.7: the highest level below the rate of the last fetch.
             let affordable = mu * self.ladder_mbps[level];
             self.ladder_mbps.iter().rposition(|mbps| *mbps < affordable).unwrap_or(0)
         } else {
@@ -254,12 +265,12 @@ impl Chooser {
     }
 }
 
-/// One who watches.
+/// A viewer.
 struct Viewer {
     connection: Option<ConnectionId>,
-    /// Level of the segment asked for last.
+    /// Level of the segment requested last.
     level: usize,
-    /// When it was asked for, while it is on the way.
+    /// When that was requested, while it is in transit.
     asked_at: Option<Time>,
     last_fetch: Option<Time>,
     /// Levels of the segments in the buffer.
@@ -306,13 +317,13 @@ impl Viewer {
         self.stalled_since = Some(now);
     }
 
-    /// How long the stall that lasts has lasted.
+    /// Stalled time up to now, including the current stall.
     fn stalled_until(&self, now: Time) -> Time {
         self.stalled_since.map_or(Time::ZERO, |since| now - since)
     }
 }
 
-/// Videos at work. The number of a viewer is the tag of the connection.
+/// Videos in operation. A viewer's number is the tag of the connection.
 pub struct Video {
     server: u16,
     chooser: Chooser,
@@ -322,7 +333,7 @@ pub struct Video {
     start_segments: usize,
     wanted: usize,
     request_bytes: u64,
-    /// When each viewer begins, and then when the player needs the next segment.
+    /// When each viewer starts, and then when the player needs the next segment.
     agenda: Agenda,
     viewers: Vec<Viewer>,
 }
@@ -473,7 +484,7 @@ mod tests {
         rng: Rng,
         now: Time,
         wake: Time,
-        /// When a segment was asked for and of how many bytes.
+        /// When a segment was requested and its bytes.
         asked: Vec<(Time, u64)>,
         arrival: Option<Time>,
         fetch: fn(u64) -> Time,
@@ -547,7 +558,7 @@ mod tests {
 
     /// Segments come at 8 Mbps: a byte takes 1 us. The first, of 0.5 Mbps, is 250 000 B and takes
     /// 0.25 s: mu = 16, up. The second, of 1 Mbps, takes 0.5 s and is there at 0.75 s: playing begins,
-    /// the first is taken, and the third asked for: mu = 8, up to 2 Mbps, 1 s. From then on one request
+    /// the first is taken, and the third requested: mu = 8, up to 2 Mbps, 1 s. From then on one request
     /// every 4 s, as the player takes a segment: mu = 4, up to 3 Mbps, 1.5 s; mu = 2.67, up to 4 Mbps,
     /// 2 s; mu = 2, not above 2: stays.
     #[test]

@@ -1,12 +1,12 @@
-//! People loading web pages: White & Padden 2012 §3.2.3 and appendix A.
+//! Users who load web pages: White & Padden 2012 §3.2.3 and appendix A.
 //!
 //! The page's HTML comes from the first server. Then each server is asked for its share of the
-//! objects over a few connections at a time; a connection closes after its object and a new one
-//! fetches the next. When the last object is there the page is loaded; after a pause the next page
-//! is loaded. The load time counts from the opening of the first connection.
+//! objects over a few connections at a time. A connection closes after its object, and a new one
+//! fetches the next. When the last object has come the page is loaded; after a pause the next page
+//! starts. The page load time counts from the opening of the first connection.
 //!
 //! Left out, as in the studies: name look-ups, connections kept open between objects, caches. The
-//! size of a request is stated nowhere; 300 bytes is a small GET of today.
+//! studies do not state the size of a request; 300 bytes is a small GET of today.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -40,13 +40,14 @@ const APPENDIX_A: [[u64; 25]; 4] = [
     ],
 ];
 
-/// The objects of a page beside its HTML.
+/// The objects of a page in addition to its HTML.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Objects {
-    /// As many objects of one size from each server (White & Padden 2012 §3.2.3: 25 of 25 000).
+    /// Objects of one size, the same number from each server (White & Padden 2012 §3.2.3: 25 of 25
+    /// 000 bytes).
     Fixed {
-        /// Objects from each server.
+        /// Number of objects from each server.
         #[serde(default = "twenty_five")]
         #[schemars(range(min = 1, max = 10_000))]
         per_server: u32,
@@ -57,18 +58,18 @@ pub enum Objects {
     },
     /// The table of White & Padden 2012 appendix A: 25 objects from each of four servers.
     AppendixA {
-        /// Factor on all sizes, that of the HTML too where `html_bytes` is unset.
+        /// Factor on all sizes, including the HTML's if `html_bytes` is unset.
         #[serde(default = "unity")]
         #[schemars(range(min = 0.001, max = 10_000.0))]
         scale: f64,
     },
-    /// The page of White 2014 §2.2.1: 100 objects of log-normal sizes and the HTML, 7 MB in all. The
-    /// study does not say how it drew the sizes; here they are those of appendix A, and its HTML,
-    /// each times 9.766.
+    /// The page of White 2014 §2.2.1: 100 objects of log-normal sizes and the HTML, 7 MB in total.
+    /// The study does not say how it drew the sizes. Here all sizes of appendix A, including its
+    /// HTML, are multiplied by 9.766.
     White2014 {},
 }
 
-/// What makes 7 MB of the 614 402 + 102 400 bytes of appendix A.
+/// Scales the 614 402 + 102 400 bytes of appendix A to 7 MB.
 const WHITE_2014_SCALE: f64 = 7e6 / 716_802.0;
 
 fn twenty_five() -> u32 {
@@ -83,26 +84,26 @@ fn unity() -> f64 {
     1.0
 }
 
-/// Parameters of people loading web pages.
+/// Parameters of users who load web pages.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Web")]
 pub struct Parameters {
-    /// The servers, the first of which has the HTML.
+    /// Servers of the page. The first one has the HTML.
     #[schemars(length(min = 1, max = 100))]
     pub servers: Vec<String>,
-    /// Size of the HTML in bytes. Unset: as the objects' source has it, 100 000 with fixed ones
-    /// (White & Padden 2012 §3.2.3) and 102 400 times the scale with appendix A.
+    /// Size of the HTML in bytes. Default: 100 000 with `fixed` objects (White & Padden 2012
+    /// §3.2.3), and 102 400 times the scale with those of appendix A.
     #[serde(default)]
     #[schemars(range(min = 1, max = 1_000_000_000))]
     pub html_bytes: Option<u64>,
-    /// The objects.
+    /// The objects of a page, chosen by `kind`.
     pub objects: Objects,
-    /// Connections to each server at the same time.
+    /// Number of simultaneous connections to each server.
     #[serde(default = "six")]
     #[schemars(range(min = 1, max = 1000))]
     pub connections_per_server: u32,
-    /// Time between the openings of a page's connections in ms; 0 opens them all at once.
+    /// Time between the openings of a page's connections in ms. 0 opens them all at once.
     #[serde(default)]
     #[schemars(range(min = 0.0, max = 1_000_000.0))]
     pub open_gap_ms: f64,
@@ -110,23 +111,23 @@ pub struct Parameters {
     #[serde(default = "request_bytes")]
     #[schemars(range(min = 1, max = 1_000_000))]
     pub request_bytes: u64,
-    /// Time from the end of a page to the start of the next in s.
+    /// Time from the end of a page to the start of the next one in s.
     #[serde(default = "five")]
     #[schemars(range(min = 0.0, max = 1_000_000.0))]
     pub pause_s: f64,
-    /// People doing this, each on their own.
+    /// Number of independent users.
     #[serde(default = "one")]
     #[schemars(range(min = 1, max = 10_000))]
     pub users: u32,
-    /// When the first page is asked for, in s.
+    /// Earliest start of the first page in s.
     #[serde(default)]
     #[schemars(range(min = 0.0, max = 1_000_000.0))]
     pub start_s: f64,
-    /// People start at random times within this many seconds after `start_s`.
+    /// Users start at random times within this many seconds after `start_s`.
     #[serde(default)]
     #[schemars(range(min = 0.0, max = 1_000_000.0))]
     pub start_spread_s: f64,
-    /// TCP keys in which these connections differ from the scenario's.
+    /// TCP options of these connections that differ from the scenario's `tcp`.
     #[serde(default)]
     pub tcp: TcpOptions,
 }
@@ -172,7 +173,7 @@ impl Parameters {
     }
 }
 
-/// The columns of appendix A, dealt out to so many servers.
+/// The columns of appendix A, distributed over this many servers.
 fn dealt_out(servers: usize, scale: f64) -> Vec<Vec<u64>> {
     let mut sizes = vec![Vec::new(); servers];
     for (column, objects) in APPENDIX_A.iter().enumerate() {
@@ -216,8 +217,8 @@ impl AppParameters for Parameters {
         Some(&self.tcp)
     }
 
-    /// White & Padden 2012 table 1: BSD TCP with SACK, which in ns-2 is FullTcp/Sack. Its page load
-    /// time leaves no room for Nagle's algorithm: docs/transport.md.
+    /// White & Padden 2012 table 1: BSD TCP with SACK, which in ns-2 is FullTcp/Sack. The page load
+    /// time in the paper excludes Nagle's algorithm (docs/transport.md).
     fn usual_tcp(&self, dialect: Dialect) -> TcpOptions {
         match dialect {
             Dialect::Ns2 => TcpOptions { nagle: Some(false), ..TcpOptions::full_sack() },
@@ -230,22 +231,22 @@ impl AppParameters for Parameters {
     }
 }
 
-/// One person and the page being loaded.
+/// A user and the page being loaded.
 struct User {
     page_start: Time,
     loading_html: bool,
     /// Connections opened since the HTML came.
     opened: usize,
-    /// Objects asked for so far, by server.
+    /// Objects requested so far, by server.
     asked: Vec<usize>,
-    /// Objects that are not there yet.
+    /// Objects that have not come yet.
     missing: usize,
-    /// Size of the object that each connection of this person fetches.
+    /// Size of the object that each of the user's connections fetches.
     fetching: Vec<u64>,
 }
 
-/// People loading pages. A connection's tag is the person's number times the connections of a
-/// person, plus the number of the connection, counted server by server.
+/// Users who load pages. A connection's tag is the user's number times the connections of a user,
+/// plus the number of the connection, counted server by server.
 pub struct Web {
     servers: Vec<u16>,
     html_bytes: u64,
@@ -254,7 +255,7 @@ pub struct Web {
     open_gap: Time,
     request_bytes: u64,
     pause: Time,
-    /// When each person's next page starts, or the next connection for this one is opened.
+    /// When each user starts the next page, or opens its next connection.
     agenda: Agenda,
     users: Vec<User>,
     pages: Vec<(Time, Time)>,
@@ -265,7 +266,7 @@ impl Web {
         self.servers.len() * self.connections_per_server
     }
 
-    /// Starts the pages and opens the connections that are due, and asks for the next timer.
+    /// Starts the pages and opens the connections that are due, and sets the timer.
     fn start_due(&mut self, context: &mut AppContext) {
         while let Some(person) = self.agenda.take(context) {
             let person = person as usize;
@@ -294,7 +295,7 @@ impl Web {
         context.ask(Command::Open { server, tag });
     }
 
-    /// Asks for the next object of the server this connection belongs to, if there is one left.
+    /// Requests the next object of this connection's server, if there is one left.
     fn fetch_next(&mut self, person: usize, connection: usize, context: &mut AppContext) {
         let server = connection / self.connections_per_server;
         let next = self.users[person].asked[server];
@@ -319,8 +320,8 @@ impl Web {
         }
     }
 
-    /// Opens the page's next connection, and all with no gap between them: one to each server in
-    /// turn, as §3.2.3 has the objects spread.
+    /// Opens the page's next connection, and all that follow without a gap: one to each server in
+    /// turn, as §3.2.3 spreads the objects.
     fn open_more(&mut self, person: usize, context: &mut AppContext) {
         while self.users[person].opened < self.connections() {
             let number = self.users[person].opened;

@@ -1,23 +1,23 @@
-//! Web sessions drawn at random: the model of ns-2 (ns-2.35 webcache/webtraf.cc), as Hong 2015
-//! §4.2.3 used it.
+//! Random web sessions: the model of ns-2 (ns-2.35 webcache/webtraf.cc) as Hong 2015 §4.2.3 used
+//! it.
 //!
-//! A session loads page after page from a server chosen at random for each. The objects of a page
-//! are asked for one after the other, a drawn gap apart, whether those before have come or not. Each
-//! has a TCP connection of its own: a request of one packet, then the object. When all have come the
-//! person thinks, and then asks for the next page. The response time of an object counts from the
-//! opening of its connection to its last byte.
+//! A session loads one page after another, each from a randomly chosen server. The objects of a
+//! page are requested one after the other with random gaps, whether those before have come or not.
+//! Each object has a TCP connection of its own: a request of one packet, then the object. When all
+//! have come the user thinks, and then requests the next page. An object's response time counts
+//! from the opening of its connection to its last byte.
 //!
-//! With constants instead of random values this is the probe of Hong 2015 §4.2.3: one object of
-//! 20 kB, a think time of 10 s.
+//! With constants instead of random values this is the probe of Hong 2015 §4.2.3: one object of 20
+//! kB and a think time of 10 s.
 //!
-//! With `pushed` a session has one connection for as long as it lasts, on which the server sends its
-//! objects unasked, and the response time of an object counts from there until all that was sent is
-//! acknowledged. So the published scripts of the group of Hong 2015 have its probe: an on/off source on
-//! one of ns-2's one-way agents (yhfudev/bash-mrnative, projtools/common/flows-util.tcl
-//! `create_wrt_flow`).
+//! With `pushed` a session has one connection for its whole duration, on which the server sends
+//! objects without requests. An object's response time then counts until all that was sent is
+//! acknowledged. The published scripts of the group of Hong 2015 build their probe in this way: an
+//! on/off source on one of ns-2's one-way agents (yhfudev/bash-mrnative,
+//! projtools/common/flows-util.tcl `create_wrt_flow`).
 //!
-//! Left out: that the answer comes over a connection of its own, opened by the server with another
-//! handshake, as ns-2's one-way agents need it.
+//! Left out: in ns-2 the server opens another connection, with another handshake, for the response,
+//! since one-way agents need it.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -37,54 +37,54 @@ use crate::units::Time;
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "WebSessions")]
 pub struct Parameters {
-    /// The servers, one of which is chosen at random for each page.
+    /// Servers of the pages. One is chosen at random for each page.
     #[schemars(length(min = 1, max = 100))]
     pub servers: Vec<String>,
-    /// Sessions, each on its own.
+    /// Number of independent sessions.
     #[serde(default = "one")]
     #[schemars(range(min = 1, max = 10_000))]
     pub sessions: u32,
-    /// Pages of a session. Unset: without end.
+    /// Number of pages in a session. Default: sessions never end.
     #[serde(default)]
     #[schemars(range(min = 1, max = 1_000_000_000))]
     pub pages: Option<u64>,
-    /// Time from the end of a page to the start of the next in s. Hong 2015 §4.2.3: Pareto, mean 5,
-    /// shape 2.
+    /// Think time in s, from the end of a page to the start of the next one (Hong 2015 §4.2.3:
+    /// Pareto, mean 5, shape 2).
     #[serde(default = "think")]
     pub think_s: Draw,
-    /// Objects of a page, rounded up. Hong 2015 §4.2.3: Pareto, mean 4, shape 1.2.
+    /// Number of objects of a page, rounded up (Hong 2015 §4.2.3: Pareto, mean 4, shape 1.2).
     #[serde(default = "objects")]
     pub objects: Draw,
-    /// Time from the request for an object to the next in s. Hong 2015 §4.2.3: Pareto, mean 0.5,
-    /// shape 1.5.
+    /// Time in s from the request for an object to the next request (Hong 2015 §4.2.3: Pareto, mean
+    /// 0.5, shape 1.5).
     #[serde(default = "gap")]
     pub gap_s: Draw,
-    /// Size of an object in units of `unit_bytes`, rounded up. Hong 2015 §4.2.3: Pareto, mean 20,
-    /// shape 1.5.
+    /// Size of an object in units of `unit_bytes`, rounded up (Hong 2015 §4.2.3: Pareto, mean 20,
+    /// shape 1.5).
     #[serde(default = "object_units")]
     pub object_units: Draw,
-    /// Bytes of a unit. Hong 2015 §4.2.3 speaks of KB, but ns-2 counts packets; 0.13 Mbps for each
-    /// session, as found there, fits packets of 1460.
+    /// Bytes in a unit of `object_units`. Hong 2015 §4.2.3 says KB, but ns-2 counts packets; the
+    /// 0.13 Mbps for each session in that section fit packets of 1460 bytes.
     #[serde(default = "unit_bytes")]
     #[schemars(range(min = 1, max = 1_000_000))]
     pub unit_bytes: u64,
-    /// The server sends the objects unasked, over one connection for each session, and they are timed
-    /// until they are acknowledged. For a single server.
+    /// The server sends objects without requests, over one connection for each session. Response
+    /// times then end at the acknowledgement. Only with a single server.
     #[serde(default)]
     pub pushed: bool,
-    /// Size of a request in bytes: one packet of ns-2.
+    /// Size of a request in bytes: one packet in ns-2.
     #[serde(default = "request_bytes")]
     #[schemars(range(min = 1, max = 1_000_000))]
     pub request_bytes: u64,
-    /// When the sessions may begin, in s.
+    /// Earliest start of the sessions in s.
     #[serde(default)]
     #[schemars(range(min = 0.0, max = 1_000_000.0))]
     pub start_s: f64,
-    /// Sessions begin at random times within this many seconds after `start_s` (Hong 2015 §4.2.3).
+    /// Sessions start at random times within this many seconds after `start_s` (Hong 2015 §4.2.3).
     #[serde(default = "one_second")]
     #[schemars(range(min = 0.0, max = 1_000_000.0))]
     pub start_spread_s: f64,
-    /// TCP keys in which these connections differ from the scenario's.
+    /// TCP options of these connections that differ from the scenario's `tcp`.
     #[serde(default)]
     pub tcp: TcpOptions,
 }
@@ -163,7 +163,7 @@ impl AppParameters for Parameters {
     fn check(&self) -> Result<(), Fault> {
         for (key, draw) in [("objects", &self.objects), ("object_units", &self.object_units)] {
             if draw.mean() == 0.0 {
-                return Err(Fault::new(key, "found 0 in the mean; allowed: more than 0"));
+                return Err(Fault::new(key, "found a mean of 0; allowed: more than 0"));
             }
         }
         if self.pushed && self.servers.len() > 1 {
@@ -174,36 +174,36 @@ impl AppParameters for Parameters {
     }
 }
 
-/// One session and its page.
+/// A session and its current page.
 struct Session {
     server: u16,
-    /// Objects of the page that are still to be asked for.
+    /// Objects of the page still to be requested.
     to_ask: u64,
-    /// Objects of the page that have not come.
+    /// Objects of the page that have not come yet.
     missing: u64,
     pages_left: Option<u64>,
     pushing: Pushing,
 }
 
-/// What a session has its server push.
+/// State of a session whose server pushes objects.
 #[derive(Default)]
 struct Pushing {
     connection: Option<ConnectionId>,
     /// Bytes that wait for the connection.
     waiting: u64,
-    /// Since when each object is under way.
+    /// When each object in transit was sent.
     since: Vec<Time>,
 }
 
-/// An object under way.
+/// An object in transit.
 struct Fetch {
     session: u32,
     bytes: u64,
     since: Time,
 }
 
-/// Web sessions at work. A connection's tag is the place of its object in `fetches`, or, where objects
-/// are pushed, the number of its session.
+/// Web sessions in operation. A connection's tag is the index of its object in `fetches`, or, with
+/// pushed objects, the number of its session.
 pub struct WebSessions {
     servers: Vec<u16>,
     think: Draw,
@@ -213,11 +213,11 @@ pub struct WebSessions {
     unit_bytes: u64,
     request_bytes: u64,
     is_pushed: bool,
-    /// When each session asks for its next object.
+    /// When each session requests its next object.
     agenda: Agenda,
     sessions: Vec<Session>,
     fetches: Vec<Fetch>,
-    /// Places in `fetches` to be used again.
+    /// Free indices in `fetches`.
     free: Vec<u32>,
     responses: Vec<Time>,
 }
@@ -263,7 +263,7 @@ impl WebSessions {
         }
     }
 
-    /// Sends what waits for the connection.
+    /// Sends the waiting objects over the connection.
     fn push(&mut self, number: u32, context: &mut AppContext) {
         let pushing = &mut self.sessions[number as usize].pushing;
         let bytes = std::mem::take(&mut pushing.waiting);
@@ -288,7 +288,7 @@ impl WebSessions {
         self.came(number, 1, context);
     }
 
-    /// All that was pushed is acknowledged.
+    /// Handles the acknowledgement of everything that was pushed.
     fn all_is_acknowledged(&mut self, number: u32, context: &mut AppContext) {
         let since = &mut self.sessions[number as usize].pushing.since;
         let objects = since.len() as u64;
@@ -296,7 +296,7 @@ impl WebSessions {
         self.came(number, objects, context);
     }
 
-    /// So many objects of the page have come; with the last one the person begins to think.
+    /// Records that `objects` of the page have come. After the last one the user begins to think.
     fn came(&mut self, number: u32, objects: u64, context: &mut AppContext) {
         let session = &mut self.sessions[number as usize];
         session.missing -= objects;

@@ -1,10 +1,9 @@
-//! CoDel, controlled delay: RFC 8289, and the forms its ns-2 code had.
+//! CoDel, controlled delay: RFC 8289, and the variants of its ns-2 code.
 //!
-//! The law looks at a packet's sojourn time as it leaves. Once that has stayed above `target` for
-//! an `interval`, it drops the packet at the head and the next ones at intervals that shrink with
-//! the square root of the number of drops, until the sojourn time is below `target` again.
-//! Where packets are marked rather than dropped, a mark counts as a drop (RFC 8290 §4.2 leaves the
-//! law as it is).
+//! CoDel looks at a packet's sojourn time as the packet leaves. Once that has stayed above `target`
+//! for an `interval`, CoDel drops the packet at the head, and further ones at intervals that shrink
+//! with the square root of the number of drops, until the sojourn time is below `target` again. A
+//! mark instead of a drop counts as a drop (RFC 8290 §4.2 leaves the algorithm unchanged).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -14,23 +13,25 @@ use crate::input::problem::Fault;
 use crate::metrics::Gauges;
 use crate::units::Time;
 
-/// How the count of drops is taken up when dropping starts again soon after it stopped.
+/// How the count of drops is resumed when dropping starts again soon after it stopped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Variant {
-    /// RFC 8289 §5: from the drops of the last episode, if that ended within 16 intervals.
+    /// RFC 8289 §5: resumes with the drops of the last episode, if that ended within 16 intervals.
     #[default]
     Rfc8289,
-    /// The ns-2 code of 2012-13: from the old count less two, if within 8 intervals; and the first
-    /// wait after a recent episode is shortened to interval/sqrt(count).
+    /// The ns-2 code of 2012-13: resumes with the old count less two, if the last episode ended
+    /// within 8 intervals. The first wait after a recent episode is shortened to
+    /// interval/sqrt(count).
     Ns2,
-    /// The listing in ACM Queue of 2012 (Nichols & Jacobson, appendix): from the old count less two,
-    /// if within 1 interval; otherwise the first drop comes only after a second interval above target.
+    /// The listing in ACM Queue of 2012 (Nichols & Jacobson, appendix): resumes with the old count
+    /// less two, if the last episode ended within 1 interval. Otherwise the first drop comes only
+    /// after a second interval above target.
     Acm2012,
 }
 
 impl Variant {
-    /// How many intervals after the last drop was due an episode counts as the same.
+    /// The number of intervals after the last due drop within which an episode is resumed.
     fn re_entry_intervals(self) -> f64 {
         match self {
             Self::Rfc8289 => 16.0,
@@ -45,22 +46,22 @@ impl Variant {
 #[serde(deny_unknown_fields, default)]
 #[schemars(rename = "Codel")]
 pub struct Parameters {
-    /// Acceptable standing sojourn time in ms. RFC 8289 §4.3: 5. White & Rice 2013 §3.2: 10, to
+    /// Acceptable standing sojourn time in ms (RFC 8289 §4.3: 5). White & Rice 2013 §3.2 use 10, to
     /// cover the request-grant delay of an upstream cable modem.
     #[schemars(range(min = 0.01, max = 10_000.0))]
     pub target_ms: f64,
-    /// The time within which a good queue falls below the target, in ms: about a worst-case round
-    /// trip. RFC 8289 §4.3: 100. White & Rice 2013 §3.2: 150.
+    /// Time in ms within which the sojourn time must fall below the target: about a worst-case
+    /// round-trip time (RFC 8289 §4.3: 100; White & Rice 2013 §3.2: 150).
     #[schemars(range(min = 0.1, max = 100_000.0))]
     pub interval_ms: f64,
-    /// The backlog in bytes below which nothing is dropped: one packet of the link's MTU
-    /// (RFC 8289 §4.4). 0 spares nothing.
+    /// Backlog in bytes below which nothing is dropped: one packet of the link's MTU (RFC 8289
+    /// §4.4). 0 disables this exemption.
     #[schemars(range(min = 0, max = 65_535))]
     pub mtu_bytes: u64,
-    /// Which form of re-entry.
+    /// How the count of drops is resumed when dropping starts again.
     pub variant: Variant,
-    /// How many intervals after the last drop was due dropping may start again where it stopped.
-    /// Unset: 16 in RFC 8289, 8 in the ns-2 code, 1 in ACM Queue.
+    /// Number of intervals after the last due drop within which dropping resumes with the old
+    /// count. Default: 16 in variant `rfc8289`, 8 in `ns2`, 1 in `acm2012`.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub re_entry_intervals: Option<f64>,
 }
@@ -88,7 +89,8 @@ impl AqmParameters for Parameters {
         if target_ms <= interval_ms {
             return Ok(());
         }
-        let message = format!("found {target_ms}; allowed: {interval_ms} or less, by interval_ms");
+        let message =
+            format!("found {target_ms}; allowed: {interval_ms} or less, the value of interval_ms");
         Err(Fault::new("target_ms", message))
     }
 
@@ -103,23 +105,23 @@ pub struct Codel {
     interval: Time,
     mtu_bytes: u64,
     variant: Variant,
-    /// An episode that ended less than this ago is gone on with.
+    /// An episode that ended less than this ago is resumed.
     re_entry: Time,
-    /// When the sojourn time, above target since, will have been so for an interval.
+    /// When the sojourn time will have been above target for an interval, while it is above target.
     first_above: Option<Time>,
-    /// When the next packet is to be dropped, while dropping; afterwards, when it would have been.
+    /// While dropping, when the next packet is to be dropped; afterwards, when it would have been.
     drop_next: Time,
-    /// Drops of this episode, and what is carried over from the one before.
+    /// Drops of this episode, including the count carried over from the last one.
     count: u64,
-    /// `count` as the last episode took it up.
+    /// `count` as this episode started with it.
     last_count: u64,
     dropping: bool,
-    /// A packet was dropped and `drop_next` is moved on once the next head proves to be late too.
+    /// A packet was dropped, and `drop_next` moves on only if the next head is late too.
     drop_pending: bool,
 }
 
 impl Codel {
-    /// A law that has seen nothing yet.
+    /// The algorithm in its initial state.
     pub fn new(p: &Parameters) -> Self {
         let interval = Time::from_secs_f64(p.interval_ms / 1e3);
         let re_entry = p.re_entry_intervals.unwrap_or(p.variant.re_entry_intervals());
@@ -160,7 +162,7 @@ impl Codel {
         }
     }
 
-    /// Has dropping stopped only just now?
+    /// Has dropping stopped recently?
     fn is_recent(&self, now: Time) -> bool {
         now.since(self.drop_next) < self.re_entry
     }
@@ -174,9 +176,9 @@ impl Codel {
         }
     }
 
-    /// May dropping start, the sojourn time having been above target for an interval?
+    /// May dropping start, after an interval above target?
     fn may_enter(&self, now: Time) -> bool {
-        // ACM Queue 2012, `deque`: at once only after a recent episode.
+        // ACM Queue 2012, `deque`: immediately only after a recent episode.
         self.variant != Variant::Acm2012
             || self.is_recent(now)
             || self.first_above.is_some_and(|at| now >= at + self.interval)
@@ -189,7 +191,7 @@ impl Codel {
         }
         let two_less = self.count.saturating_sub(2).max(1);
         match self.variant {
-            // RFC 8289 §5.4: drops of the last episode, if they are more than one.
+            // RFC 8289 §5.4: the drops of the last episode, if there were more than one.
             Variant::Rfc8289 => (self.count - self.last_count).max(1),
             // ns-2 queue/codel.cc: two less, or 126/128 of it when it is large.
             Variant::Ns2 if two_less > 126 => (0.9844 * self.count as f64) as u64,

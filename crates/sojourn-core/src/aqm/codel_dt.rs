@@ -1,8 +1,8 @@
-//! CoDel-DT: CoDel that drops the arriving packet, on a predicted sojourn time. White 2014 §4.3;
-//! CableLabs' ns-2 code (codeldt.cc), which is also the single-queue CoDel of Hong 2015 (§4.1).
+//! CoDel-DT: CoDel that drops the arriving packet, by a predicted sojourn time. White 2014 §4.3;
+//! CableLabs' ns-2 code (codeldt.cc), which is also the single-queue CoDel of Hong 2015 §4.1.
 //!
-//! The decision is made at the tail, where modems can drop cheaply: the sojourn time is predicted
-//! from the backlog and either the shaper's tokens or the measured departure rate.
+//! It decides at the tail, where modems can drop cheaply. The sojourn time is predicted from the
+//! backlog and either the shaper's tokens or the measured departure rate.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,14 +16,14 @@ use crate::input::problem::Fault;
 use crate::metrics::Gauges;
 use crate::units::Time;
 
-/// Where the predicted sojourn time comes from.
+/// How the sojourn time is predicted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Prediction {
-    /// The shaper's tokens and rates (the later ns-2 code).
+    /// From the shaper's tokens and rates (the later ns-2 code).
     #[default]
     Shaper,
-    /// The measured departure rate (White 2014 §4.3: PIE's estimator).
+    /// From the measured departure rate (White 2014 §4.3: PIE's estimator).
     DepartureRate,
 }
 
@@ -32,17 +32,17 @@ pub enum Prediction {
 #[serde(deny_unknown_fields, default)]
 #[schemars(rename = "CodelDt")]
 pub struct Parameters {
-    /// Acceptable sojourn time in ms, request and grant included. White 2014 §4.3: 20.
+    /// Acceptable sojourn time in ms, including request and grant (White 2014 §4.3: 20).
     #[schemars(range(min = 0.01, max = 10_000.0))]
     pub target_ms: f64,
-    /// The time within which a good queue falls below the target, in ms. White 2014 §4.3: 150.
+    /// Time in ms within which the sojourn time must fall below the target (White 2014 §4.3: 150).
     #[schemars(range(min = 0.1, max = 100_000.0))]
     pub interval_ms: f64,
-    /// What the prediction does not contain, in ms: the ns-2 code takes 6 ms for request and grant
-    /// off the target. Must be below the target.
+    /// Part of the target in ms that the prediction does not cover. The ns-2 code subtracts 6 ms
+    /// for request and grant from the target. It must be less than `target_ms`.
     #[schemars(range(min = 0.0, max = 10_000.0))]
     pub mac_allowance_ms: f64,
-    /// Where the predicted sojourn time comes from.
+    /// How the sojourn time is predicted.
     pub prediction: Prediction,
     /// Bytes over which the departure rate is measured (PIE's ns-2 scripts: 10 000).
     #[schemars(range(min = 1500, max = 10_000_000))]
@@ -72,7 +72,8 @@ impl AqmParameters for Parameters {
         if allowance < target_ms {
             return Ok(());
         }
-        let message = format!("found {allowance}; allowed: less than {target_ms}, by target_ms");
+        let message =
+            format!("found {allowance}; allowed: less than {target_ms}, the value of target_ms");
         Err(Fault::new("mac_allowance_ms", message))
     }
 }
@@ -83,9 +84,9 @@ pub struct CodelDt {
     interval: Time,
     prediction: Prediction,
     rate: ByRate,
-    /// Sojourn time predicted for the last arrival.
+    /// Predicted sojourn time of the last arrival.
     predicted_s: f64,
-    /// Largest packet seen, in bytes: with no more than that waiting nothing is dropped.
+    /// Largest packet seen, in bytes. With no more than that waiting, nothing is dropped.
     largest: u64,
     dropping: bool,
     /// When the next packet is to be dropped, while the prediction is above target.
@@ -94,11 +95,11 @@ pub struct CodelDt {
     count: u64,
 }
 
-/// A packet size to start with (codeldt.cc).
+/// The initial packet size (codeldt.cc).
 const FIRST_LARGEST: u64 = 256;
 
 impl CodelDt {
-    /// A law that has seen nothing yet.
+    /// The algorithm in its initial state.
     pub fn new(p: &Parameters) -> Self {
         Self {
             target_s: (p.target_ms - p.mac_allowance_ms) / 1e3,
@@ -121,7 +122,7 @@ impl CodelDt {
         }
     }
 
-    /// The last drop lies eight intervals back, or there was none.
+    /// Was the last drop at least eight intervals ago, or was there none?
     fn is_stale(&self, now: Time) -> bool {
         self.last_drop.is_none_or(|at| now.since(at) >= self.interval.times(8))
     }

@@ -1,26 +1,26 @@
-//! How fast a queue drains, measured while it is busy: the two estimators of PIE.
+//! The two estimators of PIE for the departure rate of a busy queue.
 
 use super::Departure;
 use crate::units::Time;
 
-/// Departure rate by the time a fixed number of bytes take, averaged over that time (RFC 8033
-/// appendix B).
+/// Departure rate from the time that a fixed number of bytes takes. The times are averaged (RFC
+/// 8033 appendix B).
 pub struct ByTime {
     /// DQ_THRESHOLD, in bytes.
     threshold: u64,
-    /// Since when bytes are being counted, and how many there were.
+    /// Start of the current count and the bytes counted, if counting.
     cycle: Option<(Time, u64)>,
-    /// Averaged seconds that so many bytes take; `None` before the first cycle.
+    /// Average of the times in seconds; `None` before the first cycle.
     average_s: Option<f64>,
 }
 
 impl ByTime {
-    /// An estimator that counts `threshold` bytes a cycle.
+    /// An estimator that counts `threshold` bytes in each cycle.
     pub fn new(threshold: u64) -> Self {
         Self { threshold, cycle: None, average_s: None }
     }
 
-    /// A packet has left.
+    /// Counts a packet that has left.
     pub fn departed(&mut self, packet: &Departure) {
         if let Some((start, bytes)) = &mut self.cycle {
             *bytes += packet.size;
@@ -43,15 +43,15 @@ impl ByTime {
         self.average_s.map(|seconds| self.threshold as f64 / seconds)
     }
 
-    /// Seconds until a backlog is gone; 0 before the first measurement.
+    /// Time in seconds to drain a backlog; 0 before the first measurement.
     pub fn latency_s(&self, backlog_bytes: u64) -> f64 {
         self.average_s.unwrap_or(0.0) * backlog_bytes as f64 / self.threshold as f64
     }
 }
 
-/// Departure rate in bytes over time, averaged over the rates (the PIE draft and its ns-2 code; in
-/// CableLabs' ns-2 code also CoDel-DT's). The packet that starts a cycle is counted, so the rate
-/// comes out a little high.
+/// Departure rate as bytes over time. The rates are averaged (the PIE draft and its ns-2 code;
+/// CoDel-DT in CableLabs' ns-2 code). The packet that starts a cycle is counted, so the rate is
+/// slightly too high.
 pub struct ByRate {
     threshold: u64,
     cycle: Option<(Time, u64)>,
@@ -59,12 +59,12 @@ pub struct ByRate {
 }
 
 impl ByRate {
-    /// An estimator that counts `threshold` bytes a cycle.
+    /// An estimator that counts `threshold` bytes in each cycle.
     pub fn new(threshold: u64) -> Self {
         Self { threshold, cycle: None, bytes_per_s: None }
     }
 
-    /// A packet has left.
+    /// Counts a packet that has left.
     pub fn departed(&mut self, packet: &Departure) {
         if self.cycle.is_none() && packet.left.bytes >= self.threshold {
             self.cycle = Some((packet.now, 0));
@@ -85,12 +85,12 @@ impl ByRate {
         self.bytes_per_s
     }
 
-    /// Seconds until a backlog is gone; 0 before the first measurement.
+    /// Time in seconds to drain a backlog; 0 before the first measurement.
     pub fn latency_s(&self, backlog_bytes: u64) -> f64 {
         self.bytes_per_s.map_or(0.0, |rate| backlog_bytes as f64 / rate)
     }
 
-    /// Starts anew (a burst reset forgets the rate).
+    /// Resets the estimator: a burst reset forgets the rate.
     pub fn forget(&mut self) {
         *self = Self::new(self.threshold);
     }

@@ -1,10 +1,11 @@
 //! DOCSIS-PIE: the PIE variant of DOCSIS 3.1 cable modems. RFC 8034 appendix A; White 2014 §7-8.
 //!
-//! Every 16 ms the law estimates the queueing latency from the backlog and the shaper's tokens, and
-//! moves a drop probability by a proportional-integral rule. Arrivals are dropped with that
-//! probability, evened out so that drops come neither in clusters nor after long gaps.
+//! Every 16 ms it estimates the queue delay from the backlog and the shaper's tokens, and updates a
+//! drop probability by a proportional-integral rule. Arrivals are dropped with that probability; a
+//! derandomiser keeps drops from clustering and from leaving long gaps.
 //!
-//! Left out: ECN (RFC 8034 §4.7 has none), and the quantised packet sizes the RFC permits.
+//! Left out: ECN, which RFC 8034 §4.7 does not have, and the quantised packet sizes that the RFC
+//! permits.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -28,17 +29,17 @@ const LATENCY_LOW_S: f64 = 0.005;
 const LATENCY_HIGH_S: f64 = 0.2;
 const MAX_PROB: f64 = PROB_LOW * MEAN_PKTSIZE / MIN_PKTSIZE;
 
-/// Parameters of DOCSIS-PIE. All else is fixed by the RFC, so that operators need not tune.
+/// Parameters of DOCSIS-PIE. The RFC fixes all others, so that operators need not tune them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[schemars(rename = "DocsisPie")]
 pub struct Parameters {
-    /// Latency target in ms (RFC 8034 §4.1: 10 unless configured).
+    /// Target queue delay in ms (RFC 8034 §4.1: 10 by default).
     #[schemars(range(min = 0.1, max = 255.0))]
     pub target_ms: f64,
-    /// Estimate the rate of the channel from the grants, and predict the latency with it where it is
-    /// below the service's rates: for channels so congested that they, and not the token buckets,
-    /// are the limit (White 2014 appendix A).
+    /// Whether to estimate the channel's rate from the grants, and to predict the queue delay from
+    /// it where it is below the service's rates. Use it where the channel, not the token buckets,
+    /// is the bottleneck (White 2014 appendix A).
     pub track_rate: bool,
 }
 
@@ -56,22 +57,22 @@ impl AqmParameters for Parameters {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Phase {
-    /// Idle: nothing is dropped until the buffer is a third full.
+    /// Nothing is dropped until the buffer is a third full.
     Inactive,
-    /// Armed: the first drop grants a burst allowance.
+    /// The first drop starts a burst allowance.
     Quiescent,
-    /// Controlling.
+    /// The drop probability is applied.
     Active,
 }
 
-/// Channel rate from grants (White 2014 appendix A). It follows the channel only while the modem
-/// keeps asking; the paper leaves open how to notice that it does not.
+/// Estimates the channel's rate from grants (White 2014 appendix A). The estimate is valid only
+/// while the modem keeps requesting; the paper does not say how to detect that.
 struct RateTracker {
     /// Bytes granted since the last update.
     granted: u64,
-    /// At all MAPs since the last update something stayed ungranted.
+    /// Did every MAP since the last update leave requested bytes ungranted?
     pending: bool,
-    /// Bits per second; `None` until the first update, which brings the sustained rate to start with.
+    /// Bits per second; `None` until the first update, which sets the sustained rate.
     estimate: Option<f64>,
 }
 
@@ -99,10 +100,10 @@ impl RateTracker {
 pub struct DocsisPie {
     target_s: f64,
     phase: Phase,
-    /// Drop probability of a packet of mean size; above 1 for the sake of small packets.
+    /// Drop probability of a packet of mean size. It may exceed 1, for the sake of small packets.
     prob: f64,
     derandomiser: Derandomiser,
-    /// Latency at the last update, in seconds.
+    /// Queue delay at the last update, in seconds.
     qdelay_old_s: f64,
     burst_allowance: Time,
     burst_reset: Time,
@@ -110,7 +111,7 @@ pub struct DocsisPie {
 }
 
 impl DocsisPie {
-    /// An inactive law.
+    /// The algorithm in its initial state, inactive.
     pub fn new(p: &Parameters) -> Self {
         Self {
             target_s: p.target_ms / 1e3,
@@ -124,7 +125,7 @@ impl DocsisPie {
         }
     }
 
-    /// What updates change.
+    /// The state that updates may change.
     fn state(&self) -> (Phase, f64, f64, [Time; 2]) {
         (self.phase, self.prob, self.qdelay_old_s, [self.burst_allowance, self.burst_reset])
     }
@@ -141,7 +142,7 @@ impl DocsisPie {
         self.derandomiser.says_drop(p1, rng)
     }
 
-    /// `calculate_drop_prob()` of RFC 8034 appendix A.2, for a latency of `qdelay_s`.
+    /// `calculate_drop_prob()` of RFC 8034 appendix A.2, for a queue delay of `qdelay_s`.
     fn calculate_drop_prob(&mut self, qdelay_s: f64) {
         if self.burst_allowance > Time::ZERO {
             self.prob = 0.0;
@@ -159,7 +160,8 @@ impl DocsisPie {
         self.qdelay_old_s = qdelay_s;
     }
 
-    /// The PI step, tuned down where the probability is small (RFC 8034 appendix A.2).
+    /// The step of the PI controller, reduced where the probability is small (RFC 8034 appendix
+    /// A.2).
     fn step(&self, qdelay_s: f64) -> f64 {
         let step = A * (qdelay_s - self.target_s) + B * (qdelay_s - self.qdelay_old_s);
         let divisor = match self.prob {
@@ -172,7 +174,7 @@ impl DocsisPie {
         if self.prob >= 0.1 { step.min(0.02) } else { step }
     }
 
-    /// Goes quiescent, then inactive, while there is nothing to control.
+    /// Becomes quiescent, then inactive, while there is nothing to control.
     fn settle(&mut self, qdelay_s: f64) {
         let half = self.target_s / 2.0;
         let quiet = qdelay_s < half
@@ -318,7 +320,7 @@ mod tests {
     fn wakes_arms_and_settles_step_by_step() {
         let mut pie = DocsisPie::new(&Parameters::default());
         let mut rng = Rng::named(1, "pie");
-        // A third of the buffer is 52 083 bytes: below it the law sleeps.
+        // A third of the buffer is 52 083 bytes: below it the algorithm is inactive.
         pie.on_arrival(&arrival(1500, 52_000), &drain_rate(), &mut rng);
         assert_eq!(pie.phase, Phase::Inactive);
         pie.on_arrival(&arrival(1500, 52_083), &drain_rate(), &mut rng);

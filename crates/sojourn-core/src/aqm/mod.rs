@@ -1,10 +1,9 @@
-//! The laws of active queue management: they decide, and own no packets.
+//! AQM algorithms: they decide about packets but own none.
 //!
-//! A law is handed plain values (the time, the size and sojourn time of a packet, the backlog of its
-//! queue, what the shaper has to give) and answers pass, signal or drop. It knows neither packets nor queues,
-//! so the same law works in a single queue, in hashed bins or behind a round robin, and is tested
-//! with literals. Each law has a file of its own with its parameters (from the scenario, immutable),
-//! its state and its tests.
+//! An algorithm gets plain values (the time, a packet's size and sojourn time, the backlog of its
+//! queue, the shaper's tokens and rates) and answers pass, signal or drop. It knows neither packets
+//! nor queues. So the same algorithm works in a single queue, in hashed bins or in a round robin,
+//! and its tests use literals. Each has a file with its parameters, its state and its tests.
 
 pub mod codel;
 pub mod codel_dt;
@@ -26,10 +25,10 @@ use crate::metrics::Gauges;
 use crate::packet::FULL_PACKET;
 use crate::units::{BitRate, Time};
 
-/// What lies behind the queue: how fast a rate shaper will let it drain.
+/// How fast the rate shaper behind a queue lets it drain.
 #[derive(Clone, Copy, Debug)]
 pub struct DrainRate {
-    /// Bytes that may leave at the peak rate before the sustained rate holds (the burst tokens).
+    /// Bytes that may still leave at the peak rate: the tokens of the sustained-rate bucket.
     pub tokens: f64,
     /// Maximum sustained traffic rate.
     pub sustained: BitRate,
@@ -47,33 +46,33 @@ impl DrainRate {
     }
 }
 
-/// What a law says about a packet.
+/// An AQM algorithm's decision about a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Verdict {
-    /// Let it through.
+    /// Let the packet through.
     Pass,
-    /// Signal congestion to its sender: mark it if its transport understands marks, and otherwise
-    /// drop it (RFC 3168 §5).
+    /// Signal congestion to the sender: mark the packet if its transport supports ECN, and drop it
+    /// otherwise (RFC 3168 §5).
     Signal,
-    /// Drop it, whatever its transport understands.
+    /// Drop the packet, even if its transport supports ECN.
     Drop,
 }
 
-/// A packet at the tail of the queue, before it is let in.
+/// A packet that arrives at the tail of the queue.
 #[derive(Clone, Copy, Debug)]
 pub struct Arrival {
     /// Now.
     pub now: Time,
     /// Bytes on the wire.
     pub size: u64,
-    /// What the queue holds without it.
+    /// Backlog of the queue without this packet.
     pub backlog: Count,
-    /// Factor to its drop probability: 1, or in SFQ-PIE the length of its bin in that of the longest
-    /// (White 2014 §4.6).
+    /// Factor of its drop probability: 1, or in SFQ-PIE the length of its bin over that of the
+    /// longest (White 2014 §4.6).
     pub share: f64,
 }
 
-/// A packet at the head of the queue, about to leave.
+/// A packet at the head of the queue that may leave.
 #[derive(Clone, Copy, Debug)]
 pub struct Departure {
     /// Now.
@@ -82,74 +81,74 @@ pub struct Departure {
     pub sojourn: Time,
     /// Bytes on the wire.
     pub size: u64,
-    /// What its link still holds behind it, in all bins together (RFC 8289 §4.4).
+    /// Backlog behind it in all bins that share the link (RFC 8289 §4.4).
     pub left: Count,
-    /// No packet of its own bin waits behind it.
+    /// Is it the last packet of its bin?
     pub alone: bool,
 }
 
-/// A law of queue management. Every hook has a default that does nothing: a law writes down only
-/// what it acts on.
+/// An AQM algorithm. Every hook does nothing by default, so an algorithm implements only those it
+/// needs.
 #[enum_dispatch]
 pub trait Aqm {
-    /// A packet has come and there is room for it.
+    /// A packet has arrived and there is room for it.
     fn on_arrival(&mut self, _packet: &Arrival, _outlet: &DrainRate, _rng: &mut Rng) -> Verdict {
         Verdict::Pass
     }
 
-    /// The queue was full and the packet was dropped for that alone.
+    /// A packet was dropped because the queue was full.
     fn on_overflow(&mut self) {}
 
-    /// A packet is at the head and may leave. If it is dropped the next head is judged in turn; if it
-    /// is marked it leaves.
+    /// A packet is at the head and may leave. After a drop the next head is judged; a marked packet
+    /// leaves.
     fn on_departure(&mut self, _packet: &Departure) -> Verdict {
         Verdict::Pass
     }
 
-    /// A packet was asked for and the queue is empty.
+    /// The queue is empty and a packet was requested.
     fn on_empty(&mut self) {}
 
-    /// A MAP of the modem brought a grant of so many bytes, and left so many that were asked for
-    /// ungranted.
+    /// A MAP brought a grant of `_granted` bytes and left `_ungranted` requested bytes.
     fn on_map(&mut self, _granted: u64, _ungranted: u64) {}
 
-    /// Does it act on `on_map`? Where there are many laws, those that do not are left alone.
+    /// Does it use `on_map`? Algorithms that do not are not called, which matters where there are
+    /// many.
     fn follows_maps(&self) -> bool {
         false
     }
 
-    /// How often `update` is to be called; `Time::NEVER` for laws without a clock.
+    /// The time between calls of `update`; `Time::NEVER` if it has none.
     fn update_interval(&self) -> Time {
         Time::NEVER
     }
 
-    /// The periodic part of the law; says whether it changed anything. If not, and nothing waits, it
-    /// need not be called until a packet comes.
+    /// The periodic update. Returns whether it changed anything. If not, and nothing waits, the
+    /// next call may be skipped until a packet comes.
     fn update(&mut self, _backlog: Count, _outlet: &DrainRate) -> bool {
         false
     }
 
-    /// State worth watching over time, as named values.
+    /// Reports state worth watching over time.
     fn gauges(&self, _out: &mut Gauges) {}
 }
 
-/// No law: the queue drops only when it is full.
+/// No AQM: the queue drops only when it is full.
 #[derive(Default)]
 pub struct TailDrop;
 impl Aqm for TailDrop {}
 
-/// Every law there is.
+/// Every AQM algorithm.
 #[enum_dispatch(Aqm)]
 pub enum AqmAlgorithm {
-    /// None.
+    /// No AQM.
     TailDrop(TailDrop),
     /// Controlled delay.
     Codel(codel::Codel),
-    /// Proportional integral controller enhanced, as cable modems run it.
+    /// Proportional integral controller enhanced (PIE), the variant of cable modems.
     DocsisPie(docsis_pie::DocsisPie),
-    /// Proportional integral controller enhanced.
+    /// Proportional integral controller enhanced (PIE).
     Pie(pie::Pie),
-    /// CoDel that drops arrivals.
+    /// CoDel that drops arriving packets.
     CodelDt(codel_dt::CodelDt),
     /// PIE of 2013.
     PieEarly(pie_early::PieEarly),
@@ -157,27 +156,27 @@ pub enum AqmAlgorithm {
     Red(red::Red),
 }
 
-/// Makes a law in its initial state from its parameters.
+/// Builds an AQM algorithm from its parameters.
 #[enum_dispatch]
 pub trait AqmParameters {
-    /// The law at the start of a run.
+    /// The algorithm in its initial state.
     fn start(&self) -> AqmAlgorithm;
-    /// Do its keys agree with each other, and with the time that a full packet takes on the link?
+    /// Checks that its keys agree with each other and with the time of a full packet on the link.
     ///
-    /// # Errors
-    /// The first key at fault.
+    /// # Errors The first key at fault.
     fn check(&self, _packet: Time) -> Result<(), Fault> {
         Ok(())
     }
-    /// Does it judge each packet by that packet's own sojourn time? Then it needs a queue to itself:
-    /// in one with many bins the packets of sparse flows would always end its episodes.
+    /// Does it judge each packet by that packet's own sojourn time? Then it needs one queue or one
+    /// instance for each bin: if one instance judged many bins, packets of sparse flows would keep
+    /// ending its episodes.
     fn judges_sojourns(&self) -> bool {
         false
     }
 }
 
-/// The interval within which a law expects a good queue to empty covers a round trip, which is more
-/// than one packet (RFC 8289 §4.3).
+/// Checks that the interval covers more than one packet's time on the link, since it stands for a
+/// round-trip time (RFC 8289 §4.3).
 fn check_interval(interval_ms: f64, packet: Time) -> Result<(), Fault> {
     let packet_ms = packet.ms_f64();
     if interval_ms >= packet_ms {
@@ -190,7 +189,7 @@ fn check_interval(interval_ms: f64, packet: Time) -> Result<(), Fault> {
     Err(Fault::new("interval_ms", message))
 }
 
-/// Parameters of no law: `kind = "none"`.
+/// Parameters of `kind = "none"`: there are none.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NoParameters {}
@@ -200,24 +199,24 @@ impl AqmParameters for NoParameters {
     }
 }
 
-/// The law of a queue, by its `kind`.
+/// The AQM algorithm of a queue, chosen by `kind`: it decides which packets are dropped early.
 #[enum_dispatch(AqmParameters)]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum AqmSpec {
-    /// No law: drop only when the queue is full.
+    /// No AQM algorithm: the queue drops packets only when it is full.
     None(NoParameters),
-    /// CoDel (RFC 8289).
+    /// CoDel, controlled delay (RFC 8289).
     Codel(codel::Parameters),
-    /// DOCSIS-PIE (RFC 8034).
+    /// DOCSIS-PIE, the PIE variant of DOCSIS 3.1 cable modems (RFC 8034).
     DocsisPie(docsis_pie::Parameters),
-    /// PIE (RFC 8033).
+    /// PIE, proportional integral controller enhanced (RFC 8033).
     Pie(pie::Parameters),
-    /// CoDel-DT: CoDel that drops arrivals on a predicted sojourn time (White 2014 §4.3).
+    /// CoDel-DT: CoDel that drops arriving packets by a predicted sojourn time (White 2014 §4.3).
     CodelDt(codel_dt::Parameters),
-    /// Early PIE with three operating points (White & Rice 2013, Hong 2015).
+    /// Early PIE with three operating points (White & Rice 2013; Hong 2015).
     PieEarly(pie_early::Parameters),
-    /// RED, gentle and adaptive (Floyd 1993, 2001; ns-2).
+    /// RED, random early detection, gentle and adaptive (Floyd 1993, 2001; ns-2).
     Red(red::Parameters),
 }
 

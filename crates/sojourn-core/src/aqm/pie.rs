@@ -1,7 +1,7 @@
 //! PIE, proportional integral controller enhanced: RFC 8033 with the elements of its section 5.
 //!
-//! Every update interval the law estimates the queueing latency and moves a drop probability by a
-//! proportional-integral rule; arrivals are dropped, or marked, with that probability.
+//! At every update it estimates the queue delay and changes a drop probability by a
+//! proportional-integral rule. Arrivals are dropped or marked with that probability.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -14,20 +14,20 @@ use crate::engine::rng::Rng;
 use crate::metrics::Gauges;
 use crate::units::Time;
 
-/// Packets of this many bytes are the unit of the "two packets" below which nothing is dropped
-/// (RFC 8033 §4.1).
+/// Packet size in bytes of the "two packets" below which nothing is dropped (RFC 8033 §4.1).
 const MEAN_PKTSIZE: u64 = 1024;
 
-/// Where the estimate of the queueing latency comes from.
+/// How the queue delay is estimated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Estimate {
-    /// Count over the departure rate (§4.3, appendix B).
+    /// Backlog over departure rate (RFC 8033 §4.3, appendix B).
     #[default]
     DepartureRate,
-    /// As before, but averaging rates and not times (the draft before the RFC, and ns-2).
+    /// Backlog over departure rate, averaging rates instead of times (the draft before the RFC, and
+    /// ns-2).
     DraftDepartureRate,
-    /// Sojourn time of the packet that left last (§4.3: timestamps).
+    /// Sojourn time of the last packet that left (RFC 8033 §4.3: timestamps).
     Sojourn,
 }
 
@@ -36,28 +36,28 @@ pub enum Estimate {
 #[serde(deny_unknown_fields, default)]
 #[schemars(rename = "Pie")]
 pub struct Parameters {
-    /// Latency target in ms (§4.2: 15).
+    /// Target queue delay in ms (RFC 8033 §4.2: 15).
     #[schemars(range(min = 0.1, max = 10_000.0))]
     pub target_ms: f64,
-    /// Time between updates in ms (§4.2: 15).
+    /// Time between updates of the drop probability in ms (RFC 8033 §4.2: 15).
     #[schemars(range(min = 0.1, max = 1000.0))]
     pub update_ms: f64,
-    /// Gain of the latency's distance from the target, in 1/s (§4.2: 1/8).
+    /// Gain of the queue delay's distance from the target, in 1/s (RFC 8033 §4.2: 1/8).
     #[schemars(range(min = 1e-6, max = 1000.0))]
     pub alpha_hz: f64,
-    /// Gain of the latency's change, in 1/s (§4.2: 1 + 1/4).
+    /// Gain of the queue delay's change, in 1/s (RFC 8033 §4.2: 1 + 1/4).
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub beta_hz: f64,
-    /// How long bursts pass untouched, in ms (§4.4: 150).
+    /// Burst allowance in ms: how long a new burst passes without drops (RFC 8033 §4.4: 150).
     #[schemars(range(min = 0.0, max = 10_000.0))]
     pub max_burst_ms: f64,
-    /// Where the latency is taken from.
+    /// How the queue delay is estimated.
     pub estimate: Estimate,
-    /// Bytes over which the departure rate is measured (§5.2: DQ_THRESHOLD, 2^14).
+    /// Bytes over which the departure rate is measured (RFC 8033 §5.2: DQ_THRESHOLD, 2^14).
     #[schemars(range(min = 1500, max = 10_000_000))]
     pub rate_threshold_bytes: u64,
-    /// Drop probability from which on packets of transports with ECN are dropped like all others
-    /// (§5.1: MAX_ECNTH, 0.1).
+    /// Drop probability above which packets of ECN transports are dropped instead of marked (RFC
+    /// 8033 §5.1: MAX_ECNTH, 0.1).
     #[schemars(range(min = 0.0, max = 1.0))]
     pub max_mark_probability: f64,
 }
@@ -83,7 +83,7 @@ impl AqmParameters for Parameters {
     }
 }
 
-/// What has been measured of the queueing latency.
+/// The estimator of the queue delay.
 enum Latency {
     ByTime(ByTime),
     ByRate(ByRate),
@@ -115,7 +115,7 @@ impl Latency {
         }
     }
 
-    /// The departure rate, if that is what is measured.
+    /// The departure rate, if it is measured.
     fn bytes_per_s(&self) -> Option<f64> {
         match self {
             Self::ByTime(rate) => rate.bytes_per_s(),
@@ -133,7 +133,7 @@ pub struct Pie {
     beta: f64,
     max_burst: Time,
     max_mark_probability: f64,
-    /// Controlling; otherwise waiting until the buffer is a third full (§5.3).
+    /// Is it controlling? Otherwise it waits until the buffer is a third full (§5.3).
     active: bool,
     prob: f64,
     derandomiser: Derandomiser,
@@ -143,7 +143,7 @@ pub struct Pie {
 }
 
 impl Pie {
-    /// An inactive law.
+    /// The algorithm in its initial state, inactive.
     pub fn new(p: &Parameters) -> Self {
         let interval = Time::from_secs_f64(p.update_ms / 1e3);
         Self {
@@ -162,7 +162,7 @@ impl Pie {
         }
     }
 
-    /// What updates change.
+    /// The state that updates may change.
     fn state(&self) -> (bool, f64, f64, Time) {
         (self.active, self.prob, self.qdelay_old_s, self.burst_allowance)
     }
@@ -189,7 +189,7 @@ impl Pie {
             }
             self.prob = self.prob.clamp(0.0, 1.0);
         }
-        // Appendix B: nothing to control any more.
+        // Appendix B: nothing left to control.
         if self.prob == 0.0 && qdelay_s == 0.0 && self.qdelay_old_s == 0.0 {
             self.active = false;
         }
@@ -212,7 +212,7 @@ impl Aqm for Pie {
         if !self.active || self.burst_allowance > Time::ZERO {
             return Verdict::Pass;
         }
-        // §4.1: safeguards to stay work-conserving.
+        // §4.1: safeguards that keep the queue work-conserving.
         let latency_is_low = self.qdelay_old_s < self.target_s / 2.0 && self.prob < 0.2;
         if latency_is_low || packet.backlog.bytes <= 2 * MEAN_PKTSIZE {
             return Verdict::Pass;

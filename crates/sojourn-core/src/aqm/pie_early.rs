@@ -1,7 +1,7 @@
-//! Early PIE, as the studies of 2013 and 2015 had it: three operating points, no de-randomiser.
-//! White & Rice 2013 §2.3 and §3.2; Hong 2015 §4.1; the first Linux sch_pie has the same scaling.
+//! Early PIE, as in the studies of 2013 and 2015: three operating points and no derandomiser. White
+//! & Rice 2013 §2.3 and §3.2; Hong 2015 §4.1; the first Linux sch_pie has the same scaling.
 //!
-//! What the early Linux code adds beyond the draft is behind `linux_extras`.
+//! `linux_extras` adds what the early Linux code has beyond the draft.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -19,35 +19,37 @@ use crate::units::Time;
 #[serde(deny_unknown_fields, default)]
 #[schemars(rename = "PieEarly")]
 pub struct Parameters {
-    /// Latency reference in ms. White & Rice 2013 §3.2: 5. Hong 2015 §4.1: 20.
+    /// Target queue delay in ms (White & Rice 2013 §3.2: 5; Hong 2015 §4.1: 20).
     #[schemars(range(min = 0.1, max = 10_000.0))]
     pub target_ms: f64,
-    /// Time between updates in ms. White & Rice 2013: 15. Hong 2015: 30.
+    /// Time between updates of the drop probability in ms (White & Rice 2013: 15; Hong 2015: 30).
     #[schemars(range(min = 0.1, max = 1000.0))]
     pub update_ms: f64,
-    /// Gain of the latency's distance from the reference, in 1/s. White & Rice 2013: 0.25.
-    /// Hong 2015: 0.125.
+    /// Gain of the queue delay's distance from the target, in 1/s (White & Rice 2013: 0.25; Hong
+    /// 2015: 0.125).
     #[schemars(range(min = 1e-6, max = 1000.0))]
     pub alpha_hz: f64,
-    /// Gain of the latency's change, in 1/s. Both: 1.25.
+    /// Gain of the queue delay's change, in 1/s (both studies: 1.25).
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub beta_hz: f64,
-    /// How long bursts pass untouched, in ms. Hong 2015: 100.
+    /// Burst allowance in ms: how long a new burst passes without drops (Hong 2015: 100).
     #[schemars(range(min = 0.0, max = 10_000.0))]
     pub max_burst_ms: f64,
     /// Bytes over which the departure rate is measured (PIE's ns-2 scripts: 10 000).
     #[schemars(range(min = 1500, max = 10_000_000))]
     pub rate_threshold_bytes: u64,
-    /// Bytes of a mean packet (PIE's ns-2 scripts: 1000): up to two of them nothing is dropped.
+    /// Mean packet size in bytes (PIE's ns-2 scripts: 1000). With up to two such packets waiting,
+    /// nothing is dropped.
     #[schemars(range(min = 64, max = 9018))]
     pub mean_packet_bytes: u64,
-    /// Drop in proportion to a packet's size (PIE's ns-2 scripts: on).
+    /// Scale the drop probability with the packet's size (PIE's ns-2 scripts: on).
     pub by_size: bool,
-    /// What the first Linux code adds: at a drop probability of 0.1 or more, steps up of at most
-    /// 0.02; 0.02 more above 250 ms; decay by 2 % while there is no latency.
+    /// Add the rules of the first Linux code. At a drop probability of 0.1 or more, it rises by at
+    /// most 0.02 per update. Above 250 ms it rises by another 0.02. While the queue delay is 0, it
+    /// decays by 2 % per update.
     pub linux_extras: bool,
-    /// Drop probability from which on packets of transports with ECN are dropped like all others
-    /// (PIE's ns-2 scripts: 0.1).
+    /// Drop probability above which packets of ECN transports are dropped instead of marked (PIE's
+    /// ns-2 scripts: 0.1).
     #[schemars(range(min = 0.0, max = 1.0))]
     pub max_mark_probability: f64,
 }
@@ -87,7 +89,7 @@ pub struct PieEarly {
 }
 
 impl PieEarly {
-    /// A law that has seen nothing yet.
+    /// The algorithm in its initial state.
     pub fn new(p: &Parameters) -> Self {
         let interval = Time::from_secs_f64(p.update_ms / 1e3);
         Self {
@@ -101,7 +103,7 @@ impl PieEarly {
         }
     }
 
-    /// What updates change.
+    /// The state that updates may change.
     fn state(&self) -> (f64, f64, Time, Option<f64>) {
         (self.prob, self.qdelay_old_s, self.burst_allowance, self.rate.bytes_per_s())
     }

@@ -1,32 +1,32 @@
-//! What the forms of PIE have in common.
+//! Common parts of the PIE variants.
 
 use super::Verdict;
 use crate::engine::rng::Rng;
 
-/// A drop is suppressed until the probability accumulated since the last one reaches this
-/// (RFC 8033 §5.4, RFC 8034 §4.6).
+/// No drop happens until the probability accumulated since the last one reaches this (RFC 8033
+/// §5.4, RFC 8034 §4.6).
 pub const PROB_LOW: f64 = 0.85;
-/// A drop is forced when it reaches this.
+/// A drop is forced when the accumulated probability reaches this.
 pub const PROB_HIGH: f64 = 8.5;
 
-/// Spaces drops out: after a drop the next one comes neither at once nor very late.
+/// Spaces drops: after a drop the next one comes neither at once nor very late.
 #[derive(Default)]
 pub struct Derandomiser {
     accumulated: f64,
 }
 
 impl Derandomiser {
-    /// Starts anew, after a drop or while there is nothing to drop.
+    /// Resets the accumulated probability, after a drop or while there is nothing to drop.
     pub fn reset(&mut self) {
         self.accumulated = 0.0;
     }
 
-    /// Adds the probability of an arrival, whether it may be dropped or not.
+    /// Adds the probability of an arrival, even one that may not be dropped.
     pub fn accumulate(&mut self, probability: f64) {
         self.accumulated += probability;
     }
 
-    /// Is an arrival of this probability to be dropped? One of probability zero never is.
+    /// Is an arrival with this probability to be dropped? Never with probability zero.
     pub fn says_drop(&self, probability: f64, rng: &mut Rng) -> bool {
         if self.accumulated < PROB_LOW || probability == 0.0 {
             return false;
@@ -35,14 +35,15 @@ impl Derandomiser {
     }
 }
 
-/// Up to this drop probability congestion is signalled by a mark, where the transport understands
-/// that; above it marks have proved too weak and packets are dropped.
+/// Signals congestion by a mark below `max_mark_probability`. At higher probabilities marks have
+/// proved too weak, and packets are dropped.
 pub fn signal_or_drop(probability: f64, max_mark_probability: f64) -> Verdict {
     // RFC 8033 §5.1: marked below MAX_ECNTH.
     if probability < max_mark_probability { Verdict::Signal } else { Verdict::Drop }
 }
 
-/// Divisor of the control step where the drop probability is small (RFC 8033 §4.2); 1 above 0.1.
+/// Divisor of the controller's step where the drop probability is small (RFC 8033 §4.2); 1 above
+/// 0.1.
 pub fn tuning_divisor(probability: f64) -> f64 {
     match probability {
         p if p < 1e-6 => 2048.0,

@@ -1,12 +1,12 @@
-//! RED and Adaptive RED: ns-2.35 `queue/red.cc` with the defaults of `tcl/lib/ns-default.tcl`; Floyd &
-//! Jacobson 1993, Floyd, Gummadi & Shenker 2001.
+//! RED and Adaptive RED: ns-2.35 `queue/red.cc` with the defaults of `tcl/lib/ns-default.tcl`;
+//! Floyd & Jacobson 1993; Floyd, Gummadi & Shenker 2001.
 //!
-//! The law averages the queue length at each arrival and drops with a probability that grows from 0
-//! at the lower threshold to `max_p` at the upper, and on to 1 at twice the upper (gentle).
-//! Adaptive RED moves `max_p` so that the average stays half-way.
+//! RED averages the queue length at each arrival. The drop probability grows from 0 at the lower
+//! threshold to `max_p` at the upper one, and with `gentle` on to 1 at twice the upper one.
+//! Adaptive RED changes `max_p` to keep the average half-way between the thresholds.
 //!
-//! Left out: the reset of the gentle part's slope as `max_p` adapts, which ns-2 does not do
-//! either: it is fixed by the first `max_p`.
+//! Left out: resetting the slope of the gentle part as `max_p` adapts. As in ns-2, the initial
+//! `max_p` fixes it.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -24,42 +24,48 @@ use crate::units::Time;
 #[serde(deny_unknown_fields, default)]
 #[schemars(rename = "Red")]
 pub struct Parameters {
-    /// Lower threshold in packets. Unset: what `target_delay_ms` is at half the link's rate, and at
-    /// least 5.
+    /// Lower threshold of the average queue length in packets. Default: `target_delay_ms` at half
+    /// the link's rate, and at least 5.
     #[schemars(range(min = 0.1, max = 1_000_000.0))]
     pub min_threshold_packets: Option<f64>,
-    /// Upper threshold in packets. Unset: three times the lower.
+    /// Upper threshold of the average queue length in packets. Default: three times the lower
+    /// threshold.
     #[schemars(range(min = 0.1, max = 10_000_000.0))]
     pub max_threshold_packets: Option<f64>,
-    /// Weight of an arrival in the average. Unset: 1 - exp(-1 / (10 * 100 ms * packets per s)).
+    /// Weight of an arrival in the moving average. Default: 1 - exp(-1 / (10 * 100 ms * packets per
+    /// s)).
     #[schemars(range(min = 1e-9, max = 1.0))]
     pub weight: Option<f64>,
-    /// Drop probability at the upper threshold (ns-2: 1 / linterm_).
+    /// Drop probability at the upper threshold (ns-2: 1 / linterm_). With `adaptive` it is the
+    /// initial value.
     #[schemars(range(min = 1e-6, max = 1.0))]
     pub max_p: f64,
-    /// NextQueue the upper threshold the probability grows to 1 at twice that; otherwise it is 1.
+    /// Above the upper threshold, let the drop probability grow to 1 at twice that threshold. With
+    /// `false` it is 1 at once.
     pub gentle: bool,
-    /// Space drops evenly: none within 1/p packets of the last, one within 2/p.
+    /// Space drops evenly: no drop within 1/p packets of the last one, and one within 2/p.
     pub wait: bool,
-    /// Measure the queue in bytes; thresholds in packets then count `mean_packet_bytes` each.
+    /// Measure the queue in bytes; each packet of the thresholds then counts as
+    /// `mean_packet_bytes`.
     pub in_bytes: bool,
-    /// Drop in proportion to a packet's size, where the queue is measured in bytes (ns-2: bytes_).
+    /// Scale the drop probability with the packet's size (ns-2: bytes_). It has an effect only with
+    /// `in_bytes`.
     pub by_size: bool,
-    /// Bytes of a mean packet (ns-2: 500, whatever the packets are).
+    /// Mean packet size in bytes (ns-2: 500, whatever the packets are).
     #[schemars(range(min = 1, max = 9018))]
     pub mean_packet_bytes: u64,
-    /// Adapt `max_p`.
+    /// Adapt `max_p` to keep the average half-way between the thresholds (Adaptive RED).
     pub adaptive: bool,
-    /// Time between adaptations in s.
+    /// Time between adaptations of `max_p` in s.
     #[schemars(range(min = 0.001, max = 1000.0))]
     pub interval_s: f64,
-    /// Least `max_p` of adaptation.
+    /// Lower bound of `max_p` in adaptation.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub bottom: f64,
-    /// Greatest `max_p` of adaptation.
+    /// Upper bound of `max_p` in adaptation.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub top: f64,
-    /// Queueing delay that the lower threshold is derived from, in ms.
+    /// Queue delay in ms from which the lower threshold is derived, if that is unset.
     #[schemars(range(min = 0.01, max = 10_000.0))]
     pub target_delay_ms: f64,
 }
@@ -108,36 +114,36 @@ impl AqmParameters for Parameters {
     }
 }
 
-/// What follows from the parameters and the link's rate.
+/// Values that follow from the parameters and the link's rate.
 struct Derived {
-    /// Mean packets per second.
+    /// Mean packets per second on the link.
     packets_per_s: f64,
     weight: f64,
-    /// Thresholds in the unit of the average.
+    /// Thresholds in the unit of the average queue length.
     min: f64,
     max: f64,
 }
 
-/// RED's state.
+/// State of RED.
 pub struct Red {
     p: Parameters,
-    /// Known from the first arrival on, which brings the link's rate.
+    /// Known from the first arrival, which brings the link's rate.
     derived: Option<Derived>,
     /// Averaged queue length, in bytes or packets.
     average: f64,
     max_p: f64,
-    /// Since when the queue is empty.
+    /// Since when the queue has been empty.
     idle_since: Option<Time>,
     /// Arrivals since the last drop, and their bytes.
     count: u64,
     count_bytes: u64,
-    /// The average was above the lower threshold at the last arrival.
+    /// Was the average above the lower threshold at the last arrival?
     was_above: bool,
     last_adaptation: Time,
 }
 
 impl Red {
-    /// A law that has seen nothing yet.
+    /// The algorithm in its initial state.
     pub fn new(p: &Parameters) -> Self {
         Self {
             p: p.clone(),
@@ -167,7 +173,7 @@ impl Red {
         if self.p.in_bytes { backlog.bytes as f64 } else { backlog.packets as f64 }
     }
 
-    /// red.cc `estimator`: an idle time counts as the small packets that could have left in it.
+    /// red.cc `estimator`: idle time counts as the small packets that could have left meanwhile.
     fn average_in(&mut self, now: Time, length: f64) {
         let Some(d) = &self.derived else { return };
         let idle = self.idle_since.take().map_or(0.0, |since| now.since(since).secs_f64());
@@ -240,7 +246,7 @@ impl Red {
         if rng.uniform() > self.probability(packet.size, d) {
             return Verdict::Pass;
         }
-        // RFC 3168 §7: beyond the upper threshold packets are dropped, not marked.
+        // RFC 3168 §7: above the upper threshold packets are dropped, not marked.
         if self.average < d.max { Verdict::Signal } else { Verdict::Drop }
     }
 

@@ -1,4 +1,4 @@
-//! What every simulation needs and no network knows of: who is due next, and random numbers.
+//! The simulation engine, independent of networks: the order of wake-ups, and random numbers.
 
 pub mod rng;
 pub mod tournament;

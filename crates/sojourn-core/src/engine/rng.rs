@@ -1,9 +1,9 @@
-//! Random numbers: one named stream per purpose.
+//! Random numbers: one named stream for each purpose.
 //!
 //! A stream is keyed by (seed, name), so that adding a flow to a scenario does not shift the draws
 //! of the others. The generator is xoshiro256++ (Blackman & Vigna 2021) from `rand_xoshiro`, whose
-//! output is a fixed function of its seed; the real-valued draws are made here, from its integers
-//! and with `libm`, so that they are the same bits on every platform and in every version.
+//! output is a fixed function of its seed. Real-valued draws are computed here, from its integers
+//! and with `libm`, so that they have the same bits on every platform and in every version.
 
 use rand_core::{Rng as _, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -38,13 +38,14 @@ impl Rng {
         (self.uniform() * n as f64) as u64
     }
 
-    /// Exponentially distributed with this mean.
+    /// An exponentially distributed number with this mean.
     pub fn exponential(&mut self, mean: f64) -> f64 {
         -mean * libm::log(1.0 - self.uniform())
     }
 
-    /// Pareto distributed with this mean and shape, which must be above 1: scale * U^(-1/shape),
-    /// where scale = mean * (shape - 1) / shape is the least value (ns-2.35 tools/ranvar.cc).
+    /// A Pareto-distributed number with this mean and shape, which must be above 1. It is scale *
+    /// U^(-1/shape), where scale = mean * (shape - 1) / shape is the least value (ns-2.35
+    /// tools/ranvar.cc).
     pub fn pareto(&mut self, mean: f64, shape: f64) -> f64 {
         mean * (shape - 1.0) / shape * libm::pow(1.0 - self.uniform(), -1.0 / shape)
     }

@@ -1,22 +1,22 @@
-//! The least of many keys, and whose it is, kept as a tournament.
+//! The least of many keys, and its index, kept as a tournament.
 //!
-//! The keys are the leaves of a complete binary tree and each inner node holds the lesser of its two
-//! children, so setting a key replays one path of matches and the winner stands at the root. Where a
-//! replay leaves a node as it was, the rest of the path is as it was too.
+//! The keys are the leaves of a complete binary tree, and each inner node holds the lesser of its
+//! two children. So setting a key replays one path of matches, and the winner is at the root. If a
+//! replay leaves a node unchanged, it can stop: the rest of the path is unchanged too.
 //!
 //! **Ties: the lower index wins.**
 
-/// The key of who does not compete: no other is greater.
+/// The key of an index that does not compete: no key is greater.
 pub const ABSENT: u64 = u64::MAX;
 
-/// A key and whose it is.
+/// A key and its index.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Entry {
     key: u64,
     index: u32,
 }
 
-/// Two entries that meet; of the first all indices are lower, so it wins ties.
+/// Two entries that meet. All indices of the first are lower, so it wins ties.
 type Pair = [Entry; 2];
 
 fn winner_of(pair: &Pair) -> Entry {
@@ -25,8 +25,8 @@ fn winner_of(pair: &Pair) -> Entry {
 
 /// Keys by index, and the least of them.
 pub struct Tournament {
-    /// The tree in heap order: the root is node 1, the children of `n` are `2n` and `2n + 1`, and the
-    /// leaves are the last half. Nodes that meet stand together: `n` is in pair `n / 2`.
+    /// The tree in heap order: the root is node 1, the children of `n` are `2n` and `2n + 1`, and
+    /// the leaves are the last half. Nodes that meet are stored together: `n` is in pair `n / 2`.
     pairs: Vec<Pair>,
 }
 
@@ -64,7 +64,7 @@ impl Tournament {
         *self = grown;
     }
 
-    /// Sets the key of `index`, in place of the one it had.
+    /// Sets the key of `index`, replacing the old one.
     #[inline]
     pub fn set(&mut self, index: u32, key: u64) {
         let mut node = self.leaves() + index as usize;
@@ -88,7 +88,7 @@ impl Tournament {
         self.pairs[leaf / 2][leaf % 2].key
     }
 
-    /// The least key and whose it is.
+    /// The least key and its index.
     #[inline]
     pub fn winner(&self) -> (u64, u32) {
         let Entry { key, index } = self.pairs[0][1];

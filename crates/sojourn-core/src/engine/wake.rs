@@ -1,10 +1,10 @@
-//! Who is due next: one entry per stage, kept as a tournament.
+//! The order of wake-ups: one entry per stage, kept as a tournament.
 //!
-//! Each stage on the path has one pending wake-up, not one per packet in flight. Overwriting a
-//! wake-up costs the same as setting it; nothing is ever cancelled.
+//! Each stage has one pending wake-up, not one per packet in flight. Overwriting a wake-up costs
+//! the same as setting it; nothing is ever cancelled.
 //!
 //! **Order at equal times: the stage with the lower number wakes first.** Stages are numbered along
-//! the path (see `network.rs`), so this is a fixed, documented order.
+//! the path (see `network/mod.rs`), so this order is fixed and documented.
 
 use super::tournament::{ABSENT, Tournament};
 use crate::units::Time;
@@ -12,14 +12,14 @@ use crate::units::Time;
 /// The number of a stage in the tournament.
 pub type StageId = u32;
 
-// A stage that does not want to be woken does not compete.
+// A stage without a wake-up does not compete.
 const _: () = assert!(Time::NEVER.ps() == ABSENT);
 
 /// The pending wake-ups of all stages.
 pub struct Wake(Tournament);
 
 impl Wake {
-    /// Wake-ups of at least `stages` stages, none of which wants to be woken.
+    /// Room for at least `stages` stages, none of which has a wake-up.
     pub fn new(stages: usize) -> Self {
         Self(Tournament::new(stages))
     }
@@ -29,14 +29,14 @@ impl Wake {
         self.0.grow(stages);
     }
 
-    /// Sets the wake-up of `stage`, in place of the one it had.
+    /// Sets the wake-up of `stage`, replacing the old one.
     #[inline]
     pub fn set(&mut self, stage: StageId, at: Time) {
         self.0.set(stage, at.ps());
     }
 
-    /// Brings the wake-up of `stage` forward to `at`, if it is not yet that early. For timers that
-    /// move later all the time: they are left in place and look again when they fire.
+    /// Moves the wake-up of `stage` forward to `at`, unless it is already that early. Timers that
+    /// keep moving later are left in place, and are set again when they fire.
     #[inline]
     pub fn set_no_later(&mut self, stage: StageId, at: Time) {
         if at.ps() < self.0.key(stage) {
@@ -44,7 +44,7 @@ impl Wake {
         }
     }
 
-    /// The earliest wake-up and whose it is; `Time::NEVER` when no stage wants one.
+    /// The earliest wake-up and its stage; `Time::NEVER` if there is none.
     #[inline]
     pub fn next(&self) -> (Time, StageId) {
         let (at, stage) = self.0.winner();

@@ -1,4 +1,4 @@
-//! Reading what users write: TOML, checks against a JSON Schema, and the words of messages.
+//! Reading user input: TOML, checks against a JSON Schema, and wording of messages.
 
 pub(crate) mod compare;
 pub mod problem;

@@ -1,13 +1,14 @@
-//! What is wrong with something that a user wrote, and where.
+//! What is wrong with user input, and where.
 
 use std::fmt;
 
 /// One problem with a scenario.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Problem {
-    /// The file, or the `--set` that the problem came with.
+    /// The file or `--set` with the problem.
     pub source: String,
-    /// Key path, after `variant NAME: ` where one variant alone is concerned; empty for the whole.
+    /// Key path, with the prefix `variant NAME: ` if only one variant is concerned. Empty for the
+    /// whole file.
     pub path: String,
     /// What was found and what is allowed.
     pub message: String,
@@ -23,7 +24,7 @@ impl fmt::Display for Problem {
 
 impl std::error::Error for Problem {}
 
-/// What is wrong at a key, before it is known where its value came from.
+/// What is wrong at a key, before it is known which file or `--set` gave its value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fault {
     /// Key path, empty for the whole.
@@ -38,13 +39,13 @@ impl Fault {
         Self { path: path.into(), message: message.into() }
     }
 
-    /// The same fault of something inside the table or list at this path.
+    /// The same fault with its path below the table or list at `path`.
     pub fn under(self, path: &str) -> Self {
         let path = [path, &self.path].into_iter().filter(|part| !part.is_empty());
         Self { path: path.collect::<Vec<_>>().join("."), ..self }
     }
 
-    /// The problem that it is in a file or a `--set`.
+    /// The problem that this fault is in the file or `--set` named `source`.
     pub fn of(self, source: &str) -> Problem {
         Problem { source: source.to_owned(), path: self.path, message: self.message }
     }

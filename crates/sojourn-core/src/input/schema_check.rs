@@ -1,7 +1,7 @@
-//! The checks of a scenario against its JSON Schema, which so is the one truth about keys and ranges.
+//! Checks a scenario against its JSON Schema, the only definition of keys and ranges.
 //!
-//! Only the part of JSON Schema is known here that describes a scenario; a test holds the two
-//! together.
+//! It knows only the part of JSON Schema that describes a scenario. A test ensures that this is
+//! enough.
 
 use serde_json::{Map, Value};
 
@@ -9,23 +9,24 @@ use super::problem::Fault;
 use super::shape::{self, TAG};
 use super::words;
 
-/// Checks values against a schema.
+/// Checks values against a JSON Schema.
 pub(crate) struct Checker {
     schema: Value,
 }
 
 impl Checker {
-    /// A checker for this schema, the root of its references.
+    /// A checker for this schema, which is also the root of its references.
     pub fn new(schema: Value) -> Self {
         Self { schema }
     }
 
-    /// The first fault of a value that stands at `path`.
+    /// Checks the value at `path` and returns its first fault.
     pub fn check(&self, value: &Value, path: &str) -> Result<(), Fault> {
         self.node(&self.schema, value, path)
     }
 
-    /// The first fault of a value that is of the kind of the root's `key`, and stands at `path`.
+    /// Checks the value at `path` against the schema of the root's key `key` and returns its first
+    /// fault.
     pub fn check_key(&self, key: &str, value: &Value, path: &str) -> Result<(), Fault> {
         self.node(&self.schema["properties"][key], value, path)
     }
@@ -59,7 +60,7 @@ impl Checker {
         }
     }
 
-    /// The schema that says what is allowed: behind references, and beside null.
+    /// The schema of the allowed values, with references resolved and `null` removed.
     fn core<'a>(&'a self, mut schema: &'a Value) -> &'a Value {
         loop {
             schema = if let Some(reference) = schema["$ref"].as_str() {
@@ -79,7 +80,7 @@ impl Checker {
         Fault::new(path, format!("found {found}; allowed: {allowed}"))
     }
 
-    /// A table that a tag tells from others.
+    /// Checks a table whose `kind` selects its schema.
     fn tagged(
         &self,
         schema: &Value,
@@ -141,7 +142,7 @@ impl Checker {
         Fault::new(words::join(path, key), message)
     }
 
-    /// What a schema allows, in words.
+    /// What a schema allows, as text.
     fn allowed(&self, schema: &Value) -> String {
         let schema = self.core(schema);
         if let Some(names) = shape::choices(schema) {

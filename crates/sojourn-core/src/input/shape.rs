@@ -1,16 +1,16 @@
-//! What a node of the scenario's JSON Schema allows.
+//! What a node of a scenario's JSON Schema allows.
 
 use serde_json::{Number, Value};
 
-/// The key that names which of several tables is meant.
+/// The key that selects one of several kinds of table.
 pub(crate) const TAG: &str = "kind";
 
-/// The strings of a list.
+/// The strings in a JSON list.
 pub(crate) fn strings(list: &Value) -> impl Iterator<Item = &str> {
     list.as_array().into_iter().flatten().filter_map(Value::as_str)
 }
 
-/// The names of a schema that allows nothing but some names.
+/// The allowed names, if the schema allows only names.
 pub(crate) fn choices(schema: &Value) -> Option<Vec<&str>> {
     if let Some(name) = schema["const"].as_str() {
         return Some(vec![name]);
@@ -22,13 +22,13 @@ pub(crate) fn choices(schema: &Value) -> Option<Vec<&str>> {
     Some(alternatives.collect::<Option<Vec<_>>>()?.concat())
 }
 
-/// The tables of a schema that tells several by their tag.
+/// The kinds of table, if the schema tells them apart by [`TAG`].
 pub(crate) fn kinds(schema: &Value) -> Option<Vec<(&str, &Value)>> {
     let alternatives = schema["oneOf"].as_array()?.iter();
     alternatives.map(|table| Some((table["properties"][TAG]["const"].as_str()?, table))).collect()
 }
 
-/// The types of values.
+/// The allowed types.
 pub(crate) fn types(schema: &Value) -> Vec<&str> {
     match schema["type"].as_str() {
         Some(name) => vec![name],
@@ -36,7 +36,7 @@ pub(crate) fn types(schema: &Value) -> Vec<&str> {
     }
 }
 
-/// Is a value of this type?
+/// Does the value have this JSON type?
 pub(crate) fn has_type(value: &Value, name: &str) -> bool {
     match name {
         "integer" => value.is_u64() || value.is_i64(),
@@ -59,7 +59,7 @@ pub(crate) fn in_range(schema: &Value, number: &Number) -> bool {
     above && schema["maximum"].as_f64().is_none_or(|max| number <= max)
 }
 
-/// The bounds, in words that follow a noun.
+/// The bounds as text that follows a noun.
 pub(crate) fn range(schema: &Value) -> String {
     match (schema["minimum"].as_f64(), schema["maximum"].as_f64()) {
         (None, None) => String::new(),
@@ -76,12 +76,12 @@ pub(crate) struct Counts {
     noun: &'static str,
 }
 
-/// Of a list.
+/// For a list.
 pub(crate) fn items(schema: &Value) -> Counts {
     Counts { min: schema["minItems"].as_u64(), max: schema["maxItems"].as_u64(), noun: "items" }
 }
 
-/// Of a table.
+/// For a table.
 pub(crate) fn entries(schema: &Value) -> Counts {
     Counts {
         min: schema["minProperties"].as_u64(),
@@ -91,7 +91,7 @@ pub(crate) fn entries(schema: &Value) -> Counts {
 }
 
 impl Counts {
-    /// In words.
+    /// As text.
     pub fn text(&self) -> String {
         let noun = self.noun;
         match (self.min, self.max) {
@@ -103,7 +103,7 @@ impl Counts {
         }
     }
 
-    /// In words that follow a noun.
+    /// As text that follows a noun.
     pub fn of(&self) -> String {
         let text = self.text();
         if text.is_empty() { text } else { format!(" of {text}") }

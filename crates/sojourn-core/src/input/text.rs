@@ -1,4 +1,4 @@
-//! TOML as it is written, to the values that are checked.
+//! From TOML text to the values that are checked.
 
 use serde_json::{Map, Value};
 use toml::Spanned;
@@ -7,16 +7,16 @@ use toml::de::{DeFloat, DeInteger, DeTable, DeValue};
 use super::problem::Fault;
 use super::words;
 
-/// Tables and lists inside each other; a scenario has about six.
+/// The deepest nesting of tables and lists. A scenario needs about six levels.
 const DEEPEST: usize = 32;
 
-/// A file.
+/// Parses a file.
 pub(crate) fn document(text: &str) -> Result<Value, Fault> {
     let table = DeTable::parse(text).map_err(|error| not_toml(text, &error))?;
     table_value(table.get_ref(), "", 0)
 }
 
-/// The value of a `--set` at `path`: TOML, or else the text itself.
+/// Parses the value of a `--set` at `path`: TOML, or else the text itself as a string.
 pub(crate) fn value(text: &str, path: &str) -> Result<Value, Fault> {
     match DeValue::parse(text) {
         Ok(value) => any_value(value.get_ref(), path, 0),
@@ -24,7 +24,7 @@ pub(crate) fn value(text: &str, path: &str) -> Result<Value, Fault> {
     }
 }
 
-/// The names that a dotted key consists of.
+/// The names in a dotted key.
 pub(crate) fn key_path(text: &str) -> Option<Vec<String>> {
     let document = format!("{text} = 0");
     let table = DeTable::parse(&document).ok()?;
@@ -58,7 +58,8 @@ fn not_toml(text: &str, error: &toml::de::Error) -> Fault {
 
 fn any_value(value: &DeValue, path: &str, depth: usize) -> Result<Value, Fault> {
     if depth > DEEPEST {
-        let message = format!("found a value inside {depth} others; allowed: {DEEPEST} or fewer");
+        let message =
+            format!("found a value nested {depth} levels deep; allowed: at most {DEEPEST}");
         return Err(Fault::new("", message));
     }
     match value {
@@ -80,7 +81,7 @@ fn integer_value(integer: &DeInteger, path: &str) -> Result<Value, Fault> {
     if let Ok(number) = i64::from_str_radix(digits, radix) {
         return Ok(Value::from(number));
     }
-    // NextQueue what TOML asks for, but seeds have all 64 bits.
+    // Beyond what TOML requires, but seeds use all 64 bits.
     u64::from_str_radix(digits, radix).map(Value::from).map_err(|_| {
         let (min, max) = (i64::MIN, u64::MAX);
         let message = format!("found {integer}; allowed: whole numbers from {min} to {max}");
@@ -88,7 +89,7 @@ fn integer_value(integer: &DeInteger, path: &str) -> Result<Value, Fault> {
     })
 }
 
-/// A float with a whole value becomes an integer, so that 10e6 will do for a number of bytes.
+/// A float with a whole value becomes an integer, so that `10e6` is a valid number of bytes.
 fn float_value(float: &DeFloat, path: &str) -> Result<Value, Fault> {
     const EXACT: f64 = (1_u64 << f64::MANTISSA_DIGITS) as f64;
     let number: f64 = float.as_str().parse().unwrap_or(f64::NAN);
@@ -166,7 +167,7 @@ mod tests {
         let key = vec!["a"; 79].join(".");
         let text = format!("{key} = {}1{}", format!("{{ {key} = ").repeat(70), " }".repeat(70));
         let fault = document(&text).unwrap_err();
-        assert_eq!(fault.message, "found a value inside 33 others; allowed: 32 or fewer");
+        assert_eq!(fault.message, "found a value nested 33 levels deep; allowed: at most 32");
         assert!(document(&"[".repeat(100_000)).is_err());
         assert!(document(&format!("a = {}", "[".repeat(100_000))).is_err());
         assert!(document(&"a.".repeat(100_000)).is_err());

@@ -1,8 +1,8 @@
-//! The words of messages about what people wrote.
+//! Wording of messages about user input.
 
 use serde_json::Value;
 
-/// A string between quotes, cut where it is long.
+/// A string in quotes, truncated if it is long.
 pub(crate) fn quoted(text: &str) -> String {
     const LONGEST: usize = 40;
     match text.char_indices().nth(LONGEST) {
@@ -11,7 +11,7 @@ pub(crate) fn quoted(text: &str) -> String {
     }
 }
 
-/// What a value is.
+/// Describes a value that was found.
 pub(crate) fn found(value: &Value) -> String {
     match value {
         Value::Null => "nothing".to_owned(),
@@ -27,7 +27,7 @@ pub(crate) fn found(value: &Value) -> String {
     }
 }
 
-/// The path of a key in the table or list at `path`, as `--set` takes it.
+/// The path of a key in the table or list at `path`, in the form that `--set` accepts.
 pub(crate) fn join(path: &str, key: &str) -> String {
     let is_bare = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     let key = if !key.is_empty() && key.chars().all(is_bare) {
@@ -45,7 +45,7 @@ pub(crate) fn first_sentence(description: &str) -> String {
     line[..end].trim_end_matches('.').to_owned()
 }
 
-/// That a key is none of those that are known.
+/// The message for an unknown key.
 pub(crate) fn unknown_key(key: &str, known: &[&str]) -> String {
     let mut message = format!("unknown key; allowed here: {}", known.join(", "));
     if let Some(close) = closest(key, known) {
@@ -54,7 +54,7 @@ pub(crate) fn unknown_key(key: &str, known: &[&str]) -> String {
     message
 }
 
-/// The name that `word` is most likely a misspelling of.
+/// The name that `word` most likely misspells, if any is close.
 pub(crate) fn closest<'a>(word: &str, names: &[&'a str]) -> Option<&'a str> {
     const LONGEST: usize = 64;
     if word.len() > LONGEST {

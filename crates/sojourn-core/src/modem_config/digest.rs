@@ -8,21 +8,21 @@ use super::leaf::hex;
 use super::table::{CM_MIC, CMTS_MIC, FILE};
 use super::tree::{Content, Tlv, size};
 
-/// What the CMTS and the maker of a file share.
+/// The secret that the CMTS shares with the maker of a file.
 #[derive(Clone, Copy)]
 pub struct Secret<'a>(pub &'a [u8]);
 
-/// The types over which the CMTS MIC is computed, in this order (CM-SP-MULPI D.2.1).
+/// The types that the CMTS MIC covers, in this order (CM-SP-MULPI D.2.1).
 const OF_CMTS: &[u8] =
     &[1, 2, 3, 4, 17, 43, CM_MIC, 18, 19, 20, 22, 23, 24, 25, 28, 29, 26, 35, 36, 37, 40];
 
-/// MD5 over all but the digests, in the file's order.
+/// MD5 over all TLVs but the digests, in the file's order.
 fn of_modem(tlvs: &[Tlv]) -> [u8; 16] {
     let settings = tlvs.iter().filter(|tlv| ![CM_MIC, CMTS_MIC].contains(&tlv.number));
     Md5::digest(bytes(settings)).into()
 }
 
-/// HMAC-MD5 over types in an order of its own, and several of one in the file's.
+/// HMAC-MD5 over certain types in their own order; several of one type in the file's order.
 fn of_cmts(tlvs: &[Tlv], secret: Secret) -> [u8; 16] {
     let ordered = OF_CMTS.iter().flat_map(|n| tlvs.iter().filter(move |tlv| tlv.number == *n));
     let mut mac = Hmac::<Md5>::new_from_slice(secret.0).expect("a key has any length");
@@ -51,8 +51,8 @@ fn push(tlvs: &mut Vec<Tlv>, number: u8, digest: [u8; 16]) {
 
 /// The first digest that is missing or differs.
 pub(super) fn verify(tlvs: &[Tlv], secret: Secret) -> Result<(), Fault> {
-    verify_one(tlvs, CM_MIC, of_modem(tlvs), "what the TLVs give")?;
-    verify_one(tlvs, CMTS_MIC, of_cmts(tlvs, secret), "what the TLVs and the secret give")
+    verify_one(tlvs, CM_MIC, of_modem(tlvs), "the digest of the TLVs")?;
+    verify_one(tlvs, CMTS_MIC, of_cmts(tlvs, secret), "the digest of the TLVs and the secret")
 }
 
 fn verify_one(tlvs: &[Tlv], number: u8, digest: [u8; 16], why: &str) -> Result<(), Fault> {

@@ -1,4 +1,4 @@
-//! Values that hold no other TLVs: from bytes to what people write, and back.
+//! Values that hold no other TLVs: from bytes to the user's notation, and back.
 
 use std::fmt::Write as _;
 
@@ -6,36 +6,36 @@ use serde_json::{Map, Value};
 
 use crate::input::words;
 
-/// What the bytes of a value mean. Numbers have their first byte first.
+/// The type of a value. Numbers are big-endian.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Leaf {
     /// A number.
     Number {
-        /// Bytes that it takes, up to 4.
+        /// Size in bytes, up to 4.
         bytes: usize,
-        /// The least that is allowed.
+        /// Minimum.
         min: u32,
-        /// The most that is allowed.
+        /// Maximum.
         max: u32,
     },
     /// One byte: 0 is false, 1 is true.
     Flag,
     /// One byte that stands for a word.
     Word(&'static [(u8, &'static str)]),
-    /// So many bytes, each a number with a name.
+    /// A sequence of bytes, each a named number.
     Octets(&'static [&'static str]),
     /// Printable ASCII.
     Text {
-        /// The most characters that are allowed, of at least 1.
+        /// Maximum number of characters; at least 1 is required.
         max: usize,
-        /// Does a zero byte follow?
+        /// Does a zero byte end it?
         zero: bool,
     },
     /// Bytes, written as hexadecimal digits.
     Hex {
-        /// The fewest bytes that are allowed.
+        /// Minimum number of bytes.
         min: usize,
-        /// The most bytes that are allowed.
+        /// Maximum number of bytes.
         max: usize,
     },
     /// An IPv4 address or mask.
@@ -45,7 +45,7 @@ pub enum Leaf {
 }
 
 impl Leaf {
-    /// The value of these bytes, or what was found and what is allowed.
+    /// The value of these bytes. The error says what was found and what is allowed.
     pub(super) fn read(self, bytes: &[u8]) -> Result<Value, String> {
         let (min, max) = self.length();
         if !(min..=max).contains(&bytes.len()) {
@@ -55,7 +55,7 @@ impl Leaf {
         self.write(&value).map(|_| value)
     }
 
-    /// The bytes of a value, or what was found and what is allowed.
+    /// The bytes of a value. The error says what was found and what is allowed.
     pub(super) fn write(self, value: &Value) -> Result<Vec<u8>, String> {
         self.bytes(value).ok_or_else(|| self.misfit(&words::found(value)))
     }
@@ -64,7 +64,7 @@ impl Leaf {
         format!("found {found}; allowed: {}", self.allowed())
     }
 
-    /// The value of so many bytes as are allowed; it may still be out of range.
+    /// The value of bytes of a valid length; it may still be out of range.
     fn value(self, bytes: &[u8]) -> Option<Value> {
         let value = match self {
             Self::Number { .. } => Value::from(number(bytes)),
@@ -105,7 +105,7 @@ impl Leaf {
         }
     }
 
-    /// The fewest and the most bytes.
+    /// Minimum and maximum number of bytes.
     fn length(self) -> (usize, usize) {
         match self {
             Self::Number { bytes, .. } => (bytes, bytes),
@@ -118,7 +118,7 @@ impl Leaf {
         }
     }
 
-    /// How many bytes are allowed, in words.
+    /// The allowed number of bytes, as text.
     pub(super) fn lengths(self) -> String {
         match self.length() {
             (min, max) if min == max => count(min),
@@ -126,7 +126,7 @@ impl Leaf {
         }
     }
 
-    /// What is allowed, in words.
+    /// What is allowed, as text.
     pub fn allowed(self) -> String {
         match self {
             Self::Number { min, max, .. } => format!("a whole number from {min} to {max}"),
@@ -146,7 +146,7 @@ impl Leaf {
     }
 }
 
-/// A number of bytes, in words.
+/// A number of bytes, as text.
 pub(super) fn count(bytes: usize) -> String {
     if bytes == 1 { "1 byte".to_owned() } else { format!("{bytes} bytes") }
 }
@@ -168,7 +168,7 @@ pub(super) fn unhex(text: &str) -> Option<Vec<u8>> {
     pairs.map(|pair| u8::from_str_radix(pair, 16).ok()).collect()
 }
 
-/// What stands in a file where no value could be read.
+/// Describes bytes that are not a valid value.
 fn found(leaf: Leaf, bytes: &[u8]) -> String {
     match leaf {
         Leaf::Flag | Leaf::Word(_) => number(bytes).to_string(),

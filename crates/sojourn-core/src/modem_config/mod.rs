@@ -1,10 +1,10 @@
-//! Configuration files of cable modems: bytes to a tree of TLVs, the tree to a typed view, and back.
+//! Configuration files of cable modems: from bytes to a tree of TLVs, to a typed view, and back.
 //!
-//! A file is a row of TLVs, each a byte for its type, a byte for the length of its value, and the
-//! value, which may be a row of TLVs itself; then an end marker and padding (CM-SP-MULPI Annex C and
-//! D). [`table`] says which types are known; others are kept and handed on as they are.
+//! A file is a sequence of TLVs, followed by an end marker and padding (CM-SP-MULPI Annex C and D).
+//! A TLV has a byte for its type, a byte for the length of its value, and the value, which may be a
+//! sequence of TLVs itself. [`table`] lists the known types; unknown ones are preserved unchanged.
 //!
-//! Nothing here knows of scenarios.
+//! This module does not know scenarios.
 //!
 //! Left out: files of PacketCable adapters, whose type 64 has two bytes of length, and the extended
 //! CMTS MIC of DOCSIS 3.0.
@@ -26,7 +26,7 @@ pub use view::ModemConfig;
 use crate::input::problem::{self, Problem};
 use crate::input::{text, words};
 
-/// A file: its TLVs without the end marker, and how many zeros follow that.
+/// A file: its TLVs without the end marker, and the number of zeros after that.
 #[derive(Clone, Debug, PartialEq)]
 pub struct File {
     tlvs: Vec<Tlv>,
@@ -34,10 +34,9 @@ pub struct File {
 }
 
 impl File {
-    /// Reads a file, which `source` names in messages.
+    /// Reads a file. `source` is its name in messages.
     ///
-    /// # Errors
-    /// The byte at fault, the key of its TLV, what was found there and what is allowed.
+    /// # Errors The byte and the key of the TLV at fault, what was found and what is allowed.
     pub fn decode(bytes: &[u8], source: &str) -> Result<Self, Problem> {
         let read = || {
             let (tlvs, padding) = tree::read_file(bytes)?;
@@ -47,7 +46,7 @@ impl File {
         read().map_err(|fault: Fault| fault.of(source))
     }
 
-    /// The bytes of the file; those of a decoded file are the bytes it was read from.
+    /// The bytes of the file. A decoded file encodes to the bytes it was read from.
     pub fn encode(&self) -> Vec<u8> {
         tree::file_bytes(&self.tlvs, self.padding)
     }
@@ -57,16 +56,15 @@ impl File {
         &self.tlvs
     }
 
-    /// What the file sets, typed. It has no digests and does not tell the order of types.
+    /// The settings of the file, typed. They contain neither the digests nor the order of types.
     pub fn view(&self) -> ModemConfig {
         let settings = Value::Object(settings::of(&self.tlvs));
         serde_json::from_value(settings).expect("a test holds the view to the table")
     }
 
-    /// A file with these settings and a CM MIC; and a CMTS MIC, if its secret is known.
+    /// A file with these settings and a CM MIC, and with a CMTS MIC if its secret is known.
     ///
-    /// # Errors
-    /// As of [`File::decode`], with the key of the setting instead of a byte.
+    /// # Errors As for [`File::decode`], with the key of the setting instead of a byte.
     pub fn from_view(view: &ModemConfig, secret: Option<Secret>) -> Result<Self, Problem> {
         let settings = serde_json::to_value(view).expect("a view is plain data");
         Self::from_settings(&settings, secret).map_err(|fault| fault.of(""))
@@ -77,11 +75,10 @@ impl File {
         toml::to_string_pretty(&settings::of(&self.tlvs)).expect("settings have no null")
     }
 
-    /// A file with the settings of a TOML text, which `source` names in messages; digests as in
+    /// A file with the settings of a TOML text. `source` is its name in messages; digests are as in
     /// [`File::from_view`].
     ///
-    /// # Errors
-    /// As of [`File::decode`], with the key of the setting instead of a byte.
+    /// # Errors As for [`File::decode`], with the key of the setting instead of a byte.
     pub fn from_toml(text: &str, source: &str, secret: Option<Secret>) -> Result<Self, Problem> {
         let document = text::document(text).map_err(Fault::from);
         let file = document.and_then(|settings| Self::from_settings(&settings, secret));
@@ -97,27 +94,26 @@ impl File {
         Ok(Self { padding: size.next_multiple_of(4) - size, tlvs })
     }
 
-    /// The tree as plain data: lists of tables with `type` (24.8), `offset`, `name`, `key`, and either
-    /// `value` with its `unit` or `children`. What is not known has neither name nor key.
+    /// The tree as plain data: lists of tables with `type` (24.8), `offset`, `name`, `key`, and
+    /// either `value` with its `unit` or `children`. Unknown types have neither name nor key.
     pub fn to_json(&self) -> Value {
         tree::shown(&self.tlvs, "")
     }
 
     /// Checks both digests.
     ///
-    /// # Errors
-    /// The digest that is missing or differs, as of [`File::decode`].
+    /// # Errors The digest that is missing or differs, as for [`File::decode`].
     pub fn verify(&self, secret: Secret, source: &str) -> Result<(), Problem> {
         digest::verify(&self.tlvs, secret).map_err(|fault| fault.of(source))
     }
 }
 
-/// What is wrong, before it is known in which file.
+/// What is wrong, before the file's name is known.
 #[derive(Clone, Debug, PartialEq)]
 struct Fault {
-    /// Where in a binary file.
+    /// Offset in a binary file.
     offset: Option<usize>,
-    /// Key path, empty for the whole.
+    /// Key path, empty for the whole file.
     path: String,
     /// What was found and what is allowed.
     message: String,
@@ -134,7 +130,7 @@ impl Fault {
         Self { offset: None, path: String::new(), message: message.into() }
     }
 
-    /// This fault, of something inside the TLV with this key path.
+    /// The same fault with its path below the TLV with this key path.
     fn under(self, outer: &str) -> Self {
         let path = match (outer, &*self.path) {
             ("", inner) => inner.to_owned(),
@@ -158,7 +154,7 @@ impl From<problem::Fault> for Fault {
     }
 }
 
-/// The key path of the next TLV of this type beside those before it.
+/// The key path of the next TLV of this type, after those before it.
 fn step(row: Option<&table::Row>, before: &[Tlv]) -> String {
     let alike = before.iter().filter(|tlv| tlv.row == row).count();
     match row {

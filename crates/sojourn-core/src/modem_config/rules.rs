@@ -1,4 +1,4 @@
-//! What must hold between the TLVs of a file.
+//! Rules between the TLVs of a file.
 
 use std::collections::BTreeMap;
 
@@ -6,15 +6,16 @@ use super::table::{FILE, Kind, Table};
 use super::tree::{Content, Tlv};
 use super::{Fault, step};
 
-/// Types inside types, as 24.1 is `[24, 1]`.
+/// A path of types: 24.1 is `[24, 1]`.
 type Path = &'static [u8];
 
-/// References of which each is used once (CM-SP-MULPI C.2.2.5.1, C.2.1.4.1). The specification has
-/// references of classifiers unique in a file; files that count each direction anew are let pass.
+/// References that must be unique (CM-SP-MULPI C.2.2.5.1, C.2.1.4.1). The specification requires
+/// classifier references to be unique in a file. Files that count each direction separately are
+/// accepted.
 const UNIQUE: &[&[Path]] =
     &[&[&[24, 1], &[25, 1]], &[&[70, 1], &[71, 1]], &[&[22, 1]], &[&[23, 1]], &[&[60, 1]]];
 
-/// References that must be among others.
+/// References that must exist among others.
 const KNOWN: &[(Path, Path)] = &[
     (&[22, 3], &[24, 1]),
     (&[23, 3], &[25, 1]),
@@ -24,12 +25,12 @@ const KNOWN: &[(Path, Path)] = &[
     (&[71, 42, 1], &[25, 1]),
 ];
 
-/// Rates of which the second of one flow or aggregate must not be below the first. A rate of zero is
-/// none (CM-SP-MULPI C.2.2.7.2, C.2.2.7.4, C.2.2.7.10).
+/// Rates of one flow or aggregate of which the second must not be below the first. A rate of zero
+/// means that none is set (CM-SP-MULPI C.2.2.7.2, C.2.2.7.4, C.2.2.7.10).
 const ASCENDING_RATES: (&[u8], &[[Path; 2]]) =
     (&[24, 25, 70, 71], &[[&[8], &[27]], [&[10], &[8]], [&[10], &[27]]]);
 
-/// Sizes of buffers, and bounds of ports, of which the second must not be below the first.
+/// Buffer sizes and port ranges of which the second must not be below the first.
 const ASCENDING: &[(&[u8], &[[Path; 2]])] = &[
     (&[24, 25], &[[&[35, 1], &[35, 2]], [&[35, 2], &[35, 3]], [&[35, 1], &[35, 3]]]),
     (&[22, 23, 60], &[[&[9, 7], &[9, 8]], [&[9, 9], &[9, 10]]]),
@@ -44,7 +45,7 @@ pub(super) fn check(tlvs: &[Tlv]) -> Result<(), Fault> {
     ASCENDING.iter().try_for_each(|pairs| ascending(tlvs, *pairs, |_| true))
 }
 
-/// As many of each type as there may be.
+/// Checks how many TLVs there are of each type.
 fn counts(tlvs: &[Tlv], table: Table, offset: usize) -> Result<(), Fault> {
     for row in table.rows() {
         let mut alike = tlvs.iter().filter(|tlv| tlv.number == row.number);
@@ -54,7 +55,7 @@ fn counts(tlvs: &[Tlv], table: Table, offset: usize) -> Result<(), Fault> {
         }
         if let Some(extra) = alike.nth(row.most) {
             let (nth, most) = (row.most + 1, row.most);
-            let message = format!("found number {nth} of this type; allowed: {most} or fewer");
+            let message = format!("found TLV number {nth} of this type; allowed: {most} or fewer");
             return Err(Fault::at(extra.offset, message).under(row.key));
         }
     }
@@ -67,7 +68,7 @@ fn counts(tlvs: &[Tlv], table: Table, offset: usize) -> Result<(), Fault> {
     Ok(())
 }
 
-/// A number that stands in a file.
+/// A number in a file.
 struct Number {
     number: u64,
     offset: usize,
@@ -85,7 +86,8 @@ fn unique(tlvs: &[Tlv], paths: &[Path]) -> Result<(), Fault> {
     for reference in paths.iter().flat_map(|path| numbers(tlvs, path)) {
         let number = reference.number;
         if let Some(first) = used.get(&number) {
-            let message = format!("found {number}, which {first} has; allowed: another number");
+            let message =
+                format!("found {number}, which {first} already uses; allowed: another number");
             return Err(reference.fault(message));
         }
         used.insert(number, reference.path);
@@ -105,7 +107,7 @@ fn known(tlvs: &[Tlv], path: Path, among: Path) -> Result<(), Fault> {
     })
 }
 
-/// In each TLV of these types, of the numbers at each two paths.
+/// Checks that in each TLV of these types the numbers at the two paths ascend.
 fn ascending(
     tlvs: &[Tlv],
     (outer, pairs): (&[u8], &[[Path; 2]]),
@@ -117,8 +119,10 @@ fn ascending(
             let (Some(low), Some(high)) = (low, high) else { continue };
             if low.number > high.number && counts(high.number) {
                 let Number { number, path, .. } = low;
-                let message =
-                    format!("found {}; allowed: {number} or more, by {path}", high.number);
+                let message = format!(
+                    "found {}; allowed: {number} or more, the value of {path}",
+                    high.number
+                );
                 return Err(high.fault(message).under(&step(tlv.row, &tlvs[..i])));
             }
         }

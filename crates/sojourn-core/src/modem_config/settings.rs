@@ -1,5 +1,5 @@
-//! What TLVs set, as plain tables with the keys of [`super::table`]: of these the typed view and TOML
-//! are made, and TLVs are made of these.
+//! Settings as plain tables with the keys of [`super::table`]. They are the step between TLVs on
+//! one side and the typed view and TOML on the other.
 
 use serde_json::{Map, Value, json};
 
@@ -8,13 +8,13 @@ use super::table::{FILE, Kind, Row, Table};
 use super::tree::{Content, Tlv, size};
 use super::{Fault, words};
 
-/// Key of the list of TLVs whose type is not known.
+/// Key of the list of TLVs of unknown type.
 pub(super) const UNKNOWN: &str = "unknown";
 
-/// The longest value that one byte of length can tell.
+/// The longest value that a length byte allows.
 const LONGEST: usize = 255;
 const TYPE: Leaf = Leaf::Number { bytes: 1, min: 0, max: 255 };
-/// At the top, padding and the end marker are no types.
+/// At the top level, padding and the end marker are not types.
 const TYPE_AT_TOP: Leaf = Leaf::Number { bytes: 1, min: 1, max: 254 };
 const HEX: Leaf = Leaf::Hex { min: 0, max: LONGEST };
 
@@ -83,7 +83,7 @@ fn misfit(value: &Value, allowed: &str) -> Fault {
     Fault::here(format!("found {}; allowed: {allowed}", words::found(value)))
 }
 
-/// The type with a key; none for the key of types that are not known.
+/// The type with this key, or `None` for the key of unknown types.
 fn known(table: Table, key: &str) -> Result<Option<&'static Row>, Fault> {
     match table.keyed(key) {
         None if key == UNKNOWN => Ok(None),
@@ -93,7 +93,8 @@ fn known(table: Table, key: &str) -> Result<Option<&'static Row>, Fault> {
             Err(Fault::here(words::unknown_key(key, &keys)).under(&words::join("", key)))
         }
         Some(Row { kind: Kind::Digest, .. }) => {
-            let message = "found a digest; allowed: none, it is computed when a file is written";
+            let message =
+                "found a digest; allowed: unset, since digests are computed when a file is written";
             Err(Fault::here(message).under(key))
         }
         row => Ok(row),
@@ -110,12 +111,12 @@ fn tlv(row: &'static Row, value: &Value, at: usize) -> Result<Tlv, Fault> {
         && size(tlvs) > LONGEST
     {
         let found = count(size(tlvs));
-        return Err(Fault::here(format!("found {found} in all; allowed: {LONGEST} or fewer")));
+        return Err(Fault::here(format!("found {found} in total; allowed: {LONGEST} or fewer")));
     }
     Ok(Tlv { number: row.number, offset: at, row: Some(row), content })
 }
 
-/// A TLV of a type that is not known: a table of its number and its bytes.
+/// Builds a TLV of unknown type from a table of its number and its bytes.
 fn unknown(table: Table, value: &Value, at: usize) -> Result<Tlv, Fault> {
     let entry = value.as_object().filter(|entry| entry.len() == 2);
     let part = |key| entry.and_then(|entry| entry.get(key));
@@ -125,7 +126,7 @@ fn unknown(table: Table, value: &Value, at: usize) -> Result<Tlv, Fault> {
     let types = if table == FILE { TYPE_AT_TOP } else { TYPE };
     let number = types.write(kind).map_err(|message| Fault::here(message).under("type"))?[0];
     if let Some(row) = table.numbered(number) {
-        let message = format!("found {number}, which is {}; allowed: other types", row.key);
+        let message = format!("found {number}, the known type {}; allowed: unknown types", row.key);
         return Err(Fault::here(message).under("type"));
     }
     let bytes = HEX.write(bytes).map_err(|message| Fault::here(message).under("hex"))?;

@@ -1,7 +1,7 @@
-//! The types of TLV that are known: the one place that says what they are called, what they hold and
-//! what is allowed. Reading, writing, showing, messages and `docs/modem-config.md` follow it.
+//! The table of known TLV types: their names, contents and allowed values. Reading, writing,
+//! display, messages and `docs/modem-config.md` follow it.
 //!
-//! Sections are of CM-SP-MULPI Annex C; the page says from where they are known.
+//! Sections are those of CM-SP-MULPI Annex C; the docs page says where each is known from.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ use super::leaf::Leaf;
 pub enum Kind {
     /// A value.
     Leaf(Leaf),
-    /// A digest over the others, which is computed and not set.
+    /// A digest over the other TLVs, which is computed, not set.
     Digest,
     /// Other TLVs.
     Nested(Table),
@@ -21,19 +21,19 @@ pub enum Kind {
 /// A type of TLV.
 #[derive(Clone, Copy, PartialEq)]
 pub struct Row {
-    /// The byte that a TLV begins with.
+    /// The type byte of a TLV.
     pub number: u8,
-    /// Key in TOML and name of the field in the typed view.
+    /// Key in TOML, and name of the field in the typed view.
     pub key: &'static str,
-    /// Name as the specification has it.
+    /// Name in the specification.
     pub name: &'static str,
     /// What it holds.
     pub kind: Kind,
-    /// Unit of the number; empty where there is none.
+    /// Unit of the number; empty if there is none.
     pub unit: &'static str,
-    /// How many there may be beside each other.
+    /// How many TLVs of this type may be side by side.
     pub most: usize,
-    /// Must there be one?
+    /// Is the TLV required?
     pub required: bool,
     /// Section in Annex C.
     pub section: &'static str,
@@ -60,7 +60,7 @@ impl Row {
         self.most > 1
     }
 
-    /// What is allowed, in words.
+    /// What is allowed, as text.
     pub fn allowed(&self) -> String {
         match self.kind {
             Kind::Leaf(leaf) => leaf.allowed(),
@@ -70,14 +70,14 @@ impl Row {
     }
 }
 
-// A row names its rows; all of them would drown a failing test.
+// A row contains its nested rows; printing all of them would make a failing test unreadable.
 impl fmt::Debug for Row {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.key)
     }
 }
 
-/// The types that may stand beside each other, in groups.
+/// The types that may be side by side, in groups.
 #[derive(Clone, Copy, PartialEq)]
 pub struct Table(&'static [&'static [Row]]);
 
@@ -98,15 +98,15 @@ impl Table {
     }
 }
 
-/// Unit of a rate: so many bit/s as the data rate unit says.
+/// Unit of a rate, which the data rate unit multiplies.
 pub const RATE: &str = "bit/s";
-/// The number of a service flow's data rate unit.
+/// Type number of a service flow's data rate unit.
 pub const DATA_RATE_UNIT: u8 = 41;
 /// The digest that the modem checks.
 pub const CM_MIC: u8 = 6;
 /// The digest that the CMTS checks.
 pub const CMTS_MIC: u8 = 7;
-/// Service flows each way that a file may have; a limit of this simulator.
+/// The most service flows in each direction of a file; a limit of this simulator.
 pub const MOST_SERVICE_FLOWS: usize = 32;
 
 const ANY: usize = usize::MAX;
@@ -155,7 +155,7 @@ const IPV4: Kind = Kind::Leaf(Leaf::Ipv4);
 const IPV6: Kind = Kind::Leaf(Leaf::Ipv6);
 const OPAQUE: Kind = hex(0, 255);
 
-/// What may stand at the top of a file.
+/// Types at the top level of a file.
 #[rustfmt::skip]
 pub const FILE: Table = Table(&[&[
     row(1, "downstream_frequency_hz", "Downstream Frequency", LONG, "C.1.1.1").unit("Hz"),
@@ -194,7 +194,7 @@ pub const FILE: Table = Table(&[&[
     row(91, "low_latency_disable", "Low Latency Disable", FLAG, "C.1.1.32"),
 ]]);
 
-/// Of service flows and of aggregates, both ways.
+/// Types in service flows and aggregates of both directions.
 #[rustfmt::skip]
 const COMMON_QOS: &[Row] = &[
     row(1, "reference", "Service Flow Reference", REFERENCE, "C.2.2.5.1").required(),
@@ -211,7 +211,7 @@ const COMMON_QOS: &[Row] = &[
     ])), "C.2.2.7.16"),
 ];
 
-/// Of service flows, both ways.
+/// Types in service flows of both directions.
 #[rustfmt::skip]
 const FLOW: &[Row] = &[
     row(4, "service_class", "Service Class Name", name(15), "C.2.2.5.4"),
@@ -265,7 +265,7 @@ const DOWNSTREAM_FLOW: &[Row] = &[
     row(14, "max_latency_us", "Maximum Downstream Latency", LONG, "C.2.2.9.1").unit("us"),
 ];
 
-/// Of aggregates, both ways.
+/// Types in aggregates of both directions.
 #[rustfmt::skip]
 const AGGREGATE: &[Row] = &[
     row(4, "profile", "AQP Name", name(15), "C.2.2.7"),
@@ -286,7 +286,7 @@ const AGGREGATE: &[Row] = &[
     ]]), "C.2.2.7.17"),
 ];
 
-/// Of classifiers and drop classifiers.
+/// Types in classifiers and drop classifiers.
 #[rustfmt::skip]
 const CLASSIFIER: &[Row] = &[
     row(1, "reference", "Classifier Reference", number(1, 1, 255), "C.2.1.4.1").required(),
@@ -326,7 +326,7 @@ const CLASSIFIER: &[Row] = &[
     ]]), "C.2.1.10"),
 ];
 
-/// Of classifiers that choose a service flow.
+/// Types in classifiers that select a service flow.
 #[rustfmt::skip]
 const CLASSIFIED_FLOW: &[Row] = &[
     row(3, "flow_reference", "Service Flow Reference", REFERENCE, "C.2.1.4.3"),

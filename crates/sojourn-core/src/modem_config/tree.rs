@@ -1,4 +1,4 @@
-//! TLVs as they stand in a file: reading, writing and showing them.
+//! The tree of TLVs in a file: reading, writing and displaying it.
 
 use serde_json::{Value, json};
 
@@ -10,7 +10,7 @@ use super::{Fault, step};
 const PAD: u8 = 0;
 /// The end marker (CM-SP-MULPI C.1.2.1).
 const END: u8 = 255;
-/// What a file for a PacketCable adapter begins with.
+/// The first byte of a file for a PacketCable adapter.
 const ADAPTER: u8 = 254;
 /// Bytes of type and length.
 const HEAD: usize = 2;
@@ -29,24 +29,24 @@ pub struct Tlv {
 /// What a TLV holds.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Content {
-    /// Bytes; allowed ones, where the type is known.
+    /// The bytes of its value, which are valid if the type is known.
     Bytes(Vec<u8>),
     /// Other TLVs.
     Nested(Vec<Tlv>),
 }
 
 impl Tlv {
-    /// Its type, a number beside those of its neighbours.
+    /// The number of its type.
     pub fn number(&self) -> u8 {
         self.number
     }
 
-    /// Where it begins in the file, in bytes.
+    /// Its offset in the file, in bytes.
     pub fn offset(&self) -> usize {
         self.offset
     }
 
-    /// What is known of its type.
+    /// The table's row for its type, if known.
     pub fn row(&self) -> Option<&'static Row> {
         self.row
     }
@@ -64,7 +64,7 @@ impl Tlv {
         }
     }
 
-    /// Its value as people write it, where it has one.
+    /// Its value in the user's notation, if it has one.
     pub(super) fn value(&self) -> Value {
         let Content::Bytes(bytes) = &self.content else {
             return Value::Null;
@@ -85,7 +85,7 @@ impl Tlv {
 
     /// Appends it to a file.
     pub(super) fn append(&self, file: &mut Vec<u8>) {
-        // No TLV is made whose value is longer.
+        // Longer values are rejected before a TLV is built.
         file.extend([self.number, (self.size() - HEAD) as u8]);
         match &self.content {
             Content::Bytes(bytes) => file.extend(bytes),
@@ -142,7 +142,7 @@ fn padding(file: &[u8], start: usize) -> Result<usize, Fault> {
     }
 }
 
-/// Reads the TLV at an offset and says where the next is.
+/// Reads the TLV at an offset. Returns the offset of the next one.
 fn push(tlvs: &mut Vec<Tlv>, file: &[u8], at: usize, table: Table) -> Result<usize, Fault> {
     let row = table.numbered(file[at]);
     let tlv = read(file, at, row).map_err(|fault| fault.under(&step(row, tlvs)))?;
@@ -151,7 +151,7 @@ fn push(tlvs: &mut Vec<Tlv>, file: &[u8], at: usize, table: Table) -> Result<usi
     Ok(next)
 }
 
-/// The TLVs from an offset to the end of what holds them.
+/// Reads the TLVs from an offset to the end of their container.
 fn read_all(within: &[u8], mut at: usize, table: Table) -> Result<Vec<Tlv>, Fault> {
     let mut tlvs = Vec::new();
     while at < within.len() {
@@ -160,7 +160,7 @@ fn read_all(within: &[u8], mut at: usize, table: Table) -> Result<Vec<Tlv>, Faul
     Ok(tlvs)
 }
 
-/// The TLV at an offset of the file, of which `within` ends where the TLV must.
+/// Reads the TLV at an offset of the file; `within` ends where its container does.
 fn read(within: &[u8], at: usize, row: Option<&'static Row>) -> Result<Tlv, Fault> {
     let number = within[at];
     let value = at + HEAD;
@@ -171,11 +171,12 @@ fn read(within: &[u8], at: usize, row: Option<&'static Row>) -> Result<Tlv, Faul
     let end = value + usize::from(*length);
     let Some(within) = within.get(..end) else {
         let left = within.len() - value;
-        let message = format!("found a length of {length}; allowed: {left} or less, what is left");
+        let message =
+            format!("found a length of {length}, but {left} bytes remain; allowed: {left} or less");
         return Err(Fault::at(at, message));
     };
     let content = content(within, value, row).map_err(|fault| Fault {
-        // A fault of the value is shown where its TLV begins.
+        // A fault in a value is reported at the start of its TLV.
         offset: fault.offset.or(Some(at)),
         ..fault
     })?;
@@ -194,7 +195,7 @@ fn content(within: &[u8], at: usize, row: Option<&'static Row>) -> Result<Conten
     Ok(Content::Bytes(bytes.to_vec()))
 }
 
-/// TLVs as plain data, those in one of type `outer`.
+/// TLVs as plain data, with `outer` as the type path of their container.
 pub(super) fn shown(tlvs: &[Tlv], outer: &str) -> Value {
     tlvs.iter().map(|tlv| shown_one(tlv, tlvs, outer)).collect()
 }
@@ -219,7 +220,7 @@ fn shown_one(tlv: &Tlv, beside: &[Tlv], outer: &str) -> Value {
     node
 }
 
-/// The unit of a number; that of a rate depends on a TLV beside it.
+/// The unit of a number. A rate's unit depends on a TLV beside it.
 fn unit(tlv: &Tlv, beside: &[Tlv]) -> Option<&'static str> {
     let unit = tlv.row.map(|row| row.unit).filter(|unit| !unit.is_empty())?;
     let scale = || beside.iter().find(|tlv| tlv.number == DATA_RATE_UNIT).map(Tlv::value);

@@ -1,5 +1,5 @@
-//! What a file sets, typed. Fields are the keys of [`super::table`], where their ranges and sections
-//! of the specification are; what a file leaves out is `None` or empty.
+//! Typed view of a configuration file. Fields are the keys of [`super::table`], which has their
+//! ranges and sections of the specification. Settings that the file leaves out are `None` or empty.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
@@ -11,43 +11,43 @@ use crate::units::BitRate;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ModemConfig {
-    /// Centre frequency of the downstream channel.
+    /// Centre frequency of the downstream channel in Hz.
     pub downstream_frequency_hz: Option<u32>,
-    /// Number of the upstream channel.
+    /// Upstream channel ID.
     pub upstream_channel: Option<u8>,
-    /// May devices behind the modem use the network?
+    /// Whether devices behind the modem may use the network.
     pub network_access: Option<bool>,
-    /// File with the modem's next software.
+    /// Name of the file with the modem's next software.
     pub software_upgrade_file: Option<String>,
     /// SNMP objects to set, in BER, as hexadecimal digits.
     pub snmp_mib_objects: Vec<String>,
-    /// Settings of baseline privacy, as hexadecimal digits.
+    /// Baseline privacy settings, as hexadecimal digits.
     pub baseline_privacy: Option<String>,
-    /// Is baseline privacy on?
+    /// Whether baseline privacy is enabled.
     pub privacy_enable: Option<bool>,
-    /// How many devices behind the modem may use the network.
+    /// Maximum number of devices behind the modem.
     pub max_cpe: Option<u8>,
-    /// When the file was made, since 1 January 1900.
+    /// Time at which the file was made, in s since 1 January 1900.
     pub tftp_timestamp_s: Option<u32>,
-    /// Address of the modem that the file is for.
+    /// Address of the modem for which the file was made.
     pub tftp_modem_address: Option<Ipv4Addr>,
-    /// Where the modem's next software is.
+    /// Address of the TFTP server with the modem's next software.
     pub software_upgrade_server: Option<Ipv4Addr>,
-    /// How many classifiers the modem may have.
+    /// Maximum number of classifiers of the modem.
     pub max_classifiers: Option<u16>,
-    /// May the modem use what came with DOCSIS 2.0?
+    /// Whether DOCSIS 2.0 mode is enabled.
     pub docsis_2_mode: Option<bool>,
-    /// Default of upstream buffers, as time at the maximum sustained rate.
+    /// Default target buffer of upstream service flows, in ms at the maximum sustained rate.
     pub default_upstream_target_buffer_ms: Option<u16>,
-    /// Is AQM off in all upstream service flows?
+    /// Whether AQM is disabled in all upstream service flows.
     pub upstream_aqm_disable: Option<bool>,
-    /// Is low latency off?
+    /// Whether low latency support is disabled.
     pub low_latency_disable: Option<bool>,
-    /// Which upstream packets go into which service flow.
+    /// Classifiers that select upstream service flows.
     pub upstream_classifiers: Vec<Classifier>,
-    /// Which downstream packets go into which service flow.
+    /// Classifiers that select downstream service flows.
     pub downstream_classifiers: Vec<Classifier>,
-    /// Which upstream packets are dropped.
+    /// Classifiers that select upstream packets to drop.
     pub upstream_drop_classifiers: Vec<DropClassifier>,
     /// Upstream service flows.
     pub upstream_service_flows: Vec<ServiceFlow>,
@@ -57,9 +57,9 @@ pub struct ModemConfig {
     pub upstream_aggregates: Vec<Aggregate>,
     /// Downstream aggregate service flows.
     pub downstream_aggregates: Vec<Aggregate>,
-    /// Extensions and settings of vendors, as hexadecimal digits.
+    /// Vendor-specific and other extension fields, as hexadecimal digits.
     pub extensions: Vec<String>,
-    /// What is not known.
+    /// TLVs of unknown type.
     pub unknown: Vec<Unknown>,
 }
 
@@ -67,108 +67,108 @@ pub struct ModemConfig {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ServiceFlow {
-    /// Its number in the file, its own in both directions.
+    /// Service flow reference, unique in the file over both directions.
     pub reference: u16,
-    /// Its number at the CMTS.
+    /// Service flow identifier at the CMTS.
     pub identifier: Option<u32>,
-    /// Name of a class whose parameters the CMTS knows.
+    /// Name of a service class whose parameters the CMTS knows.
     pub service_class: Option<String>,
-    /// For which sets the parameters hold: 1 provisioned, 2 admitted, 4 active; 7 is all.
+    /// Parameter sets to which the values apply: 1 provisioned, 2 admitted, 4 active; 7 is all.
     pub qos_set: Option<u8>,
-    /// Priority among flows whose parameters are alike; 7 is the highest.
+    /// Traffic priority, 7 being the highest. It decides between flows with equal parameters.
     pub traffic_priority: Option<u8>,
-    /// In [`Self::data_rate_unit`]; see [`Self::rates`].
+    /// Maximum sustained traffic rate, in [`Self::data_rate_unit`]; see [`Self::rates`].
     pub max_sustained_rate: Option<u32>,
-    /// Depth of the token bucket of the maximum sustained rate.
+    /// Maximum traffic burst in bytes: depth of the sustained rate's token bucket.
     pub max_burst_bytes: Option<u32>,
-    /// In [`Self::data_rate_unit`]; see [`Self::rates`].
+    /// Minimum reserved traffic rate, in [`Self::data_rate_unit`]; see [`Self::rates`].
     pub min_reserved_rate: Option<u32>,
-    /// A shorter packet counts as one of this size in the minimum reserved rate.
+    /// Packet size in bytes that shorter packets count as in the minimum reserved rate.
     pub min_reserved_packet_bytes: Option<u16>,
-    /// In [`Self::data_rate_unit`]; see [`Self::rates`].
+    /// Peak traffic rate, in [`Self::data_rate_unit`]; see [`Self::rates`].
     pub peak_rate: Option<u32>,
-    /// Unit of the three rates, bit/s if there is none.
+    /// Unit of the three rates. Default: bit/s.
     pub data_rate_unit: Option<DataRateUnit>,
-    /// How long an unused flow stays active.
+    /// Time in s after which an unused flow is no longer active.
     pub active_timeout_s: Option<u16>,
-    /// How long an inactive flow stays admitted.
+    /// Time in s after which an inactive flow is no longer admitted.
     pub admitted_timeout_s: Option<u16>,
-    /// Upstream: the longest row of packets sent as one.
+    /// Upstream: maximum size in bytes of packets concatenated into one burst.
     pub max_concatenated_burst_bytes: Option<u16>,
-    /// Upstream: how the CMTS grants.
+    /// Upstream: scheduling type, which says how the CMTS grants.
     pub scheduling: Option<Scheduling>,
-    /// Upstream: which opportunities the modem may use, 4 bytes as hexadecimal digits.
+    /// Upstream: request/transmission policy, 4 bytes as hexadecimal digits.
     pub request_policy: Option<String>,
-    /// Upstream: time between polls.
+    /// Upstream: nominal time between polls in us.
     pub polling_interval_us: Option<u32>,
-    /// Upstream: how late a poll may be.
+    /// Upstream: tolerated delay of a poll in us.
     pub poll_jitter_us: Option<u32>,
-    /// Upstream: size of unsolicited grants.
+    /// Upstream: size of unsolicited grants in bytes.
     pub grant_bytes: Option<u16>,
-    /// Upstream: time between unsolicited grants.
+    /// Upstream: nominal time between unsolicited grants in us.
     pub grant_interval_us: Option<u32>,
-    /// Upstream: how late an unsolicited grant may be.
+    /// Upstream: tolerated delay of an unsolicited grant in us.
     pub grant_jitter_us: Option<u32>,
-    /// Upstream: unsolicited grants in each interval.
+    /// Upstream: number of unsolicited grants in each interval.
     pub grants_per_interval: Option<u8>,
-    /// Upstream: what a byte of a request stands for.
+    /// Upstream: multiplier of the bytes in a request.
     pub request_multiplier: Option<u8>,
-    /// Downstream: how long a packet may wait.
+    /// Downstream: maximum latency of a packet in us.
     pub max_latency_us: Option<u32>,
-    /// The aggregate that it is part of.
+    /// Reference of the aggregate service flow that this flow belongs to.
     pub aggregate_reference: Option<u16>,
-    /// What becomes of the type of service of its packets.
+    /// Overwrites the type of service (DSCP) of its packets.
     pub tos_overwrite: Option<TosOverwrite>,
-    /// Size of its queue.
+    /// Buffer control: the size of its queue.
     pub buffer_control: Option<BufferControl>,
-    /// Its queue management.
+    /// AQM of its queue.
     pub aqm: Option<Aqm>,
-    /// What is not known.
+    /// TLVs of unknown type.
     pub unknown: Vec<Unknown>,
 }
 
 impl ServiceFlow {
-    /// Its rates.
+    /// Its rates in bit/s.
     pub fn rates(&self) -> Rates {
         let rates = [self.max_sustained_rate, self.min_reserved_rate, self.peak_rate];
         Rates::of(self.data_rate_unit, rates)
     }
 }
 
-/// An aggregate of service flows of either direction.
+/// An aggregate service flow of either direction.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Aggregate {
-    /// Its number in the file, its own in both directions.
+    /// Aggregate service flow reference, unique in the file over both directions.
     pub reference: u16,
-    /// Its number at the CMTS.
+    /// Aggregate service flow identifier at the CMTS.
     pub identifier: Option<u32>,
-    /// Name of a profile that the CMTS knows.
+    /// Name of an aggregate QoS profile that the CMTS knows.
     pub profile: Option<String>,
-    /// Priority among flows whose parameters are alike; 7 is the highest.
+    /// Traffic priority, 7 being the highest. It decides between flows with equal parameters.
     pub traffic_priority: Option<u8>,
-    /// In [`Self::data_rate_unit`]; see [`Self::rates`].
+    /// Maximum sustained traffic rate, in [`Self::data_rate_unit`]; see [`Self::rates`].
     pub max_sustained_rate: Option<u32>,
-    /// Depth of the token bucket of the maximum sustained rate.
+    /// Maximum traffic burst in bytes: depth of the sustained rate's token bucket.
     pub max_burst_bytes: Option<u32>,
-    /// In [`Self::data_rate_unit`]; see [`Self::rates`].
+    /// Minimum reserved traffic rate, in [`Self::data_rate_unit`]; see [`Self::rates`].
     pub min_reserved_rate: Option<u32>,
-    /// A shorter packet counts as one of this size in the minimum reserved rate.
+    /// Packet size in bytes that shorter packets count as in the minimum reserved rate.
     pub min_reserved_packet_bytes: Option<u16>,
-    /// In [`Self::data_rate_unit`]; see [`Self::rates`].
+    /// Peak traffic rate, in [`Self::data_rate_unit`]; see [`Self::rates`].
     pub peak_rate: Option<u32>,
-    /// Unit of the three rates, bit/s if there is none.
+    /// Unit of the three rates. Default: bit/s.
     pub data_rate_unit: Option<DataRateUnit>,
-    /// Which service flows are part of it, as hexadecimal digits.
+    /// Criteria that match service flows to this aggregate, as hexadecimal digits.
     pub match_criteria: Option<String>,
-    /// Its low-latency service flow.
+    /// Settings of its low-latency service flow.
     pub low_latency: Option<LowLatency>,
-    /// What is not known.
+    /// TLVs of unknown type.
     pub unknown: Vec<Unknown>,
 }
 
 impl Aggregate {
-    /// Its rates.
+    /// Its rates in bit/s.
     pub fn rates(&self) -> Rates {
         let rates = [self.max_sustained_rate, self.min_reserved_rate, self.peak_rate];
         Rates::of(self.data_rate_unit, rates)
@@ -178,16 +178,16 @@ impl Aggregate {
 /// Rates of a service flow or an aggregate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rates {
-    /// Without bound where there is none.
+    /// Maximum sustained rate; `None` for no limit.
     pub max_sustained: Option<BitRate>,
-    /// Nothing is reserved where there is none.
+    /// Minimum reserved rate; `None` for no reservation.
     pub min_reserved: Option<BitRate>,
-    /// Without bound where there is none.
+    /// Peak rate; `None` for no limit.
     pub peak: Option<BitRate>,
 }
 
 impl Rates {
-    /// A rate of zero is none (CM-SP-MULPI C.2.2.7.2, C.2.2.7.4, C.2.2.7.10).
+    /// A rate of zero means that none is set (CM-SP-MULPI C.2.2.7.2, C.2.2.7.4, C.2.2.7.10).
     fn of(unit: Option<DataRateUnit>, rates: [Option<u32>; 3]) -> Self {
         let bps_per_unit = unit.unwrap_or_default().bps();
         let [max_sustained, min_reserved, peak] = rates.map(|rate| {
@@ -214,7 +214,7 @@ pub enum DataRateUnit {
 }
 
 impl DataRateUnit {
-    /// In bits per second.
+    /// The unit in bits per second.
     pub fn bps(self) -> u64 {
         1000_u64.pow(self as u32)
     }
@@ -224,73 +224,74 @@ impl DataRateUnit {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Scheduling {
-    /// As the CMTS likes.
+    /// Left to the CMTS.
     Undefined,
-    /// What the modem requests.
+    /// Best effort: the CMTS grants what the modem requests.
     BestEffort,
-    /// Requests in polls, sometimes.
+    /// Non-real-time polling: the CMTS polls for requests at irregular intervals.
     NonRealTimePolling,
-    /// Requests in polls, at fixed intervals.
+    /// Real-time polling: the CMTS polls for requests at fixed intervals.
     RealTimePolling,
-    /// Grants at fixed intervals while there is traffic.
+    /// Unsolicited grants at fixed intervals while there is traffic.
     UgsWithActivityDetection,
-    /// Grants at fixed intervals.
+    /// Unsolicited grants at fixed intervals.
     Ugs,
-    /// Grants without requests, for low latency.
+    /// Proactive grants without requests, for low latency.
     ProactiveGrants,
 }
 
-/// New type of service: the old one, and `and_mask`, or `or_mask`.
+/// Overwrites the type of service: the old value is ANDed with `and_mask`, then ORed with
+/// `or_mask`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TosOverwrite {
-    /// Bits that stay.
+    /// Bits that are kept.
     pub and_mask: u8,
     /// Bits that are set.
     pub or_mask: u8,
 }
 
-/// Size of a service flow's queue: the device takes what it can of the range, near the target.
+/// Buffer control of a service flow. The device chooses a size in the range, near the target.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct BufferControl {
-    /// The least that will do.
+    /// Minimum buffer size in bytes.
     pub minimum_bytes: Option<u32>,
-    /// What is wanted.
+    /// Target buffer size in bytes.
     pub target_bytes: Option<u32>,
-    /// The most that will do.
+    /// Maximum buffer size in bytes.
     pub maximum_bytes: Option<u32>,
-    /// What is not known.
+    /// TLVs of unknown type.
     pub unknown: Vec<Unknown>,
 }
 
-/// Queue management of a service flow.
+/// AQM settings of a service flow.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Aqm {
-    /// Is it off?
+    /// Whether AQM is disabled.
     pub disable: Option<bool>,
-    /// Latency that the law aims at.
+    /// Latency target of the AQM algorithm in ms.
     pub latency_target_ms: Option<u8>,
-    /// The law.
+    /// The AQM algorithm.
     pub algorithm: Option<AqmAlgorithm>,
-    /// Latency from which on immediate AQM marks everything.
+    /// Immediate AQM: latency in us above which every packet is marked.
     pub immediate_max_threshold_us: Option<u16>,
-    /// Immediate AQM's ramp spans 2 to this power, in ns.
+    /// Immediate AQM: exponent of the ramp's range, 2 to this power in ns.
     pub immediate_range_exponent: Option<u8>,
-    /// Edges of the latency histogram, as hexadecimal digits.
+    /// Bin edges of the latency histogram, as hexadecimal digits.
     pub latency_histogram: Option<String>,
-    /// What is not known.
+    /// TLVs of unknown type.
     pub unknown: Vec<Unknown>,
 }
 
-/// A law of queue management.
+/// An AQM algorithm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AqmAlgorithm {
-    /// That of the device.
+    /// The device's default.
     Default,
-    /// DOCSIS-PIE, RFC 8034.
+    /// DOCSIS-PIE (RFC 8034).
     DocsisPie,
     /// Immediate AQM, for low latency.
     Immediate,
@@ -300,95 +301,95 @@ pub enum AqmAlgorithm {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct LowLatency {
-    /// Its number in the file.
+    /// Service flow reference.
     pub reference: Option<u16>,
-    /// Its number at the CMTS.
+    /// Service flow identifier at the CMTS.
     pub identifier: Option<u32>,
-    /// Class of the other service flow.
+    /// Service class of the classic service flow.
     pub classic_service_class: Option<String>,
-    /// Class of the low-latency service flow.
+    /// Service class of the low-latency service flow.
     pub low_latency_service_class: Option<String>,
-    /// Coupling of the two laws, in tenths.
+    /// Coupling factor of the two AQM algorithms, in tenths.
     pub coupling_factor_tenths: Option<u8>,
-    /// Share of the low-latency queue, of 256.
+    /// Scheduling weight of the low-latency queue, in 1/256.
     pub scheduling_weight: Option<u8>,
-    /// Are queue-building flows sent to the other queue?
+    /// Whether queue protection moves queue-building flows to the classic queue.
     pub queue_protection: Option<bool>,
-    /// Latency from which on flows are judged.
+    /// Latency in us above which queue protection judges flows.
     pub queue_protection_latency_us: Option<u32>,
-    /// Queuing score from which on a flow must go.
+    /// Queuing score in us above which a flow is moved.
     pub queue_protection_score_us: Option<u32>,
-    /// Scores drain at 2 to this power, in congestion-bytes per second.
+    /// Queuing scores drain at 2 to this power, in congestion-bytes per second.
     pub queue_protection_drain_exponent: Option<u8>,
-    /// What is not known.
+    /// TLVs of unknown type.
     pub unknown: Vec<Unknown>,
 }
 
-/// Which packets go into a service flow. What is not set matches every packet.
+/// A classifier: it selects packets for a service flow. Fields that are not set match every packet.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Classifier {
-    /// Its number in the file.
+    /// Classifier reference.
     pub reference: u8,
-    /// Its number at the CMTS.
+    /// Classifier identifier at the CMTS.
     pub identifier: Option<u16>,
-    /// The service flow, by its number in the file.
+    /// Service flow, by its reference in the file.
     pub flow_reference: Option<u16>,
-    /// The service flow, by its number at the CMTS.
+    /// Service flow, by its identifier at the CMTS.
     pub flow_identifier: Option<u32>,
-    /// Classifiers with higher priority are asked first.
+    /// Rule priority; classifiers with higher priority are evaluated first.
     pub priority: Option<u8>,
-    /// Is it used?
+    /// Whether the classifier is active.
     pub active: Option<bool>,
-    /// By IPv4 header and ports.
+    /// Match of IPv4 header and ports.
     pub ipv4: Option<Ipv4Match>,
-    /// By Ethernet header.
+    /// Match of the Ethernet header.
     pub ethernet: Option<EthernetMatch>,
-    /// By VLAN tag.
+    /// Match of the VLAN tag.
     pub vlan: Option<VlanMatch>,
-    /// By IPv6 header.
+    /// Match of the IPv6 header.
     pub ipv6: Option<Ipv6Match>,
-    /// What is not known.
+    /// TLVs of unknown type.
     pub unknown: Vec<Unknown>,
 }
 
-/// Which packets are dropped. What is not set matches every packet.
+/// A classifier that selects packets to drop. Fields that are not set match every packet.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct DropClassifier {
-    /// Its number in the file.
+    /// Classifier reference.
     pub reference: u8,
-    /// Its number at the CMTS.
+    /// Classifier identifier at the CMTS.
     pub identifier: Option<u16>,
-    /// Classifiers with higher priority are asked first.
+    /// Rule priority; classifiers with higher priority are evaluated first.
     pub priority: Option<u8>,
-    /// By IPv4 header and ports.
+    /// Match of IPv4 header and ports.
     pub ipv4: Option<Ipv4Match>,
-    /// By Ethernet header.
+    /// Match of the Ethernet header.
     pub ethernet: Option<EthernetMatch>,
-    /// By VLAN tag.
+    /// Match of the VLAN tag.
     pub vlan: Option<VlanMatch>,
-    /// By IPv6 header.
+    /// Match of the IPv6 header.
     pub ipv6: Option<Ipv6Match>,
-    /// What is not known.
+    /// TLVs of unknown type.
     pub unknown: Vec<Unknown>,
 }
 
-/// IPv4 headers and ports of TCP and UDP.
+/// Match of IPv4 headers and of TCP and UDP ports.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Ipv4Match {
     /// Range of the type of service.
     pub tos: Option<TosRange>,
-    /// IP protocol; 256 is any, 257 is TCP and UDP.
+    /// IP protocol; 256 matches any, 257 matches TCP and UDP.
     pub protocol: Option<u16>,
     /// Source address.
     pub source: Option<Ipv4Addr>,
-    /// Bits of the source address that count, all if there is none.
+    /// Mask of the source address. Default: all bits.
     pub source_mask: Option<Ipv4Addr>,
     /// Destination address.
     pub destination: Option<Ipv4Addr>,
-    /// Bits of the destination address that count, all if there is none.
+    /// Mask of the destination address. Default: all bits.
     pub destination_mask: Option<Ipv4Addr>,
     /// The lowest source port.
     pub source_port_start: Option<u16>,
@@ -398,11 +399,11 @@ pub struct Ipv4Match {
     pub destination_port_start: Option<u16>,
     /// The highest destination port.
     pub destination_port_end: Option<u16>,
-    /// What is not known.
+    /// TLVs of unknown type.
     pub unknown: Vec<Unknown>,
 }
 
-/// IPv6 headers.
+/// Match of IPv6 headers.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Ipv6Match {
@@ -410,17 +411,17 @@ pub struct Ipv6Match {
     pub traffic_class: Option<TosRange>,
     /// Flow label.
     pub flow_label: Option<u32>,
-    /// Protocol; 256 is any, 257 is TCP and UDP.
+    /// Next header; 256 matches any, 257 matches TCP and UDP.
     pub next_header: Option<u16>,
     /// Source address.
     pub source: Option<Ipv6Addr>,
-    /// First bits of the source address that count, all if there is none.
+    /// Prefix length of the source address. Default: all bits.
     pub source_prefix_bits: Option<u8>,
     /// Destination address.
     pub destination: Option<Ipv6Addr>,
-    /// First bits of the destination address that count, all if there is none.
+    /// Prefix length of the destination address. Default: all bits.
     pub destination_prefix_bits: Option<u8>,
-    /// What is not known.
+    /// TLVs of unknown type.
     pub unknown: Vec<Unknown>,
 }
 
@@ -428,37 +429,37 @@ pub struct Ipv6Match {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TosRange {
-    /// The lowest.
+    /// The lowest value.
     pub low: u8,
-    /// The highest.
+    /// The highest value.
     pub high: u8,
-    /// Bits that count.
+    /// Mask of the bits that count.
     pub mask: u8,
 }
 
-/// Ethernet headers.
+/// Match of Ethernet headers.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct EthernetMatch {
-    /// Destination address, then the bits of it that count, as hexadecimal digits.
+    /// Destination address, then its mask, as hexadecimal digits.
     pub destination: Option<String>,
     /// Source address, as hexadecimal digits.
     pub source: Option<String>,
     /// Kind of type, then the type, as hexadecimal digits.
     pub ethertype: Option<String>,
-    /// What is not known.
+    /// TLVs of unknown type.
     pub unknown: Vec<Unknown>,
 }
 
-/// VLAN tags.
+/// Match of VLAN tags.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct VlanMatch {
     /// Range of the user priority.
     pub user_priority: Option<PriorityRange>,
-    /// VLAN, in the first 12 of 16 bits, as hexadecimal digits.
+    /// VLAN ID in the first 12 of 16 bits, as hexadecimal digits.
     pub identifier: Option<String>,
-    /// What is not known.
+    /// TLVs of unknown type.
     pub unknown: Vec<Unknown>,
 }
 
@@ -466,13 +467,13 @@ pub struct VlanMatch {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PriorityRange {
-    /// The lowest.
+    /// The lowest value.
     pub low: u8,
-    /// The highest.
+    /// The highest value.
     pub high: u8,
 }
 
-/// A TLV whose type is not known.
+/// A TLV of unknown type.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Unknown {

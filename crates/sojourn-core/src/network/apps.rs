@@ -1,4 +1,4 @@
-//! The people of a run: every traffic model in each of its homes, what it is told, and what it asks for.
+//! The apps of a run: every traffic model in each of its homes, its events and its commands.
 
 use super::Simulation;
 use super::connections::{Connection, Owner, Route};
@@ -9,16 +9,16 @@ use crate::packet::{DATAGRAM, Direction, Ecn, Packet, Segment};
 use crate::scenario::Scenario;
 use crate::tcp::SegmentEvents;
 
-/// A traffic model in a home, with what belongs to it.
+/// A traffic model in one home, with its state in the network.
 pub(super) struct AppInstance {
     pub app: App,
     pub owner: Owner,
     pub rng: Rng,
-    /// Draws the address and port hashes of its connections.
+    /// Random numbers for the addresses and ports of its connections.
     pub ports: Rng,
-    /// Draws the random times before its connections send.
+    /// Random numbers for the delays before its connections send.
     pub send_jitter: Rng,
-    /// Hash and service flows of its datagrams.
+    /// Hashes and service flows of its datagrams.
     pub datagrams: Route,
     /// Number of the home within its group, from 1.
     pub home_number: u16,
@@ -26,7 +26,7 @@ pub(super) struct AppInstance {
     pub connections_opened: u64,
 }
 
-/// Every entry of the traffic list in each of its homes.
+/// Every traffic entry in each of its homes.
 pub(super) fn instances(scenario: &Scenario) -> Vec<AppInstance> {
     let mut instances = Vec::new();
     for traffic in 0..scenario.traffic.len() {
@@ -41,7 +41,7 @@ pub(super) fn instances(scenario: &Scenario) -> Vec<AppInstance> {
     instances
 }
 
-/// An entry in the home with this number in its group, from 0.
+/// A traffic entry in the home with this number in its group, from 0.
 fn instance(scenario: &Scenario, owner: Owner, number: u16) -> AppInstance {
     let (name, entry) = scenario.traffic.get_index(owner.traffic.into()).expect("it is an entry");
     let server = |name: &str| scenario.servers.get_index_of(name).unwrap_or_default() as u16;
@@ -67,13 +67,13 @@ fn instance(scenario: &Scenario, owner: Owner, number: u16) -> AppInstance {
     }
 }
 
-/// The `number`th port of a home, of the dynamic ones (RFC 6335 §6).
+/// The `number`th port of a home, among the dynamic ports (RFC 6335 §6).
 pub(super) fn home_port(number: u64) -> u16 {
     const FIRST: u16 = 49_152;
     FIRST + (number % u64::from(u16::MAX - FIRST + 1)) as u16
 }
 
-/// The service flows that packets of an entry take, up and down.
+/// The service flows that an entry's packets take, upstream and downstream.
 pub(super) fn classify(
     scenario: &Scenario,
     traffic: u16,
@@ -98,30 +98,30 @@ pub(super) fn classify(
 }
 
 impl Simulation {
-    /// Tells the app of a connection what a segment brought about.
-    pub(super) fn pass_on(&mut self, slot: u32, end: End, events: &SegmentEvents) {
+    /// Reports to the app of a connection what a segment changed.
+    pub(super) fn report_segment(&mut self, slot: u32, end: End, events: &SegmentEvents) {
         let Connection { owner: Owner { app, .. }, tag, .. } = *self.connections.get_mut(slot);
         let id = self.connections.id(slot);
         if events.established && end == End::Home {
-            self.to_tell.push_back((app, Event::Established(tag, id)));
+            self.pending_events.push_back((app, Event::Established(tag, id)));
         }
         if events.received_all {
-            self.to_tell.push_back((app, Event::Received(tag, id, end)));
+            self.pending_events.push_back((app, Event::Received(tag, id, end)));
         }
         if events.acknowledged_all {
-            self.to_tell.push_back((app, Event::Acknowledged(tag, id, end)));
+            self.pending_events.push_back((app, Event::Acknowledged(tag, id, end)));
         }
-        self.tell_all();
+        self.deliver_events();
     }
 
-    pub(super) fn tell(&mut self, app: u32, event: Event) {
-        self.to_tell.push_back((app, event));
-        self.tell_all();
+    pub(super) fn deliver(&mut self, app: u32, event: Event) {
+        self.pending_events.push_back((app, event));
+        self.deliver_events();
     }
 
-    /// Tells apps what there is to tell, and carries out what they ask for, until all is quiet.
-    fn tell_all(&mut self) {
-        while let Some((app, event)) = self.to_tell.pop_front() {
+    /// Delivers pending events to apps and executes their commands until no event is left.
+    fn deliver_events(&mut self) {
+        while let Some((app, event)) = self.pending_events.pop_front() {
             let mut commands = std::mem::take(&mut self.commands);
             let instance = &mut self.instances[app as usize];
             let mut context =
@@ -181,7 +181,7 @@ impl Simulation {
             self.timers.grow(2 * (id.slot as usize + 1));
         }
         self.ledger.opened(self.now, id.slot, id.generation, owner.traffic, home_number);
-        self.to_tell.push_back((app, Event::Opening(tag, id)));
+        self.pending_events.push_back((app, Event::Opening(tag, id)));
         self.pump(id.slot, End::Home);
     }
 

@@ -1,4 +1,4 @@
-//! The books of a run, as a scenario sets them up.
+//! The ledger of a run, as its scenario requires it.
 
 use crate::access::service::{Downstream, Upstream};
 use crate::metrics::ledger::Rates;
@@ -6,7 +6,7 @@ use crate::metrics::service_flows::ServiceFlowBook;
 use crate::metrics::{Ledger, Trace};
 use crate::scenario::Scenario;
 
-/// Empty accounts for a run of this scenario.
+/// An empty ledger for a run of this scenario.
 pub(super) fn ledger(scenario: &Scenario) -> Ledger {
     let rates = scenario.traffic.values().map(|entry| {
         let group = scenario.group(scenario.group_of(entry));

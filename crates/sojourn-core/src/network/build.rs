@@ -1,4 +1,4 @@
-//! A run at time zero, from its scenario.
+//! Builds a run at time zero from its scenario.
 
 use std::collections::VecDeque;
 
@@ -18,7 +18,7 @@ use crate::scenario::schema::Server;
 use crate::units::{BitRate, Time};
 
 impl Simulation {
-    /// A run of this scenario, which has been checked by [`crate::scenario::load`], at time zero.
+    /// A run at time zero. [`crate::scenario::load`] must have checked the scenario.
     pub fn new(scenario: &Scenario) -> Self {
         let s = scenario;
         let mut simulation = Self {
@@ -41,7 +41,7 @@ impl Simulation {
             numbers: Numbers::default(),
             ledger: books::ledger(s),
             sample_interval: Time::from_secs_f64(s.metrics.series_interval_ms / 1e3),
-            to_tell: VecDeque::new(),
+            pending_events: VecDeque::new(),
             commands: Vec::new(),
             scenario: scenario.clone(),
         };
@@ -106,7 +106,7 @@ fn access(scenario: &Scenario) -> Access {
     }
 }
 
-/// The links of all servers, one way.
+/// The links of all servers in one direction.
 fn server_links(scenario: &Scenario, direction: Direction) -> Vec<Link> {
     let link = |(name, server): (&String, &Server)| {
         let losses = Rng::named(scenario.seed, &format!("losses {} {name}", direction.name()));

@@ -1,4 +1,4 @@
-//! The table of TCP connections. Slots are used again; generations tell their uses apart.
+//! The table of TCP connections. Slots are reused; generations tell their uses apart.
 
 use crate::apps::{ConnectionId, End};
 use crate::count::Tally;
@@ -6,7 +6,7 @@ use crate::packet::Packet;
 use crate::tcp::{Config, Departure, Endpoint};
 use crate::units::Time;
 
-/// Who sends a packet: an entry of the traffic list in a home.
+/// The sender of a packet: a traffic entry in a home.
 #[derive(Clone, Copy, Debug)]
 pub struct Owner {
     /// The number of its app.
@@ -17,27 +17,27 @@ pub struct Owner {
     pub home: u16,
 }
 
-/// Where a connection goes.
+/// The route of a connection's packets.
 #[derive(Clone, Copy, Debug)]
 pub struct Route {
     /// The server at its other end.
     pub server: u16,
-    /// Hash of addresses and ports, up and down.
+    /// Hashes of addresses and ports, upstream and downstream.
     pub tuples: [u32; 2],
-    /// The service flows that classifiers send it through, up and down.
+    /// The service flows that its classifiers selected, upstream and downstream.
     pub service_flows: [u8; 2],
 }
 
-/// A connection: both of its ends, and whose it is.
+/// A connection: its two ends and its owner.
 pub struct Connection {
-    /// Which use of the slot this is.
+    /// Counts the uses of the slot.
     pub generation: u16,
-    /// Whose it is.
+    /// The app that owns it.
     pub owner: Owner,
-    /// The app's mark.
+    /// The app's tag.
     pub tag: u32,
     route: Route,
-    /// The home's end and the server's.
+    /// The end in the home and the end at the server.
     pub ends: [Endpoint; 2],
 }
 
@@ -49,17 +49,17 @@ impl Connection {
         Self { generation: 0, owner, tag, route, ends: [home, Endpoint::new(config)] }
     }
 
-    /// Both ends have closed and know it of each other.
+    /// Have both ends closed, and do both know it?
     pub fn is_done(&self) -> bool {
         self.ends.iter().all(Endpoint::is_done)
     }
 
-    /// What its ends had to do twice, up and down.
+    /// Retransmissions and timeouts of its ends, upstream and downstream.
     pub fn tallies(&self) -> [Tally; 2] {
         [self.ends[0].tally(), self.ends[1].tally()]
     }
 
-    /// A segment of this connection, packed.
+    /// A packet with a segment of this connection.
     pub fn packet(&self, now: Time, slot: u32, from: End, departure: Departure) -> Packet {
         Packet {
             sent_at: now,
@@ -88,7 +88,7 @@ pub struct Connections {
 }
 
 impl Connections {
-    /// Puts a connection into a slot; says whether the slot is a new one.
+    /// Puts a connection into a slot. Returns its identity and whether the slot is new.
     pub fn open(&mut self, mut connection: Connection) -> (ConnectionId, bool) {
         if let Some(slot) = self.free.pop() {
             let old = &mut self.slots[slot as usize];
@@ -106,27 +106,27 @@ impl Connections {
         &mut self.slots[slot as usize]
     }
 
-    /// As above, if the slot was ever used.
+    /// The connection in a slot, if the slot was ever used.
     pub fn get(&self, slot: u32) -> Option<&Connection> {
         self.slots.get(slot as usize)
     }
 
-    /// The connection, if the slot has not been released since.
+    /// The connection, if its slot has not been released since.
     pub fn current(&mut self, id: ConnectionId) -> Option<&mut Connection> {
         Some(&mut self.slots[id.slot as usize]).filter(|c| c.generation == id.generation)
     }
 
-    /// The name of what is in a slot.
+    /// The identity of the connection in a slot.
     pub fn id(&self, slot: u32) -> ConnectionId {
         ConnectionId { slot, generation: self.slots[slot as usize].generation }
     }
 
-    /// The connections that are not done, with their slots.
+    /// The connections that are not finished, with their slots.
     pub fn open_ones(&self) -> impl Iterator<Item = (u32, &Connection)> {
         (0..).zip(&self.slots).filter(|(_, connection)| !connection.is_done())
     }
 
-    /// Frees a slot: packets still on the way to it belong to no one.
+    /// Frees a slot. Packets still in flight to it no longer belong to a connection.
     pub fn release(&mut self, slot: u32) {
         let connection = &mut self.slots[slot as usize];
         connection.generation = connection.generation.wrapping_add(1);

@@ -36,16 +36,16 @@ use crate::units::Time;
 use apps::AppInstance;
 use connections::Connections;
 
-/// What can be woken. Stages are numbered in this order, which decides who is first at equal times;
-/// the timers of connections come after all of them.
+/// Everything that can be woken. Stages are numbered in this order, which also decides the order at
+/// equal times; timers of connections come after all of them.
 #[derive(Clone, Copy, Debug)]
 enum Stage {
-    /// Takes the samples of all series.
+    /// Samples all time series.
     Sampler,
-    /// A part of the access network: first those toward the servers, and after the links those
-    /// toward the homes.
+    /// A part of the access network. Parts toward the servers come here, parts toward the homes
+    /// after the links.
     Access(Direction, u32),
-    /// The link between the access network and a server, up or down.
+    /// The link between the access network and a server, in one direction.
     Link(Direction, u16),
     /// A traffic model's timer.
     App(u32),
@@ -54,39 +54,39 @@ enum Stage {
 /// The number of the first stage of each kind.
 #[derive(Clone, Copy, Default)]
 struct Numbers {
-    /// Up and down.
+    /// Upstream and downstream.
     access: [StageId; 2],
-    /// Up and down.
+    /// Upstream and downstream.
     links: [StageId; 2],
     apps: StageId,
 }
 
-/// A run: the network, the people, and the books.
+/// A run: the network, the apps and the ledger.
 pub struct Simulation {
     now: Time,
     end: Time,
     wake: Wake,
-    /// The timers of connections, two to a slot: there are many and they are rarely due, so they
-    /// have a tournament of their own.
+    /// Timers of connections, two for each slot. They are many and rarely due, so they have a
+    /// tournament of their own.
     timers: Wake,
     stages: Vec<Stage>,
     events: u64,
     fingerprint: u64,
 
     instances: Vec<AppInstance>,
-    /// TCP of each traffic entry.
+    /// TCP configuration of each traffic entry.
     configs: Vec<Config>,
     connections: Connections,
     access: Access,
-    /// Those of each server, up and down.
+    /// The links of each server, upstream and downstream.
     links: [Vec<Link>; 2],
     numbers: Numbers,
 
     ledger: Ledger,
     sample_interval: Time,
-    /// What apps are to be told, in the order in which it happened, and what they asked for: empty
-    /// between events.
-    to_tell: VecDeque<(u32, Event)>,
+    /// Events for apps, in the order in which they happened, and the commands of apps. Both are
+    /// empty between wake-ups.
+    pending_events: VecDeque<(u32, Event)>,
     commands: Vec<Command>,
     scenario: Scenario,
 }
@@ -94,7 +94,7 @@ pub struct Simulation {
 const SAMPLER: StageId = 0;
 
 impl Simulation {
-    /// What a user must know before the run: settings that do nothing, rates that cannot be kept.
+    /// Warnings before the run: settings without effect, rates that cannot be kept.
     pub fn warnings(&self) -> Vec<String> {
         report::warnings_of_network(self)
     }
@@ -104,17 +104,17 @@ impl Simulation {
         self.now
     }
 
-    /// The congestion window of an end of the connection in a slot, if one has been opened there.
+    /// The congestion window of an end of the connection in a slot, if that slot was ever used.
     pub fn window(&self, slot: u32, end: End) -> Option<Window> {
         self.connections.get(slot).map(|connection| connection.ends[end as usize].window())
     }
 
-    /// Packets with payload, and datagrams, that have been delivered.
+    /// Number of packets with payload and datagrams that have been delivered.
     pub fn forwarded_packets(&self) -> u64 {
         self.ledger.data_packets()
     }
 
-    /// Handles up to `events` wake-ups; says whether the run goes on.
+    /// Handles up to `events` wake-ups. Returns whether the run goes on.
     pub fn advance(&mut self, events: u64) -> bool {
         for _ in 0..events {
             let (at, stage) = self.wake.next();
@@ -151,13 +151,13 @@ impl Simulation {
             Stage::Link(direction, server) => self.wake_link(direction, server),
             Stage::App(app) => {
                 self.wake.set(self.numbers.apps + app, Time::NEVER);
-                self.tell(app, Event::Timer);
+                self.deliver(app, Event::Timer);
             }
             Stage::Sampler => self.sample(),
         }
     }
 
-    /// A packet sets out from its sender.
+    /// Sends a packet from its sender.
     fn send(&mut self, mut packet: Packet) {
         self.ledger.sent(&mut packet);
         match packet.direction {
@@ -166,7 +166,7 @@ impl Simulation {
         }
     }
 
-    /// A packet comes from a home or from a server's link to the access network.
+    /// Hands the access network a packet from a home or from a server's link.
     #[inline]
     fn enter_access(&mut self, packet: Packet) {
         let mut alarms = Alarms::new(&mut self.wake, self.numbers.access);
@@ -187,7 +187,7 @@ impl Simulation {
         }
     }
 
-    /// A packet is at the near end of the link of its server at `at`.
+    /// Hands a packet to the link of its server at time `at`.
     #[inline]
     fn enter_link(&mut self, at: Time, packet: Packet) {
         let (direction, server) = (packet.direction, packet.server);
@@ -220,16 +220,15 @@ impl Simulation {
         self.wake.set(SAMPLER, self.now + self.sample_interval);
     }
 
-    /// What all stages hold.
+    /// Packets and bytes in all stages.
     fn inside(&self) -> Count {
         let on_links: Count = self.links.iter().flatten().map(Link::inside).sum();
         on_links.plus(self.access.inside())
     }
 
-    /// Closes the books and gives the results.
+    /// Ends the run and returns its results.
     ///
-    /// # Panics
-    /// If a packet was lost or doubled on the way.
+    /// # Panics If a packet was lost or duplicated on the way.
     pub fn finish(mut self) -> Results {
         self.ledger.assert_conserved(self.inside());
         for (slot, connection) in self.connections.open_ones() {
@@ -242,7 +241,7 @@ impl Simulation {
     }
 }
 
-/// Folds an event into the fingerprint of the run.
+/// Adds an event to the fingerprint of the run.
 #[inline]
 fn mix(fingerprint: u64, at: Time, stage: StageId) -> u64 {
     const ODD: u64 = 0x9e37_79b9_7f4a_7c15;

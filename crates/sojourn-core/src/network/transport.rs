@@ -1,4 +1,5 @@
-//! TCP on the path: segments to the ends of connections, what these send, and their timers.
+//! TCP on the path: segments to the ends of connections, the segments that these send, and their
+//! timers.
 
 use super::Simulation;
 use crate::apps::{ConnectionId, End};
@@ -8,7 +9,7 @@ use crate::tcp::SegmentEvents;
 use crate::units::Time;
 
 impl Simulation {
-    /// A packet has come to the end it was for.
+    /// Handles a packet that has arrived at its destination.
     pub(super) fn arrive(&mut self, end: End, packet: Packet) {
         self.ledger.delivered(self.now, &packet);
         if packet.flow == DATAGRAM {
@@ -17,7 +18,7 @@ impl Simulation {
         }
         let connection = self.connections.get_mut(packet.flow);
         if connection.generation != packet.generation {
-            return; // a late packet of a connection that is closed
+            return; // a late packet of a closed connection
         }
         let config = &self.configs[usize::from(packet.traffic)];
         let endpoint = &mut connection.ends[end as usize];
@@ -32,15 +33,15 @@ impl Simulation {
         if events.echo_age > Time::ZERO {
             self.ledger.echo(&packet, events.echo_age);
         }
-        // FullTcp tells the application first, and the acknowledgement rides on its answer (tcp-full.cc
-        // `recv`).
+        // FullTcp informs the application first, and the acknowledgement goes out with its data
+        // (tcp-full.cc `recv`).
         let app_first = config.is_full();
         if !app_first {
             self.pump(packet.flow, end);
         }
         let SegmentEvents { received_bytes, rtt, echo_age, .. } = events;
         if events != (SegmentEvents { received_bytes, rtt, echo_age, ..SegmentEvents::default() }) {
-            self.pass_on(packet.flow, end, &events);
+            self.report_segment(packet.flow, end, &events);
         }
         let id = ConnectionId { slot: packet.flow, generation: packet.generation };
         if app_first && self.connections.current(id).is_some() {
@@ -49,7 +50,7 @@ impl Simulation {
         self.release_if_done(packet.flow, packet.generation);
     }
 
-    /// Sends all that an end of a connection wants to send now, and sets its timer.
+    /// Sends all segments that an end wants to send now, and sets its timer.
     pub(super) fn pump(&mut self, slot: u32, end: End) {
         let traffic = self.connections.get_mut(slot).owner.traffic;
         loop {
@@ -71,7 +72,7 @@ impl Simulation {
         self.timers.set_no_later(timer_of(slot, end), endpoint.deadline());
     }
 
-    /// The timer of an end may have been set later since; if so, this only sets it anew.
+    /// Handles a timer of an end. If the timer was moved later since, it is only set again.
     pub(super) fn on_timer(&mut self, timer: StageId) {
         self.timers.set(timer, Time::NEVER);
         let (slot, end) =
@@ -85,7 +86,7 @@ impl Simulation {
         self.pump(slot, end);
     }
 
-    /// The app may have cut the connection, and then it is released already.
+    /// The app may have aborted the connection, which is then released already.
     fn release_if_done(&mut self, slot: u32, generation: u16) {
         let id = ConnectionId { slot, generation };
         if self.connections.current(id).is_some_and(|connection| connection.is_done()) {

@@ -1,7 +1,8 @@
 //! From a modem's configuration file to the upstream and downstream of a scenario, and back.
 //!
-//! A file says what the operator sells: rates, buffers, AQM and classifiers. How the modem is built,
-//! what else is on the channel, servers and traffic stay those of the scenario.
+//! A file contains the service that the operator sells: rates, buffers, AQM and classifiers. The
+//! scenario keeps everything else: the kind of modem, other traffic on the channel, servers and
+//! traffic.
 
 mod read;
 mod write;
@@ -13,11 +14,10 @@ use crate::scenario::file::load_with;
 pub use read::Provision;
 pub use write::modem_config;
 
-/// The runs of a scenario file with a modem that has a file of its own. That wins over the scenario file
-/// and its variants, and each of `sets` over all.
+/// Reads a scenario file, with the service of a modem's configuration file. That overrides the
+/// scenario file and its variants; `sets` override everything.
 ///
-/// # Errors
-/// The first problem: where it is, what was found and what is allowed.
+/// # Errors The first problem: where it is, what was found and what is allowed.
 pub fn load_for(
     text: &str,
     source: &str,

@@ -1,4 +1,4 @@
-//! What a modem's file says, laid over a scenario.
+//! Overrides a scenario with the settings of a modem's configuration file.
 
 use std::net::Ipv4Addr;
 
@@ -12,12 +12,12 @@ use crate::modem_config::view::{
 use crate::scenario::overlay::Overlay;
 use crate::units::BitRate;
 
-/// Maximum traffic burst of a flow whose file does not say (DOCSIS MULPI C.2.2.7.3).
+/// Maximum traffic burst of a flow without one in the file (DOCSIS MULPI C.2.2.7.3).
 const DEFAULT_BURST_BYTES: u32 = 3044;
-/// Bit of the set of parameters that is in use (DOCSIS MULPI C.2.2.5.5).
+/// Bit of the active parameter set (DOCSIS MULPI C.2.2.5.5).
 const ACTIVE: u8 = 4;
-/// Keys of a file that say nothing of how packets are treated.
-const OF_NO_ACCOUNT: [&str; 14] = [
+/// Keys of a file that do not affect how packets are treated.
+const WITHOUT_EFFECT: [&str; 14] = [
     "downstream_frequency_hz",
     "upstream_channel",
     "software_upgrade_file",
@@ -34,17 +34,17 @@ const OF_NO_ACCOUNT: [&str; 14] = [
     "extensions",
 ];
 
-/// A modem's file, to be laid over scenarios.
+/// A modem's configuration file that overrides scenarios.
 pub struct Provision<'a> {
-    /// What the file sets.
+    /// The settings of the file.
     pub config: &'a ModemConfig,
-    /// The file, as messages name it.
+    /// The file's name in messages.
     pub source: &'a str,
 }
 
 /// One direction of a file.
-struct Side<'a> {
-    /// Its table in scenarios, and what the file's keys begin with.
+struct DirectionSettings<'a> {
+    /// Its table in scenarios, and the prefix of its keys in the file.
     name: &'static str,
     flows: &'a [ServiceFlow],
     classifiers: &'a [Classifier],
@@ -56,26 +56,26 @@ impl Overlay for Provision<'_> {
     }
 
     /// The primary flow of each direction is the first of the file (DOCSIS MULPI, from memory).
-    fn lay_over(&self, scenario: &mut Value) -> Vec<String> {
+    fn apply(&self, scenario: &mut Value) -> Vec<String> {
         let mut notes = Notes { source: self.source, lines: Vec::new() };
-        self.list_top(&mut notes);
-        let ways = [
-            Side {
+        self.note_top_level(&mut notes);
+        let directions = [
+            DirectionSettings {
                 name: "upstream",
                 flows: &self.config.upstream_service_flows,
                 classifiers: &self.config.upstream_classifiers,
             },
-            Side {
+            DirectionSettings {
                 name: "downstream",
                 flows: &self.config.downstream_service_flows,
                 classifiers: &self.config.downstream_classifiers,
             },
         ];
         if let Some(scenario) = scenario.as_object_mut() {
-            for way in ways {
-                let place = scenario.entry(way.name).or_insert_with(|| json!({}));
+            for direction in directions {
+                let place = scenario.entry(direction.name).or_insert_with(|| json!({}));
                 if let Some(table) = place.as_object_mut() {
-                    self.lay_way(&way, table, &mut notes);
+                    self.override_direction(&direction, table, &mut notes);
                 }
             }
         }
@@ -84,8 +84,8 @@ impl Overlay for Provision<'_> {
 }
 
 impl Provision<'_> {
-    /// What stands beside service flows and classifiers.
-    fn list_top(&self, notes: &mut Notes) {
+    /// Notes settings outside service flows and classifiers that are not simulated.
+    fn note_top_level(&self, notes: &mut Notes) {
         let done = [
             "network_access",
             "default_upstream_target_buffer_ms",
@@ -96,74 +96,87 @@ impl Provision<'_> {
             "downstream_classifiers",
         ];
         if self.config.network_access == Some(false) {
-            notes.add("network_access", "false is not simulated: the home has access");
+            notes.add("network_access", "false is not simulated; the home has network access");
         }
-        notes.list_rest(self.config, "", &[&done[..], &OF_NO_ACCOUNT].concat());
+        notes.note_others(self.config, "", &[&done[..], &WITHOUT_EFFECT].concat());
     }
 
-    fn lay_way(&self, way: &Side, table: &mut Map<String, Value>, notes: &mut Notes) {
-        let Some((primary, further)) = way.flows.split_first() else {
-            let path = format!("{}_service_flows", way.name);
-            return notes.add(&path, "none: those of the scenario stand in");
+    fn override_direction(
+        &self,
+        direction: &DirectionSettings,
+        table: &mut Map<String, Value>,
+        notes: &mut Notes,
+    ) {
+        let Some((primary, further)) = direction.flows.split_first() else {
+            let path = format!("{}_service_flows", direction.name);
+            return notes.add(&path, "none in the file; using the scenario's");
         };
-        let path = |index: usize| format!("{}_service_flows.{index}", way.name);
+        let path = |index: usize| format!("{}_service_flows.{index}", direction.name);
         let queue = table.remove("queue").unwrap_or_else(|| json!({}));
-        let stand_in = table.clone();
-        let keys = self.flow(way, primary, &stand_in, &queue, &path(0), notes);
+        let scenario = table.clone();
+        let keys = self.flow(direction, primary, &scenario, &queue, &path(0), notes);
         table.remove("buffer");
         table.extend(keys);
         let names: Vec<String> =
             further.iter().map(|flow| format!("flow_{}", flow.reference)).collect();
         let mut flows = Map::new();
         for (index, (flow, name)) in further.iter().zip(&names).enumerate() {
-            let mut keys = self.flow(way, flow, &stand_in, &queue, &path(index + 1), notes);
-            keys.insert("match".to_owned(), matches(way, flow, notes).into());
+            let mut keys = self.flow(direction, flow, &scenario, &queue, &path(index + 1), notes);
+            keys.insert("match".to_owned(), matches(direction, flow, notes).into());
             flows.insert(name.clone(), keys.into());
         }
-        let to_primary = matches(way, primary, notes).len();
+        let to_primary = matches(direction, primary, notes).len();
         if to_primary > 0 {
-            let path = format!("{}_classifiers", way.name);
-            notes.add(&path, "those of the primary flow are left out: what fits no other takes it");
+            let path = format!("{}_classifiers", direction.name);
+            let text = "those of the primary flow are ignored: it takes all packets that match no \
+                        other flow";
+            notes.add(&path, text);
         }
         table.insert("flows".to_owned(), flows.into());
-        if way.name == "upstream" {
+        if direction.name == "upstream" {
             let is_off = self.config.upstream_aqm_disable == Some(true);
             table.insert("aqm".to_owned(), (!is_off).into());
         }
     }
 
-    /// The keys of a service flow. Where the file sets no rate those of `stand_in` hold.
+    /// The keys of a service flow. Rates that the file does not set come from `scenario`, the
+    /// direction's table in the scenario.
     fn flow(
         &self,
-        way: &Side,
+        direction: &DirectionSettings,
         flow: &ServiceFlow,
-        stand_in: &Map<String, Value>,
+        scenario: &Map<String, Value>,
         queue: &Value,
         path: &str,
         notes: &mut Notes,
     ) -> Map<String, Value> {
-        list_flow(flow, path, notes);
+        note_flow(flow, path, notes);
         let mut keys = Map::new();
         let rates = flow.rates();
-        let mut rate = |key: &str, rate: Option<BitRate>, least: f64| {
+        let mut rate = |key: &str, name: &str, rate: Option<BitRate>, least: f64| {
             let mbps = rate.map(mbps).or_else(|| {
-                let mbps = stand_in.get(key)?.as_f64()?.max(least);
-                notes.add(path, &format!("no {key}: {mbps} of the scenario stands in"));
-                Some(mbps)
+                let mbps = scenario.get(key)?.as_f64()?;
+                let used = if mbps < least {
+                    format!("the sustained rate of {least} Mbps")
+                } else {
+                    format!("the scenario's {mbps} Mbps")
+                };
+                notes.add(path, &format!("the file sets no {name}; using {used}"));
+                Some(mbps.max(least))
             });
             keys.extend(mbps.map(|mbps| (key.to_owned(), mbps.into())));
             mbps.unwrap_or(least)
         };
-        let sustained = rate("sustained_mbps", rates.max_sustained, 0.0);
-        rate("peak_mbps", rates.peak, sustained);
+        let sustained = rate("sustained_mbps", "maximum sustained rate", rates.max_sustained, 0.0);
+        rate("peak_mbps", "peak rate", rates.peak, sustained);
         keys.insert(
             "burst_bytes".to_owned(),
             flow.max_burst_bytes.unwrap_or(DEFAULT_BURST_BYTES).into(),
         );
         keys.insert("minimum_mbps".to_owned(), rates.min_reserved.map_or(0.0, mbps).into());
         keys.insert("priority".to_owned(), flow.traffic_priority.unwrap_or_default().into());
-        let buffer = self.buffer(way, flow, sustained);
-        let mut queue = self.queue(way, flow, queue);
+        let buffer = self.buffer(direction, flow, sustained);
+        let mut queue = self.queue(direction, flow, queue);
         if let (Some(buffer), Some(queue)) = (buffer, queue.as_object_mut()) {
             queue.remove("limit_bytes");
             queue.remove("limit_packets");
@@ -173,9 +186,14 @@ impl Provision<'_> {
         keys
     }
 
-    fn buffer(&self, way: &Side, flow: &ServiceFlow, sustained_mbps: f64) -> Option<Value> {
+    fn buffer(
+        &self,
+        direction: &DirectionSettings,
+        flow: &ServiceFlow,
+        sustained_mbps: f64,
+    ) -> Option<Value> {
         let default_ms = self.config.default_upstream_target_buffer_ms;
-        let default = default_ms.filter(|ms| *ms > 0 && way.name == "upstream").map(|ms| {
+        let default = default_ms.filter(|ms| *ms > 0 && direction.name == "upstream").map(|ms| {
             let bytes = sustained_mbps * 1e3 / 8.0 * f64::from(ms);
             BufferControl { target_bytes: Some(bytes as u32), ..BufferControl::default() }
         });
@@ -188,10 +206,10 @@ impl Provision<'_> {
         Some(sizes.into_iter().filter_map(|(key, size)| Some((key, size?))).collect())
     }
 
-    /// The queue manager. Upstream it is the file's: DOCSIS-PIE, unless it is off (White 2014 §9).
-    /// Downstream it is the CMTS's own, but for what the file says.
-    fn queue(&self, way: &Side, flow: &ServiceFlow, own: &Value) -> Value {
-        let is_up = way.name == "upstream";
+    /// The queue manager. Upstream it is DOCSIS-PIE, unless the file disables AQM (White 2014 §9).
+    /// Downstream it is the scenario's, with the AQM settings of the file.
+    fn queue(&self, direction: &DirectionSettings, flow: &ServiceFlow, own: &Value) -> Value {
+        let is_up = direction.name == "upstream";
         let law = match &flow.aqm {
             None if is_up => Some(json!({ "kind": "docsis_pie" })),
             None => None,
@@ -213,17 +231,17 @@ fn mbps(rate: BitRate) -> f64 {
     rate.bps() as f64 / 1e6
 }
 
-/// What of a flow is not simulated.
-fn list_flow(flow: &ServiceFlow, path: &str, notes: &mut Notes) {
+/// Notes settings of a flow that are not simulated.
+fn note_flow(flow: &ServiceFlow, path: &str, notes: &mut Notes) {
     if flow.qos_set.is_some_and(|set| set & ACTIVE == 0) {
-        notes.add(&format!("{path}.qos_set"), "is not active: the flow is simulated as if it were");
+        notes.add(&format!("{path}.qos_set"), "has no active set; the flow is simulated as active");
     }
     match flow.scheduling {
         None | Some(Scheduling::Undefined | Scheduling::BestEffort) => {}
         Some(other) => {
             let name = serde_json::to_value(other).unwrap_or_default();
             let text = format!(
-                "{} is not simulated: best_effort stands in",
+                "{} is not simulated; using best_effort",
                 name.as_str().unwrap_or_default()
             );
             notes.add(&format!("{path}.scheduling"), &text);
@@ -243,52 +261,52 @@ fn list_flow(flow: &ServiceFlow, path: &str, notes: &mut Notes) {
         "buffer_control",
         "aqm",
     ];
-    notes.list_rest(flow, path, &done);
+    notes.note_others(flow, path, &done);
     if let Some(aqm) = &flow.aqm {
         let path = format!("{path}.aqm");
         if aqm.algorithm == Some(AqmAlgorithm::Immediate) {
-            notes.add(
-                &format!("{path}.algorithm"),
-                "immediate is not simulated: docsis_pie stands in",
-            );
+            notes.add(&format!("{path}.algorithm"), "immediate is not simulated; using docsis_pie");
         }
-        notes.list_rest(aqm, &path, &["disable", "latency_target_ms", "algorithm"]);
+        notes.note_others(aqm, &path, &["disable", "latency_target_ms", "algorithm"]);
     }
     if let Some(buffer) = &flow.buffer_control {
         let done = ["minimum_bytes", "target_bytes", "maximum_bytes"];
-        notes.list_rest(buffer, &format!("{path}.buffer_control"), &done);
+        notes.note_others(buffer, &format!("{path}.buffer_control"), &done);
     }
 }
 
-/// The classifiers that lead to a flow, of those that can be simulated.
-fn matches(way: &Side, flow: &ServiceFlow, notes: &mut Notes) -> Vec<Value> {
-    let leads_here = |classifier: &Classifier| match classifier.flow_reference {
+/// The classifiers that select a flow. Those that cannot be simulated are noted and left out.
+fn matches(direction: &DirectionSettings, flow: &ServiceFlow, notes: &mut Notes) -> Vec<Value> {
+    let selects_flow = |classifier: &Classifier| match classifier.flow_reference {
         Some(reference) => reference == flow.reference,
         None => {
             classifier.flow_identifier.is_some() && classifier.flow_identifier == flow.identifier
         }
     };
     let mut found = Vec::new();
-    for (index, classifier) in way.classifiers.iter().enumerate() {
-        if leads_here(classifier) {
-            let path = format!("{}_classifiers.{index}", way.name);
+    for (index, classifier) in direction.classifiers.iter().enumerate() {
+        if selects_flow(classifier) {
+            let path = format!("{}_classifiers.{index}", direction.name);
             match keys_of(classifier) {
                 Ok(keys) => found.push(keys),
-                Err(reason) => notes.add(&path, &format!("left out: {reason}")),
+                Err(reason) => notes.add(&path, &format!("ignored: {reason}")),
             }
         }
     }
     found
 }
 
-/// A classifier's keys; why it is left out, if it is.
+/// The scenario's keys for a classifier. The error says why it is ignored.
 fn keys_of(classifier: &Classifier) -> Result<Value, &'static str> {
     let Classifier { ethernet, vlan, ipv6, unknown, .. } = classifier;
     if classifier.active == Some(false) {
         return Err("it is not active");
     }
-    if ethernet.is_some() || vlan.is_some() || ipv6.is_some() || !unknown.is_empty() {
-        return Err("it looks at what packets here do not have: Ethernet, VLAN or IPv6 headers");
+    if ethernet.is_some() || vlan.is_some() || ipv6.is_some() {
+        return Err("it matches headers that are not simulated: Ethernet, VLAN or IPv6");
+    }
+    if !unknown.is_empty() {
+        return Err("it has unknown keys");
     }
     let mut keys = Map::new();
     keys.insert("priority".to_owned(), classifier.priority.unwrap_or_default().into());
@@ -301,15 +319,15 @@ fn keys_of(classifier: &Classifier) -> Result<Value, &'static str> {
 fn keys_of_ipv4(ipv4: &Ipv4Match) -> Result<Map<String, Value>, &'static str> {
     let Ipv4Match { source, source_mask, destination, destination_mask, unknown, .. } = ipv4;
     if !unknown.is_empty() {
-        return Err("it has keys that are not known");
+        return Err("it has unknown keys");
     }
     let mut keys = Map::new();
     match ipv4.protocol {
         Some(6) => keys.insert("protocol".to_owned(), "tcp".into()),
         Some(17) => keys.insert("protocol".to_owned(), "udp".into()),
-        // 256 is any, 257 TCP and UDP: here that is the same (DOCSIS MULPI C.2.1.6.2).
+        // 256 is any protocol, 257 TCP and UDP: no others are simulated (DOCSIS MULPI C.2.1.6.2).
         None | Some(256 | 257) => None,
-        Some(_) => return Err("it looks for a protocol other than TCP and UDP"),
+        Some(_) => return Err("it matches a protocol other than TCP and UDP"),
     };
     for (key, address, mask) in
         [("source", source, source_mask), ("destination", destination, destination_mask)]
@@ -332,14 +350,14 @@ fn keys_of_ipv4(ipv4: &Ipv4Match) -> Result<Map<String, Value>, &'static str> {
     }
     if let Some(TosRange { low, high, mask }) = ipv4.tos {
         if (low | high | mask) & 0b11 != 0 {
-            return Err("it looks at the ECN field of the type of service");
+            return Err("it matches the ECN field of the type of service");
         }
         keys.insert("dscp".to_owned(), json!([low >> 2, high >> 2, mask >> 2]));
     }
     Ok(keys)
 }
 
-/// What cannot be simulated.
+/// Lines about settings that cannot be simulated.
 struct Notes<'a> {
     source: &'a str,
     lines: Vec<String>,
@@ -350,8 +368,8 @@ impl Notes<'_> {
         self.lines.push(format!("{}: {path}: {text}", self.source));
     }
 
-    /// Notes every key that is set and not among those that are dealt with.
-    fn list_rest(&mut self, table: impl serde::Serialize, path: &str, done: &[&str]) {
+    /// Notes every key that is set and not among those in `done`.
+    fn note_others(&mut self, table: impl serde::Serialize, path: &str, done: &[&str]) {
         let table = serde_json::to_value(table).unwrap_or_default();
         for (key, value) in table.as_object().into_iter().flatten() {
             let is_set = !value.is_null() && *value != json!([]);

@@ -1,4 +1,4 @@
-//! The file that a modem of a scenario would get.
+//! The configuration file for a modem of a scenario.
 
 use crate::access::classifier::{self, Protocol};
 use crate::access::homes::Group;
@@ -11,10 +11,10 @@ use crate::modem_config::view::{
 use crate::packet::Direction;
 use crate::queue::{QueueSpec, SchedulerSpec};
 
-/// All of a service flow's parameters are in use (DOCSIS MULPI C.2.2.5.5).
+/// A service flow's parameters apply to all sets (DOCSIS MULPI C.2.2.5.5).
 const PROVISIONED_ADMITTED_ACTIVE: u8 = 7;
 
-/// A service flow as a scenario has it, the primary one or another.
+/// A service flow of a scenario.
 struct Flow<'a> {
     path: String,
     sustained_mbps: f64,
@@ -27,7 +27,8 @@ struct Flow<'a> {
     classifiers: &'a [classifier::Classifier],
 }
 
-/// What a file sets for the homes of a group, and what of them it has no words for.
+/// The configuration file for the homes of a group, and a line for each setting that files cannot
+/// express.
 pub fn modem_config(group: &Group) -> (ModemConfig, Vec<String>) {
     let mut notes = Vec::new();
     let (up, down) = (flows(group, Direction::Up), flows(group, Direction::Down));
@@ -86,7 +87,7 @@ fn flows<'a>(group: &Group<'a>, direction: Direction) -> Vec<Flow<'a>> {
     [primary].into_iter().chain(further).collect()
 }
 
-/// The flows in the file's terms, their references from `first` on.
+/// The flows as in a file, with references from `first` on.
 fn service_flows(
     flows: &[Flow],
     first: u16,
@@ -132,7 +133,9 @@ fn rates(mbps: [f64; 3]) -> (Option<DataRateUnit>, [u32; 3]) {
 fn buffer_control(flow: &Flow, notes: &mut Vec<String>) -> Option<BufferControl> {
     let Flow { path, buffer, queue, .. } = flow;
     if queue.limit_packets.is_some() {
-        notes.push(format!("{path}.queue.limit_packets: left out: a file counts bytes"));
+        notes.push(format!(
+            "{path}.queue.limit_packets: not written: a file limits buffers in bytes only"
+        ));
     }
     let size = |bytes: Option<u64>| bytes.and_then(|bytes| u32::try_from(bytes).ok());
     let control = BufferControl {
@@ -147,7 +150,7 @@ fn buffer_control(flow: &Flow, notes: &mut Vec<String>) -> Option<BufferControl>
 fn aqm(flow: &Flow, has_aqm: bool, notes: &mut Vec<String>) -> Option<Aqm> {
     let Flow { path, queue, .. } = flow;
     if !matches!(queue.scheduler, SchedulerSpec::Fifo(_)) {
-        notes.push(format!("{path}.queue.scheduler: left out: a file knows none"));
+        notes.push(format!("{path}.queue.scheduler: not written: a file sets no scheduler"));
     }
     let off = Aqm { disable: Some(true), ..Aqm::default() };
     match &queue.law {
@@ -156,30 +159,36 @@ fn aqm(flow: &Flow, has_aqm: bool, notes: &mut Vec<String>) -> Option<Aqm> {
         AqmSpec::DocsisPie(pie) => {
             let target_ms = pie.target_ms.round().max(1.0);
             if target_ms != pie.target_ms {
-                notes.push(format!("{path}.queue.law.target_ms: {target_ms}: a file has whole ms"));
+                notes.push(format!(
+                    "{path}.queue.law.target_ms: rounded to {target_ms}: a file has whole ms"
+                ));
             }
             let latency_target_ms = Some(target_ms as u8);
             Some(Aqm { disable: Some(false), latency_target_ms, ..Aqm::default() })
         }
         _ => {
-            notes.push(format!("{path}.queue.law: left out: a file knows docsis_pie alone"));
+            notes.push(format!("{path}.queue.law: not written: a file can only set docsis_pie"));
             None
         }
     }
 }
 
-/// The classifiers of all flows, whose references begin with `first`.
+/// The classifiers of all flows. References of flows start with `first`.
 fn classifiers(flows: &[Flow], first: u16, notes: &mut Vec<String>) -> Vec<Classifier> {
     let mut found: Vec<Classifier> = Vec::new();
     for (flow_reference, flow) in (first..).zip(flows) {
         for (index, classifier) in flow.classifiers.iter().enumerate() {
             let path = format!("{}.match.{index}", flow.path);
             if classifier.server.is_some() || classifier.traffic.is_some() {
-                notes.push(format!("{path}: left out: a file does not know servers and entries"));
+                notes.push(format!(
+                    "{path}: not written: a file cannot match servers or traffic entries"
+                ));
                 continue;
             }
             let Ok(reference) = u8::try_from(found.len() + 1) else {
-                notes.push(format!("{path}: left out: a file has 255 classifiers each way"));
+                notes.push(format!(
+                    "{path}: not written: a file has at most 255 classifiers each way"
+                ));
                 continue;
             };
             found.push(Classifier {

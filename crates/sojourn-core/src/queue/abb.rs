@@ -1,22 +1,23 @@
-//! Adaptive bandwidth binning: Hong 2015 §3.1.2 and §5.1. With CoDel as the law it is ABB-k.
+//! Adaptive bandwidth binning (Hong 2015 §3.1.2 and §5.1). With CoDel as the AQM algorithm it is
+//! ABB-k.
 //!
-//! Flows are put into a few bins by the bandwidth they have been getting, weighted bins are served in
-//! turn, and each bin is first in, first out. Every interval flows are classified anew: the bounds
-//! of the bins are the break-points of a max-min fair division of the capacity, and the weight of a
-//! bin is that of its flows. So whoever took more than the fair share is next to others who did, and
-//! shares with them.
+//! Flows are put into a few bins by the bandwidth they received. Weighted bins are served in turn,
+//! and each bin is first in, first out. Flows are reclassified every interval. The bounds of the
+//! bins are the break-points of a max-min fair division of the capacity, and a bin's weight is the
+//! sum of its flows' weights. So a flow that took more than its fair share shares a bin with others
+//! that did.
 //!
-//! What the source leaves open:
+//! Choices where the source leaves questions open:
 //! - A reclassification that falls due while plugs are in waits until they are pulled.
-//! - Plugs separate old packets from new; the weights of the old bins hold until they are pulled,
-//!   since what is served until then is in bins of the old classification.
-//! - To the rounds a bin behind its plug is empty: it leaves them and joins again as a busy bin.
-//! - A flow that was not seen before is in the first bin and its rate starts from zero. One of which
-//!   nothing was sent for an interval and nothing waits is forgotten when its average rate is below
-//!   `idle_kbps`: it weighs nothing. Until then it is in a bin as when it sent; the flows of the source
-//!   are those of a modem each and last.
-//! - A flow is a TCP connection (a slot of their table) or the datagrams of a traffic entry.
-//! - The last bin takes whoever is in no other.
+//! - Plugs separate old packets from new ones. The weights of the old bins hold until the plugs are
+//!   pulled, since packets served until then are in bins of the old classification.
+//! - To the rounds, a bin behind its plug is empty: it leaves them and joins again as a busy bin.
+//! - A new flow starts in the first bin with a rate of zero. A flow that sent nothing for an
+//!   interval and has nothing waiting is forgotten once its average rate is below `idle_kbps`; it
+//!   then has no weight. Until then it keeps the bin it had. In the source every flow belongs to a
+//!   modem and lasts.
+//! - A flow is a TCP connection (a slot in their table) or the datagrams of a traffic entry.
+//! - The last bin takes all flows that fit in no other.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -42,23 +43,23 @@ pub struct Parameters {
     /// Number of bins (Hong 2015 §5.2: 2 to 4).
     #[schemars(range(min = 1, max = 64))]
     pub bins: u32,
-    /// Time between reclassifications in s (Hong 2015 §5.2: 1).
+    /// Time between reclassifications of flows in s (Hong 2015 §5.2: 1).
     #[schemars(range(min = 0.01, max = 1000.0))]
     pub interval_s: f64,
-    /// Weight of the last interval in a flow's average rate (Hong 2015 §5.1: 0.4).
+    /// Weight of the last interval in the moving average of a flow's rate (Hong 2015 §5.1: 0.4).
     #[schemars(range(min = 0.01, max = 1.0))]
     pub smoothing: f64,
-    /// Average rate in kbps below which a flow counts as satisfied from the start (Hong 2015
-    /// §5.1.2.3: 50 or 100).
+    /// Average rate in kbps below which a flow counts as satisfied (Hong 2015 §5.1.2.3: 50 or 100).
     #[schemars(range(min = 0.0, max = 1_000_000.0))]
     pub idle_kbps: f64,
-    /// Capacity that is divided, in Mbps. Unset: the sustained rate of the service.
+    /// Capacity in Mbps that is divided among flows. Default: the sustained rate of the service
+    /// flow.
     #[schemars(range(min = 0.001, max = 1_000_000.0))]
     pub capacity_mbps: Option<f64>,
-    /// Bytes that a bin of one flow of weight 1 may send in a round.
+    /// Bytes that a bin with one flow of weight 1 may send in a round.
     #[schemars(range(min = 64, max = 65_535))]
     pub quantum_bytes: u32,
-    /// Weights by the name of the traffic entry. Unset: 1.
+    /// Weights of flows, by name of the traffic entry. Default: 1 for each entry.
     pub weights: Weights,
 }
 
@@ -104,21 +105,21 @@ impl SchedulerParameters for Parameters {
     }
 }
 
-/// What is known of a flow.
+/// State of a flow.
 #[derive(Clone, Copy, Default)]
 struct Flow {
-    /// Something was sent or waits since the last reclassification, or did then, or lately enough for
-    /// its average rate not to be that of an idle flow.
+    /// Is it active, or was it recently enough that its average rate is not yet that of an idle
+    /// flow?
     is_known: bool,
     weight: f64,
     bin: usize,
-    /// Packets that wait.
+    /// Packets waiting.
     waiting: u64,
     /// Bytes sent since the last measurement.
     sent: u64,
-    /// Average of what it got, in bit/s.
+    /// Moving average of its rate in bit/s.
     rate_bps: f64,
-    /// Nothing was sent in the last interval.
+    /// Was nothing sent in the last interval?
     is_silent: bool,
 }
 
@@ -128,20 +129,20 @@ pub struct Abb {
     aqm_bins: AqmBins,
     rounds: Rounds,
     plugs: Plugs,
-    /// By [`FlowTable::index`].
+    /// Indexed by [`FlowTable::index`].
     flows: Vec<Flow>,
     table: FlowTable,
-    /// Of the flows classified into each bin.
+    /// Sum of the weights of the flows classified into each bin.
     bin_weights: Vec<f64>,
     interval: Time,
     next_measurement: Time,
-    /// A reclassification waits for the plugs.
+    /// A reclassification is due but waits for the plugs.
     overdue: bool,
     capacity_bps: f64,
-    /// Kept for its memory.
+    /// Kept to reuse its memory.
     demands: Vec<Demand>,
     switches: u64,
-    /// How many switches there could have been.
+    /// Number of classifications in which a flow could have changed its bin.
     chances: u64,
 }
 
@@ -169,7 +170,7 @@ impl Abb {
         self.rounds.set_quantum(bin, quantum);
     }
 
-    /// Averages what flows got (Hong 2015 §5.1).
+    /// Updates the average rates of flows (Hong 2015 §5.1).
     fn measure(&mut self) {
         let per_interval = 8.0 / self.interval.secs_f64();
         for flow in &mut self.flows {
@@ -180,11 +181,12 @@ impl Abb {
         }
     }
 
-    /// Hong 2015, listing 5.4 `Optimize`, and plugs if a flow changes its bin (§5.1.4).
+    /// Classifies flows (Hong 2015, listing 5.4 `Optimize`) and inserts plugs if a flow changes its
+    /// bin (§5.1.4).
     fn reclassify(&mut self, now: Time) {
         self.overdue = false;
         self.gather_demands();
-        // The bounds of all bins but the last.
+        // The last bin has no upper bound.
         let bounds = break_points(self.capacity_bps, &mut self.demands, self.aqm_bins.count() - 1);
         if self.assign_bins(&bounds) {
             let Self { plugs, aqm_bins, .. } = self;
@@ -199,7 +201,7 @@ impl Abb {
         self.demands.clear();
         for flow in &mut self.flows {
             let rate = flow.rate_bps;
-            // An average never becomes 0; below 1 bit/s it is.
+            // An average never reaches 0; below 1 bit/s it counts as 0.
             let is_satisfied = rate < (self.p.idle_kbps * 1e3).max(1.0);
             flow.is_known &= flow.waiting > 0 || !flow.is_silent || !is_satisfied;
             if flow.is_known {
@@ -208,7 +210,7 @@ impl Abb {
         }
     }
 
-    /// Puts flows into the bins of these bounds; says whether any was in another.
+    /// Puts flows into the bins with these bounds. Returns whether any flow changed its bin.
     fn assign_bins(&mut self, bounds: &[f64]) -> bool {
         self.bin_weights.fill(0.0);
         let switches_before = self.switches;
@@ -225,7 +227,7 @@ impl Abb {
         self.switches > switches_before
     }
 
-    /// If all plugs are at the heads: bins that waited go on, by the new weights.
+    /// Once all plugs are at the heads, removes them: waiting bins go on with the new weights.
     #[inline]
     fn pull_plugs(&mut self, now: Time) {
         if !self.plugs.pull(now) {
@@ -242,7 +244,7 @@ impl Abb {
         }
     }
 
-    /// The head of a bin has gone, out or dropped.
+    /// Records that the head of a bin was sent or dropped.
     fn popped(&mut self, bin: usize, flow: usize, now: Time) {
         self.flows[flow].waiting -= 1;
         self.plugs.popped(bin, self.aqm_bins.backlog_of(bin).packets, now);

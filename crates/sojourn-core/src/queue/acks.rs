@@ -1,12 +1,12 @@
-//! A lane for bare acknowledgements before the queue: what cable modems do so that a full upstream
-//! queue does not throttle downloads (White & Rice 2013 §1.3; RFC 3449 §5.2).
+//! Priority for bare TCP acknowledgements: what cable modems do so that a full upstream queue does
+//! not throttle downloads (White & Rice 2013 §1.3; RFC 3449 §5.2).
 //!
-//! An acknowledgement that supersedes one of the same connection that still waits takes its place
-//! (RFC 3449 §5.2.1, ACK filtering). One that says no more than the last, or follows one with
-//! selective acknowledgements, is a sign of loss that the sender counts: both stay.
+//! A newer acknowledgement replaces one of the same connection that still waits (RFC 3449 §5.2.1,
+//! ACK filtering). Duplicate acknowledgements, and acknowledgements that follow one with SACK
+//! blocks, both stay: the sender counts them as signs of loss.
 //!
-//! Left out: what modems do differs and is not published; thinning out without a waiting
-//! acknowledgement, and generating those left out again at the CMTS.
+//! Real modems differ, and their methods are not published. Left out: thinning when no
+//! acknowledgement waits, and regenerating acknowledgements at the CMTS.
 
 use std::collections::VecDeque;
 
@@ -16,33 +16,33 @@ use serde::{Deserialize, Serialize};
 use crate::count::Count;
 use crate::packet::Packet;
 
-/// What becomes of bare acknowledgements.
+/// How a queue treats bare TCP acknowledgements.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Acks {
-    /// They wait like all packets.
+    /// They wait in order with all packets.
     #[default]
     InOrder,
-    /// They go before all other packets, in a lane with the queue's limit and no law.
+    /// They go before all other packets, in a queue of their own with the same limit and no AQM.
     Prioritised,
-    /// They go before all other packets, and a newer one takes the place of an older one.
+    /// They go before all other packets, and a newer one replaces an older one of its connection.
     Aggregated,
 }
 
-/// Acknowledgements that wait, first in, first out.
+/// Waiting acknowledgements, first in, first out.
 pub struct AckLane {
     aggregates: bool,
     packets: VecDeque<Packet>,
     bytes: u64,
     /// How many have left.
     left: u64,
-    /// By slot of the connection: the number of its acknowledgement that came last, counted from the
-    /// first that ever came.
+    /// For each connection slot, the number of its latest acknowledgement, counted over all that
+    /// ever came.
     latest: Vec<u64>,
 }
 
 impl AckLane {
-    /// An empty lane, if acknowledgements have one.
+    /// An empty lane, or `None` if acknowledgements wait in order.
     pub fn new(acks: Acks) -> Option<Self> {
         (acks != Acks::InOrder).then(|| Self {
             aggregates: acks == Acks::Aggregated,
@@ -53,13 +53,13 @@ impl AckLane {
         })
     }
 
-    /// What waits.
+    /// Backlog of the lane.
     pub fn backlog(&self) -> Count {
         Count { bytes: self.bytes, packets: self.packets.len() as u64 }
     }
 
-    /// Puts an acknowledgement into the place of one that it supersedes and gives that back; or gives
-    /// back the acknowledgement itself.
+    /// Replaces an acknowledgement that `packet` supersedes and returns the old one. Otherwise
+    /// returns `packet` as the error.
     pub fn replace(&mut self, packet: Packet) -> Result<Packet, Packet> {
         match self.superseded_by(&packet) {
             Some(place) => {

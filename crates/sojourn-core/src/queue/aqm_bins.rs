@@ -1,5 +1,5 @@
-//! Bins with their laws: what all schedulers share that tell flows apart. They differ in which bin a
-//! packet goes to, which bin is next, and what is dropped when there is no room.
+//! Bins with their AQM algorithms: the common part of all schedulers that tell flows apart.
+//! Schedulers differ in a packet's bin, the next bin, and what is dropped when there is no room.
 
 use super::bins::{Bins, Measure};
 use super::rounds::Rounds;
@@ -11,58 +11,59 @@ use crate::metrics::Gauges;
 use crate::packet::{DropReason, Packet};
 use crate::units::Time;
 
-/// What the law says of the head of a bin.
+/// The decision of the AQM algorithm on the head of a bin.
 #[derive(Clone, Copy)]
 pub enum Head {
-    /// It is to go out: a packet of this many bytes.
+    /// It may leave: a packet of this many bytes.
     Passes(i64),
-    /// It was dropped; the next one is to be judged.
+    /// It was dropped; the next head is to be judged.
     Dropped,
-    /// There is none.
+    /// The bin is empty.
     None,
 }
 
-/// Bins, and a law for each or one law for all.
+/// Bins, with one AQM algorithm each or one for all.
 pub struct AqmBins {
     bins: Bins,
-    laws: Vec<AqmAlgorithm>,
-    /// Of each law: no packet has come since an update that changed nothing with nothing waiting.
+    algorithms: Vec<AqmAlgorithm>,
+    /// For each algorithm: did the last update change nothing, and has no packet come since?
     at_rest: Vec<bool>,
     clock: UpdateClock,
-    law: AqmSpec,
-    /// One law judges all bins, by what waits in all of them.
+    spec: AqmSpec,
+    /// Does one algorithm judge all bins, by the backlog of all of them?
     shared: bool,
 }
 
 impl AqmBins {
-    /// `count` empty bins with a law each; the longest is told by `measure`.
+    /// Creates `count` empty bins with an AQM algorithm each. `measure` decides which bin is
+    /// longest.
     pub fn new(count: usize, measure: Measure, setting: &Setting) -> Self {
         Self::with(Bins::new(count, measure), count, false, setting)
     }
 
-    /// `count` empty bins under one law.
-    pub fn under_one_law(count: usize, setting: &Setting) -> Self {
+    /// Creates `count` empty bins with one AQM algorithm for all.
+    pub fn under_one_algorithm(count: usize, setting: &Setting) -> Self {
         Self::with(Bins::new(count, Measure::Bytes), 1, true, setting)
     }
 
-    fn with(bins: Bins, laws: usize, shared: bool, setting: &Setting) -> Self {
-        let laws: Vec<AqmAlgorithm> = (0..laws).map(|_| setting.law.start()).collect();
-        let clock = UpdateClock::new(laws[0].update_interval());
+    fn with(bins: Bins, count: usize, shared: bool, setting: &Setting) -> Self {
+        let algorithms: Vec<AqmAlgorithm> = (0..count).map(|_| setting.law.start()).collect();
+        let clock = UpdateClock::new(algorithms[0].update_interval());
         Self {
             bins,
-            at_rest: vec![false; laws.len()],
+            at_rest: vec![false; algorithms.len()],
             clock,
-            laws,
-            law: setting.law.clone(),
+            algorithms,
+            spec: setting.law.clone(),
             shared,
         }
     }
 
-    /// Makes it at least `count` bins.
+    /// Grows to at least `count` bins.
     pub fn grow(&mut self, count: usize) {
         self.bins.grow(count);
-        while self.laws.len() < count && !self.shared {
-            self.laws.push(self.law.start());
+        while self.algorithms.len() < count && !self.shared {
+            self.algorithms.push(self.spec.start());
             self.at_rest.push(false);
         }
     }
@@ -72,12 +73,12 @@ impl AqmBins {
         self.bins.count()
     }
 
-    /// What waits in all bins.
+    /// Backlog of all bins.
     pub fn backlog(&self) -> Count {
         self.bins.backlog()
     }
 
-    /// What waits in one bin.
+    /// Backlog of one bin.
     pub fn backlog_of(&self, bin: usize) -> Count {
         self.bins.backlog_of(bin)
     }
@@ -87,35 +88,35 @@ impl AqmBins {
         self.bins.head(bin)
     }
 
-    /// The law of a bin, and what that law looks at.
+    /// The AQM algorithm of a bin, and the backlog that it looks at.
     #[inline]
-    fn law_of(&mut self, bin: usize) -> (&mut AqmAlgorithm, Count) {
+    fn aqm_of(&mut self, bin: usize) -> (&mut AqmAlgorithm, Count) {
         if self.shared {
-            (&mut self.laws[0], self.bins.backlog())
+            (&mut self.algorithms[0], self.bins.backlog())
         } else {
-            (&mut self.laws[bin], self.bins.backlog_of(bin))
+            (&mut self.algorithms[bin], self.bins.backlog_of(bin))
         }
     }
 
-    /// The length of a bin in that of the longest; 1 where each bin has a law of its own.
+    /// A bin's length as a fraction of the longest bin's; 1 where each bin has its own algorithm.
     fn share(&mut self, bin: usize) -> f64 {
         if !self.shared {
             return 1.0;
         }
-        // White 2014 §4.6: an empty bin is immune, and a single busy one is as a single queue.
+        // White 2014 §4.6: an empty bin is immune, and a single busy bin behaves as a single queue.
         let length = self.bins.backlog_of(bin).bytes as f64;
         self.bins.longest().map_or(1.0, |(_, longest)| length / longest as f64)
     }
 
-    /// Asks the law and appends the packet, or drops it; says whether it is in.
+    /// Asks the AQM algorithm, then appends or drops the packet. Returns whether it was appended.
     #[inline]
     pub fn push(&mut self, bin: usize, mut packet: Packet, entry: &mut Entry) -> bool {
         let (now, size, share) = (entry.now, u64::from(packet.size), self.share(bin));
         self.clock.wake(now);
         self.at_rest[if self.shared { 0 } else { bin }] = false;
-        let (law, backlog) = self.law_of(bin);
+        let (aqm, backlog) = self.aqm_of(bin);
         let arrival = Arrival { now, size, backlog, share };
-        let verdict = law.on_arrival(&arrival, entry.drain_rate, entry.rng);
+        let verdict = aqm.on_arrival(&arrival, entry.drain_rate, entry.rng);
         if entry.refuses(verdict, &mut packet) {
             entry.ledger.dropped(now, packet, DropReason::Aqm);
             return false;
@@ -124,7 +125,7 @@ impl AqmBins {
         true
     }
 
-    /// Asks the law about the head of a bin, and drops it if that says so.
+    /// Asks the AQM algorithm about the head of a bin, and drops the head if it says so.
     #[inline]
     pub fn judge_head(&mut self, bin: usize, exit: &mut Exit) -> Head {
         let Some(head) = self.bins.head(bin) else {
@@ -133,10 +134,10 @@ impl AqmBins {
         };
         let (size, sojourn) = (u64::from(head.size), exit.sojourn(head));
         let left = exit.left(self.bins.backlog().without(size));
-        let (law, waiting) = self.law_of(bin);
+        let (aqm, waiting) = self.aqm_of(bin);
         let alone = waiting.packets == 1;
         let departure = Departure { now: exit.now, sojourn, size, left, alone };
-        let verdict = law.on_departure(&departure);
+        let verdict = aqm.on_departure(&departure);
         let head = self.bins.head_mut(bin).expect("it has a head");
         if !exit.refuses(verdict, head) {
             return Head::Passes(size as i64);
@@ -146,23 +147,23 @@ impl AqmBins {
         Head::Dropped
     }
 
-    /// Takes the head of a bin.
+    /// Removes the head of a bin.
     #[inline]
     pub fn pop(&mut self, bin: usize) -> Option<Packet> {
         self.bins.pop_front(bin)
     }
 
-    /// Tells the law of a bin that a packet was asked for and nothing waits.
+    /// Tells the AQM algorithm of a bin that a packet was requested and none waits.
     pub fn emptied(&mut self, bin: usize) {
-        let (law, waiting) = self.law_of(bin);
+        let (aqm, waiting) = self.aqm_of(bin);
         if waiting.packets == 0 {
-            law.on_empty();
+            aqm.on_empty();
         }
     }
 
-    /// Drops a packet of this bin that there was no room for.
+    /// Drops a packet of this bin for lack of room.
     pub fn overflow(&mut self, bin: usize, packet: Packet, entry: &mut Entry) {
-        self.law_of(bin).0.on_overflow();
+        self.aqm_of(bin).0.on_overflow();
         entry.ledger.dropped(entry.now, packet, DropReason::Overflow);
     }
 
@@ -173,7 +174,7 @@ impl AqmBins {
         }
     }
 
-    /// The tail of the longest bin, if without it there is no room for `size` bytes.
+    /// Removes the tail of the longest bin if otherwise there is no room for `size` bytes.
     pub fn take_excess(&mut self, size: u64, entry: &Entry) -> Option<(usize, Packet)> {
         if entry.limit.admits(self.bins.backlog(), size) {
             return None;
@@ -182,8 +183,8 @@ impl AqmBins {
         Some((bin, self.bins.pop_back(bin)?))
     }
 
-    /// After an arrival: drops from the head of the longest bin until the limit holds, in each go as
-    /// many packets as `batch` says of its length in packets.
+    /// After an arrival: drops from the head of the longest bin until the limit holds. `batch`
+    /// turns its length in packets into the number of packets to drop at once.
     pub fn shed(&mut self, entry: &mut Entry, batch: impl Fn(u64) -> u64) {
         while !entry.limit.holds(self.bins.backlog()) {
             let Some((bin, _)) = self.bins.longest() else { return };
@@ -194,53 +195,53 @@ impl AqmBins {
         }
     }
 
-    /// Tells the laws of a MAP, which is of the link that all bins share.
+    /// Tells the AQM algorithms of a MAP on the link that all bins share.
     #[inline]
     pub fn on_map(&mut self, granted: u64, ungranted: u64) {
-        if self.laws[0].follows_maps() {
-            self.laws.iter_mut().for_each(|law| law.on_map(granted, ungranted));
+        if self.algorithms[0].follows_maps() {
+            self.algorithms.iter_mut().for_each(|aqm| aqm.on_map(granted, ungranted));
         }
     }
 
-    /// When `update` wants to be called next. All laws tick together: one that was made later joins
-    /// in with its first update.
+    /// When `update` is due next. All algorithms are updated together; one that was added later
+    /// joins at its first update.
     pub fn next_update(&self) -> Time {
         self.clock.next()
     }
 
-    /// The periodic part of the laws.
+    /// Runs the periodic update of the AQM algorithms.
     pub fn update(&mut self, now: Time, drain_rate: &DrainRate) {
-        for bin in 0..self.laws.len() {
+        for bin in 0..self.algorithms.len() {
             if self.at_rest[bin] {
                 continue;
             }
-            let (law, backlog) = self.law_of(bin);
-            let changed = law.update(backlog, drain_rate);
+            let (aqm, backlog) = self.aqm_of(bin);
+            let changed = aqm.update(backlog, drain_rate);
             self.at_rest[bin] = !changed && backlog.packets == 0;
         }
         self.clock.ticked(now, self.at_rest.contains(&false));
     }
 
-    /// The bin of a flow, where bins are hashed.
+    /// The bin that a hash selects.
     #[inline]
     pub fn hashed(&self, tuple: u32) -> usize {
         tuple as usize % self.count()
     }
 
-    /// What a flow sees of its bin.
+    /// Reports a flow's view of its bin.
     pub fn flow_gauges(&self, bin: usize, rounds: &Rounds, out: &mut Gauges) {
         out.set("bin", "1", bin as f64);
         out.set("deficit", "B", rounds.deficit(bin) as f64);
         out.set("bin_bytes", "B", self.bins.backlog_of(bin).bytes as f64);
         if !self.shared {
-            self.laws[bin].gauges(out);
+            self.algorithms[bin].gauges(out);
         }
     }
 
-    /// The state of the law, if it is one for all bins.
+    /// Reports the state of the AQM algorithm, if there is one for all bins.
     pub fn gauges(&self, out: &mut Gauges) {
         if self.shared {
-            self.laws[0].gauges(out);
+            self.algorithms[0].gauges(out);
         }
     }
 }

@@ -1,9 +1,9 @@
 //! Packets waiting in many bins that share one pool of memory.
 //!
-//! Each bin is a chain through the pool, so an empty bin costs a few words and a packet is written
-//! once, wherever it waits. A tournament knows the longest bin, so that an overflow need not look
-//! for its victim. It is told of new lengths only when it is asked, so that it costs nothing while
-//! there is room.
+//! Each bin is a chain through the pool, so an empty bin costs a few words, and a packet is written
+//! once, wherever it waits. A tournament finds the longest bin, so that an overflow need not search
+//! for its victim. Lengths enter the tournament only when the longest bin is needed, so it costs
+//! nothing while there is room.
 
 use crate::count::Count;
 use crate::engine::tournament::{ABSENT, Tournament};
@@ -22,14 +22,14 @@ struct Chain {
     head: u32,
     tail: u32,
     backlog: Count,
-    /// It is among those whose length has changed.
+    /// Is it in the list of bins whose length has changed?
     is_changed: bool,
 }
 
 const EMPTY: Chain =
     Chain { head: END, tail: END, backlog: Count { bytes: 0, packets: 0 }, is_changed: false };
 
-/// By what the longest bin is told.
+/// Unit in which bins are compared.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Measure {
     /// Bytes on the wire.
@@ -39,7 +39,7 @@ pub enum Measure {
 }
 
 impl Measure {
-    /// A backlog in this measure.
+    /// The size of a backlog in this unit.
     #[inline]
     pub fn of(self, backlog: Count) -> u64 {
         match self {
@@ -49,21 +49,22 @@ impl Measure {
     }
 }
 
-/// The bins and the pool they share.
+/// Bins and the pool they share.
 pub struct Bins {
     slots: Vec<Slot>,
     free: u32,
     chains: Vec<Chain>,
     total: Count,
     measure: Measure,
-    /// Keys are complements of lengths: the least is the longest, an empty bin does not compete.
+    /// Keys are complements of lengths, so the least key is the longest bin. An empty bin does not
+    /// compete.
     lengths: Tournament,
-    /// Bins whose length has changed since the longest was asked for.
+    /// Bins whose length has changed since the longest was last determined.
     changed: Vec<u32>,
 }
 
 impl Bins {
-    /// `count` empty bins.
+    /// Creates `count` empty bins.
     pub fn new(count: usize, measure: Measure) -> Self {
         Self {
             slots: Vec::new(),
@@ -81,7 +82,7 @@ impl Bins {
         self.chains.len()
     }
 
-    /// Makes it at least `count` bins.
+    /// Grows to at least `count` bins.
     pub fn grow(&mut self, count: usize) {
         if count > self.chains.len() {
             self.chains.resize(count, EMPTY);
@@ -89,12 +90,12 @@ impl Bins {
         }
     }
 
-    /// What waits in one bin.
+    /// Backlog of one bin.
     pub fn backlog_of(&self, bin: usize) -> Count {
         self.chains[bin].backlog
     }
 
-    /// What waits in all of them.
+    /// Backlog of all bins.
     pub fn backlog(&self) -> Count {
         self.total
     }
@@ -104,12 +105,12 @@ impl Bins {
         self.slots.get(self.chains[bin].head as usize)?.packet.as_ref()
     }
 
-    /// The packet at the head of a bin, to be marked.
+    /// The packet at the head of a bin, for marking.
     pub fn head_mut(&mut self, bin: usize) -> Option<&mut Packet> {
         self.slots.get_mut(self.chains[bin].head as usize)?.packet.as_mut()
     }
 
-    /// The longest bin and its length; `None` if all are empty. Ties go to the lower number.
+    /// The longest bin and its length, or `None` if all are empty. Ties go to the lower number.
     pub fn longest(&mut self) -> Option<(usize, u64)> {
         for bin in self.changed.drain(..) {
             let chain = &mut self.chains[bin as usize];
@@ -137,7 +138,7 @@ impl Bins {
         self.note_change(bin);
     }
 
-    /// Takes the packet at the head of a bin.
+    /// Removes the packet at the head of a bin.
     #[inline]
     pub fn pop_front(&mut self, bin: usize) -> Option<Packet> {
         let slot = self.chains[bin].head;
@@ -150,7 +151,7 @@ impl Bins {
         self.release(bin, slot)
     }
 
-    /// Takes the packet at the tail of a bin.
+    /// Removes the packet at the tail of a bin.
     pub fn pop_back(&mut self, bin: usize) -> Option<Packet> {
         let slot = self.chains[bin].tail;
         let before = self.slots.get(slot as usize)?.before;
@@ -173,7 +174,7 @@ impl Bins {
         slot
     }
 
-    /// Takes the packet out of a slot that has left its chain, and off the books.
+    /// Removes the packet from a slot that has left its chain, and updates the counts.
     #[inline]
     fn release(&mut self, bin: usize, slot: u32) -> Option<Packet> {
         let freed = &mut self.slots[slot as usize];
@@ -184,7 +185,7 @@ impl Bins {
         chain.backlog = chain.backlog.without(size);
         self.total = self.total.without(size);
         self.note_change(bin);
-        // Moved once, and last: a packet that is taken apart and put together again on its way costs
+        // Moved once, as the last step: taking a packet apart and rebuilding it on the way costs
         // more than all the rest.
         self.slots[slot as usize].packet.take()
     }

@@ -1,15 +1,15 @@
-//! Deficit round robin with a queue for each flow: Shreedhar & Varghese 1996. With weights it is
-//! weighted DRR, with CoDel as the law the DRR-CoDel of Hong 2015 §5.2.
+//! Deficit round robin with a queue for each flow (Shreedhar & Varghese 1996). With weights it is
+//! weighted DRR; with CoDel it is the DRR-CoDel of Hong 2015 §5.2.
 //!
 //! A flow is a TCP connection or the datagrams of a traffic entry; nothing is hashed. Queues are
-//! numbered as the slots of connections are, so there are as many as there were connections at the
-//! same time. A connection that takes over a slot takes over the state of its law, as a flow does in
-//! a hashed bin.
+//! numbered by connection slot, so there are as many as connections were open at the same time. A
+//! connection that reuses a slot inherits the state of its AQM algorithm, as a flow in a hashed bin
+//! does.
 //!
-//! Service flows with a minimum reserved rate are served first as far as that goes (`reserved_rates`), and
-//! then take their turns as all others do.
+//! Service flows with a minimum reserved rate are served first up to that rate (`reserved_rates`),
+//! and then take their turns.
 //!
-//! Left out: ns-2's `queue/drr.cc` tells flows by their source address alone.
+//! Unlike here, ns-2's `queue/drr.cc` tells flows apart by their source address alone.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -35,16 +35,16 @@ use crate::units::Time;
 #[serde(deny_unknown_fields, default)]
 #[schemars(rename = "Drr")]
 pub struct Parameters {
-    /// Bytes a flow of weight 1 may send in a round: a full packet, and not less than the largest
-    /// (Shreedhar & Varghese 1996 §3).
+    /// Bytes that a flow of weight 1 may send in a round. It must not be less than the largest
+    /// packet (Shreedhar & Varghese 1996 §3).
     #[schemars(range(min = 64, max = 65_535))]
     pub quantum_bytes: u32,
-    /// Packets a flow may have waiting (Hong 2015 §4.1: a tenth of the queue's capacity). Unset: only
-    /// the limit of the queue holds, for all flows together.
+    /// Packets that a flow may have waiting (Hong 2015 §4.1: a tenth of the queue's capacity).
+    /// Default: no limit per flow; the queue's limit holds for all flows together.
     #[schemars(range(min = 2, max = 10_000_000))]
     pub flow_limit_packets: Option<u64>,
-    /// Weights by the name of the traffic entry: the quantum of its flows is as many times as large.
-    /// Unset: 1.
+    /// Weights of flows, by name of the traffic entry. A flow's quantum is multiplied by its
+    /// weight. Default: 1 for each entry.
     pub weights: Weights,
 }
 
@@ -80,13 +80,15 @@ impl SchedulerParameters for Parameters {
         true
     }
 
-    /// Shreedhar & Varghese 1996 §3: less, and turns pass in which nothing may be sent.
+    /// With a smaller quantum there are turns in which nothing may be sent (Shreedhar & Varghese
+    /// 1996 §3).
     fn check(&self, _law: &AqmSpec, largest: u64) -> Result<(), Fault> {
         let quantum = self.quantum_bytes;
         if u64::from(quantum) >= largest {
             return Ok(());
         }
-        let message = format!("found {quantum}; allowed: {largest} or more, the largest packet");
+        let message =
+            format!("found {quantum}; allowed: {largest} or more, the size of the largest packet");
         Err(Fault::new("quantum_bytes", message))
     }
 }
@@ -103,7 +105,7 @@ pub struct Drr {
 }
 
 impl Drr {
-    /// Makes a queue for a flow that has none yet.
+    /// Adds a queue for a new flow.
     #[inline]
     fn grow(&mut self, flow: usize) {
         if flow >= self.aqm_bins.count() {
@@ -119,7 +121,7 @@ impl Drr {
         }
     }
 
-    /// A flow that has nothing left gives up its deficit (Shreedhar & Varghese 1996 §3).
+    /// An empty flow loses its deficit (Shreedhar & Varghese 1996 §3).
     fn retire_if_empty(&mut self, flow: usize) {
         if self.aqm_bins.backlog_of(flow).packets == 0 {
             self.aqm_bins.emptied(flow);
@@ -142,7 +144,7 @@ impl Discipline for Drr {
             if self.aqm_bins.backlog_of(flow).packets == 1 {
                 self.reserved_rates.wakes(flow, entry.now);
             }
-            // ns-2.35 queue/drr.cc: the head of the queue with most bytes, the arrival counted in.
+            // ns-2.35 queue/drr.cc: the head of the queue with most bytes, counting the arrival.
             self.aqm_bins.shed(entry, |_| 1);
         }
     }

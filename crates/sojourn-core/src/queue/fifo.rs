@@ -1,4 +1,4 @@
-//! First in, first out, under one law.
+//! First in, first out, with one AQM algorithm.
 
 use std::collections::VecDeque;
 
@@ -13,7 +13,7 @@ use crate::metrics::Gauges;
 use crate::packet::{DropReason, Packet};
 use crate::units::Time;
 
-/// A single queue has no parameters of its own.
+/// A single queue; it has no parameters.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Fifo")]
@@ -21,9 +21,9 @@ pub struct Parameters {}
 
 impl SchedulerParameters for Parameters {
     fn start(&self, setting: &Setting) -> Scheduler {
-        let law = setting.law.start();
-        let clock = UpdateClock::new(law.update_interval());
-        Fifo { packets: VecDeque::new(), bytes: 0, law, clock }.into()
+        let aqm = setting.law.start();
+        let clock = UpdateClock::new(aqm.update_interval());
+        Fifo { packets: VecDeque::new(), bytes: 0, aqm, clock }.into()
     }
 }
 
@@ -31,7 +31,7 @@ impl SchedulerParameters for Parameters {
 pub struct Fifo {
     packets: VecDeque<Packet>,
     bytes: u64,
-    law: AqmAlgorithm,
+    aqm: AqmAlgorithm,
     clock: UpdateClock,
 }
 
@@ -42,12 +42,12 @@ impl Discipline for Fifo {
         let backlog = self.backlog();
         let size = u64::from(packet.size);
         if !entry.limit.admits(backlog, size) {
-            self.law.on_overflow();
+            self.aqm.on_overflow();
             entry.ledger.dropped(entry.now, packet, DropReason::Overflow);
             return;
         }
         let arrival = Arrival { now: entry.now, size, backlog, share: 1.0 };
-        let verdict = self.law.on_arrival(&arrival, entry.drain_rate, entry.rng);
+        let verdict = self.aqm.on_arrival(&arrival, entry.drain_rate, entry.rng);
         if entry.refuses(verdict, &mut packet) {
             entry.ledger.dropped(entry.now, packet, DropReason::Aqm);
             return;
@@ -67,14 +67,14 @@ impl Discipline for Fifo {
                 left: exit.left(self.backlog()),
                 alone: exit.left(self.backlog()).packets == 0,
             };
-            let verdict = self.law.on_departure(&departure);
+            let verdict = self.aqm.on_departure(&departure);
             if !exit.refuses(verdict, &mut packet) {
                 return Some(packet);
             }
             exit.ledger.dropped(exit.now, packet, DropReason::Aqm);
         }
         if exit.left(self.backlog()).packets == 0 {
-            self.law.on_empty();
+            self.aqm.on_empty();
         }
         None
     }
@@ -86,7 +86,7 @@ impl Discipline for Fifo {
 
     #[inline]
     fn on_map(&mut self, granted: u64, ungranted: u64) {
-        self.law.on_map(granted, ungranted);
+        self.aqm.on_map(granted, ungranted);
     }
 
     #[inline]
@@ -96,11 +96,11 @@ impl Discipline for Fifo {
 
     fn update(&mut self, now: Time, drain_rate: &DrainRate) {
         let backlog = self.backlog();
-        let changed = self.law.update(backlog, drain_rate);
+        let changed = self.aqm.update(backlog, drain_rate);
         self.clock.ticked(now, changed || backlog.packets > 0);
     }
 
     fn gauges(&self, out: &mut Gauges) {
-        self.law.gauges(out);
+        self.aqm.gauges(out);
     }
 }

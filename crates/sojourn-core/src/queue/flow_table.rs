@@ -1,4 +1,4 @@
-//! What a scheduler tells apart: how flows are numbered, hashed and weighed.
+//! What a scheduler treats as a flow: numbers, hashes and weights of flows.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,25 +7,25 @@ use super::weights::Weights;
 use crate::packet::Packet;
 use crate::units::BitRate;
 
-/// What is a flow to a scheduler.
+/// What counts as a flow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Unit {
-    /// A service flow of a home, whatever is in it.
+    /// A service flow of a home, with all its traffic.
     #[default]
     ServiceFlow,
     /// A TCP connection, or the datagrams of a traffic entry in a home.
     Connection,
 }
 
-/// A flow, as schedulers know it.
+/// A flow's identity in schedulers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlowKey {
     /// Its number ([`FlowTable::index`]).
     pub index: usize,
     /// Its hash.
     pub hash: u32,
-    /// The traffic entry it belongs to; of a service flow, that of its first packet.
+    /// Its traffic entry; for a service flow, that of its first packet.
     pub traffic: u16,
     /// The number of its service flow.
     service_flow: usize,
@@ -52,14 +52,14 @@ impl Default for FlowTable {
 }
 
 impl FlowTable {
-    /// Connections of equal weight: what a queue tells apart that belongs to one service flow.
+    /// Connections of equal weight, for a queue within one service flow.
     pub fn connections() -> Self {
         let (first, service_flows) = (Vec::new(), Vec::new());
         let (reserved, traffic) = (Vec::new(), Vec::new());
         Self { unit: Unit::Connection, first, service_flows, reserved, traffic }
     }
 
-    /// Flows of several homes: of each, the weights of its service flows.
+    /// Flows of several homes, with each home's service-flow weights.
     pub fn of_homes(unit: Unit, weights: &[Vec<f64>]) -> Self {
         let mut table = Self { unit, ..Self::connections() };
         for of_home in weights {
@@ -69,7 +69,7 @@ impl FlowTable {
         table
     }
 
-    /// The same with minimum reserved rates: of each home, those of its service flows in Mbps.
+    /// Adds each home's minimum reserved rates in Mbps, one for each service flow.
     pub fn reserving(self, minimum_mbps: &[Vec<f64>]) -> Self {
         let rates = minimum_mbps.iter().flatten();
         let reserve = |mbps: &f64| (*mbps > 0.0).then(|| BitRate::from_mbps(*mbps));
@@ -80,7 +80,7 @@ impl FlowTable {
         Self { reserved, ..self }
     }
 
-    /// Minimum reserved rates by flow, where service flows are told apart; empty if there are none.
+    /// Minimum reserved rates by flow, if flows are service flows; empty if there are none.
     pub fn reserved(&self) -> &[Option<BitRate>] {
         match self.unit {
             Unit::ServiceFlow => &self.reserved,
@@ -88,12 +88,12 @@ impl FlowTable {
         }
     }
 
-    /// The same with weights of traffic entries, which have these names.
+    /// Adds weights of the traffic entries with these names.
     pub fn weighing(&self, weights: &Weights, names: &[&str]) -> Self {
         Self { traffic: weights.of(names), ..self.clone() }
     }
 
-    /// A number of the packet's flow that few others lie between.
+    /// The number of the packet's flow. Numbers are dense: they serve as indices.
     #[inline]
     pub fn index(&self, packet: &Packet) -> usize {
         match self.unit {
@@ -130,14 +130,14 @@ impl FlowTable {
         self.product(flow.traffic, flow.service_flow)
     }
 
-    /// The weight of a traffic entry times that of a service flow, each 1 where none is known.
+    /// Weight of a traffic entry times weight of a service flow; each is 1 if unknown.
     #[inline]
     fn product(&self, traffic: u16, service_flow: usize) -> f64 {
         let traffic = self.traffic.get(usize::from(traffic)).copied().unwrap_or(1.0);
         traffic * self.service_flows.get(service_flow).copied().unwrap_or(1.0)
     }
 
-    /// Do the packets of a flow change when a connection is closed?
+    /// Does a flow's number pass to another one when a connection closes?
     pub fn has_connections(&self) -> bool {
         self.unit == Unit::Connection
     }

@@ -1,11 +1,11 @@
-//! The flow queueing of FQ-CoDel: RFC 8290 §4.1 and §4.2, with any law in its queues.
+//! Flow queueing of FQ-CoDel (RFC 8290 §4.1 and §4.2), with any AQM algorithm in its queues.
 //!
-//! Flows are hashed to queues. A queue that becomes busy joins the new queues, which go before the
-//! old ones until they have used up a quantum; a new queue that runs empty goes round once among
-//! the old ones, so that a flow cannot stay new by pausing.
+//! Flows are hashed to queues. A queue that becomes busy joins the new queues, which are served
+//! before the old ones until they have used up a quantum. A new queue that runs empty takes one
+//! turn among the old ones, so that a flow cannot stay new by pausing.
 //!
-//! Left out: the salt of the hash (§4.1): connections draw their hashes at random. The limit is the
-//! queue's, without a default of 10 240 packets (§4.1.3).
+//! Left out: the salt of the hash (§4.1), since connections draw their hashes at random; and the
+//! default limit of 10 240 packets (§4.1.3), since the limit is the queue's.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -20,10 +20,10 @@ use crate::metrics::Gauges;
 use crate::packet::Packet;
 use crate::units::Time;
 
-/// Packets dropped in one go at most (RFC 8290 §4.1).
+/// The most packets dropped at once (RFC 8290 §4.1).
 const BATCH: u64 = 64;
 
-/// Parameters of flow queueing.
+/// Parameters of the flow queueing of FQ-CoDel.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[schemars(rename = "Fq")]
@@ -31,7 +31,7 @@ pub struct Parameters {
     /// Number of queues that flows are hashed to (RFC 8290 §5.2.4: 1024).
     #[schemars(range(min = 1, max = 65_536))]
     pub queues: u32,
-    /// Bytes a queue may send in a round: a full packet (RFC 8290 §5.2.3: 1514).
+    /// Bytes that a queue may send in a round: one full packet (RFC 8290 §5.2.3: 1514).
     #[schemars(range(min = 64, max = 65_535))]
     pub quantum_bytes: u32,
 }
@@ -73,8 +73,9 @@ impl Discipline for Fq {
     }
 
     fn dequeue(&mut self, exit: &mut Exit) -> Option<Packet> {
-        // RFC 8290 §4.2 moves on from a queue "with a negative number of credits (i.e. it has already
-        // dequeued at least a quantum of bytes)". The second half is meant: no credits are left.
+        // RFC 8290 §4.2 moves on from a queue "with a negative number of credits (i.e. it has
+        // already dequeued at least a quantum of bytes)". The explanation counts: a queue without
+        // credits moves on.
         while let Some(queue) = self.rounds.current(|_| 1) {
             match self.aqm_bins.judge_head(queue, exit) {
                 Head::Passes(size) => {

@@ -1,7 +1,8 @@
-//! Queues: what owns packets while they wait.
+//! Queues: they own packets while these wait.
 //!
-//! A queue is a scheduler (which bin is next) with a law (`aqm`) in each bin and one limit for all
-//! of them. Schedulers know laws only by their trait, so any law works in any scheduler.
+//! A queue is a scheduler, which chooses the next bin, an AQM algorithm in each bin, and one limit
+//! for all bins. Schedulers know AQM algorithms only by the trait `Aqm`, so every algorithm works
+//! in every scheduler.
 
 pub mod abb;
 pub mod acks;
@@ -47,12 +48,12 @@ pub use weights::Weights;
 /// How much a queue may hold.
 #[derive(Clone, Copy, Debug)]
 pub struct Limit {
-    /// Bytes on the wire, `u64::MAX` for no such limit.
+    /// Bytes on the wire; `u64::MAX` for no limit in bytes.
     pub bytes: u64,
-    /// Packets, `u64::MAX` for no such limit.
+    /// Packets; `u64::MAX` for no limit in packets.
     pub packets: u64,
-    /// ns-2 counts the arriving packet as the first that does not fit: the limit itself is never
-    /// reached (ns-2.35 queue/drop-tail.cc).
+    /// Must the arriving packet stay below the limit? In ns-2 the limit itself is never reached
+    /// (ns-2.35 queue/drop-tail.cc).
     pub exclusive: bool,
 }
 
@@ -63,7 +64,7 @@ impl Limit {
         self.holds(Count { bytes: backlog.bytes + size, packets: backlog.packets + 1 })
     }
 
-    /// Is this much allowed to wait?
+    /// Does this backlog stay within the limit?
     #[inline]
     pub fn holds(&self, backlog: Count) -> bool {
         if self.exclusive {
@@ -73,40 +74,40 @@ impl Limit {
         }
     }
 
-    /// What is counted: bytes, unless the limit is in packets alone.
+    /// The unit of backlogs: bytes, unless only packets are limited.
     fn measure(&self) -> Measure {
         if self.bytes == u64::MAX { Measure::Packets } else { Measure::Bytes }
     }
 }
 
-/// What a scheduler is made for.
+/// What a scheduler is built from.
 pub struct Setting<'a> {
-    /// The law of its bins.
+    /// The AQM algorithm of its bins.
     pub law: &'a AqmSpec,
     /// The queue's limit.
     pub limit: &'a Limit,
-    /// Which rules it follows where they differ.
+    /// The dialect it follows.
     pub dialect: Dialect,
 }
 
-/// What a scheduler is handed with each packet.
+/// What a scheduler gets with each arriving packet.
 pub struct Entry<'a> {
     /// Now.
     pub now: Time,
-    /// What lies behind the queue.
+    /// How fast the shaper behind the queue lets it drain.
     pub drain_rate: &'a DrainRate,
     /// The queue's limit.
     pub limit: &'a Limit,
     /// The queue's random stream.
     pub rng: &'a mut Rng,
-    /// Packets that may be marked are, rather than dropped, where the law allows it.
+    /// Mark packets of ECN transports instead of dropping them, where the algorithm allows it.
     pub ecn: bool,
-    /// Where drops and marks are told.
+    /// Where drops and marks are recorded.
     pub ledger: &'a mut Ledger,
 }
 
 impl Entry<'_> {
-    /// Is the packet to be dropped by this verdict? Marks it if that is enough.
+    /// Marks the packet if the verdict allows it. Returns whether it must be dropped instead.
     #[inline]
     pub fn refuses(&mut self, verdict: Verdict, packet: &mut Packet) -> bool {
         refuses(self.now, verdict, packet, self.ecn, self.ledger)
@@ -132,75 +133,77 @@ fn refuses(
     }
 }
 
-/// What the laws of a queue may be told of the queue behind it.
+/// What AQM algorithms may know of the queue behind theirs.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NextQueue {
-    /// How long the packet that left it last was in it.
+    /// The time that the last packet to leave that queue spent in it.
     pub sojourn: Time,
-    /// What waits there.
+    /// Its backlog.
     pub backlog: Count,
 }
 
-/// What a scheduler is handed when a packet is asked for.
+/// What a scheduler gets with each request for a packet.
 pub struct Exit<'a> {
     /// Now.
     pub now: Time,
-    /// The queue behind this one, where the laws look at both.
+    /// The queue behind this one, if AQM algorithms look at both.
     pub next_queue: NextQueue,
-    /// Packets that may be marked are, rather than dropped, where the law allows it.
+    /// Mark packets of ECN transports instead of dropping them, where the algorithm allows it.
     pub ecn: bool,
-    /// Where drops and marks are told.
+    /// Where drops and marks are recorded.
     pub ledger: &'a mut Ledger,
 }
 
 impl Exit<'_> {
-    /// Is the packet to be dropped by this verdict? Marks it if that is enough.
+    /// Marks the packet if the verdict allows it. Returns whether it must be dropped instead.
     #[inline]
     pub fn refuses(&mut self, verdict: Verdict, packet: &mut Packet) -> bool {
         refuses(self.now, verdict, packet, self.ecn, self.ledger)
     }
 
-    /// The sojourn time of a packet that leaves now.
+    /// The sojourn time of a packet that leaves now, including the next queue's.
     #[inline]
     pub fn sojourn(&self, packet: &Packet) -> Time {
         self.now.since(packet.queued_at) + self.next_queue.sojourn
     }
 
-    /// What is left behind a packet that leaves now, `waiting` being what is left in this queue.
+    /// The backlog behind a packet that leaves now, with `waiting` left in this queue.
     #[inline]
     pub fn left(&self, waiting: Count) -> Count {
         waiting.plus(self.next_queue.backlog)
     }
 }
 
-/// Which packet waits where, and which is next.
+/// A scheduler: in which bin a packet waits, and which packet is next.
 #[enum_dispatch]
 pub trait Discipline {
-    /// Takes a packet in, or drops it or others.
+    /// Queues a packet, or drops it or others.
     fn enqueue(&mut self, packet: Packet, entry: &mut Entry);
-    /// The next packet to send; heads that a law drops are told to the ledger.
+    /// The next packet to send. Heads that an AQM algorithm drops are recorded in the ledger.
     fn dequeue(&mut self, exit: &mut Exit) -> Option<Packet>;
-    /// The next packet that a minimum reserved rate is due for; only some know of such rates.
+    /// The next packet that a minimum reserved rate is due for. Only some schedulers keep such
+    /// rates.
     fn dequeue_reserved(&mut self, _exit: &mut Exit) -> Option<Packet> {
         None
     }
-    /// What waits in all bins.
+    /// Backlog of all bins.
     fn backlog(&self) -> Count;
-    /// A MAP brought a grant: tells the laws.
+    /// Tells the AQM algorithms that a MAP brought a grant.
     fn on_map(&mut self, _granted: u64, _ungranted: u64) {}
-    /// When `update` wants to be called next.
+    /// When `update` is due next.
     fn next_update(&self) -> Time;
-    /// The periodic part of the laws.
+    /// Runs the periodic update of the AQM algorithms.
     fn update(&mut self, now: Time, drain_rate: &DrainRate);
-    /// Tells what is a flow, and the names of the traffic entries, by the number that packets carry.
+    /// Sets what counts as a flow, and the names of the traffic entries by the number that packets
+    /// carry.
     fn set_flow_classifier(&mut self, _flows: &FlowTable, _names: &[&str]) {}
-    /// State worth watching over time.
+    /// Reports state worth watching over time.
     fn gauges(&self, out: &mut Gauges);
-    /// What is worth watching of one flow, of which a packet has come: always the same gauges.
+    /// Reports state of one flow from which a packet has come; always the same gauges.
     fn flow_gauges(&self, _flow: FlowKey, _out: &mut Gauges) {}
 }
 
-/// Every scheduler there is.
+/// Every scheduler.
 #[enum_dispatch(Discipline)]
 pub enum Scheduler {
     /// First in, first out.
@@ -215,19 +218,18 @@ pub enum Scheduler {
     Abb,
 }
 
-/// Makes an empty scheduler from its parameters.
+/// Builds a scheduler from its parameters.
 #[enum_dispatch]
 pub trait SchedulerParameters {
-    /// The scheduler at the start of a run.
+    /// The empty scheduler at the start of a run.
     fn start(&self, setting: &Setting) -> Scheduler;
-    /// The weights of traffic entries, if it has such.
+    /// The weights of traffic entries, if it has any.
     fn weights(&self) -> Option<&Weights> {
         None
     }
-    /// Can it do anything sensible with this law, and packets of so many bytes?
+    /// Checks its parameters with this AQM algorithm, for packets of up to `_largest` bytes.
     ///
-    /// # Errors
-    /// The first key at fault.
+    /// # Errors The first key at fault.
     fn check(&self, _law: &AqmSpec, _largest: u64) -> Result<(), Fault> {
         Ok(())
     }
@@ -237,20 +239,20 @@ pub trait SchedulerParameters {
     }
 }
 
-/// Which packet goes next, by its `kind`.
+/// The scheduler of a queue, chosen by `kind`: it decides which packet goes next.
 #[enum_dispatch(SchedulerParameters)]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum SchedulerSpec {
-    /// First in, first out.
+    /// A single first-in, first-out queue.
     Fifo(fifo::Parameters),
-    /// Stochastic fair queueing: flows hashed to bins, bins served in turn.
+    /// Stochastic fair queueing (SFQ): flows are hashed to bins, and bins are served in turn.
     Sfq(sfq::Parameters),
-    /// The flow queueing of FQ-CoDel (RFC 8290): as SFQ, by the letter of the RFC.
+    /// Flow queueing of FQ-CoDel (RFC 8290). Unlike `sfq`, it follows the RFC exactly.
     Fq(fq::Parameters),
-    /// Deficit round robin with a queue for each flow (Shreedhar & Varghese 1996).
+    /// Deficit round robin (DRR) with a queue for each flow (Shreedhar & Varghese 1996).
     Drr(drr::Parameters),
-    /// Adaptive bandwidth binning: flows that got as much share a bin (Hong 2015).
+    /// Adaptive bandwidth binning (ABB): flows with similar bandwidth share a bin (Hong 2015).
     Abb(abb::Parameters),
 }
 
@@ -260,25 +262,28 @@ impl Default for SchedulerSpec {
     }
 }
 
-/// A queue manager: a limit, a scheduler and a law. With nothing but a limit it is drop-tail.
+/// A queue manager: a limit, a scheduler and an AQM algorithm (`law`). With a limit alone it is
+/// drop-tail.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct QueueSpec {
-    /// Bytes the queue may hold. With neither limit: 250 ms at the sustained rate (White 2014 §9).
+    /// Bytes that the queue may hold. Default: 250 ms at the sustained rate (White 2014 §9), if
+    /// `limit_packets` is unset too.
     #[schemars(range(min = 1, max = 4_000_000_000_u64))]
     pub limit_bytes: Option<u64>,
-    /// Packets the queue may hold.
+    /// Packets that the queue may hold. Default: no limit in packets.
     #[schemars(range(min = 1, max = 10_000_000))]
     pub limit_packets: Option<u64>,
-    /// Which packet goes next.
+    /// The scheduler, chosen by `kind`: it decides which packet goes next.
     pub scheduler: SchedulerSpec,
-    /// What is dropped early; one instance of the law for each bin of the scheduler.
+    /// The AQM algorithm, chosen by `kind`: it decides which packets are dropped early. Each bin of
+    /// the scheduler has its own instance.
     pub law: AqmSpec,
-    /// Where the law signals congestion, packets of transports with ECN are marked rather than
-    /// dropped (RFC 3168 §5). CoDel, FQ-CoDel (RFC 8290 §5.2), PIE (RFC 8033 §5.1) and RED do;
+    /// Mark packets of ECN transports instead of dropping them when the AQM algorithm signals
+    /// congestion (RFC 3168 §5). CoDel, FQ-CoDel (RFC 8290 §5.2), PIE (RFC 8033 §5.1) and RED mark.
     /// CoDel-DT and DOCSIS-PIE (RFC 8034 §4.7) always drop.
     pub ecn: bool,
-    /// What becomes of bare TCP acknowledgements.
+    /// How the queue treats bare TCP acknowledgements.
     pub acks: Acks,
 }
 
@@ -295,8 +300,7 @@ impl Default for QueueSpec {
     }
 }
 
-/// Limit of a queue in bytes where the scenario gives none: 250 ms at the sustained rate (White 2014
-/// §9).
+/// Default limit of a queue in bytes: 250 ms at the sustained rate (White 2014 §9).
 pub fn default_limit_bytes(sustained: BitRate) -> u64 {
     sustained.bytes_in(Time::from_ms(250)) as u64
 }
@@ -308,13 +312,13 @@ pub struct Queue {
     ecn: bool,
     acks: Option<AckLane>,
     rng: Rng,
-    /// Of a home that is watched.
+    /// Present only if the queue is measured.
     meter: Option<Box<QueueMeter>>,
     watch: Watch,
 }
 
 impl Queue {
-    /// An empty queue. `default_bytes` is its limit where the scenario names none; `name` keys its
+    /// An empty queue. `default_bytes` is its limit if the scenario sets none. `name` names its
     /// random stream and its results.
     pub fn new(
         spec: &QueueSpec,
@@ -340,35 +344,35 @@ impl Queue {
         }
     }
 
-    /// The same queue without a meter, which takes most of an idle queue's memory.
+    /// The same queue without its meter, which takes most of the memory of an idle queue.
     pub fn unwatched(self) -> Self {
         Self { meter: None, ..self }
     }
 
-    /// Bytes the queue may hold; a limit in packets counts them at 1500 bytes.
+    /// Bytes that the queue may hold. A limit in packets counts 1500 bytes for each.
     pub fn buffer_bytes(&self) -> u64 {
         self.limit.bytes.min(self.limit.packets.saturating_mul(1500))
     }
 
-    /// Tells the names of the traffic entries, by the number that packets carry: for schedulers with
-    /// weights, which until then are all 1, and for the first `watch_flows` flows, which are watched
-    /// one by one.
+    /// Sets the names of the traffic entries, by the number that packets carry. Schedulers need
+    /// them for weights, which are all 1 until then. The first `watch_flows` flows are watched one
+    /// by one.
     pub fn name_traffic(&mut self, names: &[&str], watch_flows: usize) {
         self.set_flow_classifier(&FlowTable::connections(), names, watch_flows);
     }
 
-    /// The same, with what is a flow to the scheduler, where that is not a connection.
+    /// As [`Self::name_traffic`], for a scheduler whose flows are not connections.
     pub fn set_flow_classifier(&mut self, flows: &FlowTable, names: &[&str], watch_flows: usize) {
         self.scheduler.set_flow_classifier(flows, names);
         self.watch = Watch::new(watch_flows, flows, names);
     }
 
-    /// Is there room for one more packet, if it is small?
+    /// Is there room for one more small packet?
     pub fn has_room(&self) -> bool {
         self.limit.admits(self.backlog(), 0)
     }
 
-    /// Takes a packet in, or drops it or others.
+    /// Queues a packet, or drops it or others.
     #[inline]
     pub fn enqueue(
         &mut self,
@@ -404,7 +408,7 @@ impl Queue {
         self.dequeue_before(now, NextQueue::default(), ledger)
     }
 
-    /// As `dequeue`, for a queue before another one, which the laws count in.
+    /// As `dequeue`, for a queue in front of another one that the AQM algorithms count in.
     #[inline]
     pub fn dequeue_before(
         &mut self,
@@ -434,38 +438,37 @@ impl Queue {
         }
     }
 
-    /// What waits.
+    /// What waits in the queue.
     #[inline]
     pub fn backlog(&self) -> Count {
         let waiting = self.scheduler.backlog();
         self.acks.as_ref().map_or(waiting, |acks| waiting.plus(acks.backlog()))
     }
 
-    /// A MAP of the modem brought a grant, and left so many bytes that were asked for ungranted.
+    /// Tells the AQM algorithms that a MAP brought a grant and left `ungranted` requested bytes.
     #[inline]
     pub fn on_map(&mut self, granted: u64, ungranted: u64) {
         self.scheduler.on_map(granted, ungranted);
     }
 
-    /// When `update` wants to be called next.
+    /// When `update` is due next.
     #[inline]
     pub fn next_update(&self) -> Time {
         self.scheduler.next_update()
     }
 
-    /// The periodic part of the laws.
+    /// Runs the periodic update of the AQM algorithms.
     pub fn update(&mut self, now: Time, drain_rate: &DrainRate) {
         self.scheduler.update(now, drain_rate);
     }
 
-    /// Sojourn times, and a place for the series that are sampled from this queue, unless it is
-    /// unwatched.
+    /// Sojourn times and time series of this queue, if it is measured.
     pub fn meter(&self) -> Option<&QueueMeter> {
         self.meter.as_deref()
     }
 
-    /// All series with their subjects: those of the queue under its name, those of a watched flow
-    /// under that and the flow's.
+    /// All time series with their subjects: the queue's under its name, a watched flow's under the
+    /// names of the queue and the flow.
     pub fn series(&self) -> impl Iterator<Item = (String, &Series)> {
         self.meter.iter().flat_map(|meter| {
             let queue = meter.name();
@@ -475,7 +478,7 @@ impl Queue {
         })
     }
 
-    /// Samples the queue for its series, with what its link has to show.
+    /// Samples the queue and its link for their time series.
     pub fn sample(&mut self, show_link: impl FnOnce(&mut Gauges)) {
         let backlog = self.backlog();
         let Self { scheduler, meter, watch, .. } = self;

@@ -1,18 +1,18 @@
-//! Plugs that keep a flow's packets in order when it moves to another bin: Hong 2015 §5.1.4.
+//! Plugs that keep a flow's packets in order when it moves to another bin (Hong 2015 §5.1.4).
 //!
-//! At a reclassification every bin gets a plug behind its last packet. A bin whose plug has come to
-//! its head waits, whatever came in behind the plug, until all plugs are at the heads; then they are
+//! At a reclassification every bin gets a plug behind its last packet. A bin whose plug has reached
+//! its head waits, whatever has come in behind the plug. Once all plugs are at the heads they are
 //! pulled. So everything that came before the plugs leaves before anything that came after.
 //!
-//! A plug is the number of packets ahead of it.
+//! A plug is stored as the number of packets ahead of it.
 
 use crate::units::Time;
 
-/// The plugs of some bins, and the time they cost.
+/// The plugs of the bins, and the time they cost.
 pub struct Plugs {
     /// Packets ahead of each bin's plug.
     ahead: Vec<u64>,
-    /// Packets ahead of all of them; `None` while there are no plugs.
+    /// Packets ahead of all plugs together; `None` while there are no plugs.
     all_ahead: Option<u64>,
     disrupted_since: Option<Time>,
     disrupted: Time,
@@ -44,7 +44,7 @@ impl Plugs {
         self.are_in() && self.ahead[bin] == 0
     }
 
-    /// A packet has come into a bin.
+    /// Records that a packet has come into a bin.
     #[inline]
     pub fn pushed(&mut self, bin: usize, now: Time) {
         if self.hold(bin) {
@@ -52,7 +52,7 @@ impl Plugs {
         }
     }
 
-    /// The head of a bin has gone, and these packets are left in it.
+    /// Records that the head of a bin has left; `left` packets remain in the bin.
     #[inline]
     pub fn popped(&mut self, bin: usize, left: u64, now: Time) {
         self.advance(bin);
@@ -61,7 +61,7 @@ impl Plugs {
         }
     }
 
-    /// The tail of a bin has gone, and these packets are left in it.
+    /// Records that the tail of a bin was dropped; `left` packets remain in the bin.
     pub fn cut(&mut self, bin: usize, left: u64) {
         if self.ahead[bin] > left {
             self.advance(bin);
@@ -76,7 +76,7 @@ impl Plugs {
         }
     }
 
-    /// Pulls the plugs if all of them are at the heads; says whether they were.
+    /// Pulls the plugs if all of them are at the heads. Returns whether they were.
     #[inline]
     pub fn pull(&mut self, now: Time) -> bool {
         if self.all_ahead != Some(0) {

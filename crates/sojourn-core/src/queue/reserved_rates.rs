@@ -1,9 +1,9 @@
-//! Minimum reserved rates: who is to be served before all others, and when (DOCSIS MULPI §C.2.2.7.4
-//! says what is reserved, not how it is kept).
+//! Minimum reserved rates: which flow is served before all others, and when. DOCSIS MULPI
+//! §C.2.2.7.4 defines what is reserved but not how.
 //!
-//! A flow that has packets is due at once, and then again when its rate has paid for what it sent as
-//! due (the virtual clock of Zhang 1990). What it sends besides, in its turn, costs it nothing; what it
-//! did not ask for while it had no packets is not made up for.
+//! A flow with packets is due at once, and again when its reserved rate has paid for the bytes it
+//! sent as due (the virtual clock of Zhang 1990). Bytes that it sends in its normal turn cost
+//! nothing. Rate that it did not use while it was empty is not made up for.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -11,32 +11,33 @@ use std::collections::BinaryHeap;
 use crate::units::{BitRate, Time};
 
 #[derive(Clone, Copy)]
-struct Promise {
+struct Reservation {
     rate: BitRate,
-    /// When it is to send its next packet, if it has one.
+    /// When its next packet is due, if it has one.
     due: Time,
-    /// It is in the list.
+    /// Is it in the list?
     is_listed: bool,
 }
 
 /// The flows with a minimum reserved rate.
 #[derive(Default)]
 pub struct ReservedRates {
-    /// By flow; empty if there are none at all.
-    flows: Vec<Option<Promise>>,
-    /// Flows that have packets, or had some when they were last looked at, by when they were due then.
+    /// Indexed by flow; empty if no flow reserves a rate.
+    flows: Vec<Option<Reservation>>,
+    /// Flows with packets, ordered by when they were due at the last look; some may be empty by
+    /// now.
     list: BinaryHeap<Reverse<(Time, u32)>>,
 }
 
 impl ReservedRates {
-    /// Of flows with these rates, none of which has packets.
+    /// Flows with these rates, none of which has packets.
     pub fn new(rates: &[Option<BitRate>]) -> Self {
-        let reserve = |rate| Promise { rate, due: Time::ZERO, is_listed: false };
+        let reserve = |rate| Reservation { rate, due: Time::ZERO, is_listed: false };
         let flows = rates.iter().map(|rate| rate.map(reserve)).collect();
         Self { flows, list: BinaryHeap::with_capacity(rates.len()) }
     }
 
-    /// A packet has come to a flow that had none.
+    /// Records that a packet came to an empty flow.
     #[inline]
     pub fn wakes(&mut self, flow: usize, now: Time) {
         let Some(Some(reserve)) = self.flows.get_mut(flow) else { return };
@@ -47,7 +48,7 @@ impl ReservedRates {
         }
     }
 
-    /// The flow that has been due for longest. It is to send and be charged, or to leave.
+    /// The flow that has been due for longest. The caller must then `charge` it or make it `leave`.
     pub fn first_due(&mut self, now: Time) -> Option<usize> {
         loop {
             let Reverse((listed, flow)) = *self.list.peek()?;
@@ -63,14 +64,14 @@ impl ReservedRates {
         }
     }
 
-    /// A flow that was due has sent so many bytes.
+    /// Charges a due flow for the bytes it has sent.
     pub fn charge(&mut self, flow: usize, bytes: u64) {
         if let Some(reserve) = &mut self.flows[flow] {
             reserve.due += reserve.rate.time_for(bytes);
         }
     }
 
-    /// The flow that is due has no packets.
+    /// Removes a due flow that has no packets.
     pub fn leave(&mut self, flow: usize) {
         self.list.pop();
         if let Some(reserve) = &mut self.flows[flow] {
@@ -107,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_asked_for_is_not_made_up_for() {
+    fn unused_rate_is_not_made_up_for() {
         let mut reserved_rates = reserved_rates();
         reserved_rates.wakes(1, Time::ZERO);
         assert_eq!(reserved_rates.first_due(Time::ZERO), Some(1));

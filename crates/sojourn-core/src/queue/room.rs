@@ -1,4 +1,4 @@
-//! Room for one packet in queues and bursts, without which nothing would ever pass.
+//! Checks that queues and bursts have room for one packet; without it nothing would ever pass.
 
 use super::{QueueSpec, SchedulerParameters, default_limit_bytes};
 use crate::aqm::AqmParameters;
@@ -6,21 +6,21 @@ use crate::input::problem::Fault;
 use crate::packet::FULL_PACKET;
 use crate::units::BitRate;
 
-/// What queues must have room for.
+/// How much room a packet needs.
 pub struct Room {
-    /// The largest packet that is sent.
+    /// Size of the largest packet in bytes.
     pub largest: u64,
-    /// A queue never reaches its limit (ns-2.35 queue/drop-tail.cc).
+    /// Must a queue stay below its limit? (ns-2.35 queue/drop-tail.cc)
     pub exclusive: bool,
 }
 
 impl Room {
-    /// Bytes of the largest packet that may come.
+    /// Size in bytes of the largest packet, and at least that of a full Ethernet packet.
     pub fn packet(&self) -> u64 {
         self.largest.max(FULL_PACKET)
     }
 
-    /// The least limit of a queue that must hold so much.
+    /// The smallest limit of a queue that must hold `packet` bytes.
     pub fn least(&self, packet: u64) -> u64 {
         packet + u64::from(self.exclusive)
     }
@@ -30,7 +30,7 @@ impl Room {
         if burst_bytes >= self.packet() {
             return Ok(());
         }
-        let allowed = format!("{} or more, the largest packet", self.packet());
+        let allowed = format!("{} or more, the size of the largest packet", self.packet());
         Err(Fault::new("burst_bytes", format!("found {burst_bytes}; allowed: {allowed}")))
     }
 
@@ -45,14 +45,14 @@ impl Room {
 }
 
 impl QueueSpec {
-    /// Can this queue, before a link of this rate, pass what comes? Paths of faults begin with a key
-    /// of the queue.
+    /// Checks that this queue, in front of a link of this rate, can pass the largest packet. Fault
+    /// paths start with a key of the queue.
     pub(crate) fn check(&self, room: &Room, rate: BitRate) -> Result<(), Fault> {
         let unlimited = self.limit_bytes.is_none() && self.limit_packets.is_none();
         let default = default_limit_bytes(rate);
         if unlimited && default < room.least(room.packet()) {
             let message = format!(
-                "unset, which is {default} (250 ms at the sustained rate); {}",
+                "unset, so {default} bytes (250 ms at the sustained rate) apply; {}",
                 room.allowed(room.packet()),
             );
             return Err(Fault::new("limit_bytes", message));

@@ -1,12 +1,14 @@
-//! Stochastic fair queueing: flows hashed to bins, bins served in turn, a law in each bin.
+//! Stochastic fair queueing: flows are hashed to bins, bins are served in turn, and each bin has an
+//! AQM algorithm.
 //!
-//! With CoDel in the bins this is the SFQ-CoDel of White & Rice 2013 §2.2, after the ns-2 code of
-//! Nichols with CableLabs' byte-based rounds. Bins that have just become busy go before the others,
-//! as in FQ-CoDel; unlike there (RFC 8290 §4.2), a bin that runs empty leaves the schedule at once.
-//! With one PIE for all bins it is the SFQ-PIE of White 2014 §4.6.
+//! With CoDel it is the SFQ-CoDel of White & Rice 2013 §2.2, after the ns-2 code of Nichols with
+//! CableLabs' byte-based rounds. Bins that have just become busy go before the others, as in
+//! FQ-CoDel; but a bin that runs empty leaves the schedule at once, unlike RFC 8290 §4.2. With one
+//! PIE for all bins it is the SFQ-PIE of White 2014 §4.6.
 //!
-//! Left out: in the ns-2 code a bin goes before the others until it is first served; here until it
-//! has used up its first quantum. Of several longest bins ns-2 spares the one that was cut last.
+//! Differences from the ns-2 code: there a bin goes before the others until it is first served,
+//! here until it has used up its first quantum; and of several longest bins ns-2 spares the one
+//! that was cut last.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -31,16 +33,17 @@ const SMALLEST_PACKET: u32 = 64;
 #[serde(deny_unknown_fields, default)]
 #[schemars(rename = "Sfq")]
 pub struct Parameters {
-    /// Number of bins. White & Rice 2013 §3.2: 32. Hong 2015 §5.2: 1024.
+    /// Number of bins that flows are hashed to (White & Rice 2013 §3.2: 32; Hong 2015 §5.2: 1024).
     #[schemars(range(min = 1, max = 65_536))]
     pub bins: u32,
-    /// Bytes a bin may send in a round (White & Rice 2013 §3.2: 300); 0 for one packet a round, as
-    /// in the first SFQ-CoDel; otherwise at least the 64 of the smallest frame.
+    /// Bytes that a bin may send in a round (White & Rice 2013 §3.2: 300). 0 means one packet a
+    /// round, as in the first SFQ-CoDel. Other values must be at least 64, the smallest frame.
     #[schemars(range(min = 0, max = 65_535))]
     pub quantum_bytes: u32,
-    /// One law judges all bins by what waits in all of them, and its drop probability is scaled by
-    /// the bin's length over that of the longest (White 2014 §4.6, SFQ-PIE). Laws without a drop
-    /// probability judge all bins alike. Otherwise each bin has a law of its own.
+    /// Use one AQM algorithm for all bins (White 2014 §4.6, SFQ-PIE). It judges by the backlog of
+    /// all bins, and its drop probability is scaled by the bin's length over that of the longest
+    /// bin. Algorithms without a drop probability judge all bins alike. With `false`, each bin has
+    /// its own algorithm.
     pub one_law: bool,
 }
 
@@ -54,7 +57,7 @@ impl SchedulerParameters for Parameters {
     fn start(&self, setting: &Setting) -> Scheduler {
         let bins = self.bins as usize;
         let aqm_bins = if self.one_law {
-            AqmBins::under_one_law(bins, setting)
+            AqmBins::under_one_algorithm(bins, setting)
         } else {
             AqmBins::new(bins, setting.limit.measure(), setting)
         };
@@ -70,14 +73,14 @@ impl SchedulerParameters for Parameters {
 
     fn check(&self, law: &AqmSpec, _largest: u64) -> Result<(), Fault> {
         if self.one_law && law.judges_sojourns() {
-            let message = "found true with a law that judges each packet by its sojourn time; \
-                           allowed: false, as packets of sparse flows would switch it off";
+            let message = "found true with an AQM algorithm that judges each packet by its sojourn time; \
+                           allowed: false, since packets of sparse flows would switch it off";
             return Err(Fault::new("one_law", message));
         }
         if (1..SMALLEST_PACKET).contains(&self.quantum_bytes) {
             let message = format!(
-                "found {}; allowed: 0 for one packet a round, or {SMALLEST_PACKET} or more, the \
-                 smallest frame",
+                "found {}; allowed: 0 (one packet a round), or {SMALLEST_PACKET} (the smallest frame) \
+                 or more",
                 self.quantum_bytes
             );
             return Err(Fault::new("quantum_bytes", message));
@@ -90,7 +93,7 @@ impl SchedulerParameters for Parameters {
 pub struct Sfq {
     aqm_bins: AqmBins,
     rounds: Rounds,
-    /// A round is one packet of each bin.
+    /// Is a round one packet of each bin?
     by_packet: bool,
     ns2: bool,
     flows: FlowTable,
@@ -98,7 +101,7 @@ pub struct Sfq {
 
 impl Sfq {
     fn schedule(&mut self, bin: usize) {
-        // ns-2 queue/sfqcodel.cc: behind the current bin where that is the only other busy one.
+        // ns-2 queue/sfqcodel.cc: behind the current bin if that is the only other busy one.
         if self.ns2 && self.rounds.busy() == 1 {
             self.rounds.join_last(bin);
         } else {

@@ -1,16 +1,16 @@
-//! When the laws of a queue are updated: at whole multiples of their interval, but not while nothing
+//! When AQM algorithms are updated: at whole multiples of their interval, but not while nothing
 //! waits and nothing would change. An idle queue has no events.
 
 use crate::units::Time;
 
-/// The clock of the laws of a queue.
+/// The clock of a queue's AQM algorithms.
 pub struct UpdateClock {
     interval: Time,
     next: Time,
 }
 
 impl UpdateClock {
-    /// A clock of laws with this interval, `Time::NEVER` for laws without one.
+    /// A clock with this interval; `Time::NEVER` for algorithms without updates.
     pub fn new(interval: Time) -> Self {
         Self { interval, next: interval }
     }
@@ -21,12 +21,12 @@ impl UpdateClock {
         self.next
     }
 
-    /// The laws have been updated; `matters` says that another update may change something.
+    /// Records an update. `matters` says whether another update may change something.
     pub fn ticked(&mut self, now: Time, matters: bool) {
         self.next = if matters { now + self.interval } else { Time::NEVER };
     }
 
-    /// A packet has come: updates go on.
+    /// Resumes updates after the arrival of a packet.
     #[inline]
     pub fn wake(&mut self, now: Time) {
         if self.next == Time::NEVER && self.interval != Time::NEVER {
@@ -56,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn laws_without_an_interval_are_never_updated() {
+    fn algorithms_without_an_interval_are_never_updated() {
         let mut clock = UpdateClock::new(Time::NEVER);
         clock.wake(Time::from_ms(5));
         assert_eq!(clock.next(), Time::NEVER);

@@ -1,4 +1,4 @@
-//! Flows that are watched one by one: in which bin each is, with what weight, what it may still send.
+//! Flows that a queue watches one by one: each flow's bin, weight and remaining deficit.
 
 use super::{Discipline, FlowKey, FlowTable, Scheduler};
 use crate::metrics::{GaugeSeries, Series};
@@ -7,7 +7,7 @@ use crate::packet::Packet;
 struct Watched {
     key: FlowKey,
     generation: u16,
-    /// The connection is closed: its number has gone to another one.
+    /// Has the connection closed and its number passed to another one?
     is_over: bool,
     name: String,
     series: GaugeSeries,
@@ -24,13 +24,13 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Will watch the first `most` flows of a table, of the traffic entries with these names.
+    /// Will watch the first `most` flows of a table; `names` are those of the traffic entries.
     pub fn new(most: usize, table: &FlowTable, names: &[&str]) -> Self {
         let names = names.iter().map(|&name| name.to_owned()).collect();
         Self { most, names, table: table.clone(), ..Self::default() }
     }
 
-    /// A packet has come to the queue.
+    /// Records that a packet has come to the queue.
     #[inline]
     pub fn note(&mut self, packet: &Packet) {
         if self.most > 0 {
@@ -69,7 +69,7 @@ impl Watch {
         self.samples += 1;
     }
 
-    /// The series of each flow, under its name.
+    /// The time series of each flow, with its name.
     pub fn series(&self) -> impl Iterator<Item = (&str, &Series)> {
         self.flows.iter().flat_map(|flow| flow.series.iter().map(|s| (flow.name.as_str(), s)))
     }

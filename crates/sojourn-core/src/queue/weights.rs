@@ -1,15 +1,15 @@
-//! Weights of traffic entries, by name in scenarios.
+//! Weights of traffic entries, which scenarios give by name.
 
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A weight, in proportion to others.
+/// Weight in proportion to others.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct Weight(#[schemars(range(min = 0.01, max = 1000.0))] pub f64);
 
-/// Weights of the entries of the traffic list, by name.
+/// Weights of traffic entries, by name.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct Weights(pub IndexMap<String, Weight>);

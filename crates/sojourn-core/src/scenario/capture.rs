@@ -1,7 +1,8 @@
-//! Packet captures that a scenario replays: read when it is loaded, so that a run reads no file.
+//! Packet captures that a scenario replays. They are read when the scenario is loaded, so that a
+//! run reads no file.
 //!
-//! pcap in all its forms (draft-ietf-opsawg-pcap) and pcapng (draft-ietf-opsawg-pcapng). Of a packet
-//! its time and its size on the wire count, not what was captured of it.
+//! All forms of pcap and pcapng are read (draft-ietf-opsawg-pcap, draft-ietf-opsawg-pcapng). Only a
+//! packet's time and its size on the wire count, not its captured bytes.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -21,8 +22,8 @@ use crate::input::words;
 use crate::packet::LARGEST_PACKET;
 use crate::units::Time;
 
-/// Link types whose packets can be replayed, and the bytes their framing takes that were not
-/// captured: Ethernet, and raw IP under its three names (RAW, IPV4, IPV6; and what BSDs wrote).
+/// Link types that can be replayed, with the bytes of framing that are not captured: Ethernet, and
+/// raw IP by its names RAW (also the number that BSDs write), IPV4 and IPV6.
 const FRAMING: [(Linktype, u16); 5] = [
     (Linktype::ETHERNET, 0),
     (Linktype::RAW, 18),
@@ -31,26 +32,26 @@ const FRAMING: [(Linktype, u16); 5] = [
     (Linktype::IPV6, 18),
 ];
 const PS_PER_SECOND: i128 = 1_000_000_000_000;
-/// As long as the longest run.
+/// The longest allowed run in seconds.
 const LONGEST_S: i128 = 1_000_000;
-/// A packet in a block of the first version of pcapng, which newer writers must not use.
+/// A packet block of the first version of pcapng, which newer writers must not use.
 const OLD_PACKET_BLOCK: u32 = 2;
 const ALLOWED: &str = "allowed: a complete pcap or pcapng file";
 
-/// The captures of the runs of one scenario file, each read once.
+/// The captures of one scenario file's runs, each read once.
 pub(super) struct Captures {
     directory: PathBuf,
     read: RefCell<BTreeMap<(PathBuf, Option<u16>), Capture>>,
 }
 
 impl Captures {
-    /// Captures whose paths are relative to where the scenario file `source` is.
+    /// Captures with paths relative to the directory of the scenario file `source`.
     pub fn beside(source: &str) -> Self {
         let directory = Path::new(source).parent().unwrap_or(Path::new("")).to_owned();
         Self { directory, read: RefCell::default() }
     }
 
-    /// Puts into each replay of a scenario its packets, their digest and the path they came from.
+    /// Fills each replay of a scenario: its packets, their digest, and the path they came from.
     pub fn fill(&self, scenario: &mut Scenario) -> Result<(), Fault> {
         for (name, entry) in &mut scenario.traffic {
             if let AppSpec::Replay(replay) = &mut entry.app {
@@ -94,14 +95,14 @@ impl Captures {
 
 fn bytes_of(file: &Path) -> Result<Vec<u8>, String> {
     let unreadable = |error: std::io::Error| format!("which cannot be read ({error}); {ALLOWED}");
-    // A pipe or a device may have no end.
+    // Reading a pipe or a device might never end.
     if !std::fs::metadata(file).map_err(unreadable)?.is_file() {
-        return Err(format!("which is no file; {ALLOWED}"));
+        return Err(format!("which is not a regular file; {ALLOWED}"));
     }
     std::fs::read(file).map_err(unreadable)
 }
 
-/// The packets of a capture file, or what is wrong with it, in words that follow its name.
+/// The packets of a capture file. An error continues a sentence that starts with the file's name.
 fn parse(bytes: &[u8], framing: Option<u16>) -> Result<Capture, String> {
     let mut reader = Reader { framing, packets: Vec::new() };
     match PcapNGSlice::from_slice(bytes) {
@@ -111,17 +112,17 @@ fn parse(bytes: &[u8], framing: Option<u16>) -> Result<Capture, String> {
     reader.capture()
 }
 
-/// Takes down one packet after the other.
+/// Collects the packets of a capture.
 struct Reader {
     framing: Option<u16>,
-    /// Times in ps since whatever the file counts from, and sizes on the wire.
+    /// Times in ps since the file's own epoch, and sizes on the wire.
     packets: Vec<(i128, u16)>,
 }
 
-/// An interface of a pcapng file.
+/// A pcapng interface.
 struct Interface {
     linktype: Linktype,
-    /// Ticks of its clock in a second.
+    /// Clock ticks per second.
     resolution: i128,
     offset_s: i128,
 }
@@ -129,7 +130,7 @@ struct Interface {
 impl Reader {
     fn pcap(&mut self, bytes: &[u8]) -> Result<(), String> {
         let Ok((mut rest, header)) = parse_pcap_header(bytes) else {
-            return Err(format!("which does not begin as a capture; {ALLOWED}"));
+            return Err(format!("which does not start like a capture; {ALLOWED}"));
         };
         let parse_frame = match (header.is_bigendian(), header.is_modified_format()) {
             (true, _) => parse_pcap_frame_be,
@@ -138,7 +139,7 @@ impl Reader {
         };
         let tick = if header.is_nanosecond_precision() { 1000 } else { 1_000_000 };
         let is_torn = |fraction: u32| i128::from(fraction) * tick >= PS_PER_SECOND;
-        // The upper half has flags (section 4 of the draft).
+        // The upper half holds flags (section 4 of the draft).
         let linktype = Linktype(header.network.0 & 0xffff);
         while !rest.is_empty() {
             let (after, frame) =
@@ -167,7 +168,7 @@ impl Reader {
                 }
                 PcapBlockOwned::NG(Block::EnhancedPacket(packet)) => {
                     let Some(interface) = interfaces.get(packet.if_id as usize) else {
-                        return Err(self.at_fault("of an interface that is not described"));
+                        return Err(self.at_fault("of an undescribed interface"));
                     };
                     let ticks = i128::from(packet.ts_high) << 32 | i128::from(packet.ts_low);
                     let at = interface.offset_s * PS_PER_SECOND
@@ -204,19 +205,19 @@ impl Reader {
             }
             None => Err(format!(
                 "whose packet {} has {size} bytes; allowed: 1 to {LARGEST_PACKET} (turn off \
-                 segmentation offload where it is captured)",
+                 segmentation offload on the capturing host)",
                 self.packets.len() + 1,
             )),
         }
     }
 
-    /// The packets in the order of their times, counted from the first. Captures of several queues
-    /// of a network card are not quite in order.
+    /// The packets sorted by time and counted from the first. Captures of several queues of a
+    /// network card are not always in order.
     fn capture(mut self) -> Result<Capture, String> {
         self.packets.sort_by_key(|(at, _)| *at);
         let (Some((first, _)), Some((last, _))) = (self.packets.first(), self.packets.last())
         else {
-            return Err("which has no packets; allowed: 1 or more".to_owned());
+            return Err("which has no packets; allowed: at least 1 packet".to_owned());
         };
         if last - first > LONGEST_S * PS_PER_SECOND {
             let span_s = (last - first) / PS_PER_SECOND;
@@ -240,13 +241,13 @@ impl Reader {
 }
 
 fn interface(block: &InterfaceDescriptionBlock, is_big_endian: bool) -> Result<Interface, String> {
-    // Section 4.2 of the draft: a power of two or of ten, by the top bit.
+    // The top bit selects a power of two or of ten (section 4.2 of the draft).
     let exponent = u32::from(block.if_tsresol & 0x7f);
     let base: i128 = if block.if_tsresol & 0x80 == 0 { 10 } else { 2 };
     let Some(resolution) = base.checked_pow(exponent).filter(|r| *r <= i128::from(u64::MAX)) else {
         return Err(format!("with a clock of {base}^-{exponent} s; {ALLOWED}"));
     };
-    // The parser reads this as little-endian always.
+    // The parser always reads this as little-endian.
     let offset = block.if_tsoffset;
     let offset_s = i128::from(if is_big_endian { offset.swap_bytes() } else { offset });
     Ok(Interface { linktype: block.linktype, resolution, offset_s })
@@ -324,8 +325,8 @@ mod tests {
             format!("which ends after packet 1; {ALLOWED}")
         );
         assert_eq!(refusal(&file[..50]), format!("which ends after packet 1; {ALLOWED}"));
-        assert_eq!(refusal(b"GIF89a"), format!("which does not begin as a capture; {ALLOWED}"));
-        assert_eq!(refusal(&file[..24]), "which has no packets; allowed: 1 or more");
+        assert_eq!(refusal(b"GIF89a"), format!("which does not start like a capture; {ALLOWED}"));
+        assert_eq!(refusal(&file[..24]), "which has no packets; allowed: at least 1 packet");
         assert_eq!(
             refusal(&pcap(MICRO, 113, 0, &[(0, 0, 60)])),
             "whose packets have link type 113; allowed: Ethernet (1), raw IP (101, 228, 229)"
@@ -335,7 +336,7 @@ mod tests {
                 refusal(&pcap(MICRO, 1, 0, &[(0, 0, 60), (0, 0, size)])),
                 format!(
                     "whose packet 2 has {found} bytes; allowed: 1 to 9018 (turn off segmentation \
-                     offload where it is captured)"
+                     offload on the capturing host)"
                 )
             );
         }
@@ -399,10 +400,7 @@ mod tests {
         let good = [section(), clock(1, 6, 0), packet(0, 0, 60)];
         let with = |block: Vec<u32>| refusal(&file(&[good.concat(), block]));
         let after_one = |what: &str| format!("which {what} after packet 1; {ALLOWED}");
-        assert_eq!(
-            with(packet(1, 0, 60)),
-            after_one("has a packet of an interface that is not described")
-        );
+        assert_eq!(with(packet(1, 0, 60)), after_one("has a packet of an undescribed interface"));
         assert_eq!(with(block(3, &[60, 0])), after_one("has a packet without a time"));
         assert_eq!(
             with(block(2, &[0, 0, 0, 4, 60, 0])),

@@ -1,5 +1,5 @@
-//! The checks that look at several parts of a scenario together. Each key by itself is checked by the
-//! schema, and the keys of one part together by that part.
+//! Checks across parts of a scenario. The schema checks each key, and each part checks its own
+//! keys.
 
 use super::schema::Scenario;
 use super::traffic::Entry;
@@ -19,7 +19,7 @@ use crate::tcp::check::{self as tcp, NO_NAGLE};
 use crate::units::BitRate;
 use indexmap::IndexMap;
 
-/// Homes that a network may have, all groups together.
+/// The most homes a network may have, over all groups.
 const MOST_HOMES: usize = 10_000;
 
 /// The first fault.
@@ -59,7 +59,7 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), Fault> {
     Ok(())
 }
 
-/// There may be so many homes and no more.
+/// Limits the number of homes.
 fn homes(scenario: &Scenario) -> Result<(), Fault> {
     let homes = scenario.homes_in_all();
     if homes <= MOST_HOMES {
@@ -69,14 +69,14 @@ fn homes(scenario: &Scenario) -> Result<(), Fault> {
     Err(Fault::new("homes", message))
 }
 
-/// An entry must be in homes that there are.
+/// A traffic entry must run in an existing group of homes.
 fn home_of(scenario: &Scenario, entry: &Entry, path: &str) -> Result<(), Fault> {
     let Some(home) = &entry.labels.home else { return Ok(()) };
     is_there(home, &names(&scenario.homes), "homes")
         .map_err(|message| Fault::new(words::join(path, "home"), message))
 }
 
-/// Without a cable there is nothing that the keys of the plant could set.
+/// Without a cable, keys of the cable plant have no effect and are rejected.
 fn access(scenario: &Scenario) -> Result<(), Fault> {
     if scenario.access == AccessSpec::Docsis {
         return Ok(());
@@ -89,13 +89,13 @@ fn access(scenario: &Scenario) -> Result<(), Fault> {
     match given.iter().find(|(_, is_given)| *is_given) {
         None => Ok(()),
         Some((key, _)) => {
-            let message = "found without a cable; allowed: only with access kind docsis";
+            let message = "found without a cable network; allowed: only with access kind docsis";
             Err(Fault::new(*key, message))
         }
     }
 }
 
-/// What the homes at `path`, or the scenario itself, are served with.
+/// Checks the service of the homes at `path`, or of the scenario itself.
 fn service(scenario: &Scenario, group: &Group, path: &str, room: &Room) -> Result<(), Fault> {
     let (up, down) = (group.upstream, group.downstream);
     let (up_path, down_path) = (words::join(path, "upstream"), words::join(path, "downstream"));
@@ -116,7 +116,7 @@ fn service(scenario: &Scenario, group: &Group, path: &str, room: &Room) -> Resul
     Ok(())
 }
 
-/// What a service flow names must be there.
+/// Names in classifiers must exist.
 fn names_in_flow(scenario: &Scenario, flow: &ServiceFlow, path: &str) -> Result<(), Fault> {
     weights(scenario, &flow.queue, &words::join(path, "queue"))?;
     for (number, classifier) in flow.classifiers.iter().enumerate() {
@@ -153,13 +153,13 @@ fn names<T>(table: &IndexMap<String, T>) -> Vec<&str> {
     table.keys().map(String::as_str).collect()
 }
 
-/// A name must be one of those of a table; if it is not, says which there are.
+/// A name must be one of `there`, the names in `table`. The error lists them.
 fn is_there(name: &str, there: &[&str], table: &str) -> Result<(), String> {
     if there.contains(&name) {
         return Ok(());
     }
     let names = match there {
-        [] => format!("a name of the table {table}, but that has none"),
+        [] => format!("a name in the table {table}, which is empty"),
         names => names.join(", "),
     };
     Err(format!("found {}; allowed: {names}{}", words::quoted(name), did_you_mean(name, there)))
@@ -169,7 +169,7 @@ fn did_you_mean(name: &str, names: &[&str]) -> String {
     words::closest(name, names).map_or_else(String::new, |name| format!(" (did you mean {name}?)"))
 }
 
-/// Weights must be of entries that there are.
+/// Weights must belong to existing traffic entries.
 fn weights(scenario: &Scenario, queue: &QueueSpec, path: &str) -> Result<(), Fault> {
     let there = names(&scenario.traffic);
     let named = queue.scheduler.weights().into_iter().flat_map(|weights| weights.0.keys());
@@ -178,13 +178,13 @@ fn weights(scenario: &Scenario, queue: &QueueSpec, path: &str) -> Result<(), Fau
         Some(name) => {
             let path = words::join(&format!("{path}.scheduler.weights"), name);
             let close = did_you_mean(name, &there);
-            let message = format!("unknown entry of traffic; allowed: {}{close}", there.join(", "));
+            let message = format!("unknown traffic entry; allowed: {}{close}", there.join(", "));
             Err(Fault::new(path, message))
         }
     }
 }
 
-/// Nagle's algorithm in the scenario's `tcp`, and no entry that has it.
+/// Rejects `tcp.nagle` if no traffic entry has Nagle's algorithm.
 fn nagle_of_none(scenario: &Scenario) -> Result<(), Fault> {
     let has_it = |app: &AppSpec| {
         app.tcp().is_some() && app.tcp_config(&scenario.tcp, scenario.dialect).is_full()
@@ -196,7 +196,7 @@ fn nagle_of_none(scenario: &Scenario) -> Result<(), Fault> {
     }
 }
 
-/// Bytes of the largest packet that may be sent.
+/// Size in bytes of the largest packet that may be sent.
 fn largest_sent(scenario: &Scenario) -> u64 {
     let packet = |app: &AppSpec| {
         let segment = app.tcp().map_or(0, |_| {

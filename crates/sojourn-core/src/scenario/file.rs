@@ -4,16 +4,16 @@ use serde_json::{Value, json};
 
 use super::capture::Captures;
 use super::check;
-use super::overlay::{COMPARE, Overlay, Set, lay_over};
+use super::overlay::{COMPARE, Overlay, Set, merge};
 use super::schema::{Scenario, json_schema};
 use crate::input::problem::{Fault, Problem};
 use crate::input::schema_check::Checker;
 use crate::input::{text, words};
 
-/// The table of a scenario that holds its groups of homes.
+/// The scenario's table of groups of homes.
 const HOMES: &str = "homes";
-/// The tables of a scenario that say how a home is served.
-const WAYS: [&str; 2] = ["upstream", "downstream"];
+/// The scenario's tables of a home's service, which groups of homes may override.
+const DIRECTIONS: [&str; 2] = ["upstream", "downstream"];
 
 /// One run of a scenario file.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,21 +22,21 @@ pub struct Variant {
     pub name: String,
     /// The scenario in full.
     pub scenario: Scenario,
-    /// What of a modem's file cannot be simulated.
+    /// What a modem's configuration file sets that cannot be simulated, a line for each.
     pub notes: Vec<String>,
 }
 
-/// The runs that a scenario file describes, checked.
+/// Reads a scenario file: its runs, checked.
 ///
-/// `text` is the file's, `source` its name in messages; the paths of captures are relative to where
-/// that is. Each of `sets` is `key.path=value` and wins
-/// over the file and its variants; one that begins with `compare.` changes a variant.
+/// `text` is the file's text and `source` its name in messages; paths of captures are relative to
+/// the directory of `source`. Each of `sets` is `key.path=value` and overrides the file and its
+/// variants; a set that begins with `compare.` changes a variant.
 pub fn load(text: &str, source: &str, sets: &[String]) -> Result<Vec<Variant>, Problem> {
     load_with(text, source, sets, None)
 }
 
-/// The runs of a scenario file with something that overrides it and its variants; each of `sets`
-/// overrides all.
+/// As [`load`], with an overlay that overrides the file and its variants. `sets` override
+/// everything.
 pub fn load_with(
     text: &str,
     source: &str,
@@ -49,7 +49,7 @@ pub fn load_with(
         set.apply(&mut base)?;
     }
     let compare = base.as_object_mut().and_then(|table| table.shift_remove(COMPARE));
-    // Where there are no variants, messages name the key that would bring them.
+    // Without variants, an unknown-key message should list `compare` among the allowed keys.
     let schema = if compare.is_some() { json_schema() } else { file_schema() };
     let captures = Captures::beside(source);
     let file = File { source, sets, base, overlay, checker: Checker::new(schema), captures };
@@ -59,32 +59,32 @@ pub fn load_with(
     }
 }
 
-/// The JSON Schema (draft 2020-12) of a scenario file: a scenario's, and the table of variants.
+/// The JSON Schema (draft 2020-12) of a scenario file: the scenario's, plus the table of variants.
 pub fn file_schema() -> Value {
     let mut schema = json_schema();
     schema["properties"][COMPARE] = json!({
         "type": "object",
         "additionalProperties": { "type": "object" },
         "minProperties": 1,
-        "description": "Variants to run side by side, by name. Each holds the keys in which it \
-            differs: its tables are merged into the scenario's key by key, but a table with a \
-            `kind` replaces the whole table, and all other values replace.",
+        "description": "Variants of the scenario to compare, by name. Each holds the keys in which it \
+            differs from the scenario. Its tables are merged into the scenario's key by key, but a \
+            table with its own `kind` and any other value replace the scenario's.",
     });
     schema
 }
 
-/// A scenario with all its defaults as TOML, which loads to an equal scenario.
+/// A scenario with all its defaults as TOML. Loading it gives an equal scenario.
 pub fn to_toml(scenario: &Scenario) -> String {
     let value = serde_json::to_value(scenario).map(without_nulls);
     let text = value.map(|value| toml::to_string_pretty(&value));
     match text {
         Ok(Ok(text)) => text,
-        Ok(Err(error)) => format!("# not to be written as TOML: {error}\n"),
-        Err(error) => format!("# not to be written as TOML: {error}\n"),
+        Ok(Err(error)) => format!("# cannot be written as TOML: {error}\n"),
+        Err(error) => format!("# cannot be written as TOML: {error}\n"),
     }
 }
 
-/// TOML has no null; a key that is unset is left out.
+/// TOML has no null, so keys that are unset are left out.
 fn without_nulls(value: Value) -> Value {
     match value {
         Value::Object(table) => {
@@ -96,7 +96,7 @@ fn without_nulls(value: Value) -> Value {
     }
 }
 
-/// A file with the sets laid over it and its variants taken out.
+/// A file with `--set` values applied and its variants split off.
 struct File<'a> {
     source: &'a str,
     sets: Vec<Set>,
@@ -114,14 +114,17 @@ impl File<'_> {
         let variants = compare.as_object().into_iter().flatten();
         let variants: Result<Vec<_>, _> =
             variants.map(|(name, overlay)| self.named(name, overlay)).collect();
-        Ok(self.told_apart(variants?))
+        Ok(self.note_equal_variants(variants?))
     }
 
-    /// A modem's file may replace all that variants differ in.
-    fn told_apart(&self, mut variants: Vec<Variant>) -> Vec<Variant> {
+    /// Notes it where a modem's file overrides everything in which the variants differ.
+    fn note_equal_variants(&self, mut variants: Vec<Variant>) -> Vec<Variant> {
         let is_alike = variants.windows(2).all(|two| two[0].scenario == two[1].scenario);
         if let Some(overlay) = self.overlay.filter(|_| is_alike && variants.len() > 1) {
-            let note = format!("{}: replaces all that the variants differ in", overlay.source());
+            let note = format!(
+                "{}: overrides every key in which the variants differ, so all variants are equal",
+                overlay.source()
+            );
             variants.iter_mut().for_each(|variant| variant.notes.push(note.clone()));
         }
         variants
@@ -129,7 +132,8 @@ impl File<'_> {
 
     fn named(&self, name: &str, overlay: &Value) -> Result<Variant, Problem> {
         if name.is_empty() {
-            let message = "found a variant with an empty name; allowed: 1 or more characters";
+            let message =
+                "found a variant with an empty name; allowed: a name of at least 1 character";
             return Err(Fault::new(COMPARE, message).of(self.source));
         }
         self.variant(name, overlay)
@@ -137,8 +141,8 @@ impl File<'_> {
 
     fn variant(&self, name: &str, overlay: &Value) -> Result<Variant, Problem> {
         let mut value = self.base.clone();
-        lay_over(&mut value, overlay);
-        let notes = self.overlay.map_or_else(Vec::new, |overlay| overlay.lay_over(&mut value));
+        merge(&mut value, overlay);
+        let notes = self.overlay.map_or_else(Vec::new, |overlay| overlay.apply(&mut value));
         for set in self.sets.iter().filter(|set| !set.is_for_variants()) {
             set.apply(&mut value)?;
         }
@@ -149,7 +153,7 @@ impl File<'_> {
     fn scenario(&self, value: &Value) -> Result<Scenario, Fault> {
         self.checker.check(value, "")?;
         let mut value = value.clone();
-        self.lay_homes(&mut value)?;
+        self.merge_homes(&mut value)?;
         let mut scenario: Scenario = serde_path_to_error::deserialize(&value).map_err(|error| {
             let path = error.path().to_string();
             Fault::new(path.trim_start_matches('.'), error.inner().to_string())
@@ -159,37 +163,43 @@ impl File<'_> {
         Ok(scenario)
     }
 
-    /// Lays what homes say of their upstream and downstream over the scenario's.
-    fn lay_homes(&self, value: &mut Value) -> Result<(), Fault> {
+    /// Merges what homes set for their upstream and downstream into copies of the scenario's
+    /// tables.
+    fn merge_homes(&self, value: &mut Value) -> Result<(), Fault> {
         let base = value.clone();
         let homes = value.get_mut(HOMES).and_then(Value::as_object_mut);
         for (name, home) in homes.into_iter().flatten() {
-            for way in WAYS {
-                let Some(own) = home.get_mut(way).filter(|own| own.is_object()) else { continue };
-                let mut laid = base[way].clone();
-                lay_over(&mut laid, own);
-                let path = [HOMES, name, way]
+            for direction in DIRECTIONS {
+                let Some(own) = home.get_mut(direction).filter(|own| own.is_object()) else {
+                    continue;
+                };
+                let mut merged = base[direction].clone();
+                merge(&mut merged, own);
+                let path = [HOMES, name, direction]
                     .iter()
                     .fold(String::new(), |path, key| words::join(&path, key));
-                self.checker.check_key(way, &laid, &path)?;
-                *own = laid;
+                self.checker.check_key(direction, &merged, &path)?;
+                *own = merged;
             }
         }
         Ok(())
     }
 
-    /// The file or files that a fault came from.
+    /// The file or files in which a fault lies.
     fn source_of(&self, fault: &Fault) -> String {
-        let is_of = |way: &str| fault.path == way || fault.path.starts_with(&format!("{way}."));
+        let is_of = |direction: &str| {
+            fault.path == direction || fault.path.starts_with(&format!("{direction}."))
+        };
         match self.overlay {
-            Some(overlay) if WAYS.into_iter().any(is_of) => {
+            Some(overlay) if DIRECTIONS.into_iter().any(is_of) => {
                 format!("{} with {}", self.source, overlay.source())
             }
             _ => self.source.to_owned(),
         }
     }
 
-    /// Tells where a fault came from: a set, the variant alone, or the scenario that all share.
+    /// Names the origin of a fault: a `--set`, one variant, or the scenario that all variants
+    /// share.
     fn problem(&self, fault: Fault, variant: &str) -> Problem {
         let set = self.sets.iter().rev().find(|set| set.gave(&fault.path, variant));
         let source = set.map_or_else(|| self.source_of(&fault), |set| set.source.clone());

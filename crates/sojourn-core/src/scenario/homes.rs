@@ -1,21 +1,23 @@
-//! Who shares the network: groups of homes.
+//! Groups of homes that share the network.
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 
 use crate::access::service::{Downstream, Upstream};
 
-/// A group of homes that are all alike.
+/// A group of identical homes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Homes {
-    /// How many there are; all groups together may have 10 000.
+    /// Number of homes in the group. All groups together may have 10 000.
     #[schemars(range(min = 1, max = 10_000))]
     pub count: u16,
-    /// The keys in which their upstream differs from the scenario's, laid over that as a variant is.
+    /// Upstream keys in which this group differs from the scenario's `upstream`. They are merged
+    /// into it key by key, as those of a variant are.
     #[schemars(schema_with = "differences")]
     pub upstream: Option<Upstream>,
-    /// The keys in which their downstream differs from the scenario's.
+    /// Downstream keys in which this group differs from the scenario's `downstream`. They are
+    /// merged into it key by key.
     #[schemars(schema_with = "differences")]
     pub downstream: Option<Downstream>,
 }
@@ -26,7 +28,7 @@ impl Default for Homes {
     }
 }
 
-/// What is laid over a table is checked with it, when both are one.
+/// Any table is allowed here: it is checked after it has been merged.
 fn differences(_: &mut SchemaGenerator) -> Schema {
     schemars::json_schema!({ "type": ["object", "null"] })
 }

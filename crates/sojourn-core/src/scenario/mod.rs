@@ -1,8 +1,8 @@
-//! Scenarios: what is simulated, as people write it.
+//! Scenarios: what is simulated, as users write it.
 //!
-//! `schema` puts together the parameter types of all rooms, which are the one truth about keys, units,
-//! ranges and defaults; the JSON Schema, the checks of a file and the documentation all come from
-//! them.
+//! `schema` combines the parameter types of all modules. They are the only definition of keys,
+//! units, ranges and defaults: the JSON Schema, the checks of a file and the documentation come
+//! from them.
 
 mod capture;
 mod check;

@@ -1,4 +1,4 @@
-//! What is laid over a scenario before it is checked: sets of the command line, and variants.
+//! What overrides a scenario before it is checked: `--set` values, variants, modem files.
 
 use serde_json::{Map, Value};
 
@@ -6,25 +6,26 @@ use crate::input::problem::{Fault, Problem};
 use crate::input::shape::TAG;
 use crate::input::{text, words};
 
-/// The table of a file that holds its variants.
+/// The table of variants in a scenario file.
 pub(super) const COMPARE: &str = "compare";
 
-/// What overrides a scenario before it is checked, such as the configuration file of a modem.
+/// Something that overrides a scenario before it is checked, such as a modem's configuration file.
 pub trait Overlay {
-    /// As messages name it.
+    /// Its name in messages.
     fn source(&self) -> &str;
-    /// Overrides keys of the scenario. Gives what of it cannot be simulated, a line for each.
-    fn lay_over(&self, scenario: &mut Value) -> Vec<String>;
+    /// Overrides keys of the scenario. Returns a line for each setting that cannot be simulated.
+    fn apply(&self, scenario: &mut Value) -> Vec<String>;
 }
 
-/// Lays a partial scenario over another: tables merge key by key, all else replaces. A table that
-/// says its kind replaces too, since the keys of one kind mean nothing to another.
-pub(super) fn lay_over(base: &mut Value, overlay: &Value) {
+/// Merges a partial scenario into another. Tables merge key by key; any other value replaces the
+/// old one. A table with its own `kind` replaces the old table too, since the keys of one kind mean
+/// nothing to another.
+pub(super) fn merge(base: &mut Value, overlay: &Value) {
     match (base, overlay) {
-        (Value::Object(base), Value::Object(overlay)) if !says_kind(overlay) => {
+        (Value::Object(base), Value::Object(overlay)) if !has_kind(overlay) => {
             for (key, value) in overlay {
                 match base.get_mut(key) {
-                    Some(below) => lay_over(below, value),
+                    Some(below) => merge(below, value),
                     None => {
                         base.insert(key.clone(), value.clone());
                     }
@@ -35,21 +36,21 @@ pub(super) fn lay_over(base: &mut Value, overlay: &Value) {
     }
 }
 
-/// An entry that someone named `kind` is a table and no kind.
-fn says_kind(table: &Map<String, Value>) -> bool {
+/// A traffic entry or server that is named `kind` is a table, not a kind.
+fn has_kind(table: &Map<String, Value>) -> bool {
     table.get(TAG).is_some_and(Value::is_string)
 }
 
 /// One `key.path=value`.
 pub(super) struct Set {
-    /// As problems name it.
+    /// Its name in problems.
     pub source: String,
     path: Vec<String>,
     value: Value,
 }
 
 impl Set {
-    /// From its text.
+    /// Parses `key.path=value`.
     pub fn parse(set: &str) -> Result<Self, Problem> {
         const ALLOWED: &str = "allowed: KEY=VALUE with a dotted TOML key, \
                                such as upstream.queue.limit_bytes=250000";
@@ -68,12 +69,12 @@ impl Set {
         Ok(Self { source, path, value })
     }
 
-    /// Is it meant for the table of variants?
+    /// Does it change the table of variants?
     pub fn is_for_variants(&self) -> bool {
         self.path.first().is_some_and(|key| key == COMPARE)
     }
 
-    /// Puts the value in its place.
+    /// Sets the value in `root`.
     pub fn apply(&self, root: &mut Value) -> Result<(), Problem> {
         let mut place = root;
         for (depth, key) in self.path.iter().enumerate() {
@@ -84,7 +85,7 @@ impl Set {
         Ok(())
     }
 
-    /// Did what stands at `path` in this variant come from here, or some of it?
+    /// Did this set give the value at `path` in this variant, or a part of it?
     pub fn gave(&self, path: &str, variant: &str) -> bool {
         let own = match &*self.path {
             [compare, name, own @ ..] if compare == COMPARE && name == variant => own,
@@ -103,7 +104,7 @@ fn joined(path: &[String]) -> String {
     path.iter().fold(String::new(), |path, key| words::join(&path, key))
 }
 
-/// From the table or list at `path` to one of its values, made where a table lacks it.
+/// From the table or list at `path` to one of its values; a table gets a missing key.
 fn step<'a>(place: &'a mut Value, key: &str, path: &str) -> Result<&'a mut Value, Fault> {
     match place {
         Value::Object(table) => Ok(table.entry(key).or_insert_with(|| Map::new().into())),
@@ -129,8 +130,8 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn laid(mut base: Value, overlay: Value) -> Value {
-        lay_over(&mut base, &overlay);
+    fn merged(mut base: Value, overlay: Value) -> Value {
+        merge(&mut base, &overlay);
         base
     }
 
@@ -140,28 +141,28 @@ mod tests {
         let overlay = json!({"a": {"y": [3], "w": 4, "z": 5}, "c": {"new": true}});
         let expected =
             json!({"a": {"x": 1, "y": [3], "z": 5, "w": 4}, "b": "s", "c": {"new": true}});
-        assert_eq!(laid(base, overlay), expected);
+        assert_eq!(merged(base, overlay), expected);
     }
 
     #[test]
     fn a_table_with_a_kind_replaces() {
         let base = json!({"law": {"kind": "codel", "target_ms": 10}});
         let pie = json!({"law": {"kind": "docsis_pie"}});
-        assert_eq!(laid(base.clone(), pie.clone()), pie);
-        let tuned = laid(base, json!({"law": {"target_ms": 5}}));
+        assert_eq!(merged(base.clone(), pie.clone()), pie);
+        let tuned = merged(base, json!({"law": {"target_ms": 5}}));
         assert_eq!(tuned, json!({"law": {"kind": "codel", "target_ms": 5}}));
     }
 
     #[test]
     fn an_entry_named_kind_is_an_entry() {
         let base = json!({"files": {"delay_ms": 1}});
-        let both = laid(base, json!({"kind": {"delay_ms": 2}}));
+        let both = merged(base, json!({"kind": {"delay_ms": 2}}));
         assert_eq!(both, json!({"files": {"delay_ms": 1}, "kind": {"delay_ms": 2}}));
     }
 
     #[test]
     fn merged_keys_keep_their_place() {
-        let both = laid(json!({"b": 1, "a": {"x": 1}}), json!({"a": {"x": 2}, "b": 3}));
+        let both = merged(json!({"b": 1, "a": {"x": 1}}), json!({"a": {"x": 2}, "b": 3}));
         assert_eq!(both.to_string(), r#"{"b":3,"a":{"x":2}}"#);
     }
 

@@ -1,6 +1,7 @@
 //! The scenario: the one definition of its keys, units, ranges and defaults.
 //!
-//! Doc comments here are what users read in the JSON Schema; ranges are checked from there too.
+//! Doc comments here appear in the JSON Schema that users read. Ranges are checked from that schema
+//! too.
 
 use indexmap::IndexMap;
 use schemars::{JsonSchema, generate::SchemaSettings};
@@ -19,57 +20,59 @@ use crate::dialect::Dialect;
 use crate::metrics::options::Metrics;
 use crate::tcp::TcpOptions;
 
-/// The group of a scenario that names none.
+/// Name of the only group in a scenario without groups.
 const LONE_HOME: &str = "home";
 
-/// Homes on cable modems, the servers they talk to, and what their people do.
+/// A scenario: homes on an access network, the servers they talk to, and their traffic.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Scenario {
-    /// A line to head tables and reports.
+    /// Title of tables and reports.
     #[serde(default)]
     pub title: String,
-    /// What the scenario is for and where its values come from.
+    /// Purpose of the scenario and sources of its values.
     #[serde(default)]
     pub description: String,
     /// Simulated time in s.
     #[schemars(range(min = 0.001, max = 1_000_000.0))]
     pub duration_s: f64,
-    /// Seed of all random streams.
+    /// Seed of all random streams. The same scenario with the same seed gives the same run.
     #[serde(default = "one")]
     pub seed: u64,
-    /// Rules that the parts follow unless they say otherwise.
+    /// Dialect of all parts that do not set their own: `rfc` or `ns2`.
     #[serde(default)]
     pub dialect: Dialect,
-    /// What the homes are connected by.
+    /// The access network, chosen by `kind`: `docsis` or `fibre`.
     #[serde(default)]
     pub access: AccessSpec,
     /// Propagation on the cable plant.
     #[serde(default)]
     pub cable: Cable,
-    /// The modem's upstream service flow. Others are in its `flows`.
+    /// The modem's primary upstream service flow. Its `flows` holds further ones.
     pub upstream: Upstream,
-    /// The downstream service flow at the CMTS. Others are in its `flows`.
+    /// The home's primary downstream service flow at the CMTS. Its `flows` holds further ones.
     pub downstream: Downstream,
-    /// The upstream channel of all modems of kind `shared_channel`.
+    /// The upstream channel shared by all modems of kind `shared_channel`.
     #[serde(default)]
     pub upstream_channel: UpstreamChannel,
-    /// The downstream channel that all homes share. None given: each service flow has one to itself.
+    /// The downstream channel that all homes share. Default: each service flow has a channel of its
+    /// own.
     #[serde(default)]
     pub cmts: Option<Cmts>,
-    /// Groups of homes, by name. None given: one home, called `home`, with the above.
+    /// Groups of identical homes, by name. Default: one home, called `home`, with the scenario's
+    /// `upstream` and `downstream`.
     #[serde(default)]
     pub homes: IndexMap<String, Homes>,
-    /// Hosts beyond the CMTS, by name.
+    /// Servers beyond the CMTS, by name.
     #[serde(default)]
     pub servers: IndexMap<String, Server>,
-    /// TCP of all connections; entries of the traffic list may differ in single keys.
+    /// TCP options of all connections. Entries of `traffic` may override single keys.
     #[serde(default)]
     pub tcp: TcpOptions,
-    /// Who does what, by name.
+    /// Traffic entries, by name: what users and their devices do.
     #[schemars(extend("minProperties" = 1))]
     pub traffic: IndexMap<String, Entry>,
-    /// What is measured.
+    /// What is measured and recorded.
     #[serde(default)]
     pub metrics: Metrics,
 }
@@ -78,23 +81,24 @@ fn one() -> u64 {
     1
 }
 
-/// A host beyond the CMTS, on a link of its own.
+/// A server beyond the CMTS, on a link of its own.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Server {
-    /// One-way delay of its link in ms. The round trip of a packet is twice this, twice the cable's
-    /// delay and the MAC's.
+    /// One-way delay of the server's link in ms. The round-trip time is twice this delay plus twice
+    /// the cable's delay plus the delay of the MAC.
     #[schemars(range(min = 0.0, max = 100_000.0))]
     pub delay_ms: f64,
-    /// Rate of its link in Mbps.
+    /// Rate of the server's link in Mbps.
     #[serde(default = "gigabit")]
     #[schemars(range(min = 0.001, max = 1_000_000.0))]
     pub rate_mbps: f64,
-    /// Chance of a packet to be lost on its link, either way, in percent, each by itself.
+    /// Random packet loss on the server's link in percent, in each direction, independent for each
+    /// packet.
     #[serde(default)]
     #[schemars(range(min = 0.0, max = 100.0))]
     pub loss_percent: f64,
-    /// Its IPv4 address, for classifiers that look at it.
+    /// IPv4 address of the server, for classifiers that match addresses. Default: no address.
     #[serde(default)]
     #[schemars(with = "Option<String>")]
     pub address: Option<Address>,
@@ -105,7 +109,7 @@ fn gigabit() -> f64 {
 }
 
 impl Scenario {
-    /// All groups of homes, in their order; one home called `home` where the scenario names none.
+    /// All groups of homes in the scenario's order, or one home called `home` if it names none.
     pub fn groups(&self) -> impl Iterator<Item = Group<'_>> {
         (0..self.homes.len().max(1)).map(|index| self.group(index))
     }
@@ -124,13 +128,13 @@ impl Scenario {
         }
     }
 
-    /// How many homes there are.
+    /// How many homes there are in total.
     pub fn homes_in_all(&self) -> usize {
         self.groups().map(|group| usize::from(group.count)).sum()
     }
 
-    /// The number of the group in whose homes an entry of the traffic list runs: the first, unless it
-    /// names another.
+    /// The number of the group in whose homes a traffic entry runs: the first group, unless the
+    /// entry names another.
     pub fn group_of(&self, entry: &Entry) -> usize {
         let name = entry.labels.home.as_deref();
         name.and_then(|name| self.homes.get_index_of(name)).unwrap_or_default()

@@ -1,4 +1,4 @@
-//! What sends packets: the entries of the traffic list.
+//! Entries of the traffic table: what sends packets.
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
@@ -7,31 +7,33 @@ use serde_json::{Map, Value};
 use crate::address::Address;
 use crate::apps::AppSpec;
 
-/// What an entry of the traffic list says besides what it does.
+/// Keys of a traffic entry that do not depend on its kind.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Labels {
-    /// The group of homes in each of which it runs. Unset: the first.
+    /// Group of homes in which the entry runs; it runs in each home of the group. Default: the
+    /// first group.
     pub home: Option<String>,
-    /// DSCP of its packets, both ways (RFC 2474 §3).
+    /// DSCP of the entry's packets in both directions (RFC 2474 §3).
     #[schemars(range(min = 0, max = 63))]
     pub dscp: u8,
-    /// Port of its servers. Unset: 443 for what comes from the web and for transfers, 5004 for voice,
-    /// 3074 for games, 6881 for torrents, 9 for all else. The home's ports count up from 49 152.
+    /// Port of the entry's servers. Default: 443 for web and transfers, 5004 for voice, 3074 for
+    /// games, 6881 for torrents, 9 for all others. The home's ports count up from 49 152.
     #[schemars(range(min = 1, max = 65_535))]
     pub port: Option<u16>,
-    /// IPv4 address of the device in the home, for classifiers that look at it.
+    /// IPv4 address of the device in the home, for classifiers that match addresses. Default: no
+    /// address.
     #[schemars(with = "Option<String>")]
     pub address: Option<Address>,
 }
 
-/// An entry of the traffic list.
+/// An entry of the traffic table.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Map<String, Value>", into = "Map<String, Value>")]
 pub struct Entry {
-    /// What it does.
+    /// The app it runs.
     pub app: AppSpec,
-    /// Where it does it, and by what its packets are told.
+    /// Where it runs, and the header fields of its packets.
     pub labels: Labels,
 }
 
@@ -70,7 +72,7 @@ impl JsonSchema for Entry {
         "Entry".into()
     }
 
-    /// Every kind of app, with the labels among its keys.
+    /// The schema of every kind of app, with the labels added to its keys.
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let mut schema = AppSpec::json_schema(generator);
         let labels = Labels::json_schema(generator);

@@ -1,4 +1,4 @@
-//! Options of connections that must agree with each other.
+//! Checks between TCP options.
 
 use super::cc::CongestionSpec;
 use super::config::{Config, Recovery};
@@ -10,11 +10,12 @@ use crate::input::words;
 use crate::packet::LARGEST_PACKET;
 use crate::units::Time;
 
-/// Nagle's algorithm is that of ns-2's two-way agent alone.
-pub(crate) const NO_NAGLE: &str = "found without recovery full_sack; allowed: only with it";
+/// Only ns-2's two-way agent has Nagle's algorithm.
+pub(crate) const NO_NAGLE: &str =
+    "found without recovery full_sack; allowed: only with recovery full_sack";
 
-/// Checks what comes from an entry of the traffic list, the scenario and the dialect. `own` is what the
-/// table at `own_path` sets; all else stands in the scenario's `tcp`.
+/// Checks the options that result from a traffic entry, the scenario and the dialect. `own` are the
+/// entry's options, at `own_path`; all others come from the scenario's `tcp`.
 pub(crate) fn check(config: &Config, own: &TcpOptions, own_path: &str) -> Result<(), Fault> {
     let place = |is_own: bool| (if is_own { own_path } else { "tcp" }).to_owned();
     at_least(
@@ -26,7 +27,7 @@ pub(crate) fn check(config: &Config, own: &TcpOptions, own_path: &str) -> Result
         .map_err(|fault| fault.under(&place(own.max_rto_s.is_some())))?;
     if matches!(config.congestion_control, CongestionSpec::Ledbat(_)) && !config.timestamps {
         let path = words::join(&place(own.timestamps.is_some()), "timestamps");
-        let message = "found false; allowed: true, as congestion control ledbat measures by them";
+        let message = "found false; allowed: true, since congestion control ledbat needs them";
         return Err(Fault::new(path, message));
     }
     let agent = match config.recovery {
@@ -43,7 +44,7 @@ pub(crate) fn check(config: &Config, own: &TcpOptions, own_path: &str) -> Result
     }
     if config.is_full() && !matches!(config.congestion_control, CongestionSpec::Reno(_)) {
         let path = words::join(&place(own.congestion_control.is_some()), "congestion_control");
-        let message = "found another than reno; allowed: reno, the only one that full_sack has";
+        let message = "found another one with recovery full_sack; allowed: reno";
         return Err(Fault::new(path, message));
     }
     if config.send_jitter > Time::ZERO && config.dialect == Dialect::Rfc {
@@ -66,7 +67,8 @@ pub(crate) fn check(config: &Config, own: &TcpOptions, own_path: &str) -> Result
     if config.mss + header > largest {
         let most = largest.saturating_sub(header);
         let message = format!(
-            "found {}; allowed: {most} or less, to stay within {largest} with {header} of header and options",
+            "found {}; allowed: {most} or less, so that a packet with {header} bytes of \
+             header and options has {largest} or less",
             config.mss,
         );
         let path = place(own.mss_bytes.is_some());

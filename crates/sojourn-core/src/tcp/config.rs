@@ -1,4 +1,4 @@
-//! TCP as a connection uses it.
+//! TCP options as a connection uses them, after defaults.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,36 +7,36 @@ use super::cc::CongestionSpec;
 use crate::dialect::Dialect;
 use crate::units::Time;
 
-/// How lost segments are found and sent again.
+/// How TCP detects and retransmits lost segments.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Recovery {
-    /// Selective acknowledgements (RFC 2018, RFC 6675; the ns-2 agent Sack1).
+    /// Selective acknowledgements (RFC 2018, RFC 6675; in ns-2 the agent Sack1).
     #[default]
     Sack,
-    /// Duplicate acknowledgements, one hole per round trip (RFC 6582).
+    /// NewReno: duplicate acknowledgements, one hole repaired per round trip (RFC 6582).
     Newreno,
-    /// Duplicate acknowledgements, one hole per window (RFC 2581).
+    /// Reno: duplicate acknowledgements, one hole repaired per window (RFC 2581).
     Reno,
-    /// The ns-2 agent FullTcp/Sack, with its handshake, timers and acknowledgements: for the ns-2
-    /// dialect.
+    /// The ns-2 agent FullTcp/Sack with its handshake, timers and acknowledgements. Only for the
+    /// `ns2` dialect.
     FullSack,
-    /// The ns-2 agent TCP/Linux, after Linux 2.6.22: what is sent again may be found lost again, and one
-    /// segment leaves for two that arrive while it slows down. For the ns-2 dialect.
+    /// The ns-2 agent TCP/Linux, after Linux 2.6.22. It detects lost retransmissions, and while it
+    /// slows down it sends one segment for every two that arrive. Only for the `ns2` dialect.
     Linux,
 }
 
 impl Recovery {
-    /// Does the receiver say what it holds (RFC 2018)?
+    /// Does the receiver send SACK blocks (RFC 2018)?
     pub fn is_selective(self) -> bool {
         matches!(self, Self::Sack | Self::FullSack | Self::Linux)
     }
 }
 
-/// TCP as a connection uses it; shared by all connections of a traffic entry.
+/// TCP configuration, shared by all connections of a traffic entry.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// Rules of growth, recovery and timers.
+    /// Dialect of window growth, recovery and timers.
     pub dialect: Dialect,
     /// Congestion control.
     pub congestion_control: CongestionSpec,
@@ -46,35 +46,35 @@ pub struct Config {
     pub mss: u64,
     /// Header bytes with timestamps.
     pub header: u16,
-    /// Bytes of the SACK option: once, and per block.
+    /// Bytes of the SACK option: a fixed part, and for each block.
     pub sack_bytes: (u16, u16),
-    /// Are there timestamps?
+    /// Do segments carry timestamps?
     pub timestamps: bool,
-    /// Segments.
+    /// Initial window in segments.
     pub initial_window: f64,
-    /// Segments.
+    /// Maximum window in segments.
     pub max_window: f64,
-    /// Segments per acknowledgement.
+    /// In-order segments per acknowledgement.
     pub ack_every: u32,
-    /// Longest delay of an acknowledgement.
+    /// Maximum delay of an acknowledgement.
     pub delayed_ack: Time,
-    /// Does that delay end at whole multiples of itself?
+    /// Do delayed acknowledgements wait for whole multiples of that delay?
     pub delayed_ack_beats: bool,
-    /// Does the window shrink after a pause?
+    /// Does the window shrink after an idle time?
     pub restart_after_idle: bool,
-    /// Does a last segment that is not full wait, with FullTcp?
+    /// With FullTcp: does a last segment that is not full wait (Nagle's algorithm)?
     pub nagle: bool,
-    /// Greatest random time before what an event lets it send.
+    /// Maximum random delay before an event's transmissions.
     pub send_jitter: Time,
-    /// Timeout before there is a round-trip time.
+    /// Timeout before the first round-trip measurement.
     pub initial_rto: Time,
-    /// Least timeout.
+    /// Minimum timeout.
     pub min_rto: Time,
-    /// Greatest timeout.
+    /// Maximum timeout.
     pub max_rto: Time,
-    /// Clock tick of round-trip measurements, zero for none.
+    /// Clock tick of round-trip measurements; zero for none.
     pub rtt_tick: Time,
-    /// Are data segments markable?
+    /// May queues mark data segments?
     pub ecn: bool,
 }
 

@@ -1,4 +1,4 @@
-//! One end of a connection: handshake, timers, and the two halves put together.
+//! One end of a connection: handshake, timers, and the sending and receiving halves.
 
 use super::cc::{Ack, CongestionControl, CongestionParameters, Controller, Window};
 use super::config::Config;
@@ -10,39 +10,40 @@ use crate::dialect::Dialect;
 use crate::packet::{Ecn, Segment};
 use crate::units::Time;
 
-/// Segments that TCP/Linux sends at once after a timeout's recovery (ns-linux-param.c tcp_max_burst).
+/// The most segments that TCP/Linux sends at once after recovering from a timeout (ns-linux-param.c
+/// tcp_max_burst).
 const LARGEST_BURST: u64 = 3;
 
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum State {
     /// Waiting for a SYN.
     Listen,
-    /// A SYN was sent.
+    /// It has sent a SYN.
     SynSent,
-    /// A SYN came and was answered.
+    /// It has received a SYN and answered it.
     SynReceived,
     /// Data may flow.
     Established,
 }
 
-/// What a segment brought about, for the application.
+/// What a segment changed, for the application.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SegmentEvents {
-    /// The handshake is done at this end.
+    /// The handshake is complete at this end.
     pub established: bool,
     /// Payload bytes newly received in order.
     pub received_bytes: u64,
-    /// All that was expected is there.
+    /// All expected data has been received.
     pub received_all: bool,
-    /// All that was to be sent is acknowledged.
+    /// All data to be sent is acknowledged.
     pub acknowledged_all: bool,
     /// Round-trip time measured with an acknowledgement of data; zero for none.
     pub rtt: Time,
-    /// How long ago the segment was sent that an acknowledgement of new data echoes; zero for none.
+    /// Age of the segment whose timestamp an acknowledgement of new data echoes; zero for none.
     pub echo_age: Time,
 }
 
-/// A segment on its way out.
+/// A segment to be sent.
 #[derive(Debug)]
 pub struct Departure {
     /// The segment.
@@ -61,27 +62,27 @@ pub struct Endpoint {
     rtt: Rtt,
     window: Window,
     controller: Controller,
-    /// A SYN, or its answer, is to be sent.
+    /// Is a SYN or its answer to be sent?
     syn_due: bool,
     syns_sent: u32,
-    /// When unacknowledged data is given up for lost.
+    /// When the retransmission timer expires.
     rto_due: Time,
-    /// Without timestamps: the segment being timed, by its end, and when it was sent.
+    /// Without timestamps: the end of the segment being timed, and when it was sent.
     timed: Option<(u64, Time)>,
     last_sent: Time,
-    /// ns-2: when the timer that runs on while nothing is under way expires.
+    /// ns-2: when the timer that keeps running while nothing is outstanding expires.
     idle_due: Time,
-    /// When the random time before what waits to be sent is over.
+    /// When the random delay before waiting transmissions ends.
     jitter_over: Time,
-    /// FullTcp ends the handshake with a bare acknowledgement, whatever there is to send.
+    /// FullTcp ends the handshake with a bare acknowledgement, even with data to send.
     handshake_ack_due: bool,
-    /// Both ends have ECN.
+    /// Do both ends support ECN?
     has_ecn: bool,
-    /// The next new segment is to say that the window has been reduced.
+    /// Must the next new segment report that the window was reduced (CWR)?
     reduction_due: bool,
-    /// The window, not the application, holds sending back.
+    /// Does the window, not the application, limit sending?
     is_window_limited: bool,
-    /// Tell when the receiver has reached this.
+    /// Report when the receiver has reached this sequence number.
     expected: u64,
     told_acknowledged: u64,
     total_to_send: u64,
@@ -89,7 +90,7 @@ pub struct Endpoint {
 }
 
 impl Endpoint {
-    /// An end that waits to be opened from here or from there.
+    /// An end that waits to be opened, by itself or by the other end.
     pub fn new(config: &Config) -> Self {
         Self {
             state: State::Listen,
@@ -122,24 +123,24 @@ impl Endpoint {
         self.syn_due = true;
     }
 
-    /// Has `bytes` more to send; `u64::MAX` for without end.
+    /// Adds `bytes` to send; `u64::MAX` for an endless transfer.
     pub fn send(&mut self, bytes: u64) {
         self.sender.space_mut().append(bytes);
         self.total_to_send = self.total_to_send.saturating_add(bytes);
     }
 
-    /// Will tell when `bytes` more have come than were expected so far.
+    /// Reports when `bytes` more than expected so far have been received.
     pub fn expect(&mut self, bytes: u64) {
         let base = if self.expected == u64::MAX { 1 } else { self.expected };
         self.expected = base + bytes;
     }
 
-    /// Has nothing more to send.
+    /// Closes this end: nothing more to send.
     pub fn close(&mut self) {
         self.sender.space_mut().close();
     }
 
-    /// Both directions are closed and acknowledged, as far as this end knows.
+    /// Are both directions closed and acknowledged, as far as this end knows?
     pub fn is_done(&self) -> bool {
         self.sender.space().fin_acknowledged() && self.receiver.is_complete()
     }
@@ -154,19 +155,19 @@ impl Endpoint {
         self.rtt.smoothed(config)
     }
 
-    /// What it had to do twice so far.
+    /// Retransmissions and timeouts so far.
     pub fn tally(&self) -> Tally {
         self.tally
     }
 
-    /// When `on_timer` wants to be called.
+    /// When `on_timer` is due.
     #[inline]
     pub fn deadline(&self) -> Time {
         let timers = self.rto_due.min(self.receiver.deadline()).min(self.jitter_over);
         timers.min(self.sender.deadline())
     }
 
-    /// Takes in a segment that its other end sent at `sent_at` and that came with this ECN field.
+    /// Handles a segment that the other end sent at `sent_at` and that arrived with this ECN field.
     pub fn on_segment(
         &mut self,
         now: Time,
@@ -206,7 +207,7 @@ impl Endpoint {
         events: &mut SegmentEvents,
     ) {
         self.receiver.on_syn(sent_at);
-        // RFC 3168 §6.1.1: a SYN asks by ECE, its answer agrees by it.
+        // RFC 3168 §6.1.1: a SYN offers ECN by ECE, and its answer agrees by ECE.
         self.has_ecn = config.ecn && s.echoes_mark;
         match self.state {
             State::Listen | State::SynReceived => {
@@ -237,10 +238,10 @@ impl Endpoint {
         events.established = true;
     }
 
-    /// RFC 5681 §3.1: one segment after a lost SYN (ns-2: bugfix_ss_), and a longer timeout. In ns-2
-    /// the timeout of the SYN is one like any other: it halves the threshold, to its least value, and
-    /// stays doubled until a measurement. FullTcp takes its initial window all the same and ends the
-    /// doubling (tcp-full.cc `recv`, `newack`).
+    /// RFC 5681 §3.1: a window of one segment after a lost SYN (ns-2: bugfix_ss_), and a longer
+    /// timeout. In ns-2 the timeout of a SYN is like any other: it halves the threshold, to its
+    /// minimum, and stays doubled until a measurement. FullTcp keeps its initial window and ends
+    /// the doubling (tcp-full.cc `recv`, `newack`).
     fn restart_after_lost_syn(&mut self, config: &Config) {
         if config.is_full() {
             self.window.ssthresh = 2.0;
@@ -282,7 +283,7 @@ impl Endpoint {
         }
         if progress.acknowledged > 0 || progress.renews_timer {
             if config.is_full() {
-                // tcp-full.cc `newack`: the timer is set before what this tells is known.
+                // tcp-full.cc `newack`: the timer is set before this measurement is known.
                 self.restart_rto(now, &progress, config);
                 self.rtt.end_backoff();
                 events.rtt = self.measure(now, s, &progress, config);
@@ -315,7 +316,7 @@ impl Endpoint {
         }
     }
 
-    /// tcp-linux.cc `tcp_moderate_cwnd`: after a timeout back to the threshold, without a burst.
+    /// tcp-linux.cc `tcp_moderate_cwnd`: after a timeout, back to the threshold without a burst.
     fn leave_loss(&mut self, under_way: u64) {
         if self.window.cwnd < self.window.ssthresh {
             self.window.cwnd = self.window.ssthresh.min((under_way + LARGEST_BURST) as f64);
@@ -326,12 +327,12 @@ impl Endpoint {
         self.sender.space().flight() as f64 / config.mss as f64
     }
 
-    /// RFC 7661 §1: a window that is not used says nothing of the path.
+    /// RFC 7661 §1: an unused window gives no information about the path.
     fn window_may_grow(&self, config: &Config) -> bool {
         self.is_window_limited || config.dialect == Dialect::Ns2
     }
 
-    /// What congestion control is told of an acknowledgement.
+    /// An acknowledgement as congestion control sees it.
     fn ack(
         &self,
         now: Time,
@@ -352,8 +353,8 @@ impl Endpoint {
         }
     }
 
-    /// RFC 7323 §4.1 with timestamps: every acknowledgement of new data. RFC 6298 §3 without: one
-    /// segment at a time, never one that was sent twice. ns-2 measures nothing in a recovery.
+    /// With timestamps (RFC 7323 §4.1): every acknowledgement of new data. Without (RFC 6298 §3):
+    /// one segment at a time, never a retransmitted one. ns-2 measures nothing in a recovery.
     fn measure(&mut self, now: Time, s: &Segment, progress: &Progress, config: &Config) -> Time {
         let sent_at = if progress.is_partial {
             self.rtt.end_backoff();
@@ -381,7 +382,7 @@ impl Endpoint {
         }
     }
 
-    /// Is there something to send that has to wait for a random time yet to be drawn?
+    /// Does anything to send still need a random delay?
     #[inline]
     pub fn needs_jitter(&self, config: &Config) -> bool {
         config.send_jitter > Time::ZERO
@@ -389,12 +390,12 @@ impl Endpoint {
             && self.sender.waits_for_jitter()
     }
 
-    /// It waits for so long: `draw`, from 0 to 1, of `send_jitter_us`.
+    /// Sets the random delay: the fraction `draw`, from 0 to 1, of `send_jitter_us`.
     pub fn draw_jitter(&mut self, now: Time, draw: f64, config: &Config) {
         self.jitter_over = now + config.send_jitter.scaled(draw);
     }
 
-    /// A deadline has passed.
+    /// Handles the timers that are due.
     pub fn on_timer(&mut self, now: Time, config: &Config) {
         self.receiver.on_timer(now);
         if now >= self.jitter_over {
@@ -478,9 +479,9 @@ impl Endpoint {
         Departure { segment, size: config.header, ecn: Ecn::NotEct }
     }
 
-    /// RFC 5681 §4.1: after a pause longer than the timeout the old window says nothing. The timer of
-    /// ns-2's one-way agents runs on while nothing is under way, and leaves one segment. FullTcp takes
-    /// its initial window (tcp-full.cc `foutput`).
+    /// RFC 5681 §4.1: after an idle time longer than the timeout, the window is out of date. The
+    /// timer of ns-2's one-way agents keeps running while nothing is outstanding, and resets the
+    /// window to one segment. FullTcp resets it to its initial window (tcp-full.cc `foutput`).
     fn restart_after_idle(&mut self, now: Time, config: &Config) {
         if !config.restart_after_idle || self.sender.space().is_outstanding() {
             return;
@@ -519,7 +520,7 @@ impl Endpoint {
         self.last_sent = now;
         if outgoing.again {
             self.tally.retransmissions += 1;
-            // Karn; ns-2 forgets the segment being timed at losses and timeouts only.
+            // Karn's rule; ns-2 forgets the segment being timed at losses and timeouts only.
             if config.dialect == Dialect::Rfc {
                 self.timed = None;
             }
@@ -529,7 +530,7 @@ impl Endpoint {
         if self.rto_due == Time::NEVER {
             self.rto_due = now + self.rtt.timeout(config);
         }
-        // RFC 3168 §6.1.4, §6.1.5: neither acknowledgements nor what is sent again.
+        // RFC 3168 §6.1.4, §6.1.5: neither bare acknowledgements nor retransmissions.
         let is_markable = self.has_ecn && !outgoing.again && segment.len > 0;
         if is_markable {
             segment.window_reduced = std::mem::take(&mut self.reduction_due);

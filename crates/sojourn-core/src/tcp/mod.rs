@@ -1,7 +1,7 @@
-//! TCP: connections whose two ends react to segments and timers.
+//! TCP: connections whose ends react to segments and timers.
 //!
-//! An end is driven from outside: it is handed segments and the time, and asked for what it wants
-//! to send until it has nothing more. It reads no clock and knows no network.
+//! The caller hands an end segments and the time, and polls it for segments to send until there are
+//! none. An end reads no clock and knows no network.
 
 pub mod cc;
 pub(crate) mod check;

@@ -1,4 +1,4 @@
-//! TCP as a scenario sets it up.
+//! TCP options of a scenario.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,79 +8,79 @@ use super::config::{Config, Recovery};
 use crate::dialect::Dialect;
 use crate::units::Time;
 
-/// TCP of a scenario or of one entry of its traffic list. A key that is not set is taken from the
-/// scenario's `tcp`, and from the dialect where that has none either.
+/// TCP options of the scenario or of one traffic entry. An entry's unset keys come from the
+/// scenario's `tcp`; keys unset there too come from the dialect.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct TcpOptions {
-    /// Rules of growth, recovery and timers. Default: the scenario's dialect.
+    /// Dialect of window growth, loss recovery and timers. Default: the scenario's dialect.
     pub dialect: Option<Dialect>,
-    /// Congestion control. Default: cubic; reno with full_sack; ledbat for torrents.
+    /// Congestion control, chosen by `kind`. Default: `cubic`; `reno` with recovery `full_sack`;
+    /// `ledbat` for torrents.
     pub congestion_control: Option<CongestionSpec>,
-    /// Loss recovery. Default: sack; full_sack for web and video in ns-2.
+    /// Loss recovery. Default: `sack`; in the `ns2` dialect `full_sack` for web and video.
     pub recovery: Option<Recovery>,
-    /// Payload bytes of a full segment. Default: 1460; in the `rfc` dialect less the bytes of the
-    /// timestamps option, so that a packet has 1500 (RFC 6691 section 3).
+    /// Maximum segment size (MSS) in payload bytes. Default: 1460. In the `rfc` dialect the bytes
+    /// of the timestamps option are subtracted, so that a packet has 1500 bytes (RFC 6691 §3).
     #[schemars(range(min = 64, max = 8960))]
     pub mss_bytes: Option<u16>,
-    /// Header bytes of every segment, down to and with the link's framing, without TCP options.
-    /// Default: 40, IPv4 and TCP.
+    /// Header bytes of every segment without TCP options, including the link's framing. Default:
+    /// 40, for IPv4 and TCP.
     #[schemars(range(min = 1, max = 200))]
     pub header_bytes: Option<u16>,
-    /// Timestamps on every segment (RFC 7323): 12 bytes more, 10 in ns-2. Default: on; off in ns-2
-    /// but for ledbat.
+    /// Send timestamps on every segment (RFC 7323). They take 12 bytes, 10 in the `ns2` dialect.
+    /// Default: `true`; in the `ns2` dialect only for `ledbat`.
     pub timestamps: Option<bool>,
-    /// Initial window in segments. Default: 10 (RFC 6928); 2 in ns-2
-    /// and for ledbat (RFC 6817 §2.5).
+    /// Initial window in segments. Default: 10 (RFC 6928); 2 in the `ns2` dialect and for `ledbat`
+    /// (RFC 6817 §2.5).
     #[schemars(range(min = 1, max = 1000))]
     pub initial_window_segments: Option<u32>,
-    /// Greatest window in segments: the receiver's. Default: 10 000.
+    /// Maximum window in segments, which the receiver sets. Default: 10 000.
     #[schemars(range(min = 1, max = 10_000_000))]
     pub max_window_segments: Option<u32>,
-    /// In-order segments per acknowledgement; 1 turns delayed acknowledgements off. Default: 2
-    /// (RFC 5681 §4.2); 1 in ns-2.
+    /// In-order segments per acknowledgement; 1 disables delayed acknowledgements. Default: 2 (RFC
+    /// 5681 §4.2); 1 in the `ns2` dialect.
     #[schemars(range(min = 1, max = 100))]
     pub ack_every_segments: Option<u32>,
-    /// How long an acknowledgement may be held back, in ms (RFC 5681 §4.2: below 500).
-    /// Default: 100.
+    /// Maximum delay of an acknowledgement in ms (RFC 5681 §4.2: below 500). Default: 100.
     #[schemars(range(min = 1.0, max = 500.0))]
     pub delayed_ack_ms: Option<f64>,
-    /// Delayed acknowledgements wait for the next beat of a timer that beats at whole multiples of
-    /// `delayed_ack_ms`, as in BSD (Stevens, TCP/IP Illustrated 1 §19.3: every 200 ms), and so for half
-    /// of that on average, rather than each for that long. Default: off; on with full_sack.
+    /// Send delayed acknowledgements at whole multiples of `delayed_ack_ms`, as BSD does (Stevens,
+    /// TCP/IP Illustrated 1 §19.3: every 200 ms). They then wait for half of that time on average.
+    /// Default: `false`; `true` with recovery `full_sack`.
     pub delayed_ack_beats: Option<bool>,
-    /// The window shrinks after a pause longer than the timeout (RFC 5681 §4.1; ns-2's
-    /// slow_start_restart_). Default: on.
+    /// Reduce the window after an idle time longer than the timeout (RFC 5681 §4.1; ns-2's
+    /// slow_start_restart_). Default: `true`.
     pub restart_after_idle: Option<bool>,
-    /// Nagle's algorithm (RFC 9293 §3.7.4): a last segment that is not full waits until all before it
-    /// is acknowledged. For recovery full_sack alone. Default: on; off for web.
+    /// Nagle's algorithm (RFC 9293 §3.7.4): a last segment that is not full waits until all data
+    /// before it is acknowledged. Only with recovery `full_sack`. Default: `true`; `false` for web.
     pub nagle: Option<bool>,
-    /// Greatest random time, drawn evenly from 0, that passes before what an event lets a sender of the
-    /// ns-2 dialect send, in us: ns-2's overhead_, against phase effects (Floyd & Jacobson 1991). Not
-    /// before a fast retransmit. Default: 0.
+    /// Maximum random delay in us before an event's transmissions, in the `ns2` dialect. It is
+    /// drawn uniformly from 0 and avoids phase effects (ns-2's overhead_; Floyd & Jacobson 1991).
+    /// Fast retransmits are not delayed. Default: 0.
     #[schemars(range(min = 0.0, max = 1_000_000.0))]
     pub send_jitter_us: Option<f64>,
-    /// Retransmission timeout before there is a round-trip time, SYN included, in s. Default: 1
-    /// (RFC 6298 §2.1); 3 in ns-2. Doubles with each retry.
+    /// Retransmission timeout in s before the first round-trip measurement, including the SYN's. It
+    /// doubles with each retry. Default: 1 (RFC 6298 §2.1); 3 in the `ns2` dialect.
     #[schemars(range(min = 0.1, max = 60.0))]
     pub initial_rto_s: Option<f64>,
-    /// Least retransmission timeout in s. Default: 1 (RFC 6298 §2.4); 0.2 in ns-2.
+    /// Minimum retransmission timeout in s. Default: 1 (RFC 6298 §2.4); 0.2 in the `ns2` dialect.
     #[schemars(range(min = 0.001, max = 60.0))]
     pub min_rto_s: Option<f64>,
-    /// Greatest retransmission timeout in s. Default: 60 (RFC 6298 §2.5); 120 with recovery linux.
+    /// Maximum retransmission timeout in s. Default: 60 (RFC 6298 §2.5); 120 with recovery `linux`.
     #[schemars(range(min = 1.0, max = 3600.0))]
     pub max_rto_s: Option<f64>,
-    /// Clock tick of round-trip measurements in ms, with ns-2's arithmetic in whole ticks; 0 for
-    /// neither. Default: 0; 10 in ns-2; 1 with recovery linux.
+    /// Clock tick of round-trip measurements in ms, with ns-2's arithmetic in whole ticks. 0
+    /// disables both. Default: 0; 10 in the `ns2` dialect; 1 with recovery `linux`.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub rtt_tick_ms: Option<f64>,
-    /// Explicit congestion notification (RFC 3168): queues may mark data segments rather than drop
-    /// them, and the sender takes an echoed mark for a loss. Default: off.
+    /// Use explicit congestion notification (ECN, RFC 3168). Queues may then mark data segments
+    /// instead of dropping them, and the sender treats an echoed mark as a loss. Default: `false`.
     pub ecn: Option<bool>,
 }
 
 impl TcpOptions {
-    /// FullTcp/Sack with the only congestion control it has in ns-2.
+    /// FullTcp/Sack with Reno, the only congestion control it has in ns-2.
     pub fn full_sack() -> Self {
         Self {
             recovery: Some(Recovery::FullSack),
@@ -89,7 +89,7 @@ impl TcpOptions {
         }
     }
 
-    /// These options with what they leave unset taken from `base`.
+    /// These options, with unset ones from `base`.
     pub fn or(&self, base: &Self) -> Self {
         Self {
             dialect: self.dialect.or(base.dialect),
@@ -117,7 +117,7 @@ impl TcpOptions {
         }
     }
 
-    /// What a connection with these options uses.
+    /// The configuration of a connection with these options.
     pub fn resolve(&self, scenario: Dialect) -> Config {
         let dialect = self.dialect.unwrap_or(scenario);
         let ns2 = dialect == Dialect::Ns2;
@@ -143,16 +143,16 @@ impl TcpOptions {
             recovery,
             mss: u64::from(self.mss_bytes.unwrap_or(if ns2 { 1460 } else { 1460 - option_bytes })),
             header: self.header_bytes.unwrap_or(40) + option_bytes,
-            // RFC 2018 §3: two bytes of kind and length and two of padding, then eight a block; in
-            // ns-2 only the blocks (tcp-sink.cc `append_ack`), or no padding (tcp-full.cc
-            // `build_options`).
+            // RFC 2018 §3: two bytes of kind and length and two of padding, then eight for each
+            // block. In ns-2: only the blocks (tcp-sink.cc `append_ack`), or no padding
+            // (tcp-full.cc `build_options`).
             sack_bytes: match (ns2, recovery) {
                 (false, _) => (4, 8),
                 (true, Recovery::FullSack) => (2, 8),
                 (true, _) => (0, 8),
             },
             timestamps,
-            // RFC 6817 §2.5 has INIT_CWND, 2 segments.
+            // RFC 6817 §2.5: INIT_CWND is 2 segments.
             initial_window: f64::from(
                 self.initial_window_segments.unwrap_or(if ns2 || is_ledbat { 2 } else { 10 }),
             ),

@@ -1,7 +1,7 @@
 //! Two connection ends joined by a pipe that delays and loses: what TCP must do about loss.
 //!
 //! The pipe has a fixed delay and no rate, so a round trip takes twice the delay and arithmetic on
-//! paper gives the times. What is lost is told by a function of the segments in their order.
+//! paper gives the times. A function of the segments in their order decides which are lost.
 
 use std::collections::VecDeque;
 use std::fmt::Write;
@@ -85,9 +85,9 @@ impl Pipe {
 const CLIENT: usize = 0;
 const SERVER: usize = 1;
 
-/// What an end has been told by its half of the connection.
+/// What an end has reported to its application.
 #[derive(Debug, Default, PartialEq, Clone, Copy)]
-struct Told {
+struct Reported {
     established: u32,
     received_bytes: u64,
     received_all: u32,
@@ -104,7 +104,7 @@ struct Pair {
     pipes: [Pipe; 2],
     /// Payload each end has to send in all.
     sends: [u64; 2],
-    told: [Told; 2],
+    reported: [Reported; 2],
     /// Timers of either end that made it send payload or FIN again.
     timeouts: [u32; 2],
     /// Marks those of the client's segments that are markable and meant, by their number.
@@ -136,7 +136,7 @@ impl Pair {
             delay,
             pipes: [Pipe::new(up), Pipe::new(down)],
             sends: [0; 2],
-            told: [Told::default(); 2],
+            reported: [Reported::default(); 2],
             timeouts: [0; 2],
             marks: Vec::new(),
             markable: 0,
@@ -237,15 +237,15 @@ impl Pair {
         pipe.arrived.insert(segment.seq, segment.seq + u64::from(segment.len) + fin);
         let contiguous = pipe.contiguous(self.sends[1 - end]);
         let events = self.ends[end].on_segment(self.now, &segment, sent_at, ecn, &self.config);
-        let told = &mut self.told[end];
-        told.established += u32::from(events.established);
-        told.received_bytes += events.received_bytes;
-        told.received_all += u32::from(events.received_all);
-        told.acknowledged_all += u32::from(events.acknowledged_all);
+        let reported = &mut self.reported[end];
+        reported.established += u32::from(events.established);
+        reported.received_bytes += events.received_bytes;
+        reported.received_all += u32::from(events.received_all);
+        reported.acknowledged_all += u32::from(events.acknowledged_all);
         if events.acknowledged_all {
             self.acknowledged_at = self.now;
         }
-        assert_eq!(told.received_bytes, contiguous, "told of other bytes than have arrived");
+        assert_eq!(reported.received_bytes, contiguous, "reported other bytes than have arrived");
         if events.received_bytes > 0 {
             self.longest_stall = self.longest_stall.max(self.now.since(self.last_progress));
             self.last_progress = self.now;
@@ -286,7 +286,7 @@ impl Pair {
         self.pump(CLIENT);
         while !self.is_done() {
             assert!(self.step(), "nothing is under way, no timer runs, and it is not done");
-            assert!(self.now < limit, "not done at {limit:?}: {:?}", self.told);
+            assert!(self.now < limit, "not done at {limit:?}: {:?}", self.reported);
         }
     }
 
@@ -361,7 +361,7 @@ fn upload_bytes(dialect: Dialect, recovery: Recovery, bytes: u64, up: Loss, down
     let mut pair = Pair::new(config, RTT.scaled(0.5), up, down);
     pair.upload(bytes);
     pair.run(Time::from_s(600));
-    assert_eq!(pair.told[SERVER].received_bytes, bytes);
+    assert_eq!(pair.reported[SERVER].received_bytes, bytes);
     let smoothed = pair.ends[CLIENT].smoothed_rtt(&pair.config);
     let is_late = dialect == Dialect::Ns2 && smoothed > RTT;
     assert!(is_late || [Time::ZERO, RTT].contains(&smoothed), "{smoothed:?}");
@@ -539,8 +539,8 @@ fn a_lost_retransmission_is_noticed() {
 
 /// TCP/Linux finds a retransmission lost when the receiver holds what left after it. Numbers 10 to 29
 /// leave at 200 ms and 12 is lost. From 300 ms on the acknowledgements of 10 and 11 let go two each, and
-/// the events of 13 to 15 one each: 30 to 36. That of 16, the fourth beyond, sends 12 again, as number 37.
-/// Number 38 leaves after it, and the events of that at 400 ms sends 12 once more, there at 450.
+/// the arrivals of 13 to 15 one each: 30 to 36. That of 16, the fourth beyond, sends 12 again, as number 37.
+/// Number 38 leaves after it, and its arrival, known at 400 ms, sends 12 once more, there at 450.
 #[test]
 fn linux_finds_a_retransmission_lost() {
     let lost = |list: &[u64]| upload(Dialect::Ns2, Recovery::Linux, 39, data(list), nothing());
@@ -553,7 +553,7 @@ fn linux_finds_a_retransmission_lost() {
 }
 
 /// While it slows down one segment leaves for two that arrive: a window of 22 becomes one of 11 for
-/// Reno, and from the events of 16 on, with 20 under way, the events of 17 to 29 send every second time.
+/// Reno, and from the arrival of 16 on, with 20 under way, the arrivals of 17 to 29 send every second time.
 /// Had each sent one, the 40 segments would have left at 300 ms; had none, number 37 alone.
 #[test]
 fn linux_sends_one_for_two_while_it_slows_down() {
@@ -607,7 +607,7 @@ fn a_lost_syn_ack_costs_the_initial_timeout() {
         let pair = upload(dialect, Recovery::Sack, 1, nothing(), nth(|s| s.syn, &[0]));
         assert_eq!(pair.pipes[SERVER].syns_at, [50, timeout_ms + 50].map(Time::from_ms));
         assert_eq!(pair.last_progress, Time::from_ms(timeout_ms + 150));
-        assert_eq!(pair.told.map(|told| told.established), [1, 1]);
+        assert_eq!(pair.reported.map(|reported| reported.established), [1, 1]);
     }
 }
 
@@ -621,7 +621,7 @@ fn a_lost_end_of_the_handshake_is_repaired_by_the_server() {
         let mut pair = Pair::new(config, RTT.scaled(0.5), up, nothing());
         pair.run_until(Time::from_s(20));
         assert_eq!(pair.pipes[SERVER].syns_at, [50, timeout_ms + 50].map(Time::from_ms));
-        assert_eq!(pair.told.map(|told| told.established), [1, 1]);
+        assert_eq!(pair.reported.map(|reported| reported.established), [1, 1]);
     }
 }
 
@@ -725,7 +725,7 @@ fn segments_per_second(control: CongestionSpec, rtt: Time, loss: Loss, seconds: 
     let mut pair = Pair::new(options.resolve(Dialect::Rfc), rtt.scaled(0.5), loss, nothing());
     pair.upload_endlessly();
     pair.run_until(Time::from_s(seconds));
-    pair.told[SERVER].received_bytes as f64 / 1460.0 / seconds as f64
+    pair.reported[SERVER].received_bytes as f64 / 1460.0 / seconds as f64
 }
 
 /// Loses every n-th segment with payload.
@@ -855,7 +855,7 @@ fn a_mark_and_a_loss_in_one_window_slow_once() {
 
 /// Without ECN nothing is markable; that is the default.
 #[test]
-fn ecn_is_off_unless_asked_for() {
+fn ecn_is_off_by_default() {
     assert_eq!(upload(Dialect::Rfc, Recovery::Sack, 30, nothing(), nothing()).markable, 0);
 }
 
@@ -938,7 +938,7 @@ fn nagle_holds_back_half_a_segment() {
         pair.ends[SERVER].expect(pair.sends[CLIENT]);
         pair.run_until(Time::from_s(1));
         assert_eq!(pair.last_progress, Time::from_ms(there_ms));
-        assert_eq!(pair.told[CLIENT].acknowledged_all, 1);
+        assert_eq!(pair.reported[CLIENT].acknowledged_all, 1);
         assert_eq!(pair.acknowledged_at, Time::from_ms(there_ms + 100));
     }
 }
@@ -1027,13 +1027,13 @@ at_random! {
         pair.exchange([upload, answer]);
         pair.run(limit);
         for (end, sent, received) in [(CLIENT, upload, answer), (SERVER, answer, upload)] {
-            let want = Told {
+            let want = Reported {
                 established: 1,
                 received_bytes: received,
                 received_all: u32::from(received > 0),
                 acknowledged_all: u32::from(sent > 0),
             };
-            prop_assert_eq!(pair.told[end], want);
+            prop_assert_eq!(pair.reported[end], want);
             // The SYN and the FIN count for one each.
             prop_assert_eq!(pair.pipes[end].highest, 1 + sent + 1);
         }

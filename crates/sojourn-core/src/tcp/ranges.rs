@@ -1,7 +1,7 @@
-//! Runs of sequence numbers: disjoint, in order, and as few as the data allows.
+//! Ranges of sequence numbers: disjoint, in order, and as few as possible.
 //!
-//! Both ends keep what arrived out of order as ranges, so the work per segment depends on the number
-//! of holes and not on the size of the window.
+//! Both ends keep data that arrived out of order as ranges, so the work per segment depends on the
+//! number of holes and not on the size of the window.
 
 /// Disjoint half-open ranges in ascending order.
 #[derive(Default, Debug)]
@@ -11,7 +11,7 @@ pub struct Ranges {
 }
 
 impl Ranges {
-    /// Bytes covered by all ranges together.
+    /// Number of bytes that all ranges cover.
     pub fn covered(&self) -> u64 {
         self.covered
     }
@@ -21,18 +21,18 @@ impl Ranges {
         self.ranges.is_empty()
     }
 
-    /// Forgets everything.
+    /// Removes all ranges.
     pub fn clear(&mut self) {
         self.ranges.clear();
         self.covered = 0;
     }
 
-    /// Adds `[start, end)` and says how many bytes of it are new.
+    /// Adds `[start, end)`. Returns how many bytes of it are new.
     pub fn insert(&mut self, start: u64, end: u64) -> u64 {
         if start >= end {
             return 0;
         }
-        // The ranges that touch or overlap the new one stand at [first, last).
+        // The ranges that touch or overlap the new one are at [first, last).
         let first = self.ranges.partition_point(|r| r.1 < start);
         let last = first + self.ranges[first..].partition_point(|r| r.0 <= end);
         let before = self.covered;
@@ -49,7 +49,7 @@ impl Ranges {
         self.covered - before
     }
 
-    /// Drops everything below `edge` and says how many covered bytes that were.
+    /// Removes everything below `edge`. Returns how many covered bytes that were.
     pub fn remove_below(&mut self, edge: u64) -> u64 {
         let whole = self.ranges.partition_point(|r| r.1 <= edge);
         let mut removed: u64 = self.ranges[..whole].iter().map(|r| r.1 - r.0).sum();
@@ -73,8 +73,8 @@ impl Ranges {
         self.ranges.first().copied()
     }
 
-    /// The first hole at or after `from`: where it starts, and where the next range does
-    /// (`u64::MAX` if there is none).
+    /// The first hole at or after `from`: its start, and the start of the next range (`u64::MAX` if
+    /// there is none).
     pub fn next_hole(&self, from: u64) -> (u64, u64) {
         let mut index = self.ranges.partition_point(|r| r.1 <= from);
         let mut start = from;

@@ -1,6 +1,6 @@
-//! The receiving half of a connection end: RFC 5681 §4.2 (delayed acknowledgements), RFC 2018
-//! (selective acknowledgements), RFC 7323 §4.3 (which timestamp to echo), ns-2 tcp/tcp-sink.cc and
-//! tcp/tcp-full.cc.
+//! The receiving half of an end of a connection: delayed acknowledgements (RFC 5681 §4.2),
+//! selective acknowledgements (RFC 2018), and the timestamp to echo (RFC 7323 §4.3); also ns-2
+//! tcp/tcp-sink.cc and tcp/tcp-full.cc.
 
 use super::config::Config;
 use super::ranges::Ranges;
@@ -8,31 +8,31 @@ use crate::dialect::Dialect;
 use crate::packet::{SACK_BLOCKS, SackBlock, Segment};
 use crate::units::Time;
 
-/// What has come, and what is to be acknowledged.
+/// Received data, and what is to be acknowledged.
 pub struct Receiver {
     /// The next byte expected.
     next: u64,
-    /// What came beyond it.
+    /// Data received beyond the next expected byte.
     held: Ranges,
-    /// A sequence number in each of the blocks last added to, most recent first.
+    /// A sequence number in each recently extended block, the most recent first.
     recent: [u64; SACK_BLOCKS],
-    /// In-order segments that came since the last acknowledgement.
+    /// In-order segments received since the last acknowledgement.
     unacknowledged: u32,
     /// When a delayed acknowledgement is due.
     ack_due: Time,
     ack_now: bool,
     /// Timestamp to echo.
     echo: Time,
-    /// What the last acknowledgement acknowledged.
+    /// The last acknowledgement number sent.
     acknowledged: u64,
     /// One past the other side's FIN.
     fin_end: Option<u64>,
-    /// A marked segment has come and its sender has not said that it slowed down.
+    /// A marked segment has come, and its sender has not yet reported that it slowed down.
     echoes_mark: bool,
 }
 
 impl Receiver {
-    /// Nothing has come, not even a SYN.
+    /// A receiver that has received nothing, not even a SYN.
     pub fn new() -> Self {
         Self {
             next: 0,
@@ -53,33 +53,34 @@ impl Receiver {
         self.next
     }
 
-    /// The SYN has come; acknowledge it at once.
+    /// Handles the SYN, which is acknowledged at once.
     pub fn on_syn(&mut self, sent_at: Time) {
         self.next = self.next.max(1);
         self.echo = sent_at;
         self.ack_now = true;
     }
 
-    /// RFC 3168 §6.1.3: a mark is echoed until the sender says that it has slowed down.
+    /// RFC 3168 §6.1.3: echoes a mark until the sender reports that it slowed down.
     pub fn note_mark(&mut self, window_reduced: bool, is_marked: bool) {
         self.echoes_mark = is_marked || (self.echoes_mark && !window_reduced);
     }
 
-    /// A segment with payload or FIN has come.
+    /// Handles a segment with payload or FIN.
     pub fn on_data(&mut self, now: Time, segment: &Segment, sent_at: Time, config: &Config) {
         let end = segment.seq + u64::from(segment.len) + u64::from(segment.fin);
         if segment.fin {
             self.fin_end = Some(end);
         }
         let is_sink = config.dialect == Dialect::Ns2 && !config.is_full();
-        // RFC 7323 §4.3: the oldest segment not yet acknowledged. ns-2's sinks echo the latest.
+        // RFC 7323 §4.3: the oldest unacknowledged segment. ns-2's sinks echo the latest.
         if segment.seq <= self.acknowledged || is_sink {
             self.echo = sent_at;
         }
         if segment.seq > self.next {
             self.hold(segment.seq, end);
         } else if end > self.next || (end == self.next && is_sink) {
-            // A sink takes a copy of the last segment in order for one in order (tcp-sink.cc `recv`).
+            // A sink treats a copy of the last in-order segment as one in order (tcp-sink.cc
+            // `recv`).
             self.take_in_order(now, end, config);
         } else {
             self.ack_now = true;
@@ -89,7 +90,7 @@ impl Receiver {
         }
     }
 
-    /// Out of order: keep it and say so at once (RFC 5681 §4.2).
+    /// Keeps an out-of-order segment and acknowledges at once (RFC 5681 §4.2).
     fn hold(&mut self, start: u64, end: u64) {
         self.held.insert(start, end);
         self.ack_now = true;
@@ -126,7 +127,7 @@ impl Receiver {
         }
     }
 
-    /// Has so much come that it is to be acknowledged? FullTcp counts bytes (tcp-full.cc `need_send`).
+    /// Has enough come for an acknowledgement? FullTcp counts bytes (tcp-full.cc `need_send`).
     fn is_enough(&self, config: &Config) -> bool {
         if config.is_full() {
             self.next - self.acknowledged >= u64::from(config.ack_every) * config.mss
@@ -135,7 +136,7 @@ impl Receiver {
         }
     }
 
-    /// Has the other side's FIN been reached?
+    /// Has everything up to the other side's FIN been received?
     pub fn is_complete(&self) -> bool {
         self.fin_end == Some(self.next)
     }
@@ -150,14 +151,14 @@ impl Receiver {
         self.ack_due
     }
 
-    /// The delay is over, if it is.
+    /// Handles the end of an acknowledgement's delay, if it is due.
     pub fn on_timer(&mut self, now: Time) {
         if now >= self.ack_due {
             self.ack_now = true;
         }
     }
 
-    /// Writes the acknowledgement into a segment that is about to leave.
+    /// Writes the acknowledgement into a segment to be sent.
     pub fn acknowledge(&mut self, segment: &mut Segment, config: &Config) {
         segment.is_ack = true;
         segment.ack = self.next;
@@ -180,8 +181,8 @@ impl Receiver {
     }
 }
 
-/// A timer of delayed acknowledgements that beats at whole multiples of its interval, as FullTcp's
-/// (tcp-full.cc `recv`): acknowledgements wait for the next beat, not for the whole interval.
+/// The next whole multiple of the interval, at which FullTcp's timer sends delayed acknowledgements
+/// (tcp-full.cc `recv`).
 fn next_beat(now: Time, interval: Time) -> Time {
     interval.times(now.ps() / interval.ps() + 1)
 }

@@ -3,24 +3,24 @@
 use super::config::{Config, Recovery};
 use crate::units::Time;
 
-/// What has been measured.
+/// Estimate of the round-trip time.
 enum Estimate {
-    /// Nothing yet.
+    /// No measurement yet.
     None,
     /// Smoothed round-trip time and its variation.
     Smoothed(Time, Time),
-    /// The same in ticks, times 8 and times 4, as ns-2 keeps them (t_srtt_, t_rttvar_).
+    /// As above in ticks, multiplied by 8 and by 4, as ns-2 keeps them (t_srtt_, t_rttvar_).
     Ticks(u64, u64),
 }
 
-/// The estimator of one connection end.
+/// The round-trip estimator of one end.
 pub struct Rtt {
     estimate: Estimate,
-    /// Least round-trip time measured, zero before the first.
+    /// Minimum round-trip time, zero before the first measurement.
     min: Time,
-    /// Timeout without back-off.
+    /// Timeout without backoff.
     base: Time,
-    /// Times the timeout has been doubled.
+    /// How often the timeout has been doubled.
     backoff: u32,
 }
 
@@ -39,12 +39,13 @@ impl Rtt {
         }
     }
 
-    /// Least round-trip time, zero before the first measurement.
+    /// Minimum round-trip time, zero before the first measurement.
     pub fn min(&self) -> Time {
         self.min
     }
 
-    /// What was sent at `sent_at` is acknowledged now. Ends any back-off (Karn: it was sent once).
+    /// Measures the round trip of a segment sent once, at `sent_at`, and acknowledged now. This
+    /// ends any backoff (Karn).
     pub fn measured(&mut self, sent_at: Time, now: Time, config: &Config) {
         let rtt = now.since(sent_at);
         self.min = if self.min == Time::ZERO { rtt } else { self.min.min(rtt) };
@@ -57,7 +58,7 @@ impl Rtt {
         self.backoff = 0;
     }
 
-    /// Gives the timeout.
+    /// Updates the estimate. Returns the timeout.
     fn smooth(&mut self, rtt: Time) -> Time {
         let (srtt, var) = match self.estimate {
             // RFC 6298 §2.3: beta = 1/4, alpha = 1/8.
@@ -73,7 +74,7 @@ impl Rtt {
         srtt + var.times(4).max(Time::from_ms(1))
     }
 
-    /// tcp.cc `rtt_update`, in whole numbers; gives the timeout in ticks.
+    /// tcp.cc `rtt_update`, in whole numbers. Returns the timeout in ticks.
     fn smooth_in_ticks(&mut self, sent_at: Time, now: Time, config: &Config) -> u64 {
         let ticks = ticks_between(sent_at, now, config).max(1);
         let (srtt, var) = match self.estimate {
@@ -91,12 +92,13 @@ impl Rtt {
         (8 * var + srtt) / 8
     }
 
-    /// The timeout now.
+    /// The current timeout.
     pub fn timeout(&self, config: &Config) -> Time {
         self.base.max(config.min_rto).times(1 << self.backoff.min(16)).min(config.max_rto)
     }
 
-    /// Has it been silent for longer than the timeout, without its floor? (tcp-full.cc `idle_restart`)
+    /// Has the end been idle for longer than the timeout without its minimum? (tcp-full.cc
+    /// `idle_restart`)
     pub fn has_idled(&self, last_sent: Time, now: Time, config: &Config) -> bool {
         let idle = if config.timestamps || config.rtt_tick == Time::ZERO {
             now.since(last_sent)
@@ -106,8 +108,8 @@ impl Rtt {
         idle > self.base
     }
 
-    /// Doubles the timeout (RFC 6298 §5.5). ns-2 gives up its smoothed value after four in a row and
-    /// counts it to the variation (tcp.cc `rtt_backoff`).
+    /// Doubles the timeout (RFC 6298 §5.5). After four doublings in a row ns-2 discards its
+    /// smoothed value and adds it to the variation (tcp.cc `rtt_backoff`).
     pub fn back_off(&mut self) {
         self.backoff += 1;
         if let Estimate::Ticks(srtt, var) = &mut self.estimate
@@ -118,20 +120,20 @@ impl Rtt {
         }
     }
 
-    /// The timeout is no longer doubled.
+    /// Resets the doubling of the timeout.
     pub fn end_backoff(&mut self) {
         self.backoff = 0;
     }
 
-    /// The SYN was sent more than once: RFC 6298 §5.7 starts the data with at least 3 s.
+    /// RFC 6298 §5.7: after a retransmitted SYN the data starts with a timeout of at least 3 s.
     pub fn restart_after_lost_syn(&mut self) {
         self.base = self.base.max(Time::from_s(3));
         self.backoff = 0;
     }
 }
 
-/// Ticks of ns-2's clock. With timestamps the time is rounded; without, ticks are counted of a clock
-/// which in ns-2 begins at a random phase and here at zero.
+/// Ticks of ns-2's clock. With timestamps the time is rounded. Without, ticks of a clock are
+/// counted, which in ns-2 has a random phase and here starts at zero.
 fn ticks_between(sent_at: Time, now: Time, config: &Config) -> u64 {
     let tick = config.rtt_tick.ps();
     if config.timestamps {

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 /// Asserts that `now` is what `tests/snapshots/FILE` says, and prints the lines that are not. With
-/// `UPDATE_SNAPSHOTS=1` the file is written anew first.
+/// `UPDATE_SNAPSHOTS=1` the file is rewritten first.
 #[track_caller]
 pub fn assert_snapshot(file: &str, now: &str) {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/snapshots").join(file);

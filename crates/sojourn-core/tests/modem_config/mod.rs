@@ -143,7 +143,7 @@ fn digests_are_those_of_another_encoder() {
     let digest = "a3ab4e9009b0f65a3ff916999853a257";
     assert_eq!(
         problem.to_string(),
-        format!("modem.cfg: cm_mic: missing; allowed: {digest}, what the TLVs give")
+        format!("modem.cfg: cm_mic: missing; allowed: {digest}, the digest of the TLVs")
     );
 }
 

@@ -35,7 +35,7 @@ fn files_that_end_early() {
     );
     assert_eq!(
         refusal(&[3, 1, 1, 18, 2, 9]),
-        "modem.cfg: byte 3: max_cpe: found a length of 2; allowed: 1 or less, what is left"
+        "modem.cfg: byte 3: max_cpe: found a length of 2, but 1 bytes remain; allowed: 1 or less"
     );
     // Every part of a real file; its end marker is at 125.
     for length in 0..=125 {
@@ -51,8 +51,8 @@ fn values_past_the_end_of_what_holds_them() {
     let bytes = ended(&[&[24, 6, 1, 2, 0, 1, 8, 4], &[0, 0, 0, 1]]);
     assert_eq!(
         refusal(&bytes),
-        "modem.cfg: byte 6: upstream_service_flows.0.max_sustained_rate: found a length of 4; \
-         allowed: 0 or less, what is left"
+        "modem.cfg: byte 6: upstream_service_flows.0.max_sustained_rate: found a length of 4, but \
+         0 bytes remain; allowed: 0 or less"
     );
     assert_eq!(
         refusal(&ended(&[&[24, 5, 1, 2, 0, 1, 8]])),
@@ -61,7 +61,7 @@ fn values_past_the_end_of_what_holds_them() {
     );
     assert_eq!(
         refusal(&ended(&[&[99, 0], &[98, 3, 1]])),
-        "modem.cfg: byte 2: unknown.1: found a length of 3; allowed: 2 or less, what is left"
+        "modem.cfg: byte 2: unknown.1: found a length of 3, but 2 bytes remain; allowed: 2 or less"
     );
 }
 
@@ -102,7 +102,7 @@ fn values_of_the_wrong_length_or_out_of_range() {
 fn more_of_a_type_than_there_may_be() {
     assert_eq!(
         refusal(&ended(&[&[3, 1, 1], &[3, 1, 1]])),
-        "modem.cfg: byte 3: network_access: found number 2 of this type; allowed: 1 or fewer"
+        "modem.cfg: byte 3: network_access: found TLV number 2 of this type; allowed: 1 or fewer"
     );
     let flows: Vec<_> = (1..=33).map(|reference| flow(25, reference)).collect();
     let most: Vec<&[u8]> = flows.iter().take(32).map(Vec::as_slice).collect();
@@ -111,7 +111,7 @@ fn more_of_a_type_than_there_may_be() {
     // 32 flows of 6 bytes come before.
     assert_eq!(
         refusal(&ended(&more)),
-        "modem.cfg: byte 192: downstream_service_flows: found number 33 of this type; allowed: 32 \
+        "modem.cfg: byte 192: downstream_service_flows: found TLV number 33 of this type; allowed: 32 \
          or fewer"
     );
 }
@@ -126,7 +126,7 @@ fn references() {
     assert_eq!(
         refusal(&ended(&[&flow(24, 1), &flow(24, 2), &flow(25, 2)])),
         "modem.cfg: byte 14: downstream_service_flows.0.reference: found 2, which \
-         upstream_service_flows.1.reference has; allowed: another number"
+         upstream_service_flows.1.reference already uses; allowed: another number"
     );
     let classifier = |number, flow| [number, 7, 1, 1, 1, 3, 2, 0, flow];
     assert_eq!(
@@ -142,7 +142,7 @@ fn references() {
     assert_eq!(
         refusal(&ended(&[&classifier(22, 1), &classifier(22, 1), &flow(24, 1)])),
         "modem.cfg: byte 11: upstream_classifiers.1.reference: found 1, which \
-         upstream_classifiers.0.reference has; allowed: another number"
+         upstream_classifiers.0.reference already uses; allowed: another number"
     );
     // Each direction may count its classifiers anew.
     decoded(&ended(&[&classifier(22, 1), &classifier(23, 2), &flow(24, 1), &flow(25, 2)]));
@@ -168,26 +168,26 @@ fn what_must_ascend() {
     let (sustained, slower): (&[u8], &[u8]) = (&[8, 4, 0, 0, 20, 0], &[27, 4, 0, 0, 10, 0]);
     assert_eq!(
         refusal(&flow(&[sustained, slower])),
-        "modem.cfg: byte 12: upstream_service_flows.0.peak_rate: found 2560; allowed: 5120 or more, \
-         by max_sustained_rate"
+        "modem.cfg: byte 12: upstream_service_flows.0.peak_rate: found 2560; allowed: 5120 or \
+         more, the value of max_sustained_rate"
     );
     assert_eq!(
         refusal(&flow(&[sustained, &[10, 4, 0, 0, 20, 1]])),
         "modem.cfg: byte 6: upstream_service_flows.0.max_sustained_rate: found 5120; allowed: 5121 or \
-         more, by min_reserved_rate"
+         more, the value of min_reserved_rate"
     );
     // A peak rate of zero is none.
     decoded(&flow(&[sustained, &[27, 4, 0, 0, 0, 0]]));
     assert_eq!(
         refusal(&flow(&[&[35, 12, 3, 4, 0, 0, 9, 0, 1, 4, 0, 0, 10, 0]])),
         "modem.cfg: byte 8: upstream_service_flows.0.buffer_control.maximum_bytes: found 2304; \
-         allowed: 2560 or more, by buffer_control.minimum_bytes"
+         allowed: 2560 or more, the value of buffer_control.minimum_bytes"
     );
     let ports: &[u8] = &[23, 13, 1, 1, 1, 9, 8, 9, 2, 31, 65, 10, 2, 31, 64];
     assert_eq!(
         refusal(&ended(&[ports])),
         "modem.cfg: byte 11: downstream_classifiers.0.ipv4.destination_port_end: found 8000; allowed: \
-         8001 or more, by ipv4.destination_port_start"
+         8001 or more, the value of ipv4.destination_port_start"
     );
 }
 
@@ -251,11 +251,12 @@ fn toml_that_is_refused() {
             "[[upstream_service_flows]]\nreference = 1\n[[downstream_service_flows]]\nreference = 1"
         ),
         "modem.toml: downstream_service_flows.0.reference: found 1, which \
-         upstream_service_flows.0.reference has; allowed: another number"
+         upstream_service_flows.0.reference already uses; allowed: another number"
     );
     assert_eq!(
         toml_refusal("cm_mic = '00'"),
-        "modem.toml: cm_mic: found a digest; allowed: none, it is computed when a file is written"
+        "modem.toml: cm_mic: found a digest; allowed: unset, since digests are computed when a \
+         file is written"
     );
 }
 
@@ -263,7 +264,8 @@ fn toml_that_is_refused() {
 fn unknown_types_that_are_refused() {
     assert_eq!(
         toml_refusal("unknown = [{ type = 24, hex = '' }]"),
-        "modem.toml: unknown.0.type: found 24, which is upstream_service_flows; allowed: other types"
+        "modem.toml: unknown.0.type: found 24, the known type upstream_service_flows; allowed: \
+         unknown types"
     );
     assert_eq!(
         toml_refusal("unknown = [{ type = 255, hex = '' }]"),
@@ -293,6 +295,6 @@ fn more_than_a_length_can_tell() {
     assert!(File::from_toml(&flow(249), "modem.toml", None).is_ok());
     assert_eq!(
         toml_refusal(&flow(250)),
-        "modem.toml: upstream_service_flows.0: found 256 bytes in all; allowed: 255 or fewer"
+        "modem.toml: upstream_service_flows.0: found 256 bytes in total; allowed: 255 or fewer"
     );
 }

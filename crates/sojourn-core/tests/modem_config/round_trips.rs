@@ -55,7 +55,7 @@ at_random! {
             }
             // The one thing that the drawer does not see to.
             Err(problem) => {
-                prop_assert!(problem.message.ends_with("in all; allowed: 255 or fewer"), "{}", problem);
+                prop_assert!(problem.message.ends_with("in total; allowed: 255 or fewer"), "{}", problem);
             }
         }
     }

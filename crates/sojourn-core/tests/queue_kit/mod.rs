@@ -71,7 +71,7 @@ impl Rig {
         Self::new(&spec(keys), Dialect::Rfc, 10.0)
     }
 
-    /// Lets time pass; the laws are updated once if one was due, at its end.
+    /// Lets time pass; the AQM algorithms are updated once if due, at its end.
     pub fn wait(&mut self, span: Time) {
         self.now += span;
         if self.queue.next_update() <= self.now {

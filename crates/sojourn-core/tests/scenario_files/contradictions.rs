@@ -7,16 +7,16 @@ use super::{SMALL, only};
 fn rates_that_contradict_each_other() {
     assert_eq!(
         refusal_with("peak_mbps = 20", "peak_mbps = 4"),
-        "home.toml: upstream.peak_mbps: found 4; allowed: 5 or more, by sustained_mbps"
+        "home.toml: upstream.peak_mbps: found 4; allowed: 5 or more, the value of sustained_mbps"
     );
     assert_eq!(
         refusal_with("peak_mbps = 50", "peak_mbps = 19.5"),
-        "home.toml: downstream.peak_mbps: found 19.5; allowed: 20 or more, by sustained_mbps"
+        "home.toml: downstream.peak_mbps: found 19.5; allowed: 20 or more, the value of sustained_mbps"
     );
     assert_eq!(
         refusal_of(&["upstream.congestion.levels_mbps=[1, 2.5, 2, 4]"]),
         "--set upstream.congestion.levels_mbps=[1, 2.5, 2, 4]: \
-         upstream.congestion.levels_mbps.2: found 2; allowed: 2.5 or more, as levels ascend"
+         upstream.congestion.levels_mbps.2: found 2; allowed: 2.5 or more, since levels must ascend"
     );
 }
 
@@ -38,8 +38,8 @@ fn keys_of_a_mac_that_is_not_there() {
 fn ledbat_without_timestamps() {
     assert_eq!(
         refusal_of(&["tcp.congestion_control.kind=ledbat", "tcp.timestamps=false"]),
-        "--set tcp.timestamps=false: tcp.timestamps: found false; allowed: true, as congestion \
-         control ledbat measures by them"
+        "--set tcp.timestamps=false: tcp.timestamps: found false; allowed: true, since congestion \
+         control ledbat needs them"
     );
 }
 
@@ -60,8 +60,8 @@ fn servers_that_are_not_there() {
     );
     assert_eq!(
         refusal_with("files = { delay_ms = 9 }", ""),
-        "home.toml: traffic.upload.server: found \"files\"; allowed: a name of the table \
-         servers, but that has none"
+        "home.toml: traffic.upload.server: found \"files\"; allowed: a name in the table servers, \
+         which is empty"
     );
     let web = "[traffic.'my web']\nkind = 'web'\nservers = ['files', 'other']\n\
                objects.kind = 'appendix_a'\n";
@@ -97,32 +97,32 @@ fn limits_that_hold_no_packet() {
     );
     assert_eq!(
         refusal_of(&["upstream.sustained_mbps=0.01"]),
-        "home.toml: upstream.queue.limit_bytes: unset, which is 312 (250 ms at the sustained \
-         rate); allowed: 1522 or more, so that one packet fits"
+        "home.toml: upstream.queue.limit_bytes: unset, so 312 bytes (250 ms at the sustained \
+         rate) apply; allowed: 1522 or more, so that one packet fits"
     );
     assert_eq!(
         refusal_of(&["tcp.mss_bytes=8000", "upstream.burst_bytes=8051"]),
         "--set upstream.burst_bytes=8051: upstream.burst_bytes: found 8051; allowed: 8052 or \
-         more, the largest packet"
+         more, the size of the largest packet"
     );
     only(SMALL, &["upstream.queue.limit_bytes=1522", "downstream.queue.limit_packets=1"]);
     only(SMALL, &["upstream.queue.limit_bytes=1523", "dialect=ns2"]);
 }
 
 #[test]
-fn keys_of_a_law_that_contradict_each_other() {
+fn keys_of_an_algorithm_that_contradict_each_other() {
     for (law, problem) in [
         (
             "kind='codel', target_ms=101",
-            "target_ms: found 101; allowed: 100 or less, by interval_ms",
+            "target_ms: found 101; allowed: 100 or less, the value of interval_ms",
         ),
         (
             "kind='codel_dt', target_ms=6",
-            "mac_allowance_ms: found 6; allowed: less than 6, by target_ms",
+            "mac_allowance_ms: found 6; allowed: less than 6, the value of target_ms",
         ),
         (
             "kind='red', min_threshold_packets=100, max_threshold_packets=50",
-            "max_threshold_packets: found 50; allowed: 100 or more, by min_threshold_packets",
+            "max_threshold_packets: found 50; allowed: 100 or more, the value of min_threshold_packets",
         ),
         (
             "kind='red', max_threshold_packets=50",
@@ -131,7 +131,7 @@ fn keys_of_a_law_that_contradict_each_other() {
         ),
         (
             "kind='red', adaptive=true, bottom=0.6",
-            "top: found 0.5; allowed: 0.6 or more, by bottom",
+            "top: found 0.5; allowed: 0.6 or more, the value of bottom",
         ),
         ("kind='pie', alpha_hz=0", "alpha_hz: found 0; allowed: a number from 0.000001 to 1000"),
     ] {
@@ -142,13 +142,14 @@ fn keys_of_a_law_that_contradict_each_other() {
 }
 
 #[test]
-fn one_law_for_all_bins_that_judges_single_packets() {
+fn one_algorithm_for_all_bins_that_judges_single_packets() {
     let bins = "upstream.queue.scheduler={ kind = 'sfq', one_law = true }";
     assert_eq!(
         refusal_of(&[bins, "upstream.queue.law.kind=codel"]),
         format!(
-            "--set {bins}: upstream.queue.scheduler.one_law: found true with a law that judges each \
-             packet by its sojourn time; allowed: false, as packets of sparse flows would switch it \
+            "--set {bins}: upstream.queue.scheduler.one_law: found true with an AQM algorithm \
+             that judges each \
+             packet by its sojourn time; allowed: false, since packets of sparse flows would switch it \
              off"
         )
     );
@@ -163,7 +164,7 @@ fn weights_of_entries_that_are_not_there() {
         assert_eq!(
             refusal_of(&[&set]),
             format!(
-                "--set {set}: downstream.queue.scheduler.weights.uplaod: unknown entry of traffic; \
+                "--set {set}: downstream.queue.scheduler.weights.uplaod: unknown traffic entry; \
                  allowed: upload (did you mean upload?)"
             )
         );
@@ -185,18 +186,20 @@ fn traffic_that_contradicts_itself() {
                 start_s = 5, stop_s = 4.5 }";
     assert_eq!(
         refusal_of(&[call]),
-        format!("--set {call}: traffic.call.stop_s: found 4.5; allowed: 5 or more, by start_s")
+        format!(
+            "--set {call}: traffic.call.stop_s: found 4.5; allowed: 5 or more, the value of start_s"
+        )
     );
     assert_eq!(
         refusal_of(&["traffic.upload.pause_s=16"]),
         "--set traffic.upload.pause_s=16: traffic.upload.pause_s: found 16; allowed: only with \
-         file_bytes, as an endless file never ends"
+         file_bytes, since an endless file never ends"
     );
     only(SMALL, &["traffic.upload.pause_s=16", "traffic.upload.file_bytes=18_750_000"]);
     assert_eq!(
         refusal_of(&["traffic.upload.every_s=30"]),
         "--set traffic.upload.every_s=30: traffic.upload.every_s: found 30; allowed: only with \
-         file_bytes, as an endless file never ends"
+         file_bytes, since an endless file never ends"
     );
     let both = ["traffic.upload.file_bytes=1000", "traffic.upload.pause_s=16"];
     assert_eq!(
@@ -207,7 +210,7 @@ fn traffic_that_contradicts_itself() {
     assert_eq!(
         refusal_of(&["traffic.upload.start_s=500", "traffic.upload.stop_s=100"]),
         "--set traffic.upload.stop_s=100: traffic.upload.stop_s: found 100; allowed: 500 or more, \
-         by start_s"
+         the value of start_s"
     );
 }
 
@@ -217,8 +220,8 @@ fn ranges_and_levels_that_do_not_ascend() {
     assert_eq!(
         refusal_of(&[mice]),
         format!(
-            "--set {mice}: traffic.mice.mean_mbps.1: found 0.3; allowed: 0.6 or more, as the \
-             bounds of a range ascend"
+            "--set {mice}: traffic.mice.mean_mbps.1: found 0.3; allowed: 0.6 or more, since the \
+             bounds of a range must ascend"
         )
     );
     let film = |keys: &str| {
@@ -228,17 +231,20 @@ fn ranges_and_levels_that_do_not_ascend() {
     };
     assert_eq!(
         film("ladder_mbps = [1, 3, 2]"),
-        "ladder_mbps.2: found 2; allowed: more than 3, as levels ascend"
+        "ladder_mbps.2: found 2; allowed: more than 3, since levels must ascend"
     );
     assert_eq!(
         film("ladder_mbps = []"),
         "ladder_mbps: found an empty list; allowed: 1 to 100 items"
     );
-    assert_eq!(film("first_level = 7"), "first_level: found 7; allowed: 1 to 6, by ladder_mbps");
+    assert_eq!(
+        film("first_level = 7"),
+        "first_level: found 7; allowed: 1 to 6, the levels of ladder_mbps"
+    );
     assert_eq!(
         film("buffer_s = 7.5"),
-        "buffer_s: found 7.5, which holds 1 of segment_s; allowed: 2 of them or more, by \
-         start_segments"
+        "buffer_s: found 7.5, room for whole segments: 1; allowed: 2 or more, the value \
+         of start_segments"
     );
 }
 
@@ -250,18 +256,19 @@ fn what_ns2s_two_way_agent_does_not_have() {
     assert_eq!(
         refusal_of(&[full[0], full[1], cubic]),
         format!(
-            "--set {cubic}: tcp.congestion_control: found another than reno; allowed: reno, the only \
-             one that full_sack has"
+            "--set {cubic}: tcp.congestion_control: found another one with recovery full_sack; \
+             allowed: reno"
         )
     );
     assert_eq!(
         refusal_of(&["traffic.upload.tcp.nagle=true"]),
         "--set traffic.upload.tcp.nagle=true: traffic.upload.tcp.nagle: found without recovery \
-         full_sack; allowed: only with it"
+         full_sack; allowed: only with recovery full_sack"
     );
     assert_eq!(
         refusal_of(&["tcp.nagle=true"]),
-        "--set tcp.nagle=true: tcp.nagle: found without recovery full_sack; allowed: only with it"
+        "--set tcp.nagle=true: tcp.nagle: found without recovery full_sack; allowed: only with \
+         recovery full_sack"
     );
     only(SMALL, &[full[0], full[1], "tcp.nagle=true"]);
 }
@@ -271,17 +278,17 @@ fn tcp_options_that_contradict_each_other() {
     assert_eq!(
         refusal_of(&["tcp.max_window_segments=5"]),
         "--set tcp.max_window_segments=5: tcp.max_window_segments: found 5; allowed: 10 or \
-         more, by initial_window_segments"
+         more, the value of initial_window_segments"
     );
     assert_eq!(
         refusal_of(&["tcp.min_rto_s=3", "traffic.upload.tcp.max_rto_s=2"]),
         "--set traffic.upload.tcp.max_rto_s=2: traffic.upload.tcp.max_rto_s: found 2; \
-         allowed: 3 or more, by min_rto_s"
+         allowed: 3 or more, the value of min_rto_s"
     );
     assert_eq!(
         refusal_of(&["tcp.mss_bytes=8960", "traffic.upload.tcp.header_bytes=58"]),
-        "--set tcp.mss_bytes=8960: tcp.mss_bytes: found 8960; allowed: 8948 or less, to stay \
-         within 9018 with 70 of header and options"
+        "--set tcp.mss_bytes=8960: tcp.mss_bytes: found 8960; allowed: 8948 or less, so that a \
+         packet with 70 bytes of header and options has 9018 or less"
     );
     assert_eq!(
         refusal_of(&["tcp.recovery=full_sack"]),
@@ -323,13 +330,14 @@ fn intervals_and_quanta_below_a_packet() {
     assert_eq!(
         refusal_of(&["upstream.queue.scheduler={ kind = 'drr', quantum_bytes = 1499 }"]),
         "--set upstream.queue.scheduler={ kind = 'drr', quantum_bytes = 1499 }: \
-         upstream.queue.scheduler.quantum_bytes: found 1499; allowed: 1500 or more, the largest packet"
+         upstream.queue.scheduler.quantum_bytes: found 1499; allowed: 1500 or more, the size \
+         of the largest packet"
     );
     assert_eq!(
         refusal_of(&["upstream.queue.scheduler={ kind = 'sfq', quantum_bytes = 63 }"]),
         "--set upstream.queue.scheduler={ kind = 'sfq', quantum_bytes = 63 }: \
-         upstream.queue.scheduler.quantum_bytes: found 63; allowed: 0 for one packet a round, or 64 \
-         or more, the smallest frame"
+         upstream.queue.scheduler.quantum_bytes: found 63; allowed: 0 (one packet a \
+         round), or 64 (the smallest frame) or more"
     );
 }
 
@@ -372,7 +380,7 @@ fn homes_and_service_flows_that_are_not_there() {
         ),
         (
             "[traffic.more]\nkind = 'transfer'\nserver = 'files'\nhome = 'b'",
-            "traffic.more.home: found \"b\"; allowed: a name of the table homes, but that has none",
+            "traffic.more.home: found \"b\"; allowed: a name in the table homes, which is empty",
         ),
         (
             &format!("[downstream.flows]\nx = {{ {flow}, match = [{{ server = 'file' }}] }}"),
@@ -384,17 +392,17 @@ fn homes_and_service_flows_that_are_not_there() {
         ),
         (
             &format!("[upstream.flows]\nx = {{ {flow}, match = [{{ dscp = [9, 8, 63] }}] }}"),
-            "upstream.flows.x.match.0.dscp.1: found 8; allowed: 9 or more, as the bounds of a range \
-             ascend",
+            "upstream.flows.x.match.0.dscp.1: found 8; allowed: 9 or more, since the bounds of a \
+             range must ascend",
         ),
         (
             &format!("[upstream.flows]\nprimary = {{ {flow} }}"),
-            "upstream.flows.primary: found the name of the flow that the table itself describes; \
-             allowed: another",
+            "upstream.flows.primary: found the reserved name of the primary flow; allowed: any \
+             other name",
         ),
         (
             &format!("[upstream.flows]\nx = {{ {flow}, minimum_mbps = 1.5 }}"),
-            "upstream.flows.x.sustained_mbps: found 1; allowed: 1.5 or more, by minimum_mbps",
+            "upstream.flows.x.sustained_mbps: found 1; allowed: 1.5 or more, the value of minimum_mbps",
         ),
         (
             &format!("[upstream.flows]\nx = {{ {flow}, priority = 8 }}"),
@@ -406,32 +414,35 @@ fn homes_and_service_flows_that_are_not_there() {
         ),
         (
             "[homes.a]\nupstream.sustained_mbps = 30",
-            "homes.a.upstream.peak_mbps: found 20; allowed: 30 or more, by sustained_mbps",
+            "homes.a.upstream.peak_mbps: found 20; allowed: 30 or more, the value of sustained_mbps",
         ),
         (
             "[homes.a]\nupstream.speed = 30",
-            "homes.a.upstream.speed: unknown key; allowed here: sustained_mbps, peak_mbps, burst_bytes, \
+            "homes.a.upstream.speed: unknown key; allowed here: sustained_mbps, peak_mbps, \
+             burst_bytes, \
              minimum_mbps, priority, shaping, modem, mac, congestion, queue, buffer, aqm, flows",
         ),
         (
             "[servers.other]\ndelay_ms = 1\naddress = '203.0.113'",
-            "servers.other.address: found \"203.0.113\"; allowed: an IPv4 address, as 203.0.113.5",
+            "servers.other.address: found \"203.0.113\"; allowed: an IPv4 address such as 203.0.113.5",
         ),
         (
             "[upstream.buffer]\nminimum_bytes = 9000\ntarget_bytes = 8000",
-            "upstream.buffer.target_bytes: found 8000; allowed: 9000 or more, by minimum_bytes",
+            "upstream.buffer.target_bytes: found 8000; allowed: 9000 or more, the value of \
+             minimum_bytes",
         ),
         (
             "[upstream.buffer]\ntarget_bytes = 9000\nmaximum_bytes = 8000",
-            "upstream.buffer.maximum_bytes: found 8000; allowed: 9000 or more, by target_bytes",
+            "upstream.buffer.maximum_bytes: found 8000; allowed: 9000 or more, the value of \
+             target_bytes",
         ),
     ] {
         assert_eq!(refusal(&format!("{SMALL}{keys}")), format!("home.toml: {problem}"));
     }
     assert_eq!(
         refusal_of(&["upstream.buffer.target_bytes=9000", "upstream.queue.limit_bytes=9000"]),
-        "--set upstream.buffer.target_bytes=9000: upstream.buffer: found beside a limit of the queue; \
-         allowed: one of both"
+        "--set upstream.buffer.target_bytes=9000: upstream.buffer: found together with a limit of \
+         the queue; allowed: one of them"
     );
     let many: String = (0..32).map(|n| format!("x{n} = {{ {flow} }}\n")).collect();
     assert_eq!(
@@ -449,7 +460,7 @@ fn what_a_fibre_has_not() {
             1000,
             "cable.delay_ms = 2",
             "",
-            "cable: found without a cable; allowed: only with access kind docsis",
+            "cable: found without a cable network; allowed: only with access kind docsis",
         ),
         (
             1000,
@@ -457,7 +468,12 @@ fn what_a_fibre_has_not() {
             "[homes.a]\nupstream.modem.kind = 'link'",
             "homes.a.upstream.modem: found with access kind fibre; allowed: only with kind docsis",
         ),
-        (10, "", "", "upstream.peak_mbps: found 20; allowed: 10 or less, by access.line_mbps"),
+        (
+            10,
+            "",
+            "",
+            "upstream.peak_mbps: found 20; allowed: 10 or less, the value of access.line_mbps",
+        ),
         (
             1000,
             "",

@@ -1,4 +1,4 @@
-//! Scenario files: what is laid over what, and what comes out.
+//! Scenario files: what overrides what, and the resulting scenarios.
 
 mod contradictions;
 mod mangled;
@@ -170,10 +170,12 @@ fn what_is_written_loads_to_the_same() {
 }
 
 #[test]
-fn the_schema_of_a_file_tells_of_variants() {
+fn the_schema_of_a_file_describes_variants() {
     let schema = file_schema();
     let compare = &schema["properties"]["compare"];
     assert_eq!(compare["additionalProperties"]["type"], "object");
-    assert!(compare["description"].as_str().unwrap().starts_with("Variants to run side by side"));
+    assert!(
+        compare["description"].as_str().unwrap().starts_with("Variants of the scenario to compare")
+    );
     assert_eq!(schema["properties"]["seed"]["default"], 1);
 }

@@ -63,8 +63,8 @@ fn missing_keys() {
     );
     assert_eq!(
         refusal("duration_s = 1\nupstream = {}"),
-        "home.toml: downstream: missing; allowed: a table (The downstream service flow at the \
-         CMTS)"
+        "home.toml: downstream: missing; allowed: a table (The home's primary downstream \
+         service flow at the CMTS)"
     );
     assert_begins(
         &refusal_with("kind = \"transfer\"", ""),
@@ -72,7 +72,8 @@ fn missing_keys() {
     );
     assert_eq!(
         refusal_with("kind = \"transfer\"", "kind = 'stream'"),
-        "home.toml: traffic.upload.purpose: missing; allowed: voice, game, data (What it is)"
+        "home.toml: traffic.upload.purpose: missing; allowed: voice, game, data (What the \
+         stream is; this also selects how it is scored)"
     );
     assert_eq!(
         refusal(""),
@@ -229,7 +230,7 @@ fn wrong_types() {
     );
 }
 
-/// The list at the end of a message grows with every law and every kind of traffic there is.
+/// The list at the end of a message grows with every AQM algorithm and every kind of traffic.
 fn assert_begins(message: &str, beginning: &str) {
     assert!(message.starts_with(beginning), "{message}");
 }
@@ -306,7 +307,9 @@ fn variants_that_are_none() {
     assert_eq!(with(".A = 5"), format!("{schema}.A: found 5; allowed: a table"));
     assert_eq!(
         with(".'' = {}"),
-        format!("{schema}: found a variant with an empty name; allowed: 1 or more characters")
+        format!(
+            "{schema}: found a variant with an empty name; allowed: a name of at least 1 character"
+        )
     );
 }
 
@@ -316,7 +319,7 @@ fn problems_say_whose_they_are() {
     let problem = load_with(&format!("{SMALL}{variants}"), &[]).unwrap_err();
     assert_eq!(problem.source, "home.toml");
     assert_eq!(problem.path, "variant B b: upstream.peak_mbps");
-    assert_eq!(problem.message, "found 1; allowed: 5 or more, by sustained_mbps");
+    assert_eq!(problem.message, "found 1; allowed: 5 or more, the value of sustained_mbps");
     // What all variants share is no variant's.
     assert_eq!(
         refusal(&format!("{SMALL}{variants}").replace("sustained_mbps = 20", "sustained_mbps = 0")),

@@ -17,8 +17,8 @@ fn keys_that_belong_to_a_channel_of_one_s_own() {
         assert_eq!(
             refusal_of(&[SHARED, set]),
             format!(
-                "--set {set}: upstream.{key}: found with a modem of kind shared_channel, whose MAC is \
-                 that of upstream_channel; allowed: only with kind single_queue or two_queues"
+                "--set {set}: upstream.{key}: found with a modem of kind shared_channel, whose \
+                 MAC is set in upstream_channel; allowed: only with kind single_queue or two_queues"
             )
         );
     }
@@ -31,8 +31,8 @@ fn a_channel_that_carries_nothing() {
     assert_eq!(
         refusal_of(&[SHARED, set]),
         format!(
-            "--set {set}: upstream_channel.request_opportunities: found 320, which with \
-             request_minislots take 640 of the 640 minislots of a MAP interval; allowed: fewer, so \
+            "--set {set}: upstream_channel.request_opportunities: found 320: the \
+             request region takes 640 of the 640 minislots of a MAP interval; allowed: fewer, so \
              that a grant fits"
         )
     );
@@ -41,7 +41,8 @@ fn a_channel_that_carries_nothing() {
     assert_eq!(
         refusal_of(&[SHARED, set]),
         format!(
-            "--set {set}: upstream_channel.backoff_end: found 1; allowed: 2 or more, by backoff_start"
+            "--set {set}: upstream_channel.backoff_end: found 1; allowed: 2 or more, the value of \
+             backoff_start"
         )
     );
 }
@@ -54,14 +55,16 @@ fn congestion_in_levels_or_in_steps() {
     assert_eq!(
         refusal_of(&[set]),
         format!(
-            "--set {set}: upstream.congestion: found neither levels_mbps nor steps; allowed: one of both"
+            "--set {set}: upstream.congestion: found neither levels_mbps nor steps; allowed: one \
+             of them"
         )
     );
     let levels = "upstream.congestion.levels_mbps=[1, 2, 3, 4]";
     assert_eq!(
         refusal_of(&[steps, levels]),
         format!(
-            "--set {levels}: upstream.congestion: found both levels_mbps and steps; allowed: one of both"
+            "--set {levels}: upstream.congestion: found both levels_mbps and steps; allowed: one \
+             of them"
         )
     );
 }

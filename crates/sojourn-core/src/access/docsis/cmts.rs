@@ -1,15 +1,16 @@
-//! The downstream channel at the CMTS: one queue manager for the service flows of all homes, and
-//! behind it a channel or several that are bonded. Service flows of different traffic priority have a
-//! queue manager for each priority, of which the highest that has packets is served (DOCSIS MULPI
-//! §C.2.2.7.1 leaves to vendors how much better the higher one is served). What minimum reserved rates
-//! are due for goes before all of that.
+//! The shared downstream channel at the CMTS: a queue manager for the service flows of all homes,
+//! followed by one channel or several bonded ones.
 //!
-//! A packet of a bonding group takes the channel that is free first, at that channel's rate, so that
-//! as many packets are under way as there are channels; the modem puts those for it into order again
-//! (DOCSIS MULPI §8.2, from memory).
+//! Service flows of different traffic priority have a queue manager for each priority; the highest
+//! that has packets is served first. DOCSIS MULPI §C.2.2.7.1 leaves to vendors how much better a
+//! higher priority is served. Packets due under a minimum reserved rate go before all others.
+//!
+//! A packet of a bonding group takes the channel that is free first, at that channel's rate, so
+//! that as many packets are in transmission as there are channels. The modem restores the order of
+//! its packets (DOCSIS MULPI §8.2, from memory).
 //!
 //! Left out: several bonding groups on the same channels; MAPs and other management messages;
-//! interleaving; codewords that a packet does not fill.
+//! interleaving; partly filled codewords.
 
 use std::collections::BTreeSet;
 
@@ -24,22 +25,22 @@ use crate::packet::Packet;
 use crate::queue::{FlowTable, Queue, default_limit_bytes};
 use crate::units::{BitRate, Time};
 
-/// What its queue is called in results.
+/// Name of its queue in results.
 const NAME: &str = "cmts";
 
 /// The queue managers and the channel that all homes share.
 pub struct Cmts {
-    /// The one of the highest priority first.
+    /// One for each traffic priority, the highest first.
     queues: Vec<Queue>,
-    /// Which of them each service flow takes, by home and number.
+    /// The index in `queues` for each service flow, by home and number.
     class_of: Vec<Vec<u8>>,
-    /// Some service flows have minimum reserved rates.
+    /// Does any service flow have a minimum reserved rate?
     keeps_reserved_rates: bool,
     /// Rate of each channel.
     channel: BitRate,
-    /// Bytes of each packet on the channel besides its size.
+    /// Bytes that framing adds to each packet.
     framing_bytes: u64,
-    /// Until when each channel sends a packet.
+    /// Until when each channel is sending.
     busy_until: Vec<Time>,
     /// When the last byte of the last packet for each home leaves.
     last_to: Vec<Time>,
@@ -47,7 +48,7 @@ pub struct Cmts {
 }
 
 impl Cmts {
-    /// The CMTS of a scenario. Nothing waits.
+    /// The CMTS of a scenario, with empty queues.
     pub fn new(spec: &downstream_channel::Cmts, site: &Site) -> Self {
         let channel = BitRate::from_mbps(spec.channel.rate_mbps());
         let channels = spec.channel.count();
@@ -84,8 +85,8 @@ impl Cmts {
         }
     }
 
-    /// Takes a packet; gives the packet that is sent at once, if a channel is free, and when its last
-    /// byte leaves.
+    /// Takes a packet. Returns the packet that is sent at once, if a channel is free, and when its
+    /// last byte leaves.
     #[inline]
     pub fn accept(
         &mut self,
@@ -98,7 +99,7 @@ impl Cmts {
         self.send_next(now, ledger)
     }
 
-    /// When it wants to be woken next: when a channel is free, if a packet waits for it.
+    /// The next wake time: when a channel is free, if a packet waits for it.
     #[inline]
     pub fn next_wake(&self) -> Time {
         let waits = self.queues.iter().any(|queue| queue.backlog().packets > 0);
@@ -106,8 +107,8 @@ impl Cmts {
         self.queues.iter().fold(free, |next, queue| next.min(queue.next_update()))
     }
 
-    /// Does what is due; gives the packet that is sent next, if there is one, and when its last byte
-    /// leaves.
+    /// Does what is due. Returns the packet that is sent next, if there is one, and when its last
+    /// byte leaves.
     pub fn wake(&mut self, now: Time, ledger: &mut Ledger) -> Option<(Time, Packet)> {
         for queue in self.queues.iter_mut().filter(|queue| queue.next_update() <= now) {
             queue.update(now, &self.drain_rate);
@@ -123,13 +124,13 @@ impl Cmts {
         let packet = self.take_next(now, ledger)?;
         let sent_at = now + self.channel.time_for(u64::from(packet.size) + self.framing_bytes);
         self.busy_until[channel] = sent_at;
-        // In order: behind a longer one that is still under way on another channel.
+        // In order: behind a longer packet that is still being sent on another channel.
         let last = &mut self.last_to[usize::from(packet.home)];
         *last = sent_at.max(*last);
         Some((*last, packet))
     }
 
-    /// Promised packets first, and then those of the highest priority.
+    /// Takes a packet due under a reserved rate first, then one of the highest priority.
     #[inline]
     fn take_next(&mut self, now: Time, ledger: &mut Ledger) -> Option<Packet> {
         let mut queues = self.queues.iter_mut();
@@ -147,17 +148,17 @@ impl Cmts {
         channels.min_by_key(|(_, until)| *until).expect("there is a channel")
     }
 
-    /// Packets and bytes that wait; those being sent are with the next stage already.
+    /// Packets and bytes that wait. Packets being sent already count in the next stage.
     pub fn inside(&self) -> Count {
         self.queues.iter().map(Queue::backlog).sum()
     }
 
-    /// Its queues, for what was measured of them.
+    /// Its queues, for their measurements.
     pub fn queues(&self) -> impl Iterator<Item = &Queue> {
         self.queues.iter()
     }
 
-    /// Samples the queues for their series.
+    /// Samples the queues for their time series.
     pub fn sample(&mut self) {
         self.queues.iter_mut().for_each(|queue| queue.sample(|_| ()));
     }

@@ -1,5 +1,4 @@
-//! How much of the upstream channel other modems leave: the step pattern of the CableLabs studies,
-//! or any other.
+//! How much of the upstream channel other modems leave free over time.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,49 +7,49 @@ use crate::input::compare::ascending;
 use crate::input::problem::Fault;
 use crate::units::{BitRate, Time};
 
-/// A channel whose free capacity changes in steps: in the pattern of the CableLabs studies, with
-/// four levels and each of the twelve changes between two of them once per cycle (White & Rice 2013
-/// §3.3), or in any other one.
+/// Upstream capacity that other modems leave free. It follows either the pattern of the CableLabs
+/// studies (`levels_mbps`) or your own `steps`. The pattern has four levels, and each of the twelve
+/// changes from one level to another occurs once per cycle (White & Rice 2013 §3.3).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Congestion {
-    /// The four levels of free capacity in Mbps, ascending.
+    /// The four levels of free capacity in Mbps, in ascending order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(min = 4, max = 4), inner(range(min = 0.001, max = 100_000.0)))]
     pub levels_mbps: Vec<f64>,
-    /// In place of levels: what is free for how long, one after the other, and again from the
-    /// first.
+    /// Steps of free capacity, in place of `levels_mbps`. They follow each other and start again
+    /// after the last.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(min = 1, max = 10_000))]
     pub steps: Vec<Step>,
-    /// Time at each of the levels in s; the pattern repeats after 12 of them (White 2014 §2.3: 10).
+    /// Time at each level in s. The pattern repeats after 12 of them (White 2014 §2.3: 10).
     #[serde(default = "ten")]
     #[schemars(range(min = 0.1, max = 100_000.0))]
     pub step_s: f64,
-    /// How far the greatest grant wanders around its mean, in percent (White & Padden 2012 §3.1.3:
-    /// 20).
+    /// Random variation of the largest grant in a MAP around its mean, in percent (White & Padden
+    /// 2012 §3.1.3: 20).
     #[serde(default = "twenty")]
     #[schemars(range(min = 0.0, max = 100.0))]
     pub grant_spread_percent: f64,
 }
 
 impl Congestion {
-    /// Either the levels of the studies' pattern, or steps.
+    /// Checks that there are either levels or steps.
     pub(crate) fn check(&self) -> Result<(), Fault> {
         let found = match (self.levels_mbps.is_empty(), self.steps.is_empty()) {
             (true, true) => "neither levels_mbps nor steps",
             (false, false) => "both levels_mbps and steps",
             _ => return ascending("levels_mbps", &self.levels_mbps, "levels"),
         };
-        Err(Fault::new("", format!("found {found}; allowed: one of both")))
+        Err(Fault::new("", format!("found {found}; allowed: one of them")))
     }
 }
 
-/// A time of the same free capacity.
+/// A period of constant free capacity.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Step {
-    /// How long it lasts, in s.
+    /// Duration of the step in s.
     #[schemars(range(min = 0.001, max = 1_000_000.0))]
     pub for_s: f64,
     /// Free capacity in Mbps.
@@ -66,19 +65,19 @@ fn twenty() -> f64 {
     20.0
 }
 
-/// Order of the four levels in a cycle, lowest = 0: each of the twelve changes from one level to
-/// another happens once, the one from the last step back to the first included. From CableLabs'
-/// ns-2 script; the figures that show it are lost.
+/// Order of the four levels in a cycle, lowest = 0. Each of the twelve changes from one level to
+/// another happens once, counting the change from the last step to the first. From CableLabs' ns-2
+/// script; the papers' figure of it is lost.
 const PATTERN: [usize; 12] = [1, 0, 1, 2, 0, 2, 1, 3, 0, 3, 2, 3];
 
-/// Mean greatest grants in bytes over time.
+/// Mean of the largest grant in bytes over time.
 #[derive(Clone, Debug)]
 enum Pattern {
-    /// The same at all times: the channel is not congested.
+    /// Constant: the channel is not congested.
     Steady(f64),
-    /// By level, each for so long.
+    /// The levels, and the time at each.
     Levels(Vec<f64>, Time),
-    /// By step, with the end of each within the cycle.
+    /// The steps, each with its end within the cycle.
     Steps(Vec<(Time, f64)>),
 }
 
@@ -99,16 +98,16 @@ impl Pattern {
     }
 }
 
-/// Free capacity of the channel over time, as the mean of the greatest grant in a MAP.
+/// Free capacity of the channel over time, as the mean of the largest grant in a MAP.
 #[derive(Clone, Debug)]
 pub struct FreeCapacity {
     pattern: Pattern,
-    /// Half-width of the uniform variation around the mean, as a share of it.
+    /// Half-width of the uniform variation around the mean, as a fraction of the mean.
     spread: f64,
 }
 
 impl FreeCapacity {
-    /// As the scenario says; without congestion, `free` at all times with this spread.
+    /// The pattern of the scenario. Without congestion: the constant rate `free` with this spread.
     pub fn of(
         congestion: Option<&Congestion>,
         free: BitRate,
@@ -126,13 +125,13 @@ impl FreeCapacity {
         }
     }
 
-    /// The same at all times.
+    /// A constant rate.
     pub fn steady(rate: BitRate, map_interval: Time, spread_percent: f64) -> Self {
         let pattern = Pattern::Steady(grant_bytes(rate, map_interval));
         Self { pattern, spread: spread_percent / 100.0 }
     }
 
-    /// Four levels, ascending, in the pattern of the studies.
+    /// Four ascending levels in the studies' pattern.
     pub fn in_steps(
         levels: &[BitRate],
         step: Time,
@@ -143,7 +142,7 @@ impl FreeCapacity {
         Self { pattern: Pattern::Levels(grants, step), spread: spread_percent / 100.0 }
     }
 
-    /// In the steps of a scenario.
+    /// The steps of a scenario.
     fn in_any_steps(spec: &Congestion, map_interval: Time) -> Self {
         let steps = spec.steps.iter().scan(0.0, |end_s, step| {
             *end_s += step.for_s;
@@ -154,8 +153,8 @@ impl FreeCapacity {
         Self { pattern, spread: spec.grant_spread_percent / 100.0 }
     }
 
-    /// The greatest grant of the MAP at `now` in bytes, for `draw` uniform in [0, 1). It has a
-    /// fraction, for at low rates a MAP interval is less than a byte long.
+    /// The largest grant of the MAP at `now` in bytes, for `draw` uniform in [0, 1). It has a
+    /// fraction: at low rates a MAP interval carries less than a byte.
     pub fn greatest_grant(&self, now: Time, draw: f64) -> f64 {
         let mean = self.pattern.at(now);
         let width = (mean * self.spread).trunc();

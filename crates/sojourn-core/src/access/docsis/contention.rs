@@ -1,57 +1,57 @@
-//! Requests in contention: truncated binary exponential back-off (DOCSIS 3.1 MULPI §7.2.1).
+//! Requests in contention: truncated binary exponential backoff (DOCSIS 3.1 MULPI §7.2.1).
 //!
-//! A modem that has something to ask for and no grant to ask with draws a number below 2^start and
-//! skips as many request opportunities, over as many MAPs as it takes. Of requests in the same
-//! opportunity none is heard. That it was not, a modem learns from the MAP two intervals on, which
-//! answers what was heard; it then doubles its window, up to 2^end, and draws anew. After 16 tries
-//! it gives up.
+//! A modem that wants to request bandwidth and has no grant to carry the request draws a number
+//! below 2^start. It skips as many request opportunities, over several MAPs if necessary. If
+//! several modems request in the same opportunity, none is heard. The MAP two intervals later
+//! answers the requests that were heard; the other modems then double their windows, up to 2^end,
+//! and draw again. After 16 tries a modem gives up.
 
 use crate::access::docsis::upstream_channel::UpstreamChannel;
 use crate::engine::rng::Rng;
 
 /// Tries of a request before the modem gives up (MULPI §7.2.1).
 const MOST_TRIES: u8 = 16;
-/// MAPs from a request to the one that answers it.
+/// Number of MAPs from a request to the one that answers it.
 const ANSWERED_AFTER: u8 = 2;
 
-/// A modem's service flow that wants to be heard.
+/// A service flow that contends.
 struct Contender {
-    port: u32,
+    flow: u32,
     tries: u8,
     /// Binary logarithm of its window.
     exponent: u8,
-    /// Opportunities to skip yet.
+    /// Opportunities still to be skipped.
     skip: u32,
-    /// MAPs until it knows that it collided.
+    /// MAPs until it learns of a collision.
     unanswered: u8,
 }
 
-/// What became of a request.
+/// What happened to a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// The CMTS has heard it.
+    /// The CMTS heard it.
     Heard,
-    /// Another one was sent in the same opportunity.
+    /// Another request was sent in the same opportunity.
     Collided,
-    /// It was in vain so often that the modem gives up.
+    /// It failed so often that the modem gives up.
     GivenUp,
-    /// There is nothing left to ask for.
+    /// Nothing is left to request.
     Withdrawn,
 }
 
-/// Everyone who wants to be heard.
+/// All contending service flows.
 pub struct Contention {
     opportunities: u32,
     start: u8,
     end: u8,
     contenders: Vec<Contender>,
-    /// Requests by opportunity of the MAP at hand.
+    /// Requests by opportunity of the current MAP.
     sent: Vec<u32>,
     rng: Rng,
 }
 
 impl Contention {
-    /// Nobody contends.
+    /// No contenders.
     pub fn new(spec: &UpstreamChannel, seed: u64) -> Self {
         Self {
             opportunities: spec.request_opportunities,
@@ -63,16 +63,16 @@ impl Contention {
         }
     }
 
-    /// Is there nobody?
+    /// Is nobody contending?
     pub fn is_idle(&self) -> bool {
         self.contenders.is_empty()
     }
 
-    /// A service flow wants to be heard, from the next MAP on.
-    pub fn join(&mut self, port: u32) {
+    /// Adds a service flow that contends from the next MAP on.
+    pub fn join(&mut self, flow: u32) {
         let skip = draw(&mut self.rng, self.start);
         self.contenders.push(Contender {
-            port,
+            flow,
             tries: 0,
             exponent: self.start,
             skip,
@@ -80,19 +80,19 @@ impl Contention {
         });
     }
 
-    /// The request region of a MAP. Notes what became of each request that was sent, and who leaves
-    /// without one.
+    /// Runs the request region of a MAP. Records the outcome of each request, and of each contender
+    /// that leaves without one.
     pub fn hold(&mut self, wants: impl Fn(u32) -> bool, outcomes: &mut Vec<(u32, Outcome)>) {
         let Self { opportunities, end, contenders, sent, rng, .. } = self;
         contenders.retain_mut(|contender| {
-            let leaves = if !wants(contender.port) {
+            let leaves = if !wants(contender.flow) {
                 Outcome::Withdrawn
             } else if contender.goes_on(*end, rng) {
                 return true;
             } else {
                 Outcome::GivenUp
             };
-            outcomes.push((contender.port, leaves));
+            outcomes.push((contender.flow, leaves));
             false
         });
         sent.fill(0);
@@ -111,14 +111,14 @@ impl Contention {
             };
             let outcome = if requests == 1 { Outcome::Heard } else { Outcome::Collided };
             contender.unanswered = ANSWERED_AFTER;
-            outcomes.push((contender.port, outcome));
+            outcomes.push((contender.flow, outcome));
             outcome == Outcome::Collided
         });
     }
 }
 
 impl Contender {
-    /// A MAP has come, which may say that its request was in vain: does it go on?
+    /// Handles a MAP, which may reveal a collision. Returns whether the contender goes on.
     fn goes_on(&mut self, end: u8, rng: &mut Rng) -> bool {
         if self.unanswered == 0 {
             return true;
@@ -168,7 +168,7 @@ mod tests {
             let mut contention = of(start, 10, 1 << start, 1);
             let mut collided = 0;
             for _ in 0..rounds {
-                (0..modems).for_each(|port| contention.join(port));
+                (0..modems).for_each(|flow| contention.join(flow));
                 let of_round = outcomes(&mut contention);
                 assert_eq!(of_round.len() as u32, modems);
                 collided += of_round.iter().filter(|(_, o)| *o == Outcome::Collided).count();

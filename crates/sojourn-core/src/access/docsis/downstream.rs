@@ -1,4 +1,5 @@
-//! A service flow of a home at the CMTS: with a channel to itself, or before the one that all share.
+//! A home's downstream service flow at the CMTS: with a channel of its own, or in front of the
+//! shared one.
 
 use super::shaping_queue::ShapingQueue;
 use crate::access::context::ServiceFlowContext;
@@ -11,19 +12,20 @@ use crate::packet::Packet;
 use crate::queue::{NextQueue, Queue, default_limit_bytes};
 use crate::units::Time;
 
-/// What a packet for a home meets first.
+/// The first stage for a packet to a home.
 pub enum Downstream {
-    /// A queue, token buckets and a channel.
+    /// A queue, token buckets and a channel of its own.
     Link(ShapedLink),
-    /// Token buckets with a queue; the shared channel comes behind them (Hong 2015 §3.2.1, the
-    /// conventional service tiers).
+    /// A queue and token buckets in front of the shared channel (Hong 2015 §3.2.1, the conventional
+    /// service tiers).
     Regulator(Regulator),
-    /// Nothing: the shared channel is next (Hong 2015 §3.1.4, the new service tiers).
+    /// Nothing: packets go straight to the shared channel (Hong 2015 §3.1.4, the new service
+    /// tiers).
     Open,
 }
 
 impl Downstream {
-    /// Nothing waits and the token buckets are full.
+    /// An empty queue and full token buckets.
     pub fn new(
         spec: &service::Downstream,
         has_shared_channel: bool,
@@ -36,7 +38,7 @@ impl Downstream {
         }
     }
 
-    /// When it wants to be woken next.
+    /// The next wake time.
     #[inline]
     pub fn next_wake(&self) -> Time {
         match self {
@@ -64,7 +66,7 @@ impl Downstream {
         }
     }
 
-    /// Samples its queue for its series.
+    /// Samples its queue for its time series.
     pub fn sample(&mut self) {
         match self {
             Self::Link(link) => link.sample(),
@@ -74,7 +76,7 @@ impl Downstream {
     }
 }
 
-/// Token buckets and the queue before them.
+/// Token buckets with a queue in front of them.
 pub struct Regulator {
     queue: ShapingQueue,
     shaper: Shaper,
@@ -93,7 +95,7 @@ impl Regulator {
         self.queue.accept(now, packet, &self.shaper, ledger);
     }
 
-    /// The periodic part of the queue manager, if it is due.
+    /// Runs the queue manager's periodic update if it is due.
     pub fn update(&mut self, now: Time) {
         self.queue.update(now, &self.shaper);
     }

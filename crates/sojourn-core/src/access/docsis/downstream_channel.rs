@@ -1,67 +1,68 @@
-//! The downstream channel that all homes share: its rate and framing, and the queue before it.
+//! The downstream channel that all homes share: its rate, its framing, and its queue.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::queue::{QueueSpec, Unit};
 
-/// The CMTS: one queue manager and one channel, or channels bonded to one, for all homes. Before the
-/// queue each service flow has a regulator, the token buckets and queue of its `downstream`.
+/// The CMTS: one queue manager and one downstream channel (or one bonding group) for all homes.
+/// Before the queue each service flow has a regulator: the token buckets and queue of its
+/// `downstream`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Cmts {
-    /// The channel, or the channels of one bonding group.
+    /// The downstream channel, or the channels of one bonding group, chosen by `kind`.
     pub channel: Channel,
-    /// What a packet takes on the channel besides its counted size.
+    /// Bytes that framing adds to each packet on the channel.
     #[serde(default)]
     pub framing: Framing,
-    /// Queue manager of the channel. Without a limit: 250 ms at the channel's rate.
+    /// Queue manager of the shared channel. Its default limit is 250 ms at the channel's rate.
     #[serde(default)]
     pub queue: QueueSpec,
-    /// What a scheduler tells apart.
+    /// What the scheduler treats as a flow: a service flow or a connection.
     #[serde(default)]
     pub unit: Unit,
 }
 
-/// A downstream channel, by its `kind`.
+/// A downstream channel, chosen by `kind`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Channel {
-    /// A rate and nothing else.
+    /// Channels of a given rate.
     Rate {
         /// Rate of each channel in Mbps.
         #[schemars(range(min = 0.001, max = 1_000_000.0))]
         rate_mbps: f64,
-        /// What framing below the MAC takes of that, in percent (Hong 2015 §5.4: of 1 Gbps some 950
-        /// Mbps are left: 5).
+        /// Share of the rate that framing below the MAC takes, in percent (Hong 2015 §5.4: of 1
+        /// Gbps some 950 Mbps are left, so 5).
         #[serde(default)]
         #[schemars(range(min = 0.0, max = 99.0))]
         overhead_percent: f64,
-        /// Channels of the bonding group; a packet takes one of them.
+        /// Number of channels in the bonding group. Each packet takes one of them.
         #[serde(default = "one")]
         #[schemars(range(min = 1, max = 64))]
         channels: u32,
     },
     /// Single-carrier channels with 256-QAM (ITU-T J.83).
     ScQam {
-        /// The annex of J.83: its width, symbol rate and coding.
+        /// Annex of ITU-T J.83: it sets width, symbol rate and coding.
         #[serde(default)]
         annex: Annex,
-        /// Channels of the bonding group; a packet takes one of them.
+        /// Number of channels in the bonding group. Each packet takes one of them.
         #[serde(default = "one")]
         #[schemars(range(min = 1, max = 64))]
         channels: u32,
     },
-    /// OFDM channels of DOCSIS 3.1 with the same modulation on all subcarriers, and full codewords.
+    /// OFDM channels of DOCSIS 3.1, with the same modulation on all subcarriers and full codewords.
     Ofdm {
-        /// Active subcarriers (docsis-ns3's default: 3745, which is 190 MHz at 50 kHz).
+        /// Number of active subcarriers (docsis-ns3's default: 3745, which is 190 MHz at 50 kHz).
         #[serde(default = "subcarriers")]
         #[schemars(range(min = 1, max = 7537))]
         subcarriers: u32,
-        /// Their spacing.
+        /// Subcarrier spacing.
         #[serde(default)]
         spacing: Spacing,
-        /// Bits of a subcarrier in a symbol: the modulation order, or its mean (docsis-ns3's default:
+        /// Bits per subcarrier and symbol: the modulation order, or its mean (docsis-ns3's default:
         /// 12, which is 4096-QAM).
         #[serde(default = "modulation_bits")]
         #[schemars(range(min = 4.0, max = 14.0))]
@@ -70,7 +71,7 @@ pub enum Channel {
         #[serde(default = "cyclic_prefix")]
         #[schemars(range(min = 192, max = 1024))]
         cyclic_prefix_samples: u32,
-        /// Channels of the bonding group; a packet takes one of them.
+        /// Number of channels in the bonding group. Each packet takes one of them.
         #[serde(default = "one")]
         #[schemars(range(min = 1, max = 64))]
         channels: u32,
@@ -81,14 +82,14 @@ pub enum Channel {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Annex {
-    /// 8 MHz, Europe.
+    /// Annex A: 8 MHz, Europe.
     A,
-    /// 6 MHz, North America.
+    /// Annex B: 6 MHz, North America.
     #[default]
     B,
 }
 
-/// Spacing of subcarriers.
+/// Subcarrier spacing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Spacing {
@@ -118,7 +119,7 @@ fn cyclic_prefix() -> u32 {
 }
 
 impl Channel {
-    /// Channels of the bonding group.
+    /// Number of channels in the bonding group.
     pub fn count(&self) -> u32 {
         let (Self::Rate { channels, .. }
         | Self::ScQam { channels, .. }
@@ -134,7 +135,7 @@ impl Channel {
             }
             Self::ScQam { annex, .. } => annex.rate_mbps(),
             Self::Ofdm { subcarriers, spacing, modulation_bits, cyclic_prefix_samples, .. } => {
-                // The useful symbol of OFDM lasts one over the spacing.
+                // The useful part of an OFDM symbol lasts one over the spacing.
                 let symbol_us = 1e3 / spacing.khz() + f64::from(*cyclic_prefix_samples) / 204.8;
                 // LDPC and BCH (docsis-ns3: a codeword of 2025 bytes carries 1777).
                 let coding = 1777.0 / 2025.0;
@@ -145,8 +146,8 @@ impl Channel {
 }
 
 impl Annex {
-    /// Rate of 256-QAM less coding and the headers of MPEG-2 transport packets, 4 bytes of 188 (Hong
-    /// 2015 §2.3).
+    /// Rate of 256-QAM after coding and the headers of MPEG-2 transport packets, 4 of 188 bytes
+    /// (Hong 2015 §2.3).
     fn rate_mbps(self) -> f64 {
         let (symbol_rate, coding) = match self {
             // J.83 annex A: RS(204, 188).
@@ -168,15 +169,16 @@ impl Spacing {
     }
 }
 
-/// Bytes of a packet on the downstream channel that its counted size, that of IP, does not have.
+/// Bytes that framing adds to each packet on the downstream channel. The counted size of a packet
+/// is that of its IP packet.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Framing {
-    /// Ethernet header and frame check sequence (IEEE 802.3 §3: 14 and 4).
+    /// Ethernet header and frame check sequence in bytes (IEEE 802.3 §3: 14 and 4).
     #[schemars(range(min = 0, max = 1000))]
     pub ethernet_bytes: u32,
-    /// MAC header with its extended ones: 6 bytes without any (DOCSIS MULPI §6.2.1). Unset: 10, or 16
-    /// with bonding, which number their packets (docsis-ns3: what is typical).
+    /// MAC header in bytes, including extended headers; 6 without any (DOCSIS MULPI §6.2.1).
+    /// Default: 10, or 16 with bonding, where packets are numbered (typical values in docsis-ns3).
     #[schemars(range(min = 0, max = 246))]
     pub mac_header_bytes: Option<u32>,
 }
@@ -188,7 +190,7 @@ impl Default for Framing {
 }
 
 impl Cmts {
-    /// Bytes that a packet takes on the channel besides its counted size.
+    /// Bytes that framing adds to each packet on the channel.
     pub fn framing_bytes(&self) -> u64 {
         let typical = if self.channel.count() > 1 { 16 } else { 10 };
         let header = self.framing.mac_header_bytes.unwrap_or(typical);

@@ -1,28 +1,28 @@
-//! How bytes become minislots on the shared upstream channel, and minislots time.
+//! Framing on the shared upstream channel: from bytes to minislots, and from minislots to time.
 //!
-//! Bonded channels are taken as one on which the minislots of all follow each other in turn:
-//! capacity is exact, and a grant is sent as many times as fast as it has channels. A grant is
-//! spread over the channels in segments (continuous concatenation and fragmentation, DOCSIS 3.1
-//! MULPI §7.2.5), each with a header; packets follow each other in it without regard to where it
-//! ends.
+//! Bonded channels are modelled as one channel on which the minislots of all follow each other.
+//! This is exact for capacity; a grant is sent faster by a factor of the number of its channels. A
+//! grant is spread over the channels in segments (continuous concatenation and fragmentation,
+//! DOCSIS 3.1 MULPI §7.2.5), each with a header. Packets follow each other in it regardless of
+//! segment boundaries.
 //!
-//! Left out: the framing of DOCSIS 2.0 and before, with concatenation and fragment headers; of
-//! OFDMA, pilots and codewords, which are in the mean number of bits of a subcarrier.
+//! Left out: the framing of DOCSIS 2.0 and before, with concatenation and fragment headers; and in
+//! OFDMA pilots and codewords, which the mean number of bits per subcarrier includes.
 
 use crate::access::docsis::upstream_channel::{Ofdma, Phy, ScQam, Spacing, UpstreamChannel};
 use crate::input::compare::at_least;
 use crate::input::problem::Fault;
 use crate::units::Time;
 
-/// A grant gets another channel for every full Ethernet frame that it carries: shorter segments
-/// would be headers for the most part.
+/// A grant uses another channel for every full Ethernet frame that it carries. Shorter segments
+/// would consist mostly of headers.
 const SEGMENT_BYTES: u64 = 1522;
-/// Width of a minislot of OFDMA (DOCSIS 3.1 PHY §7.4).
+/// Width of an OFDMA minislot (DOCSIS 3.1 PHY §7.4).
 const OFDMA_MINISLOT_KHZ: u32 = 400;
-/// Picoseconds in a thousandth of a second.
+/// Picoseconds in a millisecond.
 const PS_PER_MS: u64 = 1_000_000_000;
 
-/// The shape of a channel.
+/// Framing parameters of a channel.
 #[derive(Clone, Debug)]
 pub struct Framing {
     burst: Burst,
@@ -30,7 +30,7 @@ pub struct Framing {
     channels: u64,
     map_interval: Time,
     minislots: u64,
-    /// Of OFDMA, whose receiver has a minislot when its frame is over.
+    /// Frame time of OFDMA, whose receiver has a minislot only when its frame ends.
     frame: Option<Time>,
 }
 
@@ -43,7 +43,7 @@ enum Burst {
 }
 
 impl Framing {
-    /// That of a scenario's channel.
+    /// The framing of a scenario's channel.
     pub fn of(spec: &UpstreamChannel) -> Self {
         let (burst, slots_at_once, slot, frame) = match &spec.phy {
             Phy::ScQam(phy) => {
@@ -75,22 +75,22 @@ impl Framing {
         self.map_interval
     }
 
-    /// Minislots in it, of all channels.
+    /// Minislots of all channels in a MAP interval.
     pub fn minislots(&self) -> u64 {
         self.minislots
     }
 
-    /// How long so many minislots take.
+    /// How long this many minislots take.
     pub fn time_of(&self, minislots: u64) -> Time {
         Time::from_ps(self.map_interval.ps() * minislots / self.minislots)
     }
 
-    /// When the receiver has what was sent until now.
+    /// When the receiver has everything that was sent by now.
     pub fn received_at(&self, now: Time) -> Time {
         self.frame.map_or(now, |frame| frame.times(now.ps().div_ceil(frame.ps())))
     }
 
-    /// The minislots of a grant of so many bytes.
+    /// The minislots of a grant of `bytes`.
     pub fn minislots_for(&self, bytes: u64) -> u64 {
         if bytes == 0 {
             return 0;
@@ -99,7 +99,7 @@ impl Framing {
         segments * self.burst.minislots_for(bytes.div_ceil(segments) + self.segment_header)
     }
 
-    /// The bytes of the greatest grant that takes no more than so many minislots.
+    /// The bytes of the largest grant that fits into this many minislots.
     pub fn bytes_in(&self, minislots: u64) -> u64 {
         let (mut fits, mut too_many) = (0, minislots * self.burst.bits_of_minislot() / 8 + 1);
         while too_many - fits > 1 {
@@ -158,7 +158,7 @@ pub fn request_region(spec: &UpstreamChannel) -> u64 {
 }
 
 impl UpstreamChannel {
-    /// What modems share must be able to carry something.
+    /// Checks that the shared channel can carry data.
     pub(crate) fn check(&self) -> Result<(), Fault> {
         let (start, end) = (self.backoff_start, self.backoff_end);
         at_least(("backoff_end", f64::from(end)), ("backoff_start", f64::from(start)))?;
@@ -168,7 +168,7 @@ impl UpstreamChannel {
             return Ok(());
         }
         let message = format!(
-            "found {}, which with request_minislots take {requests} of the {all} minislots of a MAP \
+            "found {}: the request region takes {requests} of the {all} minislots of a MAP \
              interval; allowed: fewer, so that a grant fits",
             self.request_opportunities
         );

@@ -1,4 +1,4 @@
-//! The cable: modems with their request-grant MAC, the channels they share, and the CMTS.
+//! The cable network: modems with their request-grant MAC, the channels they share, and the CMTS.
 
 pub mod cmts;
 pub mod congestion;

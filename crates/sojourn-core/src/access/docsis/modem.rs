@@ -1,16 +1,15 @@
 //! A cable modem's upstream as one stage: queue, rate shaping, request and grant, framing.
 //!
-//! The single-queue model of White & Rice 2013 §3.1, after CableLabs' ns-2 code (docsislink.cc):
-//! every MAP interval the CMTS answers the request made an interval before the last one; the modem
-//! sends at a random place within the interval and requests more as it does. Packets are fragmented
-//! across grants (request_grant.rs). The two-queue modem of White & Padden 2012 §2.2 is the same
-//! modem behind a rate-shaping queue (two_queues.rs), without limits to requests. An idle modem has no
+//! This is the single-queue model of White & Rice 2013 §3.1, after CableLabs' ns-2 code
+//! (docsislink.cc). Each MAP answers the request made two intervals before it. The modem sends at a
+//! random position within the interval, and requests more as it does. Packets are fragmented across
+//! grants (request_grant.rs). The two-queue modem of White & Padden 2012 §2.2 is the same modem
+//! behind a rate-shaping queue (two_queues.rs), with unlimited requests. An idle modem has no
 //! events: MAPs that would bring it nothing are skipped.
 //!
-//! Left out: request contention (a request always succeeds, as in the studies) and the headers of
-//! segments, which the shared channel has (shared_channel.rs). Where the ns-2 code answers a MAP
-//! that brought nothing to a waiting fragment with a request at a random moment, this modem requests
-//! at once.
+//! Left out: request contention (a request always succeeds, as in the studies) and segment headers,
+//! both of which the shared channel has (shared_channel.rs). If a MAP brings nothing for a waiting
+//! fragment, the ns-2 code requests at a random moment; this modem requests at once.
 
 use super::congestion::FreeCapacity;
 use super::parameters::Shaping;
@@ -30,11 +29,11 @@ use crate::queue::{Queue, default_limit_bytes};
 use crate::token_bucket::TokenBucket;
 use crate::units::{BitRate, Time};
 
-/// Rate of the channels in CableLabs' ns-2 script, taken where the scenario gives none and the peak
-/// rate is not more than half of it.
+/// Rate of the channels in CableLabs' ns-2 script. It is the default, if it is at least twice the
+/// peak rate.
 const LEAST_CHANNEL_MBPS: f64 = 100.0;
 
-/// Bytes that each rate allows a request to be for.
+/// Bytes that each rate allows in a request.
 struct Allowed {
     sustained: f64,
     peak: f64,
@@ -46,7 +45,7 @@ impl Allowed {
     }
 }
 
-/// What a MAP granted of what was requested, and what it left.
+/// What a MAP granted of a request, and what it left.
 #[derive(Clone, Copy)]
 pub(super) struct Granted {
     pub bytes: u64,
@@ -57,7 +56,7 @@ pub(super) struct Granted {
 pub struct Modem {
     flow: RequestGrant,
     pub(super) shaper: Shaper,
-    /// What the token buckets hold back; nothing here where they stand before the modem.
+    /// What the token buckets limit; `None` where they are in front of the modem.
     shaping: Option<Shaping>,
     map_interval: Time,
     channel: BitRate,
@@ -65,18 +64,18 @@ pub struct Modem {
     rng: Rng,
 
     last_request: Time,
-    /// What the last MAP could have granted of one more byte.
+    /// The fraction of one further byte that the last MAP could have granted.
     grant_fraction: f64,
-    /// Bytes granted by a MAP that has been looked at before its time.
+    /// Bytes granted by a MAP that was computed before its time.
     coming: u64,
-    /// What the last MAP brought, for a queue before this one.
+    /// What the last MAP brought, for the queue in front of this one.
     last_map: Option<Granted>,
 
     /// When the next MAP takes effect; never while idle.
     next_map: Time,
     /// When the burst of this interval begins.
     burst_start: Time,
-    /// When the burst goes on: the piece being sent ends, or the shaper has tokens.
+    /// When the burst continues: the piece being sent ends, or the shaper has tokens.
     burst_next: Time,
     pub(super) probe: Probe,
 }
@@ -97,7 +96,7 @@ impl Modem {
         Self::sending(queue, shaper, shaping, free, spec, context)
     }
 
-    /// A modem that sends as fast as the channel lets it: White & Padden 2012 §3.1.3, without
+    /// A modem that sends as fast as the channel allows. White & Padden 2012 §3.1.3: without
     /// congestion the CMTS does not limit grants.
     pub(super) fn unshaped(queue: Queue, spec: &Upstream, context: &ServiceFlowContext) -> Self {
         let shaper = Shaper::of(spec.sustained_mbps, spec.peak_mbps, spec.burst_bytes);
@@ -141,7 +140,7 @@ impl Modem {
         self.enqueue(now, packet, ledger);
     }
 
-    /// Reports a packet that comes from the home.
+    /// Records a packet that comes from the home.
     #[inline]
     pub(super) fn arrive(&self, now: Time, packet: &Packet, ledger: &mut Ledger) {
         self.probe.arrive(ledger, now, &self.shaper.sustained, packet);
@@ -162,15 +161,16 @@ impl Modem {
         self.probe.note(ledger, at, kind, bytes);
     }
 
-    /// When the modem wants to be woken next.
+    /// The next wake time of the modem.
     #[inline]
     pub fn next_wake(&self) -> Time {
         let mac = self.next_map.min(self.burst_start).min(self.burst_next);
         mac.min(self.flow.queue.next_update())
     }
 
-    /// Does one thing that is due, and gives the packet whose last byte has been sent, if that was
-    /// it. At equal times: the end of a piece, the queue's law, the MAP, the start of a burst.
+    /// Does one thing that is due. Returns the packet whose last byte has been sent, if any. At
+    /// equal times the order is: the end of a piece, the AQM algorithm, the MAP, the start of a
+    /// burst.
     pub fn wake(&mut self, now: Time, ledger: &mut Ledger) -> Option<Packet> {
         if self.burst_next <= now {
             return self.continue_burst(now, ledger);
@@ -189,22 +189,22 @@ impl Modem {
         None
     }
 
-    /// What the laws may know of the shaper.
+    /// What the AQM algorithm may know of the shaper.
     fn drain_rate(&self, now: Time) -> DrainRate {
         self.shaper.drain_rate(now, self.flow.queue.buffer_bytes())
     }
 
-    /// It is idle, and MAPs pass that have nothing for it.
+    /// Is it idle, so that MAPs are skipped?
     pub(super) fn skips_maps(&self) -> bool {
         self.next_map == Time::NEVER
     }
 
-    /// Does a burst go on now?
+    /// Does a burst continue now?
     pub(super) fn burst_is_due(&self, now: Time) -> bool {
         self.burst_next <= now
     }
 
-    /// The first MAP after `now`; those skipped while idle would have brought nothing.
+    /// Schedules the first MAP after `now`. The skipped ones would have brought nothing.
     fn resume_maps(&mut self, now: Time) {
         let skipped = now.ps() / self.map_interval.ps();
         let last_map = self.map_interval.times(skipped);
@@ -212,13 +212,13 @@ impl Modem {
         self.next_map = last_map + self.map_interval;
     }
 
-    /// A MAP takes effect.
+    /// Handles a MAP that takes effect.
     fn on_map(&mut self, now: Time, ledger: &mut Ledger) {
         let grant = self.grant_of_map(now, ledger);
         self.flow.granted += grant;
         if self.flow.granted == 0 || self.burst_next != Time::NEVER {
-            // Nothing to send with: a request of its own. Or a burst that reaches into this
-            // interval: on its back.
+            // Without a grant: a request of its own. If a burst extends into this interval:
+            // piggybacked on it.
             if grant > 0 {
                 self.note(ledger, now, Kind::Grant, grant);
             }
@@ -230,7 +230,7 @@ impl Modem {
         self.next_map = if idle { Time::NEVER } else { now + self.map_interval };
     }
 
-    /// What the MAP at `at` grants of the requests made up to two intervals before.
+    /// Bytes that the MAP at `at` grants of requests made up to two intervals before.
     fn grant_of_map(&mut self, at: Time, ledger: &mut Ledger) -> u64 {
         let greatest = self.capacity.greatest_grant(at, self.rng.uniform()) + self.grant_fraction;
         self.grant_fraction = greatest.fract();
@@ -244,13 +244,14 @@ impl Modem {
         grant
     }
 
-    /// What a MAP brought since this was last asked.
+    /// What the last MAP brought, once.
     pub(super) fn take_last_map(&mut self) -> Option<Granted> {
         self.last_map.take()
     }
 
-    /// Nothing can change what the next MAP brings once this interval's request is made, if the
-    /// burst that carries it ends before: then that MAP needs no event of its own.
+    /// Computes the next MAP in advance, which saves its event. This is possible once this
+    /// interval's request is made, if the burst that carries the request ends before that MAP:
+    /// nothing can change what it brings.
     fn look_ahead(&mut self, now: Time, ledger: &mut Ledger) {
         let burst_end = now + self.channel.time_for(self.flow.granted);
         let paced = self.shaping == Some(Shaping::Transmissions);
@@ -262,8 +263,8 @@ impl Modem {
         self.next_map += self.map_interval;
     }
 
-    /// A uniform place within the MAP interval at which the whole grant still fits in. The
-    /// two-queue modem sends from its start on (White & Padden 2012 §2.2.2).
+    /// A uniform position within the MAP interval at which the whole grant still fits. The
+    /// two-queue modem sends from the start of the interval (White & Padden 2012 §2.2.2).
     fn place_of_burst(&mut self, grant: u64) -> Time {
         let at_channel_rate = self.channel.time_for(grant);
         let length = match self.shaping {
@@ -285,14 +286,14 @@ impl Modem {
         self.send_piece(now, ledger);
     }
 
-    /// The piece being sent is over, or the shaper has tokens for the next one.
+    /// Ends the piece being sent, or continues because the shaper has tokens.
     pub(super) fn continue_burst(&mut self, now: Time, ledger: &mut Ledger) -> Option<Packet> {
         let sent = self.end_piece(now, ledger);
         self.send_piece(now, ledger);
         sent
     }
 
-    /// Requests what waits and has not been requested, as far as the shaper allows it.
+    /// Requests waiting bytes that are not yet requested, as far as the shaper allows.
     fn request(&mut self, now: Time, ledger: &mut Ledger) {
         let wanted = self.flow.unrequested();
         let allowed = match self.shaping {
@@ -315,9 +316,9 @@ impl Modem {
         }
     }
 
-    /// docsislink.cc: the sustained bucket's tokens, and what the peak rate brought since the last
-    /// request. The peak bucket's depth is not enforced there. Unlike there, a fraction of a byte
-    /// is not lost but counts for the next request, which matters at a few kbps.
+    /// docsislink.cc: tokens of the sustained bucket, and what the peak rate brought since the last
+    /// request. As there, the depth of the peak bucket is not enforced. Unlike there, a fraction of
+    /// a byte carries over to the next request, which matters at a few kbps.
     fn requestable(&mut self, now: Time) -> Allowed {
         let rate = self.shaper.peak.rate();
         let peak = rate.bytes_in(now.since(self.last_request));
@@ -326,9 +327,9 @@ impl Modem {
         Allowed { sustained: self.shaper.sustained.tokens(now), peak }
     }
 
-    /// Bytes beside those requested that will conform by the end of the interval in which a request
-    /// of now is granted. What was requested before is sent by then, so the buckets' depths do not
-    /// cap the sum.
+    /// Bytes, in addition to those requested, that will conform by the end of the interval in which
+    /// a request made now is granted. Earlier requests have been sent by then, so the depths of the
+    /// buckets do not limit the sum.
     fn sendable_by_grant(&self, now: Time) -> Allowed {
         let span = self.map_interval.times(3);
         let requested = self.flow.requested() as f64;
@@ -338,7 +339,7 @@ impl Modem {
         Allowed { sustained: by_then(&self.shaper.sustained), peak: by_then(&self.shaper.peak) }
     }
 
-    /// The piece being sent is over; gives the packet if it was its last.
+    /// Ends the piece being sent. Returns the packet if this was its last piece.
     fn end_piece(&mut self, now: Time, ledger: &mut Ledger) -> Option<Packet> {
         debug_assert!(self.burst_next <= now);
         self.burst_next = Time::NEVER;
@@ -358,13 +359,13 @@ impl Modem {
         }
     }
 
-    /// Sends the next piece, as long as there are bytes granted.
+    /// Sends the next piece while granted bytes are left.
     fn send_piece(&mut self, now: Time, ledger: &mut Ledger) {
         if self.flow.granted == 0 {
             return;
         }
         let Some(piece) = self.flow.sendable(now, self.probe, ledger) else {
-            // The law dropped what the grant was for.
+            // The AQM algorithm dropped what the grant was for.
             return self.flow.waste_grant(now, self.probe, ledger);
         };
         if self.shaping == Some(Shaping::Transmissions) {
@@ -385,27 +386,27 @@ impl Modem {
         self.flow.inside()
     }
 
-    /// What a user must know before trusting the results.
+    /// Warnings about settings that distort the results.
     pub fn warnings(&self) -> impl Iterator<Item = String> {
         let burst = self.shaper.sustained.depth_bytes();
         let needed = self.shaper.sustained.rate().bytes_in(self.map_interval);
         let starved = self.shaping == Some(Shaping::Requests) && burst < needed;
         let warning = || {
             format!(
-                "upstream.burst_bytes holds {burst:.0} bytes, but at the sustained rate {needed:.0} \
-                 pass in a MAP interval: with shaping of requests, made once an interval, the \
-                 service cannot reach its rate"
+                "upstream.burst_bytes is {burst:.0}, but {needed:.0} bytes pass in a MAP interval at \
+                 the sustained rate: with shaping = \"requests\" the service flow cannot reach that \
+                 rate"
             )
         };
         starved.then(warning).into_iter()
     }
 
-    /// What the MAC did.
+    /// Counters of the MAC.
     pub fn counters(&self) -> MacCounters {
         self.flow.counters
     }
 
-    /// How long the packet that left its queue last was in it.
+    /// Time in its queue of the last packet to leave it.
     pub(super) fn last_sojourn(&self) -> Time {
         self.flow.last_sojourn
     }
@@ -415,25 +416,25 @@ impl Modem {
         &self.flow.queue
     }
 
-    /// Samples its queue for its series, and what the channel can give.
+    /// Samples its queue and the channel's free capacity for their time series.
     pub fn sample(&mut self, now: Time) {
         let mbps = self.channel_mbps(now);
         self.flow.queue.sample(|gauges| show_channel(gauges, mbps));
     }
 
-    /// Samples its queue alone.
+    /// Samples its queue only.
     pub(super) fn sample_queue(&mut self) {
         self.flow.queue.sample(|_| ());
     }
 
-    /// What the channel can give it now.
+    /// The channel's free capacity for this modem now.
     pub(super) fn channel_mbps(&self, now: Time) -> f64 {
         let mean_grant = self.capacity.greatest_grant(now, 0.5);
         mean_grant * 8e-6 / self.map_interval.secs_f64()
     }
 }
 
-/// Shows what the channel can give beside the queue before it.
+/// Reports the channel's free capacity beside the queue in front of it.
 pub(super) fn show_channel(gauges: &mut Gauges, mbps: f64) {
     gauges.set("channel_rate", "Mbps", mbps);
 }

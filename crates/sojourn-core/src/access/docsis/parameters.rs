@@ -1,4 +1,4 @@
-//! How modems and the cable are built, as a scenario says it.
+//! Scenario keys of modems and of the cable plant.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,7 +10,8 @@ use super::upstream_channel::UpstreamChannel;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Cable {
-    /// One-way delay between modem and CMTS in ms, besides the MAC (White & Padden 2012 §2.3: 1).
+    /// One-way propagation delay between modem and CMTS in ms, without the MAC (White & Padden 2012
+    /// §2.3: 1).
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub delay_ms: f64,
 }
@@ -21,13 +22,13 @@ impl Default for Cable {
     }
 }
 
-/// What the upstream token buckets hold back.
+/// What the upstream token buckets limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Shaping {
-    /// Requests for bandwidth.
+    /// They limit requests for bandwidth, as in the studies' ns-2 code.
     Requests,
-    /// Transmissions.
+    /// They limit transmissions (White 2014 appendix C).
     Transmissions,
 }
 
@@ -35,37 +36,40 @@ pub enum Shaping {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum ModemSpec {
-    /// One queue does rate shaping, request and grant (White & Rice 2013 §3.1).
+    /// One queue for rate shaping and for request and grant (White & Rice 2013 §3.1).
     #[default]
     SingleQueue,
-    /// A rate-shaping queue with the queue manager, and behind it a drop-tail transmit queue that
-    /// requests and sends, from the start of a MAP interval on (White & Padden 2012 §2.2).
+    /// A rate-shaping queue with the queue manager, followed by a drop-tail transmit queue. The
+    /// transmit queue requests bandwidth and sends from the start of a MAP interval (White & Padden
+    /// 2012 §2.2).
     TwoQueues {
-        /// Packets the transmit queue may hold (§3.1.2: 32), if `transmit_bytes` is unset.
+        /// Packets that the transmit queue may hold, if `transmit_bytes` is unset (White & Padden
+        /// 2012 §3.1.2: 32).
         #[serde(default = "thirty_two")]
         #[schemars(range(min = 2, max = 1_000_000))]
         transmit_packets: u64,
-        /// Bytes the transmit queue may hold, in place of a number of packets.
+        /// Bytes that the transmit queue may hold. Default: `transmit_packets` is the limit.
         #[serde(default)]
         #[schemars(range(min = 3036, max = 1_000_000_000))]
         transmit_bytes: Option<u64>,
-        /// A full transmit queue makes packets wait in the rate-shaping queue rather than dropping
-        /// them (§2.2.3, the second alternative).
+        /// Whether a full transmit queue holds packets back in the rate-shaping queue instead of
+        /// dropping them (White & Padden 2012 §2.2.3, second alternative).
         #[serde(default)]
         back_pressure: bool,
-        /// The queue manager judges a packet by its time in the rate-shaping queue and that of the
-        /// packet that last left the transmit queue there, and by the backlog of both (§2.2.3, the
-        /// first alternative).
+        /// Whether the AQM algorithm looks at both queues (White & Padden 2012 §2.2.3, first
+        /// alternative). The sojourn time is then the packet's time in the rate-shaping queue plus
+        /// the time that the last packet to leave the transmit queue spent there; the backlog is
+        /// that of both.
         #[serde(default)]
         sojourn_across_both: bool,
     },
-    /// One queue on the upstream channel that all such modems share (`upstream_channel`), with
-    /// requests in contention and grants by what others need. `mac`, `congestion` and `shaping`
-    /// have no place then: neighbours make the congestion, and the CMTS keeps the rates.
+    /// One queue on the upstream channel that all such modems share (`upstream_channel`). Modems
+    /// request in contention and the CMTS grants according to all requests. `mac`, `congestion` and
+    /// `shaping` are not allowed: other modems cause the congestion and the CMTS enforces the
+    /// rates.
     SharedChannel,
-    /// No modem: a link at the peak rate behind the queue and the token buckets, without request and
-    /// grant, so that a plain dumbbell can be simulated. `mac`, `congestion` and `shaping` have no
-    /// place then.
+    /// No modem: a queue, the token buckets and a link at the peak rate, without request and grant,
+    /// to simulate a plain dumbbell network. `mac`, `congestion` and `shaping` are not allowed.
     Link,
 }
 
@@ -73,19 +77,19 @@ fn thirty_two() -> u64 {
     32
 }
 
-/// Request-grant MAC of the modem (White & Rice 2013 §3.1).
+/// Request-grant MAC of a modem on its own channel (White & Rice 2013 §3.1).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Mac {
     /// Time between MAPs in ms (White & Padden 2012 §2.2.2: 2).
     #[schemars(range(min = 0.1, max = 100.0))]
     pub map_interval_ms: f64,
-    /// Rate at which a burst is sent in Mbps: the channels' together. Unset: 100, as in CableLabs'
-    /// ns-2 script, or twice the peak rate where that is more.
+    /// Rate of the upstream channels together in Mbps, at which a burst is sent. Default: 100, as
+    /// in CableLabs' ns-2 script, or twice the peak rate if that is more.
     #[schemars(range(min = 0.1, max = 1_000_000.0))]
     pub channel_mbps: Option<f64>,
-    /// How far the greatest grant of a MAP wanders around its mean without congestion, in percent
-    /// (CableLabs' ns-2 script: 1).
+    /// Random variation of the largest grant in a MAP around its mean, in percent, on a channel
+    /// without congestion (CableLabs' ns-2 script: 1).
     #[schemars(range(min = 0.0, max = 100.0))]
     pub grant_spread_percent: f64,
 }
@@ -96,12 +100,12 @@ impl Default for Mac {
     }
 }
 
-/// What a scenario says of the plant.
+/// The scenario's keys of the cable plant.
 pub struct PlantSpec<'a> {
     /// Propagation.
     pub cable: &'a Cable,
-    /// The channel of all modems of kind `shared_channel`.
+    /// The upstream channel shared by all modems of kind `shared_channel`.
     pub upstream_channel: &'a UpstreamChannel,
-    /// The downstream channel that all homes share, if they do.
+    /// The downstream channel shared by all homes, if there is one.
     pub cmts: Option<&'a Cmts>,
 }

@@ -1,8 +1,8 @@
 //! The cable plant: the service flows of all homes, the channels they share, and the cable.
 //!
-//! In the models of the studies each service flow has its own queue, token buckets and requests, and
-//! the channel to itself: flows of a modem do not compete. On the shared upstream channel all flows of
-//! all modems do. Downstream they do where there is a CMTS with a channel for all ([`Cmts`]).
+//! In the studies' models each service flow has its own queue, token buckets, requests and channel:
+//! the flows of a modem do not compete. On the shared upstream channel the flows of all modems
+//! compete. Downstream, flows compete where a CMTS has a channel for all homes ([`Cmts`]).
 
 use super::cmts::Cmts;
 use super::downstream::Downstream;
@@ -23,13 +23,13 @@ use crate::packet::{Direction, Packet};
 use crate::queue::Queue;
 use crate::units::Time;
 
-/// Where a home's service flows are, the primary one first.
+/// The numbers of a home's service flows, the primary flow first.
 struct Place {
-    /// Upstream: on the shared channel, or among those with a channel to themselves.
+    /// The first upstream flow: on the shared channel, or among those with a channel of their own.
     upstream: FirstFlow,
-    /// Downstream.
+    /// The first downstream flow.
     downstream: u32,
-    /// How many there are each way.
+    /// The number of flows, upstream and downstream.
     flows: [u32; 2],
     is_watched: bool,
 }
@@ -44,12 +44,12 @@ enum FirstFlow {
 /// Cable modems and their CMTS.
 pub struct Docsis {
     places: Vec<Place>,
-    /// Service flows of modems that have a channel to themselves, home by home.
+    /// Upstream service flows with a channel of their own, home by home.
     upstream: Vec<Upstream>,
-    /// The upstream channel of those modems that share one.
+    /// The upstream channel that modems share, if any do.
     channel: Option<SharedChannel>,
-    /// Puts packets of several plain links into order, which know ahead when their packets leave. One
-    /// alone needs none.
+    /// Orders the packets of several plain links, which know in advance when their packets leave.
+    /// One link alone needs no ordering.
     cable_up: Option<DelayLine>,
     /// Service flows at the CMTS, home by home.
     downstream: Vec<Downstream>,
@@ -60,7 +60,7 @@ pub struct Docsis {
 }
 
 impl Docsis {
-    /// An idle plant.
+    /// A plant that carries nothing yet.
     pub fn new(spec: &PlantSpec, site: &Site) -> Self {
         let cable_delay = Time::from_secs_f64(spec.cable.delay_ms / 1e3);
         let mut plant = Self {
@@ -84,7 +84,7 @@ impl Docsis {
         plant
     }
 
-    /// Connects a home.
+    /// Adds a home.
     fn connect(&mut self, home: &Home, channel: &UpstreamChannel, site: &Site) {
         let is_first = self.places.is_empty();
         let name = home.name(is_first);
@@ -118,7 +118,7 @@ impl Docsis {
         });
     }
 
-    /// What the modems of each group of homes warn of.
+    /// Warnings of the modems of each group of homes.
     fn modem_warnings(&self) -> Vec<Vec<String>> {
         let of_home = |place: &Place| match place.upstream {
             FirstFlow::Own(_) => {
@@ -130,7 +130,8 @@ impl Docsis {
         self.places.iter().filter(|place| place.is_watched).map(of_home).collect()
     }
 
-    /// Upstream parts: the service flows, the shared channel, the cable from plain links.
+    /// The part number of the shared upstream channel. Upstream parts are the service flows, the
+    /// shared channel, and the cable behind plain links.
     fn channel_part(&self) -> u32 {
         self.upstream.len() as u32
     }
@@ -139,7 +140,8 @@ impl Docsis {
         self.channel_part() + u32::from(self.channel.is_some())
     }
 
-    /// Downstream parts: the service flows, the shared channel, the cable.
+    /// The part number of the shared downstream channel. Downstream parts are the service flows,
+    /// the shared channel, and the cable.
     fn cmts_part(&self) -> u32 {
         self.downstream.len() as u32
     }
@@ -148,7 +150,7 @@ impl Docsis {
         self.cmts_part() + u32::from(self.cmts.is_some())
     }
 
-    /// A packet comes from a home.
+    /// Takes a packet from a home.
     #[inline]
     fn accept_up(
         &mut self,
@@ -185,7 +187,7 @@ impl Docsis {
         self.leave_link(sent, alarms, ledger)
     }
 
-    /// What a plain link sends, if it does, and when its last byte leaves there.
+    /// Handles a packet that a plain link sends, if any, and the time when its last byte leaves.
     fn leave_link(
         &mut self,
         sent: Option<(Time, Packet)>,
@@ -201,7 +203,7 @@ impl Docsis {
         None
     }
 
-    /// Wakes an upstream part; gives a packet that has come through.
+    /// Wakes an upstream part. Returns a packet that has crossed the network.
     #[inline]
     fn wake_up(
         &mut self,
@@ -248,7 +250,7 @@ impl Docsis {
         arrived
     }
 
-    /// A packet for a home comes to the CMTS.
+    /// Takes a packet for a home at the CMTS.
     #[inline]
     fn accept_down(&mut self, now: Time, packet: Packet, alarms: &mut Alarms, ledger: &mut Ledger) {
         ledger.reached_access(now, &packet);
@@ -268,7 +270,7 @@ impl Docsis {
         }
     }
 
-    /// Wakes a downstream part; gives a packet that has come to its home.
+    /// Wakes a downstream part. Returns a packet that has arrived at its home.
     #[inline]
     fn wake_down(
         &mut self,
@@ -302,7 +304,7 @@ impl Docsis {
         None
     }
 
-    /// Moves on to the shared channel what a regulator lets pass.
+    /// Moves packets that a regulator lets pass to the shared channel.
     fn regulate(&mut self, now: Time, part: u32, alarms: &mut Alarms, ledger: &mut Ledger) {
         loop {
             let Downstream::Regulator(regulator) = &mut self.downstream[part as usize] else {
@@ -314,7 +316,7 @@ impl Docsis {
         alarms.set(Direction::Down, part, self.downstream[part as usize].next_wake());
     }
 
-    /// A packet comes to the channel that all homes share.
+    /// Puts a packet on the channel that all homes share.
     #[inline]
     fn onto_channel(
         &mut self,
@@ -336,7 +338,7 @@ impl Docsis {
         }
     }
 
-    /// What the CMTS sends, if it does, and when its last byte leaves there.
+    /// Puts a packet that the CMTS sends, if any, on the cable at the time its last byte leaves.
     #[inline]
     fn onto_cable_down(
         &mut self,
@@ -351,7 +353,7 @@ impl Docsis {
         }
     }
 
-    /// The numbers of a home's service flows in a direction, among all of their kind.
+    /// The numbers of a home's service flows in a direction, among all flows of their kind.
     fn flows_of(place: &Place, direction: Direction) -> std::ops::Range<usize> {
         let first = match (direction, place.upstream) {
             (Direction::Up, FirstFlow::Own(first) | FirstFlow::Shared(first)) => first,
@@ -477,7 +479,7 @@ impl AccessNetwork for Docsis {
     }
 
     fn warnings(&self) -> Vec<String> {
-        let crowding = self.channel.as_ref().and_then(SharedChannel::crowding);
-        self.warnings.iter().cloned().chain(crowding).collect()
+        let collision_warning = self.channel.as_ref().and_then(SharedChannel::collision_warning);
+        self.warnings.iter().cloned().chain(collision_warning).collect()
     }
 }

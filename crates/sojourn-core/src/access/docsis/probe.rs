@@ -1,4 +1,4 @@
-//! What a modem reports of itself where its events are traced.
+//! Records a modem's events in its trace.
 
 use crate::access::context::ServiceFlowContext;
 use crate::metrics::Ledger;
@@ -7,26 +7,26 @@ use crate::packet::Packet;
 use crate::token_bucket::TokenBucket;
 use crate::units::Time;
 
-/// The eye on a service flow: open on the primary one upstream of the first home, and only if the
-/// scenario wants a trace of it.
+/// Records the events of one service flow. It is active for the primary upstream flow of the first
+/// home, and only if the scenario wants a trace.
 #[derive(Clone, Copy, Default)]
 pub struct Probe {
     is_here: bool,
 }
 
 impl Probe {
-    /// That of an upstream service flow in this context.
+    /// The probe of an upstream service flow in this context.
     pub fn upstream(context: &ServiceFlowContext) -> Self {
         Self { is_here: context.home.is_empty() && context.flow.is_empty() }
     }
 
-    /// Is there a trace of this flow?
+    /// Is this flow traced?
     #[inline]
     pub fn is_open(self, ledger: &mut Ledger) -> bool {
         self.is_here && ledger.trace().is_some_and(|trace| trace.modem().is_some())
     }
 
-    /// The bucket of the sustained rate as it is from here on, until it is reported again.
+    /// Records the bucket of the sustained rate from now on.
     #[inline]
     pub fn bucket(self, ledger: &mut Ledger, bucket: &TokenBucket) {
         if self.is_here
@@ -36,7 +36,7 @@ impl Probe {
         }
     }
 
-    /// A packet comes from the home, and the bucket is this.
+    /// Records a packet from the home, and the bucket.
     #[inline]
     pub fn arrive(self, ledger: &mut Ledger, now: Time, bucket: &TokenBucket, packet: &Packet) {
         if self.is_here
@@ -46,7 +46,7 @@ impl Probe {
         }
     }
 
-    /// Something happens to bytes that are of no single packet.
+    /// Records an event that concerns bytes but no single packet.
     #[inline]
     pub fn note(self, ledger: &mut Ledger, at: Time, kind: ModemEventKind, bytes: u64) {
         if self.is_here
@@ -56,7 +56,7 @@ impl Probe {
         }
     }
 
-    /// Something happens to a packet.
+    /// Records an event of a packet.
     #[inline]
     pub fn packet(self, ledger: &mut Ledger, at: Time, kind: ModemEventKind, packet: &Packet) {
         if self.is_here

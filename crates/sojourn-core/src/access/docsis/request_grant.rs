@@ -1,8 +1,8 @@
-//! Request, grant and fragment: what an upstream service flow waits with, has requested, was granted
-//! and is sending.
+//! Request, grant and fragmentation in an upstream service flow: its waiting, requested and granted
+//! bytes, and what it is sending.
 //!
 //! Packets are fragmented across grants. A packet leaves the queue when its first byte is sent, and
-//! is delivered with its last.
+//! is delivered with its last byte.
 
 use super::probe::Probe;
 use crate::count::Count;
@@ -12,7 +12,7 @@ use crate::packet::Packet;
 use crate::queue::Queue;
 use crate::units::Time;
 
-/// A packet on its way out, of which some bytes may have been sent in earlier grants.
+/// A packet being sent; earlier grants may have carried some of its bytes.
 struct Fragment {
     packet: Packet,
     sent: u64,
@@ -21,21 +21,21 @@ struct Fragment {
 /// Counters of the MAC, named after the modem's management information.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct MacCounters {
-    /// Requests for more than nothing, collided ones included.
+    /// Requests, including collided ones.
     pub requests: u64,
-    /// Requests that the CMTS did not hear, as another modem sent one at the same time.
+    /// Requests that the CMTS did not hear, because another modem sent one at the same time.
     pub collisions: u64,
-    /// Grants that gave something.
+    /// Grants.
     pub grants: u64,
     /// Bytes granted.
     pub granted_bytes: u64,
-    /// Bytes granted and not used, because the queue manager had dropped what they were for, or, on
-    /// a shared channel, because the sustained rate did not let them pass.
+    /// Bytes granted but not used: the queue manager had dropped the packets, or, on a shared
+    /// channel, the sustained rate did not let them pass.
     pub unused_bytes: u64,
 }
 
 impl MacCounters {
-    /// The sum of two.
+    /// The sum of two sets of counters.
     pub fn plus(self, other: Self) -> Self {
         Self {
             requests: self.requests + other.requests,
@@ -47,30 +47,30 @@ impl MacCounters {
     }
 }
 
-/// Bytes that wait, what is left of a fragment included.
+/// Waiting bytes, including the rest of a fragment.
 pub(super) struct Waiting {
-    /// Those of packets.
+    /// Bytes of packets.
     pub payload: u64,
-    /// Those that they take on the channel.
+    /// Bytes with overhead, as they count on the channel.
     pub on_channel: u64,
 }
 
-/// What the end of a piece is the end of.
+/// What ends with a piece.
 pub(super) enum PieceEnd {
     /// Nothing: no bytes were being sent.
     Nothing,
-    /// So many bytes of a packet, of which more are to come.
+    /// This many bytes of a packet, of which more are to come.
     Piece(u64),
-    /// A packet.
+    /// The packet.
     Packet(Packet),
 }
 
 /// The sending side of a service flow.
 pub(super) struct RequestGrant {
     pub queue: Queue,
-    /// Bytes that a packet takes on the channel besides its own.
+    /// Bytes that a packet takes on the channel in addition to its own.
     overhead: u64,
-    /// Requested and known to the CMTS: the next MAP grants of it what it can.
+    /// Requested and known to the CMTS; the next MAP grants what it can of it.
     at_cmts: u64,
     /// Requested since the last MAP.
     under_way: u64,
@@ -79,13 +79,13 @@ pub(super) struct RequestGrant {
     fragment: Option<Fragment>,
     /// Bytes of the fragment being sent now.
     piece: u64,
-    /// How long the packet that left the queue last was in it.
+    /// Time in the queue of the last packet to leave it.
     pub last_sojourn: Time,
     pub counters: MacCounters,
 }
 
 impl RequestGrant {
-    /// Nothing waits, is requested or granted.
+    /// A flow with nothing waiting, requested or granted.
     pub fn new(queue: Queue, overhead: u64) -> Self {
         Self {
             queue,
@@ -114,7 +114,7 @@ impl RequestGrant {
         waiting
     }
 
-    /// Bytes requested that the CMTS knows of and has not granted.
+    /// Requested bytes that the CMTS knows of and has not granted.
     #[inline]
     pub fn at_cmts(&self) -> u64 {
         self.at_cmts
@@ -126,31 +126,31 @@ impl RequestGrant {
         self.at_cmts + self.under_way + self.granted
     }
 
-    /// Bytes on the channel that wait and have not been requested.
+    /// Waiting bytes on the channel that have not been requested.
     #[inline]
     pub fn unrequested(&self) -> u64 {
         self.waiting().on_channel.saturating_sub(self.requested())
     }
 
-    /// Nothing waits, is requested or granted.
+    /// Is nothing waiting, requested or granted?
     pub fn is_idle(&self) -> bool {
         self.queue.backlog().packets == 0 && self.fragment.is_none() && self.requested() == 0
     }
 
-    /// Requests bytes.
+    /// Requests `bytes`.
     #[inline]
     pub fn request(&mut self, bytes: u64) {
         self.under_way += bytes;
         self.counters.requests += 1;
     }
 
-    /// What was requested since the last MAP is known to the CMTS from now on.
+    /// The CMTS now knows what was requested since the last MAP.
     #[inline]
     pub fn requests_arrive(&mut self) {
         self.at_cmts += std::mem::take(&mut self.under_way);
     }
 
-    /// The CMTS grants so many of the bytes requested. They may be used when their time comes.
+    /// The CMTS grants `bytes` of the request. The modem may use them once the grant begins.
     #[inline]
     pub fn grant(&mut self, bytes: u64) {
         self.at_cmts -= bytes;
@@ -160,8 +160,8 @@ impl RequestGrant {
         }
     }
 
-    /// Bytes of the packet at hand that fit into the grant; takes the next packet from the queue if
-    /// there is none at hand. `None` if nothing waits.
+    /// Bytes of the current packet that fit into the grant, or `None` if nothing waits. Takes the
+    /// next packet from the queue if there is no current one.
     #[inline]
     pub fn sendable(&mut self, now: Time, probe: Probe, ledger: &mut Ledger) -> Option<u64> {
         if self.fragment.is_none() {
@@ -174,14 +174,14 @@ impl RequestGrant {
         Some((self.overhead + u64::from(packet.size) - sent).min(self.granted))
     }
 
-    /// How many of the next `bytes` of the packet at hand are the packet's own.
+    /// How many of the next `bytes` of the current packet are payload, not overhead.
     #[inline]
     pub fn payload_of(&self, bytes: u64) -> u64 {
         let sent = self.fragment.as_ref().map_or(0, |fragment| fragment.sent);
         (sent + bytes).saturating_sub(self.overhead.max(sent))
     }
 
-    /// Begins to send so many bytes of the packet at hand.
+    /// Starts sending `bytes` of the current packet.
     #[inline]
     pub fn begin_piece(&mut self, now: Time, bytes: u64, probe: Probe, ledger: &mut Ledger) {
         probe.note(ledger, now, Kind::Piece, bytes);
@@ -189,13 +189,13 @@ impl RequestGrant {
         self.granted -= bytes;
     }
 
-    /// What is granted stays unused.
+    /// The rest of the grant stays unused.
     pub fn waste_grant(&mut self, now: Time, probe: Probe, ledger: &mut Ledger) {
         probe.note(ledger, now, Kind::Unused, self.granted);
         self.counters.unused_bytes += std::mem::take(&mut self.granted);
     }
 
-    /// The piece being sent is over.
+    /// Ends the piece being sent.
     #[inline]
     pub fn end_piece(&mut self) -> PieceEnd {
         let piece = std::mem::take(&mut self.piece);
@@ -207,7 +207,7 @@ impl RequestGrant {
         self.fragment.take().map_or(PieceEnd::Nothing, |sent| PieceEnd::Packet(sent.packet))
     }
 
-    /// The packet that is next to be sent, taken out.
+    /// Removes the next packet to be sent.
     pub fn discard_next(&mut self, now: Time, ledger: &mut Ledger) -> Option<Packet> {
         let next = self.fragment.take().map(|fragment| fragment.packet);
         next.or_else(|| self.queue.dequeue(now, ledger))

@@ -1,9 +1,10 @@
-//! What a MAP grants to whom: the CMTS's upstream scheduler.
+//! The CMTS's upstream scheduler: what a MAP grants to each service flow.
 //!
-//! First come minimum reserved rates; then what is left, to the highest traffic priority first, and
-//! among equals in turns of a quantum (deficit round robin, Shreedhar & Varghese 1996 §3). A turn
-//! that the MAP has no room for goes on in the next one, so that all get the same in the long run.
-//! Vendors' schedulers differ; the specification leaves this to them (DOCSIS 3.1 MULPI §7.2.3).
+//! Minimum reserved rates come first. The rest goes to the highest traffic priority first, and
+//! among equal priorities in turns of a quantum (deficit round robin, Shreedhar & Varghese 1996
+//! §3). A turn that does not fit into a MAP continues in the next one, so that in the long run all
+//! flows get the same. Vendors' schedulers differ; the specification leaves this to them (DOCSIS
+//! 3.1 MULPI §7.2.3).
 
 use std::collections::VecDeque;
 
@@ -14,23 +15,23 @@ use crate::units::Time;
 /// Traffic priorities, 0 to 7.
 const PRIORITIES: usize = 8;
 
-/// The service flows that are waiting for grants.
+/// The service flows that wait for grants.
 pub struct Scheduler {
     quantum: u64,
-    /// By priority, who is next first.
+    /// Waiting flows by priority, in the order of their turns.
     rings: [VecDeque<u32>; PRIORITIES],
-    /// Those of them with a minimum reserved rate.
+    /// Waiting flows with a minimum reserved rate.
     reserved: Vec<u32>,
-    /// Have got what they may have from the MAP at hand.
+    /// Flows that have all they may have from the current MAP.
     served: Vec<u32>,
-    /// Who gets something in the MAP at hand, in order.
+    /// Flows that the current MAP grants something, in order.
     granted: Vec<u32>,
-    /// Minislots left in the MAP at hand.
+    /// Minislots left in the current MAP.
     left: u64,
 }
 
 impl Scheduler {
-    /// Nobody waits.
+    /// No waiting flows.
     pub fn new(quantum_bytes: u64) -> Self {
         Self {
             quantum: quantum_bytes,
@@ -42,12 +43,12 @@ impl Scheduler {
         }
     }
 
-    /// Does nobody wait?
+    /// Is no flow waiting?
     pub fn is_idle(&self) -> bool {
         self.rings.iter().all(VecDeque::is_empty)
     }
 
-    /// The requests of a service flow are known; it may be waiting already.
+    /// Adds a service flow whose requests are known. It may be waiting already.
     pub fn join(&mut self, number: u32, flow: &mut UpstreamServiceFlow) {
         if std::mem::replace(&mut flow.waits, true) {
             return;
@@ -58,8 +59,8 @@ impl Scheduler {
         }
     }
 
-    /// Minislots that all grants of a MAP take at the most, if they begin no later than `latest`, out
-    /// of so many.
+    /// The most minislots that all grants of a MAP can take, if they begin no later than `latest`,
+    /// out of those available.
     pub fn most(
         &self,
         latest: Time,
@@ -77,8 +78,8 @@ impl Scheduler {
         most
     }
 
-    /// Shares the minislots of a MAP whose grants begin at `start`: `in_map` of each number is what it
-    /// gets. Gives who gets something, in the order of their grants, and how many minislots that takes.
+    /// Divides the minislots of a MAP whose grants begin at `start`, and sets each flow's `in_map`.
+    /// Returns the flows with a grant, in order, and the number of minislots used.
     pub fn share(
         &mut self,
         start: Time,
@@ -96,7 +97,7 @@ impl Scheduler {
         (&self.granted, minislots - self.left)
     }
 
-    /// Grants what minimum reserved rates bring.
+    /// Grants what minimum reserved rates require.
     fn grant_reserved_rates(
         &mut self,
         start: Time,
@@ -111,7 +112,8 @@ impl Scheduler {
         }
     }
 
-    /// Those who have what they may have leave, but for those whose rates hold back what they want.
+    /// Removes flows that have all they may have, except those whose rates hold back a part of
+    /// their request.
     fn part_with_served(&mut self, priority: usize, flows: &mut [UpstreamServiceFlow]) {
         for number in self.served.drain(..) {
             let flow = &mut flows[number as usize];
@@ -124,7 +126,8 @@ impl Scheduler {
         }
     }
 
-    /// Turns among the flows of a priority, until all have what they may have or the MAP is full.
+    /// Takes turns among the flows of a priority until all have what they may have or the MAP is
+    /// full.
     fn take_turns(
         &mut self,
         priority: usize,
@@ -156,7 +159,7 @@ impl Scheduler {
         }
     }
 
-    /// Grants so many bytes more, or as many as there is room for; gives their number.
+    /// Grants `bytes` more, or as many as fit. Returns their number.
     fn give(
         &mut self,
         number: u32,

@@ -1,13 +1,14 @@
-//! A queue before token buckets alone: the rate-shaping queue of the two-queue modem (White & Padden
-//! 2012 §2.2.1 and §2.3), and the regulator of a downstream service flow before a channel that it
-//! shares with others (Hong 2015 §3.2.1).
+//! A queue followed by token buckets: the rate-shaping queue of the two-queue modem (White & Padden
+//! 2012 §2.2.1 and §2.3), and the regulator of a downstream service flow in front of the shared
+//! channel (Hong 2015 §3.2.1).
 //!
-//! Packets wait under the queue manager until the token buckets let them pass to the transmit queue,
-//! over a link without delay, or to the channel's queue. A packet is taken from the queue first and
-//! then held for its tokens, so those the queue manager drops use none. Packets that come at one instant
-//! all find their place, or none, before the first of them is taken: ns-2's link is freed by an event of
-//! its own, and so the 24 SYNs of a page overflow 21 places (§4.3.2). Whether the transmit queue has room
-//! for it is its own matter, or, with back-pressure, decides whether a packet is taken at all (§2.2.3).
+//! Packets wait under the queue manager until the token buckets let them pass to the transmit
+//! queue, over a link without delay, or to the channel's queue. A packet is taken from the queue
+//! first and then held for its tokens, so packets that the queue manager drops use none. All
+//! packets that arrive at one instant are queued or dropped before the first of them is taken. ns-2
+//! does the same, since its link is freed by a separate event; so the 24 SYNs of a page overflow 21
+//! places (§4.3.2). The transmit queue drops a packet for which it has no room; with back-pressure,
+//! the packet is not taken at all (§2.2.3).
 
 use crate::access::shaper::Shaper;
 use crate::aqm::DrainRate;
@@ -18,10 +19,10 @@ use crate::packet::Packet;
 use crate::queue::{NextQueue, Queue};
 use crate::units::Time;
 
-/// The rate-shaping queue. The token buckets are its owner's.
+/// The rate-shaping queue. Its owner holds the token buckets.
 pub struct ShapingQueue {
     queue: Queue,
-    /// Taken from the queue, and waiting for tokens until `ready_at`.
+    /// Taken from the queue, waiting for tokens until `ready_at`.
     held: Option<Packet>,
     ready_at: Time,
     back_pressure: bool,
@@ -34,7 +35,7 @@ impl ShapingQueue {
         Self { queue, held: None, ready_at: Time::NEVER, back_pressure, across_both }
     }
 
-    /// Takes a packet, and wants to be woken at once where none is held before it.
+    /// Takes a packet. If none is held already, the queue must be woken at once.
     pub fn accept(&mut self, now: Time, packet: Packet, shaper: &Shaper, ledger: &mut Ledger) {
         let drain_rate = self.drain_rate(now, shaper);
         self.queue.enqueue(now, packet, &drain_rate, ledger);
@@ -43,8 +44,7 @@ impl ShapingQueue {
         }
     }
 
-    /// The next packet that may pass now, by whether the transmit queue has room and what it looks
-    /// like.
+    /// The next packet that may pass now, given the room and the state of the transmit queue.
     pub fn release(
         &mut self,
         now: Time,
@@ -76,17 +76,17 @@ impl ShapingQueue {
         Some(packet)
     }
 
-    /// When it wants to be woken next.
+    /// The next wake time.
     pub fn next_wake(&self) -> Time {
         self.ready_at.min(self.queue.next_update())
     }
 
-    /// A MAP of the modem behind it brought a grant, and left so many bytes ungranted.
+    /// A MAP of the modem behind it brought a grant and left `ungranted` requested bytes.
     pub fn on_map(&mut self, granted: u64, ungranted: u64) {
         self.queue.on_map(granted, ungranted);
     }
 
-    /// The periodic part of the queue manager, if it is due.
+    /// Runs the queue manager's periodic update if it is due.
     pub fn update(&mut self, now: Time, shaper: &Shaper) {
         if self.queue.next_update() <= now {
             let drain_rate = self.drain_rate(now, shaper);
@@ -104,18 +104,18 @@ impl ShapingQueue {
         self.queue.backlog().plus(held.unwrap_or_default())
     }
 
-    /// The queue, for what was measured of it.
+    /// The queue, for its measurements.
     pub fn queue(&self) -> &Queue {
         &self.queue
     }
 
-    /// Samples the queue for its series.
+    /// Samples the queue for its time series.
     pub fn sample(&mut self, show_link: impl FnOnce(&mut Gauges)) {
         self.queue.sample(show_link);
     }
 }
 
-/// Reports to the trace of a modem, if the packet is on its way through it.
+/// Records an event in the modem's trace, if the packet goes upstream.
 #[inline]
 fn note(ledger: &mut Ledger, now: Time, kind: ModemEventKind, packet: &Packet) {
     if let Some(trace) = ledger.trace() {

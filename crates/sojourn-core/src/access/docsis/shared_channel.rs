@@ -1,12 +1,12 @@
-//! The upstream channel that modems share, as one stage: MAPs, contention, and the bursts of all.
+//! The upstream channel that modems share, as one stage: MAPs, contention, and the bursts of all
+//! modems.
 //!
-//! A MAP is made one interval before it takes effect: what is asked for in one interval is granted
-//! two intervals on, as in the modems of the studies (modem.rs). Each interval begins with the
-//! request region. The grants follow each other from a random place on at which all of them still
-//! fit in; a lone grant is so sent anywhere in the interval, as there. They are for what the token
-//! buckets hold at that place. A modem asks for what has
-//! come since with each grant that it uses, and in contention when it has none. MAPs that would
-//! bring nothing are skipped.
+//! A MAP is made one interval before it takes effect. A request made in one interval is granted two
+//! intervals later, as in the studies' modems (modem.rs). Each interval begins with the request
+//! region. The grants follow each other from a random position at which all of them still fit, so a
+//! lone grant may be anywhere in the interval, as in modem.rs. A grant covers what the token
+//! buckets hold at that position. With each grant that it uses, a modem requests what has come
+//! since; without a grant it requests in contention. MAPs without any content are skipped.
 //!
 //! Left out: noise, ranging and station maintenance; scheduling services other than best effort;
 //! modems at different distances.
@@ -28,14 +28,14 @@ use crate::metrics::{GaugeSeries, Ledger, Series};
 use crate::packet::Packet;
 use crate::units::Time;
 
-/// Above this many of the requests sent in contention lost, modems do little but contend.
+/// The share of collided requests above which the channel warns: modems then do little but contend.
 const MANY_COLLISIONS: f64 = 0.5;
 
 /// A grant of the MAP in effect.
 struct Grant {
     number: u32,
     start: Time,
-    /// How long a byte lasts.
+    /// Transmission time of a byte.
     byte: Time,
 }
 
@@ -46,7 +46,7 @@ struct ChannelCounters {
     granted_minislots: u64,
     /// Requests sent in contention.
     contention_requests: u64,
-    /// Those of them that collided.
+    /// Contention requests that collided.
     collisions: u64,
 }
 
@@ -57,24 +57,24 @@ pub struct SharedChannel {
     request_minislots: u64,
     request_opportunities: u64,
     flows: Vec<UpstreamServiceFlow>,
-    /// When the laws of their queues want to be updated.
-    laws: Wake,
+    /// When the AQM algorithms of the queues are updated.
+    updates: Wake,
     scheduler: Scheduler,
     contention: Contention,
     rng: Rng,
 
-    /// Those whose requests the next MAP will know.
+    /// Flows whose requests the next MAP will know.
     asking: Vec<u32>,
     outcomes: Vec<(u32, Outcome)>,
-    /// Those of the MAP in effect that are not over.
+    /// Grants of the current MAP that have not ended.
     grants: VecDeque<Grant>,
-    /// The first of them is being sent.
+    /// Is the first of them being sent?
     sending: bool,
     /// When the piece being sent ends, or the next grant begins.
     burst_next: Time,
     /// When the next MAP takes effect; never while idle.
     next_map: Time,
-    /// Sent, and when the CMTS has them.
+    /// Sent packets, and when the CMTS has received them.
     leaving: VecDeque<(Time, Packet)>,
 
     counters: ChannelCounters,
@@ -92,7 +92,7 @@ impl SharedChannel {
             request_minislots: request_region(spec),
             request_opportunities: spec.request_opportunities.into(),
             flows: Vec::new(),
-            laws: Wake::new(2),
+            updates: Wake::new(2),
             scheduler: Scheduler::new(spec.quantum_bytes.into()),
             contention: Contention::new(spec, seed),
             rng: Rng::named(seed, "upstream channel"),
@@ -110,15 +110,15 @@ impl SharedChannel {
         }
     }
 
-    /// Adds the service flows of a modem; gives the number of the first.
+    /// Adds the service flows of a modem. Returns the number of the first.
     pub fn connect(&mut self, specs: &[Upstream], contexts: &[ServiceFlowContext]) -> u32 {
         let first = self.flows.len() as u32;
         let map = self.framing.map_interval();
         for (spec, context) in specs.iter().zip(contexts) {
             self.flows.push(UpstreamServiceFlow::new(spec, context, map, self.overhead));
         }
-        self.laws.grow(self.flows.len());
-        (first..self.flows.len() as u32).for_each(|number| self.schedule_law(number));
+        self.updates.grow(self.flows.len());
+        (first..self.flows.len() as u32).for_each(|number| self.schedule_update(number));
         first
     }
 
@@ -131,7 +131,7 @@ impl SharedChannel {
     #[inline]
     pub fn accept(&mut self, now: Time, number: u32, packet: Packet, ledger: &mut Ledger) {
         self.flows[number as usize].accept(now, packet, ledger);
-        self.schedule_law(number);
+        self.schedule_update(number);
         self.join_contention(number);
         if self.next_map == Time::NEVER {
             let map = self.framing.map_interval();
@@ -141,46 +141,46 @@ impl SharedChannel {
 
     fn join_contention(&mut self, number: u32) {
         let flow = &mut self.flows[number as usize];
-        if !flow.contends && flow.wants_to_be_heard() {
+        if !flow.contends && flow.wants_to_contend() {
             flow.contends = true;
             self.contention.join(number);
         }
     }
 
-    fn schedule_law(&mut self, number: u32) {
-        self.laws.set(number, self.flows[number as usize].next_update());
+    fn schedule_update(&mut self, number: u32) {
+        self.updates.set(number, self.flows[number as usize].next_update());
     }
 
-    /// When the channel wants to be woken next.
+    /// The next wake time of the channel.
     #[inline]
     pub fn next_wake(&self) -> Time {
         let leaves = self.leaving.front().map_or(Time::NEVER, |(at, _)| *at);
-        leaves.min(self.burst_next).min(self.laws.next().0).min(self.next_map)
+        leaves.min(self.burst_next).min(self.updates.next().0).min(self.next_map)
     }
 
-    /// Does one thing that is due, and gives a packet that the CMTS has then, if there is one. At
-    /// equal times: the end of a piece or the start of a grant, the laws by the number of their
-    /// flow, the MAP.
+    /// Does one thing that is due. Returns a packet that the CMTS has received by then, if there is
+    /// one. At equal times the order is: the end of a piece or the start of a grant, the AQM
+    /// algorithms by the number of their flow, the MAP.
     pub fn wake(&mut self, now: Time, ledger: &mut Ledger) -> Option<Packet> {
-        let (law_at, law) = self.laws.next();
+        let (update_at, flow) = self.updates.next();
         if self.burst_next <= now {
             self.go_on(now, ledger);
-        } else if law_at <= now {
-            self.flows[law as usize].update(now);
-            self.schedule_law(law);
+        } else if update_at <= now {
+            self.flows[flow as usize].update(now);
+            self.schedule_update(flow);
         } else if self.next_map <= now {
             self.on_map(now, ledger);
         }
         self.leaving.pop_front_if(|(at, _)| *at <= now).map(|(_, packet)| packet)
     }
 
-    /// A piece is over, or a grant begins.
+    /// Ends a piece or begins a grant.
     fn go_on(&mut self, now: Time, ledger: &mut Ledger) {
         let Some(grant) = self.grants.front() else { return };
         let (number, byte) = (grant.number, grant.byte);
         let flow = &mut self.flows[number as usize];
         if !self.sending {
-            // On the back of the grant: what has come since the last request.
+            // Piggybacked on the grant: what has come since the last request.
             if flow.begin_grant(now, ledger) {
                 self.asking.push(number);
             }
@@ -193,13 +193,13 @@ impl SharedChannel {
             self.burst_next = now + byte.times(bytes);
             return;
         }
-        self.schedule_law(number);
+        self.schedule_update(number);
         self.join_contention(number);
         self.grants.pop_front();
         self.burst_next = self.grants.front().map_or(Time::NEVER, |next| next.start);
     }
 
-    /// A MAP takes effect.
+    /// Handles a MAP that takes effect.
     fn on_map(&mut self, now: Time, ledger: &mut Ledger) {
         self.grant(now, ledger);
         for number in self.asking.drain(..) {
@@ -216,7 +216,7 @@ impl SharedChannel {
         self.next_map = if is_idle { Time::NEVER } else { now + self.framing.map_interval() };
     }
 
-    /// Lays out the grants of the MAP that takes effect now.
+    /// Places the grants of the MAP that takes effect now.
     fn grant(&mut self, now: Time, ledger: &mut Ledger) {
         let Self { framing, flows, scheduler, grants, .. } = self;
         if scheduler.is_idle() {
@@ -229,7 +229,7 @@ impl SharedChannel {
         let mut place = self.request_minislots + self.rng.below(free + 1);
         let start = now + framing.time_of(place);
         let (granted, taken) = scheduler.share(start, minislots, framing, flows);
-        flows[0].note_map(now, start, ledger); // of the first home, if that is here
+        flows[0].note_map(now, start, ledger); // traces the first home, if it is on this channel
         if taken == 0 {
             return;
         }
@@ -246,7 +246,7 @@ impl SharedChannel {
 
     fn hold_contention(&mut self, now: Time, ledger: &mut Ledger) {
         let Self { contention, flows, outcomes, .. } = self;
-        contention.hold(|number| flows[number as usize].wants_to_be_heard(), outcomes);
+        contention.hold(|number| flows[number as usize].wants_to_contend(), outcomes);
         while let Some((number, outcome)) = self.outcomes.pop() {
             let flow = &mut self.flows[number as usize];
             flow.contends = outcome == Outcome::Collided;
@@ -280,7 +280,7 @@ impl SharedChannel {
             .fold(Count::default(), Count::plus)
     }
 
-    /// Samples the channel and the queues before it for their series.
+    /// Samples the channel and its queues for their time series.
     pub fn sample(&mut self, now: Time) {
         self.flows.iter_mut().for_each(UpstreamServiceFlow::sample);
         let (was, is) = (self.sampled, self.counters);
@@ -297,7 +297,7 @@ impl SharedChannel {
         at.ps() as f64 / self.framing.map_interval().ps() as f64 * self.framing.minislots() as f64
     }
 
-    /// What was counted before `now`, the request opportunities of MAPs that were skipped included.
+    /// Counters up to `now`, including the request opportunities of skipped MAPs.
     pub fn row(&self, now: Time) -> ChannelRow {
         let ChannelCounters { granted_minislots, contention_requests, collisions } = self.counters;
         let maps = now.ps() / self.framing.map_interval().ps();
@@ -311,27 +311,27 @@ impl SharedChannel {
         }
     }
 
-    /// What a user must know if requests collide too often.
-    pub fn crowding(&self) -> Option<String> {
+    /// A warning if too many requests collide.
+    pub fn collision_warning(&self) -> Option<String> {
         let ChannelCounters { contention_requests, collisions, .. } = self.counters;
         let lost = collisions as f64 / contention_requests.max(1) as f64;
         (lost > MANY_COLLISIONS).then(|| {
             format!(
-                "{:.0} % of the requests in contention collided: fewer do with more \
-                 upstream_channel.request_opportunities or a greater upstream_channel.backoff_end",
+                "{:.0} % of the contention requests collided; to reduce collisions, raise \
+                 upstream_channel.request_opportunities or upstream_channel.backoff_end",
                 100.0 * lost
             )
         })
     }
 
-    /// What it carries if one grant fills each MAP interval, headers of packets included.
+    /// The highest rate, including packet headers: one grant fills each MAP interval.
     pub fn greatest_mbps(&self) -> f64 {
         let minislots = self.framing.minislots() - self.request_minislots;
         let bytes = self.framing.bytes_in(minislots) as f64;
         bytes * 8e-6 / self.framing.map_interval().secs_f64()
     }
 
-    /// The channel over time.
+    /// The time series of the channel.
     pub fn series(&self) -> impl Iterator<Item = &Series> {
         self.gauges.iter()
     }

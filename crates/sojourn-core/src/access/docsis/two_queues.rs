@@ -1,5 +1,5 @@
-//! The two-queue modem of White & Padden 2012 §2.2: a rate-shaping queue with the queue manager, and
-//! behind it a drop-tail transmit queue that requests and sends.
+//! The two-queue modem of White & Padden 2012 §2.2: a rate-shaping queue with the queue manager,
+//! followed by a drop-tail transmit queue that requests bandwidth and sends.
 
 use super::modem::{Modem, show_channel};
 use super::request_grant::MacCounters;
@@ -14,23 +14,23 @@ use crate::units::{BitRate, Time};
 
 /// How the two queues work together.
 pub struct TwoQueues {
-    /// What the transmit queue may hold.
+    /// The transmit queue's limit.
     pub transmit: QueueSpec,
-    /// A full transmit queue makes packets wait (§2.2.3, the second alternative).
+    /// Does a full transmit queue hold packets back (§2.2.3, the second alternative)?
     pub back_pressure: bool,
-    /// The queue manager looks at both queues (§2.2.3, the first alternative).
+    /// Does the queue manager look at both queues (§2.2.3, the first alternative)?
     pub sojourn_across_both: bool,
 }
 
-/// A rate-shaping queue before a modem, whose token buckets it uses.
+/// A rate-shaping queue in front of a modem; the two share its token buckets.
 pub struct TwoQueueModem {
     shaping_queue: ShapingQueue,
-    /// What requests and sends.
+    /// The part that requests and sends.
     modem: Modem,
 }
 
 impl TwoQueueModem {
-    /// Idle, with full token buckets.
+    /// An idle modem with full token buckets.
     pub fn new(queues: &TwoQueues, spec: &Upstream, context: &ServiceFlowContext) -> Self {
         let buffer_bytes = default_limit_bytes(BitRate::from_mbps(spec.sustained_mbps));
         let managed = context.queue("upstream", &spec.queue, buffer_bytes);
@@ -48,7 +48,7 @@ impl TwoQueueModem {
         self.shaping_queue.accept(now, packet, &self.modem.shaper, ledger);
     }
 
-    /// Moves on what the rate-shaping queue lets pass.
+    /// Moves packets that the rate-shaping queue lets pass to the transmit queue.
     fn feed(&mut self, now: Time, ledger: &mut Ledger) {
         loop {
             let Self { shaping_queue, modem } = self;
@@ -64,14 +64,15 @@ impl TwoQueueModem {
         }
     }
 
-    /// When it wants to be woken next.
+    /// The next wake time.
     #[inline]
     pub fn next_wake(&self) -> Time {
         self.modem.next_wake().min(self.shaping_queue.next_wake())
     }
 
-    /// Does one thing that is due, and gives the packet whose last byte has been sent, if that was
-    /// it. At equal times: the end of a piece, the rate-shaping queue, the MAP, the start of a burst.
+    /// Does one thing that is due. Returns the packet whose last byte has been sent, if any. At
+    /// equal times the order is: the end of a piece, the rate-shaping queue, the MAP, the start of
+    /// a burst.
     pub fn wake(&mut self, now: Time, ledger: &mut Ledger) -> Option<Packet> {
         if self.modem.burst_is_due(now) {
             let sent = self.modem.continue_burst(now, ledger);
@@ -98,7 +99,7 @@ impl TwoQueueModem {
         self.modem.inside().plus(self.shaping_queue.inside())
     }
 
-    /// What the MAC did.
+    /// Counters of the MAC.
     pub fn counters(&self) -> MacCounters {
         self.modem.counters()
     }
@@ -108,7 +109,7 @@ impl TwoQueueModem {
         [self.shaping_queue.queue(), self.modem.queue()]
     }
 
-    /// Samples its queues for their series, and what the channel can give.
+    /// Samples its queues and the channel's free capacity for their time series.
     pub fn sample(&mut self, now: Time) {
         let mbps = self.modem.channel_mbps(now);
         self.shaping_queue.sample(|gauges| show_channel(gauges, mbps));

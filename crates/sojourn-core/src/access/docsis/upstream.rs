@@ -1,4 +1,4 @@
-//! A service flow of a home upstream, where it has a channel to itself.
+//! A home's upstream service flow with a channel of its own.
 
 use super::modem::Modem;
 use super::parameters::ModemSpec;
@@ -11,21 +11,20 @@ use crate::count::Count;
 use crate::queue::{Queue, QueueSpec};
 use crate::units::Time;
 
-/// What a home sends through.
+/// The upstream stage of a home's service flow.
 pub enum Upstream {
-    /// Queue, shaping, request and grant.
+    /// A modem: queue, shaping, request and grant.
     Modem(Box<Modem>),
-    /// The same behind a rate-shaping queue.
+    /// A modem behind a rate-shaping queue.
     TwoQueues(Box<TwoQueueModem>),
-    /// Queue and shaping.
+    /// A plain link: queue and shaping.
     Link(Box<ShapedLink>),
 }
 
 impl Upstream {
-    /// Nothing waits and the token buckets are full.
+    /// An empty queue and full token buckets.
     ///
-    /// # Panics
-    /// For a modem on a shared channel, which has no upstream of its own.
+    /// # Panics For a modem on a shared channel, whose flows belong to that channel.
     pub fn new(spec: &service::Upstream, context: &ServiceFlowContext) -> Self {
         match spec.modem {
             ModemSpec::SingleQueue => Self::Modem(Box::new(Modem::new(spec, context))),
@@ -42,11 +41,11 @@ impl Upstream {
                 Self::TwoQueues(Box::new(TwoQueueModem::new(&queues, spec, context)))
             }
             ModemSpec::Link => Self::Link(Box::new(ShapedLink::upstream(spec, context))),
-            ModemSpec::SharedChannel => panic!("its flows are those of the shared channel"),
+            ModemSpec::SharedChannel => panic!("its flows belong to the shared channel"),
         }
     }
 
-    /// When it wants to be woken next.
+    /// The next wake time.
     #[inline]
     pub fn next_wake(&self) -> Time {
         match self {
@@ -65,7 +64,7 @@ impl Upstream {
         }
     }
 
-    /// What a user must know before trusting the results.
+    /// Warnings about settings that distort the results.
     pub fn warnings(&self) -> Vec<String> {
         match self {
             Self::Modem(modem) => modem.warnings().collect(),
@@ -82,7 +81,7 @@ impl Upstream {
         }
     }
 
-    /// What its MAC did, if it has one.
+    /// Counters of its MAC, if it has one.
     pub fn mac_counters(&self) -> Option<MacCounters> {
         match self {
             Self::Modem(modem) => Some(modem.counters()),
@@ -91,7 +90,7 @@ impl Upstream {
         }
     }
 
-    /// Samples its queues for their series.
+    /// Samples its queues for their time series.
     pub fn sample(&mut self, now: Time) {
         match self {
             Self::Modem(modem) => modem.sample(now),

@@ -1,46 +1,45 @@
-//! The upstream channel that modems share: its MAPs, its request region, and how bytes become
-//! minislots on it.
+//! The shared upstream channel: its MAPs, its request region, and its physical layer.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The upstream channel of all homes whose modem is of kind `shared_channel`.
+/// The upstream channel shared by all homes whose modem is of kind `shared_channel`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct UpstreamChannel {
-    /// Time between MAPs in ms (White & Padden 2012 §2.2.2: 2), of which the whole minislots or
-    /// frames that come nearest are taken.
+    /// Time between MAPs in ms (White & Padden 2012 §2.2.2: 2). It is rounded to whole minislots or
+    /// frames.
     #[schemars(range(min = 0.1, max = 100.0))]
     pub map_interval_ms: f64,
-    /// Channels that are bonded: a modem sends on all of them.
+    /// Number of bonded channels. A modem sends on all of them.
     #[schemars(range(min = 1, max = 64))]
     pub channels: u32,
-    /// Request opportunities at the beginning of each MAP interval.
+    /// Number of request opportunities at the start of each MAP interval.
     #[schemars(range(min = 1, max = 1024))]
     pub request_opportunities: u32,
-    /// Minislots of an opportunity.
+    /// Length of a request opportunity in minislots.
     #[schemars(range(min = 1, max = 64))]
     pub request_minislots: u32,
-    /// Data backoff start of MAPs (DOCSIS 3.1 MULPI §7.2.1): a modem skips 0 to 2^start - 1
-    /// opportunities before it asks for the first time. Motorola's BSR 64000 has 2.
+    /// Initial backoff exponent: the Data Backoff Start of MAPs (DOCSIS 3.1 MULPI §7.2.1). A modem
+    /// skips 0 to 2^start - 1 opportunities before its first request. Motorola's BSR 64000 uses 2.
     #[schemars(range(min = 0, max = 15))]
     pub backoff_start: u8,
-    /// Data backoff end: the window doubles with each collision up to 2^end. BSR 64000: 8.
+    /// Maximum backoff exponent: the Data Backoff End of MAPs. The window doubles with each
+    /// collision up to 2^end (Motorola's BSR 64000: 8).
     #[schemars(range(min = 0, max = 15))]
     pub backoff_end: u8,
-    /// Bytes that a packet takes beside its own: Ethernet's header and checksum (18), and the MAC
+    /// Bytes that each packet adds on the channel: Ethernet header and checksum (18), and the MAC
     /// header (10 in CableLabs' docsis-ns3). The rates of service flows do not count them.
     #[schemars(range(min = 0, max = 264))]
     pub packet_overhead_bytes: u32,
-    /// Bytes before what a grant carries on each channel: the segment header (DOCSIS 3.1 MULPI
-    /// §6.3: 8).
+    /// Header bytes of a grant's segment on each channel (DOCSIS 3.1 MULPI §6.3: 8).
     #[schemars(range(min = 0, max = 64))]
     pub segment_header_bytes: u32,
-    /// Bytes that a service flow is granted in its turn, where there is more than one turn's worth
-    /// to be shared.
+    /// Bytes granted to a service flow in its turn when several flows compete (deficit round
+    /// robin).
     #[schemars(range(min = 64, max = 1_000_000))]
     pub quantum_bytes: u32,
-    /// Modulation and minislots.
+    /// Modulation and minislots, chosen by `kind`: `sc_qam` or `ofdma`.
     pub phy: Phy,
 }
 
@@ -61,13 +60,13 @@ impl Default for UpstreamChannel {
     }
 }
 
-/// How a channel carries bytes.
+/// The physical layer of the channel.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Phy {
-    /// One carrier, on which bursts follow each other (A-TDMA of DOCSIS 2.0 and 3.0).
+    /// A single carrier with one burst after another (A-TDMA of DOCSIS 2.0 and 3.0).
     ScQam(ScQam),
-    /// Many subcarriers (DOCSIS 3.1).
+    /// Many subcarriers (OFDMA of DOCSIS 3.1).
     Ofdma(Ofdma),
 }
 
@@ -77,31 +76,31 @@ impl Default for Phy {
     }
 }
 
-/// A single-carrier channel. What a burst needs beside its bytes is that of a long data grant in
-/// ARRIS' C4 CMTS (User Guide 8.3, p. 313).
+/// A single-carrier channel. The defaults for a burst are those of a long data grant in ARRIS' C4
+/// CMTS (User Guide 8.3, p. 313).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[schemars(rename = "ScQam")]
 pub struct ScQam {
-    /// Thousand symbols per second: 5120 in 6.4 MHz.
+    /// Symbol rate in thousand symbols per second (6.4 MHz: 5120).
     #[schemars(range(min = 160, max = 5120))]
     pub symbol_rate_ksps: u32,
-    /// Bits of a symbol: 6 with 64-QAM.
+    /// Bits per symbol (64-QAM: 6).
     #[schemars(range(min = 2, max = 8))]
     pub symbol_bits: u32,
-    /// Symbols of a minislot: 64 are 12.5 us at 5120 ksps.
+    /// Symbols per minislot (64 take 12.5 us at 5120 ksps).
     #[schemars(range(min = 8, max = 4096))]
     pub minislot_symbols: u32,
-    /// Symbols before each burst: 192 bits with 2 bits each.
+    /// Preamble symbols before each burst: 192 bits with 2 bits each.
     #[schemars(range(min = 0, max = 1536))]
     pub preamble_symbols: u32,
-    /// Symbols of silence after each burst.
+    /// Guard time after each burst in symbols.
     #[schemars(range(min = 0, max = 255))]
     pub guard_symbols: u32,
-    /// Data bytes of a Reed-Solomon codeword; the last one of a burst is shortened.
+    /// Data bytes of a Reed-Solomon codeword. The last codeword of a burst is shortened.
     #[schemars(range(min = 16, max = 253))]
     pub codeword_bytes: u32,
-    /// Its parity bytes, two for each that can be corrected.
+    /// Parity bytes of a Reed-Solomon codeword, two for each byte that can be corrected.
     #[schemars(range(min = 0, max = 32))]
     pub parity_bytes: u32,
 }
@@ -120,24 +119,24 @@ impl Default for ScQam {
     }
 }
 
-/// An OFDMA channel, by default that of CableLabs' docsis-ns3. A minislot is 400 kHz wide and a
+/// An OFDMA channel with the defaults of CableLabs' docsis-ns3. A minislot is 400 kHz wide and one
 /// frame long.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[schemars(rename = "Ofdma")]
 pub struct Ofdma {
-    /// Active subcarriers.
+    /// Number of active subcarriers.
     #[schemars(range(min = 16, max = 3800))]
     pub subcarriers: u32,
-    /// Their spacing.
+    /// Subcarrier spacing.
     pub spacing: Spacing,
-    /// Symbols of a frame.
+    /// Symbols per frame.
     #[schemars(range(min = 6, max = 36))]
     pub frame_symbols: u32,
-    /// Cyclic prefix of a symbol, in samples of 1/102.4 us.
+    /// Cyclic prefix of a symbol in samples of 1/102.4 us.
     #[schemars(range(min = 96, max = 640))]
     pub prefix_samples: u32,
-    /// Bits that a subcarrier carries in a symbol: their mean, less what pilots and codes take.
+    /// Mean bits per subcarrier and symbol, without what pilots and codes take.
     #[schemars(range(min = 1.0, max = 12.0))]
     pub subcarrier_bits: f64,
 }
@@ -154,7 +153,7 @@ impl Default for Ofdma {
     }
 }
 
-/// Spacing of subcarriers.
+/// Subcarrier spacing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum Spacing {
     /// 25 kHz.

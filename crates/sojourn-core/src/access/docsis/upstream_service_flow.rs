@@ -1,12 +1,12 @@
-//! A modem's service flow on the shared upstream channel: its queue, what it requested, and what it
+//! A modem's service flow on the shared upstream channel: its queue, its requests, and what it
 //! sends in its grants.
 //!
-//! On the channel a packet is longer by its headers, which the rates of the service do not count.
-//! The CMTS grants no more than the token buckets hold when the grants of the MAP begin, and the
-//! modem lets nothing pass for which they hold no tokens. So the bound of White 2014 appendix C
-//! holds on every interval for the sustained rate. Grants are lumps that are sent at the channel's
-//! rate, so the bucket of the peak rate is deeper here than one frame: by what comes from the start
-//! of one MAP interval to the end of the next, which is how far apart the grants of both may be.
+//! Headers make a packet longer on the channel; the rates of the service do not count them. The
+//! CMTS grants no more than the token buckets hold when the grants of the MAP begin, and the modem
+//! sends only bytes for which they hold tokens. So the sustained rate keeps the bound of White 2014
+//! appendix C on every interval. Grants are sent in bursts at the channel's rate, so the peak-rate
+//! bucket must be deeper here than one frame: deeper by what arrives from the start of one MAP
+//! interval to the end of the next, the farthest apart that the grants of both may be.
 
 use super::probe::Probe;
 use super::request_grant::{MacCounters, PieceEnd, RequestGrant, Waiting};
@@ -22,25 +22,25 @@ use crate::queue::{Queue, default_limit_bytes};
 use crate::token_bucket::TokenBucket;
 use crate::units::{BitRate, Time};
 
-/// A service flow.
+/// An upstream service flow on the shared channel.
 pub struct UpstreamServiceFlow {
     flow: RequestGrant,
     shaper: Shaper,
-    /// Minimum reserved rate, if there is one.
+    /// Bucket of the minimum reserved rate, if there is one.
     pub(super) reserved: Option<TokenBucket>,
-    /// Traffic priority, 7 the highest.
+    /// Traffic priority, 7 being the highest.
     pub(super) priority: u8,
 
-    /// It is among those that contend.
+    /// Is it contending?
     pub(super) contends: bool,
-    /// It is among those that wait for grants.
+    /// Is it waiting for grants?
     pub(super) waits: bool,
-    /// Bytes of its turn that are left.
+    /// Bytes left of its turn.
     pub(super) deficit: u64,
-    /// When the grants of the MAP at hand begin, and what that may grant it.
+    /// When the grants of the current MAP begin, and what the MAP may grant the flow.
     map: Time,
     grantable: u64,
-    /// What the MAP at hand grants it.
+    /// What the current MAP grants it.
     pub(super) in_map: u64,
     probe: Probe,
 }
@@ -81,13 +81,13 @@ impl UpstreamServiceFlow {
         self.probe.note(ledger, now, kind, bytes);
     }
 
-    /// Does it want to be heard? Only if it has not asked for anything yet: what comes later is
-    /// asked for in the grant.
-    pub fn wants_to_be_heard(&self) -> bool {
+    /// Does it need to contend? Only if it has no request yet: later bytes are requested in the
+    /// grant.
+    pub fn wants_to_contend(&self) -> bool {
         self.flow.requested() == 0 && self.flow.unrequested() > 0
     }
 
-    /// Asks for all that waits and has not been asked for; says whether that is anything.
+    /// Requests all waiting bytes that are not yet requested. Returns whether there are any.
     pub fn request(&mut self, now: Time, ledger: &mut Ledger) -> bool {
         let request = self.flow.unrequested();
         if request == 0 {
@@ -98,37 +98,38 @@ impl UpstreamServiceFlow {
         true
     }
 
-    /// Its grant begins: it asks for what has come since, and says whether that is anything.
+    /// Begins its grant: requests what has come since. Returns whether it requested anything.
     pub fn begin_grant(&mut self, now: Time, ledger: &mut Ledger) -> bool {
         self.note(ledger, now, Kind::Grant, self.flow.granted);
         self.request(now, ledger)
     }
 
-    /// A request that was not heard.
+    /// Takes back a request that collided.
     pub fn collided(&mut self) {
         self.flow.counters.requests += 1;
         self.flow.counters.collisions += 1;
     }
 
-    /// The modem has asked in vain too often: the packet is discarded (MULPI §7.2.1).
+    /// Drops the packet whose request failed too often (MULPI §7.2.1).
     pub fn give_up(&mut self, now: Time, ledger: &mut Ledger) {
         if let Some(packet) = self.flow.discard_next(now, ledger) {
             ledger.dropped(now, packet, DropReason::Contention);
         }
     }
 
-    /// What was asked for before the last MAP is known to the CMTS; says whether there is anything.
+    /// Requests made before the last MAP now reach the CMTS. Returns whether there are any.
     pub fn requests_arrive(&mut self) -> bool {
         self.flow.requests_arrive();
         self.flow.at_cmts() > 0
     }
 
-    /// Bytes that the CMTS knows to be wanted.
+    /// Requested bytes that the CMTS knows of.
     pub fn known_request(&self) -> u64 {
         self.flow.at_cmts()
     }
 
-    /// What the MAP whose grants begin at `start` may grant beside what it does already.
+    /// Bytes that the MAP whose grants begin at `start` may grant in addition to what it grants
+    /// already.
     pub fn need(&mut self, start: Time) -> u64 {
         if self.map != start {
             self.map = start;
@@ -140,13 +141,13 @@ impl UpstreamServiceFlow {
         self.grantable - self.in_map
     }
 
-    /// As much of that as its minimum reserved rate brings.
+    /// The part of that need which its minimum reserved rate covers.
     pub fn reserved_need(&mut self, start: Time) -> u64 {
         let tokens = self.reserved.as_ref().map_or(0.0, |reserved| reserved.tokens(start));
         self.need(start).min(tokens as u64)
     }
 
-    /// What a grant at `start` may be for: what is asked for and the token buckets let pass then.
+    /// Bytes that a grant at `start` may carry: requested, and allowed by the token buckets then.
     pub fn grantable(&self, start: Time) -> u64 {
         let tokens = self.shaper.tokens(start);
         let Waiting { payload, on_channel } = self.flow.waiting();
@@ -157,14 +158,14 @@ impl UpstreamServiceFlow {
         self.flow.at_cmts().min((tokens * longer) as u64)
     }
 
-    /// The token buckets keep bytes waiting.
+    /// Records that the token buckets hold bytes back.
     fn hold(&mut self, now: Time) {
         let Shaper { sustained, peak, .. } = &self.shaper;
         self.shaper.hold(now, sustained.tokens(now), peak.tokens(now));
     }
 
-    /// Tells the trace of the MAP that takes effect now, whose grants begin at `start`, and of what the
-    /// token buckets keep it from granting.
+    /// Records the MAP that takes effect now, with grants from `start` on, in the trace, including
+    /// what the token buckets keep it from granting.
     pub fn note_map(&self, now: Time, start: Time, ledger: &mut Ledger) {
         if !self.probe.is_open(ledger) {
             return;
@@ -176,7 +177,7 @@ impl UpstreamServiceFlow {
         }
     }
 
-    /// The MAP that takes effect now grants what it says, from `start` on; gives how much that is.
+    /// Applies the current MAP's grant, which begins at `start`. Returns its bytes.
     pub fn take_grant(&mut self, start: Time) -> u64 {
         let grant = std::mem::take(&mut self.in_map);
         if grant == self.grantable && grant < self.flow.at_cmts() {
@@ -191,8 +192,8 @@ impl UpstreamServiceFlow {
         grant
     }
 
-    /// Begins the next piece; gives its bytes, or `None` if there is nothing more to be sent in the
-    /// grant.
+    /// Starts sending the next piece. Returns its bytes, or `None` if the grant has nothing more to
+    /// send.
     pub fn next_piece(&mut self, now: Time, ledger: &mut Ledger) -> Option<u64> {
         if self.flow.granted == 0 {
             return None;
@@ -200,8 +201,8 @@ impl UpstreamServiceFlow {
         let sendable = self.flow.sendable(now, self.probe, ledger);
         let piece = sendable.map_or(0, |piece| self.conforming_piece(now, piece, ledger));
         if piece == 0 {
-            // The law dropped what the grant was for, or packets are not as long as they were taken
-            // for.
+            // The AQM algorithm dropped what the grant was for, or packets differ in length from
+            // the estimate.
             self.flow.waste_grant(now, self.probe, ledger);
             return None;
         }
@@ -209,7 +210,7 @@ impl UpstreamServiceFlow {
         Some(piece)
     }
 
-    /// How many of the next bytes may be sent now; takes their tokens.
+    /// How many of the next bytes may be sent now. Removes their tokens.
     fn conforming_piece(&mut self, now: Time, piece: u64, ledger: &mut Ledger) -> u64 {
         let payload = self.flow.payload_of(piece);
         let excess = payload.saturating_sub(self.shaper.tokens(now) as u64);
@@ -221,7 +222,7 @@ impl UpstreamServiceFlow {
         piece - excess
     }
 
-    /// The piece being sent is over; gives the packet if it was its last.
+    /// Ends the piece being sent. Returns the packet if this was its last piece.
     pub fn end_piece(&mut self, now: Time, ledger: &mut Ledger) -> Option<Packet> {
         match self.flow.end_piece() {
             PieceEnd::Nothing => None,
@@ -243,12 +244,12 @@ impl UpstreamServiceFlow {
         self.shaper.drain_rate(now, self.flow.queue.buffer_bytes())
     }
 
-    /// When its queue's law wants to be updated next.
+    /// When the AQM algorithm of its queue is next updated.
     pub fn next_update(&self) -> Time {
         self.flow.queue.next_update()
     }
 
-    /// The periodic part of the queue's law.
+    /// Runs the periodic update of its queue's AQM algorithm.
     pub fn update(&mut self, now: Time) {
         if self.flow.at_cmts() == 0 {
             self.flow.queue.on_map(0, 0); // the MAPs that had nothing for it
@@ -262,23 +263,24 @@ impl UpstreamServiceFlow {
         self.flow.inside()
     }
 
-    /// Its queue, for what was measured of it.
+    /// Its queue, for its measurements.
     pub fn queue(&self) -> &Queue {
         &self.flow.queue
     }
 
-    /// Samples its queue for its series.
+    /// Samples its queue for its time series.
     pub fn sample(&mut self) {
         self.flow.queue.sample(|_| ());
     }
 
-    /// What its MAC did.
+    /// Counters of its MAC.
     pub fn counters(&self) -> MacCounters {
         self.flow.counters
     }
 }
 
-/// A bucket that holds a frame beside what comes while nothing is taken.
+/// A bucket that holds a frame plus what arrives in `untouched`, a time in which nothing is
+/// removed.
 fn deep_enough(rate: BitRate, untouched: Time) -> TokenBucket {
     TokenBucket::new(rate, PEAK_BURST_BYTES + rate.bytes_in(untouched) as u64)
 }

@@ -1,4 +1,4 @@
-//! What a user must know of the plant before a run: settings that do nothing, and rates that cannot be
+//! Warnings about the cable plant before a run: settings without effect, and rates that cannot be
 //! kept.
 
 use indexmap::IndexMap;
@@ -11,7 +11,7 @@ use crate::access::homes::of_downstream_flows;
 use crate::access::service::{Downstream, ServiceFlow};
 use crate::queue::{SchedulerParameters, Unit};
 
-/// The warnings, `modems` being those of the modems of each group.
+/// All warnings. `modems` has those of the modems of each group of homes.
 pub(super) fn before_run(
     spec: &PlantSpec,
     site: &Site,
@@ -23,17 +23,22 @@ pub(super) fn before_run(
         warnings.extend(modem.iter().cloned());
         let shares = group.upstream.modem == ModemSpec::SharedChannel;
         let (up, down) = (group.upstream, group.downstream);
-        let own = (up.minimum_mbps, up.priority);
-        warnings.extend(idle_terms("upstream", own, &up.flows, shares));
-        let own = (down.minimum_mbps, down.priority);
-        warnings.extend(idle_terms("downstream", own, &down.flows, spec.cmts.is_some()));
+        if !shares {
+            let own = (up.minimum_mbps, up.priority);
+            let remedy = "set upstream.modem.kind = \"shared_channel\"";
+            warnings.extend(unshared_terms("upstream", own, &up.flows, remedy));
+        }
+        if spec.cmts.is_none() {
+            let own = (down.minimum_mbps, down.priority);
+            warnings.extend(unshared_terms("downstream", own, &down.flows, "set cmts"));
+        }
     }
     warnings.extend(idle_weights(spec, site));
     warnings.extend(downstream_reserved_rates(spec, site));
     warnings
 }
 
-/// Is the shared channel there for nothing, or reserved to more than it carries?
+/// Warns if no modem uses the shared channel, or if more is reserved than it carries.
 fn channel_warning(
     spec: &PlantSpec,
     site: &Site,
@@ -42,7 +47,7 @@ fn channel_warning(
     let Some(channel) = channel else {
         let is_default = *spec.upstream_channel == UpstreamChannel::default();
         return (!is_default).then(|| {
-            "upstream_channel does nothing, as no modem is of kind shared_channel".to_owned()
+            "upstream_channel has no effect: no modem is of kind shared_channel".to_owned()
         });
     };
     let shared = site.groups.iter().filter(|g| g.upstream.modem == ModemSpec::SharedChannel);
@@ -53,17 +58,17 @@ fn channel_warning(
     overbooked("upstream", reserved.sum(), channel.greatest_mbps())
 }
 
-/// Is more reserved than the channel carries?
-fn overbooked(way: &str, reserved_mbps: f64, most_mbps: f64) -> Option<String> {
+/// Warns if more is reserved than the channel carries.
+fn overbooked(direction: &str, reserved_mbps: f64, most_mbps: f64) -> Option<String> {
     (reserved_mbps > most_mbps).then(|| {
         format!(
-            "minimum_mbps is {reserved_mbps} in all on the {way} channel, which carries at most \
-             {most_mbps:.1}"
+            "the minimum_mbps of all {direction} service flows add up to {reserved_mbps}, but the \
+             channel carries at most {most_mbps:.1} Mbps"
         )
     })
 }
 
-/// Minimum reserved rates that the scheduler of the shared channel does not know, or that it cannot keep.
+/// Warns of minimum reserved rates that the scheduler of the shared channel ignores or cannot keep.
 fn downstream_reserved_rates(spec: &PlantSpec, site: &Site) -> Option<String> {
     let cmts = spec.cmts?;
     let minimum_mbps = of_downstream_flows(&site.groups, Downstream::minimum_mbps);
@@ -71,8 +76,8 @@ fn downstream_reserved_rates(spec: &PlantSpec, site: &Site) -> Option<String> {
     let is_kept = cmts.unit == Unit::ServiceFlow && cmts.queue.scheduler.keeps_reserved_rates();
     if reserved_mbps > 0.0 && !is_kept {
         return Some(
-            "minimum_mbps of service flows does nothing downstream: of the schedulers of cmts.queue only \
-             drr keeps it, with cmts.unit = \"service_flow\""
+            "minimum_mbps has no effect downstream: it needs the scheduler drr in cmts.queue and \
+             cmts.unit = \"service_flow\""
                 .to_owned(),
         );
     }
@@ -80,34 +85,36 @@ fn downstream_reserved_rates(spec: &PlantSpec, site: &Site) -> Option<String> {
     overbooked("downstream", reserved_mbps, most_mbps)
 }
 
-/// Minimum reserved rates and priorities, of the primary flow and of others, of which the channel of their
-/// direction `knows` nothing.
-fn idle_terms(
-    way: &str,
+/// Warns of minimum reserved rates and priorities in a direction without a shared channel.
+fn unshared_terms(
+    direction: &str,
     own: (f64, u8),
     flows: &IndexMap<String, ServiceFlow>,
-    knows: bool,
+    remedy: &str,
 ) -> Vec<String> {
-    let further = flows
-        .iter()
-        .map(|(name, flow)| (format!("{way}.flows.{name}"), (flow.minimum_mbps, flow.priority)));
+    let name_of = |name| format!("{direction}.flows.{name}");
+    let terms_of = |flow: &ServiceFlow| (flow.minimum_mbps, flow.priority);
+    let further = flows.iter().map(|(name, flow)| (name_of(name), terms_of(flow)));
     let mut warnings = Vec::new();
-    for (path, (minimum_mbps, priority)) in [(way.to_owned(), own)].into_iter().chain(further) {
+    for (path, (minimum_mbps, priority)) in [(direction.to_owned(), own)].into_iter().chain(further)
+    {
         let set = [("minimum_mbps", minimum_mbps > 0.0), ("priority", priority > 0)];
-        let idle = set.into_iter().filter(|(_, is_set)| *is_set && !knows);
-        warnings.extend(idle.map(|(key, _)| format!("{path}.{key} does nothing on this channel")));
+        let idle = set.into_iter().filter(|(_, is_set)| *is_set);
+        warnings.extend(idle.map(|(key, _)| {
+            format!("{path}.{key} has no effect: service flows share no channel; {remedy}")
+        }));
     }
     warnings
 }
 
-/// Weights that the scheduler of the shared channel does not know.
+/// Warns of weights that the scheduler of the shared channel ignores.
 fn idle_weights(spec: &PlantSpec, site: &Site) -> Option<String> {
     let scheduler = &spec.cmts?.queue.scheduler;
     let mut weights = site.groups.iter().flat_map(|group| group.downstream.weights());
     let is_idle = scheduler.weights().is_none() && weights.any(|weight| weight != 1.0);
     is_idle.then(|| {
-        "weights of service flows do nothing here, as the scheduler of cmts.queue knows none; drr and \
-         abb do"
+        "weights of service flows have no effect with this scheduler of cmts.queue: only drr and abb \
+         use them"
             .to_owned()
     })
 }

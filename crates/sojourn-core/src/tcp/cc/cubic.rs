@@ -1,4 +1,4 @@
-//! CUBIC by RFC 9438; the ns-2 dialect has that of Linux 2.6.22 (`cubic_linux`).
+//! CUBIC (RFC 9438). The ns-2 dialect has Linux 2.6.22's version (`cubic_linux`).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -20,8 +20,8 @@ const BETA: f64 = 0.7;
 #[serde(deny_unknown_fields, default)]
 #[schemars(rename = "Cubic")]
 pub struct Parameters {
-    /// The first slow start ends when round trips grow (RFC 9406, which RFC 9438 §4.10 recommends).
-    /// Default: on; off in ns-2, and without effect there.
+    /// End the first slow start when round-trip times grow (HyStart++, RFC 9406; RFC 9438 §4.10
+    /// recommends it). Default: `true`; it has no effect in the `ns2` dialect.
     pub hystart: Option<bool>,
 }
 
@@ -37,17 +37,17 @@ impl CongestionParameters for Parameters {
     }
 }
 
-/// Segments per round trip of Reno that loses as much at each loss (RFC 9438 §4.3).
+/// Segments per round trip by which Reno grows, with the same decrease at a loss (RFC 9438 §4.3).
 const RENO_ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
 
-/// A stretch of growth between two losses.
+/// A period of growth between two losses.
 struct Epoch {
     start: Time,
     /// Seconds until the window is back at `origin`.
     k_s: f64,
-    /// Plateau of the cubic function, in segments.
+    /// Plateau of the cubic function in segments.
     origin: f64,
-    /// What Reno would have, in segments.
+    /// Reno's window in segments.
     reno: f64,
 }
 
@@ -58,12 +58,12 @@ pub struct Cubic {
     /// Window just before the last reduction.
     prior: f64,
     epoch: Option<Epoch>,
-    /// Until the first loss.
+    /// Present until the first loss.
     hystart: Option<HyStart>,
 }
 
 impl Cubic {
-    /// A controller that has seen no loss, with plain slow start.
+    /// A controller before any loss, with plain slow start.
     fn new() -> Self {
         Self { w_max: 0.0, prior: 0.0, epoch: None, hystart: None }
     }
@@ -81,7 +81,7 @@ impl Cubic {
     fn grow(&mut self, window: &mut Window, ack: &Ack) {
         let (prior, cwnd) = (self.prior, window.cwnd);
         let epoch = self.epoch(cwnd, ack.now);
-        // §4.3: Reno's estimate, at full speed once it has passed the old window.
+        // §4.3: Reno's estimate, with full growth once it has passed the old window.
         epoch.reno += if epoch.reno >= prior { 1.0 } else { RENO_ALPHA } * ack.segments / cwnd;
         let t = ack.now.since(epoch.start).secs_f64();
         let cubic = |t: f64| C * cube(t - epoch.k_s) + epoch.origin;
@@ -94,7 +94,7 @@ impl Cubic {
     }
 }
 
-/// Not `powi`, whose last bits may differ between builds.
+/// Not `powi`: its last bits may differ between builds.
 fn cube(x: f64) -> f64 {
     x * x * x
 }
@@ -113,7 +113,7 @@ impl CongestionControl for Cubic {
         self.epoch = None;
         self.hystart = None;
         self.prior = window.cwnd;
-        // Fast convergence (RFC 9438 §4.7): release more where the plateau is falling.
+        // Fast convergence (RFC 9438 §4.7): release more while the plateau is falling.
         self.w_max =
             if window.cwnd < self.w_max { window.cwnd * (1.0 + BETA) / 2.0 } else { window.cwnd };
         window.ssthresh = (window.cwnd * BETA).max(2.0);

@@ -1,56 +1,56 @@
-//! CUBIC as Linux 2.6.22 has it, in whole numbers, and with it ns-2.35 (tcp/linux/src/tcp_cubic.c).
+//! CUBIC of Linux 2.6.22 in whole numbers, which ns-2.35 uses too (tcp/linux/src/tcp_cubic.c).
 //!
-//! It is version 2.1 of CUBIC, which gives up a fifth of the window at a loss, and not three tenths, and
-//! counts acknowledgements and not segments. Left out: that its table of cube roots is off by 0.2 %, and
-//! that it takes no round trip within a second of a loss.
+//! This is version 2.1 of CUBIC. It gives up a fifth of the window at a loss, not three tenths, and
+//! counts acknowledgements, not segments. Left out: its table of cube roots is off by 0.2 %, and it
+//! ignores round-trip times within a second after a loss.
 
 use super::{Ack, CongestionControl, Window};
 use crate::units::Time;
 
-/// Multiplicative decrease, over 1024.
+/// Multiplicative decrease, times 1024.
 const BETA: u64 = 819;
-/// The cubic's factor, 0.4 segments per cubic second, over 1024.
+/// Factor of the cubic function, 0.4 segments per cubic second, times 1024.
 const C: u64 = 410;
-/// Ticks of a second (BICTCP_HZ).
+/// Ticks per second (BICTCP_HZ).
 const HZ: u64 = 1024;
-/// At most so many segments more per 100 ms beyond the plateau.
+/// The most segments per 100 ms of growth beyond the plateau.
 const MAX_INCREMENT: u64 = 16;
-/// Acknowledgements per segment more before the first loss and after a timeout.
+/// Acknowledgements per segment of growth before the first loss and after a timeout.
 const BEFORE_LOSS: u64 = 50;
-/// For so long a rate of growth is kept while the window stands still: a 32nd of a second in ms.
+/// How long a growth rate is kept while the window does not change, in ms: a 32nd of a second.
 const KEPT_MS: u64 = 31;
 
-/// A stretch of growth between two losses.
+/// A period of growth between two losses.
 struct Epoch {
     start: Time,
-    /// Ticks until the window is at the plateau.
+    /// Ticks until the window reaches the plateau.
     k: u64,
     /// The plateau, in segments.
     origin: u64,
-    /// Acknowledgements that Reno has not answered yet.
+    /// Acknowledgements that the Reno estimate has not used yet.
     acks: u64,
-    /// What Reno would have, in segments.
+    /// Reno's window in segments.
     reno: u64,
 }
 
-/// CUBIC by Linux.
+/// CUBIC of Linux.
 pub struct LinuxCubic {
     /// The window before the last reduction (less with fast convergence), in segments.
     w_max: u64,
     epoch: Option<Epoch>,
-    /// Acknowledgements counted, and how many make a segment.
+    /// Acknowledgements counted, and how many add a segment.
     count: u64,
     per_segment: u64,
-    /// For which window and when that was computed.
+    /// The window and the time for which that was computed.
     computed: (u64, Time),
-    /// Least round trip since the last timeout.
+    /// Minimum round-trip time since the last timeout.
     min_rtt: Time,
     /// Segments per acknowledgement, smoothed, times 16.
     delayed_ack: u64,
 }
 
 impl LinuxCubic {
-    /// A controller that has seen no loss.
+    /// A controller before any loss.
     pub(super) fn new() -> Self {
         Self {
             w_max: 0,
@@ -78,7 +78,7 @@ impl LinuxCubic {
         self.epoch = Some(Epoch { start: now, k: k as u64, origin, acks: 0, reno: cwnd });
     }
 
-    /// `bictcp_update`: how many acknowledgements make a segment.
+    /// `bictcp_update`: how many acknowledgements add a segment.
     fn update(&mut self, cwnd: u64, ack: &Ack) {
         let is_kept = self.computed.0 == cwnd && millis(ack.now.since(self.computed.1)) <= KEPT_MS;
         if let Some(epoch) = &mut self.epoch {
@@ -114,7 +114,7 @@ impl LinuxCubic {
 }
 
 impl Epoch {
-    /// By how much Reno would have more, that gives up as much at a loss (RFC 9438 §4.3).
+    /// How much larger Reno's window is, given the same decrease at a loss (RFC 9438 §4.3).
     fn reno_ahead(&mut self, cwnd: u64) -> Option<u64> {
         let per_segment = cwnd * (8 * (1024 + BETA) / 3 / (1024 - BETA)) / 8;
         let segments = self.acks.saturating_sub(1) / per_segment.max(1);
@@ -124,7 +124,7 @@ impl Epoch {
     }
 }
 
-/// C t^3 in segments, of ticks.
+/// C t^3 in segments, for a time in ticks.
 fn cubed(ticks: u64) -> u64 {
     let t = u128::from(ticks);
     ((u128::from(C) * t * t * t) >> 40) as u64
@@ -156,13 +156,13 @@ impl CongestionControl for LinuxCubic {
         let cwnd = window.cwnd as u64;
         self.epoch = None;
         self.count = 0;
-        // Fast convergence (RFC 9438 §4.7): release more where the plateau is falling.
+        // Fast convergence (RFC 9438 §4.7): release more while the plateau is falling.
         self.w_max = if cwnd < self.w_max { cwnd * (1024 + BETA) / 2048 } else { cwnd };
         let threshold = (cwnd * BETA / 1024).max(2);
         *window = Window { cwnd: threshold as f64, ssthresh: threshold as f64 };
     }
 
-    /// `bictcp_state`: a timeout forgets everything but the threshold.
+    /// `bictcp_state`: a timeout resets everything but the threshold.
     fn on_timeout(&mut self, window: &mut Window, flight: f64, now: Time) {
         self.on_loss(window, flight, now);
         *self = Self::new();

@@ -1,7 +1,7 @@
-//! HyStart++: leaving slow start when round trips grow, before anything is lost (RFC 9406).
+//! HyStart++: leaves slow start when round-trip times grow, before a loss (RFC 9406).
 //!
-//! Rounds are told by counting: one is over when as much is acknowledged as was under way when it
-//! began. Round trips come from timestamps; without those it is plain slow start.
+//! A round ends when as much is acknowledged as was outstanding at its start. Round-trip times come
+//! from timestamps; without timestamps this is plain slow start.
 
 use super::{Ack, Window};
 use crate::units::Time;
@@ -16,7 +16,8 @@ const CSS_ROUNDS: u32 = 5;
 /// Segments that one acknowledgement may add without pacing.
 const LIMIT: f64 = 8.0;
 
-/// Conservative slow start: the least round trip of the round that it began in, and rounds so far.
+/// Conservative slow start: the minimum round-trip time of the round in which it began, and its
+/// rounds so far.
 struct Conservative {
     baseline: Time,
     rounds: u32,
@@ -24,7 +25,7 @@ struct Conservative {
 
 /// The first slow start of a connection.
 pub struct HyStart {
-    /// Segments left of this round.
+    /// Segments left in this round.
     left: f64,
     last_min: Time,
     current_min: Time,
@@ -33,7 +34,7 @@ pub struct HyStart {
 }
 
 impl HyStart {
-    /// Before the first acknowledgement.
+    /// The state before the first acknowledgement.
     pub fn new() -> Self {
         Self {
             left: 0.0,
@@ -44,7 +45,8 @@ impl HyStart {
         }
     }
 
-    /// Grows the window by an acknowledgement (§4.2); leaves slow start by setting the threshold.
+    /// Grows the window for an acknowledgement (§4.2). It leaves slow start by setting the
+    /// threshold.
     pub fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
         if ack.rtt > Time::ZERO {
             self.current_min = self.current_min.min(ack.rtt);

@@ -1,12 +1,12 @@
-//! LEDBAT: RFC 6817, and in the ns-2 dialect the code for ns-2's TCP-Linux by Rossi and Valenti
+//! LEDBAT: RFC 6817. In the ns-2 dialect: the code of Rossi and Valenti for ns-2's TCP-Linux
 //! (tcp_ledbat.c), which counts acknowledgements up to whole segments.
 //!
-//! The way there is measured by timestamps (RFC 6817 §2.2): the time at which an acknowledgement was
-//! sent less the time it echoes. All clocks are the same here. What the receiver holds back by delaying
-//! acknowledgements is in the measurement; the least of the last few is taken, as the RFC advises.
+//! One-way delay is measured by timestamps (RFC 6817 §2.2): the time at which an acknowledgement
+//! was sent minus the time it echoes. All clocks agree here. The measurement includes the delay of
+//! delayed acknowledgements; the minimum of the last few is used, as the RFC advises.
 //!
-//! Left out: slow start, which neither has; a halving at most once per round trip is what loss recovery
-//! does anyway.
+//! Left out: slow start, which neither version has. Loss recovery already halves the window at most
+//! once per round trip.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -21,7 +21,8 @@ use crate::units::Time;
 #[serde(deny_unknown_fields, default)]
 #[schemars(rename = "Ledbat")]
 pub struct Parameters {
-    /// Queueing delay it aims at, in ms (RFC 6817 §2.5: at most 100). Default: 100; 25 in ns-2.
+    /// Target queue delay in ms (RFC 6817 §2.5: at most 100). Default: 100; 25 in the `ns2`
+    /// dialect.
     #[schemars(range(min = 1.0, max = 1000.0))]
     pub target_ms: Option<f64>,
 }
@@ -34,18 +35,18 @@ impl CongestionParameters for Parameters {
     }
 }
 
-/// RFC 6817 §2.5: segments to gain per round trip at no delay.
+/// RFC 6817 §2.5: segments gained per round trip without queue delay.
 const GAIN: f64 = 1.0;
-/// RFC 6817 §2.4.2: segments by which the window may exceed what is under way.
+/// RFC 6817 §2.4.2: segments by which the window may exceed the flight size.
 const ALLOWED_INCREASE: f64 = 1.0;
 /// RFC 6817 §2.4.2, in segments.
 const MIN_CWND: f64 = 2.0;
 const MINUTE: Time = Time::from_s(60);
-/// Minutes that the base delay looks back: RFC 6817 §2.4.2, BASE_HISTORY.
+/// Minutes over which the base delay is the minimum: RFC 6817 §2.4.2, BASE_HISTORY.
 const HISTORY_RFC: usize = 10;
 /// As above in tcp_ledbat.c.
 const HISTORY_NS2: usize = 6;
-/// Measurements of which the least is the current delay: RFC 6817 §2.4.2 suggests at least 4.
+/// Measurements whose minimum is the current delay: RFC 6817 §2.4.2 suggests at least 4.
 const FILTER_RFC: usize = 4;
 /// As above in tcp_ledbat.c.
 const FILTER_NS2: usize = 3;
@@ -54,7 +55,7 @@ const FILTER_NS2: usize = 3;
 pub struct Ledbat {
     dialect: Dialect,
     target_s: f64,
-    /// Least delay in each of the last minutes, the current one first.
+    /// Minimum delay in each of the last minutes, the current one first.
     base: [Time; HISTORY_RFC],
     minute_ends: Time,
     /// The last measurements, in a ring.
@@ -65,7 +66,7 @@ pub struct Ledbat {
 }
 
 impl Ledbat {
-    /// A controller that has measured nothing.
+    /// A controller without measurements.
     pub fn new(dialect: Dialect, target_s: f64) -> Self {
         Self {
             dialect,
@@ -78,7 +79,7 @@ impl Ledbat {
         }
     }
 
-    /// Takes in a measurement; gives the queueing delay in seconds.
+    /// Adds a measurement. Returns the queue delay in seconds.
     fn queueing_delay(&mut self, now: Time, one_way: Time) -> f64 {
         let (history, filter) = match self.dialect {
             Dialect::Rfc => (HISTORY_RFC, FILTER_RFC),
@@ -104,7 +105,8 @@ impl Ledbat {
         window.cwnd = wanted.min(under_way + ALLOWED_INCREASE).max(MIN_CWND);
     }
 
-    /// tcp_ledbat.c: one segment more for a window's worth of targets below, one less at once.
+    /// tcp_ledbat.c: adds a segment for a window's worth of target delays below the target; removes
+    /// one at once above it.
     fn move_ns2(&mut self, window: &mut Window, delay_s: f64) {
         self.credit += (self.target_s - delay_s).min(self.target_s);
         if self.credit >= self.target_s * window.cwnd {

@@ -1,7 +1,7 @@
-//! Congestion control: how fast to send. One file per algorithm.
+//! Congestion control: how fast to send, with a file per algorithm.
 //!
-//! The window is counted in segments, as a real number. An algorithm changes it at three events and
-//! knows nothing of sequence numbers, timers or packets.
+//! The window is a real number of segments. An algorithm changes it at acknowledgements, losses and
+//! timeouts, and knows nothing of sequence numbers, timers or packets.
 
 pub mod cubic;
 mod cubic_linux;
@@ -24,9 +24,9 @@ pub use reno::Reno;
 /// The congestion window and the slow-start threshold, in segments.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Window {
-    /// Segments that may be under way.
+    /// Segments that may be outstanding.
     pub cwnd: f64,
-    /// Below it, the window grows by slow start.
+    /// The window grows by slow start below this.
     pub ssthresh: f64,
 }
 
@@ -42,26 +42,26 @@ impl Window {
 pub struct Ack {
     /// Now.
     pub now: Time,
-    /// Segments newly acknowledged, as a real number.
+    /// Newly acknowledged segments, as a real number.
     pub segments: f64,
-    /// Segments still under way, as a real number.
+    /// Outstanding segments, as a real number.
     pub flight: f64,
     /// Smoothed round-trip time, zero before the first measurement.
     pub srtt: Time,
-    /// Least round-trip time seen, zero before the first measurement.
+    /// Minimum round-trip time, zero before the first measurement.
     pub min_rtt: Time,
-    /// From the timestamp echoed to now: the round trip; zero without timestamps.
+    /// Round-trip time, from the echoed timestamp to now; zero without timestamps.
     pub rtt: Time,
-    /// From the timestamp echoed to when the acknowledgement was sent: the way there, with what the
-    /// receiver held back.
+    /// Time from the echoed timestamp to when the acknowledgement was sent: one-way delay, plus the
+    /// delay of a delayed acknowledgement.
     pub one_way: Time,
-    /// Greatest window the receiver takes, in segments.
+    /// Maximum window of the receiver in segments.
     pub max_window: f64,
 }
 
 #[cfg(test)]
 impl Ack {
-    /// Of so many segments on a path with this round trip and no queue.
+    /// An acknowledgement of this many segments on a path with this round-trip time and no queue.
     fn of(now: Time, segments: f64, rtt: Time) -> Self {
         let one_way = rtt.scaled(0.5);
         let (srtt, min_rtt) = (rtt, rtt);
@@ -72,11 +72,11 @@ impl Ack {
 /// A congestion control.
 #[enum_dispatch]
 pub trait CongestionControl {
-    /// New data was acknowledged while the window was the limit.
+    /// New data was acknowledged while the window limited sending.
     fn on_ack(&mut self, window: &mut Window, ack: &Ack);
-    /// Loss was found by duplicate or selective acknowledgements, `flight` segments being under way.
+    /// Duplicate or selective acknowledgements revealed a loss, with `flight` segments outstanding.
     fn on_loss(&mut self, window: &mut Window, flight: f64, now: Time);
-    /// A mark was echoed (RFC 3168 §6.1.2: the answer is that to a loss).
+    /// A mark was echoed; RFC 3168 §6.1.2 requires the reaction to a loss.
     fn on_mark(&mut self, window: &mut Window, flight: f64, now: Time) {
         self.on_loss(window, flight, now);
     }
@@ -84,37 +84,37 @@ pub trait CongestionControl {
     fn on_timeout(&mut self, window: &mut Window, flight: f64, now: Time);
 }
 
-/// Every congestion control there is.
+/// Every congestion control.
 #[enum_dispatch(CongestionControl)]
 pub enum Controller {
-    /// Additive increase, multiplicative decrease.
+    /// Reno: additive increase, multiplicative decrease.
     Reno,
-    /// A cubic function of the time since the last loss.
+    /// CUBIC: a cubic function of the time since the last loss.
     Cubic,
-    /// The same as Linux 2.6.22 has it.
+    /// CUBIC of Linux 2.6.22.
     LinuxCubic,
-    /// What others leave, up to a queueing delay.
+    /// LEDBAT: uses what others leave, up to a target queue delay.
     Ledbat,
 }
 
-/// Makes a controller from its parameters.
+/// Builds a controller from its parameters.
 #[enum_dispatch]
 pub trait CongestionParameters {
     /// The controller of a new connection.
     fn start(&self, config: &Config) -> Controller;
 }
 
-/// A congestion control, by its `kind`.
+/// A congestion control, chosen by `kind`.
 #[enum_dispatch(CongestionParameters)]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum CongestionSpec {
     /// Reno (RFC 5681).
     Reno(reno::Parameters),
-    /// CUBIC (RFC 9438; Linux 2.6.22 in the ns-2 dialect).
+    /// CUBIC (RFC 9438; in the `ns2` dialect that of Linux 2.6.22).
     Cubic(cubic::Parameters),
-    /// LEDBAT (RFC 6817; Rossi and Valenti's in the ns-2 dialect): yields to others. It needs
-    /// timestamps, which are then on.
+    /// LEDBAT, which yields to other traffic (RFC 6817; in the `ns2` dialect that of Rossi and
+    /// Valenti). It requires timestamps, and enables them by default.
     Ledbat(ledbat::Parameters),
 }
 

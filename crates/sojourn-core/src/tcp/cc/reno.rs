@@ -28,7 +28,7 @@ pub struct Reno {
 /// Segments one acknowledgement may add in slow start (RFC 3465 §2.2: L = 2).
 const SLOW_START_LIMIT: f64 = 2.0;
 
-/// What an acknowledgement counts for: the bytes it acknowledges (RFC 3465), or in ns-2 one.
+/// What an acknowledgement counts for: the segments it acknowledges (RFC 3465), or one in ns-2.
 pub(super) fn counted(dialect: Dialect, segments: f64) -> f64 {
     match dialect {
         Dialect::Rfc => segments,
@@ -36,7 +36,7 @@ pub(super) fn counted(dialect: Dialect, segments: f64) -> f64 {
     }
 }
 
-/// Slow start; gives back what is left to be counted in congestion avoidance.
+/// Slow start. Returns the rest, which counts in congestion avoidance.
 pub(super) fn slow_start(window: &mut Window, counted: f64, max_window: f64) -> f64 {
     if !window.in_slow_start() {
         return counted;

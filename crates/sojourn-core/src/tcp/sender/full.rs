@@ -1,14 +1,15 @@
 //! The sending half of ns-2.35's two-way agent with selective acknowledgements, FullTcp/Sack
 //! (tcp/tcp-full.cc), with the defaults of ns-default.tcl.
 //!
-//! It comes from 4.4BSD and counts bytes. Unlike the one-way agents it tries to send after every
-//! event, takes any third duplicate for a loss, with no limited transmit before it, and believes under
-//! way in a recovery what was sent less what is held. Nagle's algorithm holds a segment that is not full
-//! until all before it is acknowledged, and so it does a FIN (close_on_empty_).
+//! It derives from 4.4BSD and counts bytes. Unlike the one-way agents it tries to send after every
+//! event, treats every third duplicate as a loss, without limited transmit before it, and estimates
+//! outstanding data in a recovery as the bytes sent minus those held. Nagle's algorithm holds a
+//! segment that is not full, and also a FIN (close_on_empty_), until all data before it is
+//! acknowledged.
 //!
-//! Left out: data that rides on an acknowledgement before Nagle's algorithm would send it, the choice
-//! of the Tahoe, Reno and Newreno agents, and that an end closes by itself when the other has: here an
-//! end closes when its application says so.
+//! Left out: data on an acknowledgement before Nagle's algorithm would send it; the Tahoe, Reno and
+//! Newreno agents; closing automatically when the other end has closed, since an end closes here
+//! when its application says so.
 
 use super::{DUP_THRESH, Moment, Outgoing, Progress, Sending, Space, take_blocks};
 use crate::packet::{SACK_BLOCKS, SackBlock};
@@ -20,28 +21,28 @@ use crate::units::Time;
 #[derive(Default)]
 pub struct FullSender {
     space: Space,
-    /// What is next, if no hole goes before it (t_seqno_): back after a timeout.
+    /// The next sequence number, unless a hole goes first (t_seqno_). A timeout moves it back.
     cursor: u64,
-    /// What the receiver was seen to hold (sq_).
+    /// What the receiver is known to hold (sq_).
     sacked: Ranges,
-    /// Holes below this have been sent again (h_seqno_).
+    /// Holes below this have been retransmitted (h_seqno_).
     resent_below: u64,
-    /// What had been sent at the last loss ends here (recover_).
+    /// The end of the data sent before the last loss (recover_).
     recover: u64,
-    /// Three duplicates have come and nothing beyond `recover` is acknowledged (fastrecov_).
+    /// Three duplicates have come, and nothing beyond `recover` is acknowledged (fastrecov_).
     is_recovering: bool,
-    /// The pipe and not the window limits what is sent (pipectrl_): a timeout leaves that as it is.
+    /// The pipe, not the window, limits sending (pipectrl_). A timeout does not change this.
     by_pipe: bool,
-    /// Bytes believed to be under way in a recovery.
+    /// Bytes believed to be outstanding in a recovery.
     pipe: i64,
     dup_acks: u32,
-    /// It has slowed down for a mark, and not for a loss since.
+    /// It has slowed down for a mark, and not for a loss since then.
     is_marked: bool,
-    /// The first segment is to be sent again at once, whatever the window.
+    /// The first segment is to be retransmitted at once, whatever the window.
     retransmit_now: bool,
-    /// A timeout sends one segment, whatever the pipe; so does the end of the random time before it.
+    /// A timeout sends one segment, whatever the pipe. The end of the random delay does so too.
     is_forced: bool,
-    /// A segment waits for that time (overhead_).
+    /// Does a segment wait for the random delay (overhead_)?
     waits_for_jitter: bool,
 }
 
@@ -52,7 +53,7 @@ impl FullSender {
         self.space.una = ack;
         self.sacked.remove_below(ack);
         if is_partial {
-            // Two segments have left: the one that was acknowledged and the one that was lost.
+            // Two segments have left the network: the acknowledged one and the lost one.
             self.pipe -= config.mss as i64;
         } else {
             self.is_recovering = false;
@@ -62,7 +63,8 @@ impl FullSender {
         Progress { acknowledged, may_grow: !is_partial, ..Progress::default() }
     }
 
-    /// tcp-full.cc `dupack_action`. With bugFix_ there is one loss of what was sent by the last one.
+    /// tcp-full.cc `dupack_action`. With bugFix_ all data sent before the last loss counts as one
+    /// loss event.
     fn on_third_duplicate(&mut self, config: &Config) -> Progress {
         self.is_recovering = true;
         self.pipe = self.space.flight() as i64 - self.sacked.covered() as i64;
@@ -101,7 +103,7 @@ impl FullSender {
         seq < self.space.una + window
     }
 
-    /// tcp-full.cc `foutput`: the segment from here on, if it may go.
+    /// tcp-full.cc `foutput`: the segment at this position, if it may be sent.
     fn at(&self, seq: u64, window: u64, config: &Config) -> Option<(u64, u64)> {
         let Space { una, nxt, end, fin } = self.space;
         let ends = end.checked_sub(seq)?;
@@ -162,7 +164,7 @@ impl Sending for FullSender {
         slows
     }
 
-    /// tcp-full.cc `timeout_action`: go back to the first segment not acknowledged.
+    /// tcp-full.cc `timeout_action`: goes back to the first unacknowledged segment.
     fn on_timeout(&mut self, _config: &Config) {
         self.sacked.clear();
         self.recover = self.space.nxt;

@@ -1,37 +1,38 @@
-//! The sending half of ns-2.35's agent TCP/Linux (tcp/tcp-linux.cc, tcp/scoreboard1.cc), which follows
-//! Linux 2.6.22.
+//! The sending half of ns-2.35's agent TCP/Linux (tcp/tcp-linux.cc, tcp/scoreboard1.cc), which
+//! follows Linux 2.6.22.
 //!
-//! Unlike the other one-way agents it tries to send after every acknowledgement, and each restarts its
-//! timer. A segment is lost when the receiver holds the fourth beyond it. One that was sent again is lost
-//! again when the receiver holds one that left later: it is then sent once more at once, into a queue
-//! that is still full. While it slows down one segment leaves for two that arrive. A timeout gives up all
-//! that is not held and forgets nothing.
+//! Unlike the other one-way agents it tries to send after every acknowledgement, and each
+//! acknowledgement restarts its timer. A segment is lost when the receiver holds the fourth one
+//! beyond it. A retransmission is lost when the receiver holds one that was sent later; it is then
+//! sent again at once, into a queue that is still full. While it slows down, one segment leaves for
+//! every two that arrive. A timeout marks all data as lost that the receiver does not hold, and
+//! forgets nothing.
 //!
 //! Left out: D-SACK, F-RTO, and that ns-2 stops looking for losses at the last block of an
-//! acknowledgement that brings no events. NextQueue ns-2: bytes instead of packets, a FIN, and what comes
-//! from the other end with its data.
+//! acknowledgement without new information. Beyond ns-2: bytes instead of packets, a FIN, and data
+//! from the other end.
 
 use super::{Moment, Outgoing, Progress, Sending, Space, ranges_of};
 use crate::packet::{SACK_BLOCKS, SackBlock};
 use crate::tcp::config::Config;
 
-/// Segments beyond one, the furthest held aside, that mean its loss.
+/// Segments beyond one that mean its loss, counted to the furthest held.
 const BEYOND: u64 = 4;
 
-/// What is believed of a run of bytes.
+/// The state of a run of bytes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Fate {
-    /// Under way, sent once.
+    /// Outstanding, sent once.
     UnderWay,
     /// The receiver holds it.
     Held,
-    /// To be sent again.
+    /// To be retransmitted.
     Lost,
-    /// Sent again as the `order`th, when everything below `sent_below` had been sent.
+    /// The `order`th retransmission, made when everything below `sent_below` had been sent.
     Resent { sent_below: u64, order: u64 },
 }
 
-/// Bytes of one fate; one segment at most if that is `Resent`.
+/// Bytes in one state; at most one segment if that is `Resent`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Run {
     start: u64,
@@ -45,21 +46,21 @@ impl Run {
     }
 }
 
-/// What became of that which was sent, from the first byte not acknowledged to the furthest held.
+/// The state of all bytes from the first unacknowledged one to the furthest held.
 #[derive(Default)]
 struct Scoreboard {
-    /// Without gaps, in order.
+    /// In order and without gaps.
     runs: Vec<Run>,
-    /// The other one of two that take turns, so that nothing is allocated.
+    /// The other of two buffers that alternate, so that nothing is allocated.
     spare: Vec<Run>,
     /// One past the furthest byte held (fack_).
     held_below: u64,
-    /// Bytes held, and bytes lost and not sent again.
+    /// Bytes held, and bytes lost and not retransmitted.
     held: u64,
     lost: u64,
-    /// How many segments were sent again (rtx_id_).
+    /// Number of retransmitted segments (rtx_id_).
     resent: u64,
-    /// One past the order of the segment sent again that was acknowledged last (acked_rtx_id_).
+    /// One past the order of the retransmission that was acknowledged last (acked_rtx_id_).
     seen_below: u64,
 }
 
@@ -93,7 +94,7 @@ impl Scoreboard {
         }
     }
 
-    /// Takes in the blocks of an acknowledgement; says whether they tell of a loss.
+    /// Applies the blocks of an acknowledgement. Returns whether they reveal a loss.
     fn learn(&mut self, una: u64, blocks: &[(u64, u64)], mss: u64) -> bool {
         let furthest = blocks.last().map_or(0, |block| block.1);
         self.held_below = self.held_below.max(furthest);
@@ -134,7 +135,7 @@ impl Scoreboard {
         self.append(Run { fate: Fate::Held, ..piece });
     }
 
-    /// Enters what no block covers; says whether it turns out to be lost.
+    /// Enters bytes that no block covers. Returns whether they are found lost.
     fn judge(&mut self, piece: Run, mss: u64) -> bool {
         let lost_below = match piece.fate {
             Fate::Held | Fate::Lost => piece.start,
@@ -168,7 +169,7 @@ impl Scoreboard {
         }
     }
 
-    /// Gives up all that is not held, up to `nxt`.
+    /// Marks all data up to `nxt` as lost that the receiver does not hold.
     fn give_up(&mut self, una: u64, nxt: u64) {
         let known_below = self.runs.last().map_or(una, |run| run.end);
         self.append(Run { start: known_below, end: nxt, fate: Fate::UnderWay });
@@ -192,7 +193,7 @@ impl Scoreboard {
         Some((index, Run { end: run.end.min(run.start + mss), ..run }))
     }
 
-    /// The first segment that is lost has been sent again.
+    /// Records that the first lost segment was retransmitted.
     fn note_resent(&mut self, (index, piece): (usize, Run), sent_below: u64) {
         let fate = Fate::Resent { sent_below, order: self.resent };
         self.resent += 1;
@@ -206,7 +207,7 @@ impl Scoreboard {
     }
 }
 
-/// What it is doing about losses (icsk_ca_state).
+/// The state of loss recovery (icsk_ca_state).
 #[derive(Clone, Copy, Default, PartialEq, Debug)]
 enum State {
     /// Nothing is lost.
@@ -224,11 +225,11 @@ pub struct LinuxSender {
     space: Space,
     board: Scoreboard,
     state: State,
-    /// What had been sent at the last loss ends here (recover_).
+    /// The end of the data sent before the last loss (recover_).
     recover: u64,
-    /// The window when it last sent, in segments.
+    /// The window at the last transmission, in segments.
     cwnd: u64,
-    /// Segments that may be under way while it slows down (next_pkts_in_flight_).
+    /// Segments that may be outstanding while it slows down (next_pkts_in_flight_).
     halving: u64,
 }
 
@@ -345,7 +346,8 @@ impl Sending for LinuxSender {
     }
 }
 
-/// What the blocks of an acknowledgement say is held, in ascending order, and how many ranges that is.
+/// The ranges that an acknowledgement's blocks report as held, in ascending order, and their
+/// number.
 fn in_order(ack: u64, blocks: &[SackBlock; SACK_BLOCKS]) -> ([(u64, u64); SACK_BLOCKS], usize) {
     let mut held = [(0, 0); SACK_BLOCKS];
     let mut count = 0;

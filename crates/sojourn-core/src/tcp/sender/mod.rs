@@ -1,7 +1,9 @@
-//! The sending half of a connection end: what is under way, what is lost, what goes next.
+//! The sending half of an end of a connection: what is outstanding, what is lost, what to send
+//! next.
 //!
-//! Four senders share the picture of what there is to send: that of the RFCs, that of ns-2's one-way
-//! agents, that of its agent TCP/Linux and that of its two-way agent. They differ in all that happens after a loss.
+//! Four senders share the sequence space [`Space`]: the RFCs' sender, and in ns-2 that of the
+//! one-way agents, of the agent TCP/Linux and of the two-way agent. They differ in all that happens
+//! after a loss.
 
 mod full;
 mod linux;
@@ -26,30 +28,30 @@ use ns2::Ns2Sender;
 use rack::RackSender;
 use rfc::RfcSender;
 
-/// Duplicate acknowledgements, or segments held beyond a hole, that mean loss (RFC 5681 §3.2, RFC 6675
-/// §2; ns-2: numdupacks_).
+/// Duplicate acknowledgements, or segments held beyond a hole, that indicate a loss (RFC 5681 §3.2,
+/// RFC 6675 §2; ns-2: numdupacks_).
 const DUP_THRESH: u32 = 3;
 
-/// What an acknowledgement brought.
+/// What an acknowledgement changed.
 #[derive(Debug, Default, PartialEq)]
 pub struct Progress {
     /// Bytes newly acknowledged.
     pub acknowledged: u64,
-    /// Loss was found and a recovery begins.
+    /// A loss was detected and a recovery begins.
     pub loss_found: bool,
-    /// That loss is of a window for which the sender has slowed down already.
+    /// The sender has already slowed down for the window of that loss.
     pub is_same_congestion: bool,
-    /// The window may grow for this acknowledgement.
+    /// May the window grow for this acknowledgement?
     pub may_grow: bool,
-    /// In the midst of a recovery: ns-2 takes no measurement then.
+    /// A recovery continues, during which ns-2 measures no round trips.
     pub is_partial: bool,
-    /// It leaves the retransmission timer as it is.
+    /// Leaves the retransmission timer unchanged.
     pub keeps_timer: bool,
-    /// It restarts the timer, though it may acknowledge nothing.
+    /// Restarts the timer, even if nothing new is acknowledged.
     pub renews_timer: bool,
     /// Segments by which the window shrinks.
     pub deflation: f64,
-    /// TCP/Linux: a recovery is over with so many segments under way.
+    /// TCP/Linux: a recovery ends with this many segments outstanding.
     pub ends_loss_with: Option<u64>,
 }
 
@@ -73,11 +75,11 @@ pub struct Outgoing {
     pub len: u64,
     /// With FIN.
     pub fin: bool,
-    /// It has been sent before.
+    /// It is a retransmission.
     pub again: bool,
 }
 
-/// The sequence space: what there is to send and how far that has come.
+/// The sequence space: what there is to send, and what was sent and acknowledged.
 pub struct Space {
     /// First byte not acknowledged. The SYN is byte 0, data starts at 1.
     una: u64,
@@ -102,17 +104,17 @@ impl Space {
         self.nxt = self.nxt.max(1);
     }
 
-    /// More data to send; `u64::MAX` for without end.
+    /// Adds data to send; `u64::MAX` for an endless transfer.
     pub fn append(&mut self, bytes: u64) {
         self.end = self.end.saturating_add(bytes);
     }
 
-    /// A FIN is to follow the data.
+    /// Appends a FIN to the data.
     pub fn close(&mut self) {
         self.fin = true;
     }
 
-    /// Is all data acknowledged that there was to send, FIN aside?
+    /// Is all data acknowledged, without regard to the FIN?
     pub fn all_data_acknowledged(&self) -> bool {
         self.una >= self.end && self.end > 1
     }
@@ -122,7 +124,7 @@ impl Space {
         self.fin && self.una > self.end
     }
 
-    /// Is anything under way?
+    /// Is any data outstanding?
     pub fn is_outstanding(&self) -> bool {
         self.nxt > self.una
     }
@@ -132,22 +134,22 @@ impl Space {
         self.nxt
     }
 
-    /// Bytes between what is acknowledged and what was sent (RFC 5681 §2: FlightSize).
+    /// Bytes sent but not acknowledged (RFC 5681 §2: FlightSize).
     pub fn flight(&self) -> u64 {
         self.nxt - self.una
     }
 
-    /// One past the last sequence number to send, FIN included.
+    /// One past the last sequence number to send, including the FIN.
     fn limit(&self) -> u64 {
         self.end.saturating_add(u64::from(self.fin))
     }
 
-    /// Bytes without the FIN: that takes no room in a window.
+    /// The payload bytes, without the FIN, which takes no room in a window.
     fn payload(&self, seq: u64, len: u64) -> u64 {
         len - u64::from(seq + len > self.end)
     }
 
-    /// A FIN rides on the last segment rather than taking one of its own.
+    /// Adds the FIN to the last segment rather than sending it alone.
     fn with_fin(&self, seq: u64, len: u64, limit: u64) -> u64 {
         let ends_data = self.fin && seq + len == self.end && limit > self.end;
         len + u64::from(ends_data)
@@ -159,25 +161,25 @@ impl Space {
     }
 }
 
-/// Enters what the blocks of an acknowledgement say is held; gives the bytes of it that are events.
+/// Adds the ranges that the blocks of an acknowledgement report. Returns how many bytes are new.
 fn take_blocks(held: &mut Ranges, ack: u64, blocks: &[SackBlock; SACK_BLOCKS]) -> u64 {
     ranges_of(ack, blocks).map(|(start, end)| held.insert(start, end)).sum()
 }
 
-/// What the blocks of an acknowledgement say is held, from where to where.
+/// The ranges that the blocks of an acknowledgement report as held.
 fn ranges_of(ack: u64, blocks: &[SackBlock; SACK_BLOCKS]) -> impl Iterator<Item = (u64, u64)> + '_ {
     let used = blocks.iter().filter(|block| block.end > block.start);
     used.map(move |block| (ack + u64::from(block.start), ack + u64::from(block.end)))
 }
 
-/// A sender of either dialect.
+/// A sender of any kind.
 #[enum_dispatch]
 pub trait Sending {
-    /// What there is to send.
+    /// The sequence space.
     fn space(&self) -> &Space;
-    /// As above, to add to it.
+    /// The sequence space, to add data.
     fn space_mut(&mut self) -> &mut Space;
-    /// Takes in an acknowledgement.
+    /// Handles an acknowledgement.
     fn on_ack(
         &mut self,
         ack: u64,
@@ -194,17 +196,17 @@ pub trait Sending {
     fn on_mark(&mut self, ack: u64) -> bool;
     /// The retransmission timer expired.
     fn on_timeout(&mut self, config: &Config);
-    /// Has the timer given up the first segment under way before?
+    /// Has the timer expired for the first outstanding segment before?
     fn was_given_up(&self) -> bool;
     /// The segment to send next with a window of so many segments; taken as sent.
     fn next(&mut self, cwnd: f64, moment: &Moment, config: &Config) -> Option<Outgoing>;
     /// Is there something to send that only the window holds back?
     fn has_more(&self) -> bool;
-    /// Would it have sent, but for the random time of `send_jitter_us`?
+    /// Does the random delay of `send_jitter_us` hold a transmission back?
     fn waits_for_jitter(&self) -> bool {
         false // the RFCs have none
     }
-    /// That time is over.
+    /// The random delay has ended.
     fn on_jitter_over(&mut self) {}
     /// When `on_deadline` wants to be called, besides the retransmission timer.
     fn deadline(&self) -> Time {
@@ -223,16 +225,16 @@ pub enum Sender {
     Rack(RackSender),
     /// By the RFCs without selective acknowledgements.
     Rfc(RfcSender),
-    /// By ns-2's one-way agents.
+    /// The sender of ns-2's one-way agents.
     Ns2(Ns2Sender),
-    /// By ns-2's agent TCP/Linux.
+    /// The sender of ns-2's agent TCP/Linux.
     Linux(LinuxSender),
-    /// By ns-2's two-way agent.
+    /// The sender of ns-2's two-way agent.
     Full(FullSender),
 }
 
 impl Sender {
-    /// Nothing sent, nothing to send.
+    /// A sender without data.
     pub fn new(config: &Config) -> Self {
         match (config.dialect, config.recovery) {
             (_, Recovery::FullSack) => FullSender::default().into(),

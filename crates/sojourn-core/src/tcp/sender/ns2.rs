@@ -1,15 +1,15 @@
-//! The sending half of ns-2.35's one-way agents: Sack1 (tcp/tcp-sack1.cc), Newreno (tcp-newreno.cc) and
-//! Reno (tcp-reno.cc), with the defaults of ns-default.tcl.
+//! The sending half of ns-2.35's one-way agents: Sack1 (tcp/tcp-sack1.cc), Newreno (tcp-newreno.cc)
+//! and Reno (tcp-reno.cc), with the defaults of ns-default.tcl.
 //!
-//! What they have in common and the RFCs do not: sending resumes only after events that call for it,
-//! not after every acknowledgement; what is under way in a recovery is a count that goes down by one
-//! with each acknowledgement; a timeout goes back to the first segment not acknowledged and forgets
-//! what the receiver holds; and no fast retransmit happens until all is acknowledged that had been
-//! sent at the last loss (bugFix_). Sack1 fills every hole below what is held, with no wait for three
+//! They differ from the RFCs in common ways. Sending resumes only after certain events, not after
+//! every acknowledgement. In a recovery, outstanding data is a count that each acknowledgement
+//! decrements. A timeout goes back to the first unacknowledged segment and forgets what the
+//! receiver holds. No fast retransmit happens until all data sent before the last loss is
+//! acknowledged (bugFix_). Sack1 fills every hole below what is held, without waiting for three
 //! segments above it.
 //!
-//! Left out: F-RTO, Quick-Start, D-SACK and the options that ns-default.tcl leaves off. NextQueue ns-2:
-//! bytes instead of packets, and a FIN.
+//! Left out: F-RTO, Quick-Start, D-SACK and the options that ns-default.tcl leaves off. Beyond
+//! ns-2: bytes instead of packets, and a FIN.
 
 use super::{DUP_THRESH, Moment, Outgoing, Progress, Sending, Space, take_blocks};
 use crate::packet::{SACK_BLOCKS, SackBlock};
@@ -22,32 +22,32 @@ use crate::units::Time;
 enum Action {
     #[default]
     None,
-    /// Duplicate acknowledgements; for Reno and Newreno the recovery goes on as long as this stands.
+    /// Duplicate acknowledgements. The recovery of Reno and Newreno lasts as long as this does.
     Duplicates,
     Timeout,
     Mark,
 }
 
-/// What the last event lets it send.
+/// What the last event allows to be sent.
 #[derive(Clone, Copy, Default, PartialEq, Debug)]
 enum Permit {
     #[default]
     Nothing,
     /// One new segment beyond the window (limited transmit, singledup_).
     Limited,
-    /// What the window has room for, up to so many segments.
+    /// What the window has room for, up to this many segments.
     Burst(u32),
 }
 
-/// The random time before a burst (overhead_).
+/// The random delay before a burst (overhead_).
 #[derive(Clone, Copy, Default, PartialEq, Debug)]
 enum Jitter {
-    /// There is no burst.
+    /// No burst waits.
     #[default]
     Idle,
-    /// A burst waits; events do not lengthen the wait.
+    /// A burst waits. Further events do not lengthen the delay.
     Waits,
-    /// It is over for the burst that is leaving.
+    /// The delay is over, and the burst is leaving.
     Over,
 }
 
@@ -59,17 +59,17 @@ const NEWRENO_BURST: Permit = Permit::Burst(2);
 #[derive(Default)]
 pub struct Ns2Sender {
     space: Space,
-    /// The segment to send next, if no hole goes before it (t_seqno_): back after a timeout.
+    /// The segment to send next, unless a hole goes first (t_seqno_). A timeout moves it back.
     cursor: u64,
-    /// What the receiver was seen to hold since the window last moved outside a recovery.
+    /// What the receiver is known to hold since the window last moved outside a recovery.
     sacked: Ranges,
-    /// Holes below this have been sent again (h_seqno_).
+    /// Holes below this have been retransmitted (h_seqno_).
     resent_below: u64,
-    /// What had been sent at the last loss ends here (recover_).
+    /// The end of the data sent before the last loss (recover_).
     recover: u64,
-    /// Sack1 is in a recovery.
+    /// Is Sack1 in a recovery?
     is_recovering: bool,
-    /// Segments that Sack1 believes to be under way in its recovery.
+    /// Segments that Sack1 believes to be outstanding in its recovery.
     pipe: i64,
     /// Segments that duplicate acknowledgements add to the window of Reno and Newreno (dupwnd_).
     inflation: u64,
@@ -79,7 +79,7 @@ pub struct Ns2Sender {
     has_timed_out: bool,
     /// Newreno: this recovery has seen a partial acknowledgement.
     had_partial: bool,
-    /// The first segment is to be sent again at once, whatever the window.
+    /// The first segment is to be retransmitted at once, whatever the window.
     retransmit_now: bool,
     permit: Permit,
     jitter: Jitter,
@@ -97,7 +97,7 @@ impl Ns2Sender {
                 self.recover = 1;
                 self.leave_episode();
             } else if is_new {
-                // A partial acknowledgement means that two segments have left.
+                // A partial acknowledgement means that two segments have left the network.
                 self.pipe -= 1;
                 progress.is_partial = true;
             }
@@ -151,8 +151,8 @@ impl Ns2Sender {
         progress
     }
 
-    /// tcp-newreno.cc `partialnewack`: the next hole goes out, and the window deflates by what was
-    /// acknowledged. Only the first one restarts the timer (newreno_changes1_).
+    /// tcp-newreno.cc `partialnewack`: sends the next hole, and deflates the window by what was
+    /// acknowledged. Only the first partial acknowledgement restarts the timer (newreno_changes1_).
     fn on_partial(&mut self, ack: u64, config: &Config) -> Progress {
         let mut progress = self.advance(ack);
         let segments = progress.acknowledged.div_ceil(config.mss);
@@ -194,15 +194,15 @@ impl Ns2Sender {
         self.permit = if self.dup_acks < DUP_THRESH { Permit::Limited } else { Permit::Nothing };
     }
 
-    /// The bugFix_ of the agents; Reno's own is that it may fall out of a recovery and into the next.
-    /// The first data segment is excepted (bugfix_ss_).
+    /// The agents' bugFix_. Reno's variant may leave a recovery and enter the next one. The first
+    /// data segment is exempt (bugfix_ss_).
     fn may_retransmit(&self, config: &Config) -> bool {
         let fell_out = config.recovery == Recovery::Reno && self.last_action == Action::Duplicates;
         let is_first = self.space.una == 1;
         self.space.una > self.recover || fell_out || is_first || self.is_marked()
     }
 
-    /// It has slowed down for a mark in this window.
+    /// Has it slowed down for a mark in this window?
     fn is_marked(&self) -> bool {
         self.last_action == Action::Mark && self.space.una <= self.recover
     }
@@ -221,13 +221,13 @@ impl Ns2Sender {
         self.space.flight().div_ceil(config.mss) as i64
     }
 
-    /// The first hole below something held that has not been sent again.
+    /// The first hole below held data that has not been retransmitted.
     fn next_hole(&self, config: &Config) -> Option<(u64, u64)> {
         let (start, end) = self.sacked.next_hole(self.resent_below.max(self.space.una));
         (end < u64::MAX).then(|| (start, (end - start).min(config.mss)))
     }
 
-    /// The segment at the cursor, if its first byte lies less than `reach` segments beyond the
+    /// The segment at the cursor, if its first byte is less than `reach` segments beyond the
     /// acknowledgement.
     fn at_cursor(&self, reach: f64, config: &Config) -> Option<(u64, u64)> {
         let is_within = ((self.cursor - self.space.una) as f64) < reach * config.mss as f64;
@@ -267,7 +267,7 @@ impl Ns2Sender {
         Some(self.send(segment))
     }
 
-    /// `send_much` with overhead_: a timer is set, if there is anything to send.
+    /// `send_much` with overhead_: sets a timer if there is anything to send.
     fn leave_to_timer(&mut self, cwnd: f64, config: &Config) {
         self.permit = Permit::Nothing;
         if self.in_burst(cwnd, config).is_some() {
@@ -282,7 +282,7 @@ impl Sending for Ns2Sender {
     }
 
     fn space_mut(&mut self) -> &mut Space {
-        // The application's word lets it send (tcp.cc `sendmsg`).
+        // New data from the application allows sending (tcp.cc `sendmsg`).
         self.permit = ALL;
         &mut self.space
     }
@@ -316,7 +316,7 @@ impl Sending for Ns2Sender {
         slows
     }
 
-    /// tcp.cc `timeout`: go back to the first segment not acknowledged.
+    /// tcp.cc `timeout`: goes back to the first unacknowledged segment.
     fn on_timeout(&mut self, _config: &Config) {
         self.leave_episode();
         self.has_timed_out = true;

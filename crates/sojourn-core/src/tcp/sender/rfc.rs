@@ -10,12 +10,12 @@ use crate::tcp::config::{Config, Recovery};
 
 #[derive(Clone, Copy, Default, PartialEq, Debug)]
 enum Phase {
-    /// Nothing is known to be lost.
+    /// No loss is known.
     #[default]
     Open,
     /// Holes are being filled until the acknowledgement reaches this point.
     FastRecovery(u64),
-    /// A timeout happened; what was sent by then ends here.
+    /// After a timeout, until the data sent by then is acknowledged up to this point.
     AfterTimeout(u64),
 }
 
@@ -33,16 +33,16 @@ pub struct RfcSender {
     dup_bytes: u64,
     dup_acks: u32,
     phase: Phase,
-    /// What was acknowledged when the retransmission timer last expired.
+    /// The acknowledgement number when the retransmission timer last expired.
     timed_out_at: u64,
-    /// The first retransmission of a recovery does not wait for the window.
+    /// The first retransmission of a recovery ignores the window.
     retransmit_now: bool,
-    /// What was under way at the last mark ends here.
+    /// The end of the data outstanding at the last mark.
     slowed_until: u64,
 }
 
 impl RfcSender {
-    /// Bytes thought to be in the network (RFC 6675 §2: pipe).
+    /// Bytes believed to be in the network (RFC 6675 §2: pipe).
     pub fn pipe(&self) -> u64 {
         let under_way = self.space.flight() + self.resent_under_way;
         under_way.saturating_sub(self.dup_bytes + self.lost())
@@ -53,11 +53,11 @@ impl RfcSender {
         self.lost_below.saturating_sub(self.space.una)
     }
 
-    /// The parts of the picture agree (debug builds only).
+    /// Checks that the state is consistent (debug builds only).
     fn debug_check(&self) {
         debug_assert!(
             self.space.una <= self.space.nxt && self.space.nxt <= self.space.limit(),
-            "sent what is not there"
+            "sent data that does not exist"
         );
         debug_assert!(self.lost_below <= self.space.nxt && self.resent_below <= self.space.nxt);
         debug_assert!(self.dup_bytes <= self.space.flight(), "more has arrived than is under way");
@@ -74,7 +74,7 @@ impl RfcSender {
         self.lost_below = self.lost_below.max(ack);
     }
 
-    /// Goes on with, or ends, what recovery there is; says whether the window may grow.
+    /// Continues or ends a recovery. Returns whether the window may grow.
     fn after_advance(&mut self, acknowledged: u64, config: &Config) -> bool {
         match self.phase {
             Phase::FastRecovery(until) => {
@@ -199,7 +199,7 @@ impl Sending for RfcSender {
         if self.phase == Phase::Open && self.is_loss_evident(config) {
             self.enter_fast_recovery(config);
             progress.loss_found = true;
-            // RFC 3168 §6.1.2: a loss and a mark in one window are one congestion.
+            // RFC 3168 §6.1.2: a loss and a mark in one window are one congestion event.
             progress.is_same_congestion = self.space.una < self.slowed_until;
             progress.may_grow = false;
         }
@@ -207,7 +207,8 @@ impl Sending for RfcSender {
         progress
     }
 
-    /// RFC 3168 §6.1.2: at most once for what was under way, and not where a loss has done it.
+    /// RFC 3168 §6.1.2: at most once for the outstanding data, and not if a loss has done it
+    /// already.
     fn on_mark(&mut self, ack: u64) -> bool {
         let slows = self.phase == Phase::Open && ack > self.slowed_until;
         if slows {
@@ -220,8 +221,8 @@ impl Sending for RfcSender {
         matches!(self.phase, Phase::AfterTimeout(_)) && self.timed_out_at == self.space.una
     }
 
-    /// The retransmission timer expired: all that is not known to have arrived is lost (RFC 6675
-    /// §5.1).
+    /// Handles the retransmission timeout: all data that is not known to have arrived is lost (RFC
+    /// 6675 §5.1).
     fn on_timeout(&mut self, _config: &Config) {
         self.forget_duplicates();
         self.phase = Phase::AfterTimeout(self.space.nxt);

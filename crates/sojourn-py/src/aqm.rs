@@ -1,4 +1,4 @@
-//! Pieces of queue managers by themselves, for the figures that show how they behave.
+//! Parts of queue managers in isolation, for figures of their behaviour.
 
 use std::fmt::Display;
 
@@ -15,8 +15,8 @@ use sojourn_core::units::{BitRate, Time};
 use crate::panics::caught;
 use crate::variant::Variant;
 
-/// Arrivals up to and with each of so many drops, at a constant drop probability, by the
-/// de-randomiser of PIE and DOCSIS-PIE.
+/// The number of arrivals up to and including each drop, for this many drops at a constant drop
+/// probability, with the derandomiser of PIE and DOCSIS-PIE.
 #[pyfunction]
 pub fn derandomiser_runs(probability: f64, drops: usize, seed: u64) -> PyResult<Vec<u64>> {
     if !(probability > 0.0 && probability <= 1.0) {
@@ -43,17 +43,18 @@ fn run_length(derandomiser: &mut Derandomiser, probability: f64, rng: &mut Rng) 
     }
 }
 
-/// Bytes of the packets of the open loop: DOCSIS-PIE's mean packet, and a sixteenth of what PIE
-/// measures its departure rate over, so that neither size adds a factor.
+/// Packet size of the open loop in bytes: DOCSIS-PIE's mean packet, and a sixteenth of the bytes
+/// over which PIE measures its departure rate, so that neither size adds a factor.
 const OPEN_LOOP_BYTES: u64 = 1024;
 
 const MOST_PACKETS: u64 = 1_000_000;
 
-/// What a law does while nothing it does has an effect: the downstream's law of a scenario before
-/// its link, where `backlog` packets wait at all times, through so many arrivals and departures.
+/// Runs an AQM algorithm whose drops have no effect: the downstream algorithm of a scenario in
+/// front of its link, with a constant backlog of `backlog` packets, through `arrivals` arrivals and
+/// departures.
 ///
-/// Gives the numbers of the arrivals, from 0, that it would have dropped, and its drop probability
-/// after each update, if it has one.
+/// Returns the numbers of the arrivals, from 0, that it would have dropped, and its drop
+/// probability after each update, if it has one.
 #[pyfunction]
 pub fn open_loop(variant: &Variant, backlog: u64, arrivals: u64) -> PyResult<(Vec<u64>, Vec<f64>)> {
     for (key, found) in [("backlog", backlog), ("arrivals", arrivals)] {
@@ -65,7 +66,7 @@ pub fn open_loop(variant: &Variant, backlog: u64, arrivals: u64) -> PyResult<(Ve
 }
 
 struct OpenLoop {
-    law: AqmAlgorithm,
+    aqm: AqmAlgorithm,
     next_update: Time,
     rng: Rng,
     drain_rate: DrainRate,
@@ -78,10 +79,10 @@ impl OpenLoop {
         let link = &variant.scenario.downstream;
         let rate = BitRate::from_mbps(link.sustained_mbps);
         let buffer_bytes = link.queue.limit_bytes.unwrap_or_else(|| default_limit_bytes(rate));
-        let law = link.queue.law.start();
+        let aqm = link.queue.law.start();
         Self {
-            next_update: law.update_interval(),
-            law,
+            next_update: aqm.update_interval(),
+            aqm,
             rng: Rng::named(variant.scenario.seed, "open loop"),
             drain_rate: DrainRate { tokens: 0.0, sustained: rate, peak: rate, buffer_bytes },
             backlog: Count { bytes: backlog * OPEN_LOOP_BYTES, packets: backlog },
@@ -96,18 +97,18 @@ impl OpenLoop {
         (dropped, self.probabilities)
     }
 
-    /// A packet leaves and one comes: is that one dropped?
+    /// A packet leaves and another arrives. Returns whether the arrival is dropped.
     fn exchange(&mut self, now: Time, sojourn: Time) -> bool {
         while self.next_update <= now {
-            self.next_update += self.law.update_interval();
-            self.law.update(self.backlog, &self.drain_rate);
+            self.next_update += self.aqm.update_interval();
+            self.aqm.update(self.backlog, &self.drain_rate);
             let mut gauges = Gauges::default();
-            self.law.gauges(&mut gauges);
+            self.aqm.gauges(&mut gauges);
             self.probabilities.extend(gauges.get("drop_probability"));
         }
         let (size, left) = (OPEN_LOOP_BYTES, self.backlog);
-        self.law.on_departure(&Departure { now, sojourn, size, left, alone: false });
+        self.aqm.on_departure(&Departure { now, sojourn, size, left, alone: false });
         let arrival = Arrival { now, size, backlog: self.backlog, share: 1.0 };
-        self.law.on_arrival(&arrival, &self.drain_rate, &mut self.rng) != Verdict::Pass
+        self.aqm.on_arrival(&arrival, &self.drain_rate, &mut self.rng) != Verdict::Pass
     }
 }
