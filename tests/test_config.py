@@ -151,7 +151,10 @@ def test_a_scenario_runs_with_the_modem_of_a_file(cli: Cli, file: Path, mbps: fl
 def test_what_is_not_simulated_is_told(cli: Cli, tmp_path: Path) -> None:
     scenario = tmp_path / "simple.toml"
     scenario.write_text(SIMPLE)
-    note = "upstream.priority does nothing on this channel"
+    note = (
+        "upstream.priority has no effect: service flows share no channel; "
+        'set upstream.modem.kind = "shared_channel"'
+    )
     outcome = cli("validate", scenario, "--config", HOME)
     assert (outcome.returncode, outcome.stderr) == (0, f"warning: {note}\n")
     result = sojourn.run(scenario, config=HOME)

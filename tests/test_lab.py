@@ -50,7 +50,7 @@ def quantile(line: dict[str, list[float]], percent: float) -> float:
 
 def test_choices_come_from_the_schema_and_the_catalogue(lab: Lab) -> None:
     choices = lab.get("/api/choices").json
-    law = choices["schema"]["$defs"]["LawSpec"]["oneOf"]
+    law = choices["schema"]["$defs"]["AqmSpec"]["oneOf"]
     assert "codel" in [kind["properties"]["kind"]["const"] for kind in law]
     assert choices["catalog"] == catalog()
     assert choices["palette"] == list(PALETTE)
