@@ -231,7 +231,9 @@ def test_the_peak_rate_goes_with_the_sustained_rate(chromium: Browser, lab: Lab)
         expect(peak).to_have_value("30")
         # On the way to a 50 there is a 5, which must not take the sustained rate along.
         peak.fill("5")
-        expect(page.get_by_role("alert")).to_contain_text("allowed: 30 or more, the value of sustained_mbps")
+        expect(page.get_by_role("alert")).to_contain_text(
+            "allowed: 30 or more, the value of sustained_mbps"
+        )
         expect(sustained).to_have_value("30")
         peak.fill("50")
         expect(page.get_by_role("alert")).to_be_hidden()
