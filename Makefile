@@ -34,7 +34,7 @@ lint: $(VENV)/packages ## Check formatting, lints and types
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
-	$(BIN)/lint-imports --no-cache --no-logo
+	PYTHONPATH=python $(BIN)/lint-imports --no-cache --no-logo
 
 bench: ## Measure the simulator's speed into bench.json
 	cargo bench -p sojourn-core --locked --bench packet_cost -- --out $(CURDIR)/bench.json
