@@ -3,7 +3,9 @@
 import ast
 import inspect
 from collections.abc import Iterator
+from functools import cached_property
 from pathlib import Path
+from textwrap import dedent
 from typing import Any
 
 import sojourn
@@ -15,6 +17,7 @@ _HEAD = """# Python
 All names are attributes of the package `sojourn`. The columns of tables are in
 [Columns](../columns.md).
 """
+_WIDTH = 88
 _NATIVE = "sojourn._sojourn"
 
 
@@ -42,7 +45,7 @@ def _entry(name: str, value: Any) -> Iterator[str]:
 
 def _member(name: str, value: Any) -> Iterator[str]:
     yield f"### `{name}`"
-    if isinstance(value, property):
+    if isinstance(value, property | cached_property):
         yield _text(value)
     else:
         yield _signature(name, value)
@@ -56,17 +59,45 @@ def _native(name: str) -> Iterator[str]:
     yield ast.get_docstring(found) or ""
     members = [node for node in found.body if isinstance(node, ast.FunctionDef | ast.AnnAssign)]
     if members:
-        yield "```python\n" + "\n".join(ast.unparse(node) for node in members) + "\n```"
+        yield "```python\n" + "\n".join(map(_line, members)) + "\n```"
+
+
+def _line(node: ast.stmt) -> str:
+    return ast.unparse(node).replace(":\n    ...", ": ...")
 
 
 def _is_documented(value: Any) -> bool:
-    return isinstance(value, property) or inspect.isfunction(value)
+    """Is it Sojourn's own, and not inherited from a library?"""
+    if isinstance(value, property | cached_property):
+        return True
+    return inspect.isfunction(value) and value.__module__.startswith("sojourn")
 
 
 def _signature(name: str, value: Any) -> str:
-    parameters = inspect.signature(value)
-    shown = parameters.format(max_width=72) if hasattr(parameters, "format") else str(parameters)
-    return f"```python\n{name}{shown}\n```"
+    """The signature as the source has it, a parameter a line where it is long."""
+    node = ast.parse(dedent(inspect.getsource(value))).body[0]
+    assert isinstance(node, ast.FunctionDef)
+    parts = [*_parameters(node.args), ""]
+    result = f" -> {ast.unparse(node.returns)}" if node.returns else ""
+    short = f"{name}({', '.join(parts[:-1])}){result}"
+    long = f"{name}(\n    " + ",\n    ".join(parts).rstrip() + f"\n){result}"
+    return f"```python\n{short if len(short) <= _WIDTH else long}\n```"
+
+
+def _parameters(arguments: ast.arguments) -> Iterator[str]:
+    first = len(arguments.args) - len(arguments.defaults)
+    for index, argument in enumerate(arguments.args):
+        default = arguments.defaults[index - first] if index >= first else None
+        if argument.arg != "self":
+            yield _parameter(argument, default)
+    if arguments.kwonlyargs:
+        yield "*"
+    for argument, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
+        yield _parameter(argument, default)
+
+
+def _parameter(argument: ast.arg, default: ast.expr | None) -> str:
+    return ast.unparse(argument) + (f" = {ast.unparse(default)}" if default else "")
 
 
 def _text(value: Any) -> str:
