@@ -17,7 +17,15 @@ from .grades import grades
 from .python_api import python_api
 from .scenario_keys import pages
 
-_COPIED = ("*.md", "LICENSE*", "docs", "scenarios")
+_COPIED = (
+    "*.md",
+    "LICENSE*",
+    "docs",
+    "scenarios",
+    "python/sojourn_studies/published",
+    "tests/data/modem-configs",
+)
+"""Pages, and the data to which they link."""
 
 
 def assemble(directory: Path) -> None:
@@ -25,7 +33,7 @@ def assemble(directory: Path) -> None:
     shutil.rmtree(directory, ignore_errors=True)
     for pattern in _COPIED:
         for path in ROOT.glob(pattern):
-            _copy(path, directory / path.name)
+            _copy(path, directory / path.relative_to(ROOT))
     for name, text in generated().items():
         write_file(directory / "docs" / name, text.encode())
     _write_gallery(directory / "docs")
