@@ -1,13 +1,13 @@
 """Any scenario, any of its keys, any number of seeds: every combination, into a store of runs."""
 
-import tomllib
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 from typing import Any
 
-from .._sojourn import ScenarioError
+from .._sojourn import ScenarioError, read_document
 from ..base.csv_text import csv_bytes
 from ..base.files import read_text
 from ..base.toml_text import toml_value
@@ -17,7 +17,27 @@ from .store import PLAN, RUN_LIST, Store
 from .stored_run import StoreError
 from .task import Task, task_of
 
-_KEYS = {"scenario", "seeds", "duration_s", "keys", "series", "latencies"}
+_SCHEMA = json.dumps(
+    {
+        "type": "object",
+        "additionalProperties": False,
+        "required": ["scenario"],
+        "properties": {
+            "scenario": {
+                "type": "string",
+                "description": "The path of the scenario, relative to this file.",
+            },
+            "seeds": {"type": "integer", "minimum": 1, "maximum": 10_000},
+            "duration_s": {"type": "number"},
+            "series": {"type": "boolean"},
+            "latencies": {"type": "boolean"},
+            "keys": {
+                "type": "object",
+                "additionalProperties": {"type": "array", "minItems": 1},
+            },
+        },
+    }
+)
 _A_KEY = "upstream.queue.limit_bytes"
 
 
@@ -69,33 +89,16 @@ class Sweep:
 
 def read_sweep(path: Path) -> Sweep:
     """Reads a sweep's file; raises `ScenarioError` for what is not one."""
-    try:
-        table = tomllib.loads(read_text(path))
-    except tomllib.TOMLDecodeError as error:
-        raise ScenarioError(f"{path}: {error}") from None
-    if strange := sorted(set(table) - _KEYS):
-        raise _refusal(path, strange[0], "an unknown key", ", ".join(sorted(_KEYS)))
-    scenario = _checked(path, table, "scenario", str, "the path of a scenario")
-    keys = _checked(path, table, "keys", dict, "a table of lists of values", {})
-    for key, values in keys.items():
-        if not isinstance(values, list) or not values:
-            raise _refusal(path, f"keys.{key}", repr(values), "a list of one value or more")
-        if strange := [value for value in values if not _is_in_scenarios(value)]:
-            allowed = "numbers, strings, true, false, and lists and tables of these"
-            raise _refusal(path, f"keys.{key}", str(strange[0]), allowed)
-    seeds = _checked(path, table, "seeds", int, "1 to 10000", 1)
-    if not 1 <= seeds <= 10_000:
-        raise _refusal(path, "seeds", str(seeds), "1 to 10000")
-    duration_s = _checked(path, table, "duration_s", (int, float), "a number of s", None)
-    series = _checked(path, table, "series", bool, "true or false", False)
-    latencies = _checked(path, table, "latencies", bool, "true or false", True)
+    table = json.loads(read_document(read_text(path), _SCHEMA, str(path)))
+    keys, scenario = table.get("keys", {}), path.parent / table["scenario"]
     if "seed" in keys:
         raise _refusal(path, "keys.seed", "a key", "seeds = N, for the seeds 1 to N")
-    if "duration_s" in keys and duration_s is not None:
+    if "duration_s" in keys and "duration_s" in table:
         raise _refusal(path, "keys.duration_s", "a key beside duration_s", "one of them")
-    if not (path.parent / scenario).exists():
-        raise _refusal(path, "scenario", repr(scenario), "the path of a file, from this one's")
-    return Sweep(path, path.parent / scenario, keys, seeds, duration_s, series, latencies)
+    if not scenario.exists():
+        found = repr(table["scenario"])
+        raise _refusal(path, "scenario", found, "the path of a file, from this one's")
+    return Sweep(path, **{**table, "scenario": scenario, "keys": keys})
 
 
 def run_sweep(
@@ -128,25 +131,6 @@ def run_sweep(
         labels=labels,
         about={RUN_LIST: csv_bytes((*columns, "run"), rows)},
     )
-
-
-def _checked(
-    path: Path, table: Mapping[str, Any], key: str, kind: Any, allowed: str, *default: Any
-) -> Any:
-    if key not in table and default:
-        return default[0]
-    value = table.get(key)
-    if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
-        raise _refusal(path, key, "nothing" if value is None else repr(value), allowed)
-    return value
-
-
-def _is_in_scenarios(value: Any) -> bool:
-    try:
-        toml_value(value)
-    except TypeError:
-        return False
-    return True
 
 
 def _refusal(path: Path, key: str, found: str, allowed: str) -> ScenarioError:
