@@ -42,7 +42,11 @@ _BASE = """
 duration_s = 1
 upstream = { sustained_mbps = 5, peak_mbps = 5, burst_bytes = 3044 }
 downstream = { sustained_mbps = 50, peak_mbps = 50, burst_bytes = 3044 }
-servers = { near = {}, files = {}, friend = {}, peer = {}, web = {} }
+servers.near.delay_ms = 9
+servers.files.delay_ms = 9
+servers.friend.delay_ms = 9
+servers.peer.delay_ms = 9
+servers.web.delay_ms = 9
 traffic.base = { kind = "stream", purpose = "game", server = "near" }
 """
 
@@ -182,7 +186,8 @@ def shown(runs: Results) -> list[Shown]:
 
 def _shown(run: RunTables) -> Shown:
     def first(quality: str, column: str) -> float | None:
-        return next((row[column] for row in flows_of(quality)(run)), None)
+        values = (row[column] for row in flows_of(quality)(run))
+        return next((value for value in values if value is not None), None)
 
     rows = [row for way in ("up", "down") for row in transfers(way)(run)]
     rates = {row["traffic"]: row["throughput_mbps"] for row in rows}
