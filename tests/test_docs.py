@@ -1,8 +1,8 @@
 """The documentation does what it says: its commands run, its code runs, its scenarios are valid.
 
-Blocks marked `sh` and `python` are run, page by page, where the scenarios are; `console` shows commands
-that need something else, such as a cluster. A block marked `toml` is a whole scenario, or keys of one.
-If its first line names a file, the commands of the page find it under that name.
+Blocks marked `sh` and `python` are run, page by page, where the scenarios are. `console` shows
+commands that need something else, such as a cluster. A block marked `toml` is a whole scenario, or
+keys of one. If its first line names a file, the commands of the page find it under that name.
 """
 
 import os
@@ -47,7 +47,7 @@ servers.files.delay_ms = 9
 servers.friend.delay_ms = 9
 servers.peer.delay_ms = 9
 servers.web.delay_ms = 9
-traffic.base = { kind = "stream", purpose = "game", server = "near" }
+traffic.upload = { kind = "stream", purpose = "game", server = "near" }
 """
 
 
@@ -250,7 +250,7 @@ def cmts(drop_tail: Shown, codel: Shown, fq: Shown) -> None:
 
 def abb(one: Shown, abb: Shown, drr: Shown) -> None:
     offered = {"send_2": 2, "send_6": 6, "send_12": 12, "send_20": 20, "send_30": 30}
-    # 38 Mbps in proportion to 70, and by max-min: 2 and 6 in full, and a third of 30 for each other.
+    # 38 Mbps in proportion to 70; by max-min 2 and 6 in full, and 10 for each of the others.
     assert one.rates == pytest.approx({k: v * 38 / 70 for k, v in offered.items()}, rel=0.25)
     fair = {k: min(v, 10) for k, v in offered.items()}
     assert drr.rates == pytest.approx(fair, rel=0.02)

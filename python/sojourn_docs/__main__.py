@@ -1,4 +1,4 @@
-"""Makes the documentation: `figures DIR`, `sources DIR` for Zensical, `links SITE` to check them."""
+"""Makes the documentation: `figures DIR`, `sources DIR` for Zensical, `links SITE` checks."""
 
 import sys
 from pathlib import Path

@@ -1,10 +1,9 @@
 """Reference page of the command line, generated from the Typer application."""
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
-import click
 import typer
-
 from sojourn.cli.main import app
 
 _HEAD = """# Command line
@@ -20,7 +19,7 @@ def command_line() -> str:
     return "\n\n".join([_HEAD, *_commands(["sojourn"], typer.main.get_command(app))]) + "\n"
 
 
-def _commands(path: Sequence[str], command: click.Command) -> Iterator[str]:
+def _commands(path: Sequence[str], command: Any) -> Iterator[str]:
     children = getattr(command, "commands", {})
     if not children:
         yield f"## `{' '.join(path)}`"
@@ -29,8 +28,8 @@ def _commands(path: Sequence[str], command: click.Command) -> Iterator[str]:
         yield from _commands([*path, name], child)
 
 
-def _one(path: Sequence[str], command: click.Command) -> Iterator[str]:
-    context = click.Context(command, info_name=" ".join(path))
+def _one(path: Sequence[str], command: Any) -> Iterator[str]:
+    context = typer.Context(command, info_name=" ".join(path))
     yield command.help or ""
     yield f"```text\n{command.get_usage(context).removeprefix('Usage: ')}\n```"
     rows = [parameter for parameter in command.params if parameter.name != "help"]
@@ -38,6 +37,6 @@ def _one(path: Sequence[str], command: click.Command) -> Iterator[str]:
         yield "\n".join(_row(parameter, context) for parameter in rows)
 
 
-def _row(parameter: click.Parameter, context: click.Context) -> str:
+def _row(parameter: Any, context: typer.Context) -> str:
     name, text = parameter.get_help_record(context) or (parameter.human_readable_name, "")
     return f"- `{name}`: {text}"

@@ -1,7 +1,7 @@
 """The figures of the tutorial pages and the table of the README, made by Sojourn.
 
-`make figures` draws them. A figure is a file of its own that follows the reader's choice of light or
-dark; its ground is opaque, so that it stays readable on any page.
+`make figures` draws them. A figure is a file of its own that follows the reader's choice of light
+or dark. Its ground is opaque, so that it stays readable on any page.
 """
 
 import io
@@ -26,6 +26,7 @@ _TRACED = {"metrics.packet_trace": True, "metrics.modem_trace": True}
 
 _LIGHT = {"text": "#1b1b1b", "ground": "#ffffff", "rule": "#d4d4d4"}
 _DARK = {"text": "#e8e8e8", "ground": "#16181b", "rule": "#43474d", "c0": "#4a9bd6"}
+_WIDTH_PX = 600
 _COMMAND = "```sh\nsojourn run scenarios/upload.toml\n```\n\n```text\n"
 """What stands before the README's table."""
 
@@ -58,7 +59,8 @@ def standalone(drawn: Chart, name: str) -> bytes:
         "text{font-family:system-ui,sans-serif!important;fill:var(--text)}"
     )
     space = 'xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"'
-    return f"{head} {space}><style>{style}</style>{rest}\n".encode()
+    opening = f'{head} {space} width="{_WIDTH_PX}">'
+    return f"{opening}<style>{style}</style>{rest}\n".encode()
 
 
 def renewed(readme: str) -> str:
@@ -70,7 +72,10 @@ def renewed(readme: str) -> str:
 def _table() -> str:
     with redirect_stdout(io.StringIO()) as text:
         _runs(_UPLOAD).summary()
-    return "\n".join(line.rstrip() for line in text.getvalue().strip("\n").splitlines()) + "\n"
+    return (
+        "\n".join(line.rstrip() for line in text.getvalue().strip("\n").splitlines()).rstrip("\n")
+        + "\n"
+    )
 
 
 def _chart(scenario: str, kind: str, traffic: Sequence[str] = ()) -> Chart:

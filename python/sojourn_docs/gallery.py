@@ -15,12 +15,15 @@ from .figures import ROOT, standalone
 
 SCENARIOS = sorted((ROOT / "scenarios" / "gallery").glob("*.toml"))
 
+_DRAWN = {"abb": ["ABB"]}
+"""Variants in figures over time, where all of them would be too many curves."""
+
 _HEAD = """# Gallery
 
 *Examples for everybody. The results on this page were simulated when it was built.*
 
-Ten short scenarios, each with what to look for. Run any of them with `sojourn run`, or open it in an
-editor and change a number.
+Ten short scenarios, each with what to look for. Run any of them with `sojourn run`, or open it in
+an editor and change a number.
 """
 
 
@@ -44,12 +47,10 @@ class Case:
     @property
     def drawing(self) -> Chart:
         """The latency of games and calls; where there are none, rates over time."""
-        kinds = {group.first.settings["traffic"][name].get("purpose")
-                 for group in self.results.groups[:1]
-                 for name in group.first.settings["traffic"]}  # fmt: skip
-        is_interactive = kinds & {"game", "voice"}
-        kind, metric = ("ccdf", None) if is_interactive else ("timeseries", "throughput")
-        return chart(self.results, kind, metric, ())
+        traffic = self.results.first.settings["traffic"].values()
+        if {"game", "voice"} & {entry.get("purpose") for entry in traffic}:
+            return chart(self.results, "ccdf", None, ())
+        return chart(self.results.only(_DRAWN.get(self.name, ())), "timeseries", "throughput", ())
 
     @property
     def picture(self) -> bytes:
@@ -66,6 +67,8 @@ class Case:
         for grid in summary_grids({group.name: group.first for group in self.results.groups}):
             yield markdown_table(grid)
         yield f"![{self.drawing.title}](img/gallery-{self.name}.svg)"
+        if self.name in _DRAWN:
+            yield f"The figure shows the variant {', '.join(_DRAWN[self.name])}."
         yield f"The scenario is [{relative}](../{relative})."
 
 

@@ -23,6 +23,7 @@ _UNITS = {
     "symbols": "symbols", "minislots": "minislots", "samples": "samples",
 }  # fmt: skip
 
+
 @dataclass(frozen=True)
 class Page:
     """A page of the reference: its file's name, its title, and its text."""
@@ -95,7 +96,9 @@ class Reference:
                 yield table.get("description", "")
             yield from self._keys(path, table["properties"], table.get("required", []))
 
-    def _keys(self, path: str, keys: Mapping[str, Schema], required: Sequence[str]) -> Iterator[str]:
+    def _keys(
+        self, path: str, keys: Mapping[str, Schema], required: Sequence[str]
+    ) -> Iterator[str]:
         # Plain values first, then the tables, each with a section of its own.
         for name, value in sorted(keys.items(), key=lambda item: self._has_keys(item[1])):
             if "const" not in value:
