@@ -182,7 +182,7 @@ def test_of_variants_and_homes_one_is_named(cli: Cli, tmp_path: Path) -> None:
     assert_refused(cli(*write), "--variant: found none; allowed: BufferBloat")
     assert_refused(cli(*write, "--variant", "X"), "--variant: found 'X'; allowed: BufferBloat")
     outcome = cli(*write, "--variant", "CoDel")
-    assert "warning: upstream.queue.law: left out" in outcome.stderr
+    assert "warning: upstream.queue.law: not written" in outcome.stderr
     assert_refused(
         cli(*write, "--variant", "CoDel", "--home", "x"), 'homes: found "x"; allowed: home'
     )

@@ -60,7 +60,7 @@ def test_a_stopped_sweep_says_what_is_kept(
     first, second = (out / "runs.csv").read_text().splitlines()[1:]
     (kept,) = (out / "runs").iterdir()
     assert first.startswith("0.1,") and first.endswith(f",{kept.name}")
-    assert second.startswith("1000000.0,")
+    assert second.startswith("1000000,")
     assert f"{out}: 1 of 2 runs are missing; use --resume" in cli("report", out).stderr
 
 
