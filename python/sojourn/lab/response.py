@@ -12,7 +12,7 @@ from ..analysis.distribution import Distribution, Numbers
 from ..analysis.groups import Results
 from ..analysis.tables import RunTables
 from ..base.grid import digits
-from ..report.grades import Judged
+from ..report.grades import Assessment
 from ..report.verdict import verdict
 from .catalog import Json, activities
 from .lab_request import LabRequest
@@ -59,8 +59,11 @@ def response(lab_request: LabRequest, runs: Mapping[str, RunTables]) -> Json:
         "sentences": judged.sentences,
         "ungraded": judged.ungraded,
         "verdicts": [
-            {"use": use.name, "cells": [_cell(judged.of(name, use)) for name in judged.groups]}
-            for use in judged.uses
+            {
+                "application": application.name,
+                "cells": [_cell(judged.of(name, application)) for name in judged.groups],
+            }
+            for application in judged.applications
         ],
         "figures": [figure.json() for figure in _figures(lab_request, results) if figure.lines],
     }
@@ -71,11 +74,11 @@ def _run(name: str, result: RunTables) -> Json:
     return {"name": name, **{key: result.meta[key] for key in kept}}
 
 
-def _cell(one: Judged | None) -> Json | None:
+def _cell(one: Assessment | None) -> Json | None:
     if one is None:
         return None
     mark, grade = (one.grade.value, one.grade.word) if one.grade else ("", "open")
-    return {"mark": mark, "grade": grade, "words": one.words}
+    return {"mark": mark, "grade": grade, "summary": one.summary}
 
 
 def _figures(lab_request: LabRequest, results: Results) -> Iterator[Figure]:

@@ -1,4 +1,4 @@
-"""Any scenario, any of its keys, any number of seeds: every combination, into a store of runs."""
+"""Sweeps: a scenario run for every combination of key values and seeds, into a store."""
 
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -19,26 +19,27 @@ from .task import Task, task_of
 
 _KEYS = {"scenario", "seeds", "duration_s", "keys", "series", "latencies"}
 _A_KEY = "upstream.queue.limit_bytes"
+_SEEDS = "a whole number from 1 to 10000"
 
 
 @dataclass(frozen=True)
 class Sweep:
-    """What a sweep's file says: a scenario, values of keys, and seeds 1 to `seeds`."""
+    """A sweep file: a scenario, lists of values for its keys, and seeds 1 to `seeds`."""
 
     file: Path
-    """Where this was read, as problems name it."""
+    """The path of the sweep file, for error messages."""
     scenario: Path
     keys: Mapping[str, Sequence[Any]]
     seeds: int = 1
     duration_s: float | None = None
     series: bool = False
-    """Keep what is measured over time."""
+    """Store the time series."""
     latencies: bool = True
-    """Keep the distributions of latency."""
+    """Store the latency distributions."""
 
     @property
     def tasks(self) -> dict[tuple[str, ...], Task]:
-        """The runs, by the values of the keys, the variant and the seed."""
+        """The tasks by key values, variant and seed."""
         tables = [name for name in ("series", "latencies") if getattr(self, name)]
         return {
             (*map(toml_value, values), variant.name, str(seed)): task_of(variant, tables)
@@ -54,47 +55,50 @@ class Sweep:
             raise self._named(error, point) from None
 
     def _named(self, error: ScenarioError, point: Mapping[str, Any]) -> ScenarioError:
-        """A problem at these values of the keys, as one of this sweep's file."""
+        """Restates an error for these key values as one of the sweep file."""
         for key in (*point, "duration_s"):
             if not error.source.startswith(f"--set {key}="):
                 continue
             place = f"keys.{key}" if key in point else key
             if not error.path:
-                return _refusal(self.file, place, "no key", f"a dotted TOML key, such as {_A_KEY}")
+                message = f"not a valid key; allowed: a dotted TOML key, such as {_A_KEY}"
+                return _problem(self.file, place, message)
             problem = str(error).removeprefix(f"{error.source}: ").removeprefix(f"{key}: ")
             return _problem(self.file, place, problem)
         values = ", ".join(f"{key} = {toml_value(value)}" for key, value in point.items())
-        return _problem(self.file, "keys", f"with {values}: {error}") if point else error
+        return _problem(self.file, "keys", f"at {values}: {error}") if point else error
 
 
 def read_sweep(path: Path) -> Sweep:
-    """Reads a sweep's file; raises `ScenarioError` for what is not one."""
+    """Reads a sweep file; raises `ScenarioError` if it is invalid."""
     try:
         table = tomllib.loads(read_text(path))
     except tomllib.TOMLDecodeError as error:
         raise ScenarioError(f"{path}: {error}") from None
     if strange := sorted(set(table) - _KEYS):
-        raise _refusal(path, strange[0], "an unknown key", ", ".join(sorted(_KEYS)))
-    scenario = _checked(path, table, "scenario", str, "the path of a scenario")
-    keys = _checked(path, table, "keys", dict, "a table of lists of values", {})
+        allowed = f"unknown key; allowed here: {', '.join(sorted(_KEYS))}"
+        raise _problem(path, strange[0], allowed)
+    scenario = _checked(path, table, "scenario", str, "the path of a scenario file")
+    keys = _checked(path, table, "keys", dict, "a table with a list of values for each key", {})
     for key, values in keys.items():
         if not isinstance(values, list) or not values:
-            raise _refusal(path, f"keys.{key}", repr(values), "a list of one value or more")
+            raise _refusal(path, f"keys.{key}", _shown(values), "a list of one or more values")
         if strange := [value for value in values if not _is_in_scenarios(value)]:
             allowed = "numbers, strings, true, false, and lists and tables of these"
-            raise _refusal(path, f"keys.{key}", str(strange[0]), allowed)
-    seeds = _checked(path, table, "seeds", int, "1 to 10000", 1)
+            raise _refusal(path, f"keys.{key}", _shown(strange[0]), allowed)
+    seeds = _checked(path, table, "seeds", int, _SEEDS, 1)
     if not 1 <= seeds <= 10_000:
-        raise _refusal(path, "seeds", str(seeds), "1 to 10000")
-    duration_s = _checked(path, table, "duration_s", (int, float), "a number of s", None)
+        raise _refusal(path, "seeds", str(seeds), _SEEDS)
+    duration_s = _checked(path, table, "duration_s", (int, float), "a number of seconds", None)
     series = _checked(path, table, "series", bool, "true or false", False)
     latencies = _checked(path, table, "latencies", bool, "true or false", True)
     if "seed" in keys:
-        raise _refusal(path, "keys.seed", "a key", "seeds = N, for the seeds 1 to N")
+        raise _problem(path, "keys.seed", "not allowed here; set seeds = N to run the seeds 1 to N")
     if "duration_s" in keys and duration_s is not None:
-        raise _refusal(path, "keys.duration_s", "a key beside duration_s", "one of them")
+        raise _problem(path, "keys.duration_s", "duration_s is set too; allowed: one of them")
     if not (path.parent / scenario).exists():
-        raise _refusal(path, "scenario", repr(scenario), "the path of a file, from this one's")
+        allowed = "the path of an existing file, relative to the sweep file"
+        raise _refusal(path, "scenario", _shown(scenario), allowed)
     return Sweep(path, path.parent / scenario, keys, seeds, duration_s, series, latencies)
 
 
@@ -106,9 +110,9 @@ def run_sweep(
     jobs: int | None = None,
     dask: str | None = None,
 ) -> Store:
-    """Runs every combination, as `run_batch`; the store's list of runs says which is which.
+    """Runs every combination with `run_batch`; `runs.csv` in the store lists them.
 
-    Raises `StoreError` where a study is.
+    Raises `StoreError` if the directory holds a study.
     """
     if (directory / PLAN).exists():
         raise StoreError(f"{directory}: holds a study; allowed: another directory")
@@ -137,8 +141,12 @@ def _checked(
         return default[0]
     value = table.get(key)
     if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
-        raise _refusal(path, key, "nothing" if value is None else repr(value), allowed)
+        raise _refusal(path, key, "nothing" if value is None else _shown(value), allowed)
     return value
+
+
+def _shown(value: Any) -> str:
+    return toml_value(value) if _is_in_scenarios(value) else "a date or time"
 
 
 def _is_in_scenarios(value: Any) -> bool:
