@@ -51,7 +51,7 @@ def test_max_min_divisions() -> None:
         ((-1, [1], [1]), "capacity: found -1; allowed: 0 or more"),
         ((1, [np.nan], [1]), "demands: found NaN; allowed: 0 or more"),
         ((1, [1], [0]), "weights: found 0; allowed: above 0"),
-        ((1, [1, 2], [1]), "weights: found 1 for 2 demands; allowed: as many"),
+        ((1, [1, 2], [1]), "weights: found 1 for 2 demands; allowed: 2"),
     ):
         with pytest.raises(ValueError, match=message):
             _sojourn.max_min(*arguments)

@@ -1,13 +1,13 @@
 """Sweeps: a scenario run for every combination of key values and seeds, into a store."""
 
-import tomllib
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 from typing import Any
 
-from .._sojourn import ScenarioError
+from .._sojourn import ScenarioError, read_document
 from ..base.csv_text import csv_bytes
 from ..base.files import read_text
 from ..base.toml_text import toml_value
@@ -17,9 +17,28 @@ from .store import PLAN, RUN_LIST, Store
 from .stored_run import StoreError
 from .task import Task, task_of
 
-_KEYS = {"scenario", "seeds", "duration_s", "keys", "series", "latencies"}
+_SCHEMA = json.dumps(
+    {
+        "type": "object",
+        "additionalProperties": False,
+        "required": ["scenario"],
+        "properties": {
+            "scenario": {
+                "type": "string",
+                "description": "The path of the scenario, relative to this file.",
+            },
+            "seeds": {"type": "integer", "minimum": 1, "maximum": 10_000},
+            "duration_s": {"type": "number"},
+            "series": {"type": "boolean"},
+            "latencies": {"type": "boolean"},
+            "keys": {
+                "type": "object",
+                "additionalProperties": {"type": "array", "minItems": 1},
+            },
+        },
+    }
+)
 _A_KEY = "upstream.queue.limit_bytes"
-_SEEDS = "a whole number from 1 to 10000"
 
 
 @dataclass(frozen=True)
@@ -71,35 +90,17 @@ class Sweep:
 
 def read_sweep(path: Path) -> Sweep:
     """Reads a sweep file; raises `ScenarioError` if it is invalid."""
-    try:
-        table = tomllib.loads(read_text(path))
-    except tomllib.TOMLDecodeError as error:
-        raise ScenarioError(f"{path}: {error}") from None
-    if strange := sorted(set(table) - _KEYS):
-        allowed = f"unknown key; allowed here: {', '.join(sorted(_KEYS))}"
-        raise _problem(path, strange[0], allowed)
-    scenario = _checked(path, table, "scenario", str, "the path of a scenario file")
-    keys = _checked(path, table, "keys", dict, "a table with a list of values for each key", {})
-    for key, values in keys.items():
-        if not isinstance(values, list) or not values:
-            raise _refusal(path, f"keys.{key}", _shown(values), "a list of one or more values")
-        if strange := [value for value in values if not _is_in_scenarios(value)]:
-            allowed = "numbers, strings, true, false, and lists and tables of these"
-            raise _refusal(path, f"keys.{key}", _shown(strange[0]), allowed)
-    seeds = _checked(path, table, "seeds", int, _SEEDS, 1)
-    if not 1 <= seeds <= 10_000:
-        raise _refusal(path, "seeds", str(seeds), _SEEDS)
-    duration_s = _checked(path, table, "duration_s", (int, float), "a number of seconds", None)
-    series = _checked(path, table, "series", bool, "true or false", False)
-    latencies = _checked(path, table, "latencies", bool, "true or false", True)
+    table = json.loads(read_document(read_text(path), _SCHEMA, str(path)))
+    keys, scenario = table.get("keys", {}), path.parent / table["scenario"]
     if "seed" in keys:
         raise _problem(path, "keys.seed", "not allowed here; set seeds = N to run the seeds 1 to N")
-    if "duration_s" in keys and duration_s is not None:
+    if "duration_s" in keys and "duration_s" in table:
         raise _problem(path, "keys.duration_s", "duration_s is set too; allowed: one of them")
-    if not (path.parent / scenario).exists():
+    if not scenario.exists():
+        found = toml_value(table["scenario"])
         allowed = "the path of an existing file, relative to the sweep file"
-        raise _refusal(path, "scenario", _shown(scenario), allowed)
-    return Sweep(path, path.parent / scenario, keys, seeds, duration_s, series, latencies)
+        raise _problem(path, "scenario", f"found {found}; allowed: {allowed}")
+    return Sweep(path, **{**table, "scenario": scenario, "keys": keys})
 
 
 def run_sweep(
@@ -132,33 +133,6 @@ def run_sweep(
         labels=labels,
         about={RUN_LIST: csv_bytes((*columns, "run"), rows)},
     )
-
-
-def _checked(
-    path: Path, table: Mapping[str, Any], key: str, kind: Any, allowed: str, *default: Any
-) -> Any:
-    if key not in table and default:
-        return default[0]
-    value = table.get(key)
-    if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
-        raise _refusal(path, key, "nothing" if value is None else _shown(value), allowed)
-    return value
-
-
-def _shown(value: Any) -> str:
-    return toml_value(value) if _is_in_scenarios(value) else "a date or time"
-
-
-def _is_in_scenarios(value: Any) -> bool:
-    try:
-        toml_value(value)
-    except TypeError:
-        return False
-    return True
-
-
-def _refusal(path: Path, key: str, found: str, allowed: str) -> ScenarioError:
-    return _problem(path, key, f"found {found}; allowed: {allowed}")
 
 
 def _problem(path: Path, key: str, message: str) -> ScenarioError:
