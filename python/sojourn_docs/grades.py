@@ -1,29 +1,32 @@
-"""Reference page of grades, generated from the limits that reports use."""
+"""Reference page of grades, generated from the thresholds that reports use."""
 
 from collections.abc import Iterator
 
-from sojourn.report.grades import USES, Limit, Use
+from sojourn.report.grades import APPLICATIONS, Application, Threshold
 
 _HEAD = """# Grades
 
-*Reference, generated from the limits that reports use.*
+*Reference, generated from the thresholds that reports use.*
 
-A report grades what the household does as good, fair or poor. It is good if every limit of *good*
-holds, fair if every limit of *fair* holds, and otherwise poor. Among several entries the worst one
-counts. What several seeds gave is averaged first.
+A report grades the household's applications as good, fair or poor. A grade is good if every threshold
+of *good* is met, fair if every threshold of *fair* is met, and otherwise poor. Among several entries
+the worst one counts. The values of several seeds are averaged first.
 """
 
 
 def grades() -> str:
-    """The page: every use with its limits and their sources."""
-    return "\n\n".join([_HEAD, *(part for use in USES for part in _use(use))]) + "\n"
+    """The page: every application with its thresholds and their sources."""
+    sections = (part for application in APPLICATIONS for part in _section(application))
+    return "\n\n".join([_HEAD, *sections]) + "\n"
 
 
-def _use(use: Use) -> Iterator[str]:
-    yield f"## {use.name.capitalize()}"
-    rows = [("good", limit) for limit in use.good] + [("fair", limit) for limit in use.fair]
-    yield "\n".join(_row(grade, limit) for grade, limit in rows)
+def _section(application: Application) -> Iterator[str]:
+    yield f"## {application.name.capitalize()}"
+    rows = [("good", threshold) for threshold in application.good]
+    rows += [("fair", threshold) for threshold in application.fair]
+    yield "\n".join(_row(grade, threshold) for grade, threshold in rows)
 
 
-def _row(grade: str, limit: Limit) -> str:
-    return f"- **{grade}**: {limit.text} (`{limit.metric}`). Source: {limit.source}."
+def _row(grade: str, threshold: Threshold) -> str:
+    text = f"{threshold.text} (`{threshold.metric}`). Source: {threshold.source}."
+    return f"- **{grade}**: {text}"
