@@ -47,7 +47,7 @@ servers.files.delay_ms = 9
 servers.friend.delay_ms = 9
 servers.peer.delay_ms = 9
 servers.web.delay_ms = 9
-traffic.upload = { kind = "stream", purpose = "game", server = "near" }
+traffic.upload = { kind = "transfer", server = "files" }
 """
 
 
@@ -74,7 +74,11 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         scenario.write_text(_short(scenario.read_text()))
     shutil.copy(ROOT / "tests" / "data" / "modem-configs" / "home-5x20.cm", tmp_path)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}:{os.environ['PATH']}")
+    command = tmp_path / "bin" / "sojourn"
+    command.parent.mkdir()
+    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m sojourn "$@"\n')
+    command.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{command.parent}:{os.environ['PATH']}")
     return tmp_path
 
 
