@@ -34,6 +34,7 @@ create_exception!(sojourn, Defect, PyRuntimeError, "An invariant of the simulato
 mod _sojourn {
     use pyo3::exceptions::PyRuntimeError;
     use pyo3::prelude::*;
+    use sojourn_core::metrics::tables::definitions;
     use sojourn_core::scenario::file::file_schema;
 
     #[pymodule_export]
@@ -57,6 +58,13 @@ mod _sojourn {
     #[pyfunction]
     fn schema_json() -> PyResult<String> {
         serde_json::to_string_pretty(&file_schema())
+            .map_err(|error| PyRuntimeError::new_err(error.to_string()))
+    }
+
+    /// What all tables of results have, as JSON.
+    #[pyfunction]
+    fn tables_json() -> PyResult<String> {
+        serde_json::to_string(&definitions())
             .map_err(|error| PyRuntimeError::new_err(error.to_string()))
     }
 
