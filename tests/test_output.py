@@ -13,7 +13,7 @@ from sojourn.store import write as module
 
 FILES = {
     "flows",
-    "qualities",
+    "traffic_classes",
     "connections",
     "service_flows",
     "channels",

@@ -154,7 +154,7 @@ def queue_grid(result: RunTables) -> Grid:
 def quality_grid(result: RunTables) -> Grid:
     """One row per quality and direction."""
     title = "Qualities: all traffic that is judged alike"
-    return _grid(title, QUALITY_COLUMNS, result.qualities.to_pylist())
+    return _grid(title, QUALITY_COLUMNS, result.traffic_classes.to_pylist())
 
 
 def tcp_grid(result: RunTables) -> Grid:

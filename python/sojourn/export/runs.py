@@ -43,6 +43,6 @@ def packets_of(run: StoredRun) -> pa.Table:
             "the run kept no packets: run its scenario again with --set metrics.packet_trace=true"
         )
     table: pa.Table = run.packets
-    if "passed_s" not in table.column_names:
+    if "forwarded_s" not in table.column_names:
         raise ExportError("the packets of the run are those of an older version: run it again")
     return table
