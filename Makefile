@@ -6,7 +6,7 @@ INSTRUCTIONS := $(CURDIR)/crates/sojourn-core/benches/packet_cost/instructions.j
 MINUTES := 10
 RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
-.PHONY: help run test fuzz lint bench bench-peers record figures
+.PHONY: help run test fuzz lint bench bench-peers record figures columns
 .DEFAULT_GOAL := help
 
 help: ## List the targets
@@ -49,6 +49,10 @@ bench-peers: ## Compare it with ns-2 and ns-3, where they are installed
 
 figures: $(VENV)/installed ## Draw the figures of docs/queues anew
 	$(BIN)/python -m sojourn_studies.queues docs/queues/img
+
+columns: $(VENV)/installed ## Write docs/columns.md anew, after a change of a table or a metric
+	$(BIN)/python -m sojourn.report.definitions > docs/columns.md.new
+	mv docs/columns.md.new docs/columns.md
 
 # Python files are live; only a change of the Rust code or of the package's description builds anew.
 $(VENV)/installed: $(VENV)/packages $(RUST) pyproject.toml

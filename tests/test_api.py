@@ -61,7 +61,10 @@ def test_tables_reach_pandas_and_polars(traced: sojourn.Result, table: str) -> N
 
 
 def test_tables_leave_rust_without_a_copy(traced: sojourn.Result) -> None:
-    once, twice = pa.table(traced._native.table("packets")), pa.table(traced._native.table("packets"))
+    once, twice = (
+        pa.table(traced._native.table("packets")),
+        pa.table(traced._native.table("packets")),
+    )
     assert address(once["sent_s"]) == address(twice["sent_s"])
 
 
@@ -189,3 +192,12 @@ def test_tables_of_a_comparison_are_those_of_its_results(comparison: sojourn.Com
     assert of_codel.combine_chunks() == comparison["CoDel"].flows.combine_chunks()
     for name in TABLES[1:]:
         assert getattr(comparison, name).column_names[0] == "variant"
+
+
+def test_the_old_name_of_a_table_leads_to_the_new_one(traced: sojourn.Result) -> None:
+    with pytest.raises(ValueError, match="'qualities' was renamed in 0.2.0: use 'traffic_classes'"):
+        traced.table("qualities")
+    with pytest.raises(AttributeError, match="use 'traffic_classes'"):
+        traced.qualities  # noqa: B018
+    with pytest.raises(ValueError, match="did you mean queues"):
+        traced.table("queus")

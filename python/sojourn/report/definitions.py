@@ -6,6 +6,7 @@ The columns of tables are defined in the core, in the row types; here is what Py
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from .._sojourn import tables_json
 
@@ -29,7 +30,7 @@ class Section:
     definitions: Sequence[Definition]
 
 
-def _section(table: dict[str, object]) -> Section:
+def _section(table: dict[str, Any]) -> Section:
     columns = [Definition(**column) for column in table["columns"]]
     return Section(table["name"], table["about"], columns)
 
@@ -41,33 +42,33 @@ DERIVED = Section(
     "Derived",
     "What is computed from the tables, and what names a run.",
     (
-    Definition("variant", "", "Name of the variant in the scenario's compare table."),
-    Definition("run", "", "Name of a run in a store: a hash of scenario, seed and version."),
-    Definition(
-        "upload_share_percent",
-        "%",
-        "Throughput upstream of a home with an upload without end, over what its sustained rate "
-        "and burst allow within the run.",
-        "DOCSIS 3.1 MULPI, sections C.2.2.7.2 and C.2.2.7.3",
-    ),
-    Definition(
-        "jfi",
-        "",
-        "Jain's fairness index of x, throughput over fair share: (sum x)² / (n sum x²).",
-        "Hong 2015, equation 3.1",
-    ),
-    Definition("mmr", "", "Min-max ratio: least x over greatest.", "Hong 2015, equation 3.2"),
-    Definition(
-        "bias_percent",
-        "%",
-        "How far throughput is above or below its share of a max-min fair division.",
-        "Hong 2015, section 4.2.2",
-    ),
-    Definition(
-        "fingerprint",
-        "",
-        "Hash over the time and place of every event: equal for equal runs, bit for bit.",
-    ),
+        Definition("variant", "", "Name of the variant in the scenario's compare table."),
+        Definition("run", "", "Name of a run in a store: a hash of scenario, seed and version."),
+        Definition(
+            "upload_share_percent",
+            "%",
+            "Throughput upstream of a home with an upload without end, over what its sustained "
+            "rate and burst allow within the run.",
+            "DOCSIS 3.1 MULPI, sections C.2.2.7.2 and C.2.2.7.3",
+        ),
+        Definition(
+            "jfi",
+            "",
+            "Jain's fairness index of x, throughput over fair share: (sum x)² / (n sum x²).",
+            "Hong 2015, equation 3.1",
+        ),
+        Definition("mmr", "", "Min-max ratio: least x over greatest.", "Hong 2015, equation 3.2"),
+        Definition(
+            "bias_percent",
+            "%",
+            "How far throughput is above or below its share of a max-min fair division.",
+            "Hong 2015, section 4.2.2",
+        ),
+        Definition(
+            "fingerprint",
+            "",
+            "Hash over the time and place of every event: equal for equal runs, bit for bit.",
+        ),
     ),
 )
 
@@ -75,47 +76,39 @@ SERIES = Section(
     "Metrics of series",
     "What is sampled over time: the values of the column `metric` of `series`.",
     (
-    Definition(
-        "throughput", "Mbps", "bytes on the wire delivered in the sampling interval."
-    ),
-    Definition(
-        "rtt",
-        "ms",
-        "mean of the round-trip times that TCP measured in the interval.",
-        "RFC 7323, section 4; RFC 6298, section 3",
-    ),
-    Definition(
-        "queue_delay",
-        "ms",
-        "mean sojourn time of the packets that left in the interval.",
-        "RFC 8289, section 3",
-    ),
-    Definition("utilisation", "%", "share of the channel's minislots that were granted."),
-    Definition("request_collisions", "requests", "requests that collided in the interval."),
-    Definition("queue_bytes", "B", "bytes in the queue at the end of the interval."),
-    Definition(
-        "queue_packets", "packets", "packets in the queue at the end of the interval."
-    ),
-    Definition(
-        "drop_probability", "", "PIE and its kin: probability of dropping an arrival."
-    ),
-    Definition(
-        "rate_estimate",
-        "Mbps",
-        "early PIE: estimate of the rate of departures. DOCSIS-PIE that tracks the rate: "
-        "estimate of the channel's, from grants.",
-    ),
-    Definition(
-        "channel_rate",
-        "Mbps",
-        "what the upstream channel can give, at the end of the interval.",
-    ),
-    Definition("codel_count", "drops", "CoDel: drops since the dropping state began."),
-    Definition(
-        "average_queue", "B or packets", "RED: moving average of the queue's length."
-    ),
-    Definition("max_p", "", "RED: drop probability where the average is at its limit."),
-    Definition("busy_bins", "bins", "SFQ: bins in which packets wait."),
+        Definition("throughput", "Mbps", "Bytes on the wire delivered in the sampling interval."),
+        Definition(
+            "rtt",
+            "ms",
+            "Mean of the round-trip times that TCP measured in the interval.",
+            "RFC 7323, section 4; RFC 6298, section 3",
+        ),
+        Definition(
+            "queue_delay",
+            "ms",
+            "Mean sojourn time of the packets that left in the interval.",
+            "RFC 8289, section 3",
+        ),
+        Definition("utilisation", "%", "Share of the channel's minislots that were granted."),
+        Definition("request_collisions", "requests", "Requests that collided in the interval."),
+        Definition("queue_bytes", "B", "Bytes in the queue at the end of the interval."),
+        Definition("queue_packets", "packets", "Packets in the queue at the end of the interval."),
+        Definition("drop_probability", "", "PIE and its kin: probability of dropping an arrival."),
+        Definition(
+            "rate_estimate",
+            "Mbps",
+            "Early PIE: estimate of the rate of departures. DOCSIS-PIE that tracks the rate: "
+            "estimate of the channel's, from grants.",
+        ),
+        Definition(
+            "channel_rate",
+            "Mbps",
+            "What the upstream channel can give, at the end of the interval.",
+        ),
+        Definition("codel_count", "drops", "CoDel: drops since the dropping state began."),
+        Definition("average_queue", "B or packets", "RED: moving average of the queue's length."),
+        Definition("max_p", "", "RED: drop probability where the average is at its limit."),
+        Definition("busy_bins", "bins", "SFQ: bins in which packets wait."),
     ),
 )
 
@@ -136,9 +129,9 @@ def dictionary() -> str:
 _HEAD = (
     "# Columns and metrics",
     "",
-    "The reference of everything that tables of results have, table by table, and of what is sampled",
-    "over time. The columns of Parquet files have the same texts and units in their metadata. This page",
-    "is generated: `make columns` writes it anew.",
+    "The reference of everything that tables of results have, table by table, and of what is",
+    "sampled over time. The columns of Parquet files have the same texts and units in their",
+    "metadata. This page is generated: `make columns` writes it anew.",
     "",
 )
 
