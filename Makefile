@@ -6,7 +6,7 @@ INSTRUCTIONS := $(CURDIR)/crates/sojourn-core/benches/packet_cost/instructions.j
 MINUTES := 10
 RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
-.PHONY: help run test fuzz lint bench bench-peers record figures docs
+.PHONY: help run test fuzz lint bench bench-peers record figures docs columns
 .DEFAULT_GOAL := help
 
 help: ## List the targets
@@ -55,6 +55,10 @@ docs: $(VENV)/installed ## Build the documentation site into out/site; a broken 
 	$(BIN)/python -m sojourn_docs sources out/docs
 	$(BIN)/zensical build --clean --strict
 	$(BIN)/python -m sojourn_docs links out/site
+
+columns: $(VENV)/installed ## Write docs/columns.md again, after a change of a table or a metric
+	$(BIN)/python -m sojourn.report.definitions > docs/columns.md.new
+	mv docs/columns.md.new docs/columns.md
 
 # Python files are live; only a change of the Rust code or of the package's description builds anew.
 $(VENV)/installed: $(VENV)/packages $(RUST) pyproject.toml

@@ -80,15 +80,15 @@ def test_events_are_those_of_the_packets(result: sojourn.Result) -> None:
     drops = {row["packet"]: row["reason"] for row in events if row["event"] == "drop"}
     of_modem = {"overflow", "aqm", "superseded", "contention"}
     assert drops and drops == {
-        number: packet["fate"]
+        number: packet["outcome"]
         for number, packet in packets.items()
-        if packet["direction"] == "up" and packet["fate"] in of_modem
+        if packet["direction"] == "up" and packet["outcome"] in of_modem
     }
     marks = [row["packet"] for row in events if row["event"] == "mark"]
     assert marks and all(packets[n]["marked"] for n in marks if n in packets)
     for row in events:
         if row["event"] == "sent" and row["packet"] in packets:
-            assert row["time_s"] == packets[row["packet"]]["passed_s"]
+            assert row["time_s"] == packets[row["packet"]]["forwarded_s"]
 
 
 def test_the_traces_are_among_the_tables(results: Path) -> None:
@@ -218,8 +218,8 @@ def passing(result: sojourn.Result, point: str) -> list[tuple[float, dict[str, A
     """Packets by when they pass a point: with 1 ms of cable."""
     times = []
     for p in result.packets.to_pylist():
-        came = p["ended_s"] if p["fate"] == "delivered" else None
-        left = p["passed_s"]
+        came = p["ended_s"] if p["outcome"] == "delivered" else None
+        left = p["forwarded_s"]
         up = {"home": p["sent_s"], "channel": left, "cmts": left and left + 1e-3, "server": came}
         down = {"home": came, "channel": left, "cmts": p["reached_cmts_s"], "server": p["sent_s"]}
         time = (up if p["direction"] == "up" else down)[point]
@@ -296,8 +296,8 @@ def test_drops_and_marks_are_comments(captures: dict[str, Path], result: sojourn
     )
     packets = [p for p in result.packets.to_pylist() if p["direction"] == "up"]
     marked = [p for p in packets if p["marked"]]
-    early = [p for p in packets if p["fate"] == "aqm"]
-    lost = [p for p in packets if p["fate"] == "link"]
+    early = [p for p in packets if p["outcome"] == "aqm"]
+    lost = [p for p in packets if p["outcome"] == "link"]
     assert marked and early and lost
     comments = [row["frame.comment"] for row in at_home]
     assert sum("ECN-marked later in the queue" in c for c in comments) == len(marked)
@@ -305,7 +305,7 @@ def test_drops_and_marks_are_comments(captures: dict[str, Path], result: sojourn
     assert sum("lost at random" in c for c in comments) >= len(lost)
     told = [row for row in at_cmts if "ECN-marked by the AQM" in row["frame.comment"]]
     assert {row["ip.dsfield.ecn"] for row in told} == {"3"}
-    assert len(told) == sum(p["passed_s"] is not None for p in marked)
+    assert len(told) == sum(p["forwarded_s"] is not None for p in marked)
     assert not any("early" in row["frame.comment"] for row in at_cmts)
 
 

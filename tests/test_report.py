@@ -23,14 +23,14 @@ from sojourn.plot.charts.lines import tail_grid
 from sojourn.plot.drawing import inline_svg
 from sojourn.plot.figures.by_kind import chart, figures
 from sojourn.plot.labels import Label, places
-from sojourn.report.definitions import DEFINITIONS, LONG_TABLES, dictionary
+from sojourn.report.definitions import SECTIONS, SERIES, dictionary
 from sojourn.report.grades import APPLICATIONS, Grade, assess
 from sojourn.report.html import latency_cdf_svg, report_html, report_of
 from sojourn.report.notebook import results_html
 from sojourn.report.unfinished import unfinished_s
 from sojourn.report.verdict import differences, question, verdict
 from sojourn.runs.delay_split import DelaySplit, delay_split
-from sojourn.runs.tables import TABLES
+from sojourn.runs.tables import ALL_TABLES
 from sojourn.store.read import read_results
 
 SWEEP = f"""
@@ -137,11 +137,11 @@ def test_names_cannot_become_markup_or_formulas(alone: Path) -> None:
     assert r"&lt;/svg&gt;&lt;script&gt;$\frac{a$ ☃" in page
 
 
-@pytest.mark.parametrize("table", TABLES)
+@pytest.mark.parametrize("table", ALL_TABLES)
 def test_every_column_is_defined(traced: sojourn.Result, table: str) -> None:
-    patterns = [d.name.replace("*", ".+") for d in (*DEFINITIONS, *LONG_TABLES)]
-    for column in getattr(traced, table).column_names:
-        assert any(re.fullmatch(pattern, column) for pattern in patterns), column
+    (section,) = (section for section in SECTIONS if section.name == table)
+    assert [d.name for d in section.definitions] == getattr(traced, table).column_names
+    assert all(d.meaning.endswith(".") for d in section.definitions)
 
 
 def test_the_dictionary_of_columns_is_that_of_the_code() -> None:
@@ -150,18 +150,16 @@ def test_the_dictionary_of_columns_is_that_of_the_code() -> None:
 
 
 def test_every_series_is_defined(comparison: sojourn.Comparison) -> None:
-    defined = {definition.name for definition in DEFINITIONS}
+    defined = {definition.name for definition in SERIES.definitions}
     for result in comparison.values():
         assert set(result.series["metric"].to_pylist()) <= defined
 
 
 def test_every_measure_of_a_grade_is_defined_and_every_limit_has_a_source() -> None:
-    patterns = [d.name.replace("*", ".+") for d in DEFINITIONS]
+    defined = {d.name for section in SECTIONS for d in section.definitions}
     for application in APPLICATIONS:
         for threshold in (*application.good, *application.fair):
-            assert any(re.fullmatch(pattern, threshold.metric) for pattern in patterns), (
-                threshold.metric
-            )
+            assert threshold.metric in defined
             assert len(threshold.source) > 10
 
 

@@ -154,7 +154,7 @@ def queue_grid(result: RunTables) -> Grid:
 def quality_grid(result: RunTables) -> Grid:
     """One row per quality (how traffic is judged) and direction."""
     title = "Traffic by quality, the measure by which it is judged"
-    return _grid(title, QUALITY_COLUMNS, result.qualities.to_pylist())
+    return _grid(title, QUALITY_COLUMNS, result.traffic_classes.to_pylist())
 
 
 def tcp_grid(result: RunTables) -> Grid:

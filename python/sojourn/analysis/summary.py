@@ -45,7 +45,7 @@ def _variant_json(name: str, result: RunTables) -> dict[str, Any]:
         **result.meta,
         "summary": {m.key: m.value(result) for m in MEASURES if m.applies([result])},
         "flows": result.flows.to_pylist(),
-        "qualities": result.qualities.to_pylist(),
+        "traffic_classes": result.traffic_classes.to_pylist(),
         "service_flows": result.service_flows.to_pylist(),
         "channels": result.channels.to_pylist(),
         "queues": result.queues.to_pylist(),

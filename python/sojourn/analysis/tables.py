@@ -38,7 +38,7 @@ class RunTables(Protocol):
         """One row per traffic entry and direction."""
 
     @property
-    def qualities(self) -> pa.Table:
+    def traffic_classes(self) -> pa.Table:
         """One row per quality (how traffic is judged) and direction."""
 
     @property

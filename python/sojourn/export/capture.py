@@ -65,8 +65,8 @@ def _is_here(packet: Packet, point: str) -> bool:
 
 def _time_s(packet: Packet, point: str, cable_s: float) -> float | None:
     """When a packet passes a point; `None` if it never does."""
-    came = packet["ended_s"] if packet["fate"] == "delivered" else None
-    passed: float | None = packet["passed_s"]
+    came = packet["ended_s"] if packet["outcome"] == "delivered" else None
+    passed: float | None = packet["forwarded_s"]
     if packet["direction"] == "up":
         at_cmts = None if passed is None else passed + cable_s
         times = (packet["sent_s"], passed, at_cmts, came)
@@ -86,7 +86,7 @@ def _comment(packet: Packet, is_behind: bool) -> str:
     comments = []
     if packet["marked"]:
         comments.append("ECN-marked by the AQM" if is_behind else "ECN-marked later in the queue")
-    if drop := _DROPS.get(packet["fate"]):
+    if drop := _DROPS.get(packet["outcome"]):
         comments.append(f"{drop}, at {packet['ended_s']:.6f} s")
     return "; ".join(comments)
 

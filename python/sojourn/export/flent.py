@@ -155,7 +155,7 @@ def _pings(run: StoredRun, traffic: str) -> list[dict[str, float]]:
     back_s = {name: _way_back_s(run, name) for name in run.settings["servers"]}
     pings = []
     is_meant = (pc.field("traffic") == traffic) & (pc.field("direction") == "up")
-    came = packets_of(run).filter(is_meant & (pc.field("fate") == "delivered"))
+    came = packets_of(run).filter(is_meant & (pc.field("outcome") == "delivered"))
     for packet in came.select(["server", "sent_s", "ended_s"]).to_pylist():
         back = packet["ended_s"] + back_s[packet["server"]]
         pings.append({"t": back, "val": 1e3 * (back - packet["sent_s"])})

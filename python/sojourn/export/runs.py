@@ -43,6 +43,6 @@ def packets_of(run: StoredRun) -> pa.Table:
             "the run has no packet trace; rerun the scenario with --set metrics.packet_trace=true"
         )
     table: pa.Table = run.packets
-    if "passed_s" not in table.column_names:
+    if "forwarded_s" not in table.column_names:
         raise ExportError("an older version wrote the packet trace; rerun the scenario")
     return table

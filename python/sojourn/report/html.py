@@ -12,7 +12,7 @@ from ..plot.charts.base import FEW_AT_MOST
 from ..plot.drawing import inline_svg, picture
 from ..plot.figures.by_kind import figures, latency_cdf
 from ..runs.delay_split import delay_split
-from .definitions import DEFINITIONS
+from .definitions import SHOWN
 from .pages import render
 from .verdict import differences, question, verdict
 
@@ -53,7 +53,7 @@ def report_of(results: Results) -> str:
         runs=[_details(group, results) for group in in_full],
         others=_all_runs(results),
         warnings=list(dedupe_warnings(_warnings(results))),
-        definitions=DEFINITIONS,
+        sections=SHOWN,
     )
 
 

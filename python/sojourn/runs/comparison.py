@@ -42,9 +42,9 @@ class Comparison(Outcome, Mapping[str, Result]):
         return self._joined(lambda result: result.flows)
 
     @cached_property
-    def qualities(self) -> pa.Table:
-        """As `Result.qualities`, of all variants."""
-        return self._joined(lambda result: result.qualities)
+    def traffic_classes(self) -> pa.Table:
+        """As `Result.traffic_classes`, of all variants."""
+        return self._joined(lambda result: result.traffic_classes)
 
     @cached_property
     def connections(self) -> pa.Table:

@@ -5,9 +5,8 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pyarrow as pa
 
@@ -15,7 +14,7 @@ from .._sojourn import RunResult, Variant
 from ..analysis.fairness import Fairness, fairness
 from ..analysis.summary import print_summary
 from .hooks import hooks
-from .tables import TABLES, TRACES
+from .tables import ALL_TABLES, known_table
 
 
 class Outcome(ABC):
@@ -29,6 +28,11 @@ class Outcome(ABC):
     def summary(self) -> None:
         """Prints the summary table."""
         print_summary(self.runs)
+
+    @property
+    def qualities(self) -> NoReturn:
+        """Not there any more: `traffic_classes` is the table's name since 0.2.0."""
+        raise AttributeError("table 'qualities' was renamed in 0.2.0: use 'traffic_classes'")
 
     def _repr_html_(self) -> str:
         return hooks().results_html(self.runs)
@@ -80,15 +84,14 @@ class Result(Outcome):
 
     def keeps(self, table: str) -> bool:
         """Does the result have this table? A stored run keeps only some of them."""
-        return hasattr(self._native, table)
+        return table in ALL_TABLES
 
     def table(self, name: str) -> pa.Table:
-        """A table by its name."""
-        return pa.table(getattr(self._native, name))
+        """A table by its name; raises `ValueError` if there is none of that name."""
+        return pa.table(self._native.table(known_table(name)))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        names = (*TABLES, *chain.from_iterable(TRACES.values()))
-        tables = {name: getattr(self, name) for name in names if self.keeps(name)}
+        tables = {name: getattr(self, name) for name in ALL_TABLES if self.keeps(name)}
         return _Restored, (self.name, self.scenario, self.settings, self.meta, tables)
 
     @cached_property
@@ -97,9 +100,9 @@ class Result(Outcome):
         return self.table("flows")
 
     @cached_property
-    def qualities(self) -> pa.Table:
+    def traffic_classes(self) -> pa.Table:
         """One row per quality (how traffic is judged) and direction: counts, loss and scores."""
-        return self.table("qualities")
+        return self.table("traffic_classes")
 
     @cached_property
     def connections(self) -> pa.Table:
@@ -253,4 +256,4 @@ class _Restored(SavedResult):
         return table in self._tables
 
     def table(self, name: str) -> pa.Table:
-        return self._tables[name]
+        return self._tables[known_table(name)]

@@ -15,6 +15,9 @@ from .stored_run import StoredRun, StoreError
 SUMMARY = "summary.json"
 """The file that marks the directory of `run --out`."""
 
+FORMATS = ("sojourn-output-2", "sojourn-output-3")
+"""The formats of such a directory; the last is this version's."""
+
 _NOT_KEYS = ("variant", "case", "seed", "run")
 
 
@@ -33,10 +36,16 @@ def read_results(directory: Path) -> Results:
 
 def _of_run(directory: Path) -> Results:
     try:
-        variants = json.loads((directory / SUMMARY).read_text("utf-8"))["variants"]
+        summary = json.loads((directory / SUMMARY).read_text("utf-8"))
+        form, variants = summary["format"], summary["variants"]
         places = {variant["name"]: directory / variant["directory"] for variant in variants}
     except (ValueError, KeyError, TypeError):
         raise StoreError(f"{directory / SUMMARY}: not a summary that sojourn wrote") from None
+    if form != FORMATS[-1]:
+        raise StoreError(
+            f"{directory}: made by another version ({form}, not {FORMATS[-1]}); "
+            "run the scenario again with --out"
+        )
     return Results.of({name: StoredRun(place, name) for name, place in places.items()})
 
 

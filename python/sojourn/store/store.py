@@ -18,7 +18,7 @@ from ..base.files import check_place, failures_named, write_file
 from .stored_run import StoredRun, StoreError
 from .task import Files, Task
 
-FORMAT = "sojourn-store-1"
+FORMAT = "sojourn-store-2"
 
 MARKER = "store.json"
 """The file that marks a store."""

@@ -13,14 +13,15 @@ import pyarrow.parquet as pq
 
 from .._sojourn import Job, Variant, version
 from .._sojourn import run as run_native
-from ..report.definitions import meaning
 from ..runs.result import Result
 from ..runs.scenario import load
 
 _NAME_DIGITS = 20  # 80 bits: the chance of a collision among a million runs is 4e-13
 
-SCALARS = ("flows", "qualities", "connections", "queues", "pages")
+SCALARS = ("flows", "traffic_classes", "connections", "queues", "pages")
 """The tables that are stored for every run."""
+
+_RUN = {"description": "Name of a run in a store: a hash of scenario, seed and version."}
 
 Files = Mapping[str, bytes]
 
@@ -67,19 +68,10 @@ def execute(task: Task, job: Job | None = None) -> Files:
 
 
 def _parquet(name: str, run: str, result: Result) -> bytes:
-    """A table as Parquet; columns carry their description and unit."""
+    """A table as Parquet, with the name of its run."""
     table: pa.Table = getattr(result, name)
-    table = table.add_column(0, "run", pa.repeat(pa.scalar(run), len(table)).dictionary_encode())
-    fields = [field.with_metadata(_described(field)) for field in table.schema]
-    table = table.cast(pa.schema(fields, metadata=table.schema.metadata))
+    runs = pa.repeat(pa.scalar(run), len(table)).dictionary_encode()
+    table = table.add_column(0, pa.field("run", runs.type, metadata=_RUN), runs)
     buffer = BytesIO()
     pq.write_table(table, buffer, compression="zstd")
     return buffer.getvalue()
-
-
-def _described(field: pa.Field) -> dict[bytes, bytes]:
-    described = dict(field.metadata or {})
-    if definition := meaning(field.name):
-        described[b"description"] = definition.text.encode()
-        described.setdefault(b"unit", definition.unit.encode())
-    return described

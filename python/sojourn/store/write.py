@@ -15,11 +15,10 @@ from ..analysis.tables import RunTables
 from ..base.files import check_place, draft_of, failures_named
 from ..report.html import latency_cdf_svg, report_html
 from ..runs.tables import TABLES, TRACES
-from .read import SUMMARY
+from .read import FORMATS, SUMMARY
 
 _REPORT = "report.html"
 _FIGURE = "latency-cdf.svg"
-_FORMAT = "sojourn-output-2"
 
 
 def save(runs: Mapping[str, RunTables], directory: Path) -> None:
@@ -62,14 +61,14 @@ def _own_files(directory: Path) -> set[str]:
     """The files that an earlier `save` wrote, as listed in its summary."""
     try:
         summary = json.loads((directory / SUMMARY).read_text())
-        return set(summary["files"]) if summary["format"] == _FORMAT else set()
+        return set(summary["files"]) if summary["format"] in FORMATS else set()
     except (OSError, ValueError, KeyError, TypeError):
         return set()
 
 
 def _write_all(runs: Mapping[str, RunTables], directory: Path) -> None:
     names = directory_names(runs)
-    summary = {"format": _FORMAT, **summary_json(runs)}
+    summary = {"format": FORMATS[-1], **summary_json(runs)}
     for variant in summary["variants"]:
         variant["directory"] = names[variant["name"]]
     (directory / _REPORT).write_text(report_html(runs), encoding="utf-8")
