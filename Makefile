@@ -56,7 +56,7 @@ docs: $(VENV)/installed ## Build the documentation site into out/site; a broken 
 	$(BIN)/zensical build --clean --strict
 	$(BIN)/python -m sojourn_docs links out/site
 
-# Python files are live; only a change of the Rust code or of the package's description builds anew.
+# Python files are used in place; a change of the Rust code or of pyproject.toml needs a new build.
 $(VENV)/installed: $(VENV)/packages $(RUST) pyproject.toml
 	@echo 'Building the simulator: one to four minutes the first time'
 	@PIP_QUIET=1 $(BIN)/maturin develop --release --locked --quiet
