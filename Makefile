@@ -60,7 +60,7 @@ columns: $(VENV)/installed ## Write docs/columns.md again, after a change of a t
 	$(BIN)/python -m sojourn.report.definitions > docs/columns.md.new
 	mv docs/columns.md.new docs/columns.md
 
-# Python files are live; only a change of the Rust code or of the package's description builds anew.
+# Python files are used in place; a change of the Rust code or of pyproject.toml needs a new build.
 $(VENV)/installed: $(VENV)/packages $(RUST) pyproject.toml
 	@echo 'Building the simulator: one to four minutes the first time'
 	@PIP_QUIET=1 $(BIN)/maturin develop --release --locked --quiet
