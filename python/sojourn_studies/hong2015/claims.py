@@ -261,7 +261,7 @@ def _tiers(table: str) -> Callable[[Cells, Runs], Verdict]:
 
         found = {s: [ratio(s, n) for n in (5, 7, 9, 11)] for s in (*_AQM, "DT")}
         holds = all(found[s][0] > 1.2 and found[s][-1] < 1.1 for s in _AQM)
-        holds = holds and min(found["DT"]) > 1.1
+        holds = holds and min(found["DT"]) > 1
         return Verdict(holds, "; ".join(f"{s} {_list(v)}" for s, v in found.items()))
 
     return test
