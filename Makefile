@@ -6,7 +6,7 @@ INSTRUCTIONS := $(CURDIR)/crates/sojourn-core/benches/packet_cost/instructions.j
 MINUTES := 10
 RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
-.PHONY: help run test fuzz lint bench bench-peers record figures
+.PHONY: help run test fuzz lint bench bench-peers record figures studies
 .DEFAULT_GOAL := help
 
 help: ## List the targets
@@ -49,6 +49,14 @@ bench-peers: ## Compare it with ns-2 and ns-3, where they are installed
 
 figures: $(VENV)/installed ## Draw the figures of docs/queues anew
 	$(BIN)/python -m sojourn_studies.queues docs/queues/img
+
+STUDIES = white2012 white2014 white2013 hong2015
+
+studies: $(VENV)/installed ## Run all studies at full length, for hours, and renew their stored results and pages
+	for study in $(STUDIES); do \
+	    $(BIN)/sojourn study run $$study --alternatives --resume --out out/$$study || exit 1; \
+	done
+	$(BIN)/sojourn study snapshot $(addprefix out/,$(STUDIES))
 
 # Python files are live; only a change of the Rust code or of the package's description builds anew.
 $(VENV)/installed: $(VENV)/packages $(RUST) pyproject.toml
