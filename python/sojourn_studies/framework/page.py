@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from sojourn.base.grid import Grid
 
-from .claims import Claim
+from .claims import Claim, Remark
 from .open_points import open_points
 from .references import filled
 from .results import Results
@@ -58,10 +58,18 @@ def _misses(study: Study, results: Results) -> Iterator[str]:
     for remark in study.remarks:
         cells = sum(map(remark.is_about, off))
         if cells:
-            where = ", ".join([*remark.tables, *filter(None, [remark.experiment, remark.metric])])
-            schemes = f" under {', '.join(remark.schemes)}" if remark.schemes else ""
             text = filled(remark.mechanism, study.rows, results)
-            yield f"- **{where}**{schemes} ({cells} {'cell' if cells == 1 else 'cells'}): {text}"
+            yield f"- {_where(remark)} ({cells} {'cell' if cells == 1 else 'cells'}): {text}"
+
+
+def _where(remark: Remark) -> str:
+    words = [
+        f"**{', '.join(remark.tables)}**",
+        f"{remark.experiment}…" if remark.experiment else "",
+        f"metric {remark.metric}…" if remark.metric else "",
+        f"under {', '.join(remark.schemes)}" if remark.schemes else "",
+    ]
+    return ", ".join(filter(None, words))
 
 
 def _failed(study: Study, results: Results, said: Mapping[int, Said]) -> Iterator[str]:
@@ -75,7 +83,8 @@ def _failed(study: Study, results: Results, said: Mapping[int, Said]) -> Iterato
 
 
 def _claim(claim: Claim) -> str:
-    return f"Section {claim.section}: “{claim.sentence}”"
+    section = claim.section if claim.section[0].isalpha() else f"Section {claim.section}"
+    return f"{section}: “{claim.sentence}”"
 
 
 def _open(study: Study, results: Results) -> Iterator[str]:

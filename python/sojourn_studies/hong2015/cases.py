@@ -43,7 +43,7 @@ GIGABIT = Channel(
 
 _FULL: Mapping[str, Any] = {"file_bytes": 2**31, "tcp": FULL_TCP}
 """HAS, and FTP beside it, ran on FullTcp in chapter 4, which counts bytes in 32 bits with a sign:
-one FTP flow has 8.59 Mbps under three schemes, 2**31 bytes in 2000 s, and then the channel is idle."""
+one FTP flow has 8.59 Mbps under three schemes, 2**31 bytes in 2000 s, then the channel is idle."""
 
 _SAMPLES = {"series_interval_ms": 1000}
 
