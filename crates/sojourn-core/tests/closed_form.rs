@@ -11,7 +11,7 @@ use sojourn_core::access::{
 use sojourn_core::dialect::Dialect;
 use sojourn_core::engine::rng::Rng;
 use sojourn_core::metrics::Ledger;
-use sojourn_core::metrics::results::{Fate, PacketRecord, Results};
+use sojourn_core::metrics::results::{Outcome, PacketRecord, Results};
 use sojourn_core::network::Simulation;
 use sojourn_core::packet::{DATAGRAM, Direction, Ecn, Packet, Segment};
 use sojourn_core::scenario::Scenario;
@@ -207,7 +207,7 @@ fn no_interval_of_a_run_carries_more_than_the_bound() {
 }
 
 fn delivered_up(results: &Results) -> impl Iterator<Item = &PacketRecord> {
-    let up = |p: &&PacketRecord| p.direction == Direction::Up && p.fate == Fate::Delivered;
+    let up = |p: &&PacketRecord| p.direction == Direction::Up && p.outcome == Outcome::Delivered;
     results.packets.iter().filter(up)
 }
 

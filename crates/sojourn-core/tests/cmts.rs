@@ -100,7 +100,7 @@ fn a_regulator_caps_the_rate_exactly() {
     assert_eq!(row.policed_drop_packets, sent.dropped_overflow_packets);
     // The burst passes for 8 * 50 kB / (20 - 6) Mbps = 28.57 ms: 71 packets of 1000 B, and all but the
     // last of them are alone with their tokens.
-    let at_once = row.passed_packets - row.policed_delay_packets;
+    let at_once = row.forwarded_packets - row.policed_delay_packets;
     assert!((70..=72).contains(&at_once), "{at_once}");
 }
 
@@ -371,9 +371,9 @@ at_random! {
         let down: Vec<_> = results.flows.iter().filter(|row| row.direction == "down").collect();
         let rows: Vec<_> = results.service_flows.iter().filter(|row| row.direction == "down").collect();
         let dropped: u64 = down.iter().map(|r| r.dropped_overflow_packets + r.dropped_aqm_packets).sum();
-        let counted: u64 = rows.iter().map(|r| r.policed_drop_packets + r.aqm_dropped_packets).sum();
+        let counted: u64 = rows.iter().map(|r| r.policed_drop_packets + r.dropped_aqm_packets).sum();
         prop_assert_eq!(dropped, counted);
-        let passed: u64 = rows.iter().map(|r| r.passed_packets).sum();
+        let passed: u64 = rows.iter().map(|r| r.forwarded_packets).sum();
         let delivered: u64 = down.iter().map(|r| r.delivered_packets).sum();
         prop_assert!(0 < delivered && delivered <= passed);
         if dropped == 0 {

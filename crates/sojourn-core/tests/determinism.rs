@@ -9,7 +9,8 @@ use std::fmt::Write as _;
 use crate::common::snapshot::assert_snapshot;
 use crate::common::{HOME_QUEUES, home, scenario};
 use sojourn_core::dialect::Dialect;
-use sojourn_core::metrics::results::{FlowRow, Results};
+use sojourn_core::metrics::results::Results;
+use sojourn_core::metrics::rows::FlowRow;
 use sojourn_core::network::Simulation;
 use sojourn_core::scenario::Scenario;
 

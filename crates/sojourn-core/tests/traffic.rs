@@ -2,7 +2,7 @@
 //! and why.
 
 use crate::common::{flow, scenario, series};
-use sojourn_core::metrics::results::{Fate, PacketRecord, Results};
+use sojourn_core::metrics::results::{Outcome, PacketRecord, Results};
 use sojourn_core::network::Simulation;
 use sojourn_core::packet::Direction;
 use sojourn_core::scenario::Scenario;
@@ -21,7 +21,8 @@ fn on_38_mbps(duration_s: u32, traffic: &str) -> Scenario {
 }
 
 fn delivered(results: &Results, direction: Direction) -> impl Iterator<Item = &PacketRecord> {
-    let is_meant = move |p: &&PacketRecord| p.direction == direction && p.fate == Fate::Delivered;
+    let is_meant =
+        move |p: &&PacketRecord| p.direction == direction && p.outcome == Outcome::Delivered;
     results.packets.iter().filter(is_meant)
 }
 

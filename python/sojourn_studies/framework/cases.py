@@ -23,7 +23,7 @@ class Case:
     series: bool = False
     """Keep what is measured over time."""
     packets: bool = False
-    """Keep the fate of every packet; the scenario must ask for it."""
+    """Keep the outcome of every packet; the scenario must ask for it."""
     latencies: bool = False
     """Keep the distributions of latency."""
     draw: int = 0

@@ -79,7 +79,7 @@ def over_time(experiment: str, scheme_name: str, duration_s: int, interval_ms: i
 
 @cache
 def traced(experiment: str, scheme_name: str, duration_s: int) -> Case:
-    """The same with the fate of every packet."""
+    """The same with the outcome of every packet."""
     values = scenario(experiment, scheme(scheme_name))
     values |= {"duration_s": duration_s, "metrics": {"packet_trace": True}}
     return Case(f"{experiment} {scheme_name}, traced", values, packets=True)

@@ -25,7 +25,7 @@ use serde::{Deserialize, Serialize};
 use crate::count::Count;
 use crate::dialect::Dialect;
 use crate::engine::wake::{StageId, Wake};
-use crate::metrics::results::ChannelRow;
+use crate::metrics::rows::ChannelRow;
 use crate::metrics::{Ledger, Series};
 use crate::packet::{Direction, Packet};
 use crate::queue::Queue;

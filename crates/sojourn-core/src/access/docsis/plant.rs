@@ -17,7 +17,7 @@ use crate::access::delay_line::DelayLine;
 use crate::access::homes::{self, Home};
 use crate::access::{AccessNetwork, Alarms, Site};
 use crate::count::Count;
-use crate::metrics::results::ChannelRow;
+use crate::metrics::rows::ChannelRow;
 use crate::metrics::{Ledger, Series};
 use crate::packet::{Direction, Packet};
 use crate::queue::Queue;
@@ -195,7 +195,7 @@ impl Docsis {
         ledger: &mut Ledger,
     ) -> Option<(Time, Packet)> {
         let (at, packet) = sent?;
-        ledger.passed(at, &packet);
+        ledger.forwarded(at, &packet);
         let part = self.cable_up_part();
         let Some(cable) = &mut self.cable_up else { return Some((at + self.cable_delay, packet)) };
         cable.accept(at, packet);
@@ -239,7 +239,7 @@ impl Docsis {
         }?;
         // Its last byte leaves its home now. The cable's delay is the same for all packets, so the
         // time of arrival is known.
-        ledger.passed(now, &packet);
+        ledger.forwarded(now, &packet);
         Some((now + self.cable_delay, packet))
     }
 
@@ -347,7 +347,7 @@ impl Docsis {
         ledger: &mut Ledger,
     ) {
         if let Some((at, packet)) = sent {
-            ledger.passed(at, &packet);
+            ledger.forwarded(at, &packet);
             self.cable_down.accept(at, packet);
             alarms.set(Direction::Down, self.cable_down_part(), self.cable_down.next_wake());
         }

@@ -23,7 +23,7 @@ use crate::access::service::Upstream;
 use crate::count::Count;
 use crate::engine::rng::Rng;
 use crate::engine::wake::Wake;
-use crate::metrics::results::ChannelRow;
+use crate::metrics::rows::ChannelRow;
 use crate::metrics::{GaugeSeries, Ledger, Series};
 use crate::packet::Packet;
 use crate::units::Time;

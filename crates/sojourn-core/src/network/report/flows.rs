@@ -9,7 +9,7 @@ use crate::metrics::ledger::Account;
 use crate::metrics::qoe::{
     self, GAME_ACCESS_MS, GAME_ROUND_TRIP_MS, VOICE_EXTRA_DELAY_MS, VOICE_LATE_MS,
 };
-use crate::metrics::results::{ConnectionRow, FlowRow};
+use crate::metrics::rows::{ConnectionRow, FlowRow};
 use crate::packet::{Direction, DropReason};
 use crate::units::{BitRate, Time};
 

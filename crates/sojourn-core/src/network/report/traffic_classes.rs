@@ -1,30 +1,30 @@
-//! The rows of the `qualities` table.
+//! The rows of the `traffic_classes` table.
 
 use super::super::Simulation;
 use super::flows::{load_times_s, percent};
 use crate::apps::{Done, Quality};
-use crate::metrics::results::{FlowRow, QualityRow};
+use crate::metrics::rows::{FlowRow, TrafficClassRow};
 use crate::metrics::{Latency, qoe};
 use crate::packet::Direction;
 
 /// One row for each quality and direction with packets; `flows` are the rows of all entries.
-pub fn quality_rows(run: &Simulation, flows: &[FlowRow], done: &[Done]) -> Vec<QualityRow> {
+pub fn rows(run: &Simulation, flows: &[FlowRow], done: &[Done]) -> Vec<TrafficClassRow> {
     Quality::ALL
         .iter()
         .flat_map(|quality| Direction::BOTH.map(|direction| (quality, direction)))
-        .filter_map(|(quality, direction)| quality_row(run, *quality, direction, flows, done))
+        .filter_map(|(quality, direction)| class_row(run, *quality, direction, flows, done))
         .collect()
 }
 
-fn quality_row(
+fn class_row(
     run: &Simulation,
     quality: Quality,
     direction: Direction,
     flows: &[FlowRow],
     done: &[Done],
-) -> Option<QualityRow> {
+) -> Option<TrafficClassRow> {
     let (quality, way) = (quality.name(), direction.name());
-    let mut row = QualityRow { quality, direction: way, ..QualityRow::default() };
+    let mut row = TrafficClassRow { quality, direction: way, ..TrafficClassRow::default() };
     let mut latency = Latency::default();
     let mut scores = Vec::new();
     let mut load_times = Vec::new();
@@ -54,7 +54,7 @@ fn quality_row(
     (row.entries > 0).then_some(row)
 }
 
-fn add_counts(row: &mut QualityRow, flow: &FlowRow) {
+fn add_counts(row: &mut TrafficClassRow, flow: &FlowRow) {
     row.entries += 1;
     row.sent_packets += flow.sent_packets;
     row.delivered_packets += flow.delivered_packets;
