@@ -6,7 +6,7 @@ INSTRUCTIONS := $(CURDIR)/crates/sojourn-core/benches/packet_cost/instructions.j
 MINUTES := 10
 RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
-.PHONY: help run test fuzz lint bench bench-peers record figures docs columns
+.PHONY: help run test fuzz lint bench bench-peers record figures docs columns studies
 .DEFAULT_GOAL := help
 
 help: ## List the targets
@@ -59,6 +59,14 @@ docs: $(VENV)/installed ## Build the documentation site into out/site; a broken 
 columns: $(VENV)/installed ## Write docs/columns.md again, after a change of a table or a metric
 	$(BIN)/python -m sojourn.report.definitions > docs/columns.md.new
 	mv docs/columns.md.new docs/columns.md
+
+STUDIES = white2012 white2014 white2013 hong2015
+
+studies: $(VENV)/installed ## Run all studies at full length, for hours, and renew their stored results and pages
+	for study in $(STUDIES); do \
+	    $(BIN)/sojourn study run $$study --alternatives --resume --out out/$$study || exit 1; \
+	done
+	$(BIN)/sojourn study snapshot $(addprefix out/,$(STUDIES))
 
 # Python files are used in place; a change of the Rust code or of pyproject.toml needs a new build.
 $(VENV)/installed: $(VENV)/packages $(RUST) pyproject.toml
