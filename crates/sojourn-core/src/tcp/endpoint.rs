@@ -290,7 +290,7 @@ impl Endpoint {
         let is_linux = config.dialect == Dialect::Linux;
         if is_linux && config.recovery.is_selective() {
             events.rtt = self.time(now, s, &progress, config);
-            if progress.acknowledged > 0 {
+            if progress.acknowledged > 0 || self.is_sent_before_head(&progress) {
                 self.restart_rto(now, &progress, config);
             }
         } else if progress.acknowledged > 0 || progress.renews_timer {
@@ -359,6 +359,13 @@ impl Endpoint {
             let ack = self.ack(now, s, sent_at, progress, config);
             self.controller.on_ack(&mut self.window, &ack);
         }
+    }
+
+    /// Does an acknowledgement tell only of what left before the first outstanding segment last did? It
+    /// says nothing of that one then, and the timer waits on.
+    fn is_sent_before_head(&self, progress: &Progress) -> bool {
+        let head_sent = self.sender.counts().head_sent;
+        progress.timed.zip(head_sent).is_some_and(|((first, _), head)| first < head)
     }
 
     fn set_pacing_rate(&mut self, config: &Config) {
@@ -608,6 +615,11 @@ impl Endpoint {
         self.last_sent = now;
         if outgoing.again {
             self.tally.retransmissions += 1;
+            if config.dialect == Dialect::Linux
+                && outgoing.seq == self.sender.space().first_outstanding()
+            {
+                self.rto_due = Time::NEVER;
+            }
             // Karn's rule; ns-2 forgets the segment being timed at losses and timeouts only.
             if config.dialect != Dialect::Ns2 {
                 self.timed = None;

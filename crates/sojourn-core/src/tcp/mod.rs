@@ -17,6 +17,7 @@ mod ranges;
 mod receiver;
 mod rtt;
 mod sender;
+mod ticks;
 mod window_use;
 
 pub use config::{Config, Recovery};

@@ -5,6 +5,7 @@
 use super::ack_policy::{self, Duplicates, InOrder};
 use super::config::Config;
 use super::ranges::Ranges;
+use super::ticks;
 use crate::dialect::Dialect;
 use crate::packet::{SACK_BLOCKS, SackBlock, Segment};
 use crate::units::Time;
@@ -151,7 +152,9 @@ impl Receiver {
         if self.is_enough(segment, config) {
             self.ack_now = true;
         } else if self.ack_due == Time::NEVER {
-            self.ack_due = if config.delayed_ack_beats {
+            self.ack_due = if config.dialect == Dialect::Linux {
+                ticks::fires_at(now, config.delayed_ack)
+            } else if config.delayed_ack_beats {
                 next_beat(now, config.delayed_ack)
             } else {
                 now + config.delayed_ack

@@ -5,14 +5,13 @@
 use super::hystart_classic::ClassicHyStart;
 use super::whole::{Avoidance, slow_start};
 use super::{Ack, CongestionControl, RoundTrip, Window};
+use crate::tcp::ticks::TICK;
 use crate::units::Time;
 
 /// Multiplicative decrease, times 1024: 0.7 (RFC 9438 §4.6).
 const BETA: u64 = 717;
 /// Factor of the cubic function, times 1024: 0.4 segments per cubic second.
 const C: u64 = 410;
-/// A tick of the clock that growth is computed by (250 a second).
-const TICK: Time = Time::from_ms(4);
 /// Units per second of the time in the cubic function.
 const UNITS: u64 = 1024;
 /// How long a growth rate is kept while the window does not change: a 32nd of a second, in ticks.

@@ -16,13 +16,14 @@ use crate::dialect::Dialect;
 use crate::packet::{SACK_BLOCKS, SackBlock};
 use crate::tcp::cc::Window;
 use crate::tcp::config::Config;
+use crate::tcp::ticks;
 use crate::units::Time;
 
 /// RFC 8985 §7.2: the probe timeout without a round-trip time.
 const FIRST_PROBE: Time = Time::from_s(1);
 /// RFC 8985 §7.2: how long a receiver may hold back the acknowledgement of a lone segment (TLP.max_ack_delay).
 const LONE_ACK_DELAY: Time = Time::from_ms(200);
-/// What Linux adds to two round trips before it probes.
+/// What Linux adds to short timers.
 const SHORTEST_TIMER: Time = Time::from_ms(2);
 /// RFC 8985 §6.2 step 4: the share of the least round trip that segments may be late by.
 const REORDERING_SHARE: f64 = 0.25;
@@ -74,6 +75,15 @@ pub struct RackSender {
     slowed_until: u64,
 }
 
+/// When a timer for that time fires: Linux adds 2 ms and rounds to its ticks.
+fn timer(now: Time, at: Time, config: &Config) -> Time {
+    if config.dialect == Dialect::Linux && at != Time::NEVER {
+        ticks::fires_at(now, at.since(now) + SHORTEST_TIMER)
+    } else {
+        at
+    }
+}
+
 /// What a reduction counts a segment for: its bytes, or one in dialect `linux`.
 fn counted(len: u64, config: &Config) -> u64 {
     if config.dialect == Dialect::Linux { 1 } else { len }
@@ -110,7 +120,7 @@ impl RackSender {
     fn detect(&mut self, moment: &Moment, flight_before: u64, config: &Config) -> bool {
         let window = self.reordering_window(moment);
         let (lost, judge_at) = self.board.detect(moment.now, window);
-        self.judge_at = Deadline(judge_at);
+        self.judge_at = Deadline(timer(moment.now, judge_at, config));
         if lost == 0 {
             return false;
         }
