@@ -119,7 +119,7 @@ impl Departures {
     fn begin(&mut self, now: Time, size: u64, config: &Config) {
         (self.left, self.is_long) = (size - 1, size > 1);
         self.has_sent = true;
-        self.last = now.max(self.pacer.next());
+        self.last = now;
         if config.pacing {
             self.pacer.sent(now, size, config.mss, self.rate);
         }
