@@ -18,7 +18,7 @@ struct Upload {
 /// An upload over a link of this rate in Mbps, with this round trip and buffer in ms.
 fn upload(control: &str, [rate, rtt_ms, buffer_ms]: [f64; 3], pacing: bool) -> Upload {
     let results = Simulation::run(&scenario(&format!(
-        "duration_s = 40
+        "duration_s = 40.1
          dialect = 'linux'
          metrics.packet_trace = true
          upstream = {{ sustained_mbps = {rate}, peak_mbps = {rate}, burst_bytes = 3000,
@@ -37,16 +37,17 @@ fn upload(control: &str, [rate, rtt_ms, buffer_ms]: [f64; 3], pacing: bool) -> U
         .iter()
         .filter(|p| p.direction == Direction::Up && p.segment.len > 0)
         .collect();
+    let first = up[0].sent;
+    let is_later = |p: &PacketRecord| (p.sent - first).secs_f64() >= 10.0;
     let drops = |later: bool| {
-        let is_meant = |p: &&&PacketRecord| {
-            matches!(p.fate, Fate::Dropped(_)) && (p.sent.secs_f64() >= 10.0) == later
-        };
+        let is_meant =
+            |p: &&&PacketRecord| matches!(p.fate, Fate::Dropped(_)) && (is_later(p)) == later;
         up.iter().filter(is_meant).count()
     };
     let service_ms = 1500.0 * 8.0 / rate / 1e3;
     let waits: Vec<f64> = up
         .iter()
-        .filter(|p| p.fate == Fate::Delivered && p.sent.secs_f64() >= 10.0)
+        .filter(|p| p.fate == Fate::Delivered && is_later(p))
         .map(|p| (p.passed - p.sent).secs_f64() * 1e3 - service_ms)
         .collect();
     Upload {

@@ -59,6 +59,10 @@ pub(crate) fn check(config: &Config, own: &TcpOptions, own_path: &str) -> Result
         let message = format!("found {us} with recovery linux; allowed: 0, or another recovery");
         return Err(Fault::new(path, message));
     }
+    if config.dialect == Dialect::Linux && config.recovery != Recovery::Sack {
+        let path = words::join(&place(own.recovery.is_some()), "recovery");
+        return Err(Fault::new(path, "found another one with dialect linux; allowed: sack"));
+    }
     if config.pacing && config.dialect != Dialect::Linux {
         let path = words::join(&place(own.pacing.is_some()), "pacing");
         return Err(Fault::new(path, "found true; allowed: false, or dialect linux"));

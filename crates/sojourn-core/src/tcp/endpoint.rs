@@ -288,7 +288,7 @@ impl Endpoint {
             events.echo_age = now.since(s.echo);
         }
         let is_linux = config.dialect == Dialect::Linux;
-        if is_linux && config.recovery.is_selective() {
+        if is_linux {
             events.rtt = self.time(now, s, &progress, config);
             if progress.acknowledged > 0 || self.is_sent_before_head(&progress) {
                 self.restart_rto(now, &progress, config);
@@ -338,7 +338,7 @@ impl Endpoint {
     fn lose(&mut self, flight: f64, now: Time, config: &Config) {
         let before = self.window.cwnd;
         self.controller.on_loss(&mut self.window, flight, now);
-        if config.dialect == Dialect::Linux && config.recovery.is_selective() {
+        if config.dialect == Dialect::Linux {
             self.window.cwnd = before;
         }
         self.reduction_due = true;
@@ -378,7 +378,7 @@ impl Endpoint {
 
     /// May a segment leave now? In other dialects nothing but the window holds it back.
     fn may_leave(&mut self, now: Time, config: &Config) -> bool {
-        if config.dialect != Dialect::Linux || !config.recovery.is_selective() {
+        if config.dialect != Dialect::Linux {
             return true;
         }
         let (counts, srtt) = (self.sender.counts(), self.rtt.smoothed(config));

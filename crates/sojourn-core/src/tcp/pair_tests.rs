@@ -890,7 +890,7 @@ fn any_loss() -> impl Strategy<Value = LossCase> {
 }
 
 /// Every recovery there is, in its dialects.
-const RECOVERIES: [(Dialect, Recovery); 8] = [
+const RECOVERIES: [(Dialect, Recovery); 9] = [
     (Dialect::Rfc, Recovery::Sack),
     (Dialect::Rfc, Recovery::Newreno),
     (Dialect::Rfc, Recovery::Reno),
@@ -899,6 +899,7 @@ const RECOVERIES: [(Dialect, Recovery); 8] = [
     (Dialect::Ns2, Recovery::Reno),
     (Dialect::Ns2, Recovery::FullSack),
     (Dialect::Ns2, Recovery::Linux),
+    (Dialect::Linux, Recovery::Sack),
 ];
 
 /// Twelve segments from an initial window of four over a round trip of 100 ms: what is sent, when, with

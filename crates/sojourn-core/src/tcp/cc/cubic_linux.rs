@@ -117,10 +117,8 @@ impl LinuxCubic {
             self.by_cubic(cwnd, tick, delivered);
         }
         let ahead = self.epoch.as_mut().map_or(0, |epoch| epoch.reno_ahead(cwnd));
-        if ahead > 0 {
-            self.per_segment = self.per_segment.min(cwnd / ahead);
-        }
-        self.per_segment = self.per_segment.max(FASTEST);
+        let by_reno = cwnd.checked_div(ahead).unwrap_or(u64::MAX);
+        self.per_segment = self.per_segment.min(by_reno).max(FASTEST);
     }
 
     fn by_cubic(&mut self, cwnd: u64, tick: u64, delivered: u64) {

@@ -281,8 +281,8 @@ impl Sender {
         match (config.dialect, config.recovery) {
             (_, Recovery::FullSack) => FullSender::default().into(),
             (_, Recovery::Linux) => Ns2LinuxSender::default().into(),
-            (Dialect::Rfc | Dialect::Linux, Recovery::Sack) => RackSender::default().into(),
-            (Dialect::Rfc | Dialect::Linux, _) => RfcSender::default().into(),
+            (Dialect::Rfc, Recovery::Sack) | (Dialect::Linux, _) => RackSender::default().into(),
+            (Dialect::Rfc, _) => RfcSender::default().into(),
             (Dialect::Ns2, _) => Ns2Sender::default().into(),
         }
     }
