@@ -98,7 +98,7 @@ def test_a_file_of_someone_elses_is_not_lost(
     comparison.save(directory)
     notes = directory / "CoDel" / "notes.txt"
     notes.write_text("mine")
-    with pytest.raises(FileExistsError, match=r"would be lost: CoDel/notes\.txt"):
+    with pytest.raises(FileExistsError, match=r"holds other files, such as CoDel/notes\.txt"):
         comparison.save(directory)
     assert notes.read_text() == "mine"
 

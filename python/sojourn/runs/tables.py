@@ -1,4 +1,4 @@
-"""The tables of results."""
+"""Names of the tables of a result."""
 
 from collections.abc import Mapping, Sequence
 
@@ -19,4 +19,4 @@ TRACES: Mapping[str, Sequence[str]] = {
     "packet_trace": ("packets",),
     "modem_trace": ("modem_events", "delay_parts"),
 }
-"""The tables that are empty unless the scenario sets this key of `metrics`."""
+"""The tables that are empty unless the scenario sets the key in `metrics`."""
