@@ -117,7 +117,7 @@ class _Path:
     """What headers have of a scenario."""
 
     def __init__(self, scenario: dict[str, Any]) -> None:
-        self.cable_s = float(scenario["cable"]["delay_ms"]) / 1e3
+        self.cable_s = one_way_ms(scenario) / 1e3
         self.servers = {
             name: bytes((*_SERVER_NET, *divmod(number, 256)))
             for number, name in enumerate(scenario["servers"], start=1)

@@ -162,7 +162,7 @@ def _pings(run: StoredRun, traffic: str) -> list[dict[str, float]]:
 
 def _way_back_s(run: StoredRun, server: str) -> float:
     delays_ms: float = (
-        run.settings["servers"][server]["delay_ms"] + run.settings["cable"]["delay_ms"]
+        run.settings["servers"][server]["delay_ms"] + one_way_ms(run.settings)
     )
     return delays_ms / 1e3
 
