@@ -185,6 +185,32 @@ fn the_documents_timing_knows_no_plant() {
     assert!(at_default[0] >= 5.0);
 }
 
+/// A full segment is 1500 bytes of IP and 1518 from destination address to CRC, its acknowledgement
+/// of 52 bytes 70, a voice packet 218 either way: they say what they hold. On the shared channel a
+/// packet is the same number of bytes either way: the MAC header, 10, is what the Ethernet count
+/// lacks. So 50 Mbps carry 1518/1500 times as much of IP's bytes if these alone are counted.
+#[test]
+fn service_flows_count_ethernet_frames() {
+    let upload = |byte_count: &str| {
+        run(&format!(
+            "duration_s = 40
+             cable.byte_count = '{byte_count}'
+             traffic.save = {{ kind = 'transfer', server = 'near', tcp.mss_bytes = 1448 }}
+             traffic.call = {{ kind = 'stream', purpose = 'voice', server = 'near' }}"
+        ))
+    };
+    let size = |results: &Results, traffic: &str, direction: &str| {
+        let row = flow(results, traffic, direction);
+        row.delivered_bytes as f64 / row.delivered_packets as f64
+    };
+    let [ip, ethernet] = ["ip", "ethernet"].map(upload);
+    assert_eq!((size(&ip, "call", "up"), size(&ethernet, "call", "up")), (218.0, 218.0));
+    let full = [&ip, &ethernet].map(|results| size(results, "save", "up"));
+    assert!((full[1] - full[0] - 18.0).abs() < 0.05, "{full:?}");
+    let packets = [&ip, &ethernet].map(|r| flow(r, "save", "up").delivered_packets as f64);
+    assert!((packets[0] / packets[1] - 1518.0 / 1500.0).abs() < 0.002, "{packets:?}");
+}
+
 #[test]
 fn impossible_lookaheads_and_two_lengths_are_refused() {
     for (keys, message) in [

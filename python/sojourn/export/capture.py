@@ -12,6 +12,7 @@ from typing import Any
 from .._sojourn import version
 from ..store.stored_run import StoredRun
 from . import headers
+from .cable import one_way_ms
 from .headers import Ends, Syn
 from .pcapng import Frame, pcapng
 from .runs import packets_of

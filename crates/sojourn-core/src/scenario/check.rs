@@ -220,7 +220,8 @@ fn largest_sent(scenario: &Scenario) -> u64 {
     let packet = |app: &AppSpec| {
         let segment = app.tcp().map_or(0, |_| {
             let config = app.tcp_config(&scenario.tcp, scenario.dialect);
-            config.mss + u64::from(config.header)
+            let ip = config.mss as u16 + config.header;
+            u64::from(scenario.cable.byte_count().of_ip(ip))
         });
         segment.max(app.largest_datagram().into())
     };

@@ -49,7 +49,7 @@ pub struct Cmts {
 
 impl Cmts {
     /// The CMTS of a scenario, with empty queues.
-    pub fn new(spec: &downstream_channel::Cmts, site: &Site) -> Self {
+    pub fn new(spec: &downstream_channel::Cmts, framing_bytes: u64, site: &Site) -> Self {
         let channel = BitRate::from_mbps(spec.channel.rate_mbps());
         let channels = spec.channel.count();
         let rate = BitRate::from_bps(channel.bps() * u64::from(channels));
@@ -78,7 +78,7 @@ impl Cmts {
             class_of,
             keeps_reserved_rates: !flows.reserved().is_empty(),
             channel,
-            framing_bytes: spec.framing_bytes(),
+            framing_bytes,
             busy_until: vec![Time::ZERO; channels as usize],
             last_to: vec![Time::ZERO; homes],
             drain_rate: DrainRate { tokens: 0.0, sustained: rate, peak: rate, buffer_bytes },

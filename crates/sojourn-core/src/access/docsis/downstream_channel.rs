@@ -169,32 +169,27 @@ impl Spacing {
     }
 }
 
-/// Bytes that framing adds to each packet on the downstream channel. The counted size of a packet
-/// is that of its IP packet.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+/// Bytes that framing adds to the counted size of each packet on the downstream channel.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Framing {
-    /// Ethernet header and frame check sequence in bytes (IEEE 802.3 §3: 14 and 4).
+    /// Bytes of Ethernet that the counted size of a packet lacks. Default: with `cable.byte_count =
+    /// "ip"` header and CRC (IEEE 802.3 §3: 14 and 4), otherwise 0.
     #[schemars(range(min = 0, max = 1000))]
-    pub ethernet_bytes: u32,
+    pub ethernet_bytes: Option<u32>,
     /// MAC header in bytes, including extended headers; 6 without any (DOCSIS MULPI §6.2.1).
     /// Default: 10, or 16 with bonding, where packets are numbered (typical values in docsis-ns3).
     #[schemars(range(min = 0, max = 246))]
     pub mac_header_bytes: Option<u32>,
 }
 
-impl Default for Framing {
-    fn default() -> Self {
-        Self { ethernet_bytes: 18, mac_header_bytes: None }
-    }
-}
-
 impl Cmts {
-    /// Bytes that framing adds to each packet on the channel.
-    pub fn framing_bytes(&self) -> u64 {
+    /// Bytes that framing adds to the counted size of each packet on the channel, `uncounted` of
+    /// them Ethernet's.
+    pub fn framing_bytes(&self, uncounted: u32) -> u64 {
         let typical = if self.channel.count() > 1 { 16 } else { 10 };
         let header = self.framing.mac_header_bytes.unwrap_or(typical);
-        u64::from(self.framing.ethernet_bytes + header)
+        u64::from(self.framing.ethernet_bytes.unwrap_or(uncounted) + header)
     }
 }
 
@@ -240,7 +235,8 @@ mod tests {
             // Hong 2015 counts 1500 bytes where 1524 are sent.
             ("channel = { kind = 'sc_qam' }\nframing = { mac_header_bytes = 6 }", 24),
         ] {
-            assert_eq!(toml::from_str::<Cmts>(keys).unwrap().framing_bytes(), bytes, "{keys}");
+            let cmts = toml::from_str::<Cmts>(keys).unwrap();
+            assert_eq!(cmts.framing_bytes(18), bytes, "{keys}");
         }
     }
 }

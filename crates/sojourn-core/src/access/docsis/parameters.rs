@@ -30,9 +30,52 @@ pub struct Cable {
     /// Timing of request and grant, chosen by `kind`: `documents` or `specification`. Default:
     /// `documents`.
     pub timing: Option<TimingSpec>,
+    /// What rates, buffers and results count of TCP packets: `ip`, the IP packet, or `ethernet`, the
+    /// frame from destination address to CRC. `packet_bytes` of datagrams is counted as it is.
+    /// Default: `ip`.
+    pub byte_count: Option<ByteCount>,
+}
+
+/// What the sizes of TCP packets count. Those of datagrams are what the scenario says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ByteCount {
+    /// The IP packet, as in the studies' ns-2.
+    Ip,
+    /// The Ethernet frame from destination address to CRC, as service flows count (DOCSIS 3.1 MULPI
+    /// §C.2.2.7.2, DOCS-QOS3-MIB): 18 bytes more than the IP packet, and 64 at least.
+    Ethernet,
+}
+
+impl ByteCount {
+    /// Ethernet header and CRC (IEEE 802.3 §3: 14 and 4), and the shortest frame.
+    const ETHERNET: (u16, u16) = (18, 64);
+
+    /// The counted size of an IP packet.
+    #[inline]
+    pub fn of_ip(self, bytes: u16) -> u16 {
+        let (framing, least) = Self::ETHERNET;
+        match self {
+            Self::Ip => bytes,
+            Self::Ethernet => (bytes + framing).max(least),
+        }
+    }
+
+    /// Bytes of Ethernet that a channel carries in addition to the counted size.
+    pub fn uncounted(self) -> u32 {
+        match self {
+            Self::Ip => Self::ETHERNET.0.into(),
+            Self::Ethernet => 0,
+        }
+    }
 }
 
 impl Cable {
+    /// What the sizes of TCP packets count.
+    pub fn byte_count(&self) -> ByteCount {
+        self.byte_count.unwrap_or(ByteCount::Ip)
+    }
+
     /// The specification's fixed times; `None` with the documents' timing.
     pub fn specification(&self) -> Option<&Specification> {
         match &self.timing {

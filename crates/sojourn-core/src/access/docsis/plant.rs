@@ -74,7 +74,9 @@ impl Docsis {
             orders_modems: false,
             nearest: shared_delays(spec, site).min().unwrap_or_default(),
             downstream: Vec::new(),
-            cmts: spec.cmts.map(|cmts| Cmts::new(cmts, site)),
+            cmts: spec.cmts.map(|cmts| {
+                Cmts::new(cmts, cmts.framing_bytes(spec.cable.byte_count().uncounted()), site)
+            }),
             cable_down: DelayLine::new(Time::ZERO),
             warnings: Vec::new(),
         };
@@ -117,7 +119,9 @@ impl Docsis {
         let upstream = if up.modem == ModemSpec::SharedChannel {
             let farthest = shared_delays(spec, site).max().unwrap_or_default();
             let channel = spec.upstream_channel;
-            let new = || SharedChannel::new(channel, &spec.timing(farthest), site.seed);
+            let overhead = channel.overhead_bytes(spec.cable.byte_count().uncounted());
+            let timing = spec.timing(farthest);
+            let new = || SharedChannel::new(channel, overhead, &timing, site.seed);
             FirstFlow::Shared(self.channel.get_or_insert_with(new).connect(&specs, &contexts))
         } else {
             let first = self.upstream.len() as u32;

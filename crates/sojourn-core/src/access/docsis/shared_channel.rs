@@ -93,12 +93,12 @@ pub struct SharedChannel {
 
 impl SharedChannel {
     /// A channel without modems.
-    pub fn new(spec: &UpstreamChannel, plant: &PlantTiming, seed: u64) -> Self {
+    pub fn new(spec: &UpstreamChannel, overhead: u64, plant: &PlantTiming, seed: u64) -> Self {
         let framing = Framing::of(spec);
         Self {
             timing: Timing::new(plant, framing.map_interval(), framing.frame()),
             framing,
-            overhead: spec.packet_overhead_bytes.into(),
+            overhead,
             request_minislots: request_region(spec),
             request_opportunities: spec.request_opportunities.into(),
             flows: Vec::new(),
