@@ -141,6 +141,13 @@ impl Scenario {
         name.and_then(|name| self.homes.get_index_of(name)).unwrap_or_default()
     }
 
+    /// Chooses what depends on the dialect.
+    pub(crate) fn fill(&mut self) {
+        if self.access == AccessSpec::Docsis {
+            self.cable.fill(self.dialect);
+        }
+    }
+
     /// The number of the first home in which a traffic entry runs.
     pub fn first_home_of(&self, entry: &Entry) -> usize {
         let before = self.groups().take(self.group_of(entry));

@@ -7,6 +7,7 @@ use super::downstream_channel::Cmts;
 use super::framing::Framing;
 use super::timing::{PlantTiming, Specification, TimingSpec, propagation};
 use super::upstream_channel::UpstreamChannel;
+use crate::dialect::Dialect;
 use crate::units::Time;
 
 /// One-way delay of the cable in the published studies, in ms (White & Padden 2012 §2.3).
@@ -28,7 +29,7 @@ pub struct Cable {
     #[schemars(range(min = 0.0, max = 2000.0))]
     pub distance_km: Option<f64>,
     /// Timing of request and grant, chosen by `kind`: `documents` or `specification`. Default:
-    /// `documents`.
+    /// `documents` in the `ns2` dialect, `specification` in the `rfc` dialect.
     pub timing: Option<TimingSpec>,
     /// What rates, buffers and results count of TCP packets: `ip`, the IP packet, or `ethernet`, the
     /// frame from destination address to CRC. `packet_bytes` of datagrams is counted as it is.
@@ -71,6 +72,14 @@ impl ByteCount {
 }
 
 impl Cable {
+    /// Chooses the timing, where the scenario does not, by its dialect.
+    pub fn fill(&mut self, dialect: Dialect) {
+        self.timing.get_or_insert_with(|| match dialect {
+            Dialect::Ns2 => TimingSpec::Documents,
+            Dialect::Rfc => TimingSpec::Specification(Specification::default()),
+        });
+    }
+
     /// What the sizes of TCP packets count.
     pub fn byte_count(&self) -> ByteCount {
         self.byte_count.unwrap_or(ByteCount::Ip)
