@@ -110,6 +110,7 @@ fn a_regulator_caps_the_rate_exactly() {
 fn framing_costs_what_is_not_counted() {
     let text = "
         duration_s = 20
+        cable.byte_count = 'ip'
         upstream = { sustained_mbps = 10, peak_mbps = 10, burst_bytes = 3000 }
         downstream = { sustained_mbps = 50, peak_mbps = 50, burst_bytes = 3000, regulator = false }
         servers.near = { delay_ms = 5 }

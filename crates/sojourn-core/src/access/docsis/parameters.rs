@@ -33,7 +33,7 @@ pub struct Cable {
     pub timing: Option<TimingSpec>,
     /// What rates, buffers and results count of TCP packets: `ip`, the IP packet, or `ethernet`, the
     /// frame from destination address to CRC. `packet_bytes` of datagrams is counted as it is.
-    /// Default: `ip`.
+    /// Default: `ip` in the `ns2` dialect, `ethernet` in the `rfc` dialect.
     pub byte_count: Option<ByteCount>,
 }
 
@@ -72,8 +72,12 @@ impl ByteCount {
 }
 
 impl Cable {
-    /// Chooses the timing, where the scenario does not, by its dialect.
+    /// Chooses timing and byte count, where the scenario does not, by its dialect.
     pub fn fill(&mut self, dialect: Dialect) {
+        self.byte_count.get_or_insert(match dialect {
+            Dialect::Ns2 => ByteCount::Ip,
+            Dialect::Rfc => ByteCount::Ethernet,
+        });
         self.timing.get_or_insert_with(|| match dialect {
             Dialect::Ns2 => TimingSpec::Documents,
             Dialect::Rfc => TimingSpec::Specification(Specification::default()),
