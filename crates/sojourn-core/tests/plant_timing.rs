@@ -25,15 +25,19 @@ fn lone_stream(map_ms: f64, keys: &str) -> Results {
     ))
 }
 
-fn run(keys: &str) -> Results {
-    let text = format!(
+fn text(keys: &str) -> String {
+    format!(
         "upstream.sustained_mbps = 50
          upstream.peak_mbps = 100
          upstream.burst_bytes = 100_000
          downstream = {{ sustained_mbps = 100, peak_mbps = 100, burst_bytes = 100_000 }}
          servers.near = {{ delay_ms = 0, rate_mbps = 1_000_000 }}
          {keys}"
-    );
+    )
+}
+
+fn run(keys: &str) -> Results {
+    let text = text(keys);
     let variants = load(&text, "timing.toml", &[]);
     let mut variants = variants.unwrap_or_else(|problem| panic!("{problem}\n{text}"));
     Simulation::run(&variants.remove(0).scenario)
@@ -239,4 +243,32 @@ fn impossible_lookaheads_and_two_lengths_are_refused() {
         let problem = load(&text, "timing.toml", &[]).unwrap_err().to_string();
         assert!(problem.contains(message), "{problem}");
     }
+}
+
+/// On a shared channel 50 Mbps with a burst of 3044 bytes are far from reached, and a warning names
+/// the burst that would do: 2 MAP intervals of 2 ms at 50 Mbps are 25 000 bytes, and a frame of 1522.
+/// With it the rate is reached, and nothing is said.
+#[test]
+fn a_starving_burst_is_told_with_the_one_that_would_do() {
+    let flood = |burst_bytes: u32| {
+        let keys = "duration_s = 10
+            upstream.modem.kind = 'shared_channel'
+            traffic.flood = { kind = 'stream', purpose = 'data', server = 'near',
+                              packet_bytes = 1500, interval_ms = 0.2 }";
+        let burst = format!("upstream.burst_bytes={burst_bytes}");
+        let mut variants = load(&text(keys), "timing.toml", &[burst]).unwrap();
+        let results = Simulation::run(&variants.remove(0).scenario);
+        (flow(&results, "flood", "up").throughput_mbps, results.warnings)
+    };
+    let (mbps, warnings) = flood(3044);
+    assert!(mbps < 25.0, "{mbps}");
+    assert_eq!(
+        warnings,
+        [
+            "upstream.burst_bytes is 3044: on the shared channel the service flow cannot reach 50 Mbps, \
+          since grants of two MAPs may be 4.0 ms apart; set 26522 or more"
+        ]
+    );
+    let (mbps, warnings) = flood(26_522);
+    assert!(mbps > 0.98 * 50.0 && warnings.is_empty(), "{mbps} {warnings:?}");
 }

@@ -391,6 +391,11 @@ impl SharedChannel {
         })
     }
 
+    /// Time between MAPs.
+    pub fn map_interval(&self) -> Time {
+        self.timing.map_interval()
+    }
+
     /// The highest rate, including packet headers: one grant fills each MAP interval.
     pub fn greatest_mbps(&self) -> f64 {
         let minislots = self.framing.minislots() - self.request_minislots;
