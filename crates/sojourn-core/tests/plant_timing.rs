@@ -272,3 +272,21 @@ fn a_starving_burst_is_told_with_the_one_that_would_do() {
     let (mbps, warnings) = flood(26_522);
     assert!(mbps > 0.98 * 50.0 && warnings.is_empty(), "{mbps} {warnings:?}");
 }
+
+/// A packet alone on an OFDM channel waits half a symbol in the mean, is encoded, sent and decoded
+/// in one symbol each, and deinterleaved in two: 5.5 * 22.5 us, and 8 km of cable: 0.16 ms, as in
+/// docsis-ns3. It is gathered in less than a symbol: 218 B and 10 of header at 1714 Mbps take 1 us,
+/// which moves it to the next symbol in 5 of 100 cases.
+#[test]
+fn an_ofdm_channel_delays_by_its_symbols() {
+    let results = run("duration_s = 50
+        cmts.channel = { kind = 'ofdm' }
+        traffic.hear = { kind = 'stream', purpose = 'voice', server = 'near', direction = 'down',
+                         interval_ms = 20.0061803398875 }");
+    let [min, mean, _, max] = latencies(flow(&results, "hear", "down"));
+    println!("{min:.4} {mean:.4} {max:.4}");
+    let symbol = 0.0225;
+    assert!(min >= 5.0 * symbol + CABLE_MS && max <= 6.05 * symbol + CABLE_MS + 1e-3);
+    assert!((mean - 5.55 * symbol - CABLE_MS).abs() < 0.1 * symbol);
+    assert!((mean - 0.16).abs() < 0.01);
+}

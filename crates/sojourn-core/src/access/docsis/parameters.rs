@@ -200,7 +200,9 @@ pub struct PlantSpec<'a> {
 impl<'a> PlantSpec<'a> {
     /// The timing of a channel whose farthest modem has this propagation delay.
     pub fn timing(&self, propagation: Time) -> PlantTiming<'a> {
-        PlantTiming { spec: self.cable.specification(), map_delivery: None, propagation }
+        let pipeline = self.cmts.and_then(|cmts| cmts.channel.pipeline());
+        let map_delivery = pipeline.map(|pipeline| pipeline.delivery());
+        PlantTiming { spec: self.cable.specification(), map_delivery, propagation }
     }
 
     /// The lookahead that is set, in us, and the least one that these modems with their distances
