@@ -100,7 +100,7 @@ impl Docsis {
         let (delay, shared) = (first.delay, is_shared(first));
         let mixed = self.places.iter().any(|place| is_shared(place) != shared);
         let distances = self.places.iter().any(|place| place.delay != delay);
-        (mixed && has_pipeline) || (distances && !(shared && !mixed))
+        (mixed && has_pipeline) || (distances && (mixed || !shared))
     }
 
     /// Adds a home.
