@@ -2,7 +2,7 @@
 //! for 40 s. Values of the kernel and how exact they are: docs/transport.md.
 
 use crate::common::scenario;
-use sojourn_core::metrics::results::{Fate, PacketRecord};
+use sojourn_core::metrics::results::{Outcome, PacketRecord};
 use sojourn_core::network::Simulation;
 use sojourn_core::packet::Direction;
 
@@ -41,14 +41,14 @@ fn upload(control: &str, [rate, rtt_ms, buffer_ms]: [f64; 3], pacing: bool) -> U
     let is_later = |p: &PacketRecord| (p.sent - first).secs_f64() >= 10.0;
     let drops = |later: bool| {
         let is_meant =
-            |p: &&&PacketRecord| matches!(p.fate, Fate::Dropped(_)) && (is_later(p)) == later;
+            |p: &&&PacketRecord| matches!(p.outcome, Outcome::Dropped(_)) && (is_later(p)) == later;
         up.iter().filter(is_meant).count()
     };
     let service_ms = 1500.0 * 8.0 / rate / 1e3;
     let waits: Vec<f64> = up
         .iter()
-        .filter(|p| p.fate == Fate::Delivered && is_later(p))
-        .map(|p| (p.passed - p.sent).secs_f64() * 1e3 - service_ms)
+        .filter(|p| p.outcome == Outcome::Delivered && is_later(p))
+        .map(|p| (p.forwarded - p.sent).secs_f64() * 1e3 - service_ms)
         .collect();
     Upload {
         start_drops: drops(false),

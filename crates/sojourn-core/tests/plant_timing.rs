@@ -1,7 +1,8 @@
 //! The request-grant loop with the specification's timing, in closed form and against docsis-ns3.
 
 use crate::common::flow;
-use sojourn_core::metrics::results::{FlowRow, Results};
+use sojourn_core::metrics::results::Results;
+use sojourn_core::metrics::rows::FlowRow;
 use sojourn_core::network::Simulation;
 use sojourn_core::scenario::load;
 

@@ -29,11 +29,11 @@ pub struct Cable {
     #[schemars(range(min = 0.0, max = 2000.0))]
     pub distance_km: Option<f64>,
     /// Timing of request and grant, chosen by `kind`: `documents` or `specification`. Default:
-    /// `documents` in the `ns2` dialect, `specification` in the `rfc` dialect.
+    /// `documents` in the `ns2` dialect, otherwise `specification`.
     pub timing: Option<TimingSpec>,
     /// What rates, buffers and results count of TCP packets: `ip`, the IP packet, or `ethernet`, the
     /// frame from destination address to CRC. `packet_bytes` of datagrams is counted as it is.
-    /// Default: `ip` in the `ns2` dialect, `ethernet` in the `rfc` dialect.
+    /// Default: `ip` in the `ns2` dialect, otherwise `ethernet`.
     pub byte_count: Option<ByteCount>,
 }
 
@@ -74,13 +74,14 @@ impl ByteCount {
 impl Cable {
     /// Chooses timing and byte count, where the scenario does not, by its dialect.
     pub fn fill(&mut self, dialect: Dialect) {
-        self.byte_count.get_or_insert(match dialect {
-            Dialect::Ns2 => ByteCount::Ip,
-            Dialect::Rfc | Dialect::Linux => ByteCount::Ethernet,
+        let of_studies = dialect == Dialect::Ns2;
+        self.byte_count.get_or_insert(match of_studies {
+            true => ByteCount::Ip,
+            false => ByteCount::Ethernet,
         });
-        self.timing.get_or_insert_with(|| match dialect {
-            Dialect::Ns2 => TimingSpec::Documents,
-            Dialect::Rfc | Dialect::Linux => TimingSpec::Specification(Specification::default()),
+        self.timing.get_or_insert_with(|| match of_studies {
+            true => TimingSpec::Documents,
+            false => TimingSpec::Specification(Specification::default()),
         });
     }
 
