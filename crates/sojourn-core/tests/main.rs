@@ -18,6 +18,7 @@ mod ns2_traces;
 mod provision;
 mod qoe;
 mod queue_abb;
+mod queue_dualq;
 mod queue_fuzz;
 mod queue_properties;
 mod queue_rounds;
