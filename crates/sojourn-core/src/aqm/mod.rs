@@ -9,11 +9,13 @@ pub mod codel;
 pub mod codel_dt;
 mod departure_rate;
 pub mod docsis_pie;
+pub mod immediate;
 pub mod marking;
 pub mod pi2;
 pub mod pie;
 pub mod pie_early;
 pub mod pie_parts;
+pub mod queue_protection;
 pub mod red;
 
 use enum_dispatch::enum_dispatch;
