@@ -33,7 +33,7 @@ def test_meta(traced: sojourn.Result) -> None:
 
 TABLES = [
     "flows",
-    "qualities",
+    "traffic_classes",
     "connections",
     "service_flows",
     "queues",
@@ -61,7 +61,10 @@ def test_tables_reach_pandas_and_polars(traced: sojourn.Result, table: str) -> N
 
 
 def test_tables_leave_rust_without_a_copy(traced: sojourn.Result) -> None:
-    once, twice = pa.table(traced._native.packets), pa.table(traced._native.packets)
+    once, twice = (
+        pa.table(traced._native.table("packets")),
+        pa.table(traced._native.table("packets")),
+    )
     assert address(once["sent_s"]) == address(twice["sent_s"])
 
 
@@ -77,7 +80,7 @@ def test_pandas_takes_numbers_without_a_copy(traced: sojourn.Result) -> None:
 
 
 def test_repeated_words_are_dictionaries(traced: sojourn.Result) -> None:
-    assert pa.types.is_dictionary(traced.packets.schema.field("fate").type)
+    assert pa.types.is_dictionary(traced.packets.schema.field("outcome").type)
     assert pa.types.is_dictionary(traced.series.schema.field("metric").type)
 
 
@@ -98,7 +101,7 @@ def test_series_have_nulls_where_there_was_nothing_to_measure(alone: Path) -> No
 
 def test_packets_agree_with_flows(traced: sojourn.Result) -> None:
     packets, flows = pl.DataFrame(traced.packets), pl.DataFrame(traced.flows)
-    delivered = packets.filter(fate="delivered").group_by("traffic", "direction").len()
+    delivered = packets.filter(outcome="delivered").group_by("traffic", "direction").len()
     assert keyed(delivered, "len") == keyed(flows, "delivered_packets")
     # Datagrams belong to no connection.
     assert packets.filter(traffic="game")["flow"].is_null().all()
@@ -189,3 +192,12 @@ def test_tables_of_a_comparison_are_those_of_its_results(comparison: sojourn.Com
     assert of_codel.combine_chunks() == comparison["CoDel"].flows.combine_chunks()
     for name in TABLES[1:]:
         assert getattr(comparison, name).column_names[0] == "variant"
+
+
+def test_the_old_name_of_a_table_leads_to_the_new_one(traced: sojourn.Result) -> None:
+    with pytest.raises(ValueError, match="use 'traffic_classes'"):
+        traced.table("qualities")
+    with pytest.raises(AttributeError, match="use 'traffic_classes'"):
+        traced.qualities  # noqa: B018
+    with pytest.raises(ValueError, match="did you mean queues"):
+        traced.table("queus")

@@ -80,15 +80,15 @@ def test_events_are_those_of_the_packets(result: sojourn.Result) -> None:
     drops = {row["packet"]: row["reason"] for row in events if row["event"] == "drop"}
     of_modem = {"overflow", "aqm", "superseded", "contention"}
     assert drops and drops == {
-        number: packet["fate"]
+        number: packet["outcome"]
         for number, packet in packets.items()
-        if packet["direction"] == "up" and packet["fate"] in of_modem
+        if packet["direction"] == "up" and packet["outcome"] in of_modem
     }
     marks = [row["packet"] for row in events if row["event"] == "mark"]
     assert marks and all(packets[n]["marked"] for n in marks if n in packets)
     for row in events:
         if row["event"] == "sent" and row["packet"] in packets:
-            assert row["time_s"] == packets[row["packet"]]["passed_s"]
+            assert row["time_s"] == packets[row["packet"]]["forwarded_s"]
 
 
 def test_the_traces_are_among_the_tables(results: Path) -> None:
@@ -218,8 +218,8 @@ def passing(result: sojourn.Result, point: str) -> list[tuple[float, dict[str, A
     """Packets by when they pass a point: with 1 ms of cable."""
     times = []
     for p in result.packets.to_pylist():
-        came = p["ended_s"] if p["fate"] == "delivered" else None
-        left = p["passed_s"]
+        came = p["ended_s"] if p["outcome"] == "delivered" else None
+        left = p["forwarded_s"]
         up = {"home": p["sent_s"], "channel": left, "cmts": left and left + 1e-3, "server": came}
         down = {"home": came, "channel": left, "cmts": p["reached_cmts_s"], "server": p["sent_s"]}
         time = (up if p["direction"] == "up" else down)[point]
@@ -296,16 +296,16 @@ def test_drops_and_marks_are_comments(captures: dict[str, Path], result: sojourn
     )
     packets = [p for p in result.packets.to_pylist() if p["direction"] == "up"]
     marked = [p for p in packets if p["marked"]]
-    early = [p for p in packets if p["fate"] == "aqm"]
-    lost = [p for p in packets if p["fate"] == "link"]
+    early = [p for p in packets if p["outcome"] == "aqm"]
+    lost = [p for p in packets if p["outcome"] == "link"]
     assert marked and early and lost
     comments = [row["frame.comment"] for row in at_home]
-    assert sum("marked later in the queue" in c for c in comments) == len(marked)
-    assert sum("dropped early by the queue manager" in c for c in comments) == len(early)
+    assert sum("ECN-marked later in the queue" in c for c in comments) == len(marked)
+    assert sum("dropped early by the AQM" in c for c in comments) == len(early)
     assert sum("lost at random" in c for c in comments) >= len(lost)
-    told = [row for row in at_cmts if "marked by the queue manager" in row["frame.comment"]]
+    told = [row for row in at_cmts if "ECN-marked by the AQM" in row["frame.comment"]]
     assert {row["ip.dsfield.ecn"] for row in told} == {"3"}
-    assert len(told) == sum(p["passed_s"] is not None for p in marked)
+    assert len(told) == sum(p["forwarded_s"] is not None for p in marked)
     assert not any("early" in row["frame.comment"] for row in at_cmts)
 
 
@@ -326,18 +326,18 @@ def test_servers_have_names_and_the_window_is_never_full(captures: dict[str, Pat
             ["--format", "pcap"],
             "error: format: found 'pcap' (did you mean pcapng?); allowed: flent, pcapng, csv",
         ),
-        (["--format", "pcapng"], "error: point: found none; allowed: home, channel, cmts, server"),
+        (["--format", "pcapng"], "error: point: missing; allowed: home, channel, cmts, server"),
         (
             ["--format", "pcapng", "--point", "moon"],
             "error: point: found 'moon'; allowed: home, channel, cmts, server",
         ),
         (
             ["--format", "flent", "--point", "home"],
-            "error: point: found 'home' with format flent; allowed with pcapng alone",
+            "error: point: found 'home' with format flent; allowed: only with format pcapng",
         ),
         (
             ["--format", "flent", "--variant", "x"],
-            "error: variant: found 'x'; allowed: none: there is one run, without a name",
+            "error: variant: found 'x'; allowed: none, as there is a single run",
         ),
     ],
 )
@@ -354,11 +354,11 @@ def test_missing_packets_are_told_with_the_key(cli: Cli, untraced: Path, tmp_pat
     command = ("export", untraced, "--format", "pcapng", "--point", "home", "--out", out)
     done = cli(*command)
     assert done.returncode == 2
-    assert "error: variant: found none; allowed: BufferBloat, Buffer Control, CoDel" in done.stderr
+    assert "error: variant: missing; allowed: BufferBloat, Buffer Control, CoDel" in done.stderr
     done = cli(*command, "--variant", "CoDel")
     assert done.returncode == 2
     assert done.stderr == (
-        "error: the run kept no packets: run its scenario again with "
+        "error: the run has no packet trace; rerun the scenario with "
         "--set metrics.packet_trace=true\n"
     )
 
@@ -367,12 +367,12 @@ def test_what_is_no_output_directory_is_refused(cli: Cli, tmp_path: Path) -> Non
     done = cli("export", tmp_path, "--format", "csv", "--out", tmp_path / "x")
     assert done.returncode == 2
     assert done.stderr == (
-        f"error: {tmp_path}: holds no results: neither of run --out nor of sweep or study\n"
+        f"error: {tmp_path}: holds no results of run --out, sweep or study run\n"
     )
 
 
 def test_tables_do_not_replace_what_is_there(results: Path, tmp_path: Path) -> None:
-    with pytest.raises(ExportError, match="exists already"):
+    with pytest.raises(ExportError, match="already exists; give the path of a new directory"):
         export(results, "csv", tmp_path)
 
 

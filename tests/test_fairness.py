@@ -130,7 +130,10 @@ def test_bad_input(shared: sojourn.Result) -> None:
 
 def test_connections_without_accounts_are_not_left_out_in_silence() -> None:
     result = sojourn.run(SHARED, duration_s=2, set={"metrics.connections": 2})
-    with pytest.raises(ValueError, match=r"'early' opened 3 connections .* accounts of 2"):
+    with pytest.raises(
+        ValueError,
+        match=r"'early' opened 3 connections, .* only 2; set metrics.connections to 3 or more",
+    ):
         result.fairness(["early"])
 
 

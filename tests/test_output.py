@@ -3,6 +3,7 @@
 import json
 import os
 import resource
+import shutil
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -10,10 +11,12 @@ import pytest
 import sojourn
 from conftest import HOME, SHORT_S, Cli
 from sojourn.store import write as module
+from sojourn.store.read import read_results
+from sojourn.store.stored_run import StoreError
 
 FILES = {
     "flows",
-    "qualities",
+    "traffic_classes",
     "connections",
     "service_flows",
     "channels",
@@ -47,7 +50,7 @@ def test_nothing_is_left_beside_it(saved: Path) -> None:
 
 def test_parquet_columns_carry_their_units(saved: Path) -> None:
     schema = pq.read_schema(saved / "CoDel" / "flows.parquet")
-    units = {field.name: field.metadata[b"unit"] for field in schema if field.metadata}
+    units = {field.name: field.metadata[b"unit"] for field in schema if b"unit" in field.metadata}
     assert units["latency_p99_ms"] == b"ms"
     assert units["throughput_mbps"] == b"Mbps"
     assert units["sent_bytes"] == b"B"
@@ -57,7 +60,7 @@ def test_parquet_columns_carry_their_units(saved: Path) -> None:
 def test_summary_is_that_of_the_command(saved: Path, cli: Cli) -> None:
     printed = json.loads(cli("run", HOME, "--duration", SHORT_S, "--json").stdout)
     written = json.loads((saved / "summary.json").read_text())
-    assert written.pop("format") == "sojourn-output-2"
+    assert written.pop("format") == "sojourn-output-3"
     assert set(written.pop("files")) == {
         path.relative_to(saved).as_posix() for path in saved.rglob("*") if path.is_file()
     }
@@ -98,7 +101,7 @@ def test_a_file_of_someone_elses_is_not_lost(
     comparison.save(directory)
     notes = directory / "CoDel" / "notes.txt"
     notes.write_text("mine")
-    with pytest.raises(FileExistsError, match=r"would be lost: CoDel/notes\.txt"):
+    with pytest.raises(FileExistsError, match=r"holds other files, such as CoDel/notes\.txt"):
         comparison.save(directory)
     assert notes.read_text() == "mine"
 
@@ -166,3 +169,13 @@ def test_variant_names_become_safe_directory_names() -> None:
         "5 Mbps": "5 Mbps",
     }
     assert module.directory_names(expected) == expected
+
+
+def test_an_older_directory_is_replaced_but_not_read(saved: Path, tmp_path: Path) -> None:
+    old = tmp_path / "old"
+    shutil.copytree(saved, old)
+    summary = json.loads((old / "summary.json").read_text())
+    (old / "summary.json").write_text(json.dumps({**summary, "format": "sojourn-output-2"}))
+    with pytest.raises(StoreError, match="run the scenario again with --out"):
+        read_results(old)
+    module.check(old)

@@ -11,7 +11,7 @@ use sojourn_core::access::{
 use sojourn_core::dialect::Dialect;
 use sojourn_core::engine::rng::Rng;
 use sojourn_core::metrics::Ledger;
-use sojourn_core::metrics::results::{Fate, PacketRecord, Results};
+use sojourn_core::metrics::results::{Outcome, PacketRecord, Results};
 use sojourn_core::network::Simulation;
 use sojourn_core::packet::{DATAGRAM, Direction, Ecn, Packet, Segment};
 use sojourn_core::scenario::Scenario;
@@ -44,6 +44,7 @@ fn a_stream_alone_has_the_latency_of_request_and_grant() {
     for (dialect, burst_ms) in [("ns2", 0.01744), ("rfc", 0.0872)] {
         let results = Simulation::run(&scenario(&format!(
             "duration_s = 120
+             cable = {{ timing.kind = 'documents', byte_count = 'ip' }}
              dialect = '{dialect}'
              upstream = {{ sustained_mbps = 5, peak_mbps = 20, burst_bytes = 10_000_000 }}
              downstream = {{ sustained_mbps = 20, peak_mbps = 50, burst_bytes = 10_000_000 }}
@@ -180,6 +181,7 @@ fn a_greedy_upload_has_its_peak_and_then_its_sustained_rate() {
 fn no_interval_of_a_run_carries_more_than_the_bound() {
     let results = Simulation::run(&scenario(
         "duration_s = 20
+         cable = { timing.kind = 'documents', byte_count = 'ip' }
          upstream = { sustained_mbps = 5, peak_mbps = 20, burst_bytes = 10_000_000 }
          downstream = { sustained_mbps = 20, peak_mbps = 50, burst_bytes = 10_000_000 }
          tcp.congestion_control = { kind = 'cubic', hystart = false }
@@ -207,7 +209,7 @@ fn no_interval_of_a_run_carries_more_than_the_bound() {
 }
 
 fn delivered_up(results: &Results) -> impl Iterator<Item = &PacketRecord> {
-    let up = |p: &&PacketRecord| p.direction == Direction::Up && p.fate == Fate::Delivered;
+    let up = |p: &&PacketRecord| p.direction == Direction::Up && p.outcome == Outcome::Delivered;
     results.packets.iter().filter(up)
 }
 

@@ -3,7 +3,7 @@
 use crate::common::{HOME_QUEUES, home, scenario};
 use sojourn_core::metrics::delay_parts::Part;
 use sojourn_core::metrics::modem_trace::{ModemEvent, ModemEventKind};
-use sojourn_core::metrics::results::{Fate, Results};
+use sojourn_core::metrics::results::{Outcome, Results};
 use sojourn_core::network::Simulation;
 use sojourn_core::packet::Direction;
 use sojourn_core::scenario::Scenario;
@@ -19,6 +19,7 @@ fn traced(mut scenario: Scenario) -> Results {
 fn on(keys: &str) -> Scenario {
     scenario(&format!(
         "duration_s = 10
+         cable = {{ timing.kind = 'documents', byte_count = 'ip' }}
          downstream = {{ sustained_mbps = 20, peak_mbps = 50, burst_bytes = 100_000 }}
          servers.near = {{ delay_ms = 0, rate_mbps = 1_000_000 }}
          {keys}"
@@ -74,7 +75,8 @@ fn parts_add_up_to_the_latency_of_each_packet() {
     for (name, scenario) in all() {
         let results = traced(scenario);
         let delivered = results.packets.iter().filter(|packet| {
-            (packet.direction, packet.home, packet.fate) == (Direction::Up, 0, Fate::Delivered)
+            (packet.direction, packet.home, packet.outcome)
+                == (Direction::Up, 0, Outcome::Delivered)
         });
         let want: Vec<_> = delivered.map(|p| (p.number, p.ended.since(p.sent))).collect();
         let got: Vec<_> = results.delays.iter().map(|d| (d.packet, d.total())).collect();

@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 use crate::at_random::at_random;
 use crate::common::{flow, queue, scenario};
 use proptest::prelude::*;
-use sojourn_core::metrics::results::{Results, ServiceFlowRow};
+use sojourn_core::metrics::results::Results;
+use sojourn_core::metrics::rows::ServiceFlowRow;
 use sojourn_core::network::Simulation;
 use sojourn_core::packet::Direction;
 use sojourn_core::scenario::load;
@@ -69,17 +70,17 @@ fn flows_of_one_modem_have_queues_and_rates_of_their_own() {
                            packet_bytes = 1000, interval_ms = 2 }");
     // 20 s of packets every 20 ms, the last of which may be under way.
     let voice = row(&results, "home", "voice", "up");
-    assert!((999..=1000).contains(&voice.passed_packets), "{voice:?}");
+    assert!((999..=1000).contains(&voice.forwarded_packets), "{voice:?}");
     assert!(flow(&results, "call", "up").latency_max_ms.unwrap() < 20.0);
     assert!(queue(&results, "upstream").sojourn_p50_ms.unwrap() > 200.0);
-    assert_eq!(queue(&results, "upstream voice").departed_packets, voice.passed_packets);
+    assert_eq!(queue(&results, "upstream voice").departed_packets, voice.forwarded_packets);
     let noise = flow(&results, "noise", "up");
     assert!((noise.throughput_mbps / 2.0 - 1.0).abs() < 0.01);
     let primary = row(&results, "home", "primary", "up");
     assert_eq!(primary.policed_drop_packets, noise.dropped_overflow_packets);
     assert!(primary.policed_drop_packets > 0 && voice.policed_drop_packets == 0);
     // At twice the rate, all but the first burst are held back; the call never is.
-    let at_once = primary.passed_packets - primary.policed_delay_packets;
+    let at_once = primary.forwarded_packets - primary.policed_delay_packets;
     assert!(at_once < 10 && voice.policed_delay_packets == 0, "{at_once} of {primary:?}");
 }
 
@@ -94,7 +95,7 @@ fn only_the_sustained_rate_counts_as_policing() {
         let sets: Vec<String> = sets.split(' ').map(str::to_owned).collect();
         let variants = load(&text, "network.toml", &sets).unwrap_or_else(|it| panic!("{it}"));
         let row = row(&Simulation::run(&variants[0].scenario), "home", "primary", "up").clone();
-        (row.policed_delay_packets, row.passed_packets)
+        (row.policed_delay_packets, row.forwarded_packets)
     };
     // 2 s of 40 Mbps, of which a peak rate of 8 Mbps passes 2000 packets; the burst has tokens for all.
     let ample =
@@ -126,7 +127,7 @@ fn connections_take_the_flows_of_their_ports() {
                                     match = [{ source_ports = [8000, 8999] }] }
          traffic.web = { kind = 'transfer', server = 'near', direction = 'down' }
          traffic.box = { kind = 'transfer', server = 'far', direction = 'down', port = 8080 }");
-    let passed = |flow, direction| row(&results, "home", flow, direction).passed_packets;
+    let passed = |flow, direction| row(&results, "home", flow, direction).forwarded_packets;
     let sent = |traffic, direction| flow(&results, traffic, direction).sent_packets;
     // Some acknowledgements are still in the modem at the end, those of three MAP intervals at most:
     // 6 ms at 8 Mbps are 4 segments.
@@ -173,10 +174,10 @@ fn classifiers_distinguish_devices_by_address() {
                                   match = [{ destination = '192.168.0.8/29' }] }";
     let results = run(keys);
     // 20 s of a call upstream, and of the upload acknowledgements; 192.168.0.8/29 ends with .15.
-    let calls = row(&results, "home", "calls", "up").passed_packets;
+    let calls = row(&results, "home", "calls", "up").forwarded_packets;
     assert!((999..=1000).contains(&calls), "{calls}");
     let acknowledgements = flow(&results, "save", "down").delivered_packets;
-    assert!(row(&results, "home", "rest", "down").passed_packets.abs_diff(acknowledgements) < 3);
+    assert!(row(&results, "home", "rest", "down").forwarded_packets.abs_diff(acknowledgements) < 3);
     assert_eq!(
         results.warnings,
         [
@@ -198,7 +199,7 @@ fn aqm_is_switched_off_for_all_flows_at_once() {
     for (switch, is_on) in [("true", true), ("false", false)] {
         let results = run(&format!("{keys}upstream.aqm = {switch}"));
         for (name, entry) in [("primary", "a"), ("own", "b")] {
-            let dropped = row(&results, "home", name, "up").aqm_dropped_packets;
+            let dropped = row(&results, "home", name, "up").dropped_aqm_packets;
             assert_eq!(dropped > 0, is_on, "{name}");
             assert_eq!(dropped, flow(&results, entry, "up").dropped_aqm_packets);
         }
@@ -270,9 +271,9 @@ at_random! {
             let rows = results.service_flows.iter().filter(|row| row.direction == direction);
             let (mut passed, mut counted) = (0, (0, 0));
             for row in rows {
-                passed += row.passed_packets;
+                passed += row.forwarded_packets;
                 counted.0 += row.policed_drop_packets;
-                counted.1 += row.aqm_dropped_packets;
+                counted.1 += row.dropped_aqm_packets;
             }
             prop_assert!(delivered > 0 && delivered <= passed);
             prop_assert!(passed + dropped.0 + dropped.1 <= sent);

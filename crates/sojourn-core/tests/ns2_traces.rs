@@ -7,7 +7,8 @@ use std::fmt;
 
 use crate::common::scenario;
 use sojourn_core::apps::End;
-use sojourn_core::metrics::results::{Fate, FlowRow, PacketRecord};
+use sojourn_core::metrics::results::{Outcome, PacketRecord};
+use sojourn_core::metrics::rows::FlowRow;
 use sojourn_core::network::Simulation;
 use sojourn_core::packet::Direction;
 use sojourn_core::units::Time;
@@ -106,7 +107,7 @@ fn trace(text: &str) -> Vec<Line> {
 }
 
 fn is_dropped(packet: &PacketRecord) -> bool {
-    matches!(packet.fate, Fate::Dropped(_))
+    matches!(packet.outcome, Outcome::Dropped(_))
 }
 
 /// Those of one kind, in order of time.

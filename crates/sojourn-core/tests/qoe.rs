@@ -1,7 +1,8 @@
 //! Quality of experience, end to end: scores, budgets, accounts of connections.
 
 use crate::common::{flow, home, scenario, series};
-use sojourn_core::metrics::results::{ConnectionRow, QualityRow, Results};
+use sojourn_core::metrics::results::Results;
+use sojourn_core::metrics::rows::{ConnectionRow, TrafficClassRow};
 use sojourn_core::network::Simulation;
 use sojourn_core::units::Time;
 
@@ -166,6 +167,7 @@ fn both_forms_of_the_e_model() {
 fn game(delay_ms: f64, keys: &str) -> Results {
     Simulation::run(&scenario(&format!(
         "duration_s = 10
+         cable = {{ timing.kind = 'documents', byte_count = 'ip' }}
          upstream = {{ sustained_mbps = 5, peak_mbps = 5, burst_bytes = 1522,
                        queue = {{ limit_bytes = 625_000 }} }}
          downstream = {{ sustained_mbps = 20, peak_mbps = 20, burst_bytes = 1522 }}
@@ -204,7 +206,7 @@ fn shares_over_the_budgets_are_those_of_the_trace() {
         .packets
         .iter()
         .filter(|p| {
-            results.traffic[usize::from(p.traffic)] == "game" && p.fate.name() == "delivered"
+            results.traffic[usize::from(p.traffic)] == "game" && p.outcome.name() == "delivered"
         })
         .map(|p| p.ended - p.sent)
         .collect();
@@ -220,7 +222,7 @@ fn shares_over_the_budgets_are_those_of_the_trace() {
 }
 
 #[test]
-fn qualities_sum_their_entries() {
+fn traffic_classes_sum_their_entries() {
     let calls = "traffic.first = { kind = 'stream', purpose = 'voice', server = 'near' }
                  traffic.second = { kind = 'stream', purpose = 'voice', server = 'near' }
                  traffic.upload = { kind = 'transfer', server = 'near' }
@@ -228,8 +230,9 @@ fn qualities_sum_their_entries() {
                                   objects = { kind = 'fixed', per_server = 3, bytes = 9000 } }";
     let results = game(10.0, calls);
     let of = |quality: &str, direction: &str| {
-        let is_meant = |row: &&QualityRow| (row.quality, row.direction) == (quality, direction);
-        results.qualities.iter().find(is_meant).expect("there is such traffic")
+        let is_meant =
+            |row: &&TrafficClassRow| (row.quality, row.direction) == (quality, direction);
+        results.traffic_classes.iter().find(is_meant).expect("there is such traffic")
     };
     let voice = of("voice", "up");
     let calls = ["first", "second"].map(|name| flow(&results, name, "up"));
@@ -243,9 +246,9 @@ fn qualities_sum_their_entries() {
     assert_eq!((pages.page_loads, pages.page_load_p90_s), (read.page_loads, read.page_load_p90_s));
     assert_eq!(of("pages", "up").page_loads, None);
     // Every packet is in one of the rows.
-    let in_qualities: u64 = results.qualities.iter().map(|row| row.delivered_packets).sum();
+    let in_classes: u64 = results.traffic_classes.iter().map(|row| row.delivered_packets).sum();
     let in_flows: u64 = results.flows.iter().map(|row| row.delivered_packets).sum();
-    assert_eq!(in_qualities, in_flows);
+    assert_eq!(in_classes, in_flows);
 }
 
 #[test]
@@ -255,8 +258,6 @@ fn pages_carry_their_distribution() {
     assert!(pages.len() > 2);
     pages.sort_by(|a, b| a.load_time_s.total_cmp(&b.load_time_s));
     for (rank, page) in (1..).zip(&pages) {
-        assert!(
-            (page.no_slower_percent - 100.0 * f64::from(rank) / pages.len() as f64).abs() < 1e-9
-        );
+        assert!((page.cdf_percent - 100.0 * f64::from(rank) / pages.len() as f64).abs() < 1e-9);
     }
 }

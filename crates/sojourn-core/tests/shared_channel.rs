@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 use crate::at_random::at_random;
 use crate::common::{flow, series};
 use proptest::prelude::*;
-use sojourn_core::metrics::results::{Fate, Results, ServiceFlowRow};
+use sojourn_core::metrics::results::{Outcome, Results};
+use sojourn_core::metrics::rows::ServiceFlowRow;
 use sojourn_core::network::Simulation;
 use sojourn_core::packet::Direction;
 use sojourn_core::scenario::load;
@@ -15,7 +16,8 @@ use sojourn_core::units::{BitRate, Time};
 /// distance.
 fn run_of(modem: &str, keys: &str) -> Results {
     let text = format!(
-        "upstream.modem.kind = '{modem}'
+        "cable = {{ timing.kind = 'documents', byte_count = 'ip' }}
+         upstream.modem.kind = '{modem}'
          upstream.sustained_mbps = 5
          upstream.peak_mbps = 20
          upstream.burst_bytes = 100_000
@@ -272,7 +274,7 @@ fn where_all_requests_collide_nothing_is_granted() {
         let counted = row(&results, "all", name);
         let (requests, dropped) =
             (counted.mac_requests.unwrap(), counted.contention_dropped_packets);
-        assert_eq!((counted.passed_packets, counted.passed_bytes), (0, 0));
+        assert_eq!((counted.forwarded_packets, counted.forwarded_bytes), (0, 0));
         assert_eq!((counted.mac_grants, counted.mac_granted_bytes), (Some(0), Some(0)));
         assert_eq!((counted.mac_unused_bytes, counted.mac_collisions), (Some(0), Some(requests)));
         assert!((25 * 12..=25 * 31).contains(&dropped), "{name}: {dropped} given up");
@@ -356,7 +358,7 @@ at_random! {
             let ends: Vec<(Time, f64)> = results
                 .packets
                 .iter()
-                .filter(|p| p.direction == Direction::Up && p.fate == Fate::Delivered && of_home(p.traffic))
+                .filter(|p| p.direction == Direction::Up && p.outcome == Outcome::Delivered && of_home(p.traffic))
                 .map(|p| (p.ended, f64::from(p.size)))
                 .collect();
             prop_assert!(ends.len() > 100 && ends.is_sorted_by_key(|(end, _)| *end));
@@ -425,7 +427,7 @@ at_random! {
         prop_assert!(channel.collisions <= channel.contention_requests);
         let heard = channel.contention_requests - channel.collisions;
         prop_assert!(heard <= channel.request_opportunities);
-        let passed = sum(|row| row.passed_bytes + 28 * row.passed_packets);
+        let passed = sum(|row| row.forwarded_bytes + 28 * row.forwarded_packets);
         let granted = sum(|row| row.mac_granted_bytes.unwrap());
         let used = granted - sum(|row| row.mac_unused_bytes.unwrap());
         prop_assert!(passed <= used, "{} of {}", passed, used);

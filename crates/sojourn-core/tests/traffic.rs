@@ -2,7 +2,7 @@
 //! and why.
 
 use crate::common::{flow, scenario, series};
-use sojourn_core::metrics::results::{Fate, PacketRecord, Results};
+use sojourn_core::metrics::results::{Outcome, PacketRecord, Results};
 use sojourn_core::network::Simulation;
 use sojourn_core::packet::Direction;
 use sojourn_core::scenario::Scenario;
@@ -12,6 +12,7 @@ use sojourn_core::scenario::Scenario;
 fn on_38_mbps(duration_s: u32, traffic: &str) -> Scenario {
     scenario(&format!(
         "duration_s = {duration_s}
+         cable = {{ timing.kind = 'documents', byte_count = 'ip' }}
          metrics.packet_trace = true
          upstream = {{ sustained_mbps = 20, peak_mbps = 20, burst_bytes = 100_000 }}
          downstream = {{ sustained_mbps = 38, peak_mbps = 38, burst_bytes = 100_000 }}
@@ -21,7 +22,8 @@ fn on_38_mbps(duration_s: u32, traffic: &str) -> Scenario {
 }
 
 fn delivered(results: &Results, direction: Direction) -> impl Iterator<Item = &PacketRecord> {
-    let is_meant = move |p: &&PacketRecord| p.direction == direction && p.fate == Fate::Delivered;
+    let is_meant =
+        move |p: &&PacketRecord| p.direction == direction && p.outcome == Outcome::Delivered;
     results.packets.iter().filter(is_meant)
 }
 

@@ -35,6 +35,7 @@ mod _sojourn {
     use pyo3::exceptions::{PyRuntimeError, PyValueError};
     use pyo3::prelude::*;
     use sojourn_core::input::document;
+    use sojourn_core::metrics::tables::definitions;
     use sojourn_core::scenario::file::file_schema;
 
     use crate::problem::about;
@@ -78,6 +79,13 @@ mod _sojourn {
         document::read_document(text, schema, source)
             .map(|document| document.to_string())
             .map_err(|problem| about(py, &problem, ScenarioError::new_err))
+    }
+
+    /// What all tables of results have, as JSON.
+    #[pyfunction]
+    fn tables_json() -> PyResult<String> {
+        serde_json::to_string(&definitions())
+            .map_err(|error| PyRuntimeError::new_err(error.to_string()))
     }
 
     #[pymodule_init]

@@ -1,27 +1,18 @@
 //! Tables that leave through the Arrow PyCapsule interface, without a copy.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use arrow_array::builder::StringDictionaryBuilder;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
-use arrow_array::types::{ArrowPrimitiveType, Int32Type};
+use arrow_array::types::{Float32Type, Float64Type, Int32Type, UInt16Type, UInt32Type, UInt64Type};
 use arrow_array::{
     ArrayRef, BooleanArray, PrimitiveArray, RecordBatch, RecordBatchIterator, StringArray,
 };
 use arrow_schema::{Field, Schema};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
-
-/// What a column is measured in, by the end of its name.
-const UNITS: [(&str, &str); 7] = [
-    ("_ms", "ms"),
-    ("_s", "s"),
-    ("mbps", "Mbps"),
-    ("bytes", "B"),
-    ("packets", "packets"),
-    ("percent", "%"),
-    ("per_hour", "1/h"),
-];
+use sojourn_core::metrics::column::{Cells, Column, Definition, Table, Texts, Values};
 
 /// A table for anything that speaks Arrow: `pyarrow.table(t)`, `polars.DataFrame(t)`.
 #[pyclass(frozen, module = "sojourn._sojourn")]
@@ -48,83 +39,40 @@ impl ArrowTable {
     }
 }
 
-/// Turns rows into columns, one call a column.
-pub struct Columns<'a, Row> {
-    rows: &'a [Row],
-    fields: Vec<Field>,
-    arrays: Vec<ArrayRef>,
+/// Rows as columns, each with its unit, meaning and source in its metadata.
+pub fn arrow_table<Row: Table>(rows: &[Row]) -> ArrowTable {
+    let (fields, arrays): (Vec<_>, Vec<_>) =
+        Row::columns().iter().map(|column| field_and_array(rows, column)).unzip();
+    let schema = Arc::new(Schema::new(fields));
+    ArrowTable(RecordBatch::try_new(schema, arrays).expect("columns are equally long"))
 }
 
-impl<'a, Row> Columns<'a, Row> {
-    /// No columns yet.
-    pub fn of(rows: &'a [Row]) -> Self {
-        Self { rows, fields: Vec::new(), arrays: Vec::new() }
-    }
+fn field_and_array<Row: Table>(rows: &[Row], column: &Column<Row>) -> (Field, ArrayRef) {
+    let Definition { name, unit, meaning, source } = column.definition;
+    let array = array((column.cells)(rows), Row::TEXTS);
+    let described = [("unit", unit), ("description", meaning), ("source", source)];
+    let metadata = described.into_iter().filter(|(_, text)| !text.is_empty());
+    let metadata = metadata.map(|(key, text)| (key.to_owned(), text.to_owned())).collect();
+    let field = Field::new(name, array.data_type().clone(), column.nullable);
+    (field.with_metadata(metadata), array)
+}
 
-    /// A text.
-    pub fn text(self, name: &str, value: impl Fn(&'a Row) -> &'a str) -> Self {
-        let array = StringArray::from_iter_values(self.rows.iter().map(value));
-        self.put(name, Arc::new(array), false)
+fn array(cells: Cells<'_>, texts: Texts) -> ArrayRef {
+    match cells {
+        Cells::Flag(values) => Arc::new(values.collect::<BooleanArray>()),
+        Cells::U16(values) => Arc::new(values.collect::<PrimitiveArray<UInt16Type>>()),
+        Cells::U32(values) => Arc::new(values.collect::<PrimitiveArray<UInt32Type>>()),
+        Cells::U64(values) => Arc::new(values.collect::<PrimitiveArray<UInt64Type>>()),
+        Cells::F32(values) => Arc::new(values.collect::<PrimitiveArray<Float32Type>>()),
+        Cells::F64(values) => Arc::new(values.collect::<PrimitiveArray<Float64Type>>()),
+        Cells::Text(values) if texts == Texts::Repeated => repeated(values),
+        Cells::Text(values) => Arc::new(values.collect::<StringArray>()),
     }
+}
 
-    /// A text out of a few, kept once each.
-    pub fn word(self, name: &str, value: impl Fn(&'a Row) -> &'a str) -> Self {
-        let mut words = StringDictionaryBuilder::<Int32Type>::new();
-        self.rows.iter().for_each(|row| words.append_value(value(row)));
-        self.put(name, Arc::new(words.finish()), false)
-    }
-
-    /// A text out of a few, kept once each, or null.
-    pub fn maybe_word<Text: AsRef<str>>(
-        self,
-        name: &str,
-        value: impl Fn(&'a Row) -> Option<Text>,
-    ) -> Self {
-        let mut words = StringDictionaryBuilder::<Int32Type>::new();
-        self.rows.iter().for_each(|row| words.append_option(value(row)));
-        self.put(name, Arc::new(words.finish()), true)
-    }
-
-    /// A number.
-    pub fn number<T: ArrowPrimitiveType>(
-        self,
-        name: &str,
-        value: impl Fn(&'a Row) -> T::Native,
-    ) -> Self {
-        let array = PrimitiveArray::<T>::from_iter_values(self.rows.iter().map(value));
-        self.put(name, Arc::new(array), false)
-    }
-
-    /// Yes or no.
-    pub fn flag(self, name: &str, value: impl Fn(&'a Row) -> bool) -> Self {
-        let array: BooleanArray = self.rows.iter().map(|row| Some(value(row))).collect();
-        self.put(name, Arc::new(array), false)
-    }
-
-    /// A number or null.
-    pub fn maybe<T: ArrowPrimitiveType>(
-        self,
-        name: &str,
-        value: impl Fn(&'a Row) -> Option<T::Native>,
-    ) -> Self {
-        let array: PrimitiveArray<T> = self.rows.iter().map(value).collect();
-        self.put(name, Arc::new(array), true)
-    }
-
-    fn put(mut self, name: &str, array: ArrayRef, nullable: bool) -> Self {
-        let field = Field::new(name, array.data_type().clone(), nullable);
-        let unit = UNITS.iter().find(|(end, _)| name.ends_with(end));
-        self.fields.push(match unit {
-            Some((_, unit)) => field.with_metadata([("unit".into(), (*unit).into())].into()),
-            None => field,
-        });
-        self.arrays.push(array);
-        self
-    }
-
-    /// The table.
-    pub fn table(self) -> ArrowTable {
-        let schema = Arc::new(Schema::new(self.fields));
-        ArrowTable(RecordBatch::try_new(schema, self.arrays).expect("columns are equally long"))
-    }
+/// Texts that are kept once each.
+fn repeated(values: Values<'_, Cow<'_, str>>) -> ArrayRef {
+    let mut texts = StringDictionaryBuilder::<Int32Type>::new();
+    values.for_each(|text| texts.append_option(text));
+    Arc::new(texts.finish())
 }

@@ -50,7 +50,7 @@ def codel() -> Drawing:
     metrics = {"packet_trace": True}
     load = {"load": link.stream(200)}
     packets = link.run(link.scenario(100, queue, load, 2.5, metrics=metrics)).packets
-    dropped = packets.filter(pc.field("fate") == "aqm")["ended_s"].to_numpy() * 1e3
+    dropped = packets.filter(pc.field("outcome") == "aqm")["ended_s"].to_numpy() * 1e3
     drop = np.arange(1, _CODEL_DROPS + 1)
     expected = 100 * np.cumsum(1 / np.sqrt(drop))  # RFC 8289 §5.5: interval / sqrt(count)
     simulated = (dropped - dropped[0])[1 : _CODEL_DROPS + 1]
@@ -90,7 +90,7 @@ def _predicted(side: str, note: str) -> Series:
     order = np.argsort(arrived, kind="stable")
     last = order[np.searchsorted(arrived[order], time_s - 1e-9) - 1]
     took = (packets["ended_s"].to_numpy() - packets["sent_s"].to_numpy()) * 1e3 - _SERVER_MS
-    delivered = np.array(packets["fate"].to_pylist()) == "delivered"
+    delivered = np.array(packets["outcome"].to_pylist()) == "delivered"
     seen = (time_s > _PREDICTED_FROM_S) & (time_s < _PREDICTED_TO_S) & delivered[last]
     by_prediction = np.argsort(predicted[seen], kind="stable")
     x = predicted[seen][by_prediction]
@@ -111,7 +111,7 @@ def _home(side: str) -> link.Table:
     return {
         "duration_s": 60,
         "dialect": "ns2",
-        "cable": {"delay_ms": 0},
+        "cable": {"delay_ms": 0, "timing": {"kind": "documents"}, "byte_count": "ip"},
         "upstream": fast,
         "downstream": fast,
         side: {**slow, "queue": queue},

@@ -123,7 +123,7 @@ impl Fibre {
         let way = direction as usize;
         alarms.set(direction, home as u32, self.lines[way][home].next_wake());
         if let Some((at, packet)) = sent {
-            ledger.passed(at, &packet);
+            ledger.forwarded(at, &packet);
             self.glass[way].accept(at, packet);
             alarms.set(direction, self.lines[way].len() as u32, self.glass[way].next_wake());
         }
@@ -192,7 +192,7 @@ impl AccessNetwork for Fibre {
         self.watched.iter().flat_map(of_home).collect()
     }
 
-    fn propagation(&self) -> Time {
+    fn propagation(&self, _home: usize) -> Time {
         self.propagation
     }
 }

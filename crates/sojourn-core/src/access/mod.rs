@@ -25,7 +25,7 @@ use serde::{Deserialize, Serialize};
 use crate::count::Count;
 use crate::dialect::Dialect;
 use crate::engine::wake::{StageId, Wake};
-use crate::metrics::results::ChannelRow;
+use crate::metrics::rows::ChannelRow;
 use crate::metrics::{Ledger, Series};
 use crate::packet::{Direction, Packet};
 use crate::queue::Queue;
@@ -115,8 +115,8 @@ pub trait AccessNetwork {
     fn channel_series(&self) -> Vec<&Series> {
         Vec::new()
     }
-    /// The network's propagation delay, one way.
-    fn propagation(&self) -> Time;
+    /// The propagation delay between a home and the network's far end, one way.
+    fn propagation(&self, home: usize) -> Time;
     /// Warnings for the user: settings without effect, rates that cannot be kept, congestion.
     fn warnings(&self) -> Vec<String> {
         Vec::new()

@@ -3,7 +3,7 @@
 
 use super::connections::{ConnectionBook, Way};
 use super::ramp::Ramp;
-use super::results::Fate;
+use super::results::Outcome;
 use super::service_flows::ServiceFlowBook;
 use super::{Latency, LatencyMeter, Series, TimeMean, Trace};
 use crate::count::{Count, Tally};
@@ -160,7 +160,7 @@ impl Ledger {
             way.delivered(packet);
         }
         if let Some(trace) = &mut self.trace {
-            trace.ended(now, packet, Fate::Delivered);
+            trace.ended(now, packet, Outcome::Delivered);
         }
     }
 
@@ -174,10 +174,10 @@ impl Ledger {
 
     /// A packet leaves its service flow: its last byte is sent at this time.
     #[inline]
-    pub fn passed(&mut self, at: Time, packet: &Packet) {
-        self.service_flows.of_packet(packet).passed.add(packet);
+    pub fn forwarded(&mut self, at: Time, packet: &Packet) {
+        self.service_flows.of_packet(packet).forwarded.add(packet);
         if let Some(trace) = &mut self.trace {
-            trace.passed(at, packet);
+            trace.forwarded(at, packet);
         }
     }
 
@@ -196,7 +196,7 @@ impl Ledger {
             way.dropped_packets += 1;
         }
         if let Some(trace) = &mut self.trace {
-            trace.ended(now, &packet, Fate::Dropped(reason));
+            trace.ended(now, &packet, Outcome::Dropped(reason));
         }
     }
 

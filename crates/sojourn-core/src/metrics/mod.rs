@@ -3,6 +3,7 @@
 //! Everything here is streaming: memory does not grow with the length of the run, except for the
 //! optional traces of packets and of a modem.
 
+pub mod column;
 pub mod connections;
 pub mod delay_parts;
 pub mod fairness;
@@ -15,8 +16,10 @@ pub mod qoe;
 pub mod queue_meter;
 pub mod ramp;
 pub mod results;
+pub mod rows;
 pub mod series;
 pub mod service_flows;
+pub mod tables;
 pub mod time_mean;
 pub mod trace;
 

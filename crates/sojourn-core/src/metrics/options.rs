@@ -11,7 +11,7 @@ pub struct Metrics {
     /// where a run is so long that a series would have more than 4096 values.
     #[schemars(range(min = 1.0, max = 1_000_000.0))]
     pub series_interval_ms: f64,
-    /// Keep headers, times and fate of every packet. Memory then grows with the run: about 130 bytes a
+    /// Keep headers, times and outcome of every packet. Memory then grows with the run: about 130 bytes a
     /// packet.
     pub packet_trace: bool,
     /// Keep what happens at the primary upstream service flow of the first home, event by event, and

@@ -9,7 +9,7 @@ use crate::packet::{Direction, DropReason, Packet};
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ServiceFlowCounters {
     /// Sent on (docsQosServiceFlowPkts, docsQosServiceFlowOctets).
-    pub passed: Count,
+    pub forwarded: Count,
     /// Dropped, by reason; on the links of servers too, before a flow downstream or behind it upstream.
     pub dropped: [Count; DropReason::ALL.len()],
     /// Packets sent on that the sustained rate held back (docsQosServiceFlowPolicedDelayPkts): while

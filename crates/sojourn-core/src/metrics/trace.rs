@@ -1,9 +1,9 @@
-//! What a run keeps of single packets where the scenario asks for it: the fate of each
+//! What a run keeps of single packets where the scenario asks for it: the outcome of each
 //! (`metrics.packet_trace`), and what happens at a modem (`metrics.modem_trace`). Memory then grows
 //! with the run.
 
 use super::modem_trace::{ModemEventKind, ModemTrace};
-use super::results::{Fate, PacketRecord};
+use super::results::{Outcome, PacketRecord};
 use crate::packet::{DATAGRAM, Direction, DropReason, Packet};
 use crate::token_bucket::TokenBucket;
 use crate::units::Time;
@@ -78,9 +78,9 @@ impl Trace {
     }
 
     /// The last byte of a packet leaves its service flow at this time.
-    pub fn passed(&mut self, at: Time, packet: &Packet) {
+    pub fn forwarded(&mut self, at: Time, packet: &Packet) {
         if let Some(record) = self.record(packet) {
-            record.passed = at;
+            record.forwarded = at;
         }
     }
 
@@ -93,19 +93,19 @@ impl Trace {
     }
 
     /// A packet is delivered or dropped.
-    pub fn ended(&mut self, at: Time, packet: &Packet, fate: Fate) {
+    pub fn ended(&mut self, at: Time, packet: &Packet, outcome: Outcome) {
         if let Some(record) = self.record(packet) {
             record.ended = at;
-            record.fate = fate;
+            record.outcome = outcome;
         }
-        match fate {
-            Fate::Dropped(DropReason::Link) => {} // beyond the modem
-            Fate::Dropped(reason) => self.at_modem(at, ModemEventKind::Drop(reason), packet),
-            Fate::Delivered if passes_modem(packet) => {
+        match outcome {
+            Outcome::Dropped(DropReason::Link) => {} // beyond the modem
+            Outcome::Dropped(reason) => self.at_modem(at, ModemEventKind::Drop(reason), packet),
+            Outcome::Delivered if passes_modem(packet) => {
                 let number = self.number(packet);
                 self.modem.iter_mut().for_each(|modem| modem.deliver(at, number));
             }
-            Fate::Delivered | Fate::UnderWay => {}
+            Outcome::Delivered | Outcome::UnderWay => {}
         }
     }
 
@@ -138,7 +138,7 @@ impl Trace {
     /// The packets that ended, in the order in which they did, and what happened at the modem.
     pub fn finish(self) -> (Vec<PacketRecord>, Option<ModemTrace>) {
         let mut packets = self.packets.unwrap_or_default();
-        packets.retain(|record| record.fate != Fate::UnderWay);
+        packets.retain(|record| record.outcome != Outcome::UnderWay);
         packets.sort_by_key(|record| record.ended);
         (packets, self.modem)
     }

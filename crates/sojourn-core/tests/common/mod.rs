@@ -2,7 +2,8 @@
 
 pub mod snapshot;
 
-use sojourn_core::metrics::results::{FlowRow, QueueRow, Results, SeriesRow};
+use sojourn_core::metrics::results::{Results, SeriesRow};
+use sojourn_core::metrics::rows::{FlowRow, QueueRow};
 use sojourn_core::scenario::Scenario;
 
 /// A scenario from TOML. It is not checked: tests go to the edges.

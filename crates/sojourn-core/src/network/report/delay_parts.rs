@@ -2,7 +2,8 @@
 
 use crate::metrics::Latency;
 use crate::metrics::delay_parts::{Delay, Part};
-use crate::metrics::results::DelayPartRow;
+use crate::metrics::rows::DelayPartRow;
+use crate::packet::Direction;
 use crate::units::Time;
 
 /// The parts of each entry that sent packets through the modem, and their total.
@@ -28,8 +29,9 @@ fn row(traffic: &str, part: &'static str, times: impl Iterator<Item = Time>) -> 
     times.for_each(|time| distribution.record(time));
     DelayPartRow {
         traffic: traffic.to_owned(),
+        direction: Direction::Up.name(),
         part,
-        packets: distribution.count(),
+        delivered_packets: distribution.count(),
         mean_ms: distribution.mean_ms(),
         p50_ms: distribution.quantile_ms(0.5),
         p90_ms: distribution.quantile_ms(0.9),

@@ -2,8 +2,8 @@
 
 mod delay_parts;
 mod flows;
-mod qualities;
 mod service_flows;
+mod traffic_classes;
 
 use super::Simulation;
 use crate::access::AccessNetwork;
@@ -11,7 +11,8 @@ use crate::apps::{AppParameters, Done, Model, Quality};
 use crate::metrics::connections::ConnectionAccount;
 use crate::metrics::delay_parts::split;
 use crate::metrics::modem_trace::ModemEvent;
-use crate::metrics::results::{LatencyCells, PacketRecord, PageRow, QueueRow, Results, SeriesRow};
+use crate::metrics::results::{LatencyCells, PacketRecord, Results, SeriesRow};
+use crate::metrics::rows::{PageRow, QueueRow};
 use crate::metrics::{QueueMeter, Series, qoe};
 use crate::packet::Direction;
 use crate::queue::Queue;
@@ -36,7 +37,7 @@ pub(super) fn results(
         fingerprint: run.fingerprint,
         warnings: warnings(run, &done),
         flows: Vec::new(),
-        qualities: Vec::new(),
+        traffic_classes: Vec::new(),
         connections: Vec::new(),
         service_flows: service_flows::rows(run),
         channels: run.access.channels(run.now),
@@ -67,7 +68,7 @@ pub(super) fn results(
             add_connection(&mut results, run, account, direction);
         }
     }
-    results.qualities = qualities::quality_rows(run, &results.flows, &done);
+    results.traffic_classes = traffic_classes::rows(run, &results.flows, &done);
     results
 }
 
@@ -140,7 +141,7 @@ fn page_rows(name: &str, done: &Done) -> impl Iterator<Item = PageRow> {
         traffic: name.to_owned(),
         start_s: start.secs_f64(),
         load_time_s: load_time.secs_f64(),
-        no_slower_percent: share,
+        cdf_percent: share,
     })
 }
 

@@ -7,7 +7,7 @@ use crate::access::docsis::request_grant::MacCounters;
 use crate::access::homes::Group;
 use crate::access::service::PRIMARY;
 use crate::address::{Address, Network};
-use crate::metrics::results::ServiceFlowRow;
+use crate::metrics::rows::ServiceFlowRow;
 use crate::packet::{Direction, DropReason};
 use crate::scenario::Scenario;
 
@@ -59,11 +59,11 @@ fn row(
         homes: group.name.to_owned(),
         service_flow: name.to_owned(),
         direction: direction.name(),
-        passed_packets: counters.passed.packets,
-        passed_bytes: counters.passed.bytes,
+        forwarded_packets: counters.forwarded.packets,
+        forwarded_bytes: counters.forwarded.bytes,
         policed_drop_packets: dropped(DropReason::Overflow),
         policed_delay_packets: counters.delayed_packets,
-        aqm_dropped_packets: dropped(DropReason::Aqm),
+        dropped_aqm_packets: dropped(DropReason::Aqm),
         superseded_packets: dropped(DropReason::Superseded),
         contention_dropped_packets: dropped(DropReason::Contention),
         mac_requests: mac.map(|mac| mac.requests),
