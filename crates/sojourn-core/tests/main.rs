@@ -20,6 +20,7 @@ mod plant_timing;
 mod provision;
 mod qoe;
 mod queue_abb;
+mod queue_dualq;
 mod queue_fuzz;
 mod queue_properties;
 mod queue_rounds;
