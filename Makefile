@@ -68,7 +68,7 @@ studies: $(VENV)/installed ## Run all studies at full length, for hours, and ren
 	done
 	$(BIN)/sojourn study snapshot $(addprefix out/,$(STUDIES))
 
-# Python files are live; only a change of the Rust code or of the package's description builds anew.
+# Python files are used in place; a change of the Rust code or of pyproject.toml needs a new build.
 $(VENV)/installed: $(VENV)/packages $(RUST) pyproject.toml
 	@echo 'Building the simulator: one to four minutes the first time'
 	@PIP_QUIET=1 $(BIN)/maturin develop --release --locked --quiet

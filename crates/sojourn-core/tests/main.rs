@@ -10,6 +10,7 @@ mod conservation;
 mod determinism;
 mod fibre;
 mod layers;
+mod linux_tcp;
 mod modem_config;
 mod modem_config_fuzz;
 mod modem_trace;

@@ -314,6 +314,15 @@ fn tcp_options_that_contradict_each_other() {
          or dialect ns2"
     );
     only(SMALL, &["tcp.send_jitter_us=20", "dialect=ns2"]);
+    assert_eq!(
+        refusal_of(&["dialect=linux", "tcp.recovery=newreno"]),
+        "--set tcp.recovery=newreno: tcp.recovery: found another one with dialect linux; allowed: sack"
+    );
+    assert_eq!(
+        refusal_of(&["dialect=rfc", "tcp.pacing=true"]),
+        "--set tcp.pacing=true: tcp.pacing: found true; allowed: false, or dialect linux"
+    );
+    only(SMALL, &["dialect=linux", "tcp.pacing=true"]);
     // The ns-2 dialect starts with 2 segments.
     only(SMALL, &["tcp.max_window_segments=5", "dialect=ns2"]);
 }

@@ -87,7 +87,7 @@ impl Modem {
         let buffer_bytes = default_limit_bytes(shaper.sustained.rate());
         let queue = context.queue("upstream", &spec.queue, buffer_bytes);
         let by_dialect = match context.dialect {
-            Dialect::Rfc => Shaping::Transmissions,
+            Dialect::Rfc | Dialect::Linux => Shaping::Transmissions,
             Dialect::Ns2 => Shaping::Requests,
         };
         let shaping = Some(spec.shaping.unwrap_or(by_dialect));
