@@ -42,6 +42,11 @@ class Outcome(ABC):
         hooks().save(self.runs, Path(directory))
 
 
+def _in_order(field: pa.Field) -> pa.Field:
+    """The field with its metadata by name, so that a file of the table has the same bytes always."""
+    return field.with_metadata(dict(sorted((field.metadata or {}).items())))
+
+
 class Result(Outcome):
     """The result of one run. Its Arrow tables convert to polars or pandas without a copy."""
 
@@ -88,7 +93,8 @@ class Result(Outcome):
 
     def table(self, name: str) -> pa.Table:
         """A table by its name; raises `ValueError` if there is none of that name."""
-        return pa.table(self._native.table(known_table(name)))
+        table = pa.table(self._native.table(known_table(name)))
+        return table.cast(pa.schema(map(_in_order, table.schema)))
 
     def __reduce__(self) -> tuple[Any, ...]:
         tables = {name: getattr(self, name) for name in ALL_TABLES if self.keeps(name)}

@@ -11,7 +11,7 @@ use super::homes::Homes;
 use super::traffic::Entry;
 use crate::access::AccessSpec;
 use crate::access::docsis::downstream_channel::Cmts;
-use crate::access::docsis::parameters::Cable;
+use crate::access::docsis::parameters::{Cable, ModemSpec};
 use crate::access::docsis::upstream_channel::UpstreamChannel;
 use crate::access::homes::Group;
 use crate::access::service::{Downstream, Upstream};
@@ -141,10 +141,12 @@ impl Scenario {
         name.and_then(|name| self.homes.get_index_of(name)).unwrap_or_default()
     }
 
-    /// Chooses what depends on the dialect.
+    /// Chooses what depends on the dialect. A plain link is as it was in the documents: it has no
+    /// request and grant, and counts IP packets.
     pub(crate) fn fill(&mut self) {
         if self.access == AccessSpec::Docsis {
-            self.cable.fill(self.dialect);
+            let is_link = self.upstream.modem == ModemSpec::Link;
+            self.cable.fill(is_link || self.dialect == Dialect::Ns2);
         }
     }
 

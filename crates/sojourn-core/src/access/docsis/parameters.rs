@@ -7,7 +7,6 @@ use super::downstream_channel::Cmts;
 use super::framing::Framing;
 use super::timing::{PlantTiming, Specification, TimingSpec, propagation};
 use super::upstream_channel::UpstreamChannel;
-use crate::dialect::Dialect;
 use crate::units::Time;
 
 /// One-way delay of the cable in the published studies, in ms (White & Padden 2012 §2.3).
@@ -29,11 +28,11 @@ pub struct Cable {
     #[schemars(range(min = 0.0, max = 2000.0))]
     pub distance_km: Option<f64>,
     /// Timing of request and grant, chosen by `kind`: `documents` or `specification`. Default:
-    /// `documents` in the `ns2` dialect, otherwise `specification`.
+    /// `documents` in the `ns2` dialect and on a plain link, otherwise `specification`.
     pub timing: Option<TimingSpec>,
     /// What rates, buffers and results count of TCP packets: `ip`, the IP packet, or `ethernet`, the
     /// frame from destination address to CRC. `packet_bytes` of datagrams is counted as it is.
-    /// Default: `ip` in the `ns2` dialect, otherwise `ethernet`.
+    /// Default: `ip` in the `ns2` dialect and on a plain link, otherwise `ethernet`.
     pub byte_count: Option<ByteCount>,
 }
 
@@ -72,17 +71,15 @@ impl ByteCount {
 }
 
 impl Cable {
-    /// Chooses timing and byte count, where the scenario does not, by its dialect.
-    pub fn fill(&mut self, dialect: Dialect) {
-        let of_studies = dialect == Dialect::Ns2;
-        self.byte_count.get_or_insert(match of_studies {
-            true => ByteCount::Ip,
-            false => ByteCount::Ethernet,
-        });
-        self.timing.get_or_insert_with(|| match of_studies {
-            true => TimingSpec::Documents,
-            false => TimingSpec::Specification(Specification::default()),
-        });
+    /// Chooses timing and byte count, where the scenario does not: the documents' or the
+    /// specification's.
+    pub fn fill(&mut self, of_documents: bool) {
+        let (count, timing) = match of_documents {
+            true => (ByteCount::Ip, TimingSpec::Documents),
+            false => (ByteCount::Ethernet, TimingSpec::Specification(Specification::default())),
+        };
+        self.byte_count.get_or_insert(count);
+        self.timing.get_or_insert(timing);
     }
 
     /// What the sizes of TCP packets count.
