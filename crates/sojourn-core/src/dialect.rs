@@ -8,10 +8,10 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "snake_case")]
 pub enum Dialect {
     /// The rules of the RFCs and of the DOCSIS specification.
-    #[default]
     Rfc,
     /// The rules of the studies' ns-2 code.
     Ns2,
     /// TCP as the Linux kernel does it; all other rules are those of `rfc`.
+    #[default]
     Linux,
 }

@@ -10,6 +10,7 @@ use sojourn_core::units::Time;
 fn two_uploads(keys: &str) -> Results {
     Simulation::run(&scenario(&format!(
         "duration_s = 8
+         dialect = 'rfc'
          upstream = {{ sustained_mbps = 10, peak_mbps = 10, burst_bytes = 1522,
                        queue = {{ limit_bytes = 625_000 }} }}
          downstream = {{ sustained_mbps = 100, peak_mbps = 100, burst_bytes = 1522 }}

@@ -101,6 +101,7 @@ fn an_upload_alone_is_as_with_the_single_queue() {
                 modem,
                 &format!(
                     "duration_s = 100
+                     dialect = 'rfc'
                      seed = {seed}
                      upstream.queue.law = {{ kind = 'docsis_pie' }}
                      servers.far = {{ delay_ms = 9 }}
