@@ -6,7 +6,7 @@ INSTRUCTIONS := $(CURDIR)/crates/sojourn-core/benches/packet_cost/instructions.j
 MINUTES := 10
 RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
-.PHONY: help run test fuzz lint bench bench-peers record figures columns
+.PHONY: help run test fuzz lint bench bench-peers record figures columns docs
 .DEFAULT_GOAL := help
 
 help: ## List the targets
@@ -47,10 +47,16 @@ bench-peers: ## Compare it with ns-2 and ns-3, where they are installed
 	@program=$$(cargo bench -p sojourn-core --locked --bench packet_cost --no-run 2>&1 | sed -n 's/.*Executable.*(\(.*\))/\1/p') && \
 	python3 crates/sojourn-core/benches/peers/run.py "$$program"
 
-figures: $(VENV)/installed ## Draw the figures of docs/queues anew
+figures: $(VENV)/installed ## Draw the figures of docs and the README's table again
 	$(BIN)/python -m sojourn_studies.queues docs/queues/img
+	$(BIN)/python -m sojourn_docs figures docs/img
 
-columns: $(VENV)/installed ## Write docs/columns.md anew, after a change of a table or a metric
+docs: $(VENV)/installed ## Build the documentation site into out/site; a broken link fails
+	$(BIN)/python -m sojourn_docs sources out/docs
+	$(BIN)/zensical build --clean --strict
+	$(BIN)/python -m sojourn_docs links out/site
+
+columns: $(VENV)/installed ## Write docs/columns.md again
 	$(BIN)/python -m sojourn.report.definitions > docs/columns.md.new
 	mv docs/columns.md.new docs/columns.md
 

@@ -26,7 +26,7 @@ def test_summary_has_a_row_per_variant_and_stderr_stays_empty(cli: Cli) -> None:
 
 def test_transfers_that_a_sum_hides_are_shown_one_by_one(cli: Cli) -> None:
     shown = cli("run", HOME.with_name("tiers.toml"), "--duration", "2").stdout
-    _, _, shown = shown.partition("Transfers one by one")
+    _, _, shown = shown.partition("Throughput of each transfer")
     assert re.search(r"low +middle +high\s+variant +down +down +down", shown)
     # By weights of 1, 2 and 4 the middle has twice what the lowest has, give or take slow start.
     row = re.search(r"weighted +([\d.]+) +([\d.]+) +[\d.]+ *$", shown, re.MULTILINE)

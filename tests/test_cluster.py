@@ -92,7 +92,7 @@ def test_where_no_cluster_answers(tmp_path: Path, cli: Cli, address: str) -> Non
     part = ("--experiment", "D01", "--duration-scale", "0.01", "--out", tmp_path / "out")
     ended = cli("study", "run", "white2012", *part, "--dask", address)
     assert ended.returncode == 2
-    assert ended.stderr.startswith(f"error: --dask {address}: no cluster answers there")
+    assert ended.stderr.startswith(f"error: --dask {address}: no cluster answers at this address")
     assert ended.stderr.count("\n") == 1
     assert not (tmp_path / "out").exists()
 
@@ -112,4 +112,4 @@ def test_a_cluster_has_its_own_workers(tmp_path: Path, cli: Cli) -> None:
     both = ("--jobs", "2", "--dask", "tcp://127.0.0.1:9", "--out", tmp_path)
     ended = cli("study", "run", "white2012", *both)
     assert ended.returncode == 2
-    assert ended.stderr == "error: Invalid value: found --jobs and --dask; allowed: one of them\n"
+    assert ended.stderr == "error: --jobs, --dask: found both; allowed: one of them\n"

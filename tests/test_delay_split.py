@@ -36,7 +36,7 @@ def test_it_is_that_of_a_run_with_the_trace_on(alone: Path) -> None:
     split = split_of(plain)
     assert split.rows[""] == traced.delay_parts.to_pylist()
     assert len(split.rows[""]) == 28
-    assert split.about == "Of all 6 s, run again with metrics.modem_trace."
+    assert split.about == "Measured over all 6 s in a rerun with metrics.modem_trace."
     # What a run has kept is taken as it is.
     assert split_of(traced) == DelaySplit({"": traced.delay_parts.to_pylist()})
 
@@ -51,7 +51,7 @@ def test_the_beginning_is_the_same_as_in_the_whole_run(
     small = [*ends, "traffic.web.start_s=4000", "upstream.queue.limit_bytes=31250"]
     whole = sojourn.run(alone, duration_s=12, set=[*small, *TRACED])
     split = split_of(sojourn.run(alone, duration_s=12, set=small))
-    assert split.about == "Of the first 5 s, run again with metrics.modem_trace."
+    assert split.about == "Measured over the first 5 s in a rerun with metrics.modem_trace."
     assert split.rows[""] == whole.delay_parts.to_pylist()
     assert {row["traffic"] for row in split.rows[""]} == {"game", "call", "upload"}
     # And where it goes on, every event up to then is the same.
@@ -66,8 +66,8 @@ def test_the_beginning_is_the_same_as_in_the_whole_run(
 def test_every_report_has_it(alone: Path) -> None:
     run = sojourn.run(alone, duration_s=3)
     page = report_html(run.runs)
-    assert "Where the time goes" in page
-    assert "Of all 3 s, run again with metrics.modem_trace." in page
+    assert "Parts of the delay" in page
+    assert "Measured over all 3 s in a rerun with metrics.modem_trace." in page
 
 
 def test_the_parts_of_an_entry_stand_beside_each_other(comparison: sojourn.Comparison) -> None:
@@ -90,10 +90,11 @@ def test_where_much_happens_less_is_run_again(alone: Path, monkeypatch: pytest.M
     run = sojourn.run(alone, duration_s=6)
     # So many events that a third of the run holds them.
     monkeypatch.setattr(module, "_MOST_EVENTS", run.meta["events"] / 3)
-    assert split_of(run).about == "Of the first 2 s, run again with metrics.modem_trace."
+    assert split_of(run).about == "Measured over the first 2 s in a rerun with metrics.modem_trace."
     monkeypatch.setattr(module, "_MOST_EVENTS", run.meta["events"] / 20)
     assert split_of(run).missing == (
-        "Where the time goes is left out: too much happens in the runs to run them again for it."
+        "The parts of the delay are not shown: "
+        "the runs have too many events per second to be rerun."
     )
 
 
@@ -102,13 +103,13 @@ def test_what_cannot_be_run_again_is_left_out_with_a_sentence(
 ) -> None:
     run = sojourn.run(alone, duration_s=1)
     for odd, why in (
-        (changed(run, version="0.0.1"), "sojourn 0.0.1 made the runs"),
-        (changed(run, fingerprint="0"), "a run is not the same when it is run again"),
+        (changed(run, version="0.0.1"), "sojourn 0.0.1 made the runs, and a rerun by"),
+        (changed(run, fingerprint="0"), "a rerun gave another fingerprint"),
         (changed(run, scenario="duration_s = 1\nnothing = 2\n"), "unknown key"),
     ):
         assert why in split_of(odd).missing
         page = report_html({"": odd})
-        assert "Where the time goes is left out: " in page
+        assert "The parts of the delay are not shown: " in page
     many = [Group(str(number), [run]) for number in range(25)]
     assert "more than 24 runs" in delay_split(many).missing
     with pytest.raises(UnknownError, match=r"kind: found .delay.\. .* more than 24 runs"):
@@ -123,15 +124,15 @@ def test_a_capture_that_has_gone_is_no_failure(alone: Path, tmp_path: Path) -> N
     assert not split_of(run).missing
     capture.unlink()
     missing = split_of(run).missing
-    assert missing.startswith("Where the time goes is left out: ") and capture.name in missing
+    assert missing.startswith("The parts of the delay are not shown: ") and capture.name in missing
 
 
 def test_of_many_settings_there_are_bars_but_no_curves(comparison: sojourn.Comparison) -> None:
     runs = list(comparison.values())
     nine = [Group(str(number), [runs[number % 5]]) for number in range(9)]
     page = report_of(Results(nine))
-    assert "9 settings are more curves than can be told apart" in page
-    assert "Where the time goes" in page
+    assert "Curves are drawn for 8 settings at most, and there are 9." in page
+    assert "Parts of the delay" in page
 
 
 def test_the_command_draws_it(comparison: sojourn.Comparison, cli: Cli, tmp_path: Path) -> None:

@@ -300,10 +300,10 @@ def test_drops_and_marks_are_comments(captures: dict[str, Path], result: sojourn
     lost = [p for p in packets if p["outcome"] == "link"]
     assert marked and early and lost
     comments = [row["frame.comment"] for row in at_home]
-    assert sum("marked later in the queue" in c for c in comments) == len(marked)
-    assert sum("dropped early by the queue manager" in c for c in comments) == len(early)
+    assert sum("ECN-marked later in the queue" in c for c in comments) == len(marked)
+    assert sum("dropped early by the AQM" in c for c in comments) == len(early)
     assert sum("lost at random" in c for c in comments) >= len(lost)
-    told = [row for row in at_cmts if "marked by the queue manager" in row["frame.comment"]]
+    told = [row for row in at_cmts if "ECN-marked by the AQM" in row["frame.comment"]]
     assert {row["ip.dsfield.ecn"] for row in told} == {"3"}
     assert len(told) == sum(p["forwarded_s"] is not None for p in marked)
     assert not any("early" in row["frame.comment"] for row in at_cmts)
@@ -326,18 +326,18 @@ def test_servers_have_names_and_the_window_is_never_full(captures: dict[str, Pat
             ["--format", "pcap"],
             "error: format: found 'pcap' (did you mean pcapng?); allowed: flent, pcapng, csv",
         ),
-        (["--format", "pcapng"], "error: point: found none; allowed: home, channel, cmts, server"),
+        (["--format", "pcapng"], "error: point: missing; allowed: home, channel, cmts, server"),
         (
             ["--format", "pcapng", "--point", "moon"],
             "error: point: found 'moon'; allowed: home, channel, cmts, server",
         ),
         (
             ["--format", "flent", "--point", "home"],
-            "error: point: found 'home' with format flent; allowed with pcapng alone",
+            "error: point: found 'home' with format flent; allowed: only with format pcapng",
         ),
         (
             ["--format", "flent", "--variant", "x"],
-            "error: variant: found 'x'; allowed: none: there is one run, without a name",
+            "error: variant: found 'x'; allowed: none, as there is a single run",
         ),
     ],
 )
@@ -354,11 +354,11 @@ def test_missing_packets_are_told_with_the_key(cli: Cli, untraced: Path, tmp_pat
     command = ("export", untraced, "--format", "pcapng", "--point", "home", "--out", out)
     done = cli(*command)
     assert done.returncode == 2
-    assert "error: variant: found none; allowed: BufferBloat, Buffer Control, CoDel" in done.stderr
+    assert "error: variant: missing; allowed: BufferBloat, Buffer Control, CoDel" in done.stderr
     done = cli(*command, "--variant", "CoDel")
     assert done.returncode == 2
     assert done.stderr == (
-        "error: the run kept no packets: run its scenario again with "
+        "error: the run has no packet trace; rerun the scenario with "
         "--set metrics.packet_trace=true\n"
     )
 
@@ -367,12 +367,12 @@ def test_what_is_no_output_directory_is_refused(cli: Cli, tmp_path: Path) -> Non
     done = cli("export", tmp_path, "--format", "csv", "--out", tmp_path / "x")
     assert done.returncode == 2
     assert done.stderr == (
-        f"error: {tmp_path}: holds no results: neither of run --out nor of sweep or study\n"
+        f"error: {tmp_path}: holds no results of run --out, sweep or study run\n"
     )
 
 
 def test_tables_do_not_replace_what_is_there(results: Path, tmp_path: Path) -> None:
-    with pytest.raises(ExportError, match="exists already"):
+    with pytest.raises(ExportError, match="already exists; give the path of a new directory"):
         export(results, "csv", tmp_path)
 
 

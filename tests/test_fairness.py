@@ -51,7 +51,7 @@ def test_max_min_divisions() -> None:
         ((-1, [1], [1]), "capacity: found -1; allowed: 0 or more"),
         ((1, [np.nan], [1]), "demands: found NaN; allowed: 0 or more"),
         ((1, [1], [0]), "weights: found 0; allowed: above 0"),
-        ((1, [1, 2], [1]), "weights: found 1 for 2 demands; allowed: as many"),
+        ((1, [1, 2], [1]), "weights: found 1 for 2 demands; allowed: 2"),
     ):
         with pytest.raises(ValueError, match=message):
             _sojourn.max_min(*arguments)
@@ -130,7 +130,10 @@ def test_bad_input(shared: sojourn.Result) -> None:
 
 def test_connections_without_accounts_are_not_left_out_in_silence() -> None:
     result = sojourn.run(SHARED, duration_s=2, set={"metrics.connections": 2})
-    with pytest.raises(ValueError, match=r"'early' opened 3 connections .* accounts of 2"):
+    with pytest.raises(
+        ValueError,
+        match=r"'early' opened 3 connections, .* only 2; set metrics.connections to 3 or more",
+    ):
         result.fairness(["early"])
 
 

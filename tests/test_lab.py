@@ -59,7 +59,12 @@ def test_choices_come_from_the_schema_and_the_catalogue(lab: Lab) -> None:
 def test_a_run_is_answered(lab: Lab) -> None:
     response = lab.post("/api/run", lab_request()).json
     assert [run["name"] for run in response["runs"]] == ["A: drop-tail", "B: PIE"]
-    assert [row["use"] for row in response["verdicts"]] == ["game", "call", "page", "upload"]
+    assert [row["application"] for row in response["verdicts"]] == [
+        "game",
+        "call",
+        "page",
+        "upload",
+    ]
     games = [cell["grade"] for cell in response["verdicts"][0]["cells"]]
     assert games[0] == "poor" and games[1] in ("good", "fair")
     figures = {(figure["kind"], figure["activity"]): figure for figure in response["figures"]}
@@ -99,7 +104,7 @@ def test_latencies_of_two_games_are_put_together(lab: Lab) -> None:
     (figure,) = (
         f for f in response["figures"] if (f["kind"], f["activity"]) == ("latency", "game")
     )
-    assert figure["lines"][1]["words"].startswith(f"half within {digits(median_ms)} ms")
+    assert figure["lines"][1]["summary"].startswith(f"50 % within {digits(median_ms)} ms")
     # A step of the curve is a fifth of a percent, a cell of the histogram 0.1 % wide.
     assert quantile(figure["lines"][1], 50) == pytest.approx(median_ms, rel=0.01)
 
@@ -199,27 +204,51 @@ BAD = {
         "found nothing; allowed: a number",
     ),
     "not a number": (lab_request(base={"duration_s": float("nan")}), "duration_s", "found NaN"),
-    "nobody": (lab_request(activities={}), "activities", "one at least"),
+    "nobody": (
+        lab_request(activities={}),
+        "activities",
+        "found {}; allowed: at least one count above 0",
+    ),
     "too many": (lab_request(activities={"game": 9}), "activities.game", "from 0 to 8"),
     "half of one": (lab_request(activities={"game": 0.5}), "activities.game", "found 0.5"),
-    "unknown activity": (lab_request(activities={"mine": 1}), "activities.mine", "only game"),
+    "unknown activity": (
+        lab_request(activities={"mine": 1}),
+        "activities.mine",
+        "unknown key; allowed here: game",
+    ),
     "a capture": (
         lab_request(traffic={"x": {"kind": "replay", "file": "/etc/passwd", "server": "files"}}),
-        "wish.traffic",
-        "only base",
+        "request.traffic",
+        "unknown key; allowed here: base",
     ),
-    "a trace": (lab_request(base={"metrics": {"packet_trace": True}}), "base.metrics", "only"),
-    "homes": (lab_request(base={"homes": {"x": {"count": 10_000}}}), "base.homes", "only"),
-    "another server": (lab_request(base={"servers": {"x": {"delay_ms": 1}}}), "servers.x", "only"),
+    "a trace": (
+        lab_request(base={"metrics": {"packet_trace": True}}),
+        "base.metrics",
+        "unknown key; allowed here: ",
+    ),
+    "homes": (
+        lab_request(base={"homes": {"x": {"count": 10_000}}}),
+        "base.homes",
+        "unknown key; allowed here: ",
+    ),
+    "another server": (
+        lab_request(base={"servers": {"x": {"delay_ms": 1}}}),
+        "servers.x",
+        "unknown key; allowed here: ",
+    ),
     "three settings": (lab_request(settings=[DROP_TAIL, PIE, PIE]), "settings", "1 to 2"),
-    "two of one name": (lab_request(settings=[PIE, PIE]), "settings.1.name", "another name"),
+    "two of one name": (
+        lab_request(settings=[PIE, PIE]),
+        "settings.1.name",
+        "a name that differs from the first",
+    ),
     "no name": (lab_request(settings=[{"name": " "}]), "settings.0.name", "1 to 60"),
-    "nothing in a list": (lab_request(base={"cable": {"x": [None]}}), "wish", "TOML"),
-    "half a character": (lab_request(settings=[{"name": "\ud800"}]), "wish", "TOML"),
-    "a list": ([1], "wish", "a table"),
-    "not JSON": (b"{", "wish", "JSON"),
-    "not UTF-8": (b'"\xff"', "wish", "JSON"),
-    "deep": (b"[" * 100_000, "wish", "JSON"),
+    "nothing in a list": (lab_request(base={"cable": {"x": [None]}}), "request", "TOML"),
+    "half a character": (lab_request(settings=[{"name": "\ud800"}]), "request", "TOML"),
+    "a list": ([1], "request", "a table"),
+    "not JSON": (b"{", "request", "not valid JSON"),
+    "not UTF-8": (b'"\xff"', "request", "not valid JSON"),
+    "deep": (b"[" * 100_000, "request", "not valid JSON"),
 }
 
 
@@ -235,7 +264,7 @@ def test_bad_input_is_answered_with_the_fault(lab: Lab, name: str) -> None:
 def test_a_picture_is_a_part_of_the_trace(lab: Lab, modem: str) -> None:
     from_s = 4.0
     asked = lab_request(base={"upstream": {**SERVICE["upstream"], "modem": {"kind": modem}}})
-    shot = lab.post("/api/picture", {"wish": asked, "from_s": from_s}).json
+    shot = lab.post("/api/picture", {"request": asked, "from_s": from_s}).json
     assert shot["activities"] == ["game", "call", "web", "upload"]
     text = lab.post("/api/scenario", asked).body.decode()
     whole = sojourn.run(text, set=["metrics.modem_trace=true"])
@@ -260,7 +289,7 @@ def test_a_picture_is_a_part_of_the_trace(lab: Lab, modem: str) -> None:
 def test_a_picture_of_much_is_short(lab: Lab) -> None:
     fast = catalog()["services"]["white2014"]
     base = {"upstream": fast["upstream"], "downstream": fast["downstream"]}
-    asked = {"wish": lab_request(base=base), "from_s": 1.0}
+    asked = {"request": lab_request(base=base), "from_s": 1.0}
     shot = lab.post("/api/picture", asked).json
     # At 250 Mbps there are 20 000 packets of 1500 B in a second, and several events of each.
     assert 1.0 < shot["to_s"] < 2.0
@@ -425,7 +454,8 @@ def test_a_port_in_use_is_told(cli: Cli) -> None:
         outcome = cli("lab", "--port", port, "--no-open")
     assert outcome.returncode == 2
     assert outcome.stderr == (
-        f"error: --port: found {port} (Address already in use); allowed: a free one, or 0 for any\n"
+        f"error: --port: found {port} (Address already in use); "
+        "allowed: a free port, or 0 to pick one\n"
     )
 
 

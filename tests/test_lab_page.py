@@ -45,9 +45,9 @@ def opened(
 
 def still(page: Page) -> None:
     """Shows the picture, and stops it."""
-    page.get_by_role("group", name="Moving picture").scroll_into_view_if_needed()
+    page.get_by_role("group", name="Animation").scroll_into_view_if_needed()
     expect(page.locator("#picture canvas")).to_have_count(2)
-    page.get_by_label("Time within the picture").evaluate(
+    page.get_by_label("Time within the animation").evaluate(
         "range => { range.value = 300; range.dispatchEvent(new Event('input')) }"
     )
     expect(page.get_by_role("button", name="Play", exact=True)).to_be_visible()
@@ -55,7 +55,7 @@ def still(page: Page) -> None:
 
 def parameter(page: Page, letter: str, name: str, role: Role = "spinbutton") -> Locator:
     """A field among the parameters of A or B."""
-    setting = page.locator(".setting", has=page.get_by_label(f"Queue manager {letter}"))
+    setting = page.locator(".setting", has=page.get_by_label(f"Queue management {letter}"))
     details = setting.locator("details")
     details.evaluate("details => { details.open = true }")
     return details.get_by_role(role, name=name)
@@ -86,7 +86,7 @@ def test_open_forms_are_fit_too(chromium: Browser, lab: Lab) -> None:
 def test_no_request_leaves(chromium: Browser, lab: Lab) -> None:
     with opened(chromium, lab) as visited:
         still(visited.page)
-        visited.page.get_by_role("button", name="Copy as scenario").click()
+        visited.page.get_by_role("button", name="Copy scenario").click()
         expect(visited.page.get_by_label("The scenario as TOML")).to_be_visible()
         assert len(visited.requests) > 10
         assert [url for url in visited.requests if not url.startswith(lab.address)] == []
@@ -97,19 +97,19 @@ def test_what_it_shows_follows_the_choices(chromium: Browser, lab: Lab) -> None:
         page = visited.page
         table = page.locator(".verdicts")
         expect(table.get_by_role("columnheader")).to_have_text(
-            ["A: Drop-tail, big buffer", "B: DOCSIS-PIE"]
+            ["A: Drop-tail, large buffer", "B: DOCSIS-PIE"]
         )
         expect(table.get_by_role("rowheader")).to_have_text(["game", "call", "page", "upload"])
         page.get_by_role("button", name="More video viewers").click()
         expect(table.get_by_role("rowheader")).to_have_text(
             ["game", "call", "page", "video", "upload"]
         )
-        page.get_by_label("Queue manager A").select_option("SFQ-CoDel")
+        page.get_by_label("Queue management A").select_option("SFQ-CoDel")
         expect(table.get_by_role("columnheader").first).to_have_text("A: SFQ-CoDel")
         page.get_by_label("Compare with another").uncheck()
         expect(table.get_by_role("columnheader")).to_have_text(["A: SFQ-CoDel"])
         page.get_by_label("Show latency of").select_option("Voice calls")
-        expect(page.get_by_role("img", name="Latency upstream: Voice calls")).to_be_visible()
+        expect(page.get_by_role("img", name="Upstream latency: Voice calls")).to_be_visible()
         assert visited.complaints == []
 
 
@@ -147,7 +147,7 @@ def test_it_answers_while_a_slider_moves(chromium: Browser, lab: Lab) -> None:
             page.wait_for_event("request")
         # Not each of the 60 movements is asked for, but the last one is.
         assert 1 <= len(asked) < 60
-        page.get_by_role("button", name="Copy as scenario").click()
+        page.get_by_role("button", name="Copy scenario").click()
         text = page.get_by_label("The scenario as TOML")
         expect(text).to_have_value(re.compile(rf"target_ms = {value}\b"))
 
@@ -160,11 +160,11 @@ def test_a_fault_stands_at_its_field(chromium: Browser, lab: Lab) -> None:
         alert = page.get_by_role("alert")
         expect(alert).to_contain_text("found -1; allowed: a number from 0.1 to 255")
         expect(target).to_have_attribute("aria-invalid", "true")
-        expect(page.locator(".fault")).to_contain_text("found -1")
+        expect(page.locator(".error")).to_contain_text("found -1")
         expect(page.locator(".verdicts tbody tr")).to_have_count(4)
         target.fill("20")
         expect(alert).to_be_hidden()
-        expect(page.locator(".fault")).to_have_count(0)
+        expect(page.locator(".error")).to_have_count(0)
         page.get_by_label("Games", exact=True).fill("9")
         expect(alert).to_contain_text(
             "activities.game: found 9; allowed: a whole number from 0 to 8"
@@ -177,7 +177,7 @@ def test_an_emptied_duration_is_refused(chromium: Browser, lab: Lab) -> None:
         page.get_by_role("spinbutton", name="duration (s)").fill("")
         told = "duration_s: found nothing; allowed: a number from 0.001 to 120"
         expect(page.get_by_role("alert")).to_contain_text(told)
-        expect(page.locator("#run .fault")).to_contain_text(told)
+        expect(page.locator("#run .error")).to_contain_text(told)
 
 
 def test_a_fast_service_is_simulated_for_less_time(chromium: Browser, lab: Lab) -> None:
@@ -190,11 +190,13 @@ def test_a_fast_service_is_simulated_for_less_time(chromium: Browser, lab: Lab) 
         service.select_option(fast)
         # 30 s of 400 Mbps are 10 of 1200.
         expect(duration).to_have_value("10")
-        expect(page.locator("#run")).to_contain_text("10 s and not 30: at these rates")
+        expect(page.locator("#run")).to_contain_text(
+            "10 s instead of 30 s, because runs at these rates take longer"
+        )
         expect(page.locator("#status")).to_contain_text("Simulated 2 × 10 s")
         service.select_option("10 Mbps up, 20 in bursts; 100 down")
         expect(duration).to_have_value("30")
-        expect(page.locator("#run")).not_to_contain_text("and not 30")
+        expect(page.locator("#run")).not_to_contain_text("instead of 30")
         # What someone chose stays.
         duration.fill("20")
         service.select_option(fast)
@@ -243,14 +245,14 @@ def test_the_peak_rate_goes_with_the_sustained_rate(chromium: Browser, lab: Lab)
 def test_a_modem_file_gives_the_service(chromium: Browser, lab: Lab, tmp_path: Path) -> None:
     with opened(chromium, lab) as visited:
         page = visited.page
-        chooser = page.get_by_label("Or drop a modem's configuration file here:")
+        chooser = page.get_by_label("Or open or drop a modem configuration file:")
         chooser.set_input_files(MODEM)
-        expect(page.get_by_text("Service of home-5x20.cm.")).to_be_visible()
+        expect(page.get_by_text("Service from home-5x20.cm.")).to_be_visible()
         heading = page.locator(".verdicts").get_by_role("columnheader").first
-        expect(heading).to_have_text("A: as in the modem's file")
+        expect(heading).to_have_text("A: from the modem file")
         assert visited.complaints == []
         page.locator(".drop").evaluate(_DROP, list(MODEM.read_bytes()))
-        expect(page.get_by_text("Service of dropped.cm.")).to_be_visible()
+        expect(page.get_by_text("Service from dropped.cm.")).to_be_visible()
         bad = tmp_path / "bad.cm"
         bad.write_bytes(b"\x18\xff\x01")
         # What was asked for before is answered afterwards, and does not hide what is wrong.
@@ -258,7 +260,7 @@ def test_a_modem_file_gives_the_service(chromium: Browser, lab: Lab, tmp_path: P
         page.route("**/api/run", lambda route: kept.append(route))
         # What the dropped file asked for may come here too, and first.
         with page.expect_request(lambda request: "CoDel" in (request.post_data or "")):
-            page.get_by_label("Queue manager B").select_option("CoDel")
+            page.get_by_label("Queue management B").select_option("CoDel")
         chooser.set_input_files(bad)
         alert = page.get_by_role("alert")
         expect(alert).to_contain_text("allowed")
@@ -272,7 +274,7 @@ def test_the_picture_is_played_by_keys(chromium: Browser, lab: Lab) -> None:
     with opened(chromium, lab) as visited:
         page = visited.page
         still(page)
-        stage = page.get_by_role("group", name="Moving picture")
+        stage = page.get_by_role("group", name="Animation")
         clock = page.locator(".clock")
         stage.focus()
         expect(clock).to_have_text("10.300000 s")
@@ -299,14 +301,14 @@ def test_the_picture_is_played_by_keys(chromium: Browser, lab: Lab) -> None:
 
 def told_by_the_trace(page: Page) -> list[str]:
     """How the words below the queues begin at 10.3 s of a run with the choices of the page."""
-    page.get_by_role("button", name="Copy as scenario").click()
+    page.get_by_role("button", name="Copy scenario").click()
     text = page.get_by_label("The scenario as TOML")
     expect(text).to_be_visible()
     runs = sojourn.run(text.input_value(), set=["metrics.modem_trace=true", "duration_s=11"])
     events = [run.modem_events.to_pylist() for run in runs.values()]
     last = [next(e for e in reversed(of_run) if e["time_s"] <= 10.3) for of_run in events]
     return [
-        f"{event['backlog_packets']} packets wait, {event['backlog_bytes'] / 1000:.1f} kB"
+        f"{event['backlog_packets']} packets in the queue, {event['backlog_bytes'] / 1000:.1f} kB"
         for event in last
     ]
 
@@ -336,7 +338,7 @@ def test_the_picture_keeps_its_place(chromium: Browser, lab: Lab) -> None:
         still(page)
         words = page.locator("#picture figure p")
         before = words.all_text_contents()
-        page.get_by_label("Queue manager A").select_option("CoDel")
+        page.get_by_label("Queue management A").select_option("CoDel")
         name = page.locator("#picture figcaption").first
         expect(name).to_have_text("A: CoDel")
         expect(page.locator(".clock")).to_have_text("10.300000 s")
@@ -351,7 +353,7 @@ def test_the_picture_plays_on_from_its_place(chromium: Browser, lab: Lab) -> Non
         page = visited.page
         still(page)
         page.get_by_role("button", name="Play", exact=True).click()
-        page.get_by_label("Queue manager A").select_option("CoDel")
+        page.get_by_label("Queue management A").select_option("CoDel")
         expect(page.locator("#picture figcaption").first).to_have_text("A: CoDel")
         expect(page.get_by_role("button", name="Pause", exact=True)).to_be_visible()
         assert float(page.locator(".clock").text_content().split()[0]) > 10.3
@@ -361,7 +363,7 @@ def test_a_picture_that_is_out_of_date_says_so(chromium: Browser, lab: Lab) -> N
     with opened(chromium, lab) as visited:
         page = visited.page
         still(page)
-        stage = page.get_by_role("group", name="Moving picture")
+        stage = page.get_by_role("group", name="Animation")
         words = page.locator("#picture figure p").first
         drawing = page.locator("#picture canvas").first
         expect(stage).to_have_attribute("aria-busy", "false")
@@ -380,15 +382,15 @@ def test_a_picture_that_is_out_of_date_says_so(chromium: Browser, lab: Lab) -> N
             expect(drawing).not_to_have_css("opacity", "1")
 
         with page.expect_request("**/api/run"):
-            page.get_by_label("Queue manager A").select_option("CoDel")
+            page.get_by_label("Queue management A").select_option("CoDel")
         is_out_of_date()
         with page.expect_request("**/api/picture"):
             let_go()
         is_out_of_date()
         let_go()
         expect(stage).to_have_attribute("aria-busy", "false")
-        expect(words).to_have_text(re.compile("packets wait"))
-        expect(drawing).to_have_accessible_name(re.compile("A: CoDel: .* packets wait"))
+        expect(words).to_have_text(re.compile("packets in the queue"))
+        expect(drawing).to_have_accessible_name(re.compile("A: CoDel: .* packets in the queue"))
 
 
 def test_who_wants_less_motion_starts_it(chromium: Browser, lab: Lab) -> None:
@@ -396,7 +398,7 @@ def test_who_wants_less_motion_starts_it(chromium: Browser, lab: Lab) -> None:
         page = visited.page
         page.emulate_media(reduced_motion="reduce")
         page.reload()
-        page.get_by_role("group", name="Moving picture").scroll_into_view_if_needed()
+        page.get_by_role("group", name="Animation").scroll_into_view_if_needed()
         expect(page.locator("#picture canvas")).to_have_count(2)
         expect(page.get_by_role("button", name="Play", exact=True)).to_be_visible()
         expect(page.locator(".clock")).to_have_text("10.000000 s")
@@ -407,18 +409,18 @@ def test_who_wants_less_motion_starts_it(chromium: Browser, lab: Lab) -> None:
 def test_it_plays_by_itself_otherwise(chromium: Browser, lab: Lab) -> None:
     with opened(chromium, lab) as visited:
         page = visited.page
-        page.get_by_role("group", name="Moving picture").scroll_into_view_if_needed()
+        page.get_by_role("group", name="Animation").scroll_into_view_if_needed()
         expect(page.get_by_role("button", name="Pause", exact=True)).to_be_visible()
 
 
 def test_scenario_and_report_are_taken_away(chromium: Browser, lab: Lab, tmp_path: Path) -> None:
     with opened(chromium, lab) as visited:
         page = visited.page
-        page.get_by_role("button", name="Copy as scenario").click()
+        page.get_by_role("button", name="Copy scenario").click()
         text = page.get_by_label("The scenario as TOML")
         expect(text).to_be_visible()
         scenario = tomllib.loads(text.input_value())
-        assert list(scenario["compare"]) == ["A: Drop-tail, big buffer", "B: DOCSIS-PIE"]
+        assert list(scenario["compare"]) == ["A: Drop-tail, large buffer", "B: DOCSIS-PIE"]
         with page.expect_download(timeout=PATIENT_MS) as download:
             page.get_by_role("button", name="Download report").click()
         path = tmp_path / "report.html"

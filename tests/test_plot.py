@@ -126,7 +126,7 @@ def test_only_some_variants_are_drawn(results: Results) -> None:
         (("--kind", "pie"), f"kind: found 'pie'; allowed: {', '.join(KINDS)}"),
         (
             ("--kind", "heatmap"),
-            "kind: found 'heatmap', of which the results have no data; allowed: ",
+            "kind: found 'heatmap', but the results have no data for it; allowed: ",
         ),
         (("--kind", "cdf", "--metric", "mos"), "metric: found 'mos'; allowed: latency, page_load"),
         (
@@ -161,7 +161,7 @@ def test_bad_places_are_refused(stored: Path, tmp_path: Path, cli: Cli) -> None:
     for arguments, message in (
         (
             (stored, "--out", f"{figure}.doc"),
-            "suffix of --out: found 'doc'; allowed: pdf, svg, png",
+            "suffix of --out: found '.doc'; allowed: .pdf, .svg, .png",
         ),
         ((tmp_path, "--out", f"{figure}.pdf"), "holds no results"),
         ((tmp_path / "nowhere", "--out", f"{figure}.pdf"), "holds no results"),

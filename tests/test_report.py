@@ -24,7 +24,7 @@ from sojourn.plot.drawing import inline_svg
 from sojourn.plot.figures.by_kind import chart, figures
 from sojourn.plot.labels import Label, places
 from sojourn.report.definitions import SECTIONS, SERIES, dictionary
-from sojourn.report.grades import USES, Grade, judged
+from sojourn.report.grades import APPLICATIONS, Grade, assess
 from sojourn.report.html import latency_cdf_svg, report_html, report_of
 from sojourn.report.notebook import results_html
 from sojourn.report.unfinished import unfinished_s
@@ -157,10 +157,10 @@ def test_every_series_is_defined(comparison: sojourn.Comparison) -> None:
 
 def test_every_measure_of_a_grade_is_defined_and_every_limit_has_a_source() -> None:
     defined = {d.name for section in SECTIONS for d in section.definitions}
-    for use in USES:
-        for limit in (*use.good, *use.fair):
-            assert limit.metric in defined
-            assert len(limit.source) > 10
+    for application in APPLICATIONS:
+        for threshold in (*application.good, *application.fair):
+            assert threshold.metric in defined
+            assert len(threshold.source) > 10
 
 
 def made_up(
@@ -237,19 +237,19 @@ def test_grades_are_those_of_the_limits(
         "page": ("page_load_median_s",),
         "video": ("video_stalled_percent",),
     }[use]
-    (found,) = judged(made_up(use, **dict(zip(names, measures, strict=True))))
-    assert (found.use.name, found.grade) == (use, grade)
-    assert found.words
+    (found,) = assess(made_up(use, **dict(zip(names, measures, strict=True))))
+    assert (found.application.name, found.grade) == (use, grade)
+    assert found.summary
 
 
 def test_a_single_page_is_not_judged(alone: Path) -> None:
     # It was loaded before the others had filled the queue; the next begins after the end.
     (page,) = [
         found
-        for found in judged([sojourn.run(alone, duration_s=8, set=["traffic.web.pause_s=60"])])
-        if found.use.name == "page"
+        for found in assess([sojourn.run(alone, duration_s=8, set=["traffic.web.pause_s=60"])])
+        if found.application.name == "page"
     ]
-    assert page.grade is None and "too short" in page.words
+    assert page.grade is None and "too short" in page.summary
 
 
 @pytest.mark.parametrize(
@@ -265,10 +265,10 @@ def test_a_page_that_did_not_end_counts_against_the_grade(
     pages: list[tuple[float, float]], median_s: float, grade: Grade
 ) -> None:
     measured_s = pages[0][1] if pages else None
-    (found,) = judged(made_up("page", pages=pages, page_load_median_s=measured_s))
+    (found,) = assess(made_up("page", pages=pages, page_load_median_s=measured_s))
     assert found.values["page_load_median_s"] == pytest.approx(median_s)
     assert found.grade is grade
-    assert found.words.endswith("with those that the end cut off taken as loaded then")
+    assert found.summary.endswith("counting pages unfinished at the end as loaded then")
 
 
 def test_pages_under_way_are_those_that_have_begun(alone: Path) -> None:
@@ -288,8 +288,8 @@ def test_pages_under_way_are_those_that_have_begun(alone: Path) -> None:
 def test_a_page_that_has_just_begun_says_nothing(alone: Path) -> None:
     # Pages took 2.8 and 19.6 s, 11.2 in the median; the third had 6 s, and may be slower or not.
     run = sojourn.run(alone, duration_s=40, set=["upstream.queue.limit_bytes=625000"])
-    (page,) = [found for found in judged([run]) if found.use.name == "page"]
-    assert page.words == "half of the pages load within 11.2 s"
+    (page,) = [found for found in assess([run]) if found.application.name == "page"]
+    assert page.summary == "half of the pages load within 11.2 s"
 
 
 def test_an_upload_is_held_against_what_rate_and_burst_allow() -> None:
@@ -303,23 +303,22 @@ def test_an_upload_is_held_against_what_rate_and_burst_allow() -> None:
     }
     result = sojourn.run(scenario)
     (row,) = [row for row in result.flows.to_pylist() if row["direction"] == "up"]
-    (found,) = judged([result])
-    assert found.use.name == "upload"
+    (found,) = assess([result])
+    assert found.application.name == "upload"
     assert found.values["upload_share_percent"] == pytest.approx(100 * row["throughput_mbps"] / 6)
     assert found.grade is Grade.GOOD
     # In a short run it has not found its rate yet.
-    (short,) = judged([sojourn.run(scenario, duration_s=5)])
+    (short,) = assess([sojourn.run(scenario, duration_s=5)])
     assert short.grade is None
     # An upload that ends has no share, and is not graded.
-    assert judged([sojourn.run(scenario, set=["traffic.upload.file_bytes=10000"])]) == []
+    assert assess([sojourn.run(scenario, set=["traffic.upload.file_bytes=10000"])]) == []
 
 
 def test_the_verdict_names_what_is_good_and_what_is_not(results: Results) -> None:
     found = verdict(results)
-    assert found.sentences[0].startswith("All that is graded (")
-    assert "SFQ-CoDel" in found.sentences[0]
+    assert re.match(r".*SFQ-CoDel.* scores? Good on every test \(game", found.sentences[0])
     assert any(re.match(r"BufferBloat: game.* poor", sentence) for sentence in found.sentences)
-    assert "Nine of ten game packets" in found.sentences[-1]
+    assert "90 % of game packets arrive within" in found.sentences[-1]
 
 
 def test_what_is_not_graded_is_named(alone: Path, comparison: sojourn.Comparison) -> None:
@@ -343,7 +342,7 @@ def test_truth_and_names_are_told_as_in_a_scenario(alone: Path) -> None:
     results = Results.of(runs.runs)
     rows = {row[0]: row[1:] for row in differences(results).rows}
     assert rows["upstream.queue.ecn"] == ["true", "false"]
-    assert question(results).startswith("Which of 'marks, not drops' and drops serves")
+    assert question(results).startswith("Which of 'marks, not drops' and drops works best")
     with pytest.raises(UnknownError, match="allowed: 'marks, not drops', drops"):
         results.only(["marks"])
 
@@ -363,9 +362,9 @@ def test_what_all_runs_warn_of_is_told_once(comparison: sojourn.Comparison) -> N
 def test_the_question_says_what_is_compared(results: Results, traced: sojourn.Result) -> None:
     assert question(results) == (
         "Which of BufferBloat, Buffer Control, CoDel, SFQ-CoDel and DOCSIS-PIE "
-        "serves who is at home (game, call, page and upload) best?"
+        "works best for game, call, page and upload?"
     )
-    assert question(Results.of(traced.runs)).startswith("How well does this line serve")
+    assert question(Results.of(traced.runs)).startswith("How well does this service work for")
     rows = {row[0]: row[1:] for row in differences(results).rows}
     assert rows["upstream.queue.limit_bytes"] == ["625000", "31250", "625000", "625000", "–"]
     assert not [key for key in rows if not key.startswith("upstream.queue.")]
@@ -496,8 +495,8 @@ def test_a_sweep_is_read_by_group_and_seed(swept: Path) -> None:
 
 def test_a_sweep_is_summed_up_over_its_seeds(reports: dict[str, Path]) -> None:
     page = reports["sweep"].read_text()
-    assert "over values of upstream.sustained_mbps, in the mean of 3 seeds?" in page
-    assert "SFQ-CoDel: everything is good in" in page
+    assert "as upstream.sustained_mbps varies (mean of 3 seeds)?" in page
+    assert "SFQ-CoDel scores Good on every test in" in page
     assert "Game p90 (ms) by upstream.sustained_mbps" in page
     assert "Delay against goodput" in page
     assert re.search(r"<td class=\"number\">[\d.]+ ± [\d.]+</td>", page)

@@ -53,15 +53,18 @@ def test_a_stopped_sweep_says_what_is_kept(
     sweep.write_text(f'scenario = "{alone}"\n[keys]\nduration_s = [0.1, 1e6]')
     assert ended("sweep", sweep, out, "runs/*/meta.json", number) == (
         status,
-        f"stopped; 1 of 2 runs are kept in {out}, "
-        "the same command with --resume goes on with them\n",
+        f"stopped; 1 of 2 runs are saved in {out}; "
+        "repeat the command with --resume to run the rest\n",
     )
     # Which of the two it is can be told.
     first, second = (out / "runs.csv").read_text().splitlines()[1:]
     (kept,) = (out / "runs").iterdir()
     assert first.startswith("0.1,") and first.endswith(f",{kept.name}")
-    assert second.startswith("1000000.0,")
-    assert f"{out}: 1 of 2 runs are missing; use --resume" in cli("report", out).stderr
+    assert second.startswith("1000000,")
+    assert (
+        f"{out}: 1 of 2 runs are missing; repeat the command with --resume"
+        in cli("report", out).stderr
+    )
 
 
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
@@ -71,12 +74,12 @@ def test_a_stopped_study_is_known(tmp_path: Path, cli: Cli, number: int, status:
     endless = (*part, "--duration-scale", "1000")
     assert ended("study", "run", "white2012", *endless, out, "runs.csv", number) == (
         status,
-        f"stopped; 0 of 2 runs are kept in {out}, "
-        "the same command with --resume goes on with them\n",
+        f"stopped; 0 of 2 runs are saved in {out}; "
+        "repeat the command with --resume to run the rest\n",
     )
     score = cli("study", "score", out)
     assert score.returncode == 2
-    assert f"{out}: 2 of 2 runs are missing; use --resume" in score.stderr
+    assert f"{out}: 2 of 2 runs are missing; repeat the command with --resume" in score.stderr
     # As nothing came of it, runs of another length may take its place.
     done = cli("study", "run", "white2012", *part, "--duration-scale", "0.01", "--out", out)
     assert done.returncode == 0, done.stderr

@@ -101,13 +101,13 @@ def test_a_store_of_another_version_is_refused_with_the_versions(tmp_path: Path)
     Store(tmp_path)
     marker = tmp_path / "store.json"
     marker.write_text(json.dumps({**json.loads(marker.read_text()), "version": "0.0.1"}))
-    with pytest.raises(StoreError, match=r"made by sojourn 0\.0\.1 .*; this is 0\.1\.0"):
+    with pytest.raises(StoreError, match=r"written by sojourn 0\.0\.1 .*; this is 0\.1\.0"):
         Store(tmp_path)
 
 
 def test_a_store_has_one_writer(tmp_path: Path) -> None:
     store = run_batch(tasks(1), tmp_path)
-    with store.held(), pytest.raises(StoreError, match="another sojourn is writing there"):
+    with store.held(), pytest.raises(StoreError, match="another sojourn process is writing here"):
         run_batch(tasks(2), tmp_path, resume=True)
     assert len(list((tmp_path / "runs").iterdir())) == 1
     run_batch(tasks(2), tmp_path, resume=True)
@@ -137,7 +137,7 @@ def test_a_full_disk_says_what_is_kept(tmp_path: Path, monkeypatch: pytest.Monke
     assert stop.value.status == 2
     assert str(stop.value) == (
         f"error: cannot write {tmp_path}: No space left on device; "
-        f"1 of 2 runs are kept in {tmp_path}, the same command with --resume goes on with them"
+        f"1 of 2 runs are saved in {tmp_path}; repeat the command with --resume to run the rest"
     )
     assert len(list((tmp_path / "runs").iterdir())) == 1
 
@@ -159,7 +159,7 @@ def test_a_disk_that_is_full_at_the_last_says_that_all_is_kept(
     assert stop.value.status == 2
     assert str(stop.value) == (
         f"error: cannot write {tmp_path / 'cells.csv'}: No space left on device; "
-        f"2 of 2 runs are kept in {tmp_path}, the same command with --resume goes on with them"
+        f"2 of 2 runs are saved in {tmp_path}; repeat the command with --resume to run the rest"
     )
 
 
@@ -173,7 +173,9 @@ def test_a_store_that_may_not_be_written_is_refused_before_it_is_run(
 
     monkeypatch.setattr(Path, "write_bytes", read_only)
     monkeypatch.setattr("sojourn.store.batch.execute", None)
-    with pytest.raises(BatchStopped, match=r"runs\.csv: Read-only file system; 1 of 2 runs are"):
+    with pytest.raises(
+        BatchStopped, match=r"runs\.csv: Read-only file system; 1 of 2 runs are saved"
+    ):
         run_batch(tasks(2), tmp_path, about={"runs.csv": b""})
 
 

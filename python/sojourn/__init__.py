@@ -43,18 +43,18 @@ _PLACES = {
     "load": "runs.scenario",
     "run": "runs.runner",
 }
-"""Modules of names that are not of the native module."""
+"""Modules of the public names that are not in the native module."""
 
 
 def __getattr__(name: str) -> Any:
-    # Imported on first use, so that `sojourn --help` does not wait for pyarrow.
+    # Imported on first use: `sojourn --help` must not wait for pyarrow.
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     module = import_module(f".{_PLACES.get(name, '_sojourn')}", __name__)
     return getattr(module, "version" if name == "__version__" else name)
 
 
-# What `runs` needs of the rooms that build on it; they too are imported on first use.
+# Functions that `runs` calls in packages built on it. They are imported on first use too.
 
 
 def _results_html(runs: "Mapping[str, RunTables]") -> str:

@@ -32,10 +32,13 @@ create_exception!(sojourn, Defect, PyRuntimeError, "An invariant of the simulato
 
 #[pyo3::pymodule]
 mod _sojourn {
-    use pyo3::exceptions::PyRuntimeError;
+    use pyo3::exceptions::{PyRuntimeError, PyValueError};
     use pyo3::prelude::*;
+    use sojourn_core::input::document;
     use sojourn_core::metrics::tables::definitions;
     use sojourn_core::scenario::file::file_schema;
+
+    use crate::problem::about;
 
     #[pymodule_export]
     use super::aqm::{derandomiser_runs, open_loop};
@@ -66,6 +69,23 @@ mod _sojourn {
     fn tables_json() -> PyResult<String> {
         serde_json::to_string(&definitions())
             .map_err(|error| PyRuntimeError::new_err(error.to_string()))
+    }
+
+    /// A TOML document as JSON text, checked against a JSON Schema; `source` is the file it is from.
+    ///
+    /// Raises `ScenarioError` with the file and key at fault.
+    #[pyfunction]
+    fn read_document(
+        py: Python<'_>,
+        text: &str,
+        schema_json: &str,
+        source: &str,
+    ) -> PyResult<String> {
+        let schema = serde_json::from_str(schema_json)
+            .map_err(|error| PyValueError::new_err(error.to_string()))?;
+        document::read_document(text, schema, source)
+            .map(|document| document.to_string())
+            .map_err(|problem| about(py, &problem, ScenarioError::new_err))
     }
 
     #[pymodule_init]

@@ -1,4 +1,4 @@
-"""From the tables of runs to numbers: fairness, statistics, distributions, summaries.
+"""Computes fairness, statistics, distributions and summaries from the tables of runs.
 
-These modules read any object that has the tables of a run (`tables.RunTables`), and make no runs.
+These modules accept any object with the tables of a run (`tables.RunTables`) and run nothing.
 """

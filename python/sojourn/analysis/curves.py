@@ -1,4 +1,4 @@
-"""Curves and distributions out of result tables, for every kind of figure."""
+"""Curves and distributions from result tables, for all figures."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ class Sample:
 
 
 def judged_by_latency(groups: Sequence[Group]) -> tuple[str, Select]:
-    """The quality whose latency is worth a figure: of games, or of what comes next to them."""
+    """The traffic whose latency is plotted: games, else voice, else pages, else transfers."""
     for quality in ("game", "voice", "pages"):
         if any(flows_of(quality)(group.first) for group in groups):
             return quality, flows_of(quality)
@@ -44,13 +44,13 @@ def judged_by_latency(groups: Sequence[Group]) -> tuple[str, Select]:
 
 
 def main_flows(rows: Sequence[Row]) -> list[Row]:
-    """Of each entry the direction that carries the payload."""
+    """The rows of each entry in the direction of its payload."""
     main = {row["traffic"]: row for row in sorted(rows, key=lambda row: row["goodput_mbps"])}
     return [row for row in rows if main[row["traffic"]] is row]
 
 
 def latencies(groups: Sequence[Group], select: Select) -> list[Sample]:
-    """One-way latency in ms, of each group and selected flow, over all seeds."""
+    """One-way latency in ms of each group and selected flow, over all seeds."""
     samples = []
     for name, group, row in named(groups, select):
         runs = [run for run in group.runs if run.keeps("latencies")]
@@ -60,7 +60,7 @@ def latencies(groups: Sequence[Group], select: Select) -> list[Sample]:
 
 
 def page_loads(groups: Sequence[Group], select: Select) -> list[Sample]:
-    """Load times of pages in s, of each group and selected flow, over all seeds."""
+    """Page load times in s of each group and selected flow, over all seeds."""
     samples = [
         Sample(name, pooled(_page_loads(run, row["traffic"]) for run in group.runs))
         for name, group, row in named(groups, select)
@@ -69,28 +69,28 @@ def page_loads(groups: Sequence[Group], select: Select) -> list[Sample]:
 
 
 def cdf(sample: Sample) -> Curve:
-    """Share in % of what is no greater, over the value, from 0 at the least."""
+    """The CDF: share of values in % that are at most x, starting at 0 %."""
     share = 100 * sample.values.share
-    # One point per step of the share is all that can be seen.
+    # More than one point per step of the share would not be visible.
     seen = _last_of_each(np.floor(share * (_CDF_STEPS / 100)))
     values = sample.values.values
     return Curve(sample.name, np.append(values[:1], values[seen]), np.append(0.0, share[seen]))
 
 
 def ccdf(sample: Sample) -> Curve:
-    """Share in % of what is greater, over the value, as far as there is any."""
+    """The complementary CDF: share of values in % above x, without the final 0 %."""
     share = 100 * (1 - sample.values.share[:-1])
     seen = _last_of_each(np.floor(np.log10(share) * (_CDF_STEPS / 4)))
     return Curve(sample.name, sample.values.values[:-1][seen], share[seen])
 
 
 def _last_of_each(step: Numbers) -> np.ndarray[Any, np.dtype[np.bool_]]:
-    """Which values are the last of those that are the same."""
+    """Marks the last of each run of equal values."""
     return np.append(step[1:] != step[:-1], True)[: len(step)]
 
 
 def over_time(groups: Sequence[Group], metric: str, subjects: Sequence[str]) -> list[Curve]:
-    """A series over time in s, of each group and subject, of the first seed."""
+    """A time series of each group and subject, for the first seed."""
     return [
         Curve(_label(group.name, subject, len(subjects) > 1), *values)
         for group in groups
@@ -101,7 +101,7 @@ def over_time(groups: Sequence[Group], metric: str, subjects: Sequence[str]) -> 
 
 
 def averaged(curve: Curve, neighbours: int) -> Curve:
-    """Means of so many neighbours each, at the time of the last; gaps do not count."""
+    """Averages blocks of `neighbours` values, at the time of the last; gaps are skipped."""
     whole = len(curve.x) // neighbours * neighbours
     blocks = curve.y[:whole].reshape(-1, neighbours)
     there = ~np.isnan(blocks)
@@ -111,7 +111,7 @@ def averaged(curve: Curve, neighbours: int) -> Curve:
 
 
 def named(groups: Sequence[Group], select: Select) -> Iterator[tuple[str, Group, Row]]:
-    """The selected flows with as short a name as tells them apart."""
+    """The selected flows with their group and a name, as short as is unique."""
     several = any(len(select(group.first)) > 1 for group in groups)
     for group in groups:
         for row in select(group.first):
@@ -124,7 +124,7 @@ def series(result: RunTables, subject: str, metric: str) -> tuple[Numbers, Numbe
 
 
 def series_of(table: pa.Table, subject: str, metric: str) -> tuple[Numbers, Numbers]:
-    """The same from a table of series."""
+    """Times in s and values of a series in a table."""
     rows = _where(table, subject=subject, metric=metric)
     return rows["time_s"].to_numpy(), rows["value"].to_numpy()
 

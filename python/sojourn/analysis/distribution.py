@@ -1,4 +1,4 @@
-"""Distributions of weighted values, and how they are put together."""
+"""Distributions of weighted values, and how to combine them."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -14,14 +14,14 @@ _STEPS = 200
 
 @dataclass(frozen=True, eq=False)
 class Distribution:
-    """Values in ascending order, and the weight of each."""
+    """Values in ascending order, each with a weight."""
 
     values: Numbers
     weights: Numbers
 
     @staticmethod
     def of(values: Iterable[float], weights: Iterable[float] | None = None) -> "Distribution":
-        """Values with weights, 1 each by default."""
+        """The distribution of values with weights (default 1)."""
         return _sorted(
             np.fromiter(values, np.float64),
             None if weights is None else np.fromiter(weights, np.float64),
@@ -29,27 +29,27 @@ class Distribution:
 
     @cached_property
     def total(self) -> float:
-        """The weights' sum."""
+        """The sum of the weights."""
         return float(self.weights.sum())
 
     @cached_property
     def share(self) -> Numbers:
-        """For each value the share, 0 to 1, of what is no greater."""
+        """For each value, the share (0 to 1) of values that are at most as large."""
         return np.cumsum(self.weights) / self.total
 
     def quantile(self, q: float) -> float | None:
-        """The least value with a share of `q` or more; nothing without values."""
+        """The smallest value with a share of at least `q`; `None` without values."""
         if not len(self.values):
             return None
         return float(self.values[min(int(np.searchsorted(self.share, q)), len(self.values) - 1)])
 
     def share_below(self, limit: float) -> float | None:
-        """The share, 0 to 1, of what is less than `limit`; nothing without values."""
+        """The share (0 to 1) of values below `limit`; `None` without values."""
         below = float(self.weights[self.values < limit].sum())
         return below / self.total if len(self.values) else None
 
     def curve(self) -> tuple[Numbers, Numbers]:
-        """The values at shares from 0 to 100 % in even steps, and those shares."""
+        """Quantiles at evenly spaced shares from 0 to 100 %, and those shares."""
         shares = np.linspace(0, 1, _STEPS + 1)
         quantiles = [self.quantile(float(share)) for share in shares] if len(self.values) else []
         return np.array(quantiles, dtype=np.float64), 100 * shares[: len(quantiles)]
@@ -61,7 +61,7 @@ def _sorted(values: Numbers, weights: Numbers | None) -> Distribution:
 
 
 def pooled(parts: Iterable[Distribution]) -> Distribution:
-    """All values together, each with its own weight."""
+    """Joins distributions; each value keeps its weight."""
     there = [part for part in parts if len(part.values)]
     if not there:
         return Distribution.of([])
@@ -70,6 +70,6 @@ def pooled(parts: Iterable[Distribution]) -> Distribution:
 
 
 def evenly(parts: Iterable[Distribution]) -> Distribution:
-    """All values together, every distribution with the same weight as a whole."""
+    """Joins distributions; each distribution has the same total weight."""
     there = [part for part in parts if len(part.values)]
     return pooled(Distribution(part.values, part.weights / part.total) for part in there)

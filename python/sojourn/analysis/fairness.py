@@ -1,4 +1,4 @@
-"""How evenly flows shared the capacity, over any window of a run."""
+"""Fairness indices over any time window of a run."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,17 +15,17 @@ Rates = Mapping[str, float]
 
 @dataclass(frozen=True)
 class Fairness:
-    """Indices of fairness (Hong 2015 section 3.1.3), and what they are made of."""
+    """Fairness indices (Hong 2015, section 3.1.3) and the throughputs they are computed from."""
 
     jfi: float | None
-    """Jain's fairness index of throughput over fair share, 1 at best (eq. 3.1)."""
+    """Jain's fairness index of throughput over fair share; 1 is perfectly fair (eq. 3.1)."""
     mmr: float | None
-    """Least throughput over fair share, over the greatest: 1 at best (eq. 3.2)."""
+    """Min-max ratio of throughput over fair share; 1 is perfectly fair (eq. 3.2)."""
     flows: pa.Table
     """One row per flow: traffic, connection, throughput_mbps, fair_mbps, bias_percent. A flow is a
-    TCP connection, or the datagrams of an entry; those have no connection."""
+    TCP connection, or the datagrams of an entry, which have no connection number."""
     bias_percent: dict[str, float]
-    """By entry: how far its flows together are above or below their fair share (Hong 2015 section
+    """Deviation of an entry's total throughput from its fair share, by entry (Hong 2015, section
     4.2.2, applicationBias)."""
 
 
@@ -108,10 +108,10 @@ def _check_names(
 
 
 def _flows(result: RunTables, name: str) -> Iterator[tuple[str, int | None, str]]:
-    """The flows of an entry, each with its number and the subject of its series."""
+    """The flows of an entry, each with its connection number and series subject."""
     entry = result.flows.filter(pc.field("traffic") == name).to_pylist()
     if not entry:
-        raise ValueError(f"traffic: {name!r} sent nothing")
+        raise ValueError(f"traffic: {name!r} sent no packets, so it has no fairness")
     main = max(entry, key=lambda row: row["goodput_mbps"])
     subject = f"{name} {main['direction']}"
     if not main["connections"]:
@@ -120,15 +120,15 @@ def _flows(result: RunTables, name: str) -> Iterator[tuple[str, int | None, str]
     kept = result.settings["metrics"]["connections"]
     if main["connections"] > kept:
         raise ValueError(
-            f"traffic: {name!r} opened {main['connections']} connections and the scenario keeps "
-            f"accounts of {kept}; allowed: metrics.connections of that many or more"
+            f"traffic: {name!r} opened {main['connections']} connections, and the scenario records "
+            f"only {kept}; set metrics.connections to {main['connections']} or more"
         )
     for number in range(1, main["connections"] + 1):
         yield name, number, f"{subject} {number}"
 
 
 def _throughput_mbps(result: RunTables, subject: str, from_s: float, to_s: float) -> float:
-    """Mean over the part of the window for which there are samples."""
+    """Mean throughput over the part of the window that has samples."""
     samples = result.series.filter(
         (pc.field("subject") == subject) & (pc.field("metric") == "throughput")
     )
@@ -143,9 +143,11 @@ def _throughput_mbps(result: RunTables, subject: str, from_s: float, to_s: float
 
 
 def _sampling(result: RunTables) -> tuple[float, float]:
-    """Interval of all series, and the time of the last sample, in s."""
+    """The interval of all series and the time of the last sample, in s."""
     series = result.series.filter(pc.field("metric") == "queue_bytes")
     times = series["time_s"].to_numpy()
     if not len(times):
-        raise ValueError("the run is shorter than metrics.series_interval_ms")
+        raise ValueError(
+            "the run has no samples; its duration must exceed metrics.series_interval_ms"
+        )
     return float(times[0]), float(times.max())

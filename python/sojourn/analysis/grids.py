@@ -1,4 +1,4 @@
-"""Tables of text: a row per variant, or a run's flows and queues."""
+"""Text tables that compare variants, or show the flows and queues of a run."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from .tables import RunTables
 
 _DIRECTIONS = ("up", "down")
 
-_SIDE_BY_SIDE = "Side by side (queue: time in the modem's upstream queue)"
+_SIDE_BY_SIDE = "Variants side by side (queue: delay in the modem's upstream queue)"
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Column:
 
 FLOW_COLUMNS = (
     Column("traffic", "traffic"),
-    Column("direction", "way"),
+    Column("direction", "direction"),
     Column("quality", "quality"),
     Column("throughput_mbps", "rate\nMbps", 2),
     Column("loss_percent", "loss\n%", 2),
@@ -41,27 +41,27 @@ FLOW_COLUMNS = (
 
 QUALITY_COLUMNS = (
     Column("quality", "quality"),
-    Column("direction", "way"),
+    Column("direction", "direction"),
     Column("entries", "entries"),
     Column("sent_packets", "packets\nsent"),
-    Column("dropped_overflow_packets", "queue\nfull"),
-    Column("dropped_aqm_packets", "queue\nmanager"),
+    Column("dropped_overflow_packets", "dropped,\nqueue full"),
+    Column("dropped_aqm_packets", "dropped\nby AQM"),
     Column("marked_packets", "marked"),
     Column("loss_percent", "loss\n%", 2),
     Column("latency_p90_ms", "p90\nms", 1),
-    Column("mos_min", "worst\nMOS", 2),
+    Column("mos_min", "lowest\nMOS", 2),
     Column("page_load_median_s", "load\ns", 2),
 )
 
 TCP_COLUMNS = (
     Column("traffic", "traffic"),
-    Column("direction", "way"),
+    Column("direction", "direction"),
     Column("connections", "connections"),
     Column("rtt_mean_ms", "RTT mean\nms", 1),
     Column("rtt_p90_ms", "RTT p90\nms", 1),
-    Column("retransmitted_packets", "sent\nagain"),
+    Column("retransmitted_packets", "retrans-\nmitted"),
     Column("timeouts", "timeouts"),
-    Column("time_to_peak_rate_s", "to peak\ns", 1),
+    Column("time_to_peak_rate_s", "to peak\nrate s", 1),
 )
 
 QUEUE_COLUMNS = (
@@ -75,18 +75,18 @@ QUEUE_COLUMNS = (
 
 DROP_COLUMNS = (
     Column("traffic", "traffic"),
-    Column("direction", "way"),
+    Column("direction", "direction"),
     Column("sent_packets", "packets sent"),
     Column("dropped_overflow_packets", "queue full"),
-    Column("dropped_aqm_packets", "queue manager"),
-    Column("dropped_link_packets", "link"),
-    Column("dropped_contention_packets", "requests in vain"),
+    Column("dropped_aqm_packets", "AQM"),
+    Column("dropped_link_packets", "link loss"),
+    Column("dropped_contention_packets", "failed requests"),
     Column("loss_percent", "loss\n%", 2),
 )
 
 
 def summary_grids(runs: Mapping[str, RunTables]) -> list[Grid]:
-    """What to show first: the variants side by side, or all there is of a single run."""
+    """The summary: variants side by side, or all tables of a single run."""
     if is_comparison(runs):
         grids = [comparison_grid({name: [result] for name, result in runs.items()})]
         return grids + [rates_grid(runs)] * are_summed(runs.values())
@@ -94,18 +94,18 @@ def summary_grids(runs: Mapping[str, RunTables]) -> list[Grid]:
 
 
 def run_grids(result: RunTables) -> list[Grid]:
-    """All there is of a single run."""
+    """All tables of a single run."""
     grids = [flow_grid(result), quality_grid(result), tcp_grid(result), queue_grid(result)]
     return [grid for grid in grids if grid.rows]
 
 
 def is_comparison(runs: Mapping[str, RunTables]) -> bool:
-    """A run that is not one of several has no name."""
+    """Are there variants? A single run has the empty name."""
     return "" not in runs
 
 
 def comparison_grid(groups: Mapping[str, Sequence[RunTables]]) -> Grid:
-    """One row per variant; of several seeds the means, with their 95 % intervals."""
+    """One row per variant; with several seeds, means and their 95 % intervals."""
     everything = [run for runs in groups.values() for run in runs]
     measures = [measure for measure in MEASURES if measure.applies(everything)]
     rows = [
@@ -116,7 +116,7 @@ def comparison_grid(groups: Mapping[str, Sequence[RunTables]]) -> Grid:
 
 
 def are_summed(results: Iterable[RunTables]) -> bool:
-    """Does the sum of rates hide how several transfers share them?"""
+    """Are there several transfers in one direction, whose rates are summed?"""
     ways = [transfers(direction) for direction in _DIRECTIONS]
     return any(len(of_way(result)) > 1 for result in results for of_way in ways)
 
@@ -136,35 +136,35 @@ def rates_grid(runs: Mapping[str, RunTables]) -> Grid:
         [name, *(shown(of_run.get(column), 2) for column in columns)]
         for name, of_run in rates.items()
     ]
-    return Grid("Transfers one by one, in Mbps", ["variant", *columns], rows)
+    return Grid("Throughput of each transfer in Mbps", ["variant", *columns], rows)
 
 
 def flow_grid(result: RunTables) -> Grid:
     """One row per flow."""
-    title = "Flows: rate on the wire, loss, one-way latency"
+    title = "Traffic: rate with headers, loss, one-way latency"
     return _grid(title, FLOW_COLUMNS, result.flows.to_pylist())
 
 
 def queue_grid(result: RunTables) -> Grid:
     """One row per queue."""
-    title = "Queues: time that packets spent in them"
+    title = "Queues: delay of packets"
     return _grid(title, QUEUE_COLUMNS, result.queues.to_pylist())
 
 
 def quality_grid(result: RunTables) -> Grid:
-    """One row per quality and direction."""
-    title = "Qualities: all traffic that is judged alike"
+    """One row per quality (how traffic is judged) and direction."""
+    title = "Traffic by quality, the measure by which it is judged"
     return _grid(title, QUALITY_COLUMNS, result.traffic_classes.to_pylist())
 
 
 def tcp_grid(result: RunTables) -> Grid:
-    """One row per flow whose senders measured round trips."""
+    """One row per flow with measured round-trip times."""
     rows = [row for row in result.flows.to_pylist() if row["rtt_mean_ms"] is not None]
-    return _grid("TCP: round trips and repair", TCP_COLUMNS, rows)
+    return _grid("TCP: round-trip time and retransmissions", TCP_COLUMNS, rows)
 
 
 def drop_grid(runs: Mapping[str, RunTables]) -> Grid:
-    """One row per flow that lost packets, with the reasons."""
+    """One row per flow with drops, by reason."""
     lossy = [
         {"variant": name, **row}
         for name, result in runs.items()

@@ -1,4 +1,4 @@
-"""What a report or a figure shows: a run, a comparison, a sweep or a study."""
+"""Groups of runs that reports and figures show: a run, a comparison, a sweep or a study."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,10 +9,10 @@ from .tables import RunTables
 
 @dataclass(frozen=True)
 class Group:
-    """Runs that differ in nothing but their seed."""
+    """Runs that differ only in their seed."""
 
     name: str
-    """What tells it from the others; empty of a run that stands alone."""
+    """A unique name; empty for a single run."""
     runs: Sequence[RunTables]
     point: Sequence[str] = ()
     """The values of the swept keys, as TOML."""
@@ -20,13 +20,13 @@ class Group:
 
     @property
     def first(self) -> RunTables:
-        """The run of the first seed, which stands for all where one must."""
+        """The run of the first seed, which represents the group where one run is shown."""
         return self.runs[0]
 
 
 @dataclass(frozen=True)
 class Results:
-    """Groups of runs, in the order of the scenario or of the sweep."""
+    """Groups of runs, in the order of the scenario or the sweep."""
 
     groups: Sequence[Group]
     keys: Sequence[str] = ()
@@ -44,7 +44,7 @@ class Results:
 
     @property
     def seeds(self) -> int:
-        """How many seeds each group was run with, at most."""
+        """The largest number of seeds in a group."""
         return max(len(group.runs) for group in self.groups)
 
     @property
@@ -53,7 +53,7 @@ class Results:
         return len(self.groups) > 1
 
     def only(self, names: Sequence[str]) -> "Results":
-        """The groups of these names or variants; raises `UnknownError` if there are none."""
+        """The groups with these names or variants; raises `UnknownError` for unknown ones."""
         there = [name for group in self.groups for name in (group.name, group.variant)]
         for name in names:
             look_up("variant", name, list(dict.fromkeys(filter(None, there))))

@@ -1,4 +1,4 @@
-"""The few numbers that matter, each over the rows of a run's tables."""
+"""The summary measures, each computed from rows of a run's tables."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ _UNITS = ("ms", "s", "%", "Mbps")
 
 @dataclass(frozen=True)
 class Measure:
-    """A number of a run: `measure` of the rows that `of` selects, `merge`d into one."""
+    """A number of a run: column `measure` of the rows that `of` selects, combined by `merge`."""
 
     key: str
     heading: str
@@ -24,33 +24,33 @@ class Measure:
     merge: Callable[[Iterable[float]], float]
 
     def applies(self, results: Iterable[RunTables]) -> bool:
-        """Has any of the runs something to measure?"""
+        """Does any of the runs have such rows?"""
         return any(self.of(result) for result in results)
 
     @property
     def label(self) -> str:
-        """The heading on one line, its unit in brackets."""
+        """The heading on one line, with its unit in brackets."""
         *words, unit = self.heading.split("\n")
         named = [*words, f"({unit})"] if unit in _UNITS else [*words, unit]
         return " ".join(named)
 
     def over(self, runs: Iterable[RunTables]) -> Value:
-        """The number over runs that differ in their seed."""
+        """Mean and interval over runs that differ in their seed."""
         return over_seeds([self.value(run) for run in runs])
 
     def value(self, result: RunTables) -> float | None:
-        """The number, or nothing if nothing was measured."""
+        """The number, or `None` if nothing was measured."""
         values = [row[self.measure] for row in self.of(result) if row[self.measure] is not None]
         return self.merge(values) if values else None
 
 
 def flows_of(*qualities: str) -> Callable[[RunTables], list[Row]]:
-    """Selects the flows that are judged so."""
+    """Selects the flows with one of these qualities."""
     return lambda result: [row for row in result.flows.to_pylist() if row["quality"] in qualities]
 
 
 def transfers(direction: str) -> Callable[[RunTables], list[Row]]:
-    """Selects the flows of bulk data that go `up` or `down`, without their acknowledgements."""
+    """Selects bulk transfers that go `up` or `down`, without their acknowledgements."""
 
     def select(result: RunTables) -> list[Row]:
         traffic = result.settings["traffic"]
@@ -68,7 +68,7 @@ def queue(name: str) -> Callable[[RunTables], list[Row]]:
     return lambda result: [row for row in result.queues.to_pylist() if row["queue"] == name]
 
 
-# Of several flows of one kind the worst counts; rates add up.
+# With several flows of a kind the worst counts; rates are summed.
 MEASURES = (
     Measure("game_latency_p50_ms", "game\np50\nms", 1, flows_of("game"), "latency_p50_ms", max),
     Measure("game_latency_p90_ms", "game\np90\nms", 1, flows_of("game"), "latency_p90_ms", max),

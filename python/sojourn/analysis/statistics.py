@@ -1,4 +1,4 @@
-"""One number out of the runs of several seeds."""
+"""Mean and confidence interval over the runs of several seeds."""
 
 import math
 import statistics
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Value:
-    """A number over the seeds: the mean, and its 95 % interval where there are several."""
+    """The mean over seeds, with its 95 % confidence interval if there are several."""
 
     mean: float | None
     low: float | None = None
@@ -25,7 +25,7 @@ _Z = 1.960
 
 
 def over_seeds(values: Sequence[float | None]) -> Value:
-    """The mean of the values that there are, with its 95 % interval after Student."""
+    """The mean of the known values, with its 95 % interval from Student's t distribution."""
     there = [value for value in values if value is not None]
     if not there:
         return Value(None)

@@ -1,4 +1,4 @@
-"""The summary of runs: for a terminal, and for machines."""
+"""The summary of runs, as text and as JSON."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -13,14 +13,14 @@ from .tables import RunTables
 
 
 def print_summary(runs: Mapping[str, RunTables]) -> None:
-    """Prints the summary tables, and what to know before trusting them, to stdout."""
+    """Prints the summary tables and the warnings to stdout."""
     console = print_grids(summary_grids(runs))
     for warning in dedupe_warnings({name: run.meta["warnings"] for name, run in runs.items()}):
         console.print(Text(f"warning: {warning}"), soft_wrap=True)
 
 
 def summary_json(runs: Mapping[str, RunTables]) -> dict[str, Any]:
-    """The summary for machines: per variant its meta data, summary and short tables."""
+    """The summary as JSON: metadata, measures and short tables of each variant."""
     first = next(iter(runs.values()))
     return {
         "title": first.settings["title"],
@@ -30,7 +30,7 @@ def summary_json(runs: Mapping[str, RunTables]) -> dict[str, Any]:
 
 
 def dedupe_warnings(warnings: Mapping[str, Sequence[str]]) -> Iterator[str]:
-    """The warnings of runs by variant: those of all runs once, the others with whose they are."""
+    """Warnings by variant, each once; those not of all variants are prefixed with their names."""
     names: dict[str, list[str]] = {}
     for name, texts in warnings.items():
         for text in texts:

@@ -1,4 +1,4 @@
-"""What analysis reads of a run."""
+"""The interface of a run, as analysis reads it."""
 
 from typing import Any, Protocol
 
@@ -6,14 +6,14 @@ import pyarrow as pa
 
 
 class RunTables(Protocol):
-    """A run by its tables, its settings and its meta data, wherever they come from.
+    """The tables, settings and metadata of a run, from memory or from files.
 
     The columns of the tables, with their units, are in docs/columns.md.
     """
 
     @property
     def name(self) -> str:
-        """Name of the variant, empty where there is one run alone."""
+        """Name of the variant; empty for a single run."""
 
     @property
     def meta(self) -> dict[str, Any]:
@@ -21,14 +21,14 @@ class RunTables(Protocol):
 
     @property
     def scenario(self) -> str:
-        """The scenario in full, as TOML."""
+        """The complete scenario, as TOML."""
 
     @property
     def settings(self) -> dict[str, Any]:
-        """The scenario in full, as a dict."""
+        """The complete scenario, as a dict."""
 
     def keeps(self, table: str) -> bool:
-        """Is there such a table?"""
+        """Does the run have this table?"""
 
     def table(self, name: str) -> pa.Table:
         """A table by its name."""
@@ -39,7 +39,7 @@ class RunTables(Protocol):
 
     @property
     def traffic_classes(self) -> pa.Table:
-        """One row per quality and direction."""
+        """One row per quality (how traffic is judged) and direction."""
 
     @property
     def service_flows(self) -> pa.Table:
@@ -47,7 +47,7 @@ class RunTables(Protocol):
 
     @property
     def channels(self) -> pa.Table:
-        """One row for the upstream channel that modems share, if any do."""
+        """One row for the upstream channel, if modems share it."""
 
     @property
     def queues(self) -> pa.Table:
@@ -55,11 +55,11 @@ class RunTables(Protocol):
 
     @property
     def pages(self) -> pa.Table:
-        """One row per web page loaded."""
+        """One row per loaded web page."""
 
     @property
     def latencies(self) -> pa.Table:
-        """Packets by upper edge of the cell of one-way latency."""
+        """Histogram of one-way latency: packets per bin, by its upper edge."""
 
     @property
     def series(self) -> pa.Table:

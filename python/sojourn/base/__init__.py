@@ -1,1 +1,1 @@
-"""What every other room uses: names that are looked up, files, CSV and TOML, the terminal."""
+"""Helpers of the whole package: lookup of names, files, CSV, TOML and the terminal."""

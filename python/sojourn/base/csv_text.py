@@ -6,7 +6,7 @@ from io import StringIO
 
 
 def csv_bytes(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> bytes:
-    """The rows below their headings, in UTF-8."""
+    """A heading row and the rows, in UTF-8."""
     text = StringIO(newline="")
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(columns)

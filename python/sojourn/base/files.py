@@ -1,6 +1,6 @@
-"""Files: text that people wrote, and what commands write.
+"""Reads the files that users write, and writes the files of commands.
 
-A file or directory that is written appears when it is complete, and errors name its path.
+A written file or directory appears only when it is complete. Errors name its path.
 """
 
 import os
@@ -16,7 +16,7 @@ from .._sojourn import ConfigError, ScenarioError
 def read_text(
     path: str | os.PathLike[str], refusal: type[ScenarioError | ConfigError] = ScenarioError
 ) -> str:
-    """The text of a file in UTF-8; `refusal` is raised where it is not."""
+    """The text of a UTF-8 file; raises `refusal` if it is not UTF-8."""
     try:
         return Path(path).read_bytes().decode()
     except UnicodeDecodeError as error:
@@ -27,7 +27,7 @@ def read_text(
 
 
 def check_place(directory: Path) -> None:
-    """Raises `OSError` if no directory is there and none can be made."""
+    """Raises `OSError` unless the directory exists or can be created."""
     if directory.is_dir():
         return
     if directory.exists():
@@ -41,7 +41,7 @@ def check_place(directory: Path) -> None:
 
 @contextmanager
 def failures_named(path: Path) -> Iterator[None]:
-    """Failures name what was to be written, and not its draft."""
+    """Makes errors name the target path instead of the temporary one."""
     try:
         yield
     except OSError as error:
@@ -50,9 +50,11 @@ def failures_named(path: Path) -> Iterator[None]:
 
 
 def write_file(path: Path, content: bytes) -> None:
-    """Writes a file, and the directories above it."""
+    """Writes a file and creates its parent directories."""
     if not path.name:
-        raise IsADirectoryError(f"cannot write {path}: allowed: the path of a file")
+        raise IsADirectoryError(
+            f"cannot write {path}: found a directory; allowed: the path of a file"
+        )
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     with failures_named(path):
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -65,7 +67,7 @@ def write_file(path: Path, content: bytes) -> None:
 
 @contextmanager
 def draft_of(directory: Path) -> Iterator[Path]:
-    """A directory beside `directory`, which takes its place if all goes well."""
+    """A temporary directory that replaces `directory` when the block succeeds."""
     target = directory.resolve()
     target.parent.mkdir(parents=True, exist_ok=True)
     scratch = Path(tempfile.mkdtemp(prefix=f".{target.name[:80]}.", dir=target.parent))
@@ -90,5 +92,5 @@ def _replace(target: Path, new: Path, old: Path) -> None:
 
 
 def reason_of(error: OSError) -> str:
-    """What failed, for an error message."""
+    """The file and the system's reason, for an error message."""
     return f"{error.filename}: {error.strerror}" if error.filename else error.strerror or str(error)

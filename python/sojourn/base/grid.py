@@ -1,4 +1,4 @@
-"""Tables of text, and numbers as people read them."""
+"""Tables of text, and numbers formatted for reading."""
 
 import math
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ NOTHING = "–"
 
 @dataclass(frozen=True)
 class Grid:
-    """A table of text, ready to show; the lines of a heading are separate."""
+    """A table of formatted text; a heading may have several lines."""
 
     title: str
     headings: list[str]
@@ -17,13 +17,13 @@ class Grid:
 
     @property
     def numeric(self) -> list[bool]:
-        """Which columns hold numbers alone, and so align to the right."""
+        """Which columns hold only numbers and are aligned right."""
         columns = zip(*self.rows, strict=True) if self.rows else [[""]] * len(self.headings)
         return [all(map(_is_number, column)) for column in columns]
 
 
 def shown(value: Any, digits: int) -> str:
-    """A value as people read it."""
+    """A value formatted with this many digits after the point."""
     match value:
         case None:
             return NOTHING
@@ -33,7 +33,7 @@ def shown(value: Any, digits: int) -> str:
 
 
 def digits(value: float | None) -> str:
-    """Three significant digits, or all before the point."""
+    """A number with three significant digits; digits before the point are never cut."""
     if value is None or math.isnan(value):
         return NOTHING
     if value == 0:

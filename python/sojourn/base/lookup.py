@@ -1,4 +1,4 @@
-"""Names that are looked up, and the nearest one where there is none."""
+"""Looks names up, and suggests the nearest one for an unknown name."""
 
 from collections.abc import Sequence
 from difflib import get_close_matches
@@ -8,23 +8,23 @@ T = TypeVar("T", bound=int | str)
 
 
 def quoted(name: str) -> str:
-    """A name for a list of names: between quotes, as a shell has them, if it has a comma itself."""
+    """A name for use in a list of names: in quotes, as in a shell, if it contains a comma."""
     return f"'{name}'" if "," in name else name
 
 
 class UnknownError(ValueError):
-    """A name that there is not; the message lists those that there are."""
+    """An unknown name; the message lists the valid ones."""
 
 
 def look_up(what: str, name: T | None, there: Sequence[T]) -> T:
-    """The name itself; raises `UnknownError`, which says `what` it is of, if it is not `there`."""
+    """Returns `name` if it is in `there`, else raises `UnknownError` for the parameter `what`."""
     if name is None or name not in there:
         words = [str(one) for one in there]
-        found = "none" if name is None else repr(name)
+        found = "missing" if name is None else f"found {name!r}"
         near = None if name is None else _nearest(str(name), words)
         meant = f" (did you mean {near}?)" if near else ""
         raise UnknownError(
-            f"{what}: found {found}{meant}; allowed: {', '.join(map(quoted, words)) or 'none'}"
+            f"{what}: {found}{meant}; allowed: {', '.join(map(quoted, words)) or 'none'}"
         )
     return name
 

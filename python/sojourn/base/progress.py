@@ -1,4 +1,4 @@
-"""How work under way is followed."""
+"""Callbacks that report progress."""
 
 from collections.abc import Callable
 
@@ -6,4 +6,4 @@ Progress = Callable[[float, float], None]
 """Called with the simulated and the total time in s, summed over all runs."""
 
 Finished = Callable[[str, float, float], None]
-"""Called with a run's label, its simulated time in s, and how many s it took."""
+"""Called with the label of a finished run, its simulated time and its run time in s."""

@@ -1,4 +1,4 @@
-"""What is shown in a terminal: tables on stdout, progress on stderr."""
+"""Terminal output: tables on stdout, progress on stderr."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 
 def print_grids(grids: Iterable[Grid]) -> Console:
-    """Prints tables to stdout, and gives the console for more."""
+    """Prints tables to stdout and returns the console for further output."""
     console = Console(highlight=False)
     if not console.is_terminal:
         console.width = _WIDTH_OF_FILES
@@ -31,7 +31,7 @@ def print_grids(grids: Iterable[Grid]) -> Console:
 
 @contextmanager
 def progress_bar() -> Iterator[Progress | None]:
-    """A bar on stderr while in the context; nothing if stderr is not a terminal."""
+    """Shows a progress bar on stderr during the block, if stderr is a terminal."""
     console = Console(stderr=True)
     if not console.is_terminal:
         yield None
@@ -42,7 +42,7 @@ def progress_bar() -> Iterator[Progress | None]:
 
 @contextmanager
 def batch_bar(runs: int) -> Iterator[tuple[Progress | None, Finished]]:
-    """As `progress_bar`, with the number of runs done, and a line for each."""
+    """Like `progress_bar`, with the number of finished runs and a line for each of them."""
     console = Console(stderr=True)
     if not (runs and console.is_terminal):
         yield None, lambda label, simulated_s, took_s: None
@@ -66,7 +66,7 @@ def batch_bar(runs: int) -> Iterator[tuple[Progress | None, Finished]]:
 
 @contextmanager
 def counting_bar(steps: Sequence[T], what: str) -> Iterator[Iterable[T]]:
-    """The steps to go through, with a bar as `progress_bar` of how many of `what` are done."""
+    """Yields the steps and shows how many of them are done, named `what` on the progress bar."""
     console = Console(stderr=True)
     if not (steps and console.is_terminal):
         yield steps

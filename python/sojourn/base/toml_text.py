@@ -1,4 +1,4 @@
-"""Values as TOML, for scenarios that are given as a dict."""
+"""Writes values as TOML, for scenarios given as a dict."""
 
 import json
 import re
@@ -10,14 +10,14 @@ _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def toml_document(table: Mapping[str, Any]) -> str:
-    """A TOML document, one line a key; keys whose value is `None` are left out."""
+    """A TOML document with one line per key. Keys with the value `None` are omitted."""
     return "".join(f"{line}\n" for line in _pairs(table))
 
 
 def toml_sections(table: Mapping[str, Any], *path: str) -> str:
-    """A TOML document as people write it: a section a table, but those with a `kind` on a line.
+    """A TOML document with one section per table; tables with a `kind` stay on one line.
 
-    Keys whose value is `None` are left out.
+    Keys with the value `None` are omitted.
     """
     inner = {k: v for k, v in table.items() if isinstance(v, Mapping) and "kind" not in v}
     own = toml_document({k: v for k, v in table.items() if k not in inner})
@@ -40,7 +40,7 @@ def toml_value(value: Any) -> str:
             return f"{{ {', '.join(_pairs(value))} }}"
         case Sequence():
             return f"[{', '.join(map(toml_value, value))}]"
-    raise TypeError(f"a scenario cannot hold {value!r}")
+    raise TypeError(f"TOML has no value for {value!r}")
 
 
 def _pairs(table: Mapping[str, Any]) -> list[str]:
@@ -52,5 +52,5 @@ def _key(name: str) -> str:
 
 
 def _quoted(text: str) -> str:
-    # JSON's strings are TOML's, but for DEL, which TOML wants escaped.
+    # JSON strings are valid TOML, except that TOML requires DEL to be escaped.
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -1,1 +1,1 @@
-"""The command `sojourn`, a file for each of its commands."""
+"""The command `sojourn`, with one file per subcommand."""

@@ -10,38 +10,41 @@ import typer
 if TYPE_CHECKING:
     from .._sojourn import ConfigFile, Variant
 
-config = typer.Typer(
-    help="Read and write configuration files of cable modems.", rich_markup_mode=None
-)
+config = typer.Typer(help="Read and write cable modem configuration files.", rich_markup_mode=None)
 
 Secret = Annotated[
     str | None,
     typer.Option(
-        metavar="TEXT", envvar="SOJOURN_CMTS_SECRET", help="What the CMTS shares, for its MIC."
+        metavar="TEXT",
+        envvar="SOJOURN_CMTS_SECRET",
+        help="Shared secret of the CMTS, for the CMTS MIC.",
     ),
 ]
 
 
 @config.command()
 def show(
-    file: Annotated[Path, typer.Argument(metavar="MODEM.cfg", help="The binary file.")],
+    file: Annotated[Path, typer.Argument(metavar="MODEM.cfg", help="Configuration file.")],
     as_json: Annotated[
-        bool, typer.Option("--json", help="Print the tree of TLVs as JSON, and nothing else.")
+        bool, typer.Option("--json", help="Print the tree of TLVs as JSON.")
     ] = False,
     as_toml: Annotated[
-        bool, typer.Option("--toml", help="Print the settings as TOML, for `config write`.")
+        bool,
+        typer.Option(
+            "--toml", help="Print the settings as TOML, which `config write --from` reads."
+        ),
     ] = False,
     secret: Secret = None,
 ) -> None:
-    """Show what a file holds; with a secret, check both of its digests."""
+    """Show the settings in a file; with --secret, verify its MICs."""
     from .._sojourn import ConfigFile
 
     if as_json and as_toml:
-        raise typer.BadParameter("found --json and --toml; allowed: one of them")
+        raise typer.BadParameter("--json, --toml: found both; allowed: one of them")
     content = ConfigFile.from_bytes(file.read_bytes(), str(file))
     if secret is not None:
         content.verify(secret.encode(), str(file))
-        typer.echo(f"{file}: both digests agree", err=True)
+        typer.echo(f"{file}: CM MIC and CMTS MIC are valid", err=True)
     if as_toml:
         typer.echo(content.to_toml(), nl=False)
     elif as_json:
@@ -53,27 +56,29 @@ def show(
 
 @config.command()
 def write(
-    out: Annotated[Path, typer.Argument(metavar="OUT.cfg", help="The binary file to write.")],
+    out: Annotated[Path, typer.Argument(metavar="OUT.cfg", help="Configuration file to write.")],
     source: Annotated[
         Path | None,
-        typer.Option("--from", metavar="FILE.toml", help="Settings, as `show --toml` has them."),
+        typer.Option(
+            "--from", metavar="FILE.toml", help="Settings, as `config show --toml` prints."
+        ),
     ] = None,
     scenario: Annotated[
         Path | None,
-        typer.Option(metavar="SCENARIO.toml", help="A scenario, instead of settings."),
+        typer.Option(metavar="SCENARIO.toml", help="Scenario to take the settings from."),
     ] = None,
     home: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Of the scenario, the group of homes.")
+        str | None, typer.Option(metavar="NAME", help="Group of homes in the scenario.")
     ] = None,
     variant: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Of the scenario, the variant.")
+        str | None, typer.Option(metavar="NAME", help="Variant of the scenario.")
     ] = None,
     secret: Secret = None,
 ) -> None:
-    """Write a file with these settings and a CM MIC; with a secret, a CMTS MIC too.
+    """Write a file from settings or a scenario.
 
-    From a scenario it is the file of the modems in one of its groups of homes, the first unless
-    another is named.
+    The file has a CM MIC, and with --secret a CMTS MIC too. From a scenario it configures the
+    modems of one group of homes: that of --home, or the first.
     """
     from .._sojourn import ConfigError, ConfigFile
     from ..base.files import read_text, write_file
@@ -81,7 +86,8 @@ def write(
     key = None if secret is None else secret.encode()
     if (source is None) == (scenario is None):
         raise typer.BadParameter(
-            "found both or none of --from and --scenario; allowed: one of them"
+            f"--from, --scenario: {'missing' if source is None else 'found both'}; "
+            "allowed: one of them"
         )
     if scenario is not None:
         file, notes = ConfigFile.from_scenario(_variant(scenario, variant), home, key)
@@ -91,12 +97,12 @@ def write(
         file = ConfigFile.from_toml(read_text(source, ConfigError), str(source), key)
     content = file.to_bytes()
     write_file(out, content)
-    lacks = "" if secret is not None else ", without a CMTS MIC: no secret was given"
+    lacks = "" if secret is not None else ", without a CMTS MIC (no --secret)"
     typer.echo(f"{out}: {len(content)} bytes{lacks}")
 
 
 def _variant(scenario: Path, name: str | None) -> "Variant":
-    """The scenario's variant of this name, or the only one."""
+    """The variant with this name, or the only one."""
     from ..runs.scenario import load
 
     variants = load(scenario)
@@ -106,12 +112,12 @@ def _variant(scenario: Path, name: str | None) -> "Variant":
         if variant.name and variant.name == name:
             return variant
     names = ", ".join(variant.name for variant in variants if variant.name)
-    found = "none" if name is None else repr(name)
-    raise typer.BadParameter(f"--variant: found {found}; allowed: {names or 'none'}")
+    found = "missing" if name is None else f"found {name!r}"
+    raise typer.BadParameter(f"--variant: {found}; allowed: {names or 'none'}")
 
 
 def _lines(content: "ConfigFile") -> list[str]:
-    """The tree: offset, type, name and value, those inside others further right."""
+    """The TLV tree, a line each: offset, type, name and value; sub-TLVs are indented."""
     rows = list(_rows(json.loads(content.to_json()), 0))
     width = max((len(name) for _, name, _ in rows), default=0)
     return [f"{offset:>6}  {name:<{width}}  {value}".rstrip() for offset, name, value in rows]

@@ -1,4 +1,4 @@
-"""Errors as messages of one line, and the exit status of each."""
+"""One-line error messages, and the exit status of each kind of error."""
 
 import typer
 
@@ -7,7 +7,7 @@ DEFECT = 1
 
 
 def explain(error: Exception) -> int:
-    """Prints what went wrong to stderr and returns the exit status; raises what is not known."""
+    """Prints an error to stderr and returns its exit status; reraises unexpected errors."""
     from .._sojourn import ConfigError, Defect, ScenarioError
     from ..base.files import reason_of
     from ..base.lookup import UnknownError
@@ -17,7 +17,8 @@ def explain(error: Exception) -> int:
     from ..store.stored_run import StoreError
 
     if isinstance(error, typer.TyperException):
-        return _fail(f"error: {_bad_number(error) or error.format_message()}", BAD_INPUT)
+        problem = _bad_number(error) or error.format_message().removeprefix("Invalid value: ")
+        return _fail(f"error: {problem}", BAD_INPUT)
     if isinstance(error, BatchStopped):
         return _fail(str(error), error.status)
     if isinstance(
@@ -32,7 +33,7 @@ def explain(error: Exception) -> int:
 
 
 def _bad_number(error: typer.TyperException) -> str | None:
-    """What is wrong with the number of an option, in the words of what is wrong with a key's."""
+    """The problem with a numeric option, worded like that of a scenario key."""
     option = getattr(error, "param", None)
     faults = getattr(error.__cause__, "errors", None)
     if option is None or faults is None:

@@ -8,21 +8,25 @@ import typer
 
 def export(
     results: Annotated[
-        Path, typer.Argument(metavar="RESULTS", help="A directory that `run --out` wrote.")
+        Path, typer.Argument(metavar="RESULTS", help="Results of run --out or sweep.")
     ],
     form: Annotated[str, typer.Option("--format", metavar="FORMAT", help="flent, pcapng or csv.")],
-    out: Annotated[Path, typer.Option(metavar="FILE", help="What to write; for csv, a directory.")],
+    out: Annotated[
+        Path, typer.Option(metavar="PATH", help="File to write; for csv, a new directory.")
+    ],
     point: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="For pcapng: home, channel, cmts or server."),
+        typer.Option(
+            metavar="NAME", help="Capture point of pcapng: home, channel, cmts or server."
+        ),
     ] = None,
     variant: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Which run, where there are several.")
+        str | None, typer.Option(metavar="NAME", help="The run to export, if there are several.")
     ] = None,
 ) -> None:
-    """Write a run for other tools: flent, Wireshark, or as CSV.
+    """Export a run for flent, for Wireshark (pcapng) or as CSV.
 
-    pcapng, and the round-trip times of flent, are made of packets: run the scenario with
+    pcapng needs the packet trace, and so do the pings in a flent file: run the scenario with
     `--set metrics.packet_trace=true`.
     """
     from ..export import export as write

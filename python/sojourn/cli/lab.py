@@ -10,13 +10,16 @@ _PORT = 8470
 
 def lab(
     port: Annotated[
-        int, typer.Option(min=0, max=65535, help="Port to serve on; 0 for any that is free.")
+        int, typer.Option(min=0, max=65535, help="Port of the server; 0 picks a free one.")
     ] = _PORT,
     open_page: Annotated[
         bool, typer.Option("--open/--no-open", help="Open the page in a browser.")
     ] = True,
 ) -> None:
-    """Serve a live page, to this machine alone: a home to play with. Ctrl-C ends it."""
+    """Open a live page: change a home and see the effect.
+
+    Only this machine can reach the server. Ctrl-C stops it.
+    """
     from ..lab.server import serve
 
     with suppress(KeyboardInterrupt):

@@ -1,6 +1,6 @@
-"""The command `sojourn`: its commands, signals and exit status.
+"""The command `sojourn`: its subcommands, signals and exit status.
 
-Modules of commands import the other rooms where they use them, so that help is shown at once.
+Command modules import the rest of the package inside their functions, so that help is fast.
 """
 
 import os
@@ -26,13 +26,13 @@ from .schema import schema
 from .sweep import sweep
 from .validate import validate
 
-_STOPPED = 130  # 128 + SIGINT, as shells have it
+_STOPPED = 130  # 128 + SIGINT, as in shells
 _AGAIN_S = 0.05
-"""After which a signal that met an import comes again."""
+"""Delay before a signal that arrived during an import is sent again."""
 
 app = typer.Typer(
     name="sojourn",
-    help="Simulates a home on cable broadband (DOCSIS), packet by packet.",
+    help="Simulate home broadband over DOCSIS cable and its queue management, packet by packet.",
     add_completion=False,
     rich_markup_mode=None,
 )
@@ -60,9 +60,10 @@ app.add_typer(config, name="config")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Runs the command and exits: 0 done, 1 defect, 2 bad input, 130 or 143 stopped by a signal.
+    """Runs the command and exits.
 
-    The last two are what shells have for Ctrl-C and SIGTERM.
+    The exit status is 0 for success, 1 for a defect of sojourn, 2 for bad input, 130 after Ctrl-C
+    and 143 after SIGTERM, as in shells.
     """
     _prepare_streams()
     stop = _Stop()
@@ -74,23 +75,23 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except KeyboardInterrupt:
         status = _STOPPED
     except BrokenPipeError:
-        # The reader has gone; flushing at exit must not find the broken pipe again.
+        # The reader is gone; flushing at exit must not hit the broken pipe again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         status = DEFECT
     except Exception as error:
         status, is_explained = explain(error), True
-    # Within a command, Typer makes this status of Ctrl-C.
+    # Typer turns Ctrl-C within a command into this status.
     if status == _STOPPED and not is_explained:
         typer.echo("stopped; nothing was written", err=True)
     sys.exit(stop.status if status == _STOPPED else status)
 
 
 def _prepare_streams() -> None:
-    # A closed stream is None; what is written there goes nowhere.
+    # A closed stream is None; output to it is discarded.
     sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: SIM115
     sys.stderr = sys.stderr or open(os.devnull, "w")  # noqa: SIM115
     if isinstance(sys.stdout, TextIOWrapper):
-        # A terminal that knows no dashes is no reason to fail.
+        # A terminal that cannot show a dash is no reason to fail.
         sys.stdout.reconfigure(errors="replace")
 
 
@@ -101,16 +102,16 @@ class _Stop:
         self.status = _STOPPED
 
     def listen(self) -> None:
-        """Makes SIGTERM like Ctrl-C: drafts are removed on the way out."""
+        """Handles SIGTERM like Ctrl-C, so that temporary files are removed."""
         for number in (signal.SIGTERM, signal.SIGINT):
-            # A shell has what it runs in the background ignore Ctrl-C.
+            # Shells make background jobs ignore Ctrl-C.
             if signal.getsignal(number) != signal.SIG_IGN:
                 signal.signal(number, self._end)
 
     def _end(self, number: int, frame: FrameType | None) -> None:
         self.status = 128 + number
         if _is_importing(frame):
-            # An exception there may leave the lock of imports held, and threads wait for it.
+            # An exception there may leave the import lock held and block other threads.
             threading.Timer(_AGAIN_S, os.kill, (os.getpid(), number)).start()
         else:
             raise KeyboardInterrupt

@@ -14,27 +14,30 @@ def plot(
         str,
         typer.Option(help="cdf, ccdf, timeseries, box, ellipse, heatmap, drops or delay."),
     ],
-    out: Annotated[Path, typer.Option(metavar="FILE", help="Where to: .pdf, .svg or .png.")],
+    out: Annotated[Path, typer.Option(metavar="FILE", help="File to write: .pdf, .svg or .png.")],
     columns: Annotated[
-        int, typer.Option(min=1, max=2, help="Columns of a paper that it spans: 3.5 or 7.16 in.")
+        int, typer.Option(min=1, max=2, help="Width: 1 or 2 columns of a paper (3.5 or 7.16 in).")
     ] = 1,
-    metric: Annotated[str | None, typer.Option(help="What is drawn, if not the usual.")] = None,
+    metric: Annotated[str | None, typer.Option(help="Metric to draw; default: by kind.")] = None,
     traffic: Annotated[
         list[str] | None,
-        typer.Option(metavar="ENTRY", help="Only this traffic or queue; may be repeated."),
+        typer.Option(metavar="ENTRY", help="Draw only this traffic entry or queue; repeatable."),
     ] = None,
     variant: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="Only this one; may be repeated.")
+        list[str] | None, typer.Option(metavar="NAME", help="Draw only this variant; repeatable.")
     ] = None,
 ) -> None:
-    """Draw a figure of stored results for a paper: vectors, embedded letters, safe colours."""
+    """Draw a figure of stored results for a paper.
+
+    Fonts are embedded, and the colours suit colour-blind readers.
+    """
     from ..base.files import write_file
     from ..base.lookup import look_up
     from ..plot.drawing import FORMATS, picture
     from ..plot.figures.by_kind import chart
     from ..store.read import read_results
 
-    suffix = look_up("suffix of --out", out.suffix.removeprefix("."), FORMATS)
+    suffix = look_up("suffix of --out", out.suffix or None, [f".{form}" for form in FORMATS])
     results = read_results(directory).only(variant or [])
     drawn = chart(results, kind, metric, traffic or [])
-    write_file(out, picture(drawn, suffix, columns))
+    write_file(out, picture(drawn, suffix.removeprefix("."), columns))

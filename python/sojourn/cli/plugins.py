@@ -1,8 +1,8 @@
-"""What other installed packages add to the command line, by their entry points.
+"""Plug-ins: what other installed packages add to the command line with entry points.
 
-In the group `sojourn.commands` an entry point is a Typer application, whose name is that of the
-command. In the group `sojourn.reports` it is a function from a directory to the page of its report,
-and its name that of the file by which such directories are known.
+An entry point in the group `sojourn.commands` is a Typer application and has the name of the
+command. One in the group `sojourn.reports` is a function from a directory to the page of its
+report; its name is that of the file that marks such directories.
 """
 
 from collections.abc import Callable, Iterator
@@ -13,13 +13,13 @@ import typer
 
 
 def commands() -> Iterator[tuple[str, typer.Typer]]:
-    """The names of commands, and the applications that they are, by name."""
+    """Names of added commands with their Typer applications, in order of name."""
     for point in sorted(entry_points(group="sojourn.commands"), key=lambda point: point.name):
         yield point.name, point.load()
 
 
 def page_of(directory: Path) -> Callable[[Path], str] | None:
-    """The function that makes the report of a directory, if it is of a known kind."""
+    """The function that renders the report of a directory, if a plug-in claims it."""
     for point in entry_points(group="sojourn.reports"):
         if (directory / point.name).exists():
             page: Callable[[Path], str] = point.load()

@@ -11,10 +11,13 @@ from .options import Directory
 def report(
     directory: Directory,
     out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Where to; default: DIR/report.html.")
+        Path | None, typer.Option(metavar="FILE", help="File to write; default: DIR/report.html.")
     ] = None,
 ) -> None:
-    """Write the report of stored results: one HTML file that needs nothing else."""
+    """Write the report of stored results as one HTML file.
+
+    The file opens offline and loads nothing.
+    """
     from ..base.files import write_file
     from ..store.store import REPORT
 
@@ -24,7 +27,7 @@ def report(
 
 
 def _page(directory: Path) -> str:
-    """The page of a package that knows such directories, or else that of the runs in it."""
+    """The page of a plug-in that claims the directory, or else the report of its runs."""
     from ..report.html import report_of
     from ..store.read import read_results
     from .plugins import page_of

@@ -14,20 +14,24 @@ def run(
     scenario: ScenarioFile,
     set: Set = None,
     config: Config = None,
-    seed: Annotated[int | None, typer.Option(help="Seed of all random streams.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Random seed; overrides the scenario's.")] = None,
     duration: Annotated[
-        float | None, typer.Option(metavar="S", help="Simulated time in s.")
+        float | None,
+        typer.Option(metavar="SECONDS", help="Simulated time; overrides the scenario's."),
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Write report, summary and tables to a directory."),
+        typer.Option(metavar="DIR", help="Write report, summary and tables here."),
     ] = None,
     as_json: Annotated[
-        bool, typer.Option("--json", help="Print the summary as JSON, and nothing else.")
+        bool, typer.Option("--json", help="Print only the summary, as JSON.")
     ] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Print only errors.")] = False,
 ) -> None:
-    """Run a scenario and show what people in the home feel."""
+    """Run a scenario and print latency, loss, throughput and scores.
+
+    A scenario with a compare table runs once for each variant.
+    """
     from ..analysis.summary import summary_json
     from ..base.terminal import progress_bar
     from ..runs.runner import run_variants

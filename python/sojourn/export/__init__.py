@@ -1,4 +1,4 @@
-"""Results in the formats of other tools: flent, Wireshark, and whatever reads CSV."""
+"""Exports results for other tools: flent, Wireshark and everything that reads CSV."""
 
 from pathlib import Path
 
@@ -10,11 +10,11 @@ from .runs import ExportError, choose, read_runs
 from .tables import write_tables
 
 FORMATS = {
-    "flent": "a data file for flent: throughput, round-trip times",
-    "pcapng": "a capture for Wireshark, at a point on the path",
+    "flent": "a flent data file: throughput and round-trip times",
+    "pcapng": "a capture for Wireshark, taken at a point on the path",
     "csv": "a directory with each table as CSV",
 }
-"""Formats, and what is written of each."""
+"""Export formats and what they contain."""
 
 __all__ = ["FORMATS", "POINTS", "ExportError", "export"]
 
@@ -27,16 +27,17 @@ def export(
     point: str | None = None,
     variant: str | None = None,
 ) -> None:
-    """Writes a run of an output directory in a format; it appears when it is complete.
+    """Exports a run of a results directory to `out`, which appears only when it is complete.
 
-    `variant` names the run where there are several; as CSV they are all written without one.
-    `point` is where a pcapng capture is taken. Raises `ExportError` for what cannot be exported,
-    `UnknownError` for formats and points that there are not, `OSError` or `StoreError` where there
-    are no results.
+    `variant` names the run if there are several; without it, CSV exports all of them. `point` is
+    the capture point of pcapng. Raises `ExportError` if the run cannot be exported, `UnknownError`
+    for unknown formats and points, and `OSError` or `StoreError` if there are no results.
     """
     look_up("format", form, list(FORMATS))
     if point is not None and form != "pcapng":
-        raise ExportError(f"point: found {point!r} with format {form}; allowed with pcapng alone")
+        raise ExportError(
+            f"point: found {point!r} with format {form}; allowed: only with format pcapng"
+        )
     runs = read_runs(results)
     if form == "csv":
         write_tables(runs, variant, out)

@@ -1,7 +1,7 @@
-"""A capture of the packets that pass a point on the path, as Wireshark reads it.
+"""Captures for Wireshark: the packets that pass a point on the path.
 
-Payloads are not simulated: only headers are captured, of packets at their full length. Link framing
-is left out: packets begin with their IP header.
+Payloads are not simulated, so packets are captured with headers only and their full length. There
+is no link-layer framing: packets begin with the IP header.
 """
 
 from collections import ChainMap
@@ -17,12 +17,12 @@ from .pcapng import Frame, pcapng
 from .runs import packets_of
 
 POINTS = {
-    "home": "the home's side of the modem, of the first home",
-    "channel": "the cable, as the last byte leaves the modem upstream, the CMTS downstream",
-    "cmts": "the network's side of the CMTS",
+    "home": "LAN side of the first home's modem",
+    "channel": "the cable, when the last byte leaves the modem (upstream) or the CMTS (downstream)",
+    "cmts": "network side of the CMTS",
     "server": "the servers",
 }
-"""Points on the path, from the home on."""
+"""Capture points, in order from the home to the server."""
 
 _WAY = tuple(POINTS)
 _HOME_NET, _SERVER_NET = (10, 0), (198, 18)  # RFC 1918; RFC 2544, for benchmarks
@@ -31,17 +31,17 @@ _LARGEST_WINDOW, _LARGEST_SHIFT = 65_535, 14  # RFC 7323, section 2.3
 _DEFAULT_MSS, _DEFAULT_WINDOW = 1460, 10_000
 _DROPS = {
     "overflow": "dropped: the queue was full",
-    "aqm": "dropped early by the queue manager",
-    "link": "lost at random on the server's link",
-    "superseded": "replaced in the modem by a newer acknowledgement",
-    "contention": "discarded by the modem after requests in vain",
+    "aqm": "dropped early by the AQM",
+    "link": "lost at random on the link to the server",
+    "superseded": "dropped: the modem sent a newer acknowledgement instead",
+    "contention": "dropped by the modem after its requests failed",
 }
 
 Packet = dict[str, Any]
 
 
 def capture(run: StoredRun, point: str) -> bytes:
-    """All packets that pass a point, in the order in which they do."""
+    """A pcapng file of all packets that pass a point, in order of time."""
     packets = packets_of(run).to_pylist()
     path = _Path(run.settings)
     passing = ((_time_s(packet, point, path.cable_s), packet) for packet in packets)
@@ -64,7 +64,7 @@ def _is_here(packet: Packet, point: str) -> bool:
 
 
 def _time_s(packet: Packet, point: str, cable_s: float) -> float | None:
-    """When a packet passes a point, `None` if it does not."""
+    """When a packet passes a point; `None` if it never does."""
     came = packet["ended_s"] if packet["outcome"] == "delivered" else None
     passed: float | None = packet["forwarded_s"]
     if packet["direction"] == "up":
@@ -76,7 +76,7 @@ def _time_s(packet: Packet, point: str, cable_s: float) -> float | None:
 
 
 def _is_behind_queue(packet: Packet, point: str) -> bool:
-    """Has a packet left its queue there?"""
+    """Is the point behind the packet's queue?"""
     is_home_side = _WAY.index(point) < (1 if packet["direction"] == "up" else 2)
     is_down: bool = packet["direction"] == "down"
     return is_home_side == is_down
@@ -85,7 +85,7 @@ def _is_behind_queue(packet: Packet, point: str) -> bool:
 def _comment(packet: Packet, is_behind: bool) -> str:
     comments = []
     if packet["marked"]:
-        comments.append("marked by the queue manager" if is_behind else "marked later in the queue")
+        comments.append("ECN-marked by the AQM" if is_behind else "ECN-marked later in the queue")
     if drop := _DROPS.get(packet["outcome"]):
         comments.append(f"{drop}, at {packet['ended_s']:.6f} s")
     return "; ".join(comments)
@@ -93,16 +93,16 @@ def _comment(packet: Packet, is_behind: bool) -> str:
 
 @dataclass(frozen=True)
 class _Transport:
-    """What headers have of a traffic entry."""
+    """Header fields that follow from a traffic entry."""
 
     dscp: int
     syn: Syn
     window: int
-    """The receiver's, in bytes."""
+    """The receive window in bytes."""
 
     @staticmethod
     def of(scenario: dict[str, Any], traffic: str) -> "_Transport":
-        """Those of an entry: its keys of TCP, those of the scenario, or what is usual."""
+        """Takes TCP keys from the entry, else from the scenario, else the defaults."""
         entry = scenario["traffic"][traffic]
         keys = ChainMap(entry.get("tcp", {}), scenario.get("tcp", {}))
         mss = keys.get("mss_bytes", _DEFAULT_MSS)
@@ -114,7 +114,7 @@ class _Transport:
 
 
 class _Path:
-    """What headers have of a scenario."""
+    """Addresses, ports and header fields of a scenario."""
 
     def __init__(self, scenario: dict[str, Any]) -> None:
         self.cable_s = float(scenario["cable"]["delay_ms"]) / 1e3
@@ -127,7 +127,7 @@ class _Path:
         self._used: dict[int, int] = {}
 
     def frame(self, time_s: float, packet: Packet, point: str) -> Frame:
-        """The packet as it is there."""
+        """The packet as captured at the point."""
         is_behind = _is_behind_queue(packet, point)
         transport, ends = self._transports[packet["traffic"]], self._ends(packet)
         if packet["flags"] is None:
@@ -149,7 +149,7 @@ class _Path:
         return up if packet["direction"] == "up" else up.reversed()
 
     def _home_port(self, packet: Packet) -> int:
-        """Each connection has its own in its home, in the order of their first packets."""
+        """The home's port of a connection; ports are assigned in the order of first packets."""
         home = packet["home"]
         key = (home, packet["traffic"], packet["connection"])
         if key not in self._ports:
@@ -160,7 +160,7 @@ class _Path:
 
 
 def _segment(ends: Ends, transport: _Transport, packet: Packet) -> bytes:
-    """Its TCP header."""
+    """The TCP header of a packet."""
     syn = transport.syn if "syn" in packet["flags"] else None
     echo = packet["echo_s"]
     times = None if echo is None else (_ms(packet["sent_s"]), _ms(echo))
@@ -183,7 +183,7 @@ def _ms(time_s: float) -> int:
 
 
 def _blocks(text: str) -> Iterator[tuple[int, int]]:
-    """Blocks of the packet trace: `2921-4381 7301-8761`."""
+    """SACK blocks in the packet trace, written as `2921-4381 7301-8761`."""
     for block in text.split():
         start, end = block.split("-")
         yield int(start), int(end)

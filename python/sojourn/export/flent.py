@@ -1,8 +1,8 @@
-"""A run as a data file of flent (https://flent.org), so that it is plotted as a measured one is.
+"""Exports a run as a flent data file (https://flent.org), to plot it like a measurement.
 
-Uploads and downloads are the TCP streams of a test, one for each traffic entry. The ping is the
-first stream of datagrams upstream: its one-way latency, packet by packet, and the way back with
-cable and link alone. Throughput counts bytes on the wire, headers included.
+Each traffic entry of uploads or downloads is a TCP stream of the test. The ping is the first
+upstream datagram stream: the one-way latency of each packet plus the return delay of cable and
+link. Throughput counts bytes on the wire, headers included.
 """
 
 import gzip
@@ -29,7 +29,7 @@ Series = list[float | None]
 
 @dataclass(frozen=True)
 class _Stream:
-    """TCP traffic of an entry in a direction."""
+    """The TCP traffic of an entry in one direction."""
 
     name: str
     traffic: str
@@ -41,7 +41,9 @@ def flent_file(variant: str, run: StoredRun) -> bytes:
     streams = _streams(run)
     ping = _ping_entry(run)
     if not streams and ping is None:
-        raise ExportError("the run has neither uploads, downloads nor datagrams upstream")
+        raise ExportError(
+            "the run has no uploads, downloads or upstream datagrams, which a flent file needs"
+        )
     times, step_s = _times(run)
     results: dict[str, Series] = {s.name: _throughput(run, s, times) for s in streams}
     raw = {stream.name: _raw_stream(run, stream) for stream in streams}
@@ -62,7 +64,7 @@ def flent_file(variant: str, run: StoredRun) -> bytes:
 
 
 def _streams(run: StoredRun) -> list[_Stream]:
-    """Entries judged by throughput, in the direction of their payload; numbered as in flent."""
+    """Bulk transfers in the direction of their payload, numbered as in flent."""
     streams: list[_Stream] = []
     bulk = [row for row in run.flows.to_pylist() if row["quality"] == "throughput"]
     bulk = [row for row in bulk if row["connections"] > 0]
@@ -76,13 +78,13 @@ def _streams(run: StoredRun) -> list[_Stream]:
 
 
 def _carries_payload(row: dict[str, Any], rows: list[dict[str, Any]]) -> bool:
-    """Has this direction of an entry the most of its payload?"""
+    """Is this the direction with most of the entry's payload?"""
     of_entry = [other["goodput_mbps"] for other in rows if other["traffic"] == row["traffic"]]
     return bool(row["goodput_mbps"] == max(of_entry))
 
 
 def _test(directions: set[str]) -> str:
-    """The test of flent whose plots fit."""
+    """The flent test whose plots fit these directions."""
     match sorted(directions):
         case ["up"]:
             return "tcp_nup"
@@ -94,7 +96,7 @@ def _test(directions: set[str]) -> str:
 
 
 def _times(run: StoredRun) -> tuple[list[float], float]:
-    """Ends of the intervals of series, and the least length of one, in s."""
+    """The ends of the series intervals, and the length of an interval, in s."""
     ends = np.unique(np.round(run.series["time_s"].to_numpy(), 9))
     step_s = float(ends[0])
     return ends.tolist(), step_s
@@ -123,7 +125,7 @@ def _raw_stream(run: StoredRun, stream: _Stream) -> list[dict[str, float]]:
 
 
 def _totals(streams: list[_Stream], results: dict[str, Series]) -> dict[str, Series]:
-    """The sums and means that flent computes from its streams."""
+    """Sums and means over streams, which flent stores too."""
     totals: dict[str, Series] = {}
     for direction, way in _WAYS.items():
         of_way = [results[s.name] for s in streams if s.direction == direction]
@@ -142,14 +144,14 @@ def _joined(all_series: list[Series], join: Callable[[Iterable[float]], float]) 
 
 
 def _ping_entry(run: StoredRun) -> str | None:
-    """The first entry that sends datagrams upstream, games before others."""
+    """The first entry that sends upstream datagrams; games come first."""
     rows = [r for r in run.flows.to_pylist() if r["direction"] == "up" and not r["connections"]]
     rows.sort(key=lambda row: row["quality"] != "game")
     return rows[0]["traffic"] if rows else None
 
 
 def _pings(run: StoredRun, traffic: str) -> list[dict[str, float]]:
-    """A ping for each packet that came, at the time at which its answer would be there."""
+    """A ping for each delivered packet, at the time its reply would arrive."""
     back_s = {name: _way_back_s(run, name) for name in run.settings["servers"]}
     pings = []
     is_meant = (pc.field("traffic") == traffic) & (pc.field("direction") == "up")
@@ -179,7 +181,7 @@ def _by_interval(pings: list[dict[str, float]], times: list[float], step_s: floa
 def _metadata(
     variant: str, run: StoredRun, streams: list[_Stream], step_s: float
 ) -> dict[str, Any]:
-    """What flent knows of a test. The clock of a simulation begins in 1970."""
+    """The metadata of a flent test. Simulated time starts in 1970."""
     meta, scenario = run.meta, run.settings
     start = datetime.fromtimestamp(0, UTC).strftime(_TIME)
     test = _test({stream.direction for stream in streams})
@@ -214,7 +216,7 @@ def _slug(text: str) -> str:
 def _series_meta(
     streams: list[_Stream], results: dict[str, Series], ping: str | None
 ) -> dict[str, dict[str, Any]]:
-    """Unit of each series, its mean, and the traffic entry that it is of."""
+    """Unit, mean and traffic entry of each series."""
     entries = {stream.name: stream.traffic for stream in streams}
     if ping is not None:
         entries[_PING] = ping

@@ -15,19 +15,19 @@ ECN = {"not_ect": 0b00, "ect1": 0b01, "ect0": 0b10, "ce": 0b11}
 
 @dataclass(frozen=True)
 class Ends:
-    """Addresses and ports, of the sender first."""
+    """Addresses and ports; the sender comes first."""
 
     addresses: tuple[bytes, bytes]
     ports: tuple[int, int]
 
     def reversed(self) -> "Ends":
-        """Those of the way back."""
+        """The same for the opposite direction."""
         return Ends(self.addresses[::-1], self.ports[::-1])
 
 
 @dataclass(frozen=True)
 class Syn:
-    """What a SYN announces: its options in RFC 9293, 7323 and 2018."""
+    """The options of a SYN (RFC 9293, 7323 and 2018)."""
 
     mss: int
     window_shift: int
@@ -35,7 +35,7 @@ class Syn:
 
 
 def ipv4(ends: Ends, protocol: int, length: int, *, traffic_class: int, number: int) -> bytes:
-    """The header of a datagram of `length` bytes in all (RFC 791), with its checksum."""
+    """An IPv4 header with checksum, for a packet of `length` bytes in total (RFC 791)."""
     source, destination = ends.addresses
     fields = (0x45, traffic_class, length, number & 0xFFFF, _DONT_FRAGMENT, _HOPS, protocol)
     head = struct.pack(">BBHHHBB", *fields)
@@ -46,9 +46,9 @@ def ipv4(ends: Ends, protocol: int, length: int, *, traffic_class: int, number: 
 def tcp(
     ends: Ends, seq: int, ack: int | None, flags: str, window: int, options: bytes, payload: int
 ) -> bytes:
-    """The header of a segment (RFC 9293, section 3.1), its checksum with a payload of zeros.
+    """A TCP header (RFC 9293, section 3.1); the checksum assumes a payload of zeros.
 
-    Numbers beyond 32 bits wrap.
+    Sequence numbers wrap at 32 bits.
     """
     bits = sum(_FLAGS[flag] for flag in flags.split())
     offset = (TCP_BYTES + len(options)) // 4
@@ -62,7 +62,7 @@ def tcp(
 
 
 def udp(ends: Ends, payload: int) -> bytes:
-    """The header of a datagram (RFC 768); its checksum is that with a payload of zeros."""
+    """A UDP header (RFC 768); the checksum assumes a payload of zeros."""
     head = struct.pack(">HHH", *ends.ports, UDP_BYTES + payload)
     checksum = _checksum(_pseudo(ends, UDP, UDP_BYTES + payload) + head)
     return head + struct.pack(">H", checksum or 0xFFFF)
@@ -71,10 +71,10 @@ def udp(ends: Ends, payload: int) -> bytes:
 def tcp_options(
     times_ms: tuple[int, int] | None, blocks: list[tuple[int, int]], syn: Syn | None
 ) -> bytes:
-    """Options in the order in which Linux writes them, padded to whole words.
+    """TCP options in the order of Linux, padded to 32-bit words.
 
-    `times_ms` are the sender's time and the echoed one (RFC 7323), `blocks` what is held beyond the
-    acknowledgement (RFC 2018).
+    `times_ms` are the timestamp value and echo reply (RFC 7323), `blocks` the SACK blocks
+    (RFC 2018).
     """
     options = b""
     if syn:
@@ -94,12 +94,12 @@ def tcp_options(
 
 
 def _pseudo(ends: Ends, protocol: int, length: int) -> bytes:
-    """What the checksums cover beside (RFC 9293, section 3.1)."""
+    """The pseudo-header that checksums include (RFC 9293, section 3.1)."""
     return b"".join(ends.addresses) + struct.pack(">BBH", 0, protocol, length & 0xFFFF)
 
 
 def _checksum(content: bytes) -> int:
-    """RFC 1071."""
+    """The Internet checksum (RFC 1071)."""
     content += bytes(len(content) % 2)
     total: int = sum(struct.unpack(f">{len(content) // 2}H", content))
     while total >> 16:

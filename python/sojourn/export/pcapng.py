@@ -1,7 +1,7 @@
-"""The pcapng file format, as far as captures of a simulation need it.
+"""Writes the subset of the pcapng format that captures of a simulation need.
 
-After the IETF draft draft-ietf-opsawg-pcapng: a section header, one interface, names of addresses,
-packets with comments. Little-endian; lengths are padded to four bytes.
+Follows draft-ietf-opsawg-pcapng: a section header, one interface, name resolution, and packets with
+comments. Files are little-endian, and blocks are padded to four bytes.
 """
 
 import struct
@@ -21,7 +21,7 @@ _NAME, _DESCRIPTION, _RESOLUTION = 2, 3, 9
 
 @dataclass(frozen=True)
 class Frame:
-    """A captured packet: its first bytes, how long it is in full, and what is said of it."""
+    """A captured packet: its first bytes, original length and comment."""
 
     time_ns: int
     head: bytes
@@ -38,7 +38,7 @@ def pcapng(
     description: str,
     names: Mapping[str, bytes],
 ) -> bytes:
-    """A file of one section and interface; `names` are those of IPv4 addresses."""
+    """A file with one section and one interface; `names` maps host names to IPv4 addresses."""
     blocks = [
         _block(
             _SECTION,

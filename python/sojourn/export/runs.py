@@ -1,4 +1,4 @@
-"""The runs of a directory of results."""
+"""Selects runs in a directory of results."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -9,15 +9,15 @@ from ..store.read import read_results
 from ..store.stored_run import StoredRun
 
 Runs = Mapping[str, StoredRun]
-"""Runs by the name that tells each from the others."""
+"""Runs by name."""
 
 
 class ExportError(ValueError):
-    """Something that cannot be exported."""
+    """A run cannot be exported."""
 
 
 def read_runs(directory: Path) -> dict[str, StoredRun]:
-    """The runs that were written to a directory; of several seeds the first.
+    """The runs in a directory of results; with several seeds, those of the first.
 
     Raises `OSError` or `StoreError` if there are none.
     """
@@ -26,23 +26,23 @@ def read_runs(directory: Path) -> dict[str, StoredRun]:
 
 
 def choose(runs: Runs, variant: str | None) -> tuple[str, StoredRun]:
-    """The run of this name, or the only one; with its name."""
+    """The name and the run with this name, or the only run."""
     if variant is None and len(runs) == 1:
         return next(iter(runs.items()))
     if variant is not None and variant in runs:
         return variant, runs[variant]
-    found = "none" if variant is None else repr(variant)
-    names = ", ".join(name for name in runs if name) or "none: there is one run, without a name"
-    raise ExportError(f"variant: found {found}; allowed: {names}")
+    found = "missing" if variant is None else f"found {variant!r}"
+    names = ", ".join(name for name in runs if name) or "none, as there is a single run"
+    raise ExportError(f"variant: {found}; allowed: {names}")
 
 
 def packets_of(run: StoredRun) -> pa.Table:
     """The packet trace of a run."""
     if not run.keeps("packets"):
         raise ExportError(
-            "the run kept no packets: run its scenario again with --set metrics.packet_trace=true"
+            "the run has no packet trace; rerun the scenario with --set metrics.packet_trace=true"
         )
     table: pa.Table = run.packets
     if "forwarded_s" not in table.column_names:
-        raise ExportError("the packets of the run are those of an older version: run it again")
+        raise ExportError("an older version wrote the packet trace; rerun the scenario")
     return table

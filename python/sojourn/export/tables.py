@@ -1,4 +1,4 @@
-"""Tables as CSV."""
+"""Exports tables as CSV."""
 
 from pathlib import Path
 
@@ -11,9 +11,9 @@ from .runs import ExportError, Runs, choose
 
 
 def write_tables(runs: Runs, variant: str | None, out: Path) -> None:
-    """Writes the tables of one run to a directory, or those of each of several below it."""
+    """Writes the tables of a run to a directory, or of several runs to subdirectories."""
     if out.exists():
-        raise ExportError(f"{out} exists already: tables are written to a directory of their own")
+        raise ExportError(f"{out} already exists; give the path of a new directory")
     alone = variant is not None or len(runs) == 1
     names = [choose(runs, variant)[0]] if alone else list(runs)
     with draft_of(out) as draft:
@@ -26,7 +26,7 @@ def write_tables(runs: Runs, variant: str | None, out: Path) -> None:
 
 
 def _plain(table: pa.Table) -> pa.Table:
-    """The same without dictionaries of words."""
+    """The table with dictionary columns as plain strings."""
     columns = [
         column.cast(pa.string()) if pa.types.is_dictionary(column.type) else column
         for column in table.columns

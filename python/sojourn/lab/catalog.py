@@ -1,4 +1,4 @@
-"""What the page offers: services, queue managers and what people do."""
+"""The choices of the page: services, queue settings and activities."""
 
 import tomllib
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True)
 class Activity:
-    """What people do: an entry of the scenario's traffic, and how many may do it at once."""
+    """An activity of the household: its traffic entry, and how many can run at once."""
 
     label: str
     count: int
@@ -21,11 +21,11 @@ class Activity:
     count_key: str | None = None
 
     def servers(self) -> list[str]:
-        """The names of the servers that take part."""
+        """The names of the servers it uses."""
         return self.entry.get("servers") or [self.entry["server"]]
 
     def entries(self, name: str, count: int) -> dict[str, Json]:
-        """The entries of `count` people doing it."""
+        """The traffic entries for a count of this activity."""
         if not count:
             return {}
         if self.count_key is not None:
@@ -37,7 +37,7 @@ class Activity:
 
 @cache
 def catalog() -> Json:
-    """The file `catalog.toml`, as the page gets it too."""
+    """The content of `catalog.toml`, which the page receives too."""
     return tomllib.loads(files(__package__).joinpath("catalog.toml").read_text(encoding="utf-8"))
 
 

@@ -1,11 +1,11 @@
-"""Who may talk to the server: pages that it served itself, on this machine."""
+"""Accepts requests only from pages that this server delivered, on this machine."""
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 HOSTS = ("127.0.0.1", "localhost")
-"""Names of this machine that a browser may have requested."""
+"""Host names that a browser may use for this machine."""
 
 _HEADERS = {
     "Content-Security-Policy": (
@@ -21,17 +21,17 @@ _HEADERS = {
 
 
 class Guard:
-    """Refuses names that another site's DNS gave this machine, and what another site's page posts.
+    """Rejects other host names (DNS rebinding) and POST requests of other sites' pages.
 
-    Pages get to load nothing from elsewhere and to be embedded nowhere.
+    Response headers keep pages from loading anything from other sites and from being embedded.
     """
 
     def __init__(self, app: ASGIApp) -> None:
-        """Stands before `app`."""
+        """Wraps `app`."""
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Passes a request on, or answers 421 (wrong host) or 403 (other origin)."""
+        """Forwards a request, or responds with 421 (wrong host) or 403 (other origin)."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return

@@ -1,4 +1,4 @@
-"""Runs for pages: a few at a time, none for long, and none for a page that has gone."""
+"""Runs simulations for pages, with limits on number and time; closed pages cancel theirs."""
 
 import asyncio
 import os
@@ -9,32 +9,32 @@ from typing import Any
 from .._sojourn import Cancelled, Job, RunResult, Variant, run
 
 LIMIT_S = 20.0
-"""How long the runs of one request may take together."""
+"""The time limit for the runs of a request."""
 MOST_REQUESTS = 8
-"""Requests under way at the same time; their runs take turns on the machine's cores."""
+"""The limit of concurrent requests; their runs share the CPU cores."""
 
 
 class Refusal(Exception):
-    """A request whose runs do not come to an end here; says why."""
+    """The runs of a request were not finished; the message gives the reason."""
 
 
 class Gone(Refusal):
-    """Nobody waits any more."""
+    """The client has disconnected."""
 
 
 class Busy(Refusal):
-    """Too many requests at the same time."""
+    """There are too many concurrent requests."""
 
 
 class TooLong(Refusal):
-    """The runs take longer than is allowed."""
+    """The runs exceeded the time limit."""
 
 
 class JobPool:
-    """Runs variants in threads."""
+    """Runs variants in a pool of threads."""
 
     def __init__(self, limit_s: float = LIMIT_S, most_requests: int = MOST_REQUESTS) -> None:
-        """Allows so much."""
+        """Sets the limits."""
         self._limit_s = limit_s
         self._most_requests = most_requests
         self._pool = ThreadPoolExecutor(os.cpu_count())
@@ -42,19 +42,19 @@ class JobPool:
 
     @property
     def requests(self) -> int:
-        """How many requests are under way."""
+        """The number of requests in progress."""
         return len(self._open)
 
     async def results(
         self, variants: Sequence[Variant], gone: Callable[[], Awaitable[None]]
     ) -> list[RunResult]:
-        """The outcomes in the order of `variants`.
+        """Runs the variants and returns their results in order.
 
-        Stops all of them and raises `Gone` when `gone` returns first, `TooLong` when they take too
-        long; raises `Busy` without a start.
+        Cancels the runs and raises `Gone` if `gone` returns first, or `TooLong` at the time limit.
+        Raises `Busy` without starting them if there are too many requests.
         """
         if len(self._open) >= self._most_requests:
-            raise Busy(f"{self._most_requests} requests are under way; try again soon")
+            raise Busy(f"{self._most_requests} requests are in progress already; try again later")
         jobs = [Job() for _ in variants]
         self._open.append(jobs)
         try:
@@ -85,17 +85,20 @@ class JobPool:
             )
             if runs in first:
                 return list(runs.result())
-            raise Gone if watch in first else TooLong(self._told())
+            raise Gone if watch in first else TooLong(self._too_long())
         except Cancelled:
             raise Gone from None
         finally:
             watch.cancel()
             _cancel(jobs)
-            # The place is free when the threads are.
+            # The request ends when its threads have ended.
             await asyncio.gather(runs, return_exceptions=True)
 
-    def _told(self) -> str:
-        return f"stopped after {self._limit_s:g} s: shorter time, slower service or fewer people"
+    def _too_long(self) -> str:
+        return (
+            f"stopped after {self._limit_s:g} s; "
+            "simulate a shorter time, lower rates or less traffic"
+        )
 
 
 def _cancel(jobs: list[Job]) -> None:

@@ -1,14 +1,14 @@
-"""From the choices of a page to a scenario.
+"""Turns the choices of a page into a scenario.
 
-The scenario is made here and not taken from the page, so that nobody can request but what the
-page shows: no captures to be read, no traces without bounds, no thousands of homes.
+The server builds the scenario itself, so that a request cannot do more than the page offers: read
+captures, write unbounded traces or simulate thousands of homes.
 """
 
 from dataclasses import dataclass
 
 from ..base.toml_text import toml_sections
 from .catalog import Json, activities, catalog
-from .checked import RequestError, number, table, whole, words
+from .checked import RequestError, number, refusal, table, whole, words
 
 _BASE_KEYS = ("duration_s", "seed", "dialect", "cable", "upstream", "downstream", "servers")
 _SHORTEST_S = 0.001
@@ -18,19 +18,19 @@ _LONGEST_NAME = 60
 
 @dataclass(frozen=True)
 class LabRequest:
-    """What a page wants to see."""
+    """The choices of a page."""
 
     base: Json
-    """Keys of the scenario but for traffic, queue managers and metrics."""
+    """Keys of the scenario except traffic, queue settings and metrics."""
     counts: dict[str, int]
-    """How many do what, by the name of the activity."""
+    """Counts by name of the activity."""
     settings: dict[str, Json]
-    """Upstream queue managers to see side by side, by name."""
+    """Upstream queue settings to compare, by name."""
 
     @staticmethod
     def read(sent: object) -> "LabRequest":
-        """What was sent, as far as the core does not check it; raises `RequestError`."""
-        lab_request = table("wish", sent, ("base", "activities", "settings"))
+        """Checks what the core does not check; raises `RequestError`."""
+        lab_request = table("request", sent, ("base", "activities", "settings"))
         counts = _counts(lab_request.get("activities"))
         return LabRequest(
             _base(lab_request.get("base")), counts, _settings(lab_request.get("settings"))
@@ -46,7 +46,7 @@ class LabRequest:
         return activities()[activity].entries(activity, self.counts.get(activity, 0))
 
     def present(self) -> list[str]:
-        """The activities that somebody does, in the order of the catalogue."""
+        """The activities with a count above 0, in the order of the catalogue."""
         return [name for name in activities() if self.counts.get(name)]
 
     def traffic(self) -> Json:
@@ -54,7 +54,7 @@ class LabRequest:
         return {k: v for name in self.present() for k, v in self.entries(name).items()}
 
     def scenario(self, metrics: Json | None = None) -> Json:
-        """The scenario, as `sojourn run` takes it."""
+        """The scenario, as for `sojourn run`."""
         return {
             "title": f"{' or '.join(self.settings)}?",
             "description": "Made with `sojourn lab`.",
@@ -72,13 +72,12 @@ class LabRequest:
             text = toml_sections(self.scenario(metrics))
             text.encode()
         except (TypeError, RecursionError, UnicodeEncodeError):
-            raise RequestError(
-                "wish", "what TOML cannot hold", "tables, lists and values"
-            ) from None
+            problem = "found a value that TOML cannot express; allowed: tables, lists and values"
+            raise RequestError("request", problem) from None
         return text
 
     def _upstream(self) -> Json:
-        # Queue and buffer of the primary flow are those of the settings.
+        # The settings determine queue and buffer of the primary service flow.
         upstream = self.base["upstream"]
         service = {key: value for key, value in upstream.items() if key not in ("queue", "buffer")}
         if len(self.settings) > 1:
@@ -92,7 +91,7 @@ class LabRequest:
         return {name: {"upstream": self._of_setting(queue)} for name, queue in queues}
 
     def _of_setting(self, queue: Json) -> Json:
-        """The queue manager; a limit of its own takes the place of the service's buffer control."""
+        """The queue; a queue limit overrides the buffer control of the service."""
         is_limited = "limit_bytes" in queue or "limit_packets" in queue
         return {
             "queue": queue,
@@ -118,19 +117,19 @@ def _counts(sent: object) -> dict[str, int]:
     for name, count in counts.items():
         whole(f"activities.{name}", count, 0, activities()[name].most)
     if not any(counts.values()):
-        raise RequestError("activities", "nobody at home", "one at least who does something")
+        raise refusal("activities", counts, "at least one count above 0")
     return counts
 
 
 def _settings(sent: object) -> dict[str, Json]:
     if not isinstance(sent, list) or not 1 <= len(sent) <= _MOST_SETTINGS:
-        raise RequestError("settings", sent, f"a list of 1 to {_MOST_SETTINGS}")
+        raise refusal("settings", sent, f"a list of 1 to {_MOST_SETTINGS}")
     settings = {}
     for index, one in enumerate(sent):
         path = f"settings.{index}"
         setting = table(path, one, ("name", "queue"))
         name = words(f"{path}.name", setting.get("name"), _LONGEST_NAME)
         if name in settings:
-            raise RequestError(f"{path}.name", name, "another name than the first")
+            raise refusal(f"{path}.name", name, "a name that differs from the first")
         settings[name] = table(f"{path}.queue", setting.get("queue", {}))
     return settings

@@ -1,4 +1,4 @@
-"""A modem's configuration file, dropped into the page: what service it gives."""
+"""Reads the service from a modem configuration file that was opened on the page."""
 
 import json
 
@@ -8,23 +8,23 @@ from .lab_request import LabRequest
 
 
 def service_of(content: bytes, name: str) -> Json:
-    """The tables `upstream` and `downstream` that the file makes, and `notes` on what is left out.
+    """The tables `upstream` and `downstream` of the file, and `notes` on ignored settings.
 
-    What it does not tell, as rates may be, is that of the page's first service. `name` is the file
-    in messages. Raises `ConfigError`, and `ScenarioError` where what it sets cannot be simulated.
+    The first service of the catalogue gives values that the file does not set. `name` is the file
+    name for messages. Raises `ConfigError`, and `ScenarioError` if it cannot be simulated.
     """
     file = ConfigFile.from_bytes(content, name)
-    (variant,) = load(_stand_in(), name, [], (file, name))
+    (variant,) = load(_base_scenario(), name, [], (file, name))
     resolved = json.loads(variant.to_json())
     return {
-        "upstream": _told(resolved["upstream"]),
-        "downstream": _told(resolved["downstream"]),
+        "upstream": _without_unset(resolved["upstream"]),
+        "downstream": _without_unset(resolved["downstream"]),
         "notes": variant.notes,
     }
 
 
-def _stand_in() -> str:
-    """A scenario for the file to be laid over; somebody must be at home."""
+def _base_scenario() -> str:
+    """A scenario for the file to override; at least one activity is required."""
     service = catalog()["services"][catalog()["first_service"]]
     base = {key: service[key] for key in ("upstream", "downstream")}
     base["duration_s"] = catalog()["duration_s"]
@@ -32,11 +32,11 @@ def _stand_in() -> str:
     return LabRequest.read(chosen).toml()
 
 
-def _told(value: object) -> object:
-    """The same without keys that are unset."""
+def _without_unset(value: object) -> object:
+    """The value without unset keys."""
     match value:
         case dict():
-            return {key: _told(inner) for key, inner in value.items() if inner is not None}
+            return {key: _without_unset(inner) for key, inner in value.items() if inner is not None}
         case list():
-            return [_told(inner) for inner in value]
+            return [_without_unset(inner) for inner in value]
     return value

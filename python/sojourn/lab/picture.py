@@ -1,4 +1,4 @@
-"""What the moving picture of the queue shows: the events at the modem in a short time."""
+"""The data of the queue animation: events at the modem in a short time window."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -14,48 +14,50 @@ from .checked import number, table
 from .lab_request import LabRequest
 
 SHOWN_S = 1.0
-"""How much of a run is shown, unless more happens in it than can be."""
+"""The length of the window, unless it has too many events."""
 MOST_EVENTS = 20_000
-"""Events that are shown of one run."""
+"""The limit of events per run."""
 MOST_TRACED_BYTES = 250e6
-"""Up to where runs are traced: what a modem may have sent by then, for memory grows with it."""
+"""How far runs are traced: the bytes a modem can have sent. Memory grows with them."""
 METRICS: Json = {"modem_trace": True}
-"""What runs for a picture have to keep."""
+"""The metrics that an animation needs."""
 
 _LEAVES = pa.array(["dequeue", "drop"])
 
 
 @dataclass(frozen=True)
 class FrameRequest:
-    """From when on the queue is to be seen."""
+    """A request for a time window of the queue animation."""
 
     lab_request: LabRequest
-    """The runs, cut off where the picture ends."""
+    """The runs; they end where the window ends."""
     from_s: float
 
     @staticmethod
     def read(sent: object) -> "FrameRequest":
-        """What was sent; raises `RequestError`."""
-        asked = table("glance", sent, ("wish", "from_s"))
-        lab_request = LabRequest.read(asked.get("wish"))
-        from_s = number("from_s", asked.get("from_s", 0.0), 0.0, latest_s(lab_request))
+        """Checks the request; raises `RequestError`."""
+        sent = table("frame", sent, ("request", "from_s"))
+        lab_request = LabRequest.read(sent.get("request"))
+        from_s = number("from_s", sent.get("from_s", 0.0), 0.0, latest_s(lab_request))
         base = {**lab_request.base, "duration_s": min(from_s + SHOWN_S, lab_request.duration_s)}
         return FrameRequest(replace(lab_request, base=base), from_s)
 
 
 def latest_s(lab_request: LabRequest) -> float:
-    """Up to when a picture may begin, in s."""
+    """The latest start of the window, in s."""
     peak_mbps = lab_request.base["upstream"].get("peak_mbps")
-    # What is no rate is refused by the core, with a better message.
+    # The core reports an invalid rate with a better message.
     is_rate = isinstance(peak_mbps, int | float) and peak_mbps > 0
     traced_s = MOST_TRACED_BYTES * 8e-6 / peak_mbps if is_rate else lab_request.duration_s
     return max(0.0, min(lab_request.duration_s, traced_s) - SHOWN_S)
 
 
 def picture(frame_request: FrameRequest, runs: Mapping[str, Result]) -> Json:
-    """The same time of each run: packets that wait at its start, and what happens from then on."""
-    shots = {name: _Shot.of(result.modem_events, frame_request) for name, result in runs.items()}
-    to_s = min(shot.to_s for shot in shots.values())
+    """The same window of each run: the packets queued at its start, and the events in it."""
+    windows = {
+        name: _Window.of(result.modem_events, frame_request) for name, result in runs.items()
+    }
+    to_s = min(window.to_s for window in windows.values())
     present = frame_request.lab_request.present()
     numbers = {
         entry: number
@@ -70,31 +72,31 @@ def picture(frame_request: FrameRequest, runs: Mapping[str, Result]) -> Json:
             {
                 "name": name,
                 "is_fifo": runs[name].settings["upstream"]["queue"]["scheduler"]["kind"] == "fifo",
-                **shot.json(frame_request.from_s, to_s, numbers),
+                **window.json(frame_request.from_s, to_s, numbers),
             }
-            for name, shot in shots.items()
+            for name, window in windows.items()
         ],
     }
 
 
 @dataclass(frozen=True)
-class _Shot:
-    """Events before the picture and in it, and up to when all of them are there."""
+class _Window:
+    """The events before and in the window, and the end of the window."""
 
     before: pa.Table
     within: pa.Table
     to_s: float
 
     @staticmethod
-    def of(events: pa.Table, frame_request: FrameRequest) -> "_Shot":
+    def of(events: pa.Table, frame_request: FrameRequest) -> "_Window":
         start = int(np.searchsorted(events["time_s"].to_numpy(), frame_request.from_s))
         within = events.slice(start, MOST_EVENTS)
         is_all = start + MOST_EVENTS >= events.num_rows
         to_s = frame_request.lab_request.duration_s if is_all else within["time_s"][-1].as_py()
-        return _Shot(events.slice(0, start), within, to_s)
+        return _Window(events.slice(0, start), within, to_s)
 
     def _tokens(self) -> float:
-        """The level of the bucket when the picture begins, in bytes."""
+        """The level of the token bucket at the start of the window, in bytes."""
         near = (
             self.before["tokens_bytes"][-1:]
             if self.before.num_rows
@@ -103,7 +105,7 @@ class _Shot:
         return float(near[0].as_py()) if len(near) else 0.0
 
     def json(self, from_s: float, to_s: float, numbers: Mapping[str, int]) -> Json:
-        """For the page; times are in ms from the start of the picture, activities by number."""
+        """The window as JSON; times are in ms from its start, activities are numbers."""
         events = self.within.filter(pc.field("time_s") <= to_s)
         return {
             "waiting": _columns(_waiting(self.before), numbers),
@@ -119,7 +121,7 @@ class _Shot:
 
 
 def _sending(before: pa.Table) -> pa.Table:
-    """The packet that is being sent, as a table of one row or none."""
+    """The packet in transmission, as a table with at most one row."""
     taken = before.filter(pc.field("event") == "dequeue")
     last = taken.slice(max(0, taken.num_rows - 1))
     sent = before.filter(pc.field("event") == "sent")["packet"]
@@ -127,7 +129,7 @@ def _sending(before: pa.Table) -> pa.Table:
 
 
 def _waiting(before: pa.Table) -> pa.Table:
-    """The packets that came and did not leave, in the order in which they came."""
+    """The packets that arrived and have not left, in order of arrival."""
     came = before.filter(pc.field("event") == "arrive")
     left = before.filter(pc.is_in(before["event"].cast(pa.string()), _LEAVES))["packet"]
     return came.filter(pc.invert(pc.is_in(came["packet"], left.combine_chunks())))

@@ -1,4 +1,4 @@
-"""What a page draws of its runs: figures as plain numbers, and what to think of them."""
+"""The response to a page: the grades and the figures of its runs, as JSON."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -12,31 +12,31 @@ from ..analysis.distribution import Distribution, Numbers
 from ..analysis.groups import Results
 from ..analysis.tables import RunTables
 from ..base.grid import digits
-from ..report.grades import Judged
+from ..report.grades import Assessment
 from ..report.verdict import verdict
 from .catalog import Json, activities
 from .lab_request import LabRequest
 
 _DIGITS = 4
-"""More than a screen can show would only make the response larger."""
+"""Significant digits; a screen cannot show more."""
 
 
 @dataclass(frozen=True)
 class Line:
-    """A curve, and what it comes to in words."""
+    """A curve, and a summary of it in words."""
 
     curve: Curve
-    words: str
+    summary: str
 
     def json(self) -> Json:
         """For the page."""
         x, y = _short(self.curve.x), _short(self.curve.y)
-        return {"name": self.curve.name, "x": x, "y": y, "words": self.words}
+        return {"name": self.curve.name, "x": x, "y": y, "summary": self.summary}
 
 
 @dataclass(frozen=True)
 class Figure:
-    """Lines on two axes; `activity` is the one it is about, empty if about all."""
+    """Lines on two axes; `activity` is empty if the figure shows all activities."""
 
     kind: str
     activity: str
@@ -51,7 +51,7 @@ class Figure:
 
 
 def response(lab_request: LabRequest, runs: Mapping[str, RunTables]) -> Json:
-    """Everything that the page shows but the moving picture."""
+    """Everything that the page shows except the animation."""
     results = Results.of(runs)
     judged = verdict(results)
     return {
@@ -59,8 +59,11 @@ def response(lab_request: LabRequest, runs: Mapping[str, RunTables]) -> Json:
         "sentences": judged.sentences,
         "ungraded": judged.ungraded,
         "verdicts": [
-            {"use": use.name, "cells": [_cell(judged.of(name, use)) for name in judged.groups]}
-            for use in judged.uses
+            {
+                "application": application.name,
+                "cells": [_cell(judged.of(name, application)) for name in judged.groups],
+            }
+            for application in judged.applications
         ],
         "figures": [figure.json() for figure in _figures(lab_request, results) if figure.lines],
     }
@@ -71,17 +74,17 @@ def _run(name: str, result: RunTables) -> Json:
     return {"name": name, **{key: result.meta[key] for key in kept}}
 
 
-def _cell(one: Judged | None) -> Json | None:
+def _cell(one: Assessment | None) -> Json | None:
     if one is None:
         return None
-    mark, grade = (one.grade.value, one.grade.word) if one.grade else ("", "open")
-    return {"mark": mark, "grade": grade, "words": one.words}
+    mark, grade = (one.grade.value, one.grade.word) if one.grade else ("", "not measured")
+    return {"mark": mark, "grade": grade, "summary": one.summary}
 
 
 def _figures(lab_request: LabRequest, results: Results) -> Iterator[Figure]:
     runs = [(group.name, group.first) for group in results.groups]
     delays = over_time(results.groups, "queue_delay", ["upstream"])
-    yield _of_time("queue", "", "Delay in the upstream queue", "delay (ms)", delays)
+    yield _of_time("queue", "", "Upstream queueing delay", "delay (ms)", delays)
     for name in lab_request.present():
         entries = list(lab_request.entries(name))
         label = activities()[name].label
@@ -89,14 +92,16 @@ def _figures(lab_request: LabRequest, results: Results) -> Iterator[Figure]:
         yield Figure(
             "latency",
             name,
-            f"Latency upstream: {label}",
+            f"Upstream latency: {label}",
             "one-way latency (ms)",
             "packets (%)",
             [Line(cdf(each), _quantiles(each)) for each in latencies if len(each.values.values)],
         )
-        way = activities()[name].payload
-        rates = [Curve(variant, *_throughput(result, entries, way)) for variant, result in runs]
-        title = f"Throughput {way}stream: {label}"
+        direction = activities()[name].payload
+        rates = [
+            Curve(variant, *_throughput(result, entries, direction)) for variant, result in runs
+        ]
+        title = f"{direction.capitalize()}stream throughput: {label}"
         yield _of_time("throughput", name, title, "throughput (Mbps)", rates)
 
 
@@ -107,24 +112,24 @@ def _of_time(kind: str, activity: str, title: str, y: str, curves: list[Curve]) 
 
 def _quantiles(sample: Sample) -> str:
     half, most, nearly_all = (digits(sample.values.quantile(q)) for q in (0.5, 0.9, 0.99))
-    return f"half within {half} ms, 90 % within {most} ms, 99 % within {nearly_all} ms"
+    return f"50 % within {half} ms, 90 % within {most} ms, 99 % within {nearly_all} ms"
 
 
 def _mean_and_most(curve: Curve) -> str:
     mean, most = (digits(float(f(curve.y))) for f in (np.nanmean, np.nanmax))
-    return f"over time {mean} in the mean, {most} at most"
+    return f"mean {mean}, maximum {most}"
 
 
 def _latency(result: RunTables, entries: list[str]) -> Distribution:
-    """One-way latency upstream in ms, of all entries together."""
+    """Upstream one-way latency in ms, over all entries."""
     mine = pc.field("traffic").isin(entries) & (pc.field("direction") == "up")
     cells = result.latencies.filter(mine)
     return Distribution.of(cells["latency_ms"].to_pylist(), cells["packets"].to_pylist())
 
 
-def _throughput(result: RunTables, entries: list[str], way: str) -> tuple[Numbers, Numbers]:
-    """Mbps over time in s, of all entries together."""
-    curves = [series(result, f"{entry} {way}", "throughput") for entry in entries]
+def _throughput(result: RunTables, entries: list[str], direction: str) -> tuple[Numbers, Numbers]:
+    """Throughput in Mbps over time in s, summed over all entries."""
+    curves = [series(result, f"{entry} {direction}", "throughput") for entry in entries]
     return curves[0][0], np.sum([values for _, values in curves], axis=0)
 
 

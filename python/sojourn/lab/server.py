@@ -1,4 +1,4 @@
-"""The server behind the page, on the loopback interface alone."""
+"""The server of the page; it listens on the loopback interface only."""
 
 import asyncio
 import json
@@ -34,31 +34,31 @@ from .picture import METRICS, FrameRequest, latest_s, picture
 from .response import response
 
 MOST_BYTES = 256 * 1024
-"""Size of a request's body."""
+"""The largest request body."""
 
 _BODY_WITHIN_S = 5.0
 _LOOK_EVERY_S = 0.05
 _MOST_CONNECTIONS = 64
-_NOBODY_WAITS = 499  # as nginx has it; nobody reads it
+_CLIENT_GONE = 499  # as in nginx; no client reads it
 
 
 class TooLarge(Exception):
-    """A body of more than `MOST_BYTES`."""
+    """A request body is larger than `MOST_BYTES`."""
 
 
 def serve(port: int, open_page: bool, say: Callable[[str], None]) -> None:
-    """Serves the page until Ctrl-C; port 0 is any that is free. Raises `OSError` if it is taken."""
+    """Serves the page until Ctrl-C. Port 0 picks a free one; a port in use raises `OSError`."""
     with listening(port) as listener:
         address = f"http://{HOSTS[0]}:{listener.getsockname()[1]}/"
-        say(f"{address} (Ctrl-C ends it)")
+        say(f"{address} (Ctrl-C stops the server)")
         if open_page:
-            # Connections wait in the listener until the server takes them.
+            # Connections wait in the listener until the server accepts them.
             webbrowser.open(address)
         server_of(application()).run([listener])
 
 
 def application(pool: JobPool | None = None) -> Starlette:
-    """The server as an ASGI application, with a job pool of its own unless given one."""
+    """The ASGI application; it creates a job pool unless given one."""
     pool = pool or JobPool()
 
     @asynccontextmanager
@@ -86,22 +86,22 @@ def application(pool: JobPool | None = None) -> Starlette:
 
 
 def listening(port: int) -> socket.socket:
-    """A socket that takes connections from this machine alone. Raises `OSError` if it cannot."""
+    """A listening socket for this machine only; raises `OSError` if the port is in use."""
     listener = socket.socket()
     try:
-        # A server that has just ended leaves its port waiting for a minute.
+        # The port of a server that has just stopped stays reserved for a minute.
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((HOSTS[0], port))
         listener.listen()
     except OSError as error:
         listener.close()
         found = f"{port} ({error.strerror})"
-        raise OSError(f"--port: found {found}; allowed: a free one, or 0 for any") from None
+        raise OSError(f"--port: found {found}; allowed: a free port, or 0 to pick one") from None
     return listener
 
 
 def server_of(app: Starlette) -> uvicorn.Server:
-    """The server that runs the application, with its limits."""
+    """The configured uvicorn server of the application."""
     config = uvicorn.Config(
         app,
         http="h11",
@@ -114,7 +114,7 @@ def server_of(app: Starlette) -> uvicorn.Server:
         timeout_graceful_shutdown=5,
     )
     server = uvicorn.Server(config)
-    # It waits for requests under way, whose runs stop when they see this.
+    # Uvicorn waits for open requests; this flag makes their runs stop.
     app.state.is_ending = lambda: server.should_exit
     return server
 
@@ -133,13 +133,13 @@ async def _run(request: Request) -> Response:
     lab_request = LabRequest.read(await _sent(request))
     results = await _results(request, lab_request)
     runs = dict(zip(lab_request.settings, results, strict=True))
-    told = await run_in_threadpool(response, lab_request, runs)
-    # Once this is sent, there is time to make ready for a report.
-    ready = BackgroundTask(_make_ready, request.app.state.one_report)
-    return JSONResponse({**told, "picture_until_s": latest_s(lab_request)}, background=ready)
+    content = await run_in_threadpool(response, lab_request, runs)
+    # Prepares for a report after the response has been sent.
+    preparing = BackgroundTask(_prepare_report, request.app.state.one_report)
+    return JSONResponse({**content, "picture_until_s": latest_s(lab_request)}, background=preparing)
 
 
-async def _make_ready(one_report: asyncio.Lock) -> None:
+async def _prepare_report(one_report: asyncio.Lock) -> None:
     async with one_report:
         await run_in_threadpool(warm_up)
 
@@ -154,7 +154,7 @@ async def _picture(request: Request) -> Response:
 async def _report(request: Request) -> Response:
     results = await _results(request, LabRequest.read(await _sent(request)))
     runs = {result.name: result for result in results}
-    # Its figures are drawn with settings that are not a thread's own.
+    # Matplotlib settings are shared by all threads, so reports are drawn one at a time.
     async with request.app.state.one_report:
         return HTMLResponse(await run_in_threadpool(report_html, runs))
 
@@ -176,7 +176,7 @@ async def _sent(request: Request) -> object:
     try:
         return json.loads(body)
     except (ValueError, RecursionError):
-        raise RequestError("wish", "something else", "JSON") from None
+        raise RequestError("request", "not valid JSON") from None
 
 
 async def _results(
@@ -199,7 +199,7 @@ async def _body(request: Request) -> bytes:
         async for chunk in request.stream():
             body += chunk
             if len(body) > MOST_BYTES:
-                raise TooLarge(f"found more than {MOST_BYTES} bytes; allowed: no more")
+                raise TooLarge(f"found more than {MOST_BYTES} bytes; allowed: {MOST_BYTES} or less")
         return bytes(body)
 
     return await asyncio.wait_for(read(), _BODY_WITHIN_S)
@@ -208,30 +208,30 @@ async def _body(request: Request) -> bytes:
 def _responding(
     reply: Callable[[Request], Awaitable[Response]],
 ) -> Callable[[Request], Awaitable[Response]]:
-    """The same, with what goes wrong as JSON: a message, and the key at fault if there is one."""
+    """Turns errors into JSON responses: a message, and the path of the invalid key, if known."""
 
-    async def guarded(request: Request) -> Response:
+    async def with_errors(request: Request) -> Response:
         try:
             return await reply(request)
-        except (ScenarioError, ConfigError) as fault:
-            return _fault(422, str(fault).removeprefix(f"{fault.source}: "), fault.path)
-        except RequestError as fault:
-            return _fault(422, str(fault), fault.path)
-        except TooLong as fault:
-            return _fault(422, str(fault), "duration_s")
-        except TooLarge as fault:
-            return _fault(413, str(fault))
+        except (ScenarioError, ConfigError) as error:
+            return _error_response(422, str(error).removeprefix(f"{error.source}: "), error.path)
+        except RequestError as error:
+            return _error_response(422, str(error), error.path)
+        except TooLong as error:
+            return _error_response(422, str(error), "duration_s")
+        except TooLarge as error:
+            return _error_response(413, str(error))
         except TimeoutError:
-            return _fault(408, f"the request did not come within {_BODY_WITHIN_S:g} s")
-        except Busy as fault:
-            return _fault(503, str(fault))
+            return _error_response(408, f"the request was not received within {_BODY_WITHIN_S:g} s")
+        except Busy as error:
+            return _error_response(503, str(error))
         except (Gone, ClientDisconnect):
-            return Response(status_code=_NOBODY_WAITS)
-        except Defect as fault:
-            return _fault(500, str(fault))
+            return Response(status_code=_CLIENT_GONE)
+        except Defect as error:
+            return _error_response(500, str(error))
 
-    return guarded
+    return with_errors
 
 
-def _fault(status: int, message: str, path: str = "") -> Response:
+def _error_response(status: int, message: str, path: str = "") -> Response:
     return JSONResponse({"error": {"message": message, "path": path}}, status)

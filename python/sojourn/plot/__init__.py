@@ -1,1 +1,1 @@
-"""Pictures of results: kinds of charts, figures made of them, and files for paper and pages."""
+"""Figures of results: chart types, figures built from them, and output to files and pages."""

@@ -1,4 +1,4 @@
-"""Charts as pictures: inside of a page, or as files for paper."""
+"""Renders charts: inline in a page, or as files for a paper."""
 
 import re
 import warnings
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 COLUMNS_IN = {1: 3.5, 2: 7.16}
-"""Widths in inches of one and of two columns of a paper in the format of the IEEE."""
+"""Widths in inches of one and two columns in the IEEE paper format."""
 
 FORMATS = ("pdf", "svg", "png")
 
@@ -52,15 +52,15 @@ _STYLE: Any = {
     "legend.columnspacing": 1.2,
     "legend.handlelength": 2.4,
     "lines.solid_capstyle": "butt",
-    # Names are people's: a dollar is no formula.
+    # Users choose the names: a dollar sign is not a formula.
     "text.parse_math": False,
     "svg.hashsalt": "sojourn",
-    # Letters stay letters, whole and embedded, and not pictures of them.
+    # Embeds fonts, so that text stays text.
     "pdf.fonttype": 42,
     "ps.fonttype": 42,
 }
 
-# What is one colour in a file is another in dark mode.
+# Colours of a file, and the CSS variables that replace them in a page for dark mode.
 _THEME = {
     "#000000": "var(--text)",
     "#ffffff": "var(--ground)",
@@ -70,9 +70,9 @@ _THEME = {
 
 
 def picture(chart: Chart, format: str, columns: int) -> bytes:
-    """A chart as a file for paper, of one or two columns' width.
+    """Renders a chart as a file, one or two paper columns wide.
 
-    Raises `UnknownError` for formats that there are not. The same chart gives the same bytes.
+    Raises `UnknownError` for unknown formats. The same chart gives the same bytes.
     """
     look_up("format", format, FORMATS)
     dated: dict[str, dict[str, Any]] = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}
@@ -84,23 +84,23 @@ def picture(chart: Chart, format: str, columns: int) -> bytes:
 
 @cache
 def warm_up() -> None:
-    """Does what the first figure takes time for: loading the library, and finding fonts."""
+    """Loads matplotlib and its fonts, which takes time before the first figure."""
     axis = Axis("1", log=True)
     curve = Curve("", np.array([1.0, 10.0]), np.array([1.0, 10.0]))
     inline_svg(Lines("", "", axis, axis, [curve]), "")
 
 
 def inline_svg(chart: Chart, name: str) -> Markup:
-    """A chart as an element of a page; `name` as for `themed`."""
+    """Renders a chart as an SVG element of a page; see `themed` for `name`."""
     with _style({"svg.fonttype": "none"}):
         svg = _saved(_drawn(chart, _PAGE_IN), "svg", metadata={"Date": None}, transparent=True)
     return themed(svg, name, chart.title, chart.caption)
 
 
 def themed(svg: bytes, name: str, title: str, caption: str = "") -> Markup:
-    """A drawing of matplotlib's as an element of a page, in the colours of the page.
+    """Turns an SVG of matplotlib into an element of a page, with the colours of the page.
 
-    `name` begins the identifiers in it, which no other on the page may share.
+    `name` is the prefix of its identifiers and must be unique on the page.
     """
     text = svg[svg.index(b"<svg") :].decode()
     text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
@@ -122,7 +122,7 @@ def _style(more: Any = None) -> Iterator[None]:
     from matplotlib import rc_context
 
     with rc_context({**_STYLE, **(more or {})}), warnings.catch_warnings():
-        # Letters that the font lacks: a browser finds them elsewhere, on paper they are boxes.
+        # For glyphs missing in the font, browsers use another font; files show boxes.
         warnings.filterwarnings("ignore", message="Glyph")
         yield
 
@@ -130,7 +130,7 @@ def _style(more: Any = None) -> Iterator[None]:
 def _drawn(chart: Chart, width_in: float) -> "Figure":
     columns = _legend_columns(chart, width_in)
     legend_in = 0.17 * ceil(len(chart.names) / columns) if len(chart.names) > 1 else 0.0
-    # Names of rows are broken into lines where they would take more than a third of the width.
+    # Row names are wrapped if they would take more than a third of the width.
     rows = [fill(name, int(width_in / 3 / _LETTER_IN)) for name in chart.rows]
     lines = max((row.count("\n") + 1 for row in rows), default=0)
     rows_in = max(0.28, _LINE_IN * lines + 0.06) * max(len(rows), 2)
@@ -153,7 +153,7 @@ def _drawn(chart: Chart, width_in: float) -> "Figure":
 
 
 def _log_ticks(axis: "XAxis | YAxis", limits: tuple[float, float]) -> None:
-    """Numbers at powers of ten; at 2 and 5 too where there are few."""
+    """Ticks at powers of ten, and at 2 and 5 if there are few."""
     from matplotlib.ticker import LogLocator
 
     decades = abs(log10(limits[1] / limits[0]))
@@ -163,10 +163,10 @@ def _log_ticks(axis: "XAxis | YAxis", limits: tuple[float, float]) -> None:
 
 
 def _legend_columns(chart: Chart, width_in: float) -> int:
-    """As many as fit beside each other."""
+    """The number of legend columns that fit."""
     if not chart.names:
         return 1
-    # A letter is at most 0.66 of its height wide; a handle and its gaps take the room of 5.
+    # A letter is at most 0.66 of its height wide; a handle and its gaps take 5 letters.
     name_in = (max(map(len, chart.names)) * 0.66 + 5) * _POINTS / 72
     return max(1, min(len(chart.names), int(width_in / name_in)))
 

@@ -1,4 +1,4 @@
-"""Names beside what they are of, none over another."""
+"""Places labels next to their points without overlap."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,26 +12,26 @@ _LINE_PT = 9.5
 _LETTER_PT = 4.6
 _GAP_PT = 7.0
 _AROUND_PT = (45.0, 60.0)
-"""About what is left of a figure beside and above its axes, for other letters."""
+"""Approximate space of a figure beside and above its axes."""
 _LINES = (0, -1, 1, -2, 2, -3, 3, -4, 4)
-"""How many lines up a name may go, the nearest first."""
+"""Vertical offsets of a label in lines, nearest first."""
 
 
 @dataclass(frozen=True)
 class Box:
-    """A part of the axes, in points from the lower left."""
+    """A box one line high, in points from the lower left of the axes."""
 
     left: float
     right: float
     middle: float
 
     def meets(self, other: "Box") -> bool:
-        """Are they over each other, each a line high?"""
+        """Do the boxes overlap?"""
         is_beside = self.right <= other.left or other.right <= self.left
         return not is_beside and abs(self.middle - other.middle) < _LINE_PT
 
     def is_inside(self, width: float, height: float) -> bool:
-        """Is it within axes of this size?"""
+        """Is the box within axes of this size?"""
         return self.left >= 0 and self.right <= width and 0 <= self.middle <= height
 
 
@@ -45,22 +45,22 @@ class Label:
 
     @property
     def mark(self) -> Box:
-        """What its point takes."""
+        """The box of its point."""
         return Box(self.x - _GAP_PT / 2, self.x + _GAP_PT / 2, self.y)
 
     def box(self, is_left: bool, lines: int) -> Box:
-        """What the name takes, at the left or right of its point and so many lines up."""
+        """The box of the label, left or right of its point and `lines` lines above."""
         width = len(self.name) * _LETTER_PT
         start = self.x - _GAP_PT - width if is_left else self.x + _GAP_PT
         return Box(start, start + width, self.y + lines * _LINE_PT)
 
 
 def places(labels: Sequence[Label], size_pt: tuple[float, float]) -> list[tuple[bool, int]]:
-    """Where each name stands so that it meets no other: at the left or not, so many lines up."""
+    """A place for each label without overlap: left of its point or not, and lines above it."""
     taken = [label.mark for label in labels]
     found = []
     for label in labels:
-        # There is more room in the middle of the axes.
+        # Prefer the side towards the middle, which has more space.
         is_left = label.x > size_pt[0] / 2
         wanted = [(side, lines) for lines, side in product(_LINES, (is_left, not is_left))]
         free = (
@@ -76,7 +76,7 @@ def places(labels: Sequence[Label], size_pt: tuple[float, float]) -> list[tuple[
 
 @dataclass(frozen=True)
 class Named:
-    """A name for a point of the axes' data, which is at these shares of their width and height."""
+    """A name for a data point, whose position is given as shares of width and height too."""
 
     name: str
     point: tuple[float, float]
@@ -84,7 +84,7 @@ class Named:
 
 
 def write(axes: "Axes", everything: Sequence[Named]) -> None:
-    """Writes names beside their points, with a line to those that are away."""
+    """Writes labels next to their points, with a line to those further away."""
     size_pt = _size_pt(axes)
     labels = [Label(n.name, n.share[0] * size_pt[0], n.share[1] * size_pt[1]) for n in everything]
     for named, (is_left, lines) in zip(everything, places(labels, size_pt), strict=True):
@@ -100,7 +100,7 @@ def write(axes: "Axes", everything: Sequence[Named]) -> None:
 
 
 def _size_pt(axes: "Axes") -> tuple[float, float]:
-    """About the size of axes; a little more or less moves no name onto another."""
+    """The approximate size of the axes in points."""
     figure = axes.get_figure(root=True)
     assert figure
     return 72 * figure.get_figwidth() - _AROUND_PT[0], 72 * figure.get_figheight() - _AROUND_PT[1]

@@ -1,5 +1,5 @@
-"""Colours of all pictures and pages."""
+"""Colours of all figures and pages."""
 
-# Okabe & Ito 2008: colours that people of any colour vision tell apart. Yellow is left out, for it
-# vanishes on white, and black, which vanishes in dark mode.
+# Okabe & Ito 2008: colours that remain distinct with any colour vision. Yellow is omitted because
+# it is faint on white, black because it is invisible in dark mode.
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")

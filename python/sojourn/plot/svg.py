@@ -1,4 +1,4 @@
-"""Pictures as SVG, the same bytes each time."""
+"""Reproducible SVG figures."""
 
 import logging
 from io import BytesIO
@@ -14,8 +14,8 @@ _SIZE_IN = (7.0, 4.0)
 def blank(
     size_in: tuple[float, float] = _SIZE_IN, layout: Literal["constrained"] | None = "constrained"
 ) -> tuple["Figure", "Axes"]:
-    """An empty figure of one axes, width and height in inches; `layout` is matplotlib's."""
-    # The first time it builds a cache of fonts, which it would tell on stderr.
+    """An empty figure with one axes; the size is in inches, `layout` is that of matplotlib."""
+    # On first use matplotlib builds a font cache and reports it on stderr.
     logging.getLogger("matplotlib").setLevel(logging.ERROR)
     from matplotlib.figure import Figure
 
@@ -24,7 +24,7 @@ def blank(
 
 
 def to_svg(figure: "Figure") -> bytes:
-    """The figure as SVG, without date and random names."""
+    """The figure as SVG, without a date or random identifiers."""
     from matplotlib import rc_context
 
     svg = BytesIO()

@@ -1,1 +1,1 @@
-"""What results mean: definitions of columns, grades, the verdict, and the pages that show them."""
+"""Reports: column definitions, grades, the verdict, and HTML pages and notebook output."""

@@ -1,4 +1,4 @@
-"""How good what people do at home is: good, fair or poor, with the source of every limit."""
+"""Grades applications as good, fair or poor, and gives the source of every threshold."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ from .unfinished import unfinished_s
 
 
 class Grade(Enum):
-    """A grade, and the mark that tells it without colour."""
+    """A grade, and a mark that distinguishes it without colour."""
 
     GOOD = "✓"
     FAIR = "~"
@@ -24,13 +24,13 @@ class Grade(Enum):
 
     @property
     def word(self) -> str:
-        """The grade in words."""
+        """The grade as a word."""
         return self.name.lower()
 
 
 @dataclass(frozen=True)
-class Limit:
-    """A value of `metric` that a grade asks for, at most or at least."""
+class Threshold:
+    """The upper or lower bound of a metric that a grade requires."""
 
     metric: str
     bound: float
@@ -38,79 +38,85 @@ class Limit:
     source: str
     at_least: bool = False
 
-    def holds(self, value: float) -> bool:
-        """Is the value on the right side?"""
+    def is_met(self, value: float) -> bool:
+        """Does the value meet the threshold?"""
         return value >= self.bound if self.at_least else value <= self.bound
 
     def worst(self, values: Sequence[float]) -> float:
-        """Of several entries the worst counts."""
+        """The worst of several values."""
         return min(values) if self.at_least else max(values)
 
 
 @dataclass(frozen=True)
-class Use:
-    """Something that people do: whose rows are judged, and what each grade asks for."""
+class Application:
+    """An application of the household: the rows that are graded, and the thresholds."""
 
     name: str
     rows: Callable[[RunTables], list[Row]]
-    good: tuple[Limit, ...]
-    fair: tuple[Limit, ...]
-    words: str
-    """What was measured, in a sentence's words; the names are those of metrics."""
+    good: tuple[Threshold, ...]
+    fair: tuple[Threshold, ...]
+    summary: str
+    """A template of the measured values, in summary; its fields are metrics."""
     notes: Mapping[str, str] = field(default_factory=dict)
-    """What the words go on with where a run has any of this metric."""
+    """Text added to the summary if a run has a value above 0 of the metric."""
 
-    def judge(self, runs: Sequence[RunTables]) -> "Judged | None":
-        """The grade over runs that differ in their seed; nothing if none of them has such a use."""
+    def assess(self, runs: Sequence[RunTables]) -> "Assessment | None":
+        """Grades runs that differ only in their seed; `None` if none has the application."""
         rows = [self.rows(run) for run in runs]
         if not any(rows):
             return None
-        limits = {limit.metric: limit for limit in (*self.fair, *self.good)}
-        values = {metric: _mean(limit, rows) for metric, limit in limits.items()}
+        thresholds = {threshold.metric: threshold for threshold in (*self.fair, *self.good)}
+        values = {metric: _mean(threshold, rows) for metric, threshold in thresholds.items()}
         every = list(chain.from_iterable(rows))
         notes = [text for metric, text in self.notes.items() if any(row[metric] for row in every)]
-        return Judged(self, values, notes)
+        return Assessment(self, values, notes)
 
 
 @dataclass(frozen=True)
-class Judged:
-    """A use with its grade."""
+class Assessment:
+    """An application with its measured values and grade."""
 
-    use: Use
+    application: Application
     values: dict[str, float | None]
     notes: Sequence[str] = ()
 
     @property
     def grade(self) -> Grade | None:
-        """The best grade whose limits all hold; nothing if there was nothing to measure."""
+        """The best grade whose thresholds are all met; `None` if a value is missing."""
         if any(value is None for value in self.values.values()):
             return None
-        for grade, limits in ((Grade.GOOD, self.use.good), (Grade.FAIR, self.use.fair)):
-            if all(limit.holds(self.values[limit.metric] or 0.0) for limit in limits):
+        for grade, thresholds in (
+            (Grade.GOOD, self.application.good),
+            (Grade.FAIR, self.application.fair),
+        ):
+            if all(
+                threshold.is_met(self.values[threshold.metric] or 0.0) for threshold in thresholds
+            ):
                 return grade
         return Grade.POOR
 
     @property
-    def words(self) -> str:
-        """What was measured."""
+    def summary(self) -> str:
+        """The measured values in summary."""
         if self.grade is None:
-            return "nothing was measured: the run is too short for it, or nothing came through"
-        return ", ".join([self.use.words.format(**self.values), *self.notes])
+            return "the run is too short, or no packet was delivered"
+        return ", ".join([self.application.summary.format(**self.values), *self.notes])
 
 
-def _mean(limit: Limit, rows: Sequence[list[Row]]) -> float | None:
-    per_run = [[row[limit.metric] for row in of_run] for of_run in rows]
+def _mean(threshold: Threshold, rows: Sequence[list[Row]]) -> float | None:
+    per_run = [[row[threshold.metric] for row in of_run] for of_run in rows]
     known = [[value for value in values if value is not None] for values in per_run]
-    return over_seeds([limit.worst(values) if values else None for values in known]).mean
+    return over_seeds([threshold.worst(values) if values else None for values in known]).mean
 
 
-def _endless_uploads(result: RunTables) -> list[Row]:
-    """What each home with an upload without end sent, of what its sustained rate and burst allow.
+def _unlimited_uploads(result: RunTables) -> list[Row]:
+    """The upstream throughput of each home with an unlimited upload, as a share of the allowed.
 
-    Not of homes with several service flows upstream, nor of uploads that end.
+    The sustained rate and the burst allow it. Homes with several upstream service flows and uploads
+    that end are not graded.
     """
     traffic = result.settings["traffic"]
-    homes = {traffic[name].get("home") for name in _endless(result)}
+    homes = {traffic[name].get("home") for name in _unlimited(result)}
     rows, duration_s = result.flows.to_pylist(), result.meta["duration_s"]
     shares = [
         100 * _sent_up_mbps(rows, traffic, home) / _allowed_mbps(result.settings, home, duration_s)
@@ -120,8 +126,8 @@ def _endless_uploads(result: RunTables) -> list[Row]:
     return [{"upload_share_percent": share if is_long else None} for share in shares]
 
 
-def _endless(result: RunTables) -> list[str]:
-    """The entries that are graded as uploads."""
+def _unlimited(result: RunTables) -> list[str]:
+    """Names of the traffic entries that are graded as uploads."""
     return [
         name
         for name, entry in result.settings["traffic"].items()
@@ -134,15 +140,16 @@ def _endless(result: RunTables) -> list[str]:
 
 
 def _pages(result: RunTables) -> list[Row]:
-    """Who loads pages, with what is known of their load times."""
+    """Web traffic with its page load times."""
     return [{**row, **_page_load(result, row)} for row in flows_of("pages")(result)]
 
 
 def _page_load(result: RunTables, row: Row) -> Row:
-    """The median load time; a page under way at the end counts as loaded then, if against it.
+    """The median load time, including unfinished pages.
 
-    A single page is not judged, for it was loaded before the others had filled the queue. But one
-    that has not come in the time that is poor for half of them is.
+    A page still loading at the end counts as loaded at that time, unless that would lower the
+    median. A single loaded page is not graded: it was loaded before the queue had filled. Without
+    a loaded page, an unfinished page counts once it has taken longer than the fair threshold.
     """
     loaded = result.pages.filter(pc.field("traffic") == row["traffic"])["load_time_s"].to_pylist()
     typical_s = median(loaded) if loaded else 0.0
@@ -171,115 +178,125 @@ def _allowed_mbps(settings: dict[str, Any], home: str | None, duration_s: float)
 _FEWEST_PAGES = 2
 _POOR_PAGE_S = 6.9
 _SHORTEST_UPLOAD_S = 10
-"""An upload needs some seconds until it has found its rate."""
+"""An upload needs some seconds to reach its rate."""
 
 _GAMES = "White & Rice 2013, section 4.1.3"
-_TENTH = "White 2014, section 5.1 reads the 90 % quantile"
+_TENTH = "the 90 % quantile as in White 2014, section 5.1"
 _SCALE = "ITU-T P.800, as in White 2014, section 5.1"
 _PAGES = "White & Padden 2012, tables 7 and 8"
-_STALLS = "Krishnan & Sitaraman 2012: a stall of 1 % of a video costs 5 % of the time watched"
+_STALLS = "Krishnan & Sitaraman 2012: stalls of 1 % of a video cut the viewing time by 5 %"
 _OURS = (
-    "the share is ours; with CoDel uploads kept 97 % or more in White & Padden 2012, tables 7, 8"
+    "chosen by Sojourn; uploads kept 97 % or more with CoDel in White & Padden 2012, tables 7, 8"
 )
 
-USES = (
-    Use(
+APPLICATIONS = (
+    Application(
         "game",
         flows_of("game"),
         good=(
-            Limit(
+            Threshold(
                 "over_20_ms_access_percent",
                 10,
                 "at most 10 % of packets spend more than 20 ms in the access network",
                 f"{_GAMES}; {_TENTH}",
             ),
-            Limit("loss_percent", 1, "at most 1 % of packets are lost", f"Jarschel in {_GAMES}"),
+            Threshold(
+                "loss_percent", 1, "at most 1 % of packets are lost", f"Jarschel, cited in {_GAMES}"
+            ),
         ),
         fair=(
-            Limit(
+            Threshold(
                 "over_80_ms_round_trip_percent",
                 10,
-                "at most 10 % of packets leave a round trip of more than 80 ms",
-                f"Choy in {_GAMES}; {_TENTH}",
+                "at most 10 % of packets have a round-trip time above 80 ms",
+                f"Choy, cited in {_GAMES}; {_TENTH}",
             ),
-            Limit("loss_percent", 20, "at most 20 % of packets are lost", f"Bredel in {_GAMES}"),
+            Threshold(
+                "loss_percent", 20, "at most 20 % of packets are lost", f"Bredel, cited in {_GAMES}"
+            ),
         ),
-        words="{over_20_ms_access_percent:.0f} % of its packets spend more than 20 ms in the "
-        "access network, {over_80_ms_round_trip_percent:.0f} % leave a round trip of more than "
-        "80 ms, {loss_percent:.2f} % are lost",
+        summary="{over_20_ms_access_percent:.0f} % of packets spend more than 20 ms in the access "
+        "network, {over_80_ms_round_trip_percent:.0f} % have a round-trip time above 80 ms, "
+        "{loss_percent:.2f} % are lost",
     ),
-    Use(
+    Application(
         "call",
         flows_of("voice"),
-        good=(Limit("mos", 4, "a mean opinion score of 4 (good) or more", _SCALE, at_least=True),),
-        fair=(Limit("mos", 3, "a mean opinion score of 3 (fair) or more", _SCALE, at_least=True),),
-        words="its mean opinion score is {mos:.2f} on the scale of 1 (bad) to 5 (excellent)",
+        good=(
+            Threshold("mos", 4, "a mean opinion score of 4 (good) or more", _SCALE, at_least=True),
+        ),
+        fair=(
+            Threshold("mos", 3, "a mean opinion score of 3 (fair) or more", _SCALE, at_least=True),
+        ),
+        summary="the mean opinion score is {mos:.2f} on a scale from 1 (bad) to 5 (excellent)",
     ),
-    Use(
+    Application(
         "page",
         _pages,
         good=(
-            Limit(
+            Threshold(
                 "page_load_median_s",
                 3.3,
-                "half of the pages load within 3.3 s, as beside uploads under CoDel",
+                "half of the pages load within 3.3 s, as with CoDel during uploads",
                 _PAGES,
             ),
         ),
         fair=(
-            Limit(
+            Threshold(
                 "page_load_median_s",
                 _POOR_PAGE_S,
-                "half of the pages load within 6.9 s, the least beside uploads under a full buffer",
+                "half of the pages load within 6.9 s, the best with a full buffer during uploads",
                 _PAGES,
             ),
         ),
-        words="half of the pages load within {page_load_median_s:.1f} s",
-        notes={"unfinished_pages": "with those that the end cut off taken as loaded then"},
+        summary="half of the pages load within {page_load_median_s:.1f} s",
+        notes={"unfinished_pages": "counting pages unfinished at the end as loaded then"},
     ),
-    Use(
+    Application(
         "video",
         flows_of("video"),
-        good=(Limit("video_stalled_percent", 0, "no stall", _STALLS),),
-        fair=(Limit("video_stalled_percent", 1, "stalled for at most 1 % of the time", _STALLS),),
-        words="it stands still for {video_stalled_percent:.1f} % of the time",
+        good=(Threshold("video_stalled_percent", 0, "no stall", _STALLS),),
+        fair=(
+            Threshold("video_stalled_percent", 1, "stalled for at most 1 % of the time", _STALLS),
+        ),
+        summary="playback is stalled for {video_stalled_percent:.1f} % of the time",
     ),
-    Use(
+    Application(
         "upload",
-        _endless_uploads,
+        _unlimited_uploads,
         good=(
-            Limit(
+            Threshold(
                 "upload_share_percent",
                 90,
-                "an upload without end and all beside it get 90 % or more of what the sustained "
-                "rate and the burst allow",
+                "during an unlimited upload, upstream throughput is 90 % or more of what the "
+                "sustained rate and burst allow",
                 _OURS,
                 at_least=True,
             ),
         ),
         fair=(
-            Limit(
+            Threshold(
                 "upload_share_percent",
                 50,
-                "they get 50 % or more",
+                "upstream throughput is 50 % or more of that",
                 _OURS,
                 at_least=True,
             ),
         ),
-        words="all that is sent gets {upload_share_percent:.0f} % of what the sustained rate and "
-        "the burst allow",
+        summary="upstream throughput is {upload_share_percent:.0f} % of what sustained rate and "
+        "burst allow",
     ),
 )
-"""What is graded, in the order of the report."""
+"""Graded applications, in the order of the report."""
 
 
-def judged(runs: Sequence[RunTables]) -> list[Judged]:
-    """Every use that runs have, with its grade; the runs differ in nothing but their seed."""
-    return [found for use in USES if (found := use.judge(runs))]
+def assess(runs: Sequence[RunTables]) -> list[Assessment]:
+    """The grade of each application in runs that differ only in their seed."""
+    return [found for application in APPLICATIONS if (found := application.assess(runs))]
 
 
 def not_graded(result: RunTables) -> list[str]:
-    """The traffic entries that no use is of."""
+    """Names of the traffic entries that have no grade."""
     judged_rows = flows_of("game", "voice", "pages", "video")(result)
-    graded = {row["traffic"] for row in judged_rows} | set(_endless(result))
+    graded = {row["traffic"] for row in judged_rows} | set(_unlimited(result))
     return [name for name in result.settings["traffic"] if name not in graded]

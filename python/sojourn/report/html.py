@@ -1,4 +1,4 @@
-"""The report: one HTML file that needs no network, and a figure for a README."""
+"""The report: one HTML file that works offline, and the latency figure as SVG."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -58,7 +58,7 @@ def report_of(results: Results) -> str:
 
 
 def latency_cdf_svg(runs: Mapping[str, RunTables]) -> bytes | None:
-    """The distribution of one-way latency, a line per variant; nothing if no packet got through."""
+    """The CDF of one-way latency, a curve per variant; `None` if no packet was delivered."""
     chart = latency_cdf(Results.of(runs))
     return picture(chart, "svg", columns=2) if chart else None
 
@@ -70,17 +70,17 @@ def _grids(results: Results) -> list[Grid]:
 
 
 def _unseen(results: Results) -> str:
-    """Why there are no curves of each setting."""
+    """Explains why curves per setting are missing, if they are."""
     if len(results.groups) <= FEW_AT_MOST:
         return ""
     return (
-        f"{len(results.groups)} settings are more curves than can be told apart; "
-        "sojourn plot --variant draws those that you choose."
+        f"Curves are drawn for {FEW_AT_MOST} settings at most, and there are "
+        f"{len(results.groups)}. Draw some of them with sojourn plot --variant."
     )
 
 
 def _warnings(results: Results) -> dict[str, list[str]]:
-    """Those of each group, of all its seeds."""
+    """The warnings of each group, over all its seeds."""
     return {
         group.name: list(dict.fromkeys(text for run in group.runs for text in run.meta["warnings"]))
         for group in results.groups
@@ -88,7 +88,7 @@ def _warnings(results: Results) -> dict[str, list[str]]:
 
 
 def _all_runs(results: Results) -> Grid:
-    """Where the report does not show every run in full: all runs, with their fingerprints."""
+    """A list of all runs with fingerprints, unless the report shows each in detail."""
     everything = [(group, run) for group in results.groups for run in group.runs]
     rows = [
         [group.name, str(run.meta["seed"]), run.meta["fingerprint"]] for group, run in everything
@@ -98,7 +98,7 @@ def _all_runs(results: Results) -> Grid:
 
 
 def _details(group: Group, results: Results) -> dict[str, Any]:
-    # The summary of a run that stands alone has its grids already.
+    # The summary of a single run has these grids already.
     grids = run_grids(group.first) if results.is_comparison else []
     facts = {key: value for key, value in group.first.meta.items() if key != "warnings"}
     seeds = f" (seed {facts['seed']} of {len(group.runs)})" if len(group.runs) > 1 else ""

@@ -1,4 +1,4 @@
-"""What results and scenarios show of themselves in a notebook."""
+"""Renders results and scenarios in a notebook."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -19,7 +19,7 @@ from .verdict import settings_grid, verdict
 
 
 def results_html(runs: Mapping[str, RunTables]) -> str:
-    """The verdict, the numbers that matter and the distribution of latency."""
+    """The verdict, the summary table and the CDF of latency."""
     results = Results.of(runs)
     chart = latency_cdf(results)
     name = f"sojourn-{results.first.meta['fingerprint']}-{len(runs)}"
@@ -40,7 +40,7 @@ def _title(results: Results) -> str:
 
 
 def scenario_html(variants: Sequence[Variant]) -> str:
-    """The service, who does what, and what differs between variants."""
+    """The service, the traffic, and the settings that differ between variants."""
     settings = [json.loads(variant.to_json()) for variant in variants]
     first = settings[0]
     grids = [_service(first), _traffic(first["traffic"])]
@@ -49,7 +49,7 @@ def scenario_html(variants: Sequence[Variant]) -> str:
     return render(
         "notebook.html",
         first["title"] or "Scenario",
-        sentences=[f"{first['duration_s']:g} s are simulated, with seed {first['seed']}."],
+        sentences=[f"Simulated time: {first['duration_s']:g} s. Seed: {first['seed']}."],
         grids=grids,
         svg=Markup(),
         warnings=variants[0].notes,
@@ -69,7 +69,7 @@ def _service(settings: Mapping[str, Any]) -> Grid:
         for way in ("upstream", "downstream")
         for service in (settings[way],)
     ]
-    headings = ["service", "sustained\nMbps", "peak\nMbps", "burst\nB", "scheduler", "law"]
+    headings = ["service", "sustained\nMbps", "peak\nMbps", "burst\nB", "scheduler", "AQM"]
     return Grid("Service", headings, rows)
 
 
@@ -78,4 +78,4 @@ def _traffic(traffic: Mapping[str, Mapping[str, Any]]) -> Grid:
         [name, entry.get("purpose") or entry["kind"], entry.get("home") or "home"]
         for name, entry in traffic.items()
     ]
-    return Grid("Traffic", ["entry", "does", "home"], rows)
+    return Grid("Traffic", ["entry", "kind", "home"], rows)

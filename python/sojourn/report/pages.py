@@ -1,4 +1,4 @@
-"""Templates of pages that need nothing else."""
+"""Renders the templates of self-contained pages."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from ..plot.palette import PALETTE
 
 
 def render(template: str, title: str, *, package: str = __package__, **values: Any) -> str:
-    """The page that a template makes, of this package or another one; all values are escaped."""
+    """Renders a template of this or another package; all values are escaped."""
     environment = Environment(
         loader=ChoiceLoader([PackageLoader(name, ".") for name in (package, __package__)]),
         autoescape=True,

@@ -1,4 +1,4 @@
-"""The question that results answer, the answer in plain words, and what was compared."""
+"""The question that results answer, the answer, and the settings that differ."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from ..analysis.groups import Group, Results
 from ..base.grid import NOTHING, Grid, digits
 from ..base.lookup import quoted
 from ..base.toml_text import toml_value
-from .grades import USES, Judged, Use, judged, not_graded
+from .grades import APPLICATIONS, Application, Assessment, assess, not_graded
 
 _NAMED_AT_MOST = 8
 _BEST_NAMED_AT_MOST = 3
@@ -18,27 +18,29 @@ _SELF_EVIDENT = ("title", "description", "seed")
 
 @dataclass(frozen=True)
 class Verdict:
-    """The grades of each group, and what they come to."""
+    """The grades of each group, and a summary in sentences."""
 
-    groups: Mapping[str, Sequence[Judged]]
+    groups: Mapping[str, Sequence[Assessment]]
     sentences: Sequence[str]
     ungraded: str
-    """What else there is, that has no grade: a sentence, or nothing."""
+    """A sentence that names the traffic without a grade, or an empty string."""
 
     @property
-    def uses(self) -> list[Use]:
-        """What any group was judged by, in the order of `USES`."""
-        there = {found.use.name for of_group in self.groups.values() for found in of_group}
-        return [use for use in USES if use.name in there]
+    def applications(self) -> list[Application]:
+        """Applications graded in any group, in the order of `APPLICATIONS`."""
+        there = {found.application.name for of_group in self.groups.values() for found in of_group}
+        return [application for application in APPLICATIONS if application.name in there]
 
-    def of(self, group: str, use: Use) -> Judged | None:
-        """The grade of a group for a use."""
-        return next((found for found in self.groups[group] if found.use is use), None)
+    def of(self, group: str, application: Application) -> Assessment | None:
+        """The assessment of an application in a group."""
+        return next(
+            (found for found in self.groups[group] if found.application is application), None
+        )
 
 
 def verdict(results: Results) -> Verdict:
-    """Judges results."""
-    groups = {group.name: judged(group.runs) for group in results.groups}
+    """Grades results and summarizes the grades."""
+    groups = {group.name: assess(group.runs) for group in results.groups}
     if results.is_comparison:
         by_variant = _by_variant(results, groups) if results.keys else []
         sentences = [*_side_by_side(groups), *by_variant, *_contrast(results.groups)]
@@ -48,30 +50,37 @@ def verdict(results: Results) -> Verdict:
 
 
 def question(results: Results) -> str:
-    """What is asked of results like these."""
-    uses = sorted({f.use.name for g in results.groups for f in judged(g.runs)}, key=_place)
-    people = f"who is at home ({_listed(uses)})" if uses else "who is at home"
-    if not results.is_comparison:
-        return f"How well does this line serve {people}?"
-    variants = list(dict.fromkeys(group.variant for group in results.groups if group.variant))
-    which = (
-        f"Which of {_listed(variants)} serves {people} best"
-        if 1 < len(variants) <= _NAMED_AT_MOST
-        else f"Which of {len(results.groups)} settings serves {people} best"
+    """The question that the report answers."""
+    applications = sorted(
+        {f.application.name for g in results.groups for f in assess(g.runs)}, key=_place
     )
-    swept = f", over values of {_listed(list(results.keys))}" if results.keys else ""
-    seeds = f", in the mean of {results.seeds} seeds" if results.seeds > 1 else ""
-    return f"{which}{swept}{seeds}?"
+    tests = _listed(applications)
+    if not results.is_comparison:
+        return (
+            f"How well does this service work for {tests}?"
+            if applications
+            else "How does traffic fare?"
+        )
+    variants = list(dict.fromkeys(group.variant for group in results.groups if group.variant))
+    settings = (
+        _listed(variants)
+        if 1 < len(variants) <= _NAMED_AT_MOST
+        else f"{len(results.groups)} settings"
+    )
+    purpose = f" for {tests}" if applications else ""
+    swept = f" as {_listed(list(results.keys))} varies" if results.keys else ""
+    seeds = f" (mean of {results.seeds} seeds)" if results.seeds > 1 else ""
+    return f"Which of {settings} works best{purpose}{swept}{seeds}?"
 
 
 def differences(results: Results) -> Grid:
-    """The keys whose values are not the same in all groups: a row each, a column for each group."""
+    """The keys whose values differ between groups: a row per key, a column per group."""
     settings = [group.first.settings for group in results.groups]
     return settings_grid([group.name for group in results.groups], settings)
 
 
 def settings_grid(names: Sequence[str], settings: Sequence[Mapping[str, Any]]) -> Grid:
-    """The same of scenarios in full, by their names."""
+    """The same for complete scenarios with these names."""
     flat = [dict(_flattened(one)) for one in settings]
     keys = dict.fromkeys(key for one in flat for key in one)
     rows = [
@@ -79,11 +88,11 @@ def settings_grid(names: Sequence[str], settings: Sequence[Mapping[str, Any]]) -
         for key in keys
         if len({repr(one.get(key)) for one in flat}) > 1
     ]
-    return Grid("What differs; all else is the same", ["key", *names], rows)
+    return Grid("Settings that differ", ["key", *names], rows)
 
 
 def _ungraded(results: Results) -> str:
-    """The entries that are not graded, by what they do."""
+    """Names the traffic entries without a grade, by kind."""
     by_kind: dict[str, list[str]] = {}
     traffic = {n: e for g in results.groups for n, e in g.first.settings["traffic"].items()}
     for name in dict.fromkeys(n for g in results.groups for n in not_graded(g.first)):
@@ -99,55 +108,51 @@ def _some(names: Sequence[str]) -> str:
     return _listed(names) if len(names) <= _NAMED_AT_MOST else f"{len(names)} entries"
 
 
-def _place(use: str) -> int:
-    return [known.name for known in USES].index(use)
+def _place(application: str) -> int:
+    return [known.name for known in APPLICATIONS].index(application)
 
 
-def _side_by_side(groups: Mapping[str, Sequence[Judged]]) -> list[str]:
+def _side_by_side(groups: Mapping[str, Sequence[Assessment]]) -> list[str]:
     best = [name for name, found in groups.items() if _faults(found) == []]
     others = {name: faults for name, found in groups.items() if (faults := _faults(found))}
     if not any(groups.values()):
-        return ["There is nothing in it that is graded."]
-    uses = dict.fromkeys(one.use.name for found in groups.values() for one in found)
-    graded = f"All that is graded ({_listed(list(uses))}) is good with"
-    first = (
-        f"{graded} {_listed(best)}."
-        if best and (len(groups) <= _NAMED_AT_MOST or len(best) <= _BEST_NAMED_AT_MOST)
-        else f"{graded} {len(best)} of {len(groups)} settings."
-        if best
-        else "Nothing here is good at everything that is graded."
-    )
+        return ["No traffic in this scenario has grades."]
+    tests = dict.fromkeys(one.application.name for found in groups.values() for one in found)
+    are_named = len(groups) <= _NAMED_AT_MOST or len(best) <= _BEST_NAMED_AT_MOST
+    which = _listed(best) if are_named else f"{len(best)} of {len(groups)} settings"
+    verb = "scores" if len(best) < 2 else "score"
+    first = f"{which if best else 'No setting'} {verb} Good on every test ({_listed(list(tests))})."
     if len(others) > _NAMED_AT_MOST:
         return [first]
     return [first, *(f"{name}: {', '.join(faults)}." for name, faults in others.items())]
 
 
-def _by_variant(results: Results, groups: Mapping[str, Sequence[Judged]]) -> list[str]:
-    """Of a sweep: in how many settings each variant is good at everything."""
+def _by_variant(results: Results, groups: Mapping[str, Sequence[Assessment]]) -> list[str]:
+    """In a sweep, the number of settings in which each variant is good on every test."""
     settings: dict[str, list[str]] = {}
     for group in results.groups:
         settings.setdefault(group.variant, []).append(group.name)
     if not 1 < len(settings) <= _NAMED_AT_MOST:
         return []
     return [
-        f"{variant}: everything is good in {sum(not _faults(groups[name]) for name in names)} "
-        f"of {len(names)} settings."
+        f"{variant} scores Good on every test in "
+        f"{sum(not _faults(groups[name]) for name in names)} of {len(names)} settings."
         for variant, names in settings.items()
     ]
 
 
-def _faults(found: Sequence[Judged]) -> list[str]:
-    """What is not good, by grade; what could not be measured counts among it."""
+def _faults(found: Sequence[Assessment]) -> list[str]:
+    """The applications that are not good, by grade; unmeasured ones are included."""
     by_word: dict[str, list[str]] = {}
     for word in ("poor", "fair", "not measured"):
         for one in found:
             if word == (one.grade.word if one.grade else "not measured"):
-                by_word.setdefault(word, []).append(one.use.name)
+                by_word.setdefault(word, []).append(one.application.name)
     return [f"{_listed(names)} {word}" for word, names in by_word.items()]
 
 
 def _contrast(groups: Sequence[Group]) -> list[str]:
-    """How far the best and the worst are apart, in the latency that matters most."""
+    """The best and the worst group by the 90 % quantile of game or voice latency."""
     quality, select = judged_by_latency(groups)
     if quality not in ("game", "voice"):
         return []
@@ -157,14 +162,14 @@ def _contrast(groups: Sequence[Group]) -> list[str]:
         return []
     least, most = min(p90_ms, key=p90_ms.__getitem__), max(p90_ms, key=p90_ms.__getitem__)
     return [
-        f"Nine of ten {quality} packets arrive within {digits(p90_ms[least])} ms with {least}, "
-        f"within {digits(p90_ms[most])} ms with {most}."
+        f"90 % of {quality} packets arrive within {digits(p90_ms[least])} ms with {least}, "
+        f"and within {digits(p90_ms[most])} ms with {most}."
     ]
 
 
-def _sentence(found: Judged) -> str:
+def _sentence(found: Assessment) -> str:
     grade = found.grade.word if found.grade else "not graded"
-    return f"The {found.use.name} is {grade}: {found.words}."
+    return f"{found.application.name.capitalize()} is {grade}: {found.summary}."
 
 
 def _listed(words: Sequence[str]) -> str:
@@ -175,12 +180,12 @@ def _listed(words: Sequence[str]) -> str:
 
 
 def _as_toml(value: Any) -> str:
-    """A value as in a scenario, but words without their quotes."""
+    """A value as in a scenario file; strings are without quotes."""
     return value if isinstance(value, str) else toml_value(value)
 
 
 def _flattened(settings: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, Any]]:
-    """Keys with their paths and values; a key without a value is as good as missing."""
+    """Dotted keys with their values; keys without a value are skipped."""
     for key, value in settings.items():
         if isinstance(value, Mapping):
             yield from _flattened(value, f"{path}{key}.")

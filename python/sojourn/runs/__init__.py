@@ -1,4 +1,4 @@
-"""From a scenario to the results of its runs.
+"""Loads scenarios, runs them and holds their results.
 
-The room has not the name `run`, as that is the function `sojourn.run`.
+The package is not called `run` because that is the function `sojourn.run`.
 """

@@ -9,13 +9,14 @@ from .result import Outcome, Result
 
 
 class Comparison(Outcome, Mapping[str, Result]):
-    """The results of a scenario with a compare table, by variant, in the order of the file.
+    """The results of a scenario with a compare table: a mapping from variant to `Result`.
 
-    Its tables are those of all results, one after the other, with a column `variant` in front.
+    Variants are in the order of the file. The tables join those of all results and have an
+    additional first column `variant`.
     """
 
     def __init__(self, results: Iterable[Result]) -> None:
-        """Puts results side by side."""
+        """Groups results by the name of their variant."""
         self._results = {result.name: result for result in results}
 
     def __getitem__(self, name: str) -> Result:

@@ -1,7 +1,7 @@
-"""Where the packets of any run spent their time.
+"""The parts of the packet delay, for any run.
 
-Runs seldom keep the trace that tells it, which grows with every packet. But a run is the same each
-time, so its beginning is run again with the trace.
+They need the modem trace, which few runs keep because it grows with every packet. Runs are
+deterministic, so the beginning of the run is rerun with the trace.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,39 +20,39 @@ from .threads import run_all
 _BEGINNING_S = 30.0
 _LEAST_S = 0.5
 _MOST_EVENTS = 500_000
-"""Of a run that is run again, on average: about half a second of work and 100 MB."""
+"""Events of a rerun, on average: about half a second of CPU time and 100 MB."""
 _MOST_RUNS = 24
 
 
 @dataclass(frozen=True)
 class DelaySplit:
-    """Rows of `delay_parts` by group, of its first seed."""
+    """Rows of `delay_parts` by group, for the first seed of each."""
 
     rows: Mapping[str, Sequence[Row]] = field(default_factory=dict)
     about: str = ""
-    """What of the runs they are of, in a sentence."""
+    """Which part of the runs was measured, as a sentence."""
     missing: str = ""
-    """Why there are none, in a sentence."""
+    """Why there are no rows, as a sentence."""
 
 
 class _LeftOutError(Exception):
-    """Runs that cannot be run again; says why."""
+    """The runs cannot be rerun; the message gives the reason."""
 
 
 def delay_split(groups: Sequence[Group]) -> DelaySplit:
-    """What the runs kept, if all of them did; or else that of their beginning, run again."""
+    """The delay parts that the runs kept, or else those of a rerun of their beginning."""
     firsts = [group.first for group in groups]
     try:
         results, about = (firsts, "") if _is_kept(firsts) else _run_again(firsts)
     except (_LeftOutError, ScenarioError) as reason:
-        return DelaySplit(missing=f"Where the time goes is left out: {reason}.")
+        return DelaySplit(missing=f"The parts of the delay are not shown: {reason}.")
     tables = [result.table("delay_parts") for result in results]
     names = [group.name for group in groups]
     return DelaySplit({n: t.to_pylist() for n, t in zip(names, tables, strict=True)}, about)
 
 
 def can_be_split(groups: Sequence[Group]) -> bool:
-    """Would there be a split, as far as can be said without running anything?"""
+    """Is a split likely to work? Answers without running anything."""
     firsts = [group.first for group in groups]
     try:
         return _is_kept(firsts) or _until_s(firsts) > 0
@@ -72,20 +72,19 @@ def _run_again(runs: Sequence[RunTables]) -> tuple[Sequence[RunTables], str]:
     for run, other in zip(runs, again, strict=True):
         is_whole = run.meta["duration_s"] == until_s
         if is_whole and run.meta["fingerprint"] != other.meta["fingerprint"]:
-            raise _LeftOutError("a run is not the same when it is run again")
+            raise _LeftOutError("a rerun gave another fingerprint")
     which = "the first" if max(run.meta["duration_s"] for run in runs) > until_s else "all"
-    return again, f"Of {which} {until_s:g} s, run again with metrics.modem_trace."
+    return again, f"Measured over {which} {until_s:g} s in a rerun with metrics.modem_trace."
 
 
 def _until_s(runs: Sequence[RunTables]) -> float:
-    """Up to when all of them are run again: not so far where much happens."""
+    """The simulated time of the reruns: less where there are many events per second."""
     if len(runs) > _MOST_RUNS:
-        raise _LeftOutError(f"more than {_MOST_RUNS} runs would have to be run again")
+        raise _LeftOutError(f"more than {_MOST_RUNS} runs would have to be rerun")
     for version in {run.meta["version"] for run in runs}:
         if version != this_version:
             raise _LeftOutError(
-                f"sojourn {version} made the runs, and this is {this_version}, "
-                "which may run them otherwise"
+                f"sojourn {version} made the runs, and a rerun by {this_version} may differ"
             )
     wanted_s: float = min(_BEGINNING_S, *(run.meta["duration_s"] for run in runs))
     events_per_s: float = max(run.meta["events"] / run.meta["duration_s"] for run in runs)
@@ -93,7 +92,7 @@ def _until_s(runs: Sequence[RunTables]) -> float:
         return wanted_s
     bounded_s = floor(10 * _MOST_EVENTS / events_per_s) / 10
     if bounded_s < _LEAST_S:
-        raise _LeftOutError("too much happens in the runs to run them again for it")
+        raise _LeftOutError("the runs have too many events per second to be rerun")
     return bounded_s
 
 

@@ -1,6 +1,6 @@
-"""What outcomes do with the help of rooms that build on this one: show themselves, be saved.
+"""Functions that results call in packages built on this one: rendering and saving.
 
-This room cannot import those, so the package registers their functions when it is imported.
+This package cannot import those, so `sojourn` registers their functions when it is imported.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Hooks:
-    """The functions of those rooms; runs are by variant."""
+    """The registered functions; runs are given by variant."""
 
     results_html: "Callable[[Mapping[str, RunTables]], str]"
-    """What a notebook shows of results."""
+    """Renders results in a notebook."""
     scenario_html: "Callable[[Sequence[Variant]], str]"
-    """What a notebook shows of a scenario."""
+    """Renders a scenario in a notebook."""
     save: "Callable[[Mapping[str, RunTables], Path], None]"
     """Writes report, summary and tables to a directory; raises `OSError`."""
 
@@ -29,10 +29,10 @@ _registered: list[Hooks] = []
 
 
 def register(hooks: Hooks) -> None:
-    """From now on these are called."""
+    """Registers the functions to call from now on."""
     _registered[:] = [hooks]
 
 
 def hooks() -> Hooks:
-    """What was registered."""
+    """The registered functions."""
     return _registered[0]

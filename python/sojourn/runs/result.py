@@ -1,4 +1,4 @@
-"""What a run gives: its tables, its settings and its meta data."""
+"""The result of a run: its tables, settings and metadata."""
 
 import json
 import os
@@ -18,15 +18,15 @@ from .tables import ALL_TABLES, known_table
 
 
 class Outcome(ABC):
-    """What comes back: a `Result`, or a `Comparison` of several."""
+    """The return value of `sojourn.run`: a `Result`, or a `Comparison` of several."""
 
     @property
     @abstractmethod
     def runs(self) -> Mapping[str, "Result"]:
-        """The results by variant; a run that is not one of several has the empty name."""
+        """The results by variant. A single run has the empty name."""
 
     def summary(self) -> None:
-        """Prints the numbers that matter."""
+        """Prints the summary table."""
         print_summary(self.runs)
 
     @property
@@ -38,15 +38,15 @@ class Outcome(ABC):
         return hooks().results_html(self.runs)
 
     def save(self, directory: str | os.PathLike[str]) -> None:
-        """Writes a report and all tables, as `sojourn run --out` does."""
+        """Writes a report and all tables, like `sojourn run --out`."""
         hooks().save(self.runs, Path(directory))
 
 
 class Result(Outcome):
-    """The results of one run. Tables go to polars or pandas without a copy."""
+    """The result of one run. Its Arrow tables convert to polars or pandas without a copy."""
 
     def __init__(self, variant: Variant, native: RunResult) -> None:
-        """Wraps the outcome of `variant`."""
+        """Wraps the native result of `variant`."""
         self._variant = variant
         self._native = native
 
@@ -57,7 +57,7 @@ class Result(Outcome):
 
     @property
     def runs(self) -> Mapping[str, "Result"]:
-        """This one alone."""
+        """A mapping with this result only."""
         return {self.name: self}
 
     @property
@@ -73,17 +73,17 @@ class Result(Outcome):
 
     @property
     def scenario(self) -> str:
-        """The scenario in full, defaults included, as TOML that can be run again."""
+        """The complete scenario with defaults, as TOML that can be run again."""
         return self._variant.to_toml()
 
     @cached_property
     def settings(self) -> dict[str, Any]:
-        """The scenario in full, as a dict."""
+        """The complete scenario with defaults, as a dict."""
         settings: dict[str, Any] = json.loads(self._variant.to_json())
         return settings
 
     def keeps(self, table: str) -> bool:
-        """Is there such a table? What was read from a store has those alone that were kept."""
+        """Does the result have this table? A stored run keeps only some of them."""
         return table in ALL_TABLES
 
     def table(self, name: str) -> pa.Table:
@@ -101,45 +101,46 @@ class Result(Outcome):
 
     @cached_property
     def traffic_classes(self) -> pa.Table:
-        """One row per quality and direction: counts, loss and scores of all entries judged so."""
+        """One row per quality (how traffic is judged) and direction: counts, loss and scores."""
         return self.table("traffic_classes")
 
     @cached_property
     def connections(self) -> pa.Table:
-        """One row per TCP connection and direction: when, how much, what was lost and sent again.
+        """One row per TCP connection and direction: times, bytes, losses and retransmissions.
 
-        The first of each traffic entry alone, as many as the scenario's `metrics.connections`.
+        Only the first connections of each traffic entry have rows, up to the scenario's
+        `metrics.connections`.
         """
         return self.table("connections")
 
     @cached_property
     def service_flows(self) -> pa.Table:
-        """One row per group of homes, service flow and direction: counters of the modems' MIB."""
+        """One row per group of homes, service flow and direction: counters as in a modem's MIB."""
         return self.table("service_flows")
 
     @cached_property
     def channels(self) -> pa.Table:
-        """One row for the upstream channel that modems share, if any do: how it was used."""
+        """One row for the upstream channel, if modems share it: its use and contention."""
         return self.table("channels")
 
     @cached_property
     def queues(self) -> pa.Table:
-        """One row per queue of the first home of each group: sojourn times in ms."""
+        """One row per queue in the first home of each group: sojourn times in ms."""
         return self.table("queues")
 
     @cached_property
     def pages(self) -> pa.Table:
-        """One row per web page loaded: start and load time in s, and its place among the others."""
+        """One row per loaded web page: start and load time in s, and its rank by load time."""
         return self.table("pages")
 
     @cached_property
     def latencies(self) -> pa.Table:
-        """Distribution of one-way latency: packets by upper edge of the cell in ms."""
+        """Histogram of one-way latency: number of packets per bin, by its upper edge in ms."""
         return self.table("latencies")
 
     @cached_property
     def series(self) -> pa.Table:
-        """Values over time; `time_s` is the end of the interval that a value is of."""
+        """Values over time; `time_s` is the end of the interval of a value."""
         return self.table("series")
 
     @cached_property
@@ -149,28 +150,32 @@ class Result(Outcome):
 
     @cached_property
     def modem_events(self) -> pa.Table:
-        """What happens at the first home's modem; empty without `metrics.modem_trace`.
+        """Events at the first home's modem; empty without `metrics.modem_trace`.
 
-        One row per event of its primary upstream service flow, in the order of time. Of a packet,
-        whose number in the run is in `packet`: arrive, drop (with a `reason`), mark, dequeue, sent,
-        and in a two-queue modem hold and release (it has tokens for the transmit queue). Of the
-        MAC: request, withhold (bytes that the token buckets keep from being requested), map (a MAP
-        takes effect that grants `bytes`), defer (bytes that they keep a shared channel from
-        granting), grant (the modem may send from now on), piece and piece_end (of the packet that
-        was taken last), unused. `tokens_bytes` is the level of the sustained rate's bucket,
-        `backlog_bytes` what waits after the event, without a packet that is being sent.
+        One row per event of its primary upstream service flow, in order of time.
+
+        - Events of a packet, whose number is in `packet`: arrive, drop (with a `reason`), mark,
+          dequeue and sent. A two-queue modem adds hold and release: the packet waits, or has
+          tokens for the transmit queue.
+        - Events of the MAC: request; withhold (the token buckets delay requests for `bytes`);
+          map (a MAP grants `bytes`); defer (the token buckets delay grants of `bytes` on a shared
+          channel); grant (transmission may start); piece and piece_end (a fragment of the packet
+          dequeued last); unused (granted bytes that were not used).
+
+        `tokens_bytes` is the level of the sustained-rate bucket. `backlog_bytes` is the queue
+        after the event, without the packet in transmission.
         """
         return self.table("modem_events")
 
     @cached_property
     def delay_parts(self) -> pa.Table:
-        """Where packets through the first home's modem spent their time; empty as `modem_events`.
+        """Parts of the one-way delay through the first home's modem.
 
-        One row per traffic entry and part of the one-way delay, of delivered packets: queue (behind
-        others), request_wait (for a chance to ask for bandwidth), grant_wait (for the grant),
-        shaping (for tokens), transmission, and path (from the modem to the server). Each instant
-        belongs to one part, so each packet's parts add up to its latency, and the means to that of
-        the row `total`.
+        Empty without `metrics.modem_trace`. One row per traffic entry and part, over delivered
+        packets: queue (waiting behind other packets), request_wait (until bandwidth is requested),
+        grant_wait (until it is granted), shaping (waiting for tokens), transmission, and path
+        (from the modem to the server). The parts of a packet add up to its latency; their means
+        add up to the row `total`.
         """
         return self.table("delay_parts")
 
@@ -186,15 +191,15 @@ class Result(Outcome):
     ) -> Fairness:
         """How evenly the flows of these entries shared the capacity from `from_s` to `to_s`.
 
-        A flow is a TCP connection, in the direction that carries the payload, or the datagrams of
-        an entry; its throughput is that of bytes on the wire, exact at multiples of the series'
-        interval and taken as even within one. What it should have got is its share of a weighted
-        max-min fair division of `capacity_mbps`: `shares` are weights of the entries' flows (1 by
-        default), `demands_mbps` what one flow of an entry wants at most (no limit by default).
-        Without a capacity it is what the flows got together (Hong 2015 sections 3.1.3 and 4.2.2).
+        A flow is a TCP connection, in the direction of its payload, or the datagrams of an entry.
+        Its throughput counts bytes on the wire; it is exact at multiples of the series interval
+        and interpolated in between. Its fair share is that of a weighted max-min division of
+        `capacity_mbps`, by default the total throughput of the flows. `shares` are the weights of
+        an entry's flows (default 1), `demands_mbps` the most that one of them can use (default: no
+        limit). See Hong 2015, sections 3.1.3 and 4.2.2.
 
-        Raises `ValueError` if an entry opened more connections than have accounts
-        (`metrics.connections`), for unknown names, and for a window outside of the run.
+        Raises `ValueError` for unknown names, for a window outside the run, and if an entry opened
+        more connections than `metrics.connections` keeps.
         """
         return fairness(
             self,
@@ -214,10 +219,10 @@ def _ordered(table: pa.Table) -> pa.Table:
 
 
 class SavedResult(Result):
-    """The result of a run that was made some time ago."""
+    """The result of an earlier run."""
 
     def __init__(self, name: str) -> None:
-        """The result of the variant `name`, empty where there is none."""
+        """Names the variant; empty if there is none."""
         self._name = name
 
     @property
@@ -227,7 +232,7 @@ class SavedResult(Result):
 
 
 class _Restored(SavedResult):
-    """A result that was pickled."""
+    """A result restored from a pickle."""
 
     def __init__(
         self,

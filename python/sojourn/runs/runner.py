@@ -1,4 +1,4 @@
-"""Runs scenarios."""
+"""Runs scenarios and returns their results."""
 
 import os
 
@@ -20,11 +20,11 @@ def run(
     progress: Progress | None = None,
     jobs: int | None = None,
 ) -> Result | Comparison:
-    """Runs a scenario; a `Comparison` comes back where it has a compare table.
+    """Runs a scenario. With a compare table it returns a `Comparison`, else a `Result`.
 
-    For `scenario`, `seed`, `duration_s`, `set` and `config` see `load`. `progress` is called some
-    times a second with the simulated and the total time in s. At most `jobs` variants run at the
-    same time, as many as there are cores by default. Ctrl-C stops all of them.
+    See `load` for `scenario`, `seed`, `duration_s`, `set` and `config`. `progress` is called
+    several times a second with the simulated and the total time in s. `jobs` limits the variants
+    that run in parallel (default: the number of CPU cores). Ctrl-C stops all of them.
     """
     variants = load(scenario, seed=seed, duration_s=duration_s, set=set, config=config)
     return run_variants(variants, progress=progress, jobs=jobs)
@@ -36,7 +36,7 @@ def run_variants(
     progress: Progress | None = None,
     jobs: int | None = None,
 ) -> Result | Comparison:
-    """Runs what `load` gave."""
+    """Runs the variants that `load` returned."""
     if jobs is not None and jobs < 1:
         raise ValueError(f"jobs: found {jobs}; allowed: 1 or more")
     natives = run_all(variants, progress, jobs)

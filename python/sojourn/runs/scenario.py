@@ -1,4 +1,4 @@
-"""Scenarios: read, changed and checked, but not run."""
+"""Reads, overrides and checks scenarios without running them."""
 
 import os
 from collections.abc import Iterable, Mapping
@@ -17,7 +17,7 @@ Settings = Iterable[str] | Mapping[str, Any]
 
 
 class Loaded(list[Variant]):
-    """The variants of a scenario, each in full."""
+    """The variants of a scenario, each a complete scenario."""
 
     def _repr_html_(self) -> str:
         return hooks().scenario_html(self)
@@ -33,10 +33,10 @@ def load(
 ) -> Loaded:
     """Reads and checks a scenario, without running it.
 
-    `scenario` is a path, TOML text of several lines, or a dict of the same keys. `set` lays single
-    keys over it, as `["upstream.sustained_mbps=10"]` or `{"upstream.sustained_mbps": 10}`.
-    `config` is the configuration file of a modem, whose service takes the place of the scenario's;
-    what of it cannot be simulated is in each variant's `notes`, and among the warnings of its run.
+    `scenario` is a path, TOML text of several lines, or a dict with the same keys. `set` overrides
+    single keys: `["upstream.sustained_mbps=10"]` or `{"upstream.sustained_mbps": 10}`. `config` is
+    a modem configuration file; its service overrides the scenario's. Settings of the file that
+    cannot be simulated are listed in each variant's `notes` and in the warnings of its run.
     """
     text, source = _text_and_source(scenario)
     modem = None
@@ -63,5 +63,5 @@ def _assignments(settings: Settings) -> list[str]:
     if isinstance(settings, Mapping):
         return [f"{key}={toml_value(value)}" for key, value in settings.items()]
     if isinstance(settings, str):
-        raise TypeError("set takes a list of 'key.path=value' or a dict, not one string")
+        raise TypeError("set: found one string; allowed: a list of 'key.path=value', or a dict")
     return list(settings)

@@ -1,4 +1,4 @@
-"""The tables of results."""
+"""Names of the tables of a result."""
 
 from collections.abc import Mapping, Sequence
 from itertools import chain
@@ -22,7 +22,7 @@ TRACES: Mapping[str, Sequence[str]] = {
     "packet_trace": ("packets",),
     "modem_trace": ("modem_events", "delay_parts"),
 }
-"""The tables that are empty unless the scenario sets this key of `metrics`."""
+"""The tables that are empty unless the scenario sets the key in `metrics`."""
 
 ALL_TABLES = (*TABLES, *chain.from_iterable(TRACES.values()))
 """All of them."""

@@ -1,7 +1,7 @@
-"""Runs things in threads, while the main thread watches.
+"""Runs jobs in threads while the main thread reports progress.
 
-A run does not hold the interpreter's lock, so threads are as fast as processes; and unlike those
-they can be stopped, and asked how far they are.
+A run releases the interpreter lock, so threads are as fast as processes. Unlike processes they can
+report progress and be cancelled.
 """
 
 import os
@@ -15,7 +15,7 @@ from ..base.progress import Progress
 
 T = TypeVar("T")
 Work = Callable[[Job], T]
-"""Something to do, with a job by which it can be followed and stopped."""
+"""A function to run; its `Job` reports progress and can cancel it."""
 
 _WATCH_INTERVAL_S = 0.1
 
@@ -23,7 +23,7 @@ _WATCH_INTERVAL_S = 0.1
 def run_all(
     variants: Sequence[Variant], progress: Progress | None, workers: int | None
 ) -> list[RunResult]:
-    """The outcomes in the order of `variants`; a failure or Ctrl-C stops all runs."""
+    """Results in the order of `variants`. A failure or Ctrl-C stops all runs."""
     works = [_running(variant) for variant in variants]
     total_s = sum(variant.duration_s for variant in variants)
     done = dict(run_each(works, total_s, progress, workers))
@@ -33,13 +33,13 @@ def run_all(
 def run_each(
     works: Sequence[Work[T]], total_s: float, progress: Progress | None, workers: int | None
 ) -> Generator[tuple[int, T], None, None]:
-    """The outcomes with their number in `works`, as they come.
+    """Yields each result with its index in `works` as soon as it is ready.
 
-    A failure, Ctrl-C or closing the iterator stops all. `progress` gets `total_s` as the total.
+    A failure, Ctrl-C or closing the iterator stops all work. `progress` gets `total_s` as total.
     """
     jobs = [Job() for _ in works]
     with ThreadPoolExecutor(workers or os.cpu_count()) as pool:
-        # Ctrl-C may come at any point; left alone, the pool would wait for the runs to end.
+        # Ctrl-C may come at any point. Without cancelling, the pool would wait for all runs.
         try:
             pending = {
                 pool.submit(work, job): number
@@ -61,6 +61,6 @@ def _running(variant: Variant) -> Work[RunResult]:
 
 
 def _first_done(pending: dict[Future[T], int]) -> list[Future[T]]:
-    """What is done by now, in the order of submission; a failure first."""
+    """Finished futures in the order of submission, failed ones first."""
     done, _ = wait(pending, _WATCH_INTERVAL_S, FIRST_COMPLETED)
     return sorted(done, key=lambda future: (future.exception() is None, pending[future]))

@@ -1,4 +1,4 @@
-"""Many runs into one store, on all cores."""
+"""Runs many tasks in parallel and writes their results to one store."""
 
 import time
 from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
@@ -15,27 +15,30 @@ from .store import REPORT, Store
 from .task import Files, Task, execute
 
 Done = Generator[tuple[int, tuple[Files, float]], None, None]
-"""The number of a task that is done, its files, and the s it took."""
+"""The index of a finished task, its files, and its run time in s."""
 
 
 class BatchStopped(Exception):
-    """A batch that ended early, with what is kept of it; `status` is how to exit."""
+    """A batch that was stopped; its message says how many runs are saved.
+
+    `status` is the exit status.
+    """
 
     def __init__(self, reason: str, store: Store, tasks: Collection[Task], status: int) -> None:
-        """Counts what of `tasks` is in `store`."""
+        """Counts how many of `tasks` have a run in `store`."""
         kept = sum(task in store for task in tasks)
         super().__init__(
-            f"{reason}; {kept} of {len(tasks)} runs are kept in {store.directory}, "
-            "the same command with --resume goes on with them"
+            f"{reason}; {kept} of {len(tasks)} runs are saved in {store.directory}; "
+            "repeat the command with --resume to run the rest"
         )
         self.status = status
 
 
 @contextmanager
 def telling_what_is_kept(store: Store, tasks: Collection[Task]) -> Iterator[None]:
-    """What cuts work on a store off ends in `BatchStopped`.
+    """Turns what interrupts a batch into `BatchStopped`.
 
-    That is Ctrl-C, a file that cannot be written or read, or a cluster that does not answer.
+    That is Ctrl-C, a file that cannot be written or read, or a lost cluster.
     """
     try:
         yield
@@ -57,19 +60,20 @@ def run_batch(
     labels: Sequence[str] = (),
     about: Mapping[str, bytes] | None = None,
 ) -> Store:
-    """Runs the tasks into the store at `directory`; with `resume` but those that are there whole.
+    """Runs the tasks and writes their results to the store at `directory`.
 
-    `jobs` run at the same time, as many as there are cores by default; with the address of a Dask
-    scheduler as `dask` all run there. `labels` name the tasks for the lines that a terminal shows.
-    `about` are files that tell of the runs: they are written first, so that a store which was cut
-    off is known by them too. Raises `BatchStopped` as `telling_what_is_kept`, and `ClusterError`
-    before anything is written if no cluster answers.
+    With `resume`, complete runs in the store are kept and not rerun. `jobs` is the number of
+    parallel runs (default: the number of CPU cores). With `dask`, the address of a Dask scheduler,
+    the tasks run on that cluster. `labels` name the tasks in the terminal. `about` are files that
+    describe the runs; they are written first, so that an interrupted store has them too. Raises
+    `BatchStopped` if it is interrupted, and `ClusterError` before anything is written if no cluster
+    answers.
     """
     if jobs is not None and jobs < 1:
         raise ValueError(f"jobs: found {jobs}; allowed: 1 or more")
     if jobs is not None and dask is not None:
         raise ValueError(
-            "jobs: found beside dask; allowed: without, the cluster has its own workers"
+            "jobs, dask: found both; allowed: one of them (a cluster has its own workers)"
         )
     named = dict(zip(tasks, labels or [task.run for task in tasks], strict=True))
     with cluster_at(dask) if dask else nullcontext() as cluster:
@@ -85,8 +89,8 @@ def run_batch(
 
 
 def _missing(store: Store, tasks: Sequence[Task]) -> Sequence[Task]:
-    """The tasks whose runs are not there, or damaged."""
-    with counting_bar(tasks, "kept runs read") as each:
+    """The tasks whose runs are missing or damaged."""
+    with counting_bar(tasks, "saved runs checked") as each:
         return [task for task in each if not store.is_sound(task)]
 
 

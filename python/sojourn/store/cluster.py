@@ -1,8 +1,7 @@
-"""Runs tasks on a Dask cluster, for what one machine is too small for.
+"""Runs tasks on a Dask cluster, for batches that are too large for one machine.
 
-What goes there is what would run here, and what comes back are the bytes of its files, which are
-written on this side alone. A worker that is lost costs the time of its task: another is given it,
-and gives the same bytes.
+Workers get the same tasks that would run locally and return the content of their files. Only this
+process writes files. If a worker is lost, another one repeats its task with identical results.
 """
 
 import logging
@@ -24,47 +23,49 @@ _CONNECT_S = 10
 
 
 class ClusterError(Exception):
-    """A cluster that cannot be reached, that was lost, or whose workers do not outlive a task."""
+    """A cluster cannot be reached, was lost, or loses every worker that runs some task."""
 
 
 @dataclass(frozen=True)
 class Cluster:
-    """A cluster that answers."""
+    """A connected cluster."""
 
     address: str
     client: Any
-    """Of Dask."""
+    """The Dask client."""
 
 
 @contextmanager
 def cluster_at(address: str) -> Iterator[Cluster]:
-    """The cluster whose scheduler is at `address`, as `tcp://HOST:PORT`.
+    """Connects to the scheduler at `address`, such as `tcp://HOST:PORT`.
 
-    Raises `ClusterError` if none answers there.
+    Raises `ClusterError` if no cluster answers.
     """
     distributed = _distributed()
     _quieten()
     try:
-        # The client itself takes long to say that an address is none.
+        # The client itself is slow to report an invalid address.
         distributed.comm.get_address_host_port(address, strict=True)
         client = distributed.Client(address, timeout=_CONNECT_S, set_as_default=False)
     except (OSError, ValueError) as error:
-        raise ClusterError(f"--dask {address}: no cluster answers there ({error})") from None
+        raise ClusterError(
+            f"--dask {address}: no cluster answers at this address ({error})"
+        ) from None
     with client:
         try:
             client.wait_for_workers(1, timeout=_CONNECT_S)
         except TimeoutError:
-            sys.stderr.write(f"--dask {address}: no worker is there yet; waiting for one\n")
+            sys.stderr.write(f"--dask {address}: the cluster has no worker yet; waiting\n")
         yield Cluster(address, client)
 
 
 def run_on_cluster(
     tasks: Sequence[Task], cluster: Cluster, progress: Progress | None
 ) -> Generator[tuple[int, tuple[Files, float]], None, None]:
-    """The files of each task and the s it took, with its number in `tasks`, as they come.
+    """Yields index in `tasks`, files and run time in s of each task as soon as it is done.
 
-    Closing the iterator takes back what has not begun. Raises `ClusterError` if the cluster is
-    lost, and `StoreError` if a worker has another version.
+    Closing the iterator cancels tasks that have not started. Raises `ClusterError` if the cluster
+    is lost, and `StoreError` if a worker has another version of sojourn.
     """
     distributed, client = _distributed(), cluster.client
     done_s, total_s = 0.0, sum(task.duration_s for task in tasks)
@@ -82,7 +83,7 @@ def run_on_cluster(
                 progress(done_s, total_s)
     except distributed.KilledWorker as error:
         raise ClusterError(
-            f"--dask {cluster.address}: workers are lost with a run each time one takes it"
+            f"--dask {cluster.address}: every worker that started one of the runs was lost"
         ) from error
     except (OSError, CancelledError) as error:
         raise ClusterError(f"--dask {cluster.address}: the cluster was lost") from error
@@ -91,16 +92,18 @@ def run_on_cluster(
 
 
 def _quieten() -> None:
-    """Keeps Dask from reporting a lost cluster at length; sojourn reports it in one line."""
+    """Silences Dask's long reports of a lost cluster; sojourn reports it in one line."""
     for name in ["distributed", *logging.root.manager.loggerDict]:
         if name.partition(".")[0] == "distributed":
             logging.getLogger(name).setLevel(logging.CRITICAL)
 
 
 def _timed(task: Task, version: str) -> tuple[Files, float]:
-    """On a worker: as on this side, if both are of one version."""
+    """Runs on a worker; requires the version of the process that sent the task."""
     if version != this_version:
-        raise StoreError(f"a worker has sojourn {this_version}; this is {version}")
+        raise StoreError(
+            f"a worker has sojourn {this_version}, this machine {version}; install the same version"
+        )
     start = time.perf_counter()
     return execute(task), time.perf_counter() - start
 

@@ -1,4 +1,4 @@
-"""Results out of the directories that they were written into."""
+"""Reads the results in a directory."""
 
 import csv
 import errno
@@ -13,7 +13,7 @@ from .store import MARKER, RUN_LIST, Store, open_store
 from .stored_run import StoredRun, StoreError
 
 SUMMARY = "summary.json"
-"""The file by which the directory of a run is known."""
+"""The file that marks the directory of `run --out`."""
 
 FORMATS = ("sojourn-output-2", "sojourn-output-3")
 """The formats of such a directory; the last is this version's."""
@@ -22,14 +22,14 @@ _NOT_KEYS = ("variant", "case", "seed", "run")
 
 
 def read_results(directory: Path) -> Results:
-    """What was written into a directory by `run --out`, `sweep` or `study run`.
+    """Reads the results that `run --out`, `sweep` or `study run` wrote to a directory.
 
-    Raises `OSError` or `StoreError` if there is nothing of the kind.
+    Raises `OSError` or `StoreError` if there are none.
     """
     if (directory / SUMMARY).exists():
         return _of_run(directory)
     if not (directory / MARKER).exists():
-        reason = "holds no results: neither of run --out nor of sweep or study"
+        reason = "holds no results of run --out, sweep or study run"
         raise FileNotFoundError(errno.ENOENT, reason, str(directory))
     return _of_store(open_store(directory))
 
@@ -40,11 +40,11 @@ def _of_run(directory: Path) -> Results:
         form, variants = summary["format"], summary["variants"]
         places = {variant["name"]: directory / variant["directory"] for variant in variants}
     except (ValueError, KeyError, TypeError):
-        raise StoreError(f"{directory / SUMMARY}: not the summary of a run") from None
+        raise StoreError(f"{directory / SUMMARY}: not a summary that sojourn wrote") from None
     if form != FORMATS[-1]:
         raise StoreError(
             f"{directory}: made by another version ({form}, not {FORMATS[-1]}); "
-            "run the scenario again with --out"
+            "rerun the scenario with --out"
         )
     return Results.of({name: StoredRun(place, name) for name, place in places.items()})
 
@@ -53,7 +53,9 @@ def _of_store(store: Store) -> Results:
     try:
         text = (store.directory / RUN_LIST).read_text("utf-8")
     except FileNotFoundError:
-        raise StoreError(f"{store.directory}: is not finished; run it with --resume") from None
+        raise StoreError(
+            f"{store.directory}: incomplete, runs.csv is missing; repeat the command with --resume"
+        ) from None
     lines = list(csv.DictReader(StringIO(text, newline="")))
     if not lines or "run" not in lines[0]:
         raise StoreError(f"{store.directory / RUN_LIST}: lists no runs")
@@ -74,5 +76,5 @@ def _group(keys: Sequence[str], place: tuple[str, ...], runs: Sequence[Result]) 
 
 
 def _short(key: str) -> str:
-    """The last part of a key, which is what people call it."""
+    """The last part of a dotted key, its short name."""
     return key.rpartition(".")[2]

@@ -1,7 +1,7 @@
-"""A directory of results: one set of Parquet files per run, named by what the run depends on.
+"""A store: a directory of many runs, each a directory of Parquet files named by a hash.
 
-A set appears when it is complete and never changes, so a store that was cut off anywhere is good as
-far as it goes.
+The hash is over everything the run depends on. A run appears only when it is complete and never
+changes, so an interrupted store is valid.
 """
 
 import errno
@@ -21,35 +21,37 @@ from .task import Files, Task
 FORMAT = "sojourn-store-2"
 
 MARKER = "store.json"
-"""The file by which a store is known."""
+"""The file that marks a store."""
 
 _RUNS = "runs"
 
 RUN_LIST = "runs.csv"
-"""The file of a store that says which run is which."""
+"""The file that maps settings, variants and seeds to runs."""
 
 REPORT = "report.html"
-"""The report of a store. A new batch removes it, as it may describe other runs."""
+"""The report of a store. A new batch removes it because it describes the old runs."""
 
 PLAN = "study.json"
-"""The file of a store that says which study was run into it, if one was."""
+"""The file that names the study whose runs the store holds, if any."""
 
 
 class Store:
-    """A directory of runs of one version."""
+    """A directory of runs made by one version of sojourn."""
 
     def __init__(self, directory: Path) -> None:
-        """Opens a store, or makes one; raises `StoreError` for that of another version."""
+        """Opens or creates a store; raises `StoreError` if another version wrote it."""
         self.directory = directory
         self.added: list[Task] = []
-        """The tasks whose runs came in since."""
+        """The tasks whose runs were added since then."""
         self.replaced = 0
-        """How many of these runs had been there before."""
+        """How many of these runs replaced existing ones."""
         marker = directory / MARKER
         if marker.exists():
             _check(directory, marker)
         elif directory.is_dir() and any(directory.iterdir()):
-            raise FileExistsError(f"{directory} holds other files and no store of runs")
+            raise FileExistsError(
+                f"{directory} holds other files and no sweep or study; give another directory"
+            )
         else:
             check_place(directory)
             with failures_named(directory):
@@ -64,7 +66,7 @@ class Store:
         return StoredRun(self._place(task))
 
     def is_sound(self, task: Task) -> bool:
-        """Is the run of a task there, whole and readable?"""
+        """Is the run of a task stored, complete and readable?"""
         if task not in self:
             return False
         run = self[task]
@@ -72,26 +74,27 @@ class Store:
             for name in task.tables:
                 run.table(name)
             return run.scenario == task.scenario and "fingerprint" in run.meta
-        except ValueError:  # StoreError, and what is no JSON or no text
+        except ValueError:  # StoreError, invalid JSON or invalid UTF-8
             return False
 
     def named(self, run: str, variant: str = "") -> StoredRun:
-        """The run of this name, as that of a variant."""
+        """The run with this name, labelled with its variant."""
         return StoredRun(self.directory / _RUNS / run, variant)
 
     def keeps(self, run: str) -> bool:
-        """Is there a run of this name?"""
+        """Is a run with this name stored?"""
         return (self.directory / _RUNS / run / "meta.json").exists()
 
     def check(self, there: Sequence[bool]) -> None:
-        """Raises `StoreError` unless every run is there."""
+        """Raises `StoreError` unless every run is present."""
         if missing := there.count(False):
             raise StoreError(
-                f"{self.directory}: {missing} of {len(there)} runs are missing; use --resume"
+                f"{self.directory}: {missing} of {len(there)} runs are missing; "
+                "repeat the command with --resume to run them"
             )
 
     def put(self, task: Task, files: Files) -> None:
-        """Keeps the files of a run."""
+        """Stores the files of a run."""
         place = self._place(task)
         draft = place.with_name(f".{place.name}.{os.getpid()}")
         with failures_named(self.directory):
@@ -108,14 +111,14 @@ class Store:
                 shutil.rmtree(draft, ignore_errors=True)
 
     def write(self, name: str, content: bytes) -> Path:
-        """Writes a file beside the runs, which appears when it is complete."""
+        """Writes a file next to the runs; it appears only when it is complete."""
         path = self.directory / name
         write_file(path, content)
         return path
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Keeps others from writing here; raises `StoreError` if one does."""
+        """Locks the store for writing; raises `StoreError` if another process holds the lock."""
         with failures_named(self.directory):
             marker = open(self.directory / MARKER, "rb+")  # noqa: SIM115
         with marker:
@@ -123,13 +126,13 @@ class Store:
                 fcntl.flock(marker, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 raise StoreError(
-                    f"{self.directory}: another sojourn is writing there; "
+                    f"{self.directory}: another sojourn process is writing here; "
                     "wait for it, or give another directory"
                 ) from None
             yield
 
     def sweep_drafts(self) -> None:
-        """Removes what runs that were killed left unfinished."""
+        """Removes temporary directories left by killed processes."""
         for draft in self._drafts():
             shutil.rmtree(draft, ignore_errors=True)
 
@@ -141,9 +144,9 @@ class Store:
 
 
 def open_store(directory: Path) -> Store:
-    """A store that is there already."""
+    """Opens an existing store."""
     if not (directory / MARKER).exists():
-        raise FileNotFoundError(errno.ENOENT, "no store of runs is there", str(directory))
+        raise FileNotFoundError(errno.ENOENT, "holds no sweep or study", str(directory))
     return Store(directory)
 
 
@@ -152,9 +155,11 @@ def _check(directory: Path, marker: Path) -> None:
         content = json.loads(marker.read_text())
         form, version = content["format"], content["version"]
     except (ValueError, KeyError, TypeError):
-        raise StoreError(f"{marker}: not the marker of a store; give another directory") from None
+        raise StoreError(
+            f"{marker}: not a file that sojourn wrote; give another directory"
+        ) from None
     if form != FORMAT or version != this_version:
         raise StoreError(
-            f"{directory}: made by sojourn {version} ({form}); "
+            f"{directory}: written by sojourn {version} ({form}); "
             f"this is {this_version} ({FORMAT}); give another directory"
         )

@@ -1,4 +1,4 @@
-"""A run in a directory."""
+"""A run read from a directory."""
 
 import json
 import tomllib
@@ -16,18 +16,18 @@ Rows = Sequence[Mapping[str, Any]]
 
 
 class AbsentError(LookupError):
-    """A row that a run has not got, as nothing was sent in it, or it was too short."""
+    """A missing row: the traffic sent nothing, or the run was too short."""
 
 
 class StoreError(ValueError):
-    """A store that cannot be used."""
+    """A store or a stored run that cannot be used."""
 
 
 class StoredRun(SavedResult):
-    """The result of a run in a directory, whose tables are read on first use."""
+    """The result of a run in a directory. Tables are read on first use."""
 
     def __init__(self, directory: Path, name: str = "") -> None:
-        """The run in this directory; `name` is that of the variant."""
+        """Opens the run in this directory; `name` is its variant."""
         super().__init__(name)
         self.directory = directory
         self._rows: dict[str, Rows] = {}
@@ -36,20 +36,21 @@ class StoredRun(SavedResult):
         return StoredRun, (self.directory, self._name)
 
     def keeps(self, table: str) -> bool:
-        """Is there such a table?"""
+        """Is this table stored?"""
         return self._place(table).exists()
 
     def table(self, name: str) -> pa.Table:
-        """A table by its name; raises `StoreError` if the run kept none, or it is damaged."""
+        """A table by its name; raises `StoreError` if it is missing or damaged."""
         if not self.keeps(name):
-            raise StoreError(f"{self.directory}: the run kept no table {name!r}")
+            raise StoreError(f"{self.directory}: the table {name!r} was not stored")
         try:
-            # Twice as fast as pq.read_table, which is made for many files.
+            # Twice as fast as pq.read_table.
             with pq.ParquetFile(self._place(name)) as file:
                 return file.read()
         except (pa.ArrowException, OSError) as error:
             raise StoreError(
-                f"{self._place(name)}: damaged ({error}); --resume makes the run again"
+                f"{self._place(name)}: damaged ({error}); "
+                "repeat the command with --resume to rerun it"
             ) from None
 
     @cached_property
@@ -60,26 +61,26 @@ class StoredRun(SavedResult):
 
     @cached_property
     def scenario(self) -> str:
-        """The scenario in full, as TOML."""
+        """The complete scenario, as TOML."""
         return (self.directory / "scenario.toml").read_text(encoding="utf-8")
 
     @cached_property
     def settings(self) -> dict[str, Any]:
-        """The scenario in full; keys without a value are missing."""
+        """The complete scenario, as a dict; keys without a value are missing."""
         return tomllib.loads(self.scenario)
 
     def rows(self, table: str) -> Rows:
-        """The rows of a table; studies ask for them by the thousand, so they are made once."""
+        """The rows of a table. They are cached because studies read them thousands of times."""
         if table not in self._rows:
             self._rows[table] = getattr(self, table).to_pylist()
         return self._rows[table]
 
     def flow(self, traffic: str, direction: str) -> Mapping[str, Any]:
-        """The row of `flows` of an entry and direction; raises `AbsentError` if it has none."""
+        """The row of `flows` for an entry and direction; raises `AbsentError` without one."""
         return _row(self.rows("flows"), traffic=traffic, direction=direction)
 
     def queue(self, name: str) -> Mapping[str, Any]:
-        """The row of `queues` of a queue."""
+        """The row of `queues` for a queue."""
         return _row(self.rows("queues"), queue=name)
 
     def _place(self, table: str) -> Path:

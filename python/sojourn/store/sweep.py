@@ -1,13 +1,13 @@
-"""Any scenario, any of its keys, any number of seeds: every combination, into a store of runs."""
+"""Sweeps: a scenario run for every combination of key values and seeds, into a store."""
 
-import tomllib
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 from typing import Any
 
-from .._sojourn import ScenarioError
+from .._sojourn import ScenarioError, read_document
 from ..base.csv_text import csv_bytes
 from ..base.files import read_text
 from ..base.toml_text import toml_value
@@ -17,28 +17,48 @@ from .store import PLAN, RUN_LIST, Store
 from .stored_run import StoreError
 from .task import Task, task_of
 
-_KEYS = {"scenario", "seeds", "duration_s", "keys", "series", "latencies"}
+_SCHEMA = json.dumps(
+    {
+        "type": "object",
+        "additionalProperties": False,
+        "required": ["scenario"],
+        "properties": {
+            "scenario": {
+                "type": "string",
+                "description": "The path of the scenario, relative to this file.",
+            },
+            "seeds": {"type": "integer", "minimum": 1, "maximum": 10_000},
+            "duration_s": {"type": "number"},
+            "series": {"type": "boolean"},
+            "latencies": {"type": "boolean"},
+            "keys": {
+                "type": "object",
+                "additionalProperties": {"type": "array", "minItems": 1},
+            },
+        },
+    }
+)
 _A_KEY = "upstream.queue.limit_bytes"
 
 
 @dataclass(frozen=True)
 class Sweep:
-    """What a sweep's file says: a scenario, values of keys, and seeds 1 to `seeds`."""
+    """A sweep file: a scenario, lists of values for its keys, and seeds 1 to `seeds`."""
 
     file: Path
-    """Where this was read, as problems name it."""
+    """The path of the sweep file, for error messages."""
     scenario: Path
     keys: Mapping[str, Sequence[Any]]
     seeds: int = 1
     duration_s: float | None = None
     series: bool = False
-    """Keep what is measured over time."""
+    """Store the time series."""
     latencies: bool = True
-    """Keep the distributions of latency."""
+    """Store the latency distributions."""
 
     @property
     def tasks(self) -> dict[tuple[str, ...], Task]:
-        """The runs, by the values of the keys, the variant and the seed."""
+        """The tasks by key values, variant and seed."""
         tables = [name for name in ("series", "latencies") if getattr(self, name)]
         return {
             (*map(toml_value, values), variant.name, str(seed)): task_of(variant, tables)
@@ -54,48 +74,33 @@ class Sweep:
             raise self._named(error, point) from None
 
     def _named(self, error: ScenarioError, point: Mapping[str, Any]) -> ScenarioError:
-        """A problem at these values of the keys, as one of this sweep's file."""
+        """Restates an error for these key values as one of the sweep file."""
         for key in (*point, "duration_s"):
             if not error.source.startswith(f"--set {key}="):
                 continue
             place = f"keys.{key}" if key in point else key
             if not error.path:
-                return _refusal(self.file, place, "no key", f"a dotted TOML key, such as {_A_KEY}")
+                message = f"not a valid key; allowed: a dotted TOML key, such as {_A_KEY}"
+                return _problem(self.file, place, message)
             problem = str(error).removeprefix(f"{error.source}: ").removeprefix(f"{key}: ")
             return _problem(self.file, place, problem)
         values = ", ".join(f"{key} = {toml_value(value)}" for key, value in point.items())
-        return _problem(self.file, "keys", f"with {values}: {error}") if point else error
+        return _problem(self.file, "keys", f"at {values}: {error}") if point else error
 
 
 def read_sweep(path: Path) -> Sweep:
-    """Reads a sweep's file; raises `ScenarioError` for what is not one."""
-    try:
-        table = tomllib.loads(read_text(path))
-    except tomllib.TOMLDecodeError as error:
-        raise ScenarioError(f"{path}: {error}") from None
-    if strange := sorted(set(table) - _KEYS):
-        raise _refusal(path, strange[0], "an unknown key", ", ".join(sorted(_KEYS)))
-    scenario = _checked(path, table, "scenario", str, "the path of a scenario")
-    keys = _checked(path, table, "keys", dict, "a table of lists of values", {})
-    for key, values in keys.items():
-        if not isinstance(values, list) or not values:
-            raise _refusal(path, f"keys.{key}", repr(values), "a list of one value or more")
-        if strange := [value for value in values if not _is_in_scenarios(value)]:
-            allowed = "numbers, strings, true, false, and lists and tables of these"
-            raise _refusal(path, f"keys.{key}", str(strange[0]), allowed)
-    seeds = _checked(path, table, "seeds", int, "1 to 10000", 1)
-    if not 1 <= seeds <= 10_000:
-        raise _refusal(path, "seeds", str(seeds), "1 to 10000")
-    duration_s = _checked(path, table, "duration_s", (int, float), "a number of s", None)
-    series = _checked(path, table, "series", bool, "true or false", False)
-    latencies = _checked(path, table, "latencies", bool, "true or false", True)
+    """Reads a sweep file; raises `ScenarioError` if it is invalid."""
+    table = json.loads(read_document(read_text(path), _SCHEMA, str(path)))
+    keys, scenario = table.get("keys", {}), path.parent / table["scenario"]
     if "seed" in keys:
-        raise _refusal(path, "keys.seed", "a key", "seeds = N, for the seeds 1 to N")
-    if "duration_s" in keys and duration_s is not None:
-        raise _refusal(path, "keys.duration_s", "a key beside duration_s", "one of them")
-    if not (path.parent / scenario).exists():
-        raise _refusal(path, "scenario", repr(scenario), "the path of a file, from this one's")
-    return Sweep(path, path.parent / scenario, keys, seeds, duration_s, series, latencies)
+        raise _problem(path, "keys.seed", "not allowed here; set seeds = N to run the seeds 1 to N")
+    if "duration_s" in keys and "duration_s" in table:
+        raise _problem(path, "keys.duration_s", "duration_s is set too; allowed: one of them")
+    if not scenario.exists():
+        found = toml_value(table["scenario"])
+        allowed = "the path of an existing file, relative to the sweep file"
+        raise _problem(path, "scenario", f"found {found}; allowed: {allowed}")
+    return Sweep(path, **{**table, "scenario": scenario, "keys": keys})
 
 
 def run_sweep(
@@ -106,9 +111,9 @@ def run_sweep(
     jobs: int | None = None,
     dask: str | None = None,
 ) -> Store:
-    """Runs every combination, as `run_batch`; the store's list of runs says which is which.
+    """Runs every combination with `run_batch`; `runs.csv` in the store lists them.
 
-    Raises `StoreError` where a study is.
+    Raises `StoreError` if the directory holds a study.
     """
     if (directory / PLAN).exists():
         raise StoreError(f"{directory}: holds a study; allowed: another directory")
@@ -128,29 +133,6 @@ def run_sweep(
         labels=labels,
         about={RUN_LIST: csv_bytes((*columns, "run"), rows)},
     )
-
-
-def _checked(
-    path: Path, table: Mapping[str, Any], key: str, kind: Any, allowed: str, *default: Any
-) -> Any:
-    if key not in table and default:
-        return default[0]
-    value = table.get(key)
-    if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
-        raise _refusal(path, key, "nothing" if value is None else repr(value), allowed)
-    return value
-
-
-def _is_in_scenarios(value: Any) -> bool:
-    try:
-        toml_value(value)
-    except TypeError:
-        return False
-    return True
-
-
-def _refusal(path: Path, key: str, found: str, allowed: str) -> ScenarioError:
-    return _problem(path, key, f"found {found}; allowed: {allowed}")
 
 
 def _problem(path: Path, key: str, message: str) -> ScenarioError:

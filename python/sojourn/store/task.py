@@ -1,4 +1,4 @@
-"""A run to be made, and the files that come of it."""
+"""Tasks: runs to execute, and the files with their results."""
 
 import hashlib
 import json
@@ -16,10 +16,10 @@ from .._sojourn import run as run_native
 from ..runs.result import Result
 from ..runs.scenario import load
 
-_NAME_DIGITS = 20  # 80 bits: two of a million runs share a name with a chance of 4e-13
+_NAME_DIGITS = 20  # 80 bits: the chance of a collision among a million runs is 4e-13
 
 SCALARS = ("flows", "traffic_classes", "connections", "queues", "pages")
-"""The tables that every run keeps."""
+"""The tables that are stored for every run."""
 
 _RUN = {"description": "Name of a run in a store: a hash of scenario, seed and version."}
 
@@ -28,7 +28,7 @@ Files = Mapping[str, bytes]
 
 @dataclass(frozen=True)
 class Task:
-    """A run to be made: a scenario in full, seed included, and the tables to keep."""
+    """A run to execute: a complete scenario with its seed, and the tables to store."""
 
     scenario: str
     duration_s: float
@@ -36,29 +36,29 @@ class Task:
 
     @cached_property
     def run(self) -> str:
-        """Name of the run: a hash of scenario, seed and version."""
+        """The name of the run: a hash of scenario, seed and version."""
         content = f"{version}\n{self.scenario}".encode()
         return hashlib.sha256(content).hexdigest()[:_NAME_DIGITS]
 
     @property
     def files(self) -> list[str]:
-        """The files of its set."""
+        """The names of the files of the run."""
         return [*(f"{table}.parquet" for table in self.tables), "meta.json", "scenario.toml"]
 
 
 def task(scenario: Mapping[str, Any], *, seed: int, tables: Iterable[str] = ()) -> Task:
-    """The task of running `scenario` with `seed`; `tables` are kept beside the `SCALARS`."""
+    """The task to run `scenario` with `seed`, storing `tables` in addition to `SCALARS`."""
     (variant,) = load(scenario, seed=seed)
     return task_of(variant, tables)
 
 
 def task_of(variant: Variant, tables: Iterable[str] = ()) -> Task:
-    """The task of running what `load` gave."""
+    """The task to run a variant returned by `load`."""
     return Task(variant.to_toml(), variant.duration_s, (*SCALARS, *tables))
 
 
 def execute(task: Task, job: Job | None = None) -> Files:
-    """Runs a task; the same bytes each time, on any machine."""
+    """Runs a task. The files are identical on every machine."""
     (variant,) = load(task.scenario)
     result = Result(variant, run_native(variant, job or Job()))
     files = {f"{name}.parquet": _parquet(name, task.run, result) for name in task.tables}

@@ -1,4 +1,4 @@
-"""The directory of a run or a comparison: its report, summary and tables."""
+"""Writes the directory of a run or comparison: report, summary and tables."""
 
 import json
 import re
@@ -22,21 +22,23 @@ _FIGURE = "latency-cdf.svg"
 
 
 def save(runs: Mapping[str, RunTables], directory: Path) -> None:
-    """Writes report, summary and tables; the directory appears when it is complete."""
+    """Writes report, summary and tables; the directory appears only when it is complete."""
     check(directory)
     with failures_named(directory), draft_of(directory) as draft:
         _write_all(runs, draft)
 
 
 def check(directory: Path) -> None:
-    """Raises `OSError` if `save` would refuse to write there: it replaces nothing but its own."""
+    """Raises `OSError` if `save` would refuse the directory: it overwrites only its own files."""
     check_place(directory)
     if strange := next(iter(_files(directory) - _own_files(directory)), None):
-        raise FileExistsError(f"{directory} holds other files, which would be lost: {strange}")
+        raise FileExistsError(
+            f"{directory} holds other files, such as {strange}; give another directory"
+        )
 
 
 def directory_names(variants: Iterable[str]) -> dict[str, str]:
-    """A directory for each variant, as like its name as file systems allow."""
+    """A directory name for each variant, close to its name and valid on all file systems."""
     names: dict[str, str] = {}
     taken = {SUMMARY, _REPORT, _FIGURE}
     for variant in variants:
@@ -50,13 +52,13 @@ def directory_names(variants: Iterable[str]) -> dict[str, str]:
 
 
 def _files(directory: Path) -> set[str]:
-    """Paths of everything below a directory that is not a directory, relative to it."""
+    """Relative paths of all files below a directory."""
     below = directory.rglob("*")
     return {path.relative_to(directory).as_posix() for path in below if not path.is_dir()}
 
 
 def _own_files(directory: Path) -> set[str]:
-    """What `save` wrote there, by its own account."""
+    """The files that an earlier `save` wrote, as listed in its summary."""
     try:
         summary = json.loads((directory / SUMMARY).read_text())
         return set(summary["files"]) if summary["format"] in FORMATS else set()

@@ -1,18 +1,18 @@
-// Lines on two axes, drawn as SVG in the width there is.
+// Line charts, drawn as SVG in the available width.
 
 import { draw, make, show } from "./dom.js";
-import { evenScale, logScale } from "./scale.js";
+import { linearScale, logScale } from "./scale.js";
 
 const HEIGHT = 220;
 const MARGIN = { left: 46, right: 22, top: 10, bottom: 38 };
 
-/** A figure that is drawn anew when told or when its width changes. */
+/** A figure that is redrawn when its data or width changes. */
 export class Chart {
   constructor() {
     this.title = make("figcaption");
     this.place = make("div", { class: "chart" });
-    this.words = make("p", { class: "faint" });
-    this.element = make("figure", {}, this.title, this.place, this.words);
+    this.summary = make("p", { class: "faint" });
+    this.element = make("figure", {}, this.title, this.place, this.summary);
     this.width = 0;
     new ResizeObserver(([entry]) => {
       const width = Math.floor(entry.contentRect.width);
@@ -31,15 +31,15 @@ export class Chart {
   redraw() {
     if (!this.figure) return;
     show(this.title, this.figure.title);
-    const words = this.figure.lines
-      .map(line => `${line.name.slice(0, 1)}: ${line.words}`)
+    const summary = this.figure.lines
+      .map(line => `${line.name.slice(0, 1)}: ${line.summary}`)
       .join("; ");
-    show(this.words, `${words}.`);
-    if (this.width) show(this.place, picture(this.figure, words, this.width));
+    show(this.summary, `${summary}.`);
+    if (this.width) show(this.place, drawing(this.figure, summary, this.width));
   }
 }
 
-function picture(figure, words, width) {
+function drawing(figure, summary, width) {
   const { x, y } = scales(figure, width);
   const svg = draw(
     "svg",
@@ -48,7 +48,7 @@ function picture(figure, words, width) {
       height: HEIGHT,
       viewBox: `0 0 ${width} ${HEIGHT}`,
       role: "img",
-      "aria-label": `${figure.title}. ${words}.`,
+      "aria-label": `${figure.title}. ${summary}.`,
     },
     ...axes(figure, x, y, width),
   );
@@ -66,9 +66,9 @@ function scales(figure, width) {
   const right = width - MARGIN.right;
   const low = isLog ? Math.max(0.01, Math.min(...xs) * 0.8) : 0;
   const high = isLog ? Math.max(...xs) * 1.2 : Math.max(...xs);
-  const x = (isLog ? logScale : evenScale)(low, high, MARGIN.left, right);
+  const x = (isLog ? logScale : linearScale)(low, high, MARGIN.left, right);
   const top = Math.max(...ys) * 1.05 || 1;
-  const y = evenScale(0, isLog ? 100 : top, HEIGHT - MARGIN.bottom, MARGIN.top);
+  const y = linearScale(0, isLog ? 100 : top, HEIGHT - MARGIN.bottom, MARGIN.top);
   return { x, y };
 }
 
@@ -126,7 +126,7 @@ function path(line, x, y) {
   return d;
 }
 
-/** The letter of a line, at its middle in a distribution and at its end elsewhere. */
+/** The letter of a line, at its end. */
 function marks(line, index, x, y) {
   const last = line.y.findLastIndex(value => value !== null);
   if (last < 0) return [];

@@ -1,23 +1,23 @@
-// Elements of the page.
+// Creates elements of the page.
 
 export const byId = id => document.getElementById(id);
 
-/** An HTML element; attributes that are functions listen to the event of their name. */
+/** Creates an HTML element; attributes that are functions become event listeners. */
 export function make(tag, attributes = {}, ...children) {
   return fill(document.createElement(tag), attributes, children);
 }
 
-/** The same for a drawing. */
+/** Creates an SVG element in the same way. */
 export function draw(tag, attributes = {}, ...children) {
   return fill(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
 }
 
 let ids = 0;
 
-/** An id that nothing else on the page has. */
+/** A unique id. */
 export const newId = () => `made-${++ids}`;
 
-/** Shows these children and no others. */
+/** Replaces the children of an element. */
 export function show(place, ...children) {
   place.replaceChildren(...children.filter(child => child !== null));
 }

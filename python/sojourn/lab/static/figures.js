@@ -1,4 +1,4 @@
-// The figures: the queue's delay, and latency and throughput of an activity that is chosen.
+// The figures: queueing delay, and latency and throughput of a chosen activity.
 
 import { Chart } from "./chart.js";
 import { make, newId, show } from "./dom.js";
@@ -24,7 +24,7 @@ export class Figures {
   }
 }
 
-/** Figures of one kind, of which one is shown. */
+/** Figures of one kind with a choice of the activity to show. */
 class Panel {
   constructor(kind, activities) {
     Object.assign(this, { kind, activities, figures: [], wanted: undefined });

@@ -1,33 +1,33 @@
-// Forms out of the scenario's JSON Schema: names, units, ranges, defaults and help come from there.
+// Builds forms from the scenario's JSON Schema: names, units, ranges, defaults and help.
 
 import { make, newId, show } from "./dom.js";
 import { numberField } from "./number-field.js";
 import { kindOf, named, variants } from "./schema.js";
 
-/** Makes the forms of one page; `changed` is called after each change. */
+/** Builds the forms of a page; `changed` is called after each change. */
 export class Forms {
   constructor(schema, changed) {
     this.schema = schema;
     this.changed = changed;
   }
 
-  /** Enters a number into the field of a path, as somebody would. */
+  /** Enters a number into the field of a path, as a user would. */
   set(path, value) {
     const box = document.querySelector(`[data-path="${path}"] input[type=number]`);
     box.value = value;
     box.dispatchEvent(new Event("input"));
   }
 
-  /** The form of a table that reads and writes `values`, but for keys `left` out. */
-  table(node, values, path, left = []) {
+  /** The form of a table that edits `values`, without the keys in `omitted`. */
+  table(node, values, path, omitted = []) {
     const fields = this.schema
       .keys(node)
-      .filter(([key]) => key !== "kind" && !left.includes(key))
+      .filter(([key]) => key !== "kind" && !omitted.includes(key))
       .map(([key, inner]) => this.field(key, inner, values, `${path}.${key}`));
     return make("div", { class: "fields" }, ...fields.filter(field => field));
   }
 
-  /** The field of a key; undefined where there is nothing to edit here. */
+  /** The field of a key; undefined if the page cannot edit it. */
   field(key, node, values, path) {
     const kind = kindOf(node);
     if (kind === "table") return this.inner(key, node, values, path);
@@ -55,7 +55,7 @@ export class Forms {
     );
   }
 
-  /** A table within a table; one that may be left out is shown where it is set. */
+  /** A nested table; an optional one is shown only if it is set. */
   inner(key, node, values, path) {
     if (node.optional && !values[key]) return undefined;
     const own = (values[key] ??= {});
@@ -64,7 +64,7 @@ export class Forms {
     return make("fieldset", {}, make("legend", {}, named(key).name), form);
   }
 
-  /** A table of one of several kinds. */
+  /** A table that has one of several kinds. */
   variant(key, node, values, path) {
     const kinds = variants(node);
     const place = make("div");
@@ -161,7 +161,7 @@ function option(name, current) {
   return make("option", { value: name, selected: name === current }, name.replaceAll("_", " "));
 }
 
-/** What a key means, folded away: the button that shows it, and the text. */
+/** The help of a key: a button, and the text that it shows. */
 function help(node, id, name) {
   const range = node.minimum === undefined ? "" : ` From ${node.minimum} to ${node.maximum}.`;
   const choices = (node.oneOf ?? [])
@@ -178,7 +178,7 @@ function help(node, id, name) {
     {
       type: "button",
       class: "ask",
-      "aria-label": `What is ${name}?`,
+      "aria-label": `Help on ${name}`,
       "aria-expanded": "false",
       click: () => {
         text.hidden = !text.hidden;

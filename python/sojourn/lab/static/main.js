@@ -1,13 +1,13 @@
-// Puts the page together: choices on one side, what comes of them on the other.
+// Builds the page: choices on one side, results on the other.
 
-import { Asking, post } from "./asking.js";
-import { away } from "./away.js";
 import { byId, make, show } from "./dom.js";
-import { showFault } from "./faults.js";
+import { showError } from "./errors.js";
+import { exports } from "./export.js";
 import { Figures } from "./figures.js";
 import { Forms } from "./form.js";
+import { household } from "./household.js";
+import { LatestRequest, post } from "./latest-request.js";
 import { Picture } from "./picture.js";
-import { people } from "./people.js";
 import { Schema } from "./schema.js";
 import { Service } from "./service.js";
 import { Settings } from "./settings.js";
@@ -18,37 +18,37 @@ for (const [index, color] of palette.entries()) {
   document.documentElement.style.setProperty(`--line-${index}`, color);
 }
 
-/** Was the last modem's file refused? Answers to what was asked before do not change that. */
-let isFileRefused = false;
+/** Was the last modem file rejected? Responses to earlier requests do not clear its error. */
+let isFileRejected = false;
 const schema = new Schema(root);
 const forms = new Forms(schema, changed);
 const counts = {};
 const settings = new Settings(catalog, forms, schema, changed);
-const service = new Service(catalog, forms, schema, changed, takeModem);
+const service = new Service(catalog, forms, schema, changed, openModemFile);
 const figures = new Figures(byId("figures"), catalog.activities);
-const picture = new Picture(byId("picture"), catalog.activities, palette, failed);
-const asking = new Asking("api/run", {
-  asked: () => byId("results").setAttribute("aria-busy", "true"),
-  told,
-  failed: fault => {
-    failed(fault);
-    picture.doubt(asking.isBehind);
+const picture = new Picture(byId("picture"), catalog.activities, palette, onError);
+const runs = new LatestRequest("api/run", {
+  onStart: () => byId("results").setAttribute("aria-busy", "true"),
+  onResponse,
+  onError: error => {
+    onError(error);
+    picture.setStale(runs.isBehind);
   },
 });
 
-byId("people").append(people(catalog.activities, counts, changed));
+byId("household").append(household(catalog.activities, counts, changed));
 byId("settings").append(settings.element);
 byId("service").append(service.element);
 byId("run").append(service.run);
 byId("choices").addEventListener("submit", event => event.preventDefault());
-// A file that misses its place must not take the page's.
+// A file dropped outside its field must not replace the page.
 for (const kind of ["dragover", "drop"])
   document.addEventListener(kind, event => event.preventDefault());
-away(byId("away"), wished, say, failed);
+exports(byId("export"), labRequest, say, onError);
 changed();
 
-/** The choices, as the server wants them. */
-function wished() {
+/** The choices, as a request to the server. */
+function labRequest() {
   return {
     base: pruned(service.base),
     activities: { ...counts },
@@ -57,35 +57,36 @@ function wished() {
 }
 
 function changed() {
-  isFileRefused = false;
+  isFileRejected = false;
   service.keepPeaks();
-  asking.ask(wished());
-  picture.doubt(true);
+  runs.send(labRequest());
+  picture.setStale(true);
 }
 
-function told(answer, tookMs, wish) {
-  if (!isFileRefused) showFault(null);
+function onResponse(response, tookMs, request) {
+  if (!isFileRejected) showError(null);
   byId("results").removeAttribute("aria-busy");
-  const { duration_s: simulated } = answer.runs[0];
-  const times = answer.runs.length > 1 ? `${answer.runs.length} × ` : "";
-  const grades = answer.verdicts.map(
-    ({ use, cells }) => `${use} ${cells.map(cell => cell?.grade ?? "–").join(" and ")}`,
+  const { duration_s: simulated } = response.runs[0];
+  const times = response.runs.length > 1 ? `${response.runs.length} × ` : "";
+  const grades = response.verdicts.map(
+    ({ application, cells }) =>
+      `${application} ${cells.map(cell => cell?.grade ?? "–").join(" and ")}`,
   );
   say(`Simulated ${times}${simulated} s in ${(tookMs / 1000).toFixed(2)} s: ${grades.join(", ")}.`);
-  verdicts(byId("verdicts"), answer);
-  warnings(answer.runs);
-  figures.show(answer.figures);
-  picture.renew(wish, answer.picture_until_s);
-  picture.doubt(asking.isBehind);
+  verdicts(byId("verdicts"), response);
+  warnings(response.runs);
+  figures.show(response.figures);
+  picture.update(request, response.picture_until_s);
+  picture.setStale(runs.isBehind);
 }
 
-function failed(fault) {
+function onError(error) {
   byId("results").removeAttribute("aria-busy");
-  showFault(
-    fault,
+  showError(
+    error,
     settings.wanted().map(({ name }) => name),
   );
-  say("Nothing new was simulated; the results are those of the last choices that can be.");
+  say("No new results; showing the last valid results.");
 }
 
 function say(text) {
@@ -96,24 +97,24 @@ function warnings(runs) {
   const lines = new Set(runs.flatMap(run => run.warnings));
   show(
     byId("warnings"),
-    ...[...lines].map(line => make("p", { class: "warning" }, `Before you trust this: ${line}`)),
+    ...[...lines].map(line => make("p", { class: "warning" }, `Warning: ${line}`)),
   );
 }
 
-async function takeModem(file) {
+async function openModemFile(file) {
   try {
-    const told = await (await post(`api/modem?name=${encodeURIComponent(file.name)}`, file)).json();
-    service.takeFile(file.name, told);
-    settings.takeFile(told.upstream.queue);
+    const modem = await (await post(`api/modem?name=${encodeURIComponent(file.name)}`, file)).json();
+    service.takeFile(file.name, modem);
+    settings.takeFile(modem.upstream.queue);
     changed();
-  } catch (fault) {
-    isFileRefused = true;
-    fault.message = `${file.name} is not taken: ${fault.message}`;
-    failed(fault);
+  } catch (error) {
+    isFileRejected = true;
+    error.message = `${file.name} was rejected: ${error.message}`;
+    onError(error);
   }
 }
 
-/** Without tables that hold nothing. */
+/** Removes empty tables. */
 function pruned(value) {
   if (value === null || typeof value !== "object" || Array.isArray(value)) return value;
   const entries = Object.entries(value).map(([key, inner]) => [key, pruned(inner)]);

@@ -1,15 +1,15 @@
-// A number: a slider to play with, and a box to be exact in.
+// A number field: a slider for quick changes, and a box for exact values.
 
 import { make } from "./dom.js";
 
 const STEPS = 200;
-/** A slider reaches so many times further and less far than where it starts. */
+/** The ratio of the slider's ends to its initial value. */
 const REACH = 20;
-/** Up to this far apart, numbers lie evenly on the slider. */
+/** The largest range with a linear slider; others are logarithmic. */
 const EVEN = 20;
 
 /**
- * The controls of a number. `change` is called with the new value, or undefined where it is left
+ * The controls of a number. `change` is called with the new value, or undefined if the box is
  * empty. `names` are the ids of label and help.
  */
 export function numberField(node, value, names, change) {

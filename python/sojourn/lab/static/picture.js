@@ -1,62 +1,62 @@
-// The moving picture of the queues: a second of the run at a time, in slow motion.
+// The animation of the queues: one second of the run at a time, in slow motion.
 
-import { Asking } from "./asking.js";
 import { make, newId, show } from "./dom.js";
+import { LatestRequest } from "./latest-request.js";
 import { Player } from "./player.js";
 import { QueueCanvas } from "./queue-canvas.js";
 import { Replay } from "./replay.js";
 
-/** Where the picture begins at first: after the burst of most services. */
+/** The initial start of the animation: after the burst of most services. */
 const FIRST_S = 10;
-const WORDS_EVERY_MS = 150;
-const OTHER_CHOICES = "Out of date, until the picture of the new choices is there.";
-const OTHER_SECOND = "Another second of the run is on its way.";
+const DESCRIBE_EVERY_MS = 150;
+const OTHER_CHOICES = "Out of date; loading the animation of the new choices.";
+const OTHER_SECOND = "Loading another second of the run.";
 
 export class Picture {
-  /** `failed` gets what goes wrong. */
-  constructor(place, activities, palette, failed) {
+  /** `onError` gets errors. */
+  constructor(place, activities, palette, onError) {
     Object.assign(this, {
       activities,
       palette,
-      /** What the results on the page are of; nothing until there are any. */
-      wish: undefined,
+      /** The request of the results on the page, if there are any. */
+      request: undefined,
       views: [],
       isSeen: false,
-      /** The wish and the second that the picture is of. */
-      glance: {},
-      /** Have the choices changed since there were results? */
-      isDoubted: true,
-      toldAt: 0,
+      /** The request and the start of the loaded animation. */
+      frame: {},
+      /** Have the choices changed since the last results? */
+      isStale: true,
+      describedAt: 0,
     });
     this.player = new Player(
       ms => this.show(ms),
-      () => this.goOn(),
+      () => this.playNext(),
     );
-    this.asking = new Asking("api/picture", {
-      told: (answer, _, glance) => this.told(answer, glance),
-      failed,
+    this.frames = new LatestRequest("api/picture", {
+      onResponse: (response, _, frame) => this.load(response, frame),
+      onError,
     });
     this.build(place);
     this.watch(place);
   }
 
-  /** There are results of a new wish; a picture of it may begin up to `untilS`. */
-  renew(wish, untilS) {
-    this.wish = wish;
+  /** Takes the request of new results; an animation can start at up to `untilS`. */
+  update(request, untilS) {
+    this.request = request;
     this.from.max = untilS;
     this.goTo(Math.min(this.startS, untilS));
   }
 
-  /** Have the choices changed since the results that the page shows? */
-  doubt(isDoubted) {
-    this.isDoubted = isDoubted;
+  /** Sets whether the choices have changed since the shown results. */
+  setStale(isStale) {
+    this.isStale = isStale;
     this.mark();
   }
 
-  /** Why the picture is not what was asked for; nothing if it is. */
-  get old() {
-    if (this.isDoubted || this.glance.wish !== this.wish) return OTHER_CHOICES;
-    return this.glance.from_s === this.startS ? "" : OTHER_SECOND;
+  /** Why the animation is out of date; empty if it is not. */
+  get staleReason() {
+    if (this.isStale || this.frame.request !== this.request) return OTHER_CHOICES;
+    return this.frame.from_s === this.startS ? "" : OTHER_SECOND;
   }
 
   build(place) {
@@ -79,7 +79,7 @@ export class Picture {
         class: "stage",
         tabindex: 0,
         role: "group",
-        "aria-label": "Moving picture of the queue",
+        "aria-label": "Animation of the queue",
         keydown: event => this.player.key(event),
       },
       this.player.element,
@@ -87,17 +87,17 @@ export class Picture {
       this.legend,
       this.canvases,
     );
-    // Told where someone steps; while it plays it would never be silent.
+    // Announces single steps to screen readers, but not a playing animation.
     this.live = make("p", { class: "hidden", role: "status" });
     show(
       place,
       make(
         "p",
         { class: "faint" },
-        "Each square is a packet in the modem's queue, a small one a small packet; the next to be ",
-        "sent is at the right. Below: what came, what was dropped, what the modem asked for, what ",
-        "the MAPs granted, what was sent. ",
-        "Space plays and pauses, the arrow keys step from event to event, Page Up and Down go 20 ms.",
+        "Each square is a packet in the modem's queue; small packets are small squares. The next ",
+        "packet to be sent is on the right. The rows below show arrivals, drops, bandwidth ",
+        "requests, MAPs, grants and transmissions. Space plays and pauses, the arrow keys step ",
+        "between events, Page Up and Page Down move by 20 ms.",
       ),
       make(
         "div",
@@ -125,25 +125,25 @@ export class Picture {
   }
 
   fetch() {
-    const { wish, from_s } = this.glance;
-    const isThere = wish === this.wish && from_s === this.startS;
-    if (this.wish && this.isSeen && !isThere)
-      this.asking.ask({ wish: this.wish, from_s: this.startS });
+    const { request, from_s } = this.frame;
+    const isLoaded = request === this.request && from_s === this.startS;
+    if (this.request && this.isSeen && !isLoaded)
+      this.frames.send({ request: this.request, from_s: this.startS });
   }
 
-  /** Says whether what is shown is old; the clock does not run over what is, or is not seen. */
+  /** Marks a stale animation; the clock stops while it is stale or not visible. */
   mark() {
-    this.stage.setAttribute("aria-busy", String(this.old !== ""));
-    this.player.hold(this.old !== "" || !this.isSeen);
+    this.stage.setAttribute("aria-busy", String(this.staleReason !== ""));
+    this.player.hold(this.staleReason !== "" || !this.isSeen);
     this.show(this.player.ms);
   }
 
-  told(answer, glance) {
-    const isSameSecond = glance.from_s === this.glance.from_s;
-    this.glance = glance;
-    const colors = answer.activities.map((_, index) => this.palette[index % this.palette.length]);
-    this.labels = answer.activities.map(name => this.activities[name].label.toLowerCase());
-    this.views = answer.runs.map(run => this.view(new Replay(run, answer.activities), colors));
+  load(response, frame) {
+    const isSameSecond = frame.from_s === this.frame.from_s;
+    this.frame = frame;
+    const colors = response.activities.map((_, index) => this.palette[index % this.palette.length]);
+    this.labels = response.activities.map(name => this.activities[name].label.toLowerCase());
+    this.views = response.runs.map(run => this.view(new Replay(run, response.activities), colors));
     show(
       this.legend,
       ...this.labels.map((label, index) => {
@@ -154,14 +154,14 @@ export class Picture {
     );
     show(this.canvases, ...this.views.map(view => view.element));
     this.resize();
-    const times = new Set(answer.runs.flatMap(run => run.events.ms));
+    const times = new Set(response.runs.flatMap(run => run.events.ms));
     this.player.load(
-      (answer.to_s - answer.from_s) * 1000,
+      (response.to_s - response.from_s) * 1000,
       [...times].sort((a, b) => a - b),
       isSameSecond ? this.player.ms : 0,
     );
     this.mark();
-    // Something else may have been asked for meanwhile.
+    // The choices may have changed in the meantime.
     this.fetch();
   }
 
@@ -182,46 +182,46 @@ export class Picture {
 
   show(ms) {
     if (!this.views.length) return;
-    this.clock.textContent = `${(this.glance.from_s + ms / 1000).toFixed(6)} s`;
-    const isQuiet = this.player.isPlaying && performance.now() - this.toldAt < WORDS_EVERY_MS;
+    this.clock.textContent = `${(this.frame.from_s + ms / 1000).toFixed(6)} s`;
+    const isQuiet = this.player.isPlaying && performance.now() - this.describedAt < DESCRIBE_EVERY_MS;
     for (const { replay, drawn, words } of this.views) {
       replay.seek(ms);
       drawn.draw(ms);
       if (isQuiet) continue;
-      words.textContent = this.old || this.wordsOf(replay);
+      words.textContent = this.staleReason || this.describe(replay);
       drawn.canvas.setAttribute("aria-label", `Queue of ${replay.name}: ${words.textContent}`);
     }
     if (isQuiet) return;
-    this.toldAt = performance.now();
-    if (!this.player.isPlaying && !this.old)
+    this.describedAt = performance.now();
+    if (!this.player.isPlaying && !this.staleReason)
       this.live.textContent = this.views
-        .map(({ replay }) => `${replay.name}: ${this.wordsOf(replay)}`)
+        .map(({ replay }) => `${replay.name}: ${this.describe(replay)}`)
         .join(" ");
   }
 
-  wordsOf(replay) {
+  describe(replay) {
     const counts = replay
       .counts()
       .map((count, index) => count && `${this.labels[index]} ${count}`)
       .filter(Boolean);
     const whose = counts.length ? ` (${counts.join(", ")})` : "";
     const sends = replay.sending
-      ? ` Sends ${replay.sending.bytes} B of ${this.labels[replay.sending.activity]}.`
+      ? ` Sending ${replay.sending.bytes} B of ${this.labels[replay.sending.activity]}.`
       : "";
     const bytes = count => `${(count / 1000).toFixed(1)} kB`;
     return (
-      `${replay.waiting.size} packets wait, ${bytes(replay.bytes)}${whose}. ` +
-      `Bucket ${bytes(replay.tokens)}.${sends} Dropped since the start: ${replay.drops}.`
+      `${replay.waiting.size} packets in the queue, ${bytes(replay.bytes)}${whose}. ` +
+      `Token bucket ${bytes(replay.tokens)}.${sends} Drops in this second: ${replay.drops}.`
     );
   }
 
-  /** The next second, or the first one again. */
-  goOn() {
-    const next = this.glance.from_s + this.player.length / 1000;
+  /** Continues with the next second, or with the first after the last. */
+  playNext() {
+    const next = this.frame.from_s + this.player.length / 1000;
     this.goTo(next > Number(this.from.max) ? 0 : next);
   }
 
-  /** Shows what begins at this time of the run. */
+  /** Shows the second that starts at this time of the run. */
   goTo(startS) {
     this.startS = startS;
     this.from.value = startS;

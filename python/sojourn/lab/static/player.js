@@ -1,18 +1,18 @@
-// The clock of the moving picture, with its buttons and keys.
+// The clock of the animation, with its buttons and keys.
 
 import { make, newId } from "./dom.js";
 
-/** How many times slower than real time. */
+/** Slow-down factors relative to real time. */
 const SPEEDS = [20, 50, 100, 200, 1000];
 const FIRST_SPEED = 100;
 const PAGE_MS = 20;
 
 export class Player {
-  /** `shown` is called with each new time in ms, `ended` when playing comes to the end. */
-  constructor(shown, ended) {
-    Object.assign(this, { shown, ended, ms: 0, length: 0, times: [] });
+  /** `onTime` is called with each new time in ms, `onEnd` when the animation ends. */
+  constructor(onTime, onEnd) {
+    Object.assign(this, { onTime, onEnd, ms: 0, length: 0, times: [] });
     Object.assign(this, { isPlaying: false, isHeld: true });
-    /** Does someone want it to play, whether it can just now or not? */
+    /** Has the user started it? It may be on hold all the same. */
     this.isWanted = !matchMedia("(prefers-reduced-motion: reduce)").matches;
     const speed = newId();
     this.toggle = make("button", { type: "button", click: () => this.play(!this.isOn) });
@@ -27,7 +27,7 @@ export class Player {
       type: "range",
       min: 0,
       step: 0.5,
-      "aria-label": "Time within the picture in ms",
+      "aria-label": "Time within the animation in ms",
       input: () => this.at(Number(this.scrub.value)),
     });
     this.element = make(
@@ -35,7 +35,7 @@ export class Player {
       { class: "player" },
       this.button("Back", "One event back", () => this.step(-1)),
       this.toggle,
-      this.button("Step", "One event on", () => this.step(1)),
+      this.button("Step", "One event forward", () => this.step(1)),
       make("label", { for: speed }, "Speed"),
       this.speed,
       this.scrub,
@@ -43,7 +43,7 @@ export class Player {
     this.label();
   }
 
-  /** Takes a new picture of so many ms, whose events are at these times, and goes on at `ms`. */
+  /** Loads an animation with its length and event times in ms, and continues at `ms`. */
   load(length, times, ms) {
     Object.assign(this, { length, times });
     this.scrub.max = length;
@@ -55,7 +55,7 @@ export class Player {
     return this.isWanted && this.length > 0;
   }
 
-  /** Keys of the picture, wherever in it the focus is. */
+  /** Handles keys of the animation, wherever the focus is in it. */
   key(event) {
     const isOwn = ["INPUT", "SELECT", "BUTTON"].includes(event.target.tagName);
     const act = isOwn ? undefined : this.keys()[event.key];
@@ -83,7 +83,7 @@ export class Player {
     this.run();
   }
 
-  /** Stops the clock for a while, without forgetting that it was wanted. */
+  /** Pauses the clock while `isHeld`; it continues afterwards if it was playing. */
   hold(isHeld) {
     this.isHeld = isHeld;
     this.run();
@@ -96,12 +96,12 @@ export class Player {
     else if (!this.isPlaying) cancelAnimationFrame(this.frame);
   }
 
-  /** To a time; the clock stops if someone chose it. */
+  /** Moves to a time; the clock stops if the user chose the time. */
   at(ms, stops = true) {
     if (stops) this.play(false);
     this.ms = Math.min(this.length, Math.max(0, ms));
     this.scrub.value = this.ms;
-    this.shown(this.ms);
+    this.onTime(this.ms);
   }
 
   step(by) {
@@ -115,7 +115,7 @@ export class Player {
       this.at(this.ms + (now - before) / Number(this.speed.value), false);
       if (this.ms < this.length) return this.tick(now);
       this.isPlaying = false;
-      this.ended();
+      this.onEnd();
     });
   }
 

@@ -1,4 +1,4 @@
-// Draws the state of one queue: packets in it by activity, the bucket, and what just happened.
+// Draws the state of one queue: its packets by activity, the token bucket, recent events.
 
 import { make } from "./dom.js";
 import { ROWS } from "./time-line.js";
@@ -12,7 +12,7 @@ const FALL_MS = 6;
 const LARGEST_CELL_PX = 15;
 const SMALL_PACKET_BYTES = 500;
 const SPAN_MS = 40;
-/** More events in a ms than this, and the time line shows less time. */
+/** With more events per ms than this, the time line shows a shorter time. */
 const CROWDED = 15;
 const STRIP_TOP = QUEUE_PX + FALL_PX + 14;
 const HEIGHT = STRIP_TOP + Object.keys(ROWS).length * ROW_PX + 16;
@@ -27,7 +27,7 @@ export class QueueCanvas {
     this.span = crowd > 1 ? SPAN_MS / crowd : SPAN_MS;
   }
 
-  /** Fits the canvas to its place; pixels are those of the screen. */
+  /** Fits the canvas to its width, in device pixels. */
   resize(width) {
     const ratio = window.devicePixelRatio || 1;
     this.width = width;
@@ -58,7 +58,7 @@ export class QueueCanvas {
     const right = this.width - SIDE_PX;
     pen.fillStyle = this.raised;
     pen.fillRect(0, 0, right, QUEUE_PX);
-    // Where flows have queues of their own, each activity gets a lane.
+    // If flows have their own queues, each activity gets a lane.
     const lanes = replay.isFifo ? 1 : replay.activities;
     const laneHeight = QUEUE_PX / lanes;
     const cell = cellSize(right, laneHeight, replay.isFifo ? replay.most : replay.mostOfOne);
@@ -80,7 +80,7 @@ export class QueueCanvas {
     if (sends) this.packet(right + 8, QUEUE_PX / 2 - 10, 19, sends.activity, sends.bytes);
   }
 
-  /** What was dropped a moment ago falls out of the queue. */
+  /** Recently dropped packets fall out of the queue. */
   falling(ms, x) {
     this.pen.font = "bold 15px system-ui, sans-serif";
     for (const { ms: at, kind, activity } of this.replay.timeLine.between(ms - FALL_MS, ms)) {
@@ -107,7 +107,7 @@ export class QueueCanvas {
     pen.strokeRect(x - 0.5, 0.5, 23, QUEUE_PX - 1);
     pen.fillStyle = this.text;
     pen.textAlign = "right";
-    pen.fillText("bucket", this.width, QUEUE_PX + 14);
+    pen.fillText("tokens", this.width, QUEUE_PX + 14);
     pen.textAlign = "left";
   }
 
@@ -177,7 +177,7 @@ export class QueueCanvas {
   }
 }
 
-/** The largest cell with which so many packets fit. */
+/** The largest cell size at which all packets fit. */
 function cellSize(width, height, packets) {
   for (let size = Math.min(LARGEST_CELL_PX, height); size > 2; size--) {
     if (Math.floor(width / size) * Math.floor(height / size) >= packets) return size;

@@ -1,8 +1,8 @@
-// One run's events at the modem, played forwards and backwards.
+// Replays the events at the modem of one run, forwards and backwards.
 
 import { TimeLine } from "./time-line.js";
 
-/** The least that the bucket is drawn as full with: a packet. */
+/** The smallest level at which the bucket is drawn as full: one packet. */
 const LEAST_TOKENS = 1500;
 
 export class Replay {
@@ -20,7 +20,7 @@ export class Replay {
     this.rewind();
   }
 
-  /** The state just after everything up to this time, in ms. */
+  /** Moves to the state after all events up to this time, in ms. */
   seek(ms) {
     if (ms < this.ms) this.rewind();
     this.ms = ms;
@@ -28,7 +28,7 @@ export class Replay {
     while (this.next < times.length && times[this.next] <= ms) this.apply(this.next++);
   }
 
-  /** How many packets of each activity wait. */
+  /** The number of queued packets of each activity. */
   counts() {
     const counts = new Array(this.activities).fill(0);
     for (const { activity } of this.waiting.values()) counts[activity]++;
@@ -74,7 +74,7 @@ export class Replay {
     this.waiting.delete(number);
   }
 
-  /** Finds the greatest values, for the scales. */
+  /** Finds the largest values, for the scales. */
   survey() {
     this.most = this.waiting.size;
     const counts = this.counts();
@@ -91,7 +91,7 @@ export class Replay {
   }
 }
 
-/** Packets by their number, out of columns. */
+/** Packets by number, from columns. */
 function packets({ packet, activity, bytes }) {
   return new Map(packet.map((number, i) => [number, { activity: activity[i], bytes: bytes[i] }]));
 }

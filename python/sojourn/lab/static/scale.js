@@ -1,25 +1,25 @@
-// From values to places on the screen, and where to put ticks.
+// Maps values to screen positions, and places ticks.
 
 const LOG_STEPS = [1, 2, 5];
 
-/** An even scale from `low` to `high` onto the pixels `from` to `to`. */
-export function evenScale(low, high, from, to) {
+/** A linear scale from the values `low` to `high` to the pixels `from` to `to`. */
+export function linearScale(low, high, from, to) {
   const at = value => from + ((value - low) / (high - low || 1)) * (to - from);
-  return { at, low, high, ticks: wanted => evenTicks(low, high, wanted) };
+  return { at, low, high, ticks: wanted => linearTicks(low, high, wanted) };
 }
 
-/** The same with equal ratios equally far apart. */
+/** A logarithmic scale. */
 export function logScale(low, high, from, to) {
-  const even = evenScale(Math.log10(low), Math.log10(high), from, to);
+  const linear = linearScale(Math.log10(low), Math.log10(high), from, to);
   return {
-    at: value => even.at(Math.log10(value)),
+    at: value => linear.at(Math.log10(value)),
     low,
     high,
     ticks: wanted => logTicks(low, high, wanted),
   };
 }
 
-function evenTicks(low, high, wanted) {
+function linearTicks(low, high, wanted) {
   const rough = (high - low || 1) / wanted;
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 5, 10].map(factor => factor * power).find(size => size >= rough);

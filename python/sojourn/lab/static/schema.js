@@ -1,4 +1,4 @@
-// Reads the JSON Schema of scenarios: what kind of value a key has, its unit and its range.
+// Reads the JSON Schema of scenarios: kind of value, unit and range of a key.
 
 const UNITS = {
   mbps: "Mbps",
@@ -18,12 +18,12 @@ export class Schema {
     this.root = root;
   }
 
-  /** The node at a path of keys, as "upstream.mac". */
+  /** The node at a path of keys, such as "upstream.mac". */
   at(path) {
     return path.split(".").reduce((node, key) => this.resolve(node.properties[key]), this.root);
   }
 
-  /** A node without references; what stands beside a reference wins. */
+  /** Resolves references in a node; keys next to a reference override it. */
   resolve(node) {
     if (node.$ref) {
       const { $ref, ...beside } = node;
@@ -41,13 +41,13 @@ export class Schema {
     return node;
   }
 
-  /** The keys of a table with their nodes, in the schema's order. */
+  /** The keys of a table with their nodes, in the order of the schema. */
   keys(node) {
     return Object.entries(node.properties ?? {}).map(([key, inner]) => [key, this.resolve(inner)]);
   }
 }
 
-/** How a value is edited; undefined where a file is the better place for it. */
+/** The kind of form field for a value; undefined if the page does not edit it. */
 export function kindOf(node) {
   if (node.oneOf?.every(choice => "const" in choice)) return "choice";
   if (node.oneOf?.every(choice => choice.properties?.kind)) return "variant";
@@ -58,12 +58,12 @@ export function kindOf(node) {
   return undefined;
 }
 
-/** The kinds that a table may have, by name. */
+/** The kinds of a table, by name. */
 export function variants(node) {
   return Object.fromEntries(node.oneOf.map(choice => [choice.properties.kind.const, choice]));
 }
 
-/** A key in words, and its unit. */
+/** The readable name of a key, and its unit. */
 export function named(key) {
   const words = key.split("_");
   const unit = words.length > 1 ? UNITS[words.at(-1)] : undefined;

@@ -1,4 +1,4 @@
-// What service the home has: one of the catalogue's, or that of a modem's configuration file.
+// The service of the home: from the catalogue or from a modem configuration file.
 
 import { make, newId, show } from "./dom.js";
 
@@ -10,12 +10,12 @@ const SERVERS = {
   web3: "web 3",
   web4: "web 4",
   video: "video",
-  peers: "torrents' peers",
+  peers: "torrent peers",
 };
 
-/** The base of the scenario, all but traffic and queue managers. */
+/** The scenario without traffic and queue settings. */
 export class Service {
-  /** `modemFile` is called with a file that was dropped or chosen. */
+  /** `modemFile` is called with a dropped or chosen file. */
   constructor(catalog, forms, schema, changed, modemFile) {
     Object.assign(this, { catalog, forms, schema, changed, modemFile });
     this.base = {
@@ -33,7 +33,7 @@ export class Service {
     this.take(catalog.services[catalog.first_service]);
   }
 
-  /** Shows the form of what is neither service nor traffic. */
+  /** Shows the form of the run: duration, seed and dialect. */
   runForm() {
     const root = this.schema.root;
     const fields = ["duration_s", "seed", "dialect"].map(key =>
@@ -41,12 +41,12 @@ export class Service {
     );
     const isShort = this.base.duration_s < this.catalog.duration_s;
     const why =
-      `${this.base.duration_s} s and not ${this.catalog.duration_s}: at these rates so much ` +
-      "happens in each that more would take too long to answer.";
+      `${this.base.duration_s} s instead of ${this.catalog.duration_s} s, because runs at these ` +
+      "rates take longer.";
     show(this.run, ...fields, isShort ? make("p", { class: "faint" }, why) : null);
   }
 
-  /** How long to simulate; a time that someone chose stays. */
+  /** Sets the duration to suit the rates, unless the user has chosen one. */
   suggest({ upstream, downstream }) {
     const { duration_s: usual, quick_mbps: quick, quick_s: least } = this.catalog;
     if (this.suggested !== undefined && this.base.duration_s !== this.suggested) return;
@@ -56,14 +56,14 @@ export class Service {
     this.runForm();
   }
 
-  /** Shows the service of a modem's file. */
+  /** Shows the service of a modem configuration file. */
   takeFile(name, { upstream, downstream, notes }) {
     const { queue, ...rest } = upstream;
     this.take({ upstream: rest, downstream });
     this.select.value = "";
     show(
       this.notes,
-      make("p", {}, `Service of ${name}.`),
+      make("p", {}, `Service from ${name}.`),
       notes.length ? make("ul", {}, ...notes.map(note => make("li", {}, note))) : null,
     );
   }
@@ -77,22 +77,22 @@ export class Service {
       this.tables,
       this.folded("Upstream", this.table("upstream", ["queue", "flows", "aqm"])),
       this.folded("Downstream", this.table("downstream", ["flows", "aqm", "weight", "regulator"])),
-      this.folded("Distance of the servers", this.servers()),
+      this.folded("Delay to the servers", this.servers()),
     );
   }
 
-  /** A peak rate follows a sustained rate that passes it; not the other way, as a 5 may become a 50. */
+  /** Raises a peak rate below its sustained rate. Not the reverse: a typed 5 may become 50. */
   keepPeaks() {
-    for (const way of ["upstream", "downstream"]) {
-      const { sustained_mbps: sustained, peak_mbps: peak } = this.base[way];
-      const hasMoved = sustained !== this.sustained[way];
-      this.sustained[way] = sustained;
-      if (hasMoved && sustained > peak) this.forms.set(`${way}.peak_mbps`, sustained);
+    for (const direction of ["upstream", "downstream"]) {
+      const { sustained_mbps: sustained, peak_mbps: peak } = this.base[direction];
+      const hasMoved = sustained !== this.sustained[direction];
+      this.sustained[direction] = sustained;
+      if (hasMoved && sustained > peak) this.forms.set(`${direction}.peak_mbps`, sustained);
     }
   }
 
-  table(key, left) {
-    return this.forms.table(this.schema.at(key), this.base[key], key, left);
+  table(key, omitted) {
+    return this.forms.table(this.schema.at(key), this.base[key], key, omitted);
   }
 
   servers() {
@@ -129,7 +129,7 @@ export class Service {
       ...Object.entries(this.catalog.services).map(([key, { label }]) =>
         make("option", { value: key }, label),
       ),
-      make("option", { value: "", disabled: true }, "a modem's file"),
+      make("option", { value: "", disabled: true }, "modem configuration file"),
     );
     make("div", { class: "choose wide" }, make("label", { for: id }, "Service"), select);
     return select;
@@ -160,7 +160,7 @@ export class Service {
           if (event.dataTransfer.files.length) this.modemFile(event.dataTransfer.files[0]);
         },
       },
-      make("label", { for: id }, "Or drop a modem's configuration file here:"),
+      make("label", { for: id }, "Or open or drop a modem configuration file:"),
       input,
     );
     return place;

@@ -1,10 +1,10 @@
-// The two queue managers that are held against each other.
+// The two queue settings that are compared.
 
 import { make, newId, show } from "./dom.js";
 
 const LETTERS = ["A", "B"];
 
-/** What is chosen, as the server wants it: a name and a queue for each. */
+/** The chosen queue settings, as in a request: a name and a queue for each. */
 export class Settings {
   constructor(catalog, forms, schema, changed) {
     this.queues = catalog.queues;
@@ -17,15 +17,15 @@ export class Settings {
     this.build();
   }
 
-  /** What to ask the server for. */
+  /** The settings for a request. */
   wanted() {
     const shown = this.isCompared ? this.chosen : this.chosen.slice(0, 1);
     return shown.map(({ label, queue }, index) => ({ name: `${LETTERS[index]}: ${label}`, queue }));
   }
 
-  /** Makes A what a modem's file says. */
+  /** Sets A to the queue of a modem configuration file. */
   takeFile(queue) {
-    this.chosen[0] = { key: "", label: "as in the modem's file", queue: structuredClone(queue) };
+    this.chosen[0] = { key: "", label: "from the modem file", queue: structuredClone(queue) };
     this.build();
   }
 
@@ -51,7 +51,7 @@ export class Settings {
         "label",
         { class: "check" },
         compare,
-        " Compare with another, on the same traffic and seed",
+        " Compare with another, with the same traffic and seed",
       ),
       this.isCompared ? this.setting(1) : null,
     );
@@ -89,7 +89,7 @@ export class Settings {
         { class: "choose" },
         make(
           "label",
-          { for: id, class: "letter", "aria-label": `Queue manager ${letter}` },
+          { for: id, class: "letter", "aria-label": `Queue management ${letter}` },
           letter,
         ),
         select,

@@ -1,10 +1,10 @@
-// What happened when at one modem, in rows.
+// The events at one modem over time, in rows.
 
-/** Rows of the time line, and the events that stand in them. */
+/** Rows of the time line, and the events in them. */
 export const ROWS = {
   arrives: ["arrive"],
   dropped: ["drop", "mark"],
-  asks: ["request"],
+  requests: ["request"],
   MAP: ["map"],
   grant: ["grant"],
   sends: ["piece"],
@@ -15,17 +15,17 @@ const ROW_OF = Object.fromEntries(
 );
 
 export class TimeLine {
-  /** `sending` is the packet under way at the start, if any. */
+  /** `sending` is the packet in transmission at the start, if any. */
   constructor(events, sending) {
     this.marks = [];
-    /** The most bytes that were asked for or granted at once. */
+    /** The most bytes requested or granted at once. */
     this.mostBytes = 1;
     this.sender = sending?.activity;
     this.piece = undefined;
     for (let index = 0; index < events.ms.length; index++) this.add(events, index);
   }
 
-  /** The marks from one time up to another, in ms. */
+  /** The marks between two times in ms. */
   between(from, to) {
     return this.marks.slice(this.firstFrom(from), this.firstFrom(to));
   }
@@ -45,7 +45,7 @@ export class TimeLine {
     else if (activity === null) this.mostBytes = Math.max(this.mostBytes, bytes);
   }
 
-  /** The number of the first mark of this time or later. */
+  /** The index of the first mark at this time or later. */
   firstFrom(ms) {
     let low = 0;
     let high = this.marks.length;

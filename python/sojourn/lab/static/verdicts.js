@@ -1,4 +1,4 @@
-// What people feel: a row for each thing that is done, a column for each queue manager.
+// The grades: a row for each application, a column for each queue setting.
 
 import { make, show } from "./dom.js";
 
@@ -6,8 +6,8 @@ export function verdicts(place, { runs, sentences, ungraded, verdicts: rows }) {
   const heads = runs.map(({ name }, index) =>
     make("th", { scope: "col" }, make("span", { class: `key line-${index}` }), name),
   );
-  const body = rows.map(({ use, cells }) =>
-    make("tr", {}, make("th", { scope: "row" }, use), ...cells.map(cell)),
+  const body = rows.map(({ application, cells }) =>
+    make("tr", {}, make("th", { scope: "row" }, application), ...cells.map(cell)),
   );
   const words = make("ul", { class: "sentences" }, ...sentences.map(text => make("li", {}, text)));
   show(
@@ -16,7 +16,7 @@ export function verdicts(place, { runs, sentences, ungraded, verdicts: rows }) {
     make(
       "table",
       { class: "verdicts" },
-      make("caption", { class: "hidden" }, "Grades by what is done and queue manager"),
+      make("caption", { class: "hidden" }, "Grades by application and queue setting"),
       make("thead", {}, make("tr", {}, make("td"), ...heads)),
       make("tbody", {}, ...body),
     ),
@@ -24,13 +24,13 @@ export function verdicts(place, { runs, sentences, ungraded, verdicts: rows }) {
   );
 }
 
-function cell(judged) {
-  if (!judged) return make("td", {}, "–");
-  const { grade, mark, words } = judged;
+function cell(assessment) {
+  if (!assessment) return make("td", {}, "–");
+  const { grade, mark, summary } = assessment;
   return make(
     "td",
     {},
     make("span", { class: `grade ${grade}` }, `${mark} ${grade}`),
-    make("span", { class: "words" }, words),
+    make("span", { class: "words" }, summary),
   );
 }

@@ -1,4 +1,4 @@
-"""Kinds of charts: what each shows, how it is drawn on matplotlib's axes, its numbers as text.
+"""Chart types: their data, how matplotlib draws them, and their numbers as a table.
 
-Series differ in colour and in one thing more, a dash, a mark or a hatch: no one needs the colours.
+Series differ in colour and also in dash, marker or hatch, so charts work without colour.
 """

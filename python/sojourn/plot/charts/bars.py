@@ -1,4 +1,4 @@
-"""Bars: what makes up a whole."""
+"""Stacked bars: the parts of a total."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-# Without dots, which take a quarter of a megabyte.
+# No dots: they take a quarter of a megabyte.
 _HATCHES = ("", "////", "||||", "xxxx", "\\\\\\\\", "++++")
 
 
 @dataclass(frozen=True)
 class Bars(Chart):
-    """A bar for each name, stacked of parts."""
+    """A horizontal bar for each name, stacked from parts."""
 
     bars: Sequence[str] = ()
     parts: Mapping[str, Sequence[float]] = field(default_factory=dict)
@@ -57,7 +57,7 @@ class Bars(Chart):
 
     @property
     def names(self) -> Sequence[str]:
-        """The parts' names."""
+        """The names of the parts."""
         return list(self.parts)
 
     @property

@@ -1,4 +1,4 @@
-"""What all kinds of charts have in common."""
+"""The base class of all chart types."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -14,17 +14,17 @@ if TYPE_CHECKING:
 
 
 FEW_AT_MOST = 8
-"""Of more groups there are no curves, and their names do not tell them apart."""
+"""With more groups, no curves are drawn and points are labelled by variant."""
 
 _DASHES: tuple[Any, ...] = ("-", (0, (5, 2)), (0, (1, 1.2)), (0, (6, 2, 1, 2)))
 
 MARKS = "os^Dv"
-"""Of dots, and of lines where there are several."""
+"""Markers of points, and of lines if there are several."""
 
 
 @dataclass(frozen=True)
 class Axis:
-    """An axis: what it shows, with its unit, and its scale."""
+    """An axis: label with unit, and scale."""
 
     label: str
     log: bool = False
@@ -32,7 +32,7 @@ class Axis:
 
 @dataclass(frozen=True)
 class Chart(ABC):
-    """A chart and what it shows."""
+    """A chart with its texts and data."""
 
     title: str
     caption: str
@@ -41,26 +41,26 @@ class Chart(ABC):
 
     @abstractmethod
     def draw(self, axes: "Axes") -> None:
-        """Draws it on empty axes."""
+        """Draws the chart on empty axes."""
 
     @property
     @abstractmethod
     def numbers(self) -> Grid:
-        """What it shows, as a table."""
+        """The numbers of the chart, as a table."""
 
     @property
     def names(self) -> Sequence[str]:
-        """What the legend tells apart."""
+        """The names in the legend."""
         return ()
 
     @property
     def rows(self) -> Sequence[str]:
-        """Names of the rows that make its height, if any do; they lie at 0, 1, ... from the top."""
+        """Names of rows at 0, 1, ... from the top, if rows determine the height."""
         return ()
 
 
 def line_style(index: int) -> dict[str, Any]:
-    """Colour and dash of the line at this place."""
+    """Colour and dash of the line with this index."""
     return {
         "color": PALETTE[index % len(PALETTE)],
         "linestyle": _DASHES[index % len(_DASHES)],
@@ -69,5 +69,5 @@ def line_style(index: int) -> dict[str, Any]:
 
 
 def is_wide(values: Numbers) -> bool:
-    """Do they ask for a logarithmic scale?"""
+    """Do the values need a logarithmic scale?"""
     return 0 < 10 * float(values.min()) < float(values.max())

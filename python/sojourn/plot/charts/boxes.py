@@ -1,4 +1,4 @@
-"""Boxes: distributions at a glance."""
+"""Box plots of distributions."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ _BOX_PARTS = ("box", "median", "whisker", "cap")
 
 @dataclass(frozen=True)
 class Boxes(Chart):
-    """A box for each sample: quartiles, and whiskers from 1 to 99 %; few values also as dots."""
+    """A box per sample: quartiles, whiskers from 1 to 99 %, and dots for small samples."""
 
     samples: Sequence[Sample] = ()
     unit: str = ""
@@ -79,6 +79,6 @@ def _dots(sample: Sample) -> Numbers:
 
 
 def _jitter(count: int) -> Numbers:
-    """Offsets that keep dots apart: multiples of the golden ratio, spread over 0.4."""
+    """Offsets that separate dots: multiples of the golden ratio, spread over 0.4."""
     jitter: Numbers = ((np.arange(count, dtype=np.float64) * 0.618034) % 1 - 0.5) * 0.4
     return jitter

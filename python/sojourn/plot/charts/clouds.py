@@ -1,4 +1,4 @@
-"""Clouds of points: one value of each run against another."""
+"""Scatter plots of two values per run, with ellipses."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 
 _LEAST_SPAN = 0.1
-"""Of delay and goodput, as a share of the greatest value."""
+"""The smallest span of an axis, as a share of the greatest value."""
 
 
 @dataclass(frozen=True)
 class Cloud:
-    """The runs of a group as points; those of one `family` look alike."""
+    """The runs of a group as points; clouds of a `family` have the same style."""
 
     name: str
     family: str
@@ -32,7 +32,7 @@ class Cloud:
 
 @dataclass(frozen=True)
 class Clouds(Chart):
-    """A cloud of points for each group, its mean and the ellipse of one standard deviation."""
+    """A cloud of points per group, with its mean and one-standard-deviation ellipse."""
 
     clouds: Sequence[Cloud] = ()
 
@@ -52,14 +52,14 @@ class Clouds(Chart):
             if points.shape[1] > 2:
                 axes.plot(*self._data(ellipse(points)), **line_style(index))
         axes.invert_xaxis()
-        # A hundredth more or less should not look like much.
+        # A difference of 1 % should not look large.
         axes.set_ylim(*_widened(*axes.get_ylim()))
         if not self.x.log:
             axes.set_xlim(*reversed(_widened(*reversed(axes.get_xlim()))))
         self._write_names(axes)
 
     def _write_names(self, axes: "Axes") -> None:
-        """Names each cloud, or of many the first of each family, where it stands."""
+        """Labels each cloud, or only the first of each family if there are many."""
         first = {cloud.family: cloud for cloud in reversed(self.clouds)}
         few = len(self.clouds) <= FEW_AT_MOST
         clouds = {cloud.name: cloud for cloud in self.clouds} if few else first
@@ -82,12 +82,12 @@ class Clouds(Chart):
             [cloud.name, str(len(cloud.x)), *map(digits, _moments(cloud))] for cloud in self.clouds
         ]
         axes = (self.x.label, self.y.label)
-        headings = [f"{axis}:\n{what}" for axis in axes for what in ("mean", "deviation")]
+        headings = [f"{axis}:\n{what}" for axis in axes for what in ("mean", "standard deviation")]
         return Grid(self.title, ["", "runs", *headings], rows)
 
     @property
     def names(self) -> Sequence[str]:
-        """The families' names."""
+        """The names of the families."""
         return list(dict.fromkeys(cloud.family for cloud in self.clouds))
 
     def _plotted(self, cloud: Cloud) -> Numbers:
@@ -98,11 +98,11 @@ class Clouds(Chart):
 
 
 def ellipse(points: Numbers) -> Numbers:
-    """The contour of one standard deviation of the normal distribution of greatest likelihood.
+    """The one-standard-deviation contour of the maximum-likelihood normal distribution.
 
-    After Winstein & Balakrishnan 2013, section 5. `points` are two rows, x and y.
+    As in Winstein & Balakrishnan 2013, section 5. `points` has the rows x and y.
     """
-    # The covariance of greatest likelihood divides by n.
+    # The maximum-likelihood covariance divides by n.
     values, vectors = np.linalg.eigh(np.cov(points, bias=True))
     angle = np.linspace(0, 2 * np.pi, 73)
     circle = np.array([np.cos(angle), np.sin(angle)])
@@ -112,7 +112,7 @@ def ellipse(points: Numbers) -> Numbers:
 
 
 def _share(value: float, start: float, end: float) -> float:
-    """How far it is from the start to the end."""
+    """The position between start and end, 0 to 1."""
     return (value - start) / (end - start) if end != start else 0.5
 
 

@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 
 _LETTERS = {"dark": "#010101", "light": "#fefefe"}
-"""On a ground that is coloured the same in light and dark mode, so not quite black and white."""
+"""Not exactly black and white, which dark mode would swap; cell colours stay the same."""
 
 
 @dataclass(frozen=True)
 class HeatMap(Chart):
-    """A value for each pair of a column and a row; missing ones are NaN."""
+    """A value for each column and row; missing values are NaN."""
 
     quantity: str = ""
     columns: Sequence[str] = ()
@@ -29,7 +29,7 @@ class HeatMap(Chart):
     digits: int = 1
 
     def draw(self, axes: "Axes") -> None:
-        """Draws cells with their values, so that colours need not be read."""
+        """Draws cells with their values as text, so that the chart works without colour."""
         from matplotlib.colors import LogNorm, Normalize
 
         least, greatest = float(np.nanmin(self.values)), float(np.nanmax(self.values))
@@ -55,7 +55,7 @@ class HeatMap(Chart):
 
     @property
     def numbers(self) -> Grid:
-        """The cells."""
+        """The values of the cells."""
         rows = [
             [line, *(NOTHING if np.isnan(v) else f"{v:.{self.digits}f}" for v in values)]
             for line, values in zip(self.lines, self.values, strict=True)
@@ -64,5 +64,5 @@ class HeatMap(Chart):
 
     @property
     def rows(self) -> Sequence[str]:
-        """Its own rows."""
+        """The rows of the map."""
         return self.lines

@@ -1,4 +1,4 @@
-"""Lines: distributions, and what was measured over time."""
+"""Line charts of distributions and time series."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -21,14 +21,14 @@ _TAILS = (0.1, 0.01, 0.001, 0.0001)
 
 @dataclass(frozen=True)
 class Lines(Chart):
-    """A line for each curve; with `steps` the value holds until the next."""
+    """A line for each curve; with `steps`, a value holds until the next."""
 
     curves: Sequence[Curve] = ()
     steps: bool = False
     table: Grid = field(default_factory=lambda: Grid("", [], []))
 
     def draw(self, axes: "Axes") -> None:
-        """Draws the lines, each with a dash and marks of its own."""
+        """Draws the lines, each with its own dash and markers."""
         for index, curve in enumerate(self.curves):
             axes.plot(
                 curve.x,
@@ -46,12 +46,12 @@ class Lines(Chart):
 
     @property
     def names(self) -> Sequence[str]:
-        """The curves' names."""
+        """The names of the curves."""
         return [curve.name for curve in self.curves]
 
 
 def quantile_grid(title: str, samples: Sequence[Sample], unit: str) -> Grid:
-    """Median, 90 and 99 % of samples."""
+    """Median, 90 % and 99 % quantiles of each sample."""
     rows = [
         [sample.name, *(digits(sample.values.quantile(q)) for q in _QUANTILES)]
         for sample in samples
@@ -60,7 +60,7 @@ def quantile_grid(title: str, samples: Sequence[Sample], unit: str) -> Grid:
 
 
 def tail_grid(title: str, samples: Sequence[Sample], unit: str) -> Grid:
-    """What so small a share of samples exceeds; nothing where that is less than one of them."""
+    """Values exceeded by 10 % to 0.01 % of a sample; no value if that is less than one packet."""
     rows = [
         [
             sample.name,
@@ -77,8 +77,8 @@ def tail_grid(title: str, samples: Sequence[Sample], unit: str) -> Grid:
 
 
 def range_grid(title: str, curves: Sequence[Curve], unit: str) -> Grid:
-    """Least, mean and greatest value of curves."""
-    headings = ["", *(f"{what}\n{unit}" for what in ("least", "mean", "greatest"))]
+    """Minimum, mean and maximum of each curve."""
+    headings = ["", *(f"{what}\n{unit}" for what in ("minimum", "mean", "maximum"))]
     rows = [
         [curve.name, *(digits(float(f(curve.y))) for f in (np.nanmin, np.nanmean, np.nanmax))]
         for curve in curves
@@ -88,9 +88,9 @@ def range_grid(title: str, curves: Sequence[Curve], unit: str) -> Grid:
 
 
 def _marks(index: int, count: int, points: int | None) -> dict[str, Any]:
-    """A few marks on a line, where there are several; not where those of the others are.
+    """Markers on a line if there are several lines, at other places than those of the others.
 
-    They are evenly spaced along the line, or of so many `points` over time.
+    They are evenly spaced along the line, or over its `points` in a time series.
     """
     if count < 2:
         return {}

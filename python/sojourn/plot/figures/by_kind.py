@@ -1,4 +1,4 @@
-"""The charts of a report, and any of them by its kind."""
+"""All charts of a report, or one chart by its kind."""
 
 from collections.abc import Callable, Sequence
 
@@ -13,14 +13,14 @@ from .parts import delay, drops
 from .timeseries import all_series, queue_delay, subjects, throughput, timeseries
 
 KINDS = ("cdf", "ccdf", "timeseries", "box", "ellipse", "heatmap", "drops", "delay")
-"""What `chart` draws."""
+"""The kinds that `chart` draws."""
 
 _CURVES_AT_MOST = 12
-"""More can not be told apart: colours times dashes."""
+"""More curves would share a combination of colour and dash."""
 
 
 def figures(results: Results, split: DelaySplit) -> list[Chart]:
-    """Every chart for which the results have data, and no more curves than can be told apart."""
+    """All charts that the results have data for, except those with too many curves."""
     few = len(results.groups) <= FEW_AT_MOST
     by_group = _of_few(results) if few else []
     charts = [*heat_maps(results), *by_group, delay(split), *_over_all(results)]
@@ -28,9 +28,9 @@ def figures(results: Results, split: DelaySplit) -> list[Chart]:
 
 
 def chart(results: Results, kind: str, metric: str | None, traffic: Sequence[str]) -> Chart:
-    """The chart of this kind, of `metric` and of some entries of the traffic.
+    """The chart of this kind, for a metric and for some traffic entries.
 
-    Raises `UnknownError` for what there is not, with what there is.
+    Raises `UnknownError`, which lists the valid names, for unknown names and missing data.
     """
     look_up("kind", kind, KINDS)
     entries = dict.fromkeys(name for g in results.groups for name in g.first.settings["traffic"])
@@ -38,13 +38,14 @@ def chart(results: Results, kind: str, metric: str | None, traffic: Sequence[str
     if drawn is None:
         kinds = [k for k in KINDS if k != kind and _has(results, k, list(entries))]
         raise UnknownError(
-            f"kind: found {kind!r}, of which the results have no data; allowed: {', '.join(kinds)}"
+            f"kind: found {kind!r}, but the results have no data for it; "
+            f"allowed: {', '.join(kinds)}"
         )
     return drawn
 
 
 def latency_cdf(results: Results) -> Chart | None:
-    """The distribution of latency that matters most; nothing if no packet got through."""
+    """The CDF of the most important latency; `None` if no packet was delivered."""
     return cdf_chart(samples_of(results.groups, "latency", ()))
 
 

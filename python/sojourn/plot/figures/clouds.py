@@ -15,7 +15,7 @@ from .heat_maps import applying
 
 
 def clouds(results: Results, metric: str | None, traffic: Sequence[str]) -> Chart | None:
-    """A cloud of runs for each group; `metric` is a delay, `traffic` whose goodput counts."""
+    """A cloud of runs per group; `metric` is a delay, `traffic` selects the goodput."""
     measures = {m.key: m for m in applying(results.groups) if m.key.endswith("_ms")}
     preferred = [key for key in ("game_latency_p90_ms", "upstream_queue_p50_ms") if key in measures]
     if not preferred:
@@ -27,10 +27,10 @@ def clouds(results: Results, metric: str | None, traffic: Sequence[str]) -> Char
     drawn = [cloud for cloud in drawn if len(cloud.x)]
     if not drawn:
         return None
-    marks = _SEVERAL_SEEDS if results.seeds > 2 else "Each mark is a run."
+    marks = _SEVERAL_SEEDS if results.seeds > 2 else "Each mark is one run."
     return Clouds(
         "Delay against goodput",
-        f"{marks} Further right is less delay, further up is more goodput.",
+        f"{marks} Better is up (more goodput) and to the right (less delay).",
         Axis(delay.label, log=is_wide(np.concatenate([cloud.x for cloud in drawn]))),
         Axis(f"goodput of {whose} (Mbps)"),
         drawn,
@@ -38,13 +38,13 @@ def clouds(results: Results, metric: str | None, traffic: Sequence[str]) -> Char
 
 
 _SEVERAL_SEEDS = (
-    "Each dot is a run, a large mark the mean over the seeds, an ellipse one standard deviation "
-    "around it (after Winstein & Balakrishnan 2013)."
+    "Each dot is one run, a large mark the mean over the seeds, an ellipse one standard deviation "
+    "(as in Winstein & Balakrishnan 2013)."
 )
 
 
 def _cloud(group: Group, delay: Measure, rates: Select, few: bool) -> Cloud:
-    """Where there are few, each looks different; of many only the variants do."""
+    """The cloud of a group; with many groups, the style shows only the variant."""
     pairs = [(delay.value(run), sum(r["goodput_mbps"] for r in rates(run))) for run in group.runs]
     there = [(x, y) for x, y in pairs if x is not None and x > 0]
     points = np.array(there, dtype=np.float64).reshape(-1, 2)
@@ -54,10 +54,10 @@ def _cloud(group: Group, delay: Measure, rates: Select, few: bool) -> Cloud:
 
 
 def _goodputs(groups: Sequence[Group], traffic: Sequence[str]) -> tuple[str, Select]:
-    """Whose goodput counts: the entries that were named, or else bulk data."""
+    """The traffic whose goodput is drawn: the given entries, or else bulk transfers."""
     if traffic:
         return " and ".join(traffic), main_flows_of(traffic)
-    for name, way in (("uploads", "up"), ("downloads", "down")):
-        if any(transfers(way)(group.first) for group in groups):
-            return name, transfers(way)
+    for name, direction in (("uploads", "up"), ("downloads", "down")):
+        if any(transfers(direction)(group.first) for group in groups):
+            return name, transfers(direction)
     return "all traffic", lambda result: result.flows.to_pylist()

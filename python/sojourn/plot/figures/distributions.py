@@ -1,4 +1,4 @@
-"""Charts of distributions: of one-way latency, and of load times."""
+"""Charts of the distributions of one-way latency and page load time."""
 
 from collections.abc import Iterable, Sequence
 
@@ -23,26 +23,26 @@ from ..charts.boxes import Boxes
 from ..charts.lines import Lines, quantile_grid, tail_grid
 
 METRICS = ("latency", "page_load")
-"""What there are distributions of."""
+"""Metrics with distributions."""
 
 
 class Samples(list[Sample]):
-    """Samples of one kind, and what they are of."""
+    """Samples of one quantity, with its name and unit."""
 
     def __init__(self, samples: Iterable[Sample], subject: str, quantity: str, unit: str) -> None:
-        """Keeps them."""
+        """Keeps the samples with their description."""
         super().__init__(samples)
         self.subject, self.quantity, self.unit = subject, quantity, unit
 
     @property
     def axis(self) -> Axis:
-        """Of their values."""
+        """The axis of the values."""
         values = np.concatenate([sample.values.values for sample in self])
         return Axis(f"{self.quantity} ({self.unit})", log=is_wide(values))
 
 
 def samples_of(groups: Sequence[Group], metric: str, traffic: Sequence[str]) -> Samples:
-    """Samples of each group: of some entries, or of what matters most."""
+    """Samples of each group, for the given entries or the most important traffic."""
     look_up("metric", metric, METRICS)
     if metric == "page_load":
         samples = page_loads(groups, _either(_loading, traffic))
@@ -64,14 +64,14 @@ def _loading(result: RunTables) -> list[Row]:
 
 
 def main_flows_of(traffic: Sequence[str]) -> Select:
-    """Selects the direction of these entries that carries the payload."""
+    """Selects these entries in the direction of their payload."""
     return lambda result: main_flows(
         [row for row in result.flows.to_pylist() if row["traffic"] in traffic]
     )
 
 
 def cdf_chart(samples: Samples) -> Chart | None:
-    """Shares of what is no greater."""
+    """The CDF of the samples."""
     if not samples:
         return None
     return Lines(
@@ -87,15 +87,15 @@ def cdf_chart(samples: Samples) -> Chart | None:
 
 
 def ccdf_chart(samples: Samples) -> Chart | None:
-    """Shares of what is greater."""
+    """The complementary CDF of the samples."""
     curves = [curve for curve in map(ccdf, samples) if len(curve.x)]
     if not curves:
         return None
-    title = f"{samples.quantity.capitalize()} that so many exceed"
+    title = f"{samples.quantity.capitalize()} exceeded by 10 % to 0.01 % of {samples.subject}"
     return Lines(
-        f"The slowest {samples.subject}",
+        f"Tail of {samples.quantity}: {samples.subject}",
         f"Share of {samples.subject} whose {samples.quantity} is more than the value on the "
-        "horizontal axis: the tail, which is what people notice. Lower is better.",
+        "horizontal axis. Lower is better.",
         samples.axis,
         Axis(f"{samples.subject} (%)", log=True),
         curves,
@@ -109,9 +109,9 @@ def box_chart(samples: Samples) -> Chart | None:
     if not samples:
         return None
     return Boxes(
-        f"{samples.quantity.capitalize()} of {samples.subject} at a glance",
-        "Boxes span the quartiles with the median in them, whiskers 1 to 99 %. "
-        "Where they are few, each is a dot.",
+        f"{samples.quantity.capitalize()} of {samples.subject}: quartiles and range",
+        "Boxes show quartiles and median, whiskers the range from 1 to 99 %. "
+        "Small samples are drawn as dots too.",
         samples.axis,
         Axis(""),
         samples,

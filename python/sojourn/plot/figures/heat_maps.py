@@ -1,4 +1,4 @@
-"""A value for each setting of a sweep."""
+"""Heat maps of a sweep."""
 
 from collections.abc import Sequence
 
@@ -23,13 +23,13 @@ _IN_REPORT = (
 
 
 def heat_maps(results: Results) -> list[Chart | None]:
-    """Those of the report."""
+    """The heat maps of the report."""
     there = {measure.key: measure for measure in applying(results.groups)}
     return [heat_map(results, there[key]) for key in _IN_REPORT if key in there]
 
 
 def heat_map(results: Results, measure: Measure) -> Chart | None:
-    """Columns are the values of the first key, rows all else."""
+    """Columns are the values of the first key; rows are the variants and other keys."""
     if not results.keys:
         return None
     columns = list(dict.fromkeys(group.point[0] for group in results.groups))
@@ -45,7 +45,7 @@ def heat_map(results: Results, measure: Measure) -> Chart | None:
     rest = [*(["variant"] if any(g.variant for g in results.groups) else []), *results.keys[1:]]
     return HeatMap(
         f"{measure.label[0].upper()}{measure.label[1:]} by {results.keys[0]}",
-        f"Each cell is a setting{over}. Light cells have the greatest values.",
+        f"Each cell is one setting{over}. Lighter cells have higher values.",
         Axis(results.keys[0]),
         Axis(", ".join(rest)),
         measure.label,
@@ -61,6 +61,6 @@ def _row_of(group: Group) -> str:
 
 
 def applying(groups: Sequence[Group]) -> list[Measure]:
-    """What was measured in any of the groups."""
+    """The measures that any of the groups has."""
     runs = [group.first for group in groups]
     return [measure for measure in MEASURES if measure.applies(runs)]

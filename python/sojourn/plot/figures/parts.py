@@ -1,4 +1,4 @@
-"""Charts of what makes up a whole: latency by where it was spent, drops by reason."""
+"""Charts of parts: one-way latency by cause, dropped packets by reason."""
 
 from ...analysis.grids import DROP_COLUMNS
 from ...analysis.groups import Group, Results
@@ -7,11 +7,11 @@ from ..charts.bars import Bars
 from ..charts.base import Axis, Chart
 
 _PARTS = ("queue", "request_wait", "grant_wait", "shaping", "transmission", "path")
-"""Where the time of a packet goes, in the order of its way."""
+"""The parts of the one-way delay, in order along the path."""
 
 
 def delay(split: DelaySplit) -> Chart | None:
-    """The parts of the mean latency of each entry, of one variant beside that of the others."""
+    """The parts of each entry's mean latency, with the variants side by side."""
     rows = [(group, row) for group, rows in split.rows.items() for row in rows]
     means_ms = {(group, row["traffic"], row["part"]): row["mean_ms"] or 0.0 for group, row in rows}
     entries = dict.fromkeys(row["traffic"] for _, row in rows)
@@ -20,10 +20,10 @@ def delay(split: DelaySplit) -> Chart | None:
     if not bars:
         return None
     return Bars(
-        "Where the time goes",
-        "Parts of the mean one-way latency through the first home's modem: behind other packets, "
-        "until bandwidth can be asked for, until it is granted, for tokens, being sent, and on the "
-        f"way to the server. {split.about}".rstrip(),
+        "Parts of the delay",
+        "Parts of the mean one-way latency through the first home's modem: waiting in the queue, "
+        "until bandwidth is requested, until it is granted, for tokens (shaping), transmission, "
+        f"and the path to the server. {split.about}".rstrip(),
         Axis("one-way latency (ms)"),
         Axis(""),
         [f"{entry}: {group}" if group else entry for group, entry in bars],
@@ -35,7 +35,7 @@ def delay(split: DelaySplit) -> Chart | None:
 
 
 def drops(results: Results) -> Chart | None:
-    """The share of packets dropped, by reason."""
+    """The share of dropped packets, by reason."""
     reasons = {c.key: c.heading for c in DROP_COLUMNS if c.key.startswith("dropped_")}
     shares = {
         heading: [_share_dropped(group, key) for group in results.groups]
@@ -46,7 +46,7 @@ def drops(results: Results) -> Chart | None:
         return None
     return Bars(
         "Dropped packets by reason",
-        "Share of all packets that were sent, acknowledgements too.",
+        "Share of all sent packets, acknowledgements included.",
         Axis("dropped packets (%)"),
         Axis(""),
         [group.name or "all traffic" for group in results.groups],

@@ -1,4 +1,4 @@
-"""Charts of what was measured over time."""
+"""Charts of time series."""
 
 import re
 from collections.abc import Sequence
@@ -16,13 +16,13 @@ from ..charts.base import Axis, Chart
 from ..charts.lines import Lines, range_grid
 
 _POINTS = 120
-"""Of a line over time in the report; more would run together."""
+"""Points of a line in the report; more would not be visible."""
 
 
 def timeseries(
     groups: Sequence[Group], metric: str, subjects: Sequence[str], points: int | None = None
 ) -> Chart | None:
-    """A series over time; neighbours are averaged until there are at most `points`."""
+    """A time series, averaged down to at most `points` values."""
     curves = over_time(groups, metric, subjects)
     if not curves:
         return None
@@ -32,7 +32,7 @@ def timeseries(
     neighbours = max(1, -(-max(len(curve.x) for curve in curves) // points)) if points else 1
     if neighbours > 1:
         interval_s = neighbours * float(curves[0].x[0])
-        about += f" Drawn are means over {interval_s:.3g} s."
+        about += f" Values are means over {interval_s:.3g} s."
     return Lines(
         f"{quantity.capitalize()} over time: {', '.join(subjects)}",
         about,
@@ -47,19 +47,18 @@ def timeseries(
 
 
 _ABOUT_SERIES = {
-    "queue_delay": "Mean time that packets had spent in the queue when they left it, "
-    "in each interval.",
-    "throughput": "Bytes on the wire delivered in each interval.",
+    "queue_delay": "Mean queueing delay of the packets that left the queue in each interval.",
+    "throughput": "Rate of delivered bytes in each interval, headers included.",
 }
 
 
 def queue_delay(groups: Sequence[Group]) -> Chart | None:
-    """The upstream queue's, for the report."""
+    """The delay of the upstream queue, for the report."""
     return timeseries(groups, "queue_delay", ["upstream"], _POINTS)
 
 
 def throughput(groups: Sequence[Group], direction: str) -> Chart | None:
-    """That of bulk data that goes `up` or `down`, for the report."""
+    """The throughput of bulk transfers that go `up` or `down`, for the report."""
     rows = chain.from_iterable(transfers(direction)(group.first) for group in groups)
     subjects = dict.fromkeys(f"{row['traffic']} {direction}" for row in rows)
     return timeseries(groups, "throughput", list(subjects), _POINTS)
@@ -77,7 +76,7 @@ def _unit(groups: Sequence[Group], metric: str) -> str:
 
 
 def all_series(groups: Sequence[Group]) -> pa.Table:
-    """The series of the first seeds, as far as they were kept."""
+    """The stored series of the first seeds."""
     return pa.concat_tables(
         [group.first.series for group in groups if group.first.keeps("series")],
         promote_options="permissive",
@@ -85,7 +84,7 @@ def all_series(groups: Sequence[Group]) -> pa.Table:
 
 
 def subjects(groups: Sequence[Group], metric: str, traffic: Sequence[str]) -> list[str]:
-    """What to draw a series of: what was named, or what matters most."""
+    """The subjects to draw: the given traffic, or the upstream queue, or bulk transfers."""
     table = all_series(groups)
     there = table.filter(pc.field("metric") == metric)["subject"].unique().to_pylist()
     flows = [subject for subject in there if not re.search(r" \d+$", subject)]
@@ -96,9 +95,9 @@ def subjects(groups: Sequence[Group], metric: str, traffic: Sequence[str]) -> li
             look_up(f"traffic with {metric}", name, allowed if name not in there else there)
         return [s for s in there if s in traffic or entries.get(s) in traffic]
     bulk = {
-        f"{row['traffic']} {way}"
-        for way in ("up", "down")
+        f"{row['traffic']} {direction}"
+        for direction in ("up", "down")
         for group in groups
-        for row in transfers(way)(group.first)
+        for row in transfers(direction)(group.first)
     }
     return [s for s in flows if s == "upstream"] or [s for s in flows if s in bulk] or flows

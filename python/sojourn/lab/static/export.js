@@ -1,10 +1,10 @@
-// Taking it away: the scenario as a file, and the report.
+// Exports the scenario as a file, and the report.
 
 import { make, show } from "./dom.js";
-import { post } from "./asking.js";
+import { post } from "./latest-request.js";
 
-/** Buttons that take `wished()` away; `say` tells people, `failed` gets what goes wrong. */
-export function away(place, wished, say, failed) {
+/** Buttons that export `labRequest()`; `say` shows a status, `onError` gets errors. */
+export function exports(place, labRequest, say, onError) {
   const text = make("textarea", {
     readonly: true,
     rows: 14,
@@ -17,24 +17,24 @@ export function away(place, wished, say, failed) {
     {
       type: "button",
       click: () =>
-        attempt(copy, failed, async () => {
-          text.value = await (await post("api/scenario", wished())).text();
+        attempt(copy, onError, async () => {
+          text.value = await (await post("api/scenario", labRequest())).text();
           text.hidden = false;
           say(await copied(text));
         }),
     },
-    "Copy as scenario",
+    "Copy scenario",
   );
   const report = make(
     "button",
     {
       type: "button",
       click: () =>
-        attempt(report, failed, async () => {
-          say("The report is being drawn.");
-          const page = await (await post("api/report", wished())).blob();
+        attempt(report, onError, async () => {
+          say("Creating the report …");
+          const page = await (await post("api/report", labRequest())).blob();
           download(page, "sojourn-report.html");
-          say("The report was downloaded.");
+          say("Report downloaded.");
         }),
     },
     "Download report",
@@ -44,20 +44,20 @@ export function away(place, wished, say, failed) {
     make(
       "p",
       { class: "faint" },
-      "A scenario is a text file; `sojourn run` gives the same results with it. ",
-      "The report is one HTML file that opens without a network.",
+      "The scenario is a text file; `sojourn run` reproduces these results from it. ",
+      "The report is one HTML file that opens offline.",
     ),
     make("div", { class: "buttons" }, copy, report),
     text,
   );
 }
 
-async function attempt(button, failed, work) {
+async function attempt(button, onError, work) {
   button.disabled = true;
   try {
     await work();
   } catch (error) {
-    failed(error);
+    onError(error);
   }
   button.disabled = false;
 }
@@ -65,10 +65,10 @@ async function attempt(button, failed, work) {
 async function copied(text) {
   try {
     await navigator.clipboard.writeText(text.value);
-    return "The scenario was copied.";
+    return "Scenario copied.";
   } catch {
     text.select();
-    return "The scenario is below, selected.";
+    return "Copying is blocked; the scenario is selected below.";
   }
 }
 

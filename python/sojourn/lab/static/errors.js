@@ -1,19 +1,19 @@
-// What the server refused, beside the field that it is about.
+// Shows errors of the server at the field they concern.
 
 import { byId, make } from "./dom.js";
 
-/** Shows a fault; without one, that there is none any more. */
-export function showFault(fault, names = []) {
-  for (const old of document.querySelectorAll(".wrong")) old.classList.remove("wrong");
-  for (const old of document.querySelectorAll(".fault")) old.remove();
+/** Shows an error, or clears the last one if `error` is null. */
+export function showError(error, names = []) {
+  for (const old of document.querySelectorAll(".invalid")) old.classList.remove("invalid");
+  for (const old of document.querySelectorAll(".error")) old.remove();
   for (const old of document.querySelectorAll("[aria-invalid]"))
     old.removeAttribute("aria-invalid");
   const problem = byId("problem");
-  problem.hidden = !fault;
-  problem.textContent = fault ? fault.message : "";
-  if (!fault?.path) return;
+  problem.hidden = !error;
+  problem.textContent = error ? error.message : "";
+  if (!error?.path) return;
   const field = document.querySelector(
-    `[data-path="${CSS.escape(pathOnPage(fault.path, names))}"]`,
+    `[data-path="${CSS.escape(pathOnPage(error.path, names))}"]`,
   );
   if (!field) return;
   for (
@@ -23,12 +23,12 @@ export function showFault(fault, names = []) {
   ) {
     around.open = true;
   }
-  field.classList.add("wrong");
+  field.classList.add("invalid");
   field.querySelector("input:not([type=range]), select")?.setAttribute("aria-invalid", "true");
-  field.append(make("p", { class: "fault" }, fault.message));
+  field.append(make("p", { class: "error" }, error.message));
 }
 
-/** The core's path to a key, as the fields have it. */
+/** Converts the path of a scenario key to that of its field on the page. */
 function pathOnPage(path, names) {
   const variant = names.findIndex(name => path.startsWith(`variant ${name}: `));
   const key = variant < 0 ? path : path.slice(`variant ${names[variant]}: `.length);

@@ -1,14 +1,14 @@
-// Who is home: a count for each activity of the catalogue.
+// Household traffic: a count for each activity of the catalogue.
 
 import { make, newId } from "./dom.js";
 
-/** A row per activity; `counts` is read and written, `changed` called after a change. */
-export function people(activities, counts, changed) {
+/** A row per activity that edits `counts`; `changed` is called after a change. */
+export function household(activities, counts, changed) {
   const rows = Object.entries(activities).map(([name, activity]) => {
     counts[name] ??= activity.count;
     return row(name, activity, counts, changed);
   });
-  return make("div", { class: "people" }, ...rows);
+  return make("div", { class: "household" }, ...rows);
 }
 
 function row(name, { label, most }, counts, changed) {
@@ -42,7 +42,7 @@ function row(name, { label, most }, counts, changed) {
     );
   return make(
     "div",
-    { class: "person", "data-path": `activities.${name}` },
+    { class: "activity", "data-path": `activities.${name}` },
     make("label", { for: id }, label),
     step(-1, "−", "Fewer"),
     box,

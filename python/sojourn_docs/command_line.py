@@ -1,0 +1,42 @@
+"""Reference page of the command line, generated from the Typer application."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import typer
+from sojourn.cli.main import app
+
+_HEAD = """# Command line
+
+*Reference, generated from the command line of this version.*
+
+Exit status: 0 done, 1 a defect of Sojourn, 2 bad input, 130 or 143 stopped by Ctrl-C or SIGTERM.
+"""
+
+
+def command_line() -> str:
+    """The page: every command with its arguments and options."""
+    return "\n\n".join([_HEAD, *_commands(["sojourn"], typer.main.get_command(app))]) + "\n"
+
+
+def _commands(path: Sequence[str], command: Any) -> Iterator[str]:
+    children = getattr(command, "commands", {})
+    if not children:
+        yield f"## `{' '.join(path)}`"
+        yield from _one(path, command)
+    for name, child in children.items():
+        yield from _commands([*path, name], child)
+
+
+def _one(path: Sequence[str], command: Any) -> Iterator[str]:
+    context = typer.Context(command, info_name=" ".join(path))
+    yield command.help or ""
+    yield f"```text\n{command.get_usage(context).removeprefix('Usage: ')}\n```"
+    rows = [parameter for parameter in command.params if parameter.name != "help"]
+    if rows:
+        yield "\n".join(_row(parameter, context) for parameter in rows)
+
+
+def _row(parameter: Any, context: typer.Context) -> str:
+    name, text = parameter.get_help_record(context) or (parameter.human_readable_name, "")
+    return f"- `{name}`: {text}"

@@ -1,0 +1,93 @@
+"""The figures of the tutorial pages and the table of the README, made by Sojourn.
+
+`make figures` draws them. A figure is a file of its own that follows the reader's choice of light
+or dark. Its ground is opaque, so that it stays readable on any page.
+"""
+
+import io
+from collections.abc import Mapping, Sequence
+from contextlib import redirect_stdout
+from functools import cache
+from pathlib import Path
+
+import sojourn
+from sojourn.analysis.groups import Results
+from sojourn.base.files import write_file
+from sojourn.plot.charts.base import Chart
+from sojourn.plot.drawing import inline_svg
+from sojourn.plot.figures.by_kind import chart
+from sojourn.plot.palette import PALETTE
+
+ROOT = Path(__file__).resolve().parents[2]
+
+_UPLOAD = "scenarios/upload.toml"
+_SIZES = "scenarios/gallery/01-bufferbloat.toml"
+_TRACED = {"metrics.packet_trace": True, "metrics.modem_trace": True}
+
+_LIGHT = {"text": "#1b1b1b", "ground": "#ffffff", "rule": "#d4d4d4"}
+_DARK = {"text": "#e8e8e8", "ground": "#16181b", "rule": "#43474d", "c0": "#4a9bd6"}
+_WIDTH_PX = 600
+_COMMAND = "```sh\nsojourn run scenarios/upload.toml\n```\n\n```text\n"
+"""What stands before the README's table."""
+
+
+def drawings() -> Mapping[str, Chart]:
+    """Every committed figure by the name of its file."""
+    return {
+        "game-latency": _chart(_UPLOAD, "cdf", traffic=["game"]),
+        "queue-delay": _chart(_UPLOAD, "timeseries"),
+        "delay-parts": _chart(_UPLOAD, "delay"),
+        "buffer-sizes": _chart(_SIZES, "ccdf", traffic=["game"]),
+    }
+
+
+def draw(directory: Path) -> None:
+    """Writes every figure, and puts the README's table into it."""
+    for name, drawn in drawings().items():
+        write_file(directory / f"{name}.svg", standalone(drawn, name))
+    readme = ROOT / "README.md"
+    write_file(readme, renewed(readme.read_text()).encode())
+
+
+def standalone(drawn: Chart, name: str) -> bytes:
+    """A chart as a file of its own, for light and dark."""
+    svg = str(inline_svg(drawn, name))
+    head, _, rest = svg.partition(">")
+    style = (
+        f":root{{{_variables(_LIGHT)}fill:var(--text);background:var(--ground)}}"
+        f"@media (prefers-color-scheme:dark){{:root{{{_variables(_DARK)}}}}}"
+        "text{font-family:system-ui,sans-serif!important;fill:var(--text)}"
+    )
+    space = 'xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"'
+    opening = f'{head} {space} width="{_WIDTH_PX}">'
+    return f"{opening}<style>{style}</style>{rest}\n".encode()
+
+
+def renewed(readme: str) -> str:
+    """The README with the table that its command prints today."""
+    start = readme.index(_COMMAND) + len(_COMMAND)
+    return readme[:start] + _table() + readme[readme.index("```", start) :]
+
+
+def _table() -> str:
+    with redirect_stdout(io.StringIO()) as text:
+        _runs(_UPLOAD).summary()
+    return (
+        "\n".join(line.rstrip() for line in text.getvalue().strip("\n").splitlines()).rstrip("\n")
+        + "\n"
+    )
+
+
+def _chart(scenario: str, kind: str, traffic: Sequence[str] = ()) -> Chart:
+    return chart(Results.of(_runs(scenario).runs), kind, None, traffic)
+
+
+@cache
+def _runs(scenario: str) -> "sojourn.Comparison | sojourn.Result":
+    return sojourn.run(ROOT / scenario, set=_TRACED)
+
+
+def _variables(theme: Mapping[str, str]) -> str:
+    colors = {f"c{index}": color for index, color in enumerate(PALETTE)}
+    chosen = {**colors, **theme} if theme is _LIGHT else theme
+    return "".join(f"--{name}:{color};" for name, color in chosen.items())

@@ -1,0 +1,84 @@
+"""The gallery: short scenarios, each with what it shows, its results, a figure and its text."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import sojourn
+from sojourn.analysis.grids import summary_grids
+from sojourn.analysis.groups import Results
+from sojourn.base.grid import Grid
+from sojourn.plot.charts.base import Chart
+from sojourn.plot.figures.by_kind import chart
+
+from .figures import ROOT, standalone
+
+SCENARIOS = sorted((ROOT / "scenarios" / "gallery").glob("*.toml"))
+
+_DRAWN = {"abb": ["ABB"]}
+"""Variants in figures over time, where all of them would be too many curves."""
+
+_HEAD = """# Gallery
+
+*Examples for everybody. The results on this page were simulated when it was built.*
+
+Ten short scenarios, each with what to look for. Run any of them with `sojourn run`, or open it in
+an editor and change a number.
+"""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A scenario of the gallery and its results."""
+
+    path: Path
+    results: Results
+
+    @staticmethod
+    def run(path: Path) -> "Case":
+        """Simulates it."""
+        return Case(path, Results.of(sojourn.run(path).runs))
+
+    @property
+    def name(self) -> str:
+        """The name of its file, without the number that orders it."""
+        return self.path.stem.split("-", 1)[1]
+
+    @property
+    def drawing(self) -> Chart:
+        """The latency of games and calls; where there are none, rates over time."""
+        traffic = self.results.first.settings["traffic"].values()
+        if {"game", "voice"} & {entry.get("purpose") for entry in traffic}:
+            return chart(self.results, "ccdf", None, ())
+        return chart(self.results.only(_DRAWN.get(self.name, ())), "timeseries", "throughput", ())
+
+    @property
+    def picture(self) -> bytes:
+        """Its figure as SVG."""
+        return standalone(self.drawing, self.name)
+
+    def section(self) -> Iterator[str]:
+        """Its part of the page."""
+        settings = self.results.first.settings
+        relative = self.path.relative_to(ROOT)
+        yield f"## {settings['title']}"
+        yield " ".join(settings["description"].split())
+        yield f"```sh\nsojourn run {relative}\n```"
+        for grid in summary_grids({group.name: group.first for group in self.results.groups}):
+            yield markdown_table(grid)
+        yield f"![{self.drawing.title}](img/gallery-{self.name}.svg)"
+        if self.name in _DRAWN:
+            yield f"The figure shows the variant {', '.join(_DRAWN[self.name])}."
+        yield f"The scenario is [{relative}](../{relative})."
+
+
+def gallery(cases: list[Case]) -> str:
+    """The page."""
+    return "\n\n".join([_HEAD, *(part for case in cases for part in case.section())]) + "\n"
+
+
+def markdown_table(grid: Grid) -> str:
+    """A table of text in Markdown."""
+    rules = ["---:" if numeric else "---" for numeric in grid.numeric]
+    rows = [[" ".join(h.split()) for h in grid.headings], rules, *grid.rows]
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)

@@ -1,0 +1,304 @@
+"""The documentation does what it says: its commands run, its code runs, its scenarios are valid.
+
+Blocks marked `sh` and `python` are run, page by page, where the scenarios are. `console` shows
+commands that need something else, such as a cluster. A block marked `toml` is a whole scenario, or
+keys of one. If its first line names a file, the commands of the page find it under that name.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sojourn
+from conftest import ROOT
+from sojourn.analysis.groups import Results
+from sojourn.analysis.measures import flows_of, transfers
+from sojourn.analysis.tables import RunTables
+from sojourn.cli.main import app
+from sojourn_docs.figures import drawings, renewed, standalone
+from sojourn_docs.gallery import SCENARIOS, Case
+from sojourn_docs.site import broken_links, generated
+
+# Another page's numbers: studies take minutes.
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+STUDIES = ROOT / "docs" / "studies.md"
+
+# Enough for every command to have something to show.
+BRIEF_S = 3
+
+_BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_FILE = re.compile(r"# (\S+\.toml)(, continued)?\n")
+_DURATION = re.compile(r"^duration_s = \d+", re.MULTILINE)
+
+_BASE = """
+duration_s = 1
+upstream = { sustained_mbps = 5, peak_mbps = 5, burst_bytes = 3044 }
+downstream = { sustained_mbps = 50, peak_mbps = 50, burst_bytes = 3044 }
+servers.near.delay_ms = 9
+servers.files.delay_ms = 9
+servers.friend.delay_ms = 9
+servers.peer.delay_ms = 9
+servers.web.delay_ms = 9
+traffic.upload = { kind = "transfer", server = "files" }
+"""
+
+
+def blocks(page: Path, *languages: str) -> Iterator[tuple[str, str]]:
+    """The blocks in these languages, in the order of the page."""
+    for language, text in _BLOCK.findall(page.read_text()):
+        if language in languages:
+            yield language, text
+
+
+def named(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+WITH_COMMANDS = [page for page in PAGES if page != STUDIES and any(blocks(page, "sh", "python"))]
+WITH_SCENARIOS = [page for page in PAGES if page != STUDIES and any(blocks(page, "toml"))]
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A directory like the repository's, in which scenarios are short."""
+    shutil.copytree(ROOT / "scenarios", tmp_path / "scenarios")
+    for scenario in (tmp_path / "scenarios").rglob("*.toml"):
+        scenario.write_text(_short(scenario.read_text()))
+    shutil.copy(ROOT / "tests" / "data" / "modem-configs" / "home-5x20.cm", tmp_path)
+    monkeypatch.chdir(tmp_path)
+    command = tmp_path / "bin" / "sojourn"
+    command.parent.mkdir()
+    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m sojourn "$@"\n')
+    command.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{command.parent}:{os.environ['PATH']}")
+    return tmp_path
+
+
+@pytest.mark.parametrize("page", WITH_COMMANDS, ids=named)
+def test_commands_and_code_run(page: Path, place: Path) -> None:
+    for language, text in blocks(page, "sh", "python", "toml"):
+        if language == "toml":
+            _save(text, place)
+        elif language == "sh":
+            done = subprocess.run(
+                ["bash", "-euc", text], capture_output=True, text=True, timeout=120
+            )
+            assert done.returncode == 0, done.stderr
+        else:
+            exec(compile(text, named(page), "exec"), {})
+
+
+@pytest.mark.parametrize("page", WITH_SCENARIOS, ids=named)
+def test_scenarios_are_valid(page: Path, place: Path) -> None:
+    whole: dict[str, Any] = {}
+    for _, text in blocks(page, "toml"):
+        document = tomllib.loads(text)
+        if "scenario" in document:  # a sweep, which the commands of the page run
+            continue
+        is_continued = (found := _FILE.match(text)) is not None and found[2] is not None
+        whole = _merged(whole if is_continued else {}, document)
+        is_whole = "duration_s" in whole
+        assert sojourn.load(whole if is_whole else _merged(tomllib.loads(_BASE), whole))
+
+
+def test_every_command_is_in_the_reference() -> None:
+    page = generated()["reference/command-line.md"]
+    for command in app.registered_commands:
+        assert command.callback
+        assert f"## `sojourn {command.callback.__name__}`" in page
+
+
+def test_every_key_is_in_the_reference() -> None:
+    """Each key of a scenario with all defaults has a heading, with its default or as required."""
+    pages = generated()
+    variant = sojourn.load(ROOT / "scenarios" / "upload.toml")[0]
+    for section, value in tomllib.loads(variant.to_toml()).items():
+        if isinstance(value, Mapping) and section in ("upstream", "downstream", "metrics"):
+            page = pages[f"reference/scenario/{section}.md"]
+            assert [key for key in value if f"# `{section}.{key}`" not in page] == []
+    upstream = pages["reference/scenario/upstream.md"]
+    assert (
+        "### `upstream.sustained_mbps`\n\n"
+        "Number. Unit: Mbps. Range: 0.001 to 100000. Required.\n\n" in upstream
+    )
+    assert '## `queue.law.kind = "codel"`' in pages["reference/scenario/queue.md"]
+    assert "Unit: ms. Range: 0.01 to 10000. Default: `5.0`." in pages["reference/scenario/queue.md"]
+
+
+def test_python_names_are_in_the_reference() -> None:
+    page = generated()["reference/python.md"]
+    for name in set(sojourn.__all__) - {"__version__"}:
+        assert f"## `sojourn.{name}`" in page
+    assert "run(\n    scenario: Scenario,\n    *,\n    seed: int | None = None," in page
+    assert "### `flows`" in page
+    assert "def to_toml(self) -> str: ..." in page
+
+
+def test_every_generated_page_is_in_the_navigation() -> None:
+    config = (ROOT / "zensical.toml").read_text()
+    for name in (*generated(), "gallery.md"):
+        assert f'"docs/{name}"' in config
+
+
+def test_links_that_lead_nowhere_are_found(tmp_path: Path) -> None:
+    (tmp_path / "there.html").write_text('<a href="#here">')
+    (tmp_path / "index.html").write_text(
+        '<a href="there.html#x"><a href="https://example.org/"><img src="img/none.svg">'
+    )
+    assert broken_links(tmp_path) == ["index.html: img/none.svg"]
+
+
+def test_the_readme_has_the_output_of_its_command() -> None:
+    """`make figures` renews it."""
+    readme = (ROOT / "README.md").read_text()
+    assert renewed(readme) == readme
+
+
+def test_figures_have_grounds_for_light_and_dark() -> None:
+    chart = drawings()["game-latency"]
+    svg = standalone(chart, "game-latency").decode()
+    assert "prefers-color-scheme:dark" in svg
+    assert "background:var(--ground)" in svg
+    names = {path.stem for path in (ROOT / "docs" / "img").glob("*.svg")}
+    assert names == set(drawings())
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What the sentences of a gallery scenario are about, in one variant."""
+
+    rates: Mapping[str, float]
+    """Of transfers, in Mbps."""
+    latency_ms: float | None
+    """The game's, 90 % of its packets."""
+    mos: float | None
+    page_s: float | None
+
+
+def shown(runs: Results) -> list[Shown]:
+    """Of each variant, in the order of the file."""
+    return [_shown(group.first) for group in runs.groups]
+
+
+def _shown(run: RunTables) -> Shown:
+    def first(quality: str, column: str) -> float | None:
+        values = (row[column] for row in flows_of(quality)(run))
+        return next((value for value in values if value is not None), None)
+
+    rows = [row for way in ("up", "down") for row in transfers(way)(run)]
+    rates = {row["traffic"]: row["throughput_mbps"] for row in rows}
+    game, mos = first("game", "latency_p90_ms"), first("voice", "mos")
+    return Shown(rates, game, mos, first("pages", "page_load_median_s"))
+
+
+def bufferbloat(small: Shown, medium: Shown, large: Shown) -> None:
+    # 64 kB, 256 kB and 1 MB at 10 Mbps: 51, 205 and 800 ms, and 10 to 16 ms besides.
+    for variant, full_ms in ((small, 51.2), (medium, 204.8), (large, 800)):
+        assert full_ms - 10 < variant.latency_ms < full_ms + 16
+    assert large.rates["upload"] == pytest.approx(small.rates["upload"], rel=0.02)
+
+
+def codel(drop_tail: Shown, short: Shown, covering: Shown) -> None:
+    assert max(short.latency_ms, covering.latency_ms) < drop_tail.latency_ms / 5
+    rate = drop_tail.rates["upload"]
+    assert short.rates["upload"] < 0.9 * rate < 0.97 * rate < covering.rates["upload"]
+
+
+def docsis_pie(drop_tail: Shown, short: Shown, long: Shown) -> None:
+    assert drop_tail.page_s > 2 * long.page_s > 2 * short.page_s
+    assert drop_tail.mos < 2 < 4 < min(short.mos, long.mos)
+
+
+def sfq_codel(codel: Shown, sfq: Shown) -> None:
+    assert codel.rates["near_upload"] > 2 * codel.rates["far_upload"]
+    assert sfq.rates["near_upload"] == pytest.approx(sfq.rates["far_upload"], rel=0.25)
+    assert sfq.latency_ms < codel.latency_ms / 2
+
+
+def bittorrent(cubic: Shown, ledbat: Shown, managed: Shown) -> None:
+    assert ledbat.rates["upload"] > 8 > 2 > cubic.rates["upload"]
+    assert managed.rates["torrent"] > managed.rates["upload"]
+    assert managed.mos > 4 > 2 > max(cubic.mos, ledbat.mos)
+
+
+def tiers(caps: Shown, weights: Shown) -> None:
+    wanted = {"small_download": 10, "large_download": 25}
+    assert caps.rates == pytest.approx(wanted, rel=0.02)
+    wanted = {"small_download": 35 / 4, "large_download": 35 * 3 / 4}
+    assert weights.rates == pytest.approx(wanted, rel=0.02)
+
+
+def shared_channel(one: Shown, ten: Shown, thirty: Shown) -> None:
+    assert one.latency_ms < ten.latency_ms < thirty.latency_ms / 1.3
+    assert thirty.rates["uploads"] == pytest.approx(ten.rates["uploads"], rel=0.02)
+
+
+def fibre(*variants: Shown) -> None:
+    cable_idle, fibre_idle, cable_full, fibre_full, *_ = (v.latency_ms for v in variants)
+    assert 5 < cable_idle - fibre_idle < 8
+    assert fibre_full == pytest.approx(cable_full, rel=0.02)
+
+
+def cmts(drop_tail: Shown, codel: Shown, fq: Shown) -> None:
+    assert drop_tail.latency_ms > 200 > 30 > codel.latency_ms > fq.latency_ms
+    assert sum(fq.rates.values()) == pytest.approx(sum(drop_tail.rates.values()), rel=0.01)
+
+
+def abb(one: Shown, abb: Shown, drr: Shown) -> None:
+    offered = {"send_2": 2, "send_6": 6, "send_12": 12, "send_20": 20, "send_30": 30}
+    # 38 Mbps in proportion to 70; by max-min 2 and 6 in full, and 10 for each of the others.
+    assert one.rates == pytest.approx({k: v * 38 / 70 for k, v in offered.items()}, rel=0.25)
+    fair = {k: min(v, 10) for k, v in offered.items()}
+    assert drr.rates == pytest.approx(fair, rel=0.02)
+    assert abb.rates == pytest.approx(fair, rel=0.2)
+
+
+SHOWN = {
+    "bufferbloat": bufferbloat,
+    "codel": codel,
+    "docsis-pie": docsis_pie,
+    "sfq-codel": sfq_codel,
+    "bittorrent": bittorrent,
+    "tiers": tiers,
+    "shared-channel": shared_channel,
+    "fibre": fibre,
+    "cmts": cmts,
+    "abb": abb,
+}
+"""What each gallery scenario's description claims."""
+
+
+@pytest.mark.parametrize("path", SCENARIOS, ids=lambda path: path.stem)
+def test_gallery_shows_what_it_says(path: Path) -> None:
+    case = Case.run(path)
+    assert [text for group in case.results.groups for text in group.first.meta["warnings"]] == []
+    SHOWN[case.name](*shown(case.results))
+    assert f"](img/gallery-{case.name}.svg)" in "\n\n".join(case.section())
+
+
+def _short(text: str) -> str:
+    return _DURATION.sub(f"duration_s = {BRIEF_S}", text)
+
+
+def _save(text: str, place: Path) -> None:
+    """Writes a block to the file that its first line names."""
+    if found := _FILE.match(text):
+        with (place / found[1]).open("a" if found[2] else "w") as file:
+            file.write(_short(text))
+
+
+def _merged(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
+    both = {
+        key: _merged(below[key], value)
+        for key, value in above.items()
+        if isinstance(value, dict) and isinstance(below.get(key), dict)
+    }
+    return {**below, **above, **both}
