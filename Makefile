@@ -6,7 +6,7 @@ INSTRUCTIONS := $(CURDIR)/crates/sojourn-core/benches/packet_cost/instructions.j
 MINUTES := 10
 RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
-.PHONY: help run test fuzz lint bench bench-peers record figures columns docs
+.PHONY: help run test fuzz lint bench bench-peers record figures docs columns studies
 .DEFAULT_GOAL := help
 
 help: ## List the targets
@@ -56,11 +56,19 @@ docs: $(VENV)/installed ## Build the documentation site into out/site; a broken 
 	$(BIN)/zensical build --clean --strict
 	$(BIN)/python -m sojourn_docs links out/site
 
-columns: $(VENV)/installed ## Write docs/columns.md again
+columns: $(VENV)/installed ## Write docs/columns.md again, after a change of a table or a metric
 	$(BIN)/python -m sojourn.report.definitions > docs/columns.md.new
 	mv docs/columns.md.new docs/columns.md
 
-# Python files are live; only a change of the Rust code or of the package's description builds anew.
+STUDIES = white2012 white2014 white2013 hong2015
+
+studies: $(VENV)/installed ## Run all studies at full length, for hours, and renew their stored results and pages
+	for study in $(STUDIES); do \
+	    $(BIN)/sojourn study run $$study --alternatives --resume --out out/$$study || exit 1; \
+	done
+	$(BIN)/sojourn study snapshot $(addprefix out/,$(STUDIES))
+
+# Python files are used in place; a change of the Rust code or of pyproject.toml needs a new build.
 $(VENV)/installed: $(VENV)/packages $(RUST) pyproject.toml
 	@echo 'Building the simulator: one to four minutes the first time'
 	@PIP_QUIET=1 $(BIN)/maturin develop --release --locked --quiet

@@ -20,7 +20,7 @@ from sojourn.store.stored_run import StoreError
 from sojourn_studies.framework.claims import Cells
 from sojourn_studies.framework.plan import Plan
 from sojourn_studies.framework.registry import STUDIES, draw, study
-from sojourn_studies.framework.report import judge, report_html, summaries_of_print
+from sojourn_studies.framework.report import judge, report_html, summaries_of_published
 from sojourn_studies.framework.rows import KEYS, Row, data
 from sojourn_studies.framework.running import Outcome, read, run_plan
 from sojourn_studies.framework.score import compared, worst
@@ -101,7 +101,7 @@ def test_every_figure_is_drawn(redone: Outcome) -> None:
 
 
 def test_every_cell_of_the_contract_is_produced(redone: Outcome) -> None:
-    """In the order of the published file, blank values included; then what was not published."""
+    """In the order of the published file; then what was not published."""
     ours = _keys((redone.store.directory / "cells.csv").read_text())
     theirs = _keys(data("published", f"{redone.plan.name}.csv"))
     assert ours[: len(theirs)] == theirs
@@ -126,7 +126,7 @@ def test_the_report_has_every_table_once_and_every_claim(redone: Outcome) -> Non
 
 @pytest.mark.parametrize("name", STUDIES)
 def test_every_alternative_changes_runs(name: str) -> None:
-    plan = Plan(name, each_way=True)
+    plan = Plan(name, with_alternatives=True)
     taken = {case.name: (case.scenario, case.draw) for case in Plan(name).cases}
     others = {case.name: (case.scenario, case.draw) for case in plan.cases}
     assert [one.name for one in plan.alternatives] == [
@@ -139,16 +139,16 @@ def test_every_alternative_changes_runs(name: str) -> None:
         assert changed, one.name
 
 
-def test_alternatives_stand_beside_what_is_taken(tmp_path: Path, cli: Cli) -> None:
+def test_alternatives_stand_beside_the_baseline(tmp_path: Path, cli: Cli) -> None:
     """The upload alone of White & Rice: 7 cells under each of three alternatives."""
     options = ("white2013", "--table", "sec-4.4")
     alone, both = tmp_path / "alone", tmp_path / "both"
-    for directory, more in ((alone, ()), (both, ("--each-way",))):
+    for directory, more in ((alone, ()), (both, ("--alternatives",))):
         done = cli("study", "run", *options, "--out", directory, *more)
         assert done.returncode == 0, done.stderr
     assert (alone / "cells.csv").read_bytes() == (both / "cells.csv").read_bytes()
-    assert not (alone / "each-way.csv").exists()
-    with (both / "each-way.csv").open() as file:
+    assert not (alone / "alternatives.csv").exists()
+    with (both / "alternatives.csv").open() as file:
         rows = list(csv.DictReader(file))
     names = ("window-400", "scripts", "cubic")
     assert [row["alternative"] for row in rows] == [name for name in names for _ in range(7)]
@@ -165,33 +165,26 @@ def test_alternatives_stand_beside_what_is_taken(tmp_path: Path, cli: Cli) -> No
     (dip,) = (v for r, v in taken.items() if (r.scheme, r.metric) == ("CoDel", "throughput_dip"))
     assert dip is not None and dips["window-400"] > dip
     page = report_html(read(both))
-    assert "Runs each way" in page and '<th scope="col">window-400</th>' in page
-    assert "Runs each way" not in report_html(read(alone))
+    assert '<h2 id="alternatives">' in page and '<th scope="col">window-400</th>' in page
+    assert '<h2 id="alternatives">' not in report_html(read(alone))
     told = cli("study", "score", both).stdout
-    assert "window-400" in told and "agree as taken" in told and "any way" in told
+    assert "window-400" in told and "agree at the baseline" in told and "any of these" in told
     # Another selection has no alternatives, and leaves neither file nor page of those of the last.
     assert cli("study", "report", both).returncode == 0
     assert cli("study", "run", *options, "--out", both, "--resume").returncode == 0
-    assert not (both / "each-way.csv").exists() and not (both / "report.html").exists()
-
-
-@pytest.mark.parametrize("name", STUDIES)
-def test_remarks_are_about_claims_and_tables_that_there_are(name: str) -> None:
-    told = study(name)
-    assert set(told.claim_remarks) <= {claim.number for claim in told.claims}
-    assert {remark.table for remark in told.remarks} <= {row.table for row in told.rows}
+    assert not (both / "alternatives.csv").exists() and not (both / "report.html").exists()
 
 
 def test_the_summary_of_2012_is_rounder_than_its_tables() -> None:
     told = study("white2012")
-    found = [value.mean for value in summaries_of_print(told).values()]
+    found = [value.mean for value in summaries_of_published(told).values()]
     # Of the eight differences and ratios of tables 7 and 8, by hand.
     assert found == pytest.approx([2.8125, 100 / 12, -1, 2, 0.075, 0.125])
 
 
 def test_a_sentence_of_hong_is_not_what_its_table_has() -> None:
     """Section 4.2.1.1 says of DT20's queue that it is 20 ms; 0.090 s less 80 ms are 10."""
-    found = {row: value.mean for row, value in summaries_of_print(study("hong2015")).items()}
+    found = {row: value.mean for row, value in summaries_of_published(study("hong2015")).items()}
     (wait_ms,) = (v for r, v in found.items() if (r.scheme, r.metric) == ("DT20", "latency_mean"))
     assert wait_ms == pytest.approx(10)
 
@@ -199,10 +192,10 @@ def test_a_sentence_of_hong_is_not_what_its_table_has() -> None:
 @pytest.mark.parametrize("name", STUDIES)
 def test_claims_hold_of_the_documents_own_cells(name: str) -> None:
     told = study(name)
-    judged = judge(told.claims, Cells({}), {}, Cells.of_print(told.rows))
-    by_print = {one.claim.number: one.prints.holds for one in judged if one.prints}
-    assert len(by_print) >= 3
-    assert [number for number, holds in by_print.items() if not holds] == []
+    judged = judge(told.claims, Cells({}), {}, Cells.published(told.rows))
+    by_published = {one.claim.number: one.published.holds for one in judged if one.published}
+    assert len(by_published) >= 3
+    assert [number for number, holds in by_published.items() if not holds] == []
 
 
 def test_claims_are_judged_by_runs_that_there_are(tmp_path: Path) -> None:
@@ -310,6 +303,12 @@ def test_means_of_several_seeds_have_students_interval(tmp_path: Path) -> None:
     assert value.mean == pytest.approx(np.mean(values))
     assert (value.low, value.high) == pytest.approx((value.mean - half, value.mean + half))
     assert "value,ci_low,ci_high,unit" in (tmp_path / "cells.csv").read_text()
+
+
+def test_the_old_option_names_the_new_one(cli: Cli) -> None:
+    done = cli("study", "run", "white2012", "--each-way")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "found --each-way; allowed: --alternatives" in done.stderr
 
 
 def test_unknown_names_are_refused_with_what_there_is(cli: Cli) -> None:

@@ -8,9 +8,9 @@ _HEAD = """# Grades
 
 *Reference, generated from the thresholds that reports use.*
 
-A report grades the household's applications as good, fair or poor. A grade is good if every threshold
-of *good* is met, fair if every threshold of *fair* is met, and otherwise poor. Among several entries
-the worst one counts. The values of several seeds are averaged first.
+A report grades the household's applications as good, fair or poor. A grade is good if every
+threshold of *good* is met, fair if every threshold of *fair* is met, and otherwise poor. Among
+several entries the worst one counts. The values of several seeds are averaged first.
 """
 
 

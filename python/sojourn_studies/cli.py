@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from sojourn.base.lookup import UnknownError
 from sojourn.cli.options import Dask, Jobs, Resume, check_workers
 from sojourn.cli.report import report
 
@@ -29,7 +30,7 @@ def list_studies() -> None:
             if words:
                 typer.echo(f"  --{key} {', '.join(_listed(str(word)) for word in words)}")
         alternatives = ", ".join(one.name for one in plan.study.alternatives)
-        typer.echo(f"  alternatives that --each-way runs: {alternatives}")
+        typer.echo(f"  alternative assumptions that --alternatives runs: {alternatives}")
 
 
 def _listed(word: str) -> str:
@@ -67,9 +68,10 @@ def run_study(
     seeds: Annotated[
         int, typer.Option(metavar="N", min=1, max=10_000, help="Seeds 1 to N of every run.")
     ] = 1,
-    each_way: Annotated[
-        bool, typer.Option("--each-way", help="Run what might have been taken instead, too.")
+    alternatives: Annotated[
+        bool, typer.Option("--alternatives", help="Run the alternative assumptions, too.")
     ] = False,
+    each_way: Annotated[bool, typer.Option("--each-way", hidden=True)] = False,
     jobs: Jobs = None,
     dask: Dask = None,
     resume: Resume = False,
@@ -82,6 +84,8 @@ def run_study(
     from .framework.rows import figure_number
     from .framework.running import run_plan
 
+    if each_way:
+        raise UnknownError("option: found --each-way; allowed: --alternatives, its name since 0.2")
     plan = Plan(
         name,
         table or (),
@@ -91,7 +95,7 @@ def run_study(
         [figure_number(number) for number in figure or ()],
         duration_scale,
         seeds,
-        each_way,
+        alternatives,
     )
     plan.check()
     check_workers(jobs, dask)
@@ -108,20 +112,37 @@ def score_study(
     """Compare a study that was run with what its document reports."""
     from sojourn.base.terminal import print_grids
 
-    from .framework.report import each_way_grid, score_grids
+    from .framework.report import alternatives_grid, score_grids
     from .framework.running import read
     from .framework.score import compared
 
     outcome = read(directory)
     means = outcome.means
     if not compared(means):
-        typer.echo("nothing to compare: print has no value of any cell of this selection")
+        typer.echo("nothing to compare: no cell of this selection has a published value")
         return
     print_grids(score_grids(means))
     if outcome.plan.alternatives:
-        print_grids([each_way_grid(means, outcome.otherwise)])
+        print_grids([alternatives_grid(outcome.results)])
     if (scale := outcome.plan.duration_scale) != 1:
         typer.echo(f"runs are {scale:g} times as long as the document's")
+
+
+@studies.command("snapshot")
+def snapshot_study(
+    directories: Annotated[
+        list[Path], typer.Argument(metavar="DIR", help="What study run wrote at full length.")
+    ],
+    repository: Annotated[
+        Path, typer.Option(metavar="DIR", help="The repository whose files are renewed.")
+    ] = Path(),
+) -> None:
+    """Renew the stored cells, scores and pages of studies: tests/snapshots, docs/studies."""
+    from .framework.snapshot import renew
+
+    for directory in directories:
+        for path in renew(directory, repository):
+            typer.echo(path)
 
 
 studies.command("report")(report)
@@ -144,6 +165,8 @@ def _tell(outcome: "Outcome", took_s: float, *, resumed: bool) -> None:
         typer.echo(f"{replaced} of them had been there before: {why}")
     typer.echo(f"{len(plan.rows)} cells: {directory / 'cells.csv'}")
     if plan.alternatives:
-        typer.echo(f"cells of {len(plan.alternatives)} alternatives: {directory / 'each-way.csv'}")
+        typer.echo(
+            f"cells of {len(plan.alternatives)} alternatives: {directory / 'alternatives.csv'}"
+        )
     for number in plan.figures:
         typer.echo(f"figure {number}: {directory / f'{plan.name}-figure-{number}.svg'}")

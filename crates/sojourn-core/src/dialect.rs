@@ -12,4 +12,6 @@ pub enum Dialect {
     Rfc,
     /// The rules of the studies' ns-2 code.
     Ns2,
+    /// TCP as the Linux kernel does it; all other rules are those of `rfc`.
+    Linux,
 }

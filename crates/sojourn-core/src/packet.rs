@@ -104,6 +104,8 @@ pub struct Segment {
     pub is_ack: bool,
     /// No more payload will follow.
     pub fin: bool,
+    /// The sender has no more to send for now (RFC 9293 §3.9.1.2: PSH). Dialect `linux` only.
+    pub push: bool,
     /// Echoes a mark (RFC 3168 §6.1: ECE).
     pub echoes_mark: bool,
     /// Reports that the sender reduced its window (RFC 3168 §6.1: CWR).

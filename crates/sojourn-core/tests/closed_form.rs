@@ -44,6 +44,7 @@ fn a_stream_alone_has_the_latency_of_request_and_grant() {
     for (dialect, burst_ms) in [("ns2", 0.01744), ("rfc", 0.0872)] {
         let results = Simulation::run(&scenario(&format!(
             "duration_s = 120
+             cable = {{ timing.kind = 'documents', byte_count = 'ip' }}
              dialect = '{dialect}'
              upstream = {{ sustained_mbps = 5, peak_mbps = 20, burst_bytes = 10_000_000 }}
              downstream = {{ sustained_mbps = 20, peak_mbps = 50, burst_bytes = 10_000_000 }}
@@ -180,6 +181,7 @@ fn a_greedy_upload_has_its_peak_and_then_its_sustained_rate() {
 fn no_interval_of_a_run_carries_more_than_the_bound() {
     let results = Simulation::run(&scenario(
         "duration_s = 20
+         cable = { timing.kind = 'documents', byte_count = 'ip' }
          upstream = { sustained_mbps = 5, peak_mbps = 20, burst_bytes = 10_000_000 }
          downstream = { sustained_mbps = 20, peak_mbps = 50, burst_bytes = 10_000_000 }
          tcp.congestion_control = { kind = 'cubic', hystart = false }

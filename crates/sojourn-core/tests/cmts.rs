@@ -10,6 +10,7 @@ use sojourn_core::scenario::load;
 /// Three homes on 35 Mbps without framing, each flooded with 40 Mbps.
 const TIERS: &str = "
     duration_s = 20
+    cable = { timing.kind = 'documents', byte_count = 'ip' }
     upstream = { sustained_mbps = 10, peak_mbps = 10, burst_bytes = 3000 }
     downstream = { sustained_mbps = 50, peak_mbps = 50, burst_bytes = 3000 }
     servers.near = { delay_ms = 5 }
@@ -109,6 +110,7 @@ fn a_regulator_caps_the_rate_exactly() {
 fn framing_costs_what_is_not_counted() {
     let text = "
         duration_s = 20
+        cable.byte_count = 'ip'
         upstream = { sustained_mbps = 10, peak_mbps = 10, burst_bytes = 3000 }
         downstream = { sustained_mbps = 50, peak_mbps = 50, burst_bytes = 3000, regulator = false }
         servers.near = { delay_ms = 5 }
@@ -127,6 +129,7 @@ fn a_bonded_packet_takes_one_of_the_channels() {
     let text = |interval_ms: f64| {
         format!(
             "duration_s = 10
+             cable = {{ timing.kind = 'documents', byte_count = 'ip' }}
              upstream = {{ sustained_mbps = 10, peak_mbps = 10, burst_bytes = 3000 }}
              downstream = {{ sustained_mbps = 50, peak_mbps = 50, burst_bytes = 3000, regulator = false }}
              servers.near = {{ delay_ms = 5 }}

@@ -8,6 +8,8 @@ use std::fmt::Write as _;
 
 use crate::common::snapshot::assert_snapshot;
 use crate::common::{HOME_QUEUES, home, scenario};
+use sojourn_core::access::docsis::parameters::ByteCount;
+use sojourn_core::access::docsis::timing::TimingSpec;
 use sojourn_core::dialect::Dialect;
 use sojourn_core::metrics::results::Results;
 use sojourn_core::metrics::rows::FlowRow;
@@ -106,6 +108,13 @@ fn neighbours() -> Scenario {
     )
 }
 
+/// With the timing and the byte count of the documents, which were once those of all.
+fn documented(mut scenario: Scenario) -> Scenario {
+    scenario.cable.timing = Some(TimingSpec::Documents);
+    scenario.cable.byte_count = Some(ByteCount::Ip);
+    scenario
+}
+
 fn all() -> Vec<(String, Scenario)> {
     let mut all = homes();
     all.push(("home in the rfc dialect".to_owned(), rfc_home()));
@@ -113,6 +122,15 @@ fn all() -> Vec<(String, Scenario)> {
     all.push(("crowd, rfc dialect".to_owned(), crowd()));
     all.push(("shared downstream, rfc dialect".to_owned(), shared_downstream()));
     all.push(("neighbours on a shared channel".to_owned(), neighbours()));
+    for (name, scenario) in [
+        ("home in the rfc dialect", rfc_home()),
+        ("busy, rfc dialect", busy()),
+        ("crowd, rfc dialect", crowd()),
+        ("shared downstream, rfc dialect", shared_downstream()),
+        ("neighbours on a shared channel", neighbours()),
+    ] {
+        all.push((format!("{name}, the documents' plant"), documented(scenario)));
+    }
     all
 }
 

@@ -183,9 +183,8 @@ fn what_cannot_be_simulated_is_listed() {
     let wanted = [
         "network_access: false is not simulated; the home has network access",
         "upstream_drop_classifiers: is not simulated",
-        "upstream_service_flows.0: the file sets no maximum sustained rate; using the scenario's \
-         1 Mbps",
-        "upstream_service_flows.0: the file sets no peak rate; using the scenario's 2 Mbps",
+        "upstream_service_flows.0: the file sets no maximum sustained rate: unlimited, simulated as \
+         10000 Mbps",
         "upstream_service_flows.1.qos_set: has no active set; the flow is simulated as active",
         "upstream_service_flows.1.scheduling: ugs is not simulated; using best_effort",
         "upstream_service_flows.1.grant_bytes: is not simulated",

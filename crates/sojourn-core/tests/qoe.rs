@@ -167,6 +167,7 @@ fn both_forms_of_the_e_model() {
 fn game(delay_ms: f64, keys: &str) -> Results {
     Simulation::run(&scenario(&format!(
         "duration_s = 10
+         cable = {{ timing.kind = 'documents', byte_count = 'ip' }}
          upstream = {{ sustained_mbps = 5, peak_mbps = 5, burst_bytes = 1522,
                        queue = {{ limit_bytes = 625_000 }} }}
          downstream = {{ sustained_mbps = 20, peak_mbps = 20, burst_bytes = 1522 }}

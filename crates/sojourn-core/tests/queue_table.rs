@@ -99,6 +99,7 @@ impl Case {
         let delay_ms = self.rtt_ms / 2 - 1;
         let mut text = format!(
             "duration_s = {DURATION_S}
+             cable = {{ timing.kind = 'documents', byte_count = 'ip' }}
              upstream = {{ sustained_mbps = {up_mbps}, peak_mbps = {up_mbps},
                            burst_bytes = 1_000_000, modem = {{ {modem} }},
                            queue = {{ scheduler = {{ {scheduler} }}, law = {{ {law} }} }} }}

@@ -16,7 +16,8 @@ use sojourn_core::units::{BitRate, Time};
 /// distance.
 fn run_of(modem: &str, keys: &str) -> Results {
     let text = format!(
-        "upstream.modem.kind = '{modem}'
+        "cable = {{ timing.kind = 'documents', byte_count = 'ip' }}
+         upstream.modem.kind = '{modem}'
          upstream.sustained_mbps = 5
          upstream.peak_mbps = 20
          upstream.burst_bytes = 100_000

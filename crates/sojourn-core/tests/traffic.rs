@@ -12,6 +12,7 @@ use sojourn_core::scenario::Scenario;
 fn on_38_mbps(duration_s: u32, traffic: &str) -> Scenario {
     scenario(&format!(
         "duration_s = {duration_s}
+         cable = {{ timing.kind = 'documents', byte_count = 'ip' }}
          metrics.packet_trace = true
          upstream = {{ sustained_mbps = 20, peak_mbps = 20, burst_bytes = 100_000 }}
          downstream = {{ sustained_mbps = 38, peak_mbps = 38, burst_bytes = 100_000 }}

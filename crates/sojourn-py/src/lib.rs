@@ -64,13 +64,6 @@ mod _sojourn {
             .map_err(|error| PyRuntimeError::new_err(error.to_string()))
     }
 
-    /// What all tables of results have, as JSON.
-    #[pyfunction]
-    fn tables_json() -> PyResult<String> {
-        serde_json::to_string(&definitions())
-            .map_err(|error| PyRuntimeError::new_err(error.to_string()))
-    }
-
     /// A TOML document as JSON text, checked against a JSON Schema; `source` is the file it is from.
     ///
     /// Raises `ScenarioError` with the file and key at fault.
@@ -86,6 +79,13 @@ mod _sojourn {
         document::read_document(text, schema, source)
             .map(|document| document.to_string())
             .map_err(|problem| about(py, &problem, ScenarioError::new_err))
+    }
+
+    /// What all tables of results have, as JSON.
+    #[pyfunction]
+    fn tables_json() -> PyResult<String> {
+        serde_json::to_string(&definitions())
+            .map_err(|error| PyRuntimeError::new_err(error.to_string()))
     }
 
     #[pymodule_init]

@@ -12,6 +12,7 @@ from typing import Any
 from .._sojourn import version
 from ..store.stored_run import StoredRun
 from . import headers
+from .cable import one_way_ms
 from .headers import Ends, Syn
 from .pcapng import Frame, pcapng
 from .runs import packets_of
@@ -117,7 +118,7 @@ class _Path:
     """Addresses, ports and header fields of a scenario."""
 
     def __init__(self, scenario: dict[str, Any]) -> None:
-        self.cable_s = float(scenario["cable"]["delay_ms"]) / 1e3
+        self.cable_s = one_way_ms(scenario) / 1e3
         self.servers = {
             name: bytes((*_SERVER_NET, *divmod(number, 256)))
             for number, name in enumerate(scenario["servers"], start=1)

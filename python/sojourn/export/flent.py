@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 
 from .._sojourn import version
 from ..store.stored_run import StoredRun
+from .cable import one_way_ms
 from .runs import ExportError, packets_of
 
 _FORMAT_VERSION = 4
@@ -163,10 +164,8 @@ def _pings(run: StoredRun, traffic: str) -> list[dict[str, float]]:
 
 
 def _way_back_s(run: StoredRun, server: str) -> float:
-    delays_ms: float = (
-        run.settings["servers"][server]["delay_ms"] + run.settings["cable"]["delay_ms"]
-    )
-    return delays_ms / 1e3
+    delay_ms: float = run.settings["servers"][server]["delay_ms"]
+    return (delay_ms + one_way_ms(run.settings)) / 1e3
 
 
 def _by_interval(pings: list[dict[str, float]], times: list[float], step_s: float) -> Series:

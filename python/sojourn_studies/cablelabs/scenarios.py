@@ -7,6 +7,10 @@ from ..framework.cases import Case
 
 Table = dict[str, Any]
 
+CABLE: Mapping[str, Any] = {"timing": {"kind": "documents"}, "byte_count": "ip"}
+"""The studies' plant: whole MAP intervals between request and grant (White & Rice 2013 §4.1.1), and
+rates that count IP packets."""
+
 BURSTY_PERIOD_S = 30
 """5.3 s at 20 Mbps, 8.7 s at 5 Mbps and 16 s idle, at set times (White & Padden 2012 §3.2.1)."""
 
@@ -111,6 +115,7 @@ def voice_model() -> Case:
             "title": "The scores of calls over their latency",
             "duration_s": 60,
             "dialect": "ns2",
+            "cable": CABLE,
             "upstream": {"sustained_mbps": 20, "peak_mbps": 20, "burst_bytes": 10_000_000},
             "downstream": {"sustained_mbps": 20, "peak_mbps": 50, "burst_bytes": 10_000_000},
             "servers": {f"peer{ms}": {"delay_ms": ms} for ms in _EXTRA_MS},

@@ -47,9 +47,9 @@ Change = Callable[[dict[str, Any]], None]
 """Changes a scenario in place."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Alternative:
-    """What might have been taken instead, to be run beside what is: the effect of a choice."""
+    """An alternative assumption, run beside the baseline: the effect of a choice."""
 
     name: str
     what: str
@@ -73,14 +73,14 @@ class Alternative:
         )
 
     def case(self, case: Case) -> Case:
-        """The run made so."""
+        """The run under this assumption."""
         scenario = deepcopy(dict(case.scenario))
         self.change(scenario)
         name, draw = case.name + self._suffix, case.draw + self.draw
         return replace(case, name=name, scenario=scenario, draw=draw)
 
     def runs(self, runs: Runs) -> Runs:
-        """The runs made so, by the names of those taken."""
+        """The runs made so, by the names of the baseline's."""
         suffix = self._suffix
         named = {name: run for name, run in runs.items() if name.endswith(suffix)}
         return {name.removesuffix(suffix): run for name, run in named.items()}

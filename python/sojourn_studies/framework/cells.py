@@ -15,7 +15,7 @@ def cells_csv(values: Mapping[Row, Value]) -> bytes:
     return csv_bytes(columns, lines)
 
 
-def each_way_csv(otherwise: Mapping[Alternative, Mapping[Row, Value]]) -> bytes:
+def alternatives_csv(otherwise: Mapping[Alternative, Mapping[Row, Value]]) -> bytes:
     """The cells under each alternative, which the first column names."""
     has_intervals = any(map(_has_intervals, otherwise.values()))
     tables = {one.name: _cells(values, has_intervals) for one, values in otherwise.items()}

@@ -35,20 +35,6 @@ def of_traffic(which: Which, tcp: Mapping[str, Any] | None = None, **keys: Any) 
     return change
 
 
-def of_kind(kind: str) -> Which:
-    """Entries of a kind."""
-    return lambda entry: bool(entry["kind"] == kind)
-
-
-def recovering(recovery: str) -> Which:
-    """Entries whose TCP says how it recovers, and so."""
-    return lambda entry: bool(entry.get("tcp", {}).get("recovery") == recovery)
-
-
-def nothing(scenario: dict[str, Any]) -> None:
-    """Leaves it as it is, where an alternative has other random numbers alone."""
-
-
 def all_of(*changes: Change) -> Change:
     """One after the other."""
 

@@ -17,8 +17,8 @@ class Cells:
         self._all_or_none = all_or_none
 
     @classmethod
-    def of_print(cls, rows: Sequence[Row]) -> "Cells":
-        """What the document has there; of bounds, and what it lacks or is kept back, nothing."""
+    def published(cls, rows: Sequence[Row]) -> "Cells":
+        """What the document reports there; of bounds nothing."""
         values = {row: None if row.is_bound else row.result for row in rows}
         return cls(values, all_or_none=True)
 
@@ -61,43 +61,52 @@ class Verdict:
     numbers: str
 
 
+Test = Callable[["Cells", Runs], Verdict]
+"""Judges a claim by cells and runs."""
+
+
 @dataclass(frozen=True)
 class Claim:
-    """A sentence of the document, in other words, and the test of it."""
+    """A sentence of a section of the document, and the test of it."""
 
     number: int
-    text: str
-    test: Callable[["Cells", Runs], Verdict]
+    section: str
+    sentence: str
+    test: Test
+    why: str = ""
+    """If it does not hold: the mechanism."""
     is_of_cells: bool = True
     """Are all its numbers of cells or runs, and none computed by itself?"""
 
 
 @dataclass(frozen=True)
 class Choice:
-    """What the document leaves open, what is taken, and why."""
+    """What the document leaves open, the baseline assumption, and why it was chosen."""
 
-    what: str
-    taken: str
-    why: str
+    question: str
+    baseline: str
+    why: str = ""
+    alternatives: Sequence[str] = ()
+    """The alternative assumptions that are run, by name."""
 
 
 @dataclass(frozen=True)
 class Remark:
-    """Why cells that do not agree do not: those of `table` that `experiment` and `metric` begin.
+    """The mechanism by which cells do not agree: those of `tables` that the other words name."""
 
-    Of `schemes` alone, if any are named.
-    """
-
-    table: str
-    text: str
+    tables: Sequence[str]
+    mechanism: str
     experiment: str = ""
+    """With what their experiment begins."""
     metric: str = ""
+    """With what their metric begins."""
     schemes: Sequence[str] = ()
+    """Theirs, if any are named."""
 
     def is_about(self, row: Row) -> bool:
         """Is it about this cell?"""
         return (
-            row.table == self.table
+            row.table in self.tables
             and row.experiment.startswith(self.experiment)
             and row.metric.startswith(self.metric)
             and (not self.schemes or row.scheme in self.schemes)

@@ -30,8 +30,8 @@ class Plan:
     figure: Sequence[FigureNumber] = ()
     duration_scale: float = 1.0
     seeds: int = 1
-    each_way: bool = False
-    """Run the study's alternatives too."""
+    with_alternatives: bool = False
+    """Run the alternative assumptions too."""
 
     @property
     def study(self) -> Study:
@@ -88,8 +88,8 @@ class Plan:
 
     @property
     def alternatives(self) -> Mapping[Alternative, Sequence[Row]]:
-        """What is to be run beside what is taken, and the cells that it is run for."""
-        asked = self.study.alternatives if self.each_way else ()
+        """What is to be run beside the baseline, and the cells that it is run for."""
+        asked = self.study.alternatives if self.with_alternatives else ()
         rows = self.rows
         wanted = {one: [row for row in rows if one.wants(row)] for one in asked}
         return {one: of_one for one, of_one in wanted.items() if of_one}

@@ -15,8 +15,11 @@ from sojourn.report.pages import render
 
 from .cases import Alternative, Runs
 from .claims import Cells, Claim, Verdict
+from .open_points import open_points
+from .references import filled, shown
+from .results import Results
 from .rows import Row
-from .running import Outcome, read
+from .running import Outcome, read, results_of, without_intervals
 from .score import Compared, Score, compared, scores, worst
 from .study import Study
 
@@ -28,7 +31,7 @@ class Ours(NamedTuple):
 
     text: str
     agrees: bool | None
-    """Nothing where print has no value."""
+    """Nothing where there is no published value."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +53,7 @@ class Table:
     name: str
     lines: Sequence[Line]
     others: Sequence[str]
-    """What other columns hold: alternatives, and what print's own cells make of its summaries."""
+    """What other columns hold: alternatives, and what other published cells make of a summary."""
     remarks: Sequence[str]
 
     @property
@@ -64,11 +67,11 @@ class Judged(NamedTuple):
 
     claim: Claim
     ours: Verdict | None
-    prints: Verdict | None
+    published: Verdict | None
     """By the document's own cells."""
 
 
-PRINTS_OWN = "print's other cells"
+FROM_OTHERS = "from other published cells"
 LOW_PERCENT = 60
 """Tables of which less agrees are named with the verdict."""
 
@@ -82,8 +85,10 @@ def report_html(outcome: Outcome) -> str:
     """The page: one file that needs no network."""
     study, plan = outcome.plan.study, outcome.plan
     values, otherwise = outcome.values, outcome.otherwise
-    means = _means(values)
-    judged = judge(study.claims, Cells(means), outcome.seeds[0], Cells.of_print(study.rows))
+    results = results_of(values, otherwise)
+    judged = judge(
+        study.claims, Cells(results.baseline), outcome.seeds[0], Cells.published(study.rows)
+    )
     return render(
         "study.html",
         study.title,
@@ -91,9 +96,11 @@ def report_html(outcome: Outcome) -> str:
         study=study,
         plan=plan,
         runs=plan.run_count,
-        sentences=_sentences(means, judged),
-        scores=score_grids(means),
-        each_way=each_way_grid(means, otherwise),
+        sentences=_sentences(results.baseline, judged),
+        scores=score_grids(results.baseline),
+        alternatives=alternatives_grid(results),
+        open_points=open_points(study, results),
+        whys={claim.number: filled(claim.why, study.rows, results) for claim in study.claims},
         tables=_tables(outcome, values, otherwise),
         claims=judged,
         figures=[
@@ -111,7 +118,7 @@ def _sentences(means: Mapping[Row, float | None], judged: Sequence[Judged]) -> l
     tested = [one.ours for one in judged if one.ours]
     untested = len(judged) - len(tested)
     return [
-        f"{score.agree} of {len(score.cells)} cells that have a published value agree with print "
+        f"{score.agree} of {len(score.cells)} cells with a published value agree "
         f"({score.percent:.0f} %).",
         *([f"Without a value here: {score.missing} of them."] if score.missing else []),
         *([f"Under {LOW_PERCENT} %: {', '.join(low)}."] if low else []),
@@ -131,9 +138,10 @@ def _tables(
     values: Mapping[Row, Value],
     otherwise: Mapping[Alternative, Mapping[Row, Value]],
 ) -> list[Table]:
-    ours = _beside_print(values)
-    columns = {one.name: _beside_print(of_one) for one, of_one in otherwise.items()}
-    columns[PRINTS_OWN] = _beside_print(summaries_of_print(outcome.plan.study))
+    ours = _beside_published(values)
+    study, results = outcome.plan.study, results_of(values, otherwise)
+    columns = {one.name: _beside_published(of_one) for one, of_one in otherwise.items()}
+    columns[FROM_OTHERS] = _beside_published(summaries_of_published(study))
 
     def table(name: str, rows: Sequence[Row]) -> Table:
         here = [other for other, column in columns.items() if any(row in column for row in rows)]
@@ -141,10 +149,10 @@ def _tables(
         lines = []
         for row in rows:
             is_off = ours[row].agrees is False
-            about = [r.text for r in outcome.plan.study.remarks if is_off and r.is_about(row)]
+            about = [r.mechanism for r in study.remarks if is_off and r.is_about(row)]
             numbers = [texts.setdefault(text, len(texts) + 1) for text in about]
             lines.append(Line(row, ours[row], [columns[other].get(row) for other in here], numbers))
-        return Table(name, lines, here, list(texts))
+        return Table(name, lines, here, [filled(text, study.rows, results) for text in texts])
 
     by_table: dict[str, list[Row]] = {}
     for row in values:
@@ -152,9 +160,9 @@ def _tables(
     return [table(name, rows) for name, rows in by_table.items()]
 
 
-def summaries_of_print(study: Study) -> dict[Row, Value]:
-    """What print's own cells make of those of its cells that sum up others, where it has them."""
-    cells = Cells.of_print(study.rows)
+def summaries_of_published(study: Study) -> dict[Row, Value]:
+    """What published cells make of those that sum them up."""
+    cells = Cells.published(study.rows)
 
     def summary(row: Row) -> float | None:
         try:
@@ -166,22 +174,18 @@ def summaries_of_print(study: Study) -> dict[Row, Value]:
     return {row: Value(value) for row, value in found.items() if value is not None}
 
 
-def _beside_print(values: Mapping[Row, Value]) -> dict[Row, Ours]:
-    agrees = {cell.row: cell.agrees for cell in compared(_means(values))}
+def _beside_published(values: Mapping[Row, Value]) -> dict[Row, Ours]:
+    agrees = {cell.row: cell.agrees for cell in compared(without_intervals(values))}
     return {row: Ours(_shown(value), agrees.get(row)) for row, value in values.items()}
 
 
-def _means(values: Mapping[Row, Value]) -> dict[Row, float | None]:
-    return {row: value.mean for row, value in values.items()}
+def judge(claims: Sequence[Claim], ours: Cells, runs: Runs, published: Cells) -> list[Judged]:
+    """Tests each claim on our cells and runs, and on published cells, where no run is needed."""
 
+    def by_published(claim: Claim) -> Verdict | None:
+        return _verdict(claim, published, {}) if claim.is_of_cells else None
 
-def judge(claims: Sequence[Claim], ours: Cells, runs: Runs, prints: Cells) -> list[Judged]:
-    """Tests each claim on our cells and runs, and on print's cells, where no run is needed."""
-
-    def by_print(claim: Claim) -> Verdict | None:
-        return _verdict(claim, prints, {}) if claim.is_of_cells else None
-
-    return [Judged(claim, _verdict(claim, ours, runs), by_print(claim)) for claim in claims]
+    return [Judged(claim, _verdict(claim, ours, runs), by_published(claim)) for claim in claims]
 
 
 def _verdict(claim: Claim, cells: Cells, runs: Runs) -> Verdict | None:
@@ -196,58 +200,53 @@ def _shown(value: Value) -> str:
     if value.mean is None or math.isnan(value.mean):
         return "–"
     if value.low is None or value.high is None:
-        return _digits(value.mean, 5)
-    return f"{_digits(value.mean, 5)} ({_digits(value.low, 4)} to {_digits(value.high, 4)})"
-
-
-def _digits(value: float, digits: int) -> str:
-    """So many digits, and all of a number that has more of them before its point."""
-    return f"{value:.0f}" if abs(value) >= 10**digits else f"{value:.{digits}g}"
+        return shown(value.mean, 5)
+    return f"{shown(value.mean, 5)} ({shown(value.low, 4)} to {shown(value.high, 4)})"
 
 
 def score_grids(means: Mapping[Row, float | None]) -> list[Grid]:
     """Per table and overall: cells compared and those that agree; then the worst misses."""
     cells = compared(means)
     score = Grid(
-        "Cells compared with print",
+        "Cells compared with published values",
         ["table", "cells", "agree", "no value", "%"],
         [_score_row(score) for score in scores(cells)],
     )
     misses = Grid(
         "Worst misses, one of each metric in a table (in tolerances)",
-        ["table", "experiment", "scheme", "load", "flow", "metric", "print", "ours", "miss"],
+        ["table", "experiment", "scheme", "load", "flow", "metric", "published", "ours", "miss"],
         [_miss_row(cell) for cell in worst(cells)],
     )
     return [grid for grid in (score, misses) if grid.rows]
 
 
-def each_way_grid(
-    taken: Mapping[Row, float | None], otherwise: Mapping[Alternative, Mapping[Row, Value]]
-) -> Grid:
-    """Per alternative and table: cells compared, those that agree as taken, and those otherwise.
+def alternatives_grid(results: Results) -> Grid:
+    """Per alternative and table: cells compared, and those that agree at the baseline and so.
 
-    Before them those that agree in any of these ways: what is left hangs on something else.
+    Before them those that agree under any assumption: what is left depends on something else.
     """
-    as_taken = {cell.row: cell for cell in compared(taken)}
-    ways = {one.name: compared(_means(values)) for one, values in otherwise.items()}
-    if len(ways) > 1:
-        ways = {"any way": _nearest(as_taken, ways.values()), **ways}
+    baseline = {cell.row: cell for cell in compared(results.baseline)}
+    others = {name: compared(values) for name, values in results.alternatives.items()}
+    if len(others) > 1:
+        others = {"any of these": _nearest(baseline, others.values()), **others}
     rows = [
         [name, here.table, str(len(here.cells)), str(here.agree), str(there.agree)]
-        for name, way in ways.items()
-        for here, there in zip(scores(as_taken[cell.row] for cell in way), scores(way), strict=True)
+        for name, other in others.items()
+        for here, there in zip(
+            scores(baseline[cell.row] for cell in other), scores(other), strict=True
+        )
     ]
-    headings = ["instead", "table", "cells", "agree as taken", "agree so"]
-    return Grid("Runs each way", headings, rows)
+    headings = ["alternative", "table", "cells", "agree at the baseline", "agree under it"]
+    return Grid("Alternative assumptions", headings, rows)
 
 
 def _nearest(
-    as_taken: Mapping[Row, Compared], ways: Collection[Sequence[Compared]]
+    baseline: Mapping[Row, Compared], others: Collection[Sequence[Compared]]
 ) -> list[Compared]:
-    """The cells that ways were run for, as taken or in the way that is nearest to print."""
-    run = {cell.row for way in ways for cell in way}
-    best = {row: cell for row, cell in as_taken.items() if row in run}
-    for cell in chain.from_iterable(ways):
+    """The cells that alternatives were run for, each under the assumption nearest to published."""
+    run = {cell.row for other in others for cell in other}
+    best = {row: cell for row, cell in baseline.items() if row in run}
+    for cell in chain.from_iterable(others):
         best[cell.row] = min(best[cell.row], cell, key=lambda one: one.miss)
     return list(best.values())
 
@@ -260,6 +259,6 @@ def _score_row(score: Score) -> list[str]:
 def _miss_row(cell: Compared) -> list[str]:
     row = cell.row
     unit = "" if row.unit == "1" else f" {row.unit}"
-    ours = "none" if cell.ours is None else _digits(cell.ours, 4) + unit
+    ours = "none" if cell.ours is None else shown(cell.ours, 4) + unit
     where = [row.table, row.experiment, row.scheme, row.load, row.flow, row.metric]
     return [*where, row.published + unit, ours, f"{cell.miss:.1f}"]

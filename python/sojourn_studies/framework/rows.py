@@ -46,7 +46,7 @@ class Row(NamedTuple):
         return self.note.startswith(("<", ">"))
 
     @property
-    def printed(self) -> str:
+    def reported(self) -> str:
         """What the document reports there, with its sign if it is a bound."""
         return (self.note[0] if self.is_bound else "") + self.published
 

@@ -14,15 +14,16 @@ from sojourn.store.stored_run import StoredRun, StoreError
 from sojourn.store.task import Task
 
 from .cases import Alternative, Runs
-from .cells import cells_csv, each_way_csv
+from .cells import alternatives_csv, cells_csv
 from .drawing import Drawing
 from .plan import Plan
+from .results import Results
 from .rows import FigureNumber, Row
 from .study import measure
 
 CELLS = "cells.csv"
 
-EACH_WAY = "each-way.csv"
+ALTERNATIVES = "alternatives.csv"
 
 _FIRST = {MARKER, PLAN, RUN_LIST}
 
@@ -53,7 +54,12 @@ class Outcome:
     @property
     def means(self) -> dict[Row, float | None]:
         """Every cell, without its interval."""
-        return {row: value.mean for row, value in self.values.items()}
+        return without_intervals(self.values)
+
+    @property
+    def results(self) -> Results:
+        """Every cell at the baseline and under each alternative, without intervals."""
+        return results_of(self.values, self.otherwise)
 
     @property
     def drawings(self) -> dict[FigureNumber, Drawing]:
@@ -66,6 +72,21 @@ class Outcome:
     def _measured(self, rows: Sequence[Row], seeds: Sequence[Runs]) -> dict[Row, Value]:
         by_seed = [measure(self.plan.study, rows, runs) for runs in seeds] if rows else []
         return {row: over_seeds([values[row] for values in by_seed]) for row in rows}
+
+
+def without_intervals(values: Mapping[Row, Value]) -> dict[Row, float | None]:
+    """Cells without their intervals."""
+    return {row: value.mean for row, value in values.items()}
+
+
+def results_of(
+    values: Mapping[Row, Value], otherwise: Mapping[Alternative, Mapping[Row, Value]]
+) -> Results:
+    """Cells at the baseline and under each alternative, without intervals."""
+    return Results(
+        without_intervals(values),
+        {one.name: without_intervals(cells) for one, cells in otherwise.items()},
+    )
 
 
 def run_plan(
@@ -101,9 +122,9 @@ def _write(outcome: Outcome) -> None:
     plan, store = outcome.plan, outcome.store
     store.write(CELLS, cells_csv(outcome.values))
     if plan.alternatives:
-        store.write(EACH_WAY, each_way_csv(outcome.otherwise))
+        store.write(ALTERNATIVES, alternatives_csv(outcome.otherwise))
     else:  # what stands there is of another selection
-        (store.directory / EACH_WAY).unlink(missing_ok=True)
+        (store.directory / ALTERNATIVES).unlink(missing_ok=True)
     for number, drawing in outcome.drawings.items():
         store.write(f"{plan.name}-figure-{number}.csv", drawing.csv)
         store.write(f"{plan.name}-figure-{number}.svg", drawing.svg)

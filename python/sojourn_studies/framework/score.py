@@ -1,4 +1,4 @@
-"""Which cells agree with print: `published/tolerances.toml`."""
+"""Which cells agree with published values: `published/tolerances.toml`."""
 
 import math
 import tomllib
@@ -21,7 +21,7 @@ class Compared:
 
     @property
     def miss(self) -> float:
-        """Distance from print in tolerances; infinite where there is no value."""
+        """Distance from the published value in tolerances; infinite where there is no value."""
         if self.ours is None:
             return math.inf
         beyond = self.ours - self.published
@@ -81,7 +81,7 @@ def scores(cells: Iterable[Compared]) -> list[Score]:
 
 
 def worst(cells: Iterable[Compared], most: int = 10) -> list[Compared]:
-    """The cells furthest from print, in tolerances, of those that have a value and do not agree.
+    """The cells furthest from published values, of those with a value that do not agree.
 
     One of each metric in a table: where one kind of cell is off throughout, others are shown too.
     """

@@ -5,11 +5,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
+from importlib.util import find_spec
 
 from sojourn.base.terminal import counting_bar
 from sojourn.store.stored_run import AbsentError
 
-from .cases import Alternative, Case, Runs
+from . import texts
+from .cases import Alternative, Case, Change, Runs
 from .claims import Cells, Choice, Claim, Remark
 from .drawing import Figure
 from .rows import FigureNumber, Row, published
@@ -32,8 +34,6 @@ class Study:
     choices: Sequence[Choice]
     alternatives: Sequence[Alternative]
     remarks: Sequence[Remark]
-    claim_remarks: Mapping[int, str]
-    """Why claims do not hold, by their numbers."""
 
     @cached_property
     def rows(self) -> Sequence[Row]:
@@ -43,23 +43,31 @@ class Study:
 
 def assemble(package: str, title: str) -> Study:
     """The study that the modules of a package make."""
-    cells, claims, figures, notes = (
-        import_module(f"{package}.{name}") for name in ("cells", "claims", "figures", "notes")
+    name = package.rpartition(".")[-1]
+    cells, claims, figures = (
+        import_module(f"{package}.{module}") for module in ("cells", "claims", "figures")
     )
     return Study(
-        name=package.rpartition(".")[-1],
+        name=name,
         title=title,
         figures=figures.FIGURES,
         cases_of=cells.cases_of,
         value_of=cells.value_of,
         summed_up=getattr(cells, "summed_up", lambda row, others: None),
         unpublished=getattr(cells, "UNPUBLISHED", ()),
-        claims=claims.CLAIMS,
-        choices=notes.CHOICES,
-        alternatives=import_module(f"{package}.alternatives").ALTERNATIVES,
-        remarks=notes.REMARKS,
-        claim_remarks=notes.CLAIMS,
+        claims=texts.claims(name, claims.TESTS),
+        choices=texts.choices(name),
+        alternatives=texts.alternatives(name, _changes(package)),
+        remarks=texts.remarks(name),
     )
+
+
+def _changes(package: str) -> Mapping[str, Change]:
+    """Changes that are more than keys, where a study has any."""
+    if find_spec(f"{package}.alternatives") is None:
+        return {}
+    changes: Mapping[str, Change] = import_module(f"{package}.alternatives").CHANGES
+    return changes
 
 
 def measure(study: Study, rows: Sequence[Row], runs: Runs) -> dict[Row, float | None]:

@@ -14,7 +14,7 @@ ACTIVE_S = (500, 1500)
 """When the UDP flow of section 4.4 and the Tier-2 flow of figure 4.5 send."""
 
 VOIP_4_MS, VOIP_5_MS = 45, 38
-"""One way without queueing, as print has it under DRR (tables 4.10 and 5.18)."""
+"""One way without queueing, as published under DRR (tables 4.10 and 5.18)."""
 
 DURATION_S, TIERED_S = 2000, 1000
 
@@ -30,7 +30,7 @@ _BONDED = Channel(
 )
 NOT_LINKS_5_MS = 80 - 2 * VOIP_5_MS
 """In chapter 5 the call has a path of 80 ms too. What its links leave, 4 ms, is less than request
-and grant take: print's downloads have 82 ms, table 5.17 less the queue of table 5.18 under CoDel;
+and grant take: published downloads have 82 ms, table 5.17 less the queue of table 5.18 under CoDel;
 those of chapter 4 have 79 to 80."""
 _SINGLE_5 = Channel(limit_packets=457, not_links_ms=NOT_LINKS_5_MS)
 GIGABIT = Channel(
@@ -43,8 +43,7 @@ GIGABIT = Channel(
 
 _FULL: Mapping[str, Any] = {"file_bytes": 2**31, "tcp": FULL_TCP}
 """HAS, and FTP beside it, ran on FullTcp in chapter 4, which counts bytes in 32 bits with a sign:
-print has 8.59 Mbps of one FTP flow under three schemes, 2**31 bytes in 2000 s, and the channel idle
-then."""
+one FTP flow has 8.59 Mbps under three schemes, 2**31 bytes in 2000 s, then the channel is idle."""
 
 _SAMPLES = {"series_interval_ms": 1000}
 

@@ -158,7 +158,7 @@ def time_in_bin(run: StoredRun, name: str, number: int) -> float | None:
         pc.starts_with(series["subject"].cast("string"), f"cmts {name}"),
     )
     bins = series.filter(chosen)["value"].drop_null().to_numpy()
-    # The series count bins from 0, print from 1.
+    # The series count bins from 0, the thesis from 1.
     return 100 * float((bins == number - 1).mean()) if len(bins) else None
 
 

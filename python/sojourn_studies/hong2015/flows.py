@@ -76,6 +76,7 @@ class Run:
             "title": f"Hong 2015, {self.title}",
             "duration_s": self.duration_s,
             "dialect": "ns2",
+            "cable": {"timing": {"kind": "documents"}, "byte_count": "ip"},
             "upstream": {
                 "sustained_mbps": channel.upstream_mbps,
                 "peak_mbps": channel.upstream_mbps,

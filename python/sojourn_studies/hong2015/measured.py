@@ -23,7 +23,7 @@ VIDEO_MBPS = 5
 
 @dataclass(frozen=True)
 class Flow:
-    """What a flow got. Rates are of packets, as print has them, 1500 bytes of which 40 are headers;
+    """What a flow got. Rates are of packets, as published, 1500 bytes of which 40 are headers;
     with FullTcp of payload, and of datagrams without their header."""
 
     entry: str

@@ -20,7 +20,7 @@ DIVIDED_BY_ABB = 935 / 948
 HEAD_DROP = {"kind": "codel", "variant": "ns2", "target_ms": 20, "interval_ms": 100}
 
 # CableLabs' ns-2 code takes 6 ms for request and grant off the target; downstream there is neither,
-# and print has some 20 ms of queue. Nor is there the shaper that the code predicts from: it then
+# and 20 ms of queue are published. Nor is there the shaper that the code predicts from: it then
 # measures the rate of departures.
 _TAIL_DROP = {
     "kind": "codel_dt",

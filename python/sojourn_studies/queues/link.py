@@ -19,7 +19,7 @@ def scenario(mbps: float, queue: Table, traffic: Table, duration_s: float, **key
     bare = {"sustained_mbps": mbps, "peak_mbps": mbps, "channel_mbps": mbps, "burst_bytes": 1522}
     return {
         "duration_s": duration_s,
-        "cable": {"delay_ms": 0},
+        "cable": {"delay_ms": 0, "timing": {"kind": "documents"}, "byte_count": "ip"},
         "upstream": fast,
         "downstream": {**bare, "queue": queue},
         "servers": {"near": {"delay_ms": 0, "rate_mbps": 1_000_000}},

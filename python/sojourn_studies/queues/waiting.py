@@ -111,7 +111,7 @@ def _home(side: str) -> link.Table:
     return {
         "duration_s": 60,
         "dialect": "ns2",
-        "cable": {"delay_ms": 0},
+        "cable": {"delay_ms": 0, "timing": {"kind": "documents"}, "byte_count": "ip"},
         "upstream": fast,
         "downstream": fast,
         side: {**slow, "queue": queue},

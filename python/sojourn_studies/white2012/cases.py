@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from ..cablelabs.scenarios import BURSTY, CBR, UPLOAD, repeated, servers, transport, web
+from ..cablelabs.scenarios import BURSTY, CABLE, CBR, UPLOAD, repeated, servers, transport, web
 from ..framework.cases import Case
 
 DURATION_S = 600
@@ -103,6 +103,7 @@ def scenario(experiment: str, scheme: Scheme) -> dict[str, Any]:
         "title": f"White & Padden 2012, {experiment}, {scheme.name}",
         "duration_s": DURATION_S,
         "dialect": "ns2",
+        "cable": CABLE,
         "tcp": transport(SUSTAINED_MBPS),
         "upstream": _upstream(scheme, congested),
         "downstream": {"sustained_mbps": 20, "peak_mbps": 50, "burst_bytes": 20_000_000},

@@ -69,7 +69,7 @@ def single(row: Row, run: StoredRun) -> float | None:
         case "lost" | "late" | "mos":
             return float(call[_OF_CALL[row.metric]])
         case "plt_median":
-            # Where no page was loaded, the run is a lower bound, as print has it: >600.
+            # Where no page was loaded, the run is a lower bound, as published: >600.
             return _median(load_times(run)) or float(run.meta["duration_s"])
         case "plt_mad":
             return _mad(load_times(run))
@@ -110,7 +110,7 @@ def _compared(row: Row, runs: Runs) -> float | None:
     dt, codel = (runs[case.name] for case in _pair(row))
     value = _beside(row, dt, codel)
     if value is not None and row.metric == "ftp_kbytes_ratio":
-        return float(round(value))  # whole percents, as print has them
+        return float(round(value))  # whole percents, as published
     return value
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from ..cablelabs.scenarios import (
     BURSTY,
+    CABLE,
     CBR,
     LEDBAT,
     RENO_UPLOAD,
@@ -181,6 +182,7 @@ def _scenario(queue: Mapping[str, Any], rf: str) -> dict[str, Any]:
     return {
         "duration_s": DURATION_S,
         "dialect": "ns2",
+        "cable": CABLE,
         "tcp": transport(SUSTAINED_MBPS),
         "upstream": upstream,
         "downstream": {"sustained_mbps": 20, "peak_mbps": 50, "burst_bytes": 10_000_000},

@@ -94,7 +94,7 @@ def _together(what: str, cells: tuple[tuple[StoredRun, ...], ...]) -> Distributi
     return evenly(_together(what, (cell,)) for cell in cells)
 
 
-# The grids, of which print has figures alone, now lost.
+# The grids, of which the paper has figures alone, now lost.
 
 _QUANTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "max": 1.0}
 

@@ -1,13 +1,13 @@
 """What White & Rice 2013 says a simulation should show."""
 
 import statistics
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 import numpy as np
 from sojourn.analysis.distribution import Numbers
 
 from ..framework.cases import Runs
-from ..framework.claims import Cells, Claim, Verdict
+from ..framework.claims import Cells, Test, Verdict
 from .cases import GROUPS, RF, SCHEMES, TRAFFIC
 from .cells import Cell, burst_end, dip, distribution, losses, most_severe, second_drop, short_rate
 
@@ -272,47 +272,26 @@ def _summary(cells: Cells, runs: Runs) -> Verdict:
     return Verdict(holds and 120 <= sfq[0] <= 300 and 7 <= sfq[1] <= 13, numbers)
 
 
-_TESTS: tuple[tuple[str, Callable[[Cells, Runs], Verdict]], ...] = (
-    (
-        "Drop-tail's greatest latency is its buffer over the rate; 2 and 3 times if congested.",
-        _depths,
-    ),
-    ("The AQMs' latency changes much less with congestion than drop-tail's.", _robust),
-    ("Drop-tail's latency leans on its greatest, but for BufferBloat beside LEDBAT.", _leans),
-    ("Single queues have a floor of 5 to 6 ms.", _floor),
-    ("SFQ-CoDel reaches 1 to 2 ms and is below 5 ms for about 80 % of packets.", _other_grants),
-    (
-        "SFQ-CoDel is fastest in most cells, but ends worse than CoDel and PIE when heavy.",
-        _crossing,
-    ),
-    ("That is worst with BitTorrent, and 32 is the best number of sub-flows.", _swarms),
-    ("Loss is low for PIE and drop-tail, moderate for CoDel.", _low_loss),
-    (
-        "SFQ-CoDel loses nothing but when heavy: 5 % of 110 flows, 9 to 34 % beside BitTorrent.",
-        _sfq_loss,
-    ),
-    (
-        "Only SFQ-CoDel and PIE lose over 20 %, in the most severe BitTorrent scenario; none 50 %.",
-        _bounds,
-    ),
-    ("Latency ranks BufferBloat, Buffer Control, CoDel and PIE, SFQ-CoDel.", _ranks),
-    ("Only SFQ-CoDel has both 20 ms and very low loss, when light or moderate.", _strict),
-    ("Pages gain from Buffer Control and every AQM; SFQ-CoDel and PIE are best.", _pages),
-    ("Fewest pages are loaded in the moderate group.", _page_counts),
-    (
-        "Voice: poor under BufferBloat, fragile under Buffer Control, good under the AQMs.",
-        _voice,
-    ),
-    (
-        "An upload alone: BufferBloat 20 then 5 Mbps; Buffer Control needs 15 s to 20 Mbps.",
-        _drop_tail_alone,
-    ),
-    ("CoDel and SFQ-CoDel: a dip to 12 Mbps, and variation after the burst.", _codel_alone),
-    ("PIE: down to 1 Mbps, cut again near 12, never 20 again, more swings than CoDel.", _pie_alone),
-    ("In the long run all have about the same throughput, BufferBloat slightly more.", _long_run),
-    (
-        "Buffer Control cuts latency 10 to 20 and pages 3 to 6 times, SFQ-CoDel up to 200 and 10.",
-        _summary,
-    ),
-)
-CLAIMS = tuple(Claim(number, *claim) for number, claim in enumerate(_TESTS, 1))
+TESTS: Mapping[str, Test] = {
+    "depths": _depths,
+    "robust": _robust,
+    "leans": _leans,
+    "floor": _floor,
+    "other_grants": _other_grants,
+    "crossing": _crossing,
+    "swarms": _swarms,
+    "low_loss": _low_loss,
+    "sfq_loss": _sfq_loss,
+    "bounds": _bounds,
+    "ranks": _ranks,
+    "strict": _strict,
+    "pages": _pages,
+    "page_counts": _page_counts,
+    "voice": _voice,
+    "drop_tail_alone": _drop_tail_alone,
+    "codel_alone": _codel_alone,
+    "pie_alone": _pie_alone,
+    "long_run": _long_run,
+    "summary": _summary,
+}
+"""By the names that `claims.toml` has."""

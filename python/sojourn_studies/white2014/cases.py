@@ -7,6 +7,7 @@ from typing import Any
 
 from ..cablelabs.scenarios import (
     BURSTY_PERIOD_S,
+    CABLE,
     CBR,
     LEDBAT,
     RENO_UPLOAD,
@@ -195,6 +196,7 @@ def overload() -> Case:
         "title": "White 2014 appendix B: 2.5 times the rate",
         "duration_s": DURATION_S,
         "dialect": "ns2",
+        "cable": CABLE,
         "upstream": {**upstream, "queue": {"law": {"kind": "docsis_pie"}}},
         "downstream": {"sustained_mbps": 20, "peak_mbps": 20, "burst_bytes": 10_000},
         "servers": {"cbr": {"delay_ms": 0}},
@@ -217,6 +219,7 @@ def _scenario(queue: Mapping[str, Any], levels: tuple[float, ...]) -> dict[str, 
     return {
         "duration_s": DURATION_S,
         "dialect": "ns2",
+        "cable": CABLE,
         "tcp": transport(SUSTAINED_MBPS),
         "upstream": upstream,
         "downstream": {**downstream, "queue": {"limit_bytes": 250_000}},

@@ -69,7 +69,7 @@ def _aggregate_cases(row: Row) -> list[Case]:
 
 
 def _aggregate(row: Row, runs: Runs) -> float | None:
-    """A quantile over all conditions, also where print has a range over several schemes."""
+    """A quantile over all conditions, also where the paper has a range over several schemes."""
     what, _, statistic = row.metric.partition("_")
     if what == "loss":  # "no loss in any condition"
         return max(call_loss_percent(runs[case.name]) for case in cases_under(row.scheme))

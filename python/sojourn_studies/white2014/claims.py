@@ -1,6 +1,6 @@
 """What White 2014 says a simulation should show."""
 
-from collections.abc import Callable
+from collections.abc import Mapping
 
 import numpy as np
 from sojourn.analysis.curves import series_of
@@ -8,7 +8,7 @@ from sojourn.analysis.distribution import Numbers
 
 from ..cablelabs.mixture import call_latencies, call_loss_percent
 from ..framework.cases import Runs
-from ..framework.claims import Cells, Claim, Verdict
+from ..framework.claims import Cells, Test, Verdict
 from . import derandomiser, rates
 from .cases import AQMS, RTTS_MS, SCHEMES, SINGLE_QUEUE, overload, tcp_test, tracking
 from .cells import EXTREME, ahead, cases_under, distribution, mean_rates
@@ -202,38 +202,25 @@ def _step(cells: Cells, runs: Runs) -> Verdict:
     return Verdict(bool(np.nanmax(after) > 1.1 * np.nanmax(before)), numbers)
 
 
-_TESTS: tuple[tuple[str, Callable[[Cells, Runs], Verdict]], ...] = (
-    (
-        "The 90 % quantile of latency: SFQ < single-queue AQMs < Buffer Control < BufferBloat.",
-        _order,
-    ),
-    ("CoDel and PIE have much the same latency, CoDel-DT slightly less.", _alike),
-    ("The SFQ schemes lose no voice or gaming packet in any condition.", _no_loss),
-    ("Of the single-queue AQMs PIE loses least, CoDel a little more, CoDel-DT most.", _loss_order),
-    ("Voice stays near 4.4 everywhere but under BufferBloat.", _good_calls),
-    ("Pages: the AQMs are fastest, then Buffer Control, then BufferBloat.", _pages),
-    (
-        "In the long term all reach the same throughput, most clearly at short round trips.",
-        _long_term,
-    ),
-    ("Two TCPs at 20 ms, mean of 10 s: all AQMs are nearly identical.", _nearest),
-    ("At 20 ms PIE is ahead of CoDel-DT in transfers of 2 to 7 s, else equal.", _at_20_ms),
-    ("At 50 ms PIE is ahead from 7 to 18 s, then CoDel-DT.", _at_50_ms),
-    (
-        "At 100 ms PIE is ahead for 20 s, then CoDel-DT no worse; at 200 ms PIE is worse.",
-        _at_100_ms,
-    ),
-    ("At 200 Mbps and 200 ms Reno needs about 360 s to recover from a halving.", _recovery),
-    ("Request and grant add 4 to 8 ms.", _request_grant),
-    ("Plain drops: a run length of 1 is likeliest, and swings of 50 % are common.", _clusters),
-    ("Confining run lengths narrows the spread of drops.", _narrow),
-    ("0.541 p below 0.1; no p gives 0.6, and the control swings around it.", _gap),
-    ("PIE's own estimate of the rate follows a DOCSIS link badly, that from grants well.", _tracks),
-    ("Rate tracking changes nothing without congestion, and helps at 30 % of the rate.", _two_ways),
-    ("The end of the burst is a step up in latency.", _step),
-)
-_OF_THEIR_OWN = (_narrow, _gap, _tracks)
-CLAIMS = tuple(
-    Claim(number, text, test, is_of_cells=test not in _OF_THEIR_OWN)
-    for number, (text, test) in enumerate(_TESTS, 1)
-)
+TESTS: Mapping[str, Test] = {
+    "order": _order,
+    "alike": _alike,
+    "no_loss": _no_loss,
+    "loss_order": _loss_order,
+    "good_calls": _good_calls,
+    "pages": _pages,
+    "long_term": _long_term,
+    "nearest": _nearest,
+    "at_20_ms": _at_20_ms,
+    "at_50_ms": _at_50_ms,
+    "at_100_ms": _at_100_ms,
+    "recovery": _recovery,
+    "request_grant": _request_grant,
+    "clusters": _clusters,
+    "narrow": _narrow,
+    "gap": _gap,
+    "tracks": _tracks,
+    "two_ways": _two_ways,
+    "step": _step,
+}
+"""By the names that `claims.toml` has."""

@@ -2,6 +2,7 @@
 //! follows.
 
 use super::Site;
+use super::docsis::timing::PlantTiming;
 use crate::dialect::Dialect;
 use crate::queue::{Queue, QueueSpec};
 
@@ -22,18 +23,24 @@ pub struct ServiceFlowContext<'a> {
     pub traffic: &'a [&'a str],
     /// How many connections each queue watches one by one.
     pub watch_flows: usize,
+    /// The timing of its request-grant loop, if it has one.
+    pub timing: PlantTiming<'a>,
 }
 
 impl<'a> ServiceFlowContext<'a> {
     /// A service flow of a home with this name prefix.
     pub fn new(site: &'a Site, home: &'a str, flow: &'a str, is_watched: bool) -> Self {
         let Site { dialect, seed, watch_flows, .. } = *site;
-        Self { dialect, seed, home, flow, is_watched, traffic: &site.traffic, watch_flows }
+        let traffic = &site.traffic;
+        let timing = PlantTiming::DOCUMENTS;
+        Self { dialect, seed, home, flow, is_watched, traffic, watch_flows, timing }
     }
 
     /// The primary flow of the only home.
     pub fn lone(dialect: Dialect, seed: u64) -> Self {
-        Self { dialect, seed, home: "", flow: "", is_watched: true, traffic: &[], watch_flows: 0 }
+        let timing = PlantTiming::DOCUMENTS;
+        let (home, flow, traffic) = ("", "", &[]);
+        Self { dialect, seed, home, flow, is_watched: true, traffic, watch_flows: 0, timing }
     }
 
     /// The name of a part of it, such as `upstream`, `upstream voice` or `neighbours 2 upstream`.

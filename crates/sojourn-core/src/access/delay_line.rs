@@ -1,5 +1,5 @@
-//! Packets in transit on a medium that only delays, where several senders know in advance when
-//! their packets leave.
+//! Items in transit on a medium that only delays, where several senders know in advance when their
+//! packets leave.
 
 use std::collections::VecDeque;
 
@@ -7,50 +7,57 @@ use crate::count::Count;
 use crate::packet::Packet;
 use crate::units::Time;
 
-/// Packets in transit, ordered by arrival. Packets that arrive at the same time keep the order in
-/// which they were accepted. Only the first is scheduled.
-pub struct DelayLine {
+/// Items in transit, ordered by arrival. Those that arrive at the same time keep the order in which
+/// they were accepted. Only the first is scheduled.
+pub struct DelayLine<T = Packet> {
     delay: Time,
-    under_way: VecDeque<(Time, Packet)>,
+    under_way: VecDeque<(Time, T)>,
 }
 
-impl DelayLine {
+impl<T> DelayLine<T> {
     /// An empty line of this one-way delay.
     pub fn new(delay: Time) -> Self {
         Self { delay, under_way: VecDeque::new() }
     }
 
-    /// Takes a packet whose last byte leaves its sender at `leaves_at`.
+    /// Takes an item whose last byte leaves its sender at `leaves_at`.
     #[inline]
-    pub fn accept(&mut self, leaves_at: Time, packet: Packet) {
+    pub fn accept(&mut self, leaves_at: Time, item: T) {
         let arrival = leaves_at + self.delay;
         if self.under_way.back().is_none_or(|(last, _)| *last <= arrival) {
-            self.under_way.push_back((arrival, packet));
+            self.under_way.push_back((arrival, item));
         } else {
-            self.insert(arrival, packet);
+            self.insert(arrival, item);
         }
     }
 
-    /// Puts a packet before those that arrive later.
-    fn insert(&mut self, arrival: Time, packet: Packet) {
+    /// Puts an item before those that arrive later.
+    fn insert(&mut self, arrival: Time, item: T) {
         let later = self.under_way.iter().rev().take_while(|(other, _)| *other > arrival).count();
-        self.under_way.insert(self.under_way.len() - later, (arrival, packet));
+        self.under_way.insert(self.under_way.len() - later, (arrival, item));
     }
 
-    /// When the next packet arrives.
+    /// When the next item arrives.
     #[inline]
     pub fn next_wake(&self) -> Time {
         self.under_way.front().map_or(Time::NEVER, |(at, _)| *at)
     }
 
-    /// The next packet, and when it arrives.
+    /// The next item, and when it arrives.
     #[inline]
-    pub fn wake(&mut self) -> Option<(Time, Packet)> {
+    pub fn wake(&mut self) -> Option<(Time, T)> {
         self.under_way.pop_front()
     }
 
+    /// The items in transit.
+    pub fn items(&self) -> impl Iterator<Item = &T> {
+        self.under_way.iter().map(|(_, item)| item)
+    }
+}
+
+impl DelayLine {
     /// Packets and bytes in transit.
     pub fn inside(&self) -> Count {
-        self.under_way.iter().map(|(_, packet)| Count::of(packet)).sum()
+        self.items().map(Count::of).sum()
     }
 }

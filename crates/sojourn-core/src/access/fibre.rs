@@ -192,7 +192,7 @@ impl AccessNetwork for Fibre {
         self.watched.iter().flat_map(of_home).collect()
     }
 
-    fn propagation(&self) -> Time {
+    fn propagation(&self, _home: usize) -> Time {
         self.propagation
     }
 }

@@ -13,6 +13,8 @@ pub struct Group<'a> {
     pub upstream: &'a Upstream,
     /// Downstream service of each home.
     pub downstream: &'a Downstream,
+    /// Length of the cable to each home in km, if it differs from that of the plant.
+    pub distance_km: Option<f64>,
 }
 
 /// A home: its group and its number in it.

@@ -115,8 +115,8 @@ pub trait AccessNetwork {
     fn channel_series(&self) -> Vec<&Series> {
         Vec::new()
     }
-    /// The network's propagation delay, one way.
-    fn propagation(&self) -> Time;
+    /// The propagation delay between a home and the network's far end, one way.
+    fn propagation(&self, home: usize) -> Time;
     /// Warnings for the user: settings without effect, rates that cannot be kept, congestion.
     fn warnings(&self) -> Vec<String> {
         Vec::new()

@@ -192,7 +192,7 @@ impl AppParameters for Parameters {
     fn usual_tcp(&self, dialect: Dialect) -> TcpOptions {
         match dialect {
             Dialect::Ns2 => TcpOptions::full_sack(),
-            Dialect::Rfc => TcpOptions::default(),
+            Dialect::Rfc | Dialect::Linux => TcpOptions::default(),
         }
     }
 

@@ -222,7 +222,7 @@ impl AppParameters for Parameters {
     fn usual_tcp(&self, dialect: Dialect) -> TcpOptions {
         match dialect {
             Dialect::Ns2 => TcpOptions { nagle: Some(false), ..TcpOptions::full_sack() },
-            Dialect::Rfc => TcpOptions::default(),
+            Dialect::Rfc | Dialect::Linux => TcpOptions::default(),
         }
     }
 

@@ -278,6 +278,7 @@ mod tests {
             size: 1500,
             left: Count { bytes: 100_000, packets: 67 },
             alone: false,
+            ecn: crate::packet::Ecn::NotEct,
         }
     }
 

@@ -109,6 +109,7 @@ mod tests {
             size: 1500,
             left: Count { bytes: 40_000, packets: 27 },
             alone: false,
+            ecn: crate::packet::Ecn::NotEct,
         }
     }
 

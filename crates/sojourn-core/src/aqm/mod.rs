@@ -9,9 +9,13 @@ pub mod codel;
 pub mod codel_dt;
 mod departure_rate;
 pub mod docsis_pie;
+pub mod immediate;
+pub mod marking;
+pub mod pi2;
 pub mod pie;
 pub mod pie_early;
 pub mod pie_parts;
+pub mod queue_protection;
 pub mod red;
 
 use enum_dispatch::enum_dispatch;
@@ -22,7 +26,7 @@ use crate::count::Count;
 use crate::engine::rng::Rng;
 use crate::input::problem::Fault;
 use crate::metrics::Gauges;
-use crate::packet::FULL_PACKET;
+use crate::packet::{Ecn, FULL_PACKET};
 use crate::units::{BitRate, Time};
 
 /// How fast the rate shaper behind a queue lets it drain.
@@ -85,6 +89,8 @@ pub struct Departure {
     pub left: Count,
     /// Is it the last packet of its bin?
     pub alone: bool,
+    /// The ECN field of its IP header.
+    pub ecn: Ecn,
 }
 
 /// An AQM algorithm. Every hook does nothing by default, so an algorithm implements only those it
@@ -148,6 +154,8 @@ pub enum AqmAlgorithm {
     DocsisPie(docsis_pie::DocsisPie),
     /// Proportional integral controller enhanced (PIE).
     Pie(pie::Pie),
+    /// PI with a squared output.
+    Pi2(pi2::Pi2),
     /// CoDel that drops arriving packets.
     CodelDt(codel_dt::CodelDt),
     /// PIE of 2013.
@@ -212,6 +220,8 @@ pub enum AqmSpec {
     DocsisPie(docsis_pie::Parameters),
     /// PIE, proportional integral controller enhanced (RFC 8033).
     Pie(pie::Parameters),
+    /// PI2: a PI controller whose output is squared for classic traffic (RFC 9332 appendix A.1).
+    Pi2(pi2::Parameters),
     /// CoDel-DT: CoDel that drops arriving packets by a predicted sojourn time (White 2014 §4.3).
     CodelDt(codel_dt::Parameters),
     /// Early PIE with three operating points (White & Rice 2013; Hong 2015).

@@ -184,6 +184,7 @@ pub const FILE: Table = Table(&[&[
     row(43, "extensions", "DOCSIS Extension Field", OPAQUE, "C.1.1.18").most(ANY),
     row(60, "upstream_drop_classifiers", "Upstream Drop Packet Classification",
         nested(&[CLASSIFIER]), "C.2.1.2").most(255),
+    row(64, "static_multicast", "CMTS Static Multicast Session Encoding", OPAQUE, "C.1.1.27").most(ANY),
     row(68, "default_upstream_target_buffer_ms", "Default Upstream Target Buffer Configuration",
         SHORT, "C.1.2.17").unit("ms"),
     row(70, "upstream_aggregates", "Upstream Aggregate Service Flow",
@@ -191,7 +192,11 @@ pub const FILE: Table = Table(&[&[
     row(71, "downstream_aggregates", "Downstream Aggregate Service Flow",
         nested(&[COMMON_QOS, AGGREGATE]), "C.2.2.4").most(MOST_SERVICE_FLOWS),
     row(76, "upstream_aqm_disable", "CM Upstream AQM Disable", FLAG, "C.1.2.20"),
-    row(91, "low_latency_disable", "Low Latency Disable", FLAG, "C.1.1.32"),
+    row(91, "low_latency_disable", "Low Latency Disable", number(1, 0, 2), "C.1.1.32"),
+    row(93, "upstream_hierarchical_aggregates", "Upstream Hierarchical QoS ASF", OPAQUE,
+        "C.2.2").most(ANY),
+    row(94, "downstream_hierarchical_aggregates", "Downstream Hierarchical QoS ASF", OPAQUE,
+        "C.2.2").most(ANY),
 ]]);
 
 /// Types in service flows and aggregates of both directions.
@@ -258,6 +263,14 @@ const UPSTREAM_FLOW: &[Row] = &[
     row(21, "grant_jitter_us", "Tolerated Grant Jitter", LONG, "C.2.2.8.8").unit("us"),
     row(22, "grants_per_interval", "Grants per Interval", number(1, 0, 127), "C.2.2.8.9"),
     row(26, "request_multiplier", "Multiplier to Number of Bytes Requested", BYTE, "C.2.2.8"),
+    row(44, "guaranteed_grant_interval_us", "Guaranteed Grant Interval", SHORT,
+        "C.2.2.8.14").unit("us"),
+    row(45, "guaranteed_grant_rate", "Guaranteed Grant Rate", LONG, "C.2.2.8.13").unit(RATE),
+    row(46, "guaranteed_request_interval_us", "Guaranteed Request Interval", SHORT,
+        "C.2.2.8").unit("us"),
+    row(48, "absolute_queue_depth_requests", "Absolute Queue Depth Request Enable", FLAG,
+        "C.2.2.8"),
+    row(49, "activity_detection_disable", "PGS Activity Detection Disable", FLAG, "C.2.2.8"),
 ];
 
 #[rustfmt::skip]
@@ -278,9 +291,9 @@ const AGGREGATE: &[Row] = &[
         row(5, "coupling_factor_tenths", "AQM Coupling Factor", BYTE, "C.2.2.7.17.5").unit("0.1"),
         row(6, "scheduling_weight", "Scheduling Weight", BYTE, "C.2.2.7.17.6").unit("1/256"),
         row(7, "queue_protection", "Queue Protection Enable", FLAG, "C.2.2.7.17.7"),
-        row(8, "queue_protection_latency_us", "QPLatencyThreshold", LONG,
+        row(8, "queue_protection_latency_us", "QPLatencyThreshold", SHORT,
             "C.2.2.7.17.8").unit("us"),
-        row(9, "queue_protection_score_us", "QPQueuingScoreThreshold", LONG,
+        row(9, "queue_protection_score_us", "QPQueuingScoreThreshold", SHORT,
             "C.2.2.7.17.9").unit("us"),
         row(10, "queue_protection_drain_exponent", "QPDrainRateExponent", BYTE, "C.2.2.7.17.10"),
     ]]), "C.2.2.7.17"),

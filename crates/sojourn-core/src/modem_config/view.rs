@@ -41,8 +41,14 @@ pub struct ModemConfig {
     pub default_upstream_target_buffer_ms: Option<u16>,
     /// Whether AQM is disabled in all upstream service flows.
     pub upstream_aqm_disable: Option<bool>,
-    /// Whether low latency support is disabled.
-    pub low_latency_disable: Option<bool>,
+    /// How far low latency support is disabled, 0 to 2; 0 is not at all.
+    pub low_latency_disable: Option<u8>,
+    /// Static multicast sessions at the CMTS, as hexadecimal digits.
+    pub static_multicast: Vec<String>,
+    /// Upstream aggregates with hierarchical QoS, as hexadecimal digits.
+    pub upstream_hierarchical_aggregates: Vec<String>,
+    /// Downstream aggregates with hierarchical QoS, as hexadecimal digits.
+    pub downstream_hierarchical_aggregates: Vec<String>,
     /// Classifiers that select upstream service flows.
     pub upstream_classifiers: Vec<Classifier>,
     /// Classifiers that select downstream service flows.
@@ -113,6 +119,16 @@ pub struct ServiceFlow {
     pub grants_per_interval: Option<u8>,
     /// Upstream: multiplier of the bytes in a request.
     pub request_multiplier: Option<u8>,
+    /// Upstream: time between proactive grants in us.
+    pub guaranteed_grant_interval_us: Option<u16>,
+    /// Upstream: rate of proactive grants, in [`Self::data_rate_unit`].
+    pub guaranteed_grant_rate: Option<u32>,
+    /// Upstream: time between proactive request opportunities in us.
+    pub guaranteed_request_interval_us: Option<u16>,
+    /// Upstream: whether requests tell the whole queue.
+    pub absolute_queue_depth_requests: Option<bool>,
+    /// Upstream: whether proactive grants go on while the flow is idle.
+    pub activity_detection_disable: Option<bool>,
     /// Downstream: maximum latency of a packet in us.
     pub max_latency_us: Option<u32>,
     /// Reference of the aggregate service flow that this flow belongs to.
@@ -316,9 +332,9 @@ pub struct LowLatency {
     /// Whether queue protection moves queue-building flows to the classic queue.
     pub queue_protection: Option<bool>,
     /// Latency in us above which queue protection judges flows.
-    pub queue_protection_latency_us: Option<u32>,
+    pub queue_protection_latency_us: Option<u16>,
     /// Queuing score in us above which a flow is moved.
-    pub queue_protection_score_us: Option<u32>,
+    pub queue_protection_score_us: Option<u16>,
     /// Queuing scores drain at 2 to this power, in congestion-bytes per second.
     pub queue_protection_drain_exponent: Option<u8>,
     /// TLVs of unknown type.

@@ -20,7 +20,9 @@ use crate::units::{BitRate, Time};
 impl Simulation {
     /// A run at time zero. [`crate::scenario::load`] must have checked the scenario.
     pub fn new(scenario: &Scenario) -> Self {
-        let s = scenario;
+        let mut scenario = scenario.clone();
+        scenario.fill();
+        let s = &scenario;
         let mut simulation = Self {
             now: Time::ZERO,
             end: Time::from_secs_f64(s.duration_s),
@@ -43,7 +45,7 @@ impl Simulation {
             sample_interval: Time::from_secs_f64(s.metrics.series_interval_ms / 1e3),
             pending_events: VecDeque::new(),
             commands: Vec::new(),
-            scenario: scenario.clone(),
+            scenario: s.clone(),
         };
         simulation.number_stages();
         simulation.set_first_wakes();

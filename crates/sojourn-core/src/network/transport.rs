@@ -59,7 +59,8 @@ impl Simulation {
             let Some(departure) = connection.ends[end as usize].poll(self.now, config) else {
                 break;
             };
-            let packet = connection.packet(self.now, slot, end, departure);
+            let mut packet = connection.packet(self.now, slot, end, departure);
+            packet.size = self.scenario.cable.byte_count().of_ip(packet.size);
             self.send(packet);
         }
         let connection = self.connections.get_mut(slot);

@@ -14,10 +14,13 @@ use crate::units::BitRate;
 
 /// Maximum traffic burst of a flow without one in the file (DOCSIS MULPI C.2.2.7.3).
 const DEFAULT_BURST_BYTES: u32 = 3044;
+/// The rate of a flow without a maximum sustained rate, which is unlimited (DOCSIS MULPI
+/// C.2.2.7.2): that of the fastest networks, with a burst that never ends.
+const UNLIMITED_MBPS: f64 = 10_000.0;
 /// Bit of the active parameter set (DOCSIS MULPI C.2.2.5.5).
 const ACTIVE: u8 = 4;
 /// Keys of a file that do not affect how packets are treated.
-const WITHOUT_EFFECT: [&str; 14] = [
+const WITHOUT_EFFECT: [&str; 15] = [
     "downstream_frequency_hz",
     "upstream_channel",
     "software_upgrade_file",
@@ -31,6 +34,7 @@ const WITHOUT_EFFECT: [&str; 14] = [
     "tftp_modem_address",
     "docsis_2_mode",
     "low_latency_disable",
+    "static_multicast",
     "extensions",
 ];
 
@@ -151,8 +155,15 @@ impl Provision<'_> {
         notes: &mut Notes,
     ) -> Map<String, Value> {
         note_flow(flow, path, notes);
-        let mut keys = Map::new();
         let rates = flow.rates();
+        if rates.max_sustained.is_none() {
+            let most = rates.peak.map_or(UNLIMITED_MBPS, mbps);
+            let text = format!(
+                "the file sets no maximum sustained rate: unlimited, simulated as {most} Mbps"
+            );
+            notes.add(path, &text);
+            return self.with_terms(direction, flow, [most, most, f64::from(u32::MAX)], queue);
+        }
         let mut rate = |key: &str, name: &str, rate: Option<BitRate>, least: f64| {
             let mbps = rate.map(mbps).or_else(|| {
                 let mbps = scenario.get(key)?.as_f64()?;
@@ -164,15 +175,27 @@ impl Provision<'_> {
                 notes.add(path, &format!("the file sets no {name}; using {used}"));
                 Some(mbps.max(least))
             });
-            keys.extend(mbps.map(|mbps| (key.to_owned(), mbps.into())));
             mbps.unwrap_or(least)
         };
         let sustained = rate("sustained_mbps", "maximum sustained rate", rates.max_sustained, 0.0);
-        rate("peak_mbps", "peak rate", rates.peak, sustained);
-        keys.insert(
-            "burst_bytes".to_owned(),
-            flow.max_burst_bytes.unwrap_or(DEFAULT_BURST_BYTES).into(),
-        );
+        let peak = rate("peak_mbps", "peak rate", rates.peak, sustained);
+        let burst_bytes = f64::from(flow.max_burst_bytes.unwrap_or(DEFAULT_BURST_BYTES));
+        self.with_terms(direction, flow, [sustained, peak, burst_bytes], queue)
+    }
+
+    /// The keys of a service flow with this sustained rate, peak rate and burst.
+    fn with_terms(
+        &self,
+        direction: &DirectionSettings,
+        flow: &ServiceFlow,
+        [sustained, peak, burst_bytes]: [f64; 3],
+        queue: &Value,
+    ) -> Map<String, Value> {
+        let rates = flow.rates();
+        let mut keys = Map::new();
+        keys.insert("sustained_mbps".to_owned(), sustained.into());
+        keys.insert("peak_mbps".to_owned(), peak.into());
+        keys.insert("burst_bytes".to_owned(), (burst_bytes as u64).into());
         keys.insert("minimum_mbps".to_owned(), rates.min_reserved.map_or(0.0, mbps).into());
         keys.insert("priority".to_owned(), flow.traffic_priority.unwrap_or_default().into());
         let buffer = self.buffer(direction, flow, sustained);

@@ -132,11 +132,11 @@ impl AqmBins {
             self.emptied(bin);
             return Head::None;
         };
-        let (size, sojourn) = (u64::from(head.size), exit.sojourn(head));
+        let (size, sojourn, ecn) = (u64::from(head.size), exit.sojourn(head), head.ecn);
         let left = exit.left(self.bins.backlog().without(size));
         let (aqm, waiting) = self.aqm_of(bin);
         let alone = waiting.packets == 1;
-        let departure = Departure { now: exit.now, sojourn, size, left, alone };
+        let departure = Departure { now: exit.now, sojourn, size, left, alone, ecn };
         let verdict = aqm.on_departure(&departure);
         let head = self.bins.head_mut(bin).expect("it has a head");
         if !exit.refuses(verdict, head) {

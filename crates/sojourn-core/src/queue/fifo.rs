@@ -66,6 +66,7 @@ impl Discipline for Fifo {
                 size: u64::from(packet.size),
                 left: exit.left(self.backlog()),
                 alone: exit.left(self.backlog()).packets == 0,
+                ecn: packet.ecn,
             };
             let verdict = self.aqm.on_departure(&departure);
             if !exit.refuses(verdict, &mut packet) {

@@ -9,6 +9,7 @@ pub mod acks;
 mod aqm_bins;
 mod bins;
 pub mod drr;
+pub mod dualq;
 pub mod fifo;
 mod flow_table;
 pub mod fq;
@@ -38,6 +39,7 @@ pub use abb::Abb;
 use acks::{AckLane, Acks};
 use bins::Measure;
 pub use drr::Drr;
+pub use dualq::DualQ;
 pub use fifo::Fifo;
 pub use flow_table::{FlowKey, FlowTable, Unit};
 pub use fq::Fq;
@@ -216,6 +218,8 @@ pub enum Scheduler {
     Drr,
     /// Adaptive bandwidth binning.
     Abb,
+    /// Two coupled queues.
+    DualQ,
 }
 
 /// Builds a scheduler from its parameters.
@@ -254,6 +258,9 @@ pub enum SchedulerSpec {
     Drr(drr::Parameters),
     /// Adaptive bandwidth binning (ABB): flows with similar bandwidth share a bin (Hong 2015).
     Abb(abb::Parameters),
+    /// DualQ coupled AQM of L4S (RFC 9332). It has its own AQM algorithms: `law` must be unset.
+    #[serde(rename = "dualq")]
+    DualQ(dualq::Parameters),
 }
 
 impl Default for SchedulerSpec {

@@ -5,7 +5,7 @@ use super::schema::Scenario;
 use super::traffic::Entry;
 use crate::access::AccessSpec;
 use crate::access::classifier::Classifier;
-use crate::access::docsis::parameters::Cable;
+use crate::access::docsis::parameters::{Cable, PlantSpec};
 use crate::access::docsis::upstream_channel::UpstreamChannel;
 use crate::access::homes::Group;
 use crate::access::service::ServiceFlow;
@@ -46,11 +46,13 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), Fault> {
         checked.map_err(|fault| fault.under("cmts.queue"))?;
     }
     access(scenario)?;
+    cable(scenario)?;
     let base = Group {
         name: "",
         count: 1,
         upstream: &scenario.upstream,
         downstream: &scenario.downstream,
+        distance_km: None,
     };
     service(scenario, &base, "", &room)?;
     for (group, name) in scenario.groups().zip(scenario.homes.keys()) {
@@ -93,6 +95,23 @@ fn access(scenario: &Scenario) -> Result<(), Fault> {
             Err(Fault::new(*key, message))
         }
     }
+}
+
+/// The cable has one length, and MAPs are made early enough.
+fn cable(scenario: &Scenario) -> Result<(), Fault> {
+    let Scenario { cable, upstream_channel, cmts, .. } = scenario;
+    if cable.delay_ms.is_some() && cable.distance_km.is_some() {
+        let message = "found together with delay_ms; allowed: one of them";
+        return Err(Fault::new("cable.distance_km", message));
+    }
+    let spec = PlantSpec { cable, upstream_channel, cmts: cmts.as_ref() };
+    let modems = scenario.groups().map(|group| (&group.upstream.modem, group.distance_km));
+    let Some((set, least)) = spec.late_advance(modems) else { return Ok(()) };
+    let message = format!(
+        "found {set}; allowed: {least:.1} or more, the sum of the fixed times and of the longest \
+         cable, there and back"
+    );
+    Err(Fault::new("cable.timing.map_advance_us", message))
 }
 
 /// Checks the service of the homes at `path`, or of the scenario itself.
@@ -201,7 +220,8 @@ fn largest_sent(scenario: &Scenario) -> u64 {
     let packet = |app: &AppSpec| {
         let segment = app.tcp().map_or(0, |_| {
             let config = app.tcp_config(&scenario.tcp, scenario.dialect);
-            config.mss + u64::from(config.header)
+            let ip = config.mss as u16 + config.header;
+            u64::from(scenario.cable.byte_count().of_ip(ip))
         });
         segment.max(app.largest_datagram().into())
     };

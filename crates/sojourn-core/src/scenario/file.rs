@@ -159,6 +159,7 @@ impl File<'_> {
             Fault::new(path.trim_start_matches('.'), error.inner().to_string())
         })?;
         self.captures.fill(&mut scenario)?;
+        scenario.fill();
         check::check(&scenario)?;
         Ok(scenario)
     }

@@ -20,11 +20,14 @@ pub struct Homes {
     /// merged into it key by key.
     #[schemars(schema_with = "differences")]
     pub downstream: Option<Downstream>,
+    /// Length of the cable to each home in km, 5 us each. Default: that of `cable`.
+    #[schemars(range(min = 0.0, max = 2000.0))]
+    pub distance_km: Option<f64>,
 }
 
 impl Default for Homes {
     fn default() -> Self {
-        Self { count: 1, upstream: None, downstream: None }
+        Self { count: 1, upstream: None, downstream: None, distance_km: None }
     }
 }
 

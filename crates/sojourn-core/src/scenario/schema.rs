@@ -45,7 +45,7 @@ pub struct Scenario {
     /// The access network, chosen by `kind`: `docsis` or `fibre`.
     #[serde(default)]
     pub access: AccessSpec,
-    /// Propagation on the cable plant.
+    /// Propagation and request-grant timing on the cable plant.
     #[serde(default)]
     pub cable: Cable,
     /// The modem's primary upstream service flow. Its `flows` holds further ones.
@@ -118,12 +118,13 @@ impl Scenario {
     pub fn group(&self, index: usize) -> Group<'_> {
         let (upstream, downstream) = (&self.upstream, &self.downstream);
         match self.homes.get_index(index) {
-            None => Group { name: LONE_HOME, count: 1, upstream, downstream },
+            None => Group { name: LONE_HOME, count: 1, upstream, downstream, distance_km: None },
             Some((name, homes)) => Group {
                 name,
                 count: homes.count,
                 upstream: homes.upstream.as_ref().unwrap_or(upstream),
                 downstream: homes.downstream.as_ref().unwrap_or(downstream),
+                distance_km: homes.distance_km,
             },
         }
     }
@@ -138,6 +139,19 @@ impl Scenario {
     pub fn group_of(&self, entry: &Entry) -> usize {
         let name = entry.labels.home.as_deref();
         name.and_then(|name| self.homes.get_index_of(name)).unwrap_or_default()
+    }
+
+    /// Chooses what depends on the dialect.
+    pub(crate) fn fill(&mut self) {
+        if self.access == AccessSpec::Docsis {
+            self.cable.fill(self.dialect);
+        }
+    }
+
+    /// The number of the first home in which a traffic entry runs.
+    pub fn first_home_of(&self, entry: &Entry) -> usize {
+        let before = self.groups().take(self.group_of(entry));
+        before.map(|group| usize::from(group.count)).sum()
     }
 }
 

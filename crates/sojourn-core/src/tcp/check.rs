@@ -35,7 +35,7 @@ pub(crate) fn check(config: &Config, own: &TcpOptions, own_path: &str) -> Result
         Recovery::Linux => Some("linux"),
         Recovery::Sack | Recovery::Newreno | Recovery::Reno => None,
     };
-    if let Some(agent) = agent.filter(|_| config.dialect == Dialect::Rfc) {
+    if let Some(agent) = agent.filter(|_| config.dialect != Dialect::Ns2) {
         let path = words::join(&place(own.recovery.is_some()), "recovery");
         let message = format!(
             "found {agent}, an agent of ns-2; allowed: sack, newreno, reno, or dialect ns2"
@@ -47,7 +47,7 @@ pub(crate) fn check(config: &Config, own: &TcpOptions, own_path: &str) -> Result
         let message = "found another one with recovery full_sack; allowed: reno";
         return Err(Fault::new(path, message));
     }
-    if config.send_jitter > Time::ZERO && config.dialect == Dialect::Rfc {
+    if config.send_jitter > Time::ZERO && config.dialect != Dialect::Ns2 {
         let path = words::join(&place(own.send_jitter_us.is_some()), "send_jitter_us");
         let us = config.send_jitter.secs_f64() * 1e6;
         let message = format!("found {us}, an option of ns-2; allowed: 0, or dialect ns2");
@@ -58,6 +58,14 @@ pub(crate) fn check(config: &Config, own: &TcpOptions, own_path: &str) -> Result
         let us = config.send_jitter.secs_f64() * 1e6;
         let message = format!("found {us} with recovery linux; allowed: 0, or another recovery");
         return Err(Fault::new(path, message));
+    }
+    if config.dialect == Dialect::Linux && config.recovery != Recovery::Sack {
+        let path = words::join(&place(own.recovery.is_some()), "recovery");
+        return Err(Fault::new(path, "found another one with dialect linux; allowed: sack"));
+    }
+    if config.pacing && config.dialect != Dialect::Linux {
+        let path = words::join(&place(own.pacing.is_some()), "pacing");
+        return Err(Fault::new(path, "found true; allowed: false, or dialect linux"));
     }
     if own.nagle.is_some() && !config.is_full() {
         return Err(Fault::new(format!("{own_path}.nagle"), NO_NAGLE));

@@ -76,6 +76,8 @@ pub struct Config {
     pub rtt_tick: Time,
     /// May queues mark data segments?
     pub ecn: bool,
+    /// Does the sender pace what it sends?
+    pub pacing: bool,
 }
 
 impl Config {

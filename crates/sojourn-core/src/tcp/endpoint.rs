@@ -1,7 +1,9 @@
 //! One end of a connection: handshake, timers, and the sending and receiving halves.
 
-use super::cc::{Ack, CongestionControl, CongestionParameters, Controller, Window};
+use super::cc::{Ack, CongestionControl, CongestionParameters, Controller, RoundTrip, Window};
 use super::config::Config;
+use super::departures::Departures;
+use super::idle;
 use super::receiver::Receiver;
 use super::rtt::Rtt;
 use super::sender::{Moment, Outgoing, Progress, Sender, Sending};
@@ -82,6 +84,8 @@ pub struct Endpoint {
     reduction_due: bool,
     /// Does the window, not the application, limit sending?
     is_window_limited: bool,
+    /// Dialect `linux`: when segments may leave.
+    departures: Departures,
     /// Report when the receiver has reached this sequence number.
     expected: u64,
     told_acknowledged: u64,
@@ -110,6 +114,7 @@ impl Endpoint {
             has_ecn: false,
             reduction_due: false,
             is_window_limited: false,
+            departures: Departures::new(),
             expected: u64::MAX,
             told_acknowledged: 0,
             total_to_send: 0,
@@ -164,7 +169,7 @@ impl Endpoint {
     #[inline]
     pub fn deadline(&self) -> Time {
         let timers = self.rto_due.min(self.receiver.deadline()).min(self.jitter_over);
-        timers.min(self.sender.deadline())
+        timers.min(self.sender.deadline()).min(self.departures.deadline())
     }
 
     /// Handles a segment that the other end sent at `sent_at` and that arrived with this ECN field.
@@ -187,7 +192,8 @@ impl Endpoint {
         if s.len > 0 || s.fin {
             let before = self.receiver.next();
             self.receiver.note_mark(s.window_reduced, ecn == Ecn::Ce);
-            self.receiver.on_data(now, s, sent_at, config);
+            let srtt = self.rtt.smoothed(config);
+            self.receiver.on_data(now, s, sent_at, srtt, config);
             let after = self.receiver.next();
             events.received_bytes =
                 after - before - u64::from(after > before && self.receiver.is_complete());
@@ -250,7 +256,7 @@ impl Endpoint {
         }
         self.window.cwnd = 1.0;
         match config.dialect {
-            Dialect::Rfc => self.rtt.restart_after_lost_syn(),
+            Dialect::Rfc | Dialect::Linux => self.rtt.restart_after_lost_syn(),
             Dialect::Ns2 => self.window.ssthresh = 2.0,
         }
     }
@@ -281,7 +287,13 @@ impl Endpoint {
         if progress.acknowledged > 0 {
             events.echo_age = now.since(s.echo);
         }
-        if progress.acknowledged > 0 || progress.renews_timer {
+        let is_linux = config.dialect == Dialect::Linux;
+        if is_linux {
+            events.rtt = self.time(now, s, &progress, config);
+            if progress.acknowledged > 0 || self.is_sent_before_head(&progress) {
+                self.restart_rto(now, &progress, config);
+            }
+        } else if progress.acknowledged > 0 || progress.renews_timer {
             if config.is_full() {
                 // tcp-full.cc `newack`: the timer is set before this measurement is known.
                 self.restart_rto(now, &progress, config);
@@ -296,18 +308,17 @@ impl Endpoint {
             self.leave_loss(under_way);
         } else if progress.loss_found {
             if !progress.is_same_congestion {
-                self.controller.on_loss(&mut self.window, flight, now);
-                self.reduction_due = true;
+                self.lose(flight, now, config);
             }
             self.timed = None;
             if config.dialect == Dialect::Ns2 {
                 self.rto_due = now + self.rtt.timeout(config);
             }
-        } else if progress.may_grow && !is_marked && self.window_may_grow(config) {
-            let ack = self.ack(now, s, sent_at, &progress, config);
-            self.controller.on_ack(&mut self.window, &ack);
+        } else if progress.may_grow && !is_marked {
+            self.grow(now, s, sent_at, &progress, config);
         }
-        self.sender.shrink(&self.window, config);
+        self.sender.shrink(&mut self.window, config);
+        self.set_pacing_rate(config);
         if self.sender.space().all_data_acknowledged()
             && self.told_acknowledged != self.total_to_send
         {
@@ -323,13 +334,87 @@ impl Endpoint {
         }
     }
 
+    /// A loss was found. In dialect `linux` the reduction moves the window to its threshold step by step.
+    fn lose(&mut self, flight: f64, now: Time, config: &Config) {
+        let before = self.window.cwnd;
+        self.controller.on_loss(&mut self.window, flight, now);
+        if config.dialect == Dialect::Linux {
+            self.window.cwnd = before;
+        }
+        self.reduction_due = true;
+    }
+
+    fn grow(
+        &mut self,
+        now: Time,
+        s: &Segment,
+        sent_at: Time,
+        progress: &Progress,
+        config: &Config,
+    ) {
+        if progress.ends_recovery {
+            self.window.cwnd = self.window.ssthresh;
+        }
+        if self.window_may_grow(config) {
+            let ack = self.ack(now, s, sent_at, progress, config);
+            self.controller.on_ack(&mut self.window, &ack);
+        }
+    }
+
+    /// Does an acknowledgement tell only of what left before the first outstanding segment last did? It
+    /// says nothing of that one then, and the timer waits on.
+    fn is_sent_before_head(&self, progress: &Progress) -> bool {
+        let head_sent = self.sender.counts().head_sent;
+        progress.timed.zip(head_sent).is_some_and(|((first, _), head)| first < head)
+    }
+
+    fn set_pacing_rate(&mut self, config: &Config) {
+        if config.dialect == Dialect::Linux {
+            let (counts, srtt) = (self.sender.counts(), self.rtt.smoothed(config));
+            let stated = self.controller.pacing_rate();
+            self.departures.set_rate(stated, &self.window, &counts, srtt, config);
+        }
+    }
+
+    /// May a segment leave now? In other dialects nothing but the window holds it back.
+    fn may_leave(&mut self, now: Time, config: &Config) -> bool {
+        if config.dialect != Dialect::Linux {
+            return true;
+        }
+        let (counts, srtt) = (self.sender.counts(), self.rtt.smoothed(config));
+        let seen = (&counts, self.sender.space());
+        self.departures.allows(now, &self.window, seen, srtt, config)
+    }
+
+    /// Dialect `linux`: round trips by when segments left, or by the echoed timestamp where all that is
+    /// acknowledged was sent again.
+    fn time(&mut self, now: Time, s: &Segment, progress: &Progress, config: &Config) -> Time {
+        let echoed = (config.timestamps && progress.acknowledged > 0).then_some((s.echo, s.echo));
+        let Some((first, last)) = progress.timed.or(echoed) else { return Time::ZERO };
+        self.rtt.measured_span((first, last), now, config);
+        let space = self.sender.space();
+        let trip = RoundTrip {
+            now,
+            rtt: now.since(last),
+            una: space.first_outstanding(),
+            nxt: space.highest_sent(),
+            is_paced: config.pacing,
+        };
+        self.controller.on_round_trip(&mut self.window, &trip);
+        now.since(first)
+    }
+
     fn flight_segments(&self, config: &Config) -> f64 {
         self.sender.space().flight() as f64 / config.mss as f64
     }
 
     /// RFC 7661 §1: an unused window gives no information about the path.
     fn window_may_grow(&self, config: &Config) -> bool {
-        self.is_window_limited || config.dialect == Dialect::Ns2
+        match config.dialect {
+            Dialect::Rfc => self.is_window_limited,
+            Dialect::Ns2 => true,
+            Dialect::Linux => self.departures.may_grow(&self.window),
+        }
     }
 
     /// An acknowledgement as congestion control sees it.
@@ -343,7 +428,10 @@ impl Endpoint {
     ) -> Ack {
         Ack {
             now,
-            segments: progress.acknowledged as f64 / config.mss as f64,
+            segments: match progress.delivered {
+                delivered if config.dialect == Dialect::Linux => delivered as f64,
+                _ => progress.acknowledged as f64 / config.mss as f64,
+            },
             flight: self.flight_segments(config),
             srtt: self.rtt.smoothed(config),
             min_rtt: self.rtt.min(),
@@ -412,7 +500,7 @@ impl Endpoint {
         self.tally.timeouts += 1;
         self.rtt.back_off();
         if self.state == State::Established {
-            if config.dialect == Dialect::Rfc && self.sender.was_given_up() {
+            if config.dialect != Dialect::Ns2 && self.sender.was_given_up() {
                 // RFC 5681 §3.1: the threshold stays where the first timeout put it.
                 self.window.cwnd = 1.0;
             } else {
@@ -430,12 +518,11 @@ impl Endpoint {
     /// Something is late, or the tail is to be probed (RFC 8985).
     fn on_sender_deadline(&mut self, now: Time, config: &Config) {
         let flight = self.flight_segments(config);
-        if self.sender.on_deadline(&self.moment(now, config)) {
-            self.controller.on_loss(&mut self.window, flight, now);
-            self.reduction_due = true;
+        if self.sender.on_deadline(&self.moment(now, config), config) {
+            self.lose(flight, now, config);
             self.timed = None;
         }
-        self.sender.shrink(&self.window, config);
+        self.sender.shrink(&mut self.window, config);
         self.rto_due = now + self.rtt.timeout(config);
     }
 
@@ -455,11 +542,13 @@ impl Endpoint {
             return Some(self.bare_ack(config));
         }
         self.restart_after_idle(now, config);
-        if let Some(outgoing) =
-            self.sender.next(self.window.cwnd, &self.moment(now, config), config)
+        if self.may_leave(now, config)
+            && let Some(outgoing) =
+                self.sender.next(self.window.cwnd, &self.moment(now, config), config)
         {
             return Some(self.data(now, &outgoing, config));
         }
+        self.departures.stop();
         self.is_window_limited = self.sender.has_more();
         self.receiver.wants_ack().then(|| self.bare_ack(config))
     }
@@ -492,6 +581,11 @@ impl Endpoint {
                     self.window.cwnd = self.window.cwnd.min(config.initial_window);
                 }
             }
+            Dialect::Linux => {
+                let idle = now.since(self.last_sent);
+                let timeout = self.rtt.timeout(config);
+                idle::shrink(&mut self.window, idle, timeout, config.initial_window);
+            }
             Dialect::Ns2 if config.is_full() => {
                 let has_idled = self.rtt.has_idled(self.last_sent, now, config);
                 if has_idled && self.sender.has_more() {
@@ -513,6 +607,7 @@ impl Endpoint {
             seq: outgoing.seq,
             len: outgoing.len as u16,
             fin: outgoing.fin,
+            push: config.dialect == Dialect::Linux && self.departures.pushes(self.sender.space()),
             ..Segment::default()
         };
         self.receiver.acknowledge(&mut segment, config);
@@ -520,8 +615,13 @@ impl Endpoint {
         self.last_sent = now;
         if outgoing.again {
             self.tally.retransmissions += 1;
+            if config.dialect == Dialect::Linux
+                && outgoing.seq == self.sender.space().first_outstanding()
+            {
+                self.rto_due = Time::NEVER;
+            }
             // Karn's rule; ns-2 forgets the segment being timed at losses and timeouts only.
-            if config.dialect == Dialect::Rfc {
+            if config.dialect != Dialect::Ns2 {
                 self.timed = None;
             }
         } else if !config.timestamps && self.timed.is_none() {

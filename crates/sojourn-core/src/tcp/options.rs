@@ -20,8 +20,8 @@ pub struct TcpOptions {
     pub congestion_control: Option<CongestionSpec>,
     /// Loss recovery. Default: `sack`; in the `ns2` dialect `full_sack` for web and video.
     pub recovery: Option<Recovery>,
-    /// Maximum segment size (MSS) in payload bytes. Default: 1460. In the `rfc` dialect the bytes
-    /// of the timestamps option are subtracted, so that a packet has 1500 bytes (RFC 6691 §3).
+    /// Maximum segment size (MSS) in payload bytes. Default: 1460. Unless in the `ns2` dialect, the
+    /// bytes of the timestamps option are subtracted, so that a packet has 1500 bytes (RFC 6691 §3).
     #[schemars(range(min = 64, max = 8960))]
     pub mss_bytes: Option<u16>,
     /// Header bytes of every segment without TCP options, including the link's framing. Default:
@@ -42,7 +42,8 @@ pub struct TcpOptions {
     /// 5681 §4.2); 1 in the `ns2` dialect.
     #[schemars(range(min = 1, max = 100))]
     pub ack_every_segments: Option<u32>,
-    /// Maximum delay of an acknowledgement in ms (RFC 5681 §4.2: below 500). Default: 100.
+    /// Maximum delay of an acknowledgement in ms (RFC 5681 §4.2: below 500). Default: 100; 40 in the
+    /// `linux` dialect.
     #[schemars(range(min = 1.0, max = 500.0))]
     pub delayed_ack_ms: Option<f64>,
     /// Send delayed acknowledgements at whole multiples of `delayed_ack_ms`, as BSD does (Stevens,
@@ -64,10 +65,12 @@ pub struct TcpOptions {
     /// doubles with each retry. Default: 1 (RFC 6298 §2.1); 3 in the `ns2` dialect.
     #[schemars(range(min = 0.1, max = 60.0))]
     pub initial_rto_s: Option<f64>,
-    /// Minimum retransmission timeout in s. Default: 1 (RFC 6298 §2.4); 0.2 in the `ns2` dialect.
+    /// Minimum retransmission timeout in s. Default: 1 (RFC 6298 §2.4); 0.2 in the `ns2`
+    /// dialect, and in the `linux` dialect, which adds it to the round trip.
     #[schemars(range(min = 0.001, max = 60.0))]
     pub min_rto_s: Option<f64>,
-    /// Maximum retransmission timeout in s. Default: 60 (RFC 6298 §2.5); 120 with recovery `linux`.
+    /// Maximum retransmission timeout in s. Default: 60 (RFC 6298 §2.5); 120 with recovery
+    /// `linux` and in the `linux` dialect.
     #[schemars(range(min = 1.0, max = 3600.0))]
     pub max_rto_s: Option<f64>,
     /// Clock tick of round-trip measurements in ms, with ns-2's arithmetic in whole ticks. 0
@@ -77,6 +80,10 @@ pub struct TcpOptions {
     /// Use explicit congestion notification (ECN, RFC 3168). Queues may then mark data segments
     /// instead of dropping them, and the sender treats an echoed mark as a loss. Default: `false`.
     pub ecn: Option<bool>,
+    /// Pace what a window lets out over the round trip (Linux: 200 % of the window per round trip in
+    /// slow start, 120 % after it). Only in the `linux` dialect. Default: `false`, as on a Linux host
+    /// without the queueing discipline `fq`.
+    pub pacing: Option<bool>,
 }
 
 impl TcpOptions {
@@ -114,6 +121,7 @@ impl TcpOptions {
             max_rto_s: self.max_rto_s.or(base.max_rto_s),
             rtt_tick_ms: self.rtt_tick_ms.or(base.rtt_tick_ms),
             ecn: self.ecn.or(base.ecn),
+            pacing: self.pacing.or(base.pacing),
         }
     }
 
@@ -121,8 +129,10 @@ impl TcpOptions {
     pub fn resolve(&self, scenario: Dialect) -> Config {
         let dialect = self.dialect.unwrap_or(scenario);
         let ns2 = dialect == Dialect::Ns2;
+        let linux = dialect == Dialect::Linux;
         let recovery = self.recovery.unwrap_or_default();
         let by_dialect = |rfc: f64, in_ns2: f64| if ns2 { in_ns2 } else { rfc };
+        let today = |rfc: f64, in_linux: f64| if linux { in_linux } else { rfc };
         let usual = match recovery {
             Recovery::FullSack => CongestionSpec::Reno(reno::Parameters {}),
             _ => CongestionSpec::default(),
@@ -158,19 +168,20 @@ impl TcpOptions {
             ),
             max_window: f64::from(self.max_window_segments.unwrap_or(10_000)),
             ack_every: self.ack_every_segments.unwrap_or(if ns2 { 1 } else { 2 }),
-            delayed_ack: seconds(self.delayed_ack_ms.map(|ms| ms / 1e3), 0.1),
+            delayed_ack: seconds(self.delayed_ack_ms.map(|ms| ms / 1e3), today(0.1, 0.04)),
             delayed_ack_beats: self.delayed_ack_beats.unwrap_or(recovery == Recovery::FullSack),
             restart_after_idle: self.restart_after_idle.unwrap_or(true),
             nagle: self.nagle.unwrap_or(true),
             send_jitter: seconds(self.send_jitter_us.map(|us| us / 1e6), 0.0),
             initial_rto: seconds(self.initial_rto_s, by_dialect(1.0, 3.0)),
-            min_rto: seconds(self.min_rto_s, by_dialect(1.0, 0.2)),
-            max_rto: seconds(self.max_rto_s, if is_linux { 120.0 } else { 60.0 }),
+            min_rto: seconds(self.min_rto_s, today(by_dialect(1.0, 0.2), 0.2)),
+            max_rto: seconds(self.max_rto_s, if is_linux || linux { 120.0 } else { 60.0 }),
             rtt_tick: seconds(
                 self.rtt_tick_ms.map(|ms| ms / 1e3),
                 if is_linux { 0.001 } else { by_dialect(0.0, 0.01) },
             ),
             ecn: self.ecn.unwrap_or(false),
+            pacing: self.pacing.unwrap_or(false),
         }
     }
 }

@@ -765,7 +765,7 @@ fn what_was_sent_twice_is_not_measured() {
         assert!(pair.timeouts[CLIENT] >= 3, "no timer ran out too early");
         let smoothed = pair.ends[CLIENT].smoothed_rtt(&pair.config).ms_f64();
         let after = |k: i32| match dialect {
-            Dialect::Rfc => 2000.0 - 1900.0 * 0.875_f64.powi(k),
+            Dialect::Rfc | Dialect::Linux => 2000.0 - 1900.0 * 0.875_f64.powi(k),
             Dialect::Ns2 => f64::from((0..k).fold(80, |s, _| s + 200 - s / 8)) * 1.25,
         };
         assert!((3..10).any(|k| (smoothed - after(k)).abs() < 1e-3), "{dialect:?}: {smoothed} ms");
@@ -890,7 +890,7 @@ fn any_loss() -> impl Strategy<Value = LossCase> {
 }
 
 /// Every recovery there is, in its dialects.
-const RECOVERIES: [(Dialect, Recovery); 8] = [
+const RECOVERIES: [(Dialect, Recovery); 9] = [
     (Dialect::Rfc, Recovery::Sack),
     (Dialect::Rfc, Recovery::Newreno),
     (Dialect::Rfc, Recovery::Reno),
@@ -899,6 +899,7 @@ const RECOVERIES: [(Dialect, Recovery); 8] = [
     (Dialect::Ns2, Recovery::Reno),
     (Dialect::Ns2, Recovery::FullSack),
     (Dialect::Ns2, Recovery::Linux),
+    (Dialect::Linux, Recovery::Sack),
 ];
 
 /// Twelve segments from an initial window of four over a round trip of 100 ms: what is sent, when, with

@@ -2,8 +2,10 @@
 //! selective acknowledgements (RFC 2018), and the timestamp to echo (RFC 7323 §4.3); also ns-2
 //! tcp/tcp-sink.cc and tcp/tcp-full.cc.
 
+use super::ack_policy::{self, Duplicates, InOrder};
 use super::config::Config;
 use super::ranges::Ranges;
+use super::ticks;
 use crate::dialect::Dialect;
 use crate::packet::{SACK_BLOCKS, SackBlock, Segment};
 use crate::units::Time;
@@ -27,6 +29,9 @@ pub struct Receiver {
     acknowledged: u64,
     /// One past the other side's FIN.
     fin_end: Option<u64>,
+    /// Dialect `linux`: segments with data received, and duplicates of one hole.
+    received: u32,
+    duplicates: Duplicates,
     /// A marked segment has come, and its sender has not yet reported that it slowed down.
     echoes_mark: bool,
 }
@@ -44,6 +49,8 @@ impl Receiver {
             echo: Time::ZERO,
             acknowledged: 0,
             fin_end: None,
+            received: 0,
+            duplicates: Duplicates::default(),
             echoes_mark: false,
         }
     }
@@ -66,7 +73,15 @@ impl Receiver {
     }
 
     /// Handles a segment with payload or FIN.
-    pub fn on_data(&mut self, now: Time, segment: &Segment, sent_at: Time, config: &Config) {
+    /// `srtt` is this end's own round trip, zero if it has measured none.
+    pub fn on_data(
+        &mut self,
+        now: Time,
+        segment: &Segment,
+        sent_at: Time,
+        srtt: Time,
+        config: &Config,
+    ) {
         let end = segment.seq + u64::from(segment.len) + u64::from(segment.fin);
         if segment.fin {
             self.fin_end = Some(end);
@@ -76,12 +91,14 @@ impl Receiver {
         if segment.seq <= self.acknowledged || is_sink {
             self.echo = sent_at;
         }
+        self.received = self.received.saturating_add(1);
         if segment.seq > self.next {
             self.hold(segment.seq, end);
+            self.answer_hole(now, srtt, config);
         } else if end > self.next || (end == self.next && is_sink) {
             // A sink treats a copy of the last in-order segment as one in order (tcp-sink.cc
             // `recv`).
-            self.take_in_order(now, end, config);
+            self.take_in_order(now, segment, srtt, config);
         } else {
             self.ack_now = true;
         }
@@ -90,10 +107,9 @@ impl Receiver {
         }
     }
 
-    /// Keeps an out-of-order segment and acknowledges at once (RFC 5681 §4.2).
+    /// Keeps an out-of-order segment.
     fn hold(&mut self, start: u64, end: u64) {
         self.held.insert(start, end);
-        self.ack_now = true;
         // RFC 2018 §4: the block with this segment first, then those reported before.
         let block = self.held.containing(start).expect("just inserted");
         let mut recent = [u64::MAX; SACK_BLOCKS];
@@ -105,21 +121,40 @@ impl Receiver {
         self.recent = recent;
     }
 
-    fn take_in_order(&mut self, now: Time, end: u64, config: &Config) {
-        self.next = end;
-        if !self.held.is_empty() {
+    /// A segment beyond a hole is acknowledged at once (RFC 5681 §4.2). Linux holds some back.
+    fn answer_hole(&mut self, now: Time, srtt: Time, config: &Config) {
+        let is_quick = config.dialect != Dialect::Linux || ack_policy::is_quick(self.received);
+        if is_quick || self.duplicates.leaves_now(self.next) {
+            self.ack_now = true;
+        } else {
+            self.ack_due = self.ack_due.min(now + ack_policy::compression(srtt));
+        }
+    }
+
+    fn take_in_order(&mut self, now: Time, segment: &Segment, srtt: Time, config: &Config) {
+        let had_hole = !self.held.is_empty();
+        self.next = segment.seq + u64::from(segment.len) + u64::from(segment.fin);
+        if had_hole && config.dialect == Dialect::Linux {
+            self.fill_hole();
+            if self.held.is_empty() || self.is_enough(segment, config) {
+                self.ack_now = true;
+            } else {
+                self.answer_hole(now, srtt, config);
+            }
+            return;
+        }
+        if had_hole {
             // It fills a hole, or part of one: acknowledge at once (RFC 5681 §4.2).
             self.ack_now = true;
-            while let Some((start, end)) = self.held.first().filter(|r| r.0 <= self.next) {
-                self.next = self.next.max(end);
-                self.held.remove_below(self.next.max(start + 1));
-            }
+            self.fill_hole();
         }
         self.unacknowledged += 1;
-        if self.is_enough(config) {
+        if self.is_enough(segment, config) {
             self.ack_now = true;
         } else if self.ack_due == Time::NEVER {
-            self.ack_due = if config.delayed_ack_beats {
+            self.ack_due = if config.dialect == Dialect::Linux {
+                ticks::fires_at(now, config.delayed_ack)
+            } else if config.delayed_ack_beats {
                 next_beat(now, config.delayed_ack)
             } else {
                 now + config.delayed_ack
@@ -127,8 +162,24 @@ impl Receiver {
         }
     }
 
+    fn fill_hole(&mut self) {
+        while let Some((start, end)) = self.held.first().filter(|r| r.0 <= self.next) {
+            self.next = self.next.max(end);
+            self.held.remove_below(self.next.max(start + 1));
+        }
+    }
+
     /// Has enough come for an acknowledgement? FullTcp counts bytes (tcp-full.cc `need_send`).
-    fn is_enough(&self, config: &Config) -> bool {
+    fn is_enough(&self, segment: &Segment, config: &Config) -> bool {
+        if config.dialect == Dialect::Linux {
+            let seen = InOrder {
+                received: self.received,
+                unacknowledged: self.next - self.acknowledged,
+                pushes: segment.push,
+                len: segment.len.into(),
+            };
+            return ack_policy::acknowledges_now(&seen, config);
+        }
         if config.is_full() {
             self.next - self.acknowledged >= u64::from(config.ack_every) * config.mss
         } else {
@@ -171,6 +222,7 @@ impl Receiver {
         self.unacknowledged = 0;
         self.ack_due = Time::NEVER;
         self.ack_now = false;
+        self.duplicates.told();
     }
 
     fn write_blocks(&self, blocks: &mut [SackBlock; SACK_BLOCKS]) {
@@ -207,14 +259,14 @@ mod tests {
     #[test]
     fn every_second_segment_is_acknowledged_or_the_first_after_the_delay() {
         let (mut receiver, config) = receiver();
-        receiver.on_data(Time::ZERO, &data(1, 100), Time::ZERO, &config);
+        receiver.on_data(Time::ZERO, &data(1, 100), Time::ZERO, Time::ZERO, &config);
         assert!(!receiver.wants_ack());
         assert_eq!(receiver.deadline(), Time::from_ms(100));
-        receiver.on_data(Time::ZERO, &data(101, 100), Time::ZERO, &config);
+        receiver.on_data(Time::ZERO, &data(101, 100), Time::ZERO, Time::ZERO, &config);
         assert!(receiver.wants_ack());
         receiver.acknowledge(&mut Segment::default(), &config);
         assert_eq!(receiver.deadline(), Time::NEVER);
-        receiver.on_data(Time::from_ms(5), &data(201, 100), Time::ZERO, &config);
+        receiver.on_data(Time::from_ms(5), &data(201, 100), Time::ZERO, Time::ZERO, &config);
         receiver.on_timer(Time::from_ms(105));
         assert!(receiver.wants_ack());
     }
@@ -230,7 +282,7 @@ mod tests {
         let config = options.resolve(Dialect::Rfc);
         for (at_ms, due_ms) in [(230, 400), (400, 600)] {
             let (mut receiver, _) = receiver();
-            receiver.on_data(Time::from_ms(at_ms), &data(1, 100), Time::ZERO, &config);
+            receiver.on_data(Time::from_ms(at_ms), &data(1, 100), Time::ZERO, Time::ZERO, &config);
             assert_eq!(receiver.deadline(), Time::from_ms(due_ms));
         }
     }
@@ -247,7 +299,7 @@ mod tests {
             let config = TcpOptions::default().resolve(dialect);
             let mut echo = |arrivals: &[(u64, u64)]| {
                 for &(seq, sent_ms) in arrivals {
-                    receiver.on_data(ms(50), &data(seq, 100), ms(sent_ms), &config);
+                    receiver.on_data(ms(50), &data(seq, 100), ms(sent_ms), Time::ZERO, &config);
                 }
                 let mut ack = Segment::default();
                 receiver.acknowledge(&mut ack, &config);
@@ -263,7 +315,7 @@ mod tests {
         // RFC 2018 §5 with segments of 100 bytes: 1, 3, 5 and 7 are missing.
         let (mut receiver, config) = receiver();
         for seq in [101, 301, 501, 701] {
-            receiver.on_data(Time::ZERO, &data(seq, 100), Time::ZERO, &config);
+            receiver.on_data(Time::ZERO, &data(seq, 100), Time::ZERO, Time::ZERO, &config);
             assert!(receiver.wants_ack());
         }
         let mut ack = Segment::default();
@@ -272,7 +324,7 @@ mod tests {
         let starts = ack.sack.map(|block| (block.start, block.end));
         assert_eq!(starts, [(700, 800), (500, 600), (300, 400)]);
         // Filling the hole at 401 joins two blocks into the most recent one.
-        receiver.on_data(Time::ZERO, &data(401, 100), Time::ZERO, &config);
+        receiver.on_data(Time::ZERO, &data(401, 100), Time::ZERO, Time::ZERO, &config);
         let mut ack = Segment::default();
         receiver.acknowledge(&mut ack, &config);
         let starts = ack.sack.map(|block| (block.start, block.end));
@@ -282,9 +334,9 @@ mod tests {
     #[test]
     fn a_filled_hole_is_acknowledged_at_once_with_all_behind_it() {
         let (mut receiver, config) = receiver();
-        receiver.on_data(Time::ZERO, &data(101, 100), Time::ZERO, &config);
+        receiver.on_data(Time::ZERO, &data(101, 100), Time::ZERO, Time::ZERO, &config);
         receiver.acknowledge(&mut Segment::default(), &config);
-        receiver.on_data(Time::ZERO, &data(1, 100), Time::ZERO, &config);
+        receiver.on_data(Time::ZERO, &data(1, 100), Time::ZERO, Time::ZERO, &config);
         assert!(receiver.wants_ack());
         assert_eq!(receiver.next(), 201);
     }

@@ -1,6 +1,7 @@
 //! Round-trip time and retransmission timeout: RFC 6298, and the ticked clock of ns-2 (tcp/tcp.cc).
 
 use super::config::{Config, Recovery};
+use crate::dialect::Dialect;
 use crate::units::Time;
 
 /// Estimate of the round-trip time.
@@ -50,7 +51,7 @@ impl Rtt {
         let rtt = now.since(sent_at);
         self.min = if self.min == Time::ZERO { rtt } else { self.min.min(rtt) };
         let rto = if config.rtt_tick == Time::ZERO {
-            self.smooth(rtt)
+            self.smooth(rtt, config)
         } else {
             config.rtt_tick.times(self.smooth_in_ticks(sent_at, now, config))
         };
@@ -58,8 +59,15 @@ impl Rtt {
         self.backoff = 0;
     }
 
+    /// Measures several segments of one acknowledgement: the first of them, which waited longest for it,
+    /// counts for the timeout, and the last for the least round trip.
+    pub fn measured_span(&mut self, (first, last): (Time, Time), now: Time, config: &Config) {
+        self.measured(first, now, config);
+        self.min = self.min.min(now.since(last));
+    }
+
     /// Updates the estimate. Returns the timeout.
-    fn smooth(&mut self, rtt: Time) -> Time {
+    fn smooth(&mut self, rtt: Time, config: &Config) -> Time {
         let (srtt, var) = match self.estimate {
             // RFC 6298 §2.3: beta = 1/4, alpha = 1/8.
             Estimate::Smoothed(srtt, var) => {
@@ -70,8 +78,10 @@ impl Rtt {
             _ => (rtt, rtt.scaled(0.5)),
         };
         self.estimate = Estimate::Smoothed(srtt, var);
-        // RFC 6298 §2.3, with a clock granularity of 1 ms.
-        srtt + var.times(4).max(Time::from_ms(1))
+        // RFC 6298 §2.3, with a clock granularity of 1 ms. Linux adds the whole minimum to the round trip.
+        let least =
+            if config.dialect == Dialect::Linux { config.min_rto } else { Time::from_ms(1) };
+        srtt + var.times(4).max(least)
     }
 
     /// tcp.cc `rtt_update`, in whole numbers. Returns the timeout in ticks.
@@ -146,7 +156,6 @@ fn ticks_between(sent_at: Time, now: Time, config: &Config) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dialect::Dialect;
     use crate::tcp::TcpOptions;
 
     #[test]

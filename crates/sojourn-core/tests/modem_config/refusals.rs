@@ -217,9 +217,10 @@ fn toml_that_is_refused() {
          baseline_privacy, max_cpe, tftp_timestamp_s, tftp_modem_address, software_upgrade_server, \
          upstream_classifiers, downstream_classifiers, upstream_service_flows, \
          downstream_service_flows, max_classifiers, privacy_enable, docsis_2_mode, extensions, \
-         upstream_drop_classifiers, default_upstream_target_buffer_ms, upstream_aggregates, \
-         downstream_aggregates, upstream_aqm_disable, low_latency_disable, unknown (did you mean \
-         max_cpe?)"
+         upstream_drop_classifiers, static_multicast, default_upstream_target_buffer_ms, \
+         upstream_aggregates, downstream_aggregates, upstream_aqm_disable, low_latency_disable, \
+         upstream_hierarchical_aggregates, downstream_hierarchical_aggregates, unknown (did you \
+         mean max_cpe?)"
     );
     assert_eq!(
         toml_refusal("max_cpe = 4\nmax_cpe = 5"),

@@ -73,6 +73,7 @@ fn servers_that_are_not_there() {
 
 #[test]
 fn limits_that_hold_no_packet() {
+    // A segment of 8000 bytes has 8052 with its headers, 8070 as an Ethernet frame.
     assert_eq!(
         refusal_of(&["upstream.queue.limit_bytes=1521"]),
         "--set upstream.queue.limit_bytes=1521: upstream.queue.limit_bytes: found 1521; \
@@ -93,7 +94,7 @@ fn limits_that_hold_no_packet() {
     assert_eq!(
         refusal_of(&["tcp.mss_bytes=8000", "downstream.queue.limit_bytes=8051"]),
         "--set downstream.queue.limit_bytes=8051: downstream.queue.limit_bytes: found 8051; \
-         allowed: 8052 or more, so that one packet fits"
+         allowed: 8070 or more, so that one packet fits"
     );
     assert_eq!(
         refusal_of(&["upstream.sustained_mbps=0.01"]),
@@ -102,7 +103,7 @@ fn limits_that_hold_no_packet() {
     );
     assert_eq!(
         refusal_of(&["tcp.mss_bytes=8000", "upstream.burst_bytes=8051"]),
-        "--set upstream.burst_bytes=8051: upstream.burst_bytes: found 8051; allowed: 8052 or \
+        "--set upstream.burst_bytes=8051: upstream.burst_bytes: found 8051; allowed: 8070 or \
          more, the size of the largest packet"
     );
     only(SMALL, &["upstream.queue.limit_bytes=1522", "downstream.queue.limit_packets=1"]);
@@ -314,6 +315,15 @@ fn tcp_options_that_contradict_each_other() {
          or dialect ns2"
     );
     only(SMALL, &["tcp.send_jitter_us=20", "dialect=ns2"]);
+    assert_eq!(
+        refusal_of(&["dialect=linux", "tcp.recovery=newreno"]),
+        "--set tcp.recovery=newreno: tcp.recovery: found another one with dialect linux; allowed: sack"
+    );
+    assert_eq!(
+        refusal_of(&["dialect=rfc", "tcp.pacing=true"]),
+        "--set tcp.pacing=true: tcp.pacing: found true; allowed: false, or dialect linux"
+    );
+    only(SMALL, &["dialect=linux", "tcp.pacing=true"]);
     // The ns-2 dialect starts with 2 segments.
     only(SMALL, &["tcp.max_window_segments=5", "dialect=ns2"]);
 }
@@ -330,7 +340,7 @@ fn intervals_and_quanta_below_a_packet() {
     assert_eq!(
         refusal_of(&["upstream.queue.scheduler={ kind = 'drr', quantum_bytes = 1499 }"]),
         "--set upstream.queue.scheduler={ kind = 'drr', quantum_bytes = 1499 }: \
-         upstream.queue.scheduler.quantum_bytes: found 1499; allowed: 1500 or more, the size \
+         upstream.queue.scheduler.quantum_bytes: found 1499; allowed: 1518 or more, the size \
          of the largest packet"
     );
     assert_eq!(

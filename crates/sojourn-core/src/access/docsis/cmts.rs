@@ -9,12 +9,12 @@
 //! that as many packets are in transmission as there are channels. The modem restores the order of
 //! its packets (DOCSIS MULPI §8.2, from memory).
 //!
-//! Left out: several bonding groups on the same channels; MAPs and other management messages;
-//! interleaving; partly filled codewords.
+//! Left out: several bonding groups on the same channels; MAPs and other management messages; the
+//! interleaving of single carriers.
 
 use std::collections::BTreeSet;
 
-use super::downstream_channel;
+use super::downstream_channel::{self, Pipeline};
 use crate::access::Site;
 use crate::access::homes::of_downstream_flows;
 use crate::access::service::Downstream;
@@ -40,6 +40,8 @@ pub struct Cmts {
     channel: BitRate,
     /// Bytes that framing adds to each packet.
     framing_bytes: u64,
+    /// How packets pass OFDM channels.
+    pipeline: Option<Pipeline>,
     /// Until when each channel is sending.
     busy_until: Vec<Time>,
     /// When the last byte of the last packet for each home leaves.
@@ -49,7 +51,7 @@ pub struct Cmts {
 
 impl Cmts {
     /// The CMTS of a scenario, with empty queues.
-    pub fn new(spec: &downstream_channel::Cmts, site: &Site) -> Self {
+    pub fn new(spec: &downstream_channel::Cmts, framing_bytes: u64, site: &Site) -> Self {
         let channel = BitRate::from_mbps(spec.channel.rate_mbps());
         let channels = spec.channel.count();
         let rate = BitRate::from_bps(channel.bps() * u64::from(channels));
@@ -78,7 +80,8 @@ impl Cmts {
             class_of,
             keeps_reserved_rates: !flows.reserved().is_empty(),
             channel,
-            framing_bytes: spec.framing_bytes(),
+            framing_bytes,
+            pipeline: spec.channel.pipeline(),
             busy_until: vec![Time::ZERO; channels as usize],
             last_to: vec![Time::ZERO; homes],
             drain_rate: DrainRate { tokens: 0.0, sustained: rate, peak: rate, buffer_bytes },
@@ -127,7 +130,8 @@ impl Cmts {
         // In order: behind a longer packet that is still being sent on another channel.
         let last = &mut self.last_to[usize::from(packet.home)];
         *last = sent_at.max(*last);
-        Some((*last, packet))
+        let received = self.pipeline.map_or(*last, |pipeline| pipeline.received_at(*last));
+        Some((received, packet))
     }
 
     /// Takes a packet due under a reserved rate first, then one of the highest priority.

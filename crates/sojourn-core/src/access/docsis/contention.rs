@@ -2,17 +2,15 @@
 //!
 //! A modem that wants to request bandwidth and has no grant to carry the request draws a number
 //! below 2^start. It skips as many request opportunities, over several MAPs if necessary. If
-//! several modems request in the same opportunity, none is heard. The MAP two intervals later
-//! answers the requests that were heard; the other modems then double their windows, up to 2^end,
-//! and draw again. After 16 tries a modem gives up.
+//! several modems request in the same opportunity, none is heard. A later MAP answers the requests
+//! that were heard; the other modems then double their windows, up to 2^end, and draw again. After
+//! 16 tries a modem gives up.
 
 use crate::access::docsis::upstream_channel::UpstreamChannel;
 use crate::engine::rng::Rng;
 
 /// Tries of a request before the modem gives up (MULPI §7.2.1).
 const MOST_TRIES: u8 = 16;
-/// Number of MAPs from a request to the one that answers it.
-const ANSWERED_AFTER: u8 = 2;
 
 /// A service flow that contends.
 struct Contender {
@@ -23,7 +21,7 @@ struct Contender {
     /// Opportunities still to be skipped.
     skip: u32,
     /// MAPs until it learns of a collision.
-    unanswered: u8,
+    unanswered: u64,
 }
 
 /// What happened to a request.
@@ -81,8 +79,13 @@ impl Contention {
     }
 
     /// Runs the request region of a MAP. Records the outcome of each request, and of each contender
-    /// that leaves without one.
-    pub fn hold(&mut self, wants: impl Fn(u32) -> bool, outcomes: &mut Vec<(u32, Outcome)>) {
+    /// that leaves without one. The requests are answered `answered_after` MAPs later.
+    pub fn hold(
+        &mut self,
+        answered_after: u64,
+        wants: impl Fn(u32) -> bool,
+        outcomes: &mut Vec<(u32, Outcome)>,
+    ) {
         let Self { opportunities, end, contenders, sent, rng, .. } = self;
         contenders.retain_mut(|contender| {
             let leaves = if !wants(contender.flow) {
@@ -110,7 +113,7 @@ impl Contention {
                 return true;
             };
             let outcome = if requests == 1 { Outcome::Heard } else { Outcome::Collided };
-            contender.unanswered = ANSWERED_AFTER;
+            contender.unanswered = answered_after;
             outcomes.push((contender.flow, outcome));
             outcome == Outcome::Collided
         });
@@ -154,7 +157,7 @@ mod tests {
 
     fn outcomes(contention: &mut Contention) -> Vec<(u32, Outcome)> {
         let mut outcomes = Vec::new();
-        contention.hold(|_| true, &mut outcomes);
+        contention.hold(2, |_| true, &mut outcomes);
         outcomes
     }
 
@@ -226,7 +229,7 @@ mod tests {
         let mut contention = of(0, 10, 3, 1);
         contention.join(7);
         let mut outcomes = Vec::new();
-        contention.hold(|_| false, &mut outcomes);
+        contention.hold(2, |_| false, &mut outcomes);
         assert_eq!(outcomes, [(7, Outcome::Withdrawn)]);
         assert!(contention.is_idle());
     }

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::queue::{QueueSpec, Unit};
+use crate::units::Time;
 
 /// The CMTS: one queue manager and one downstream channel (or one bonding group) for all homes.
 /// Before the queue each service flow has a regulator: the token buckets and queue of its
@@ -53,7 +54,7 @@ pub enum Channel {
         #[schemars(range(min = 1, max = 64))]
         channels: u32,
     },
-    /// OFDM channels of DOCSIS 3.1, with the same modulation on all subcarriers and full codewords.
+    /// OFDM channels of DOCSIS 3.1, with the same modulation on all subcarriers.
     Ofdm {
         /// Number of active subcarriers (docsis-ns3's default: 3745, which is 190 MHz at 50 kHz).
         #[serde(default = "subcarriers")]
@@ -71,6 +72,25 @@ pub enum Channel {
         #[serde(default = "cyclic_prefix")]
         #[schemars(range(min = 192, max = 1024))]
         cyclic_prefix_samples: u32,
+        /// Depth of the time interleaver in symbols; 1 is none (docsis-ns3's default: 3). The last
+        /// bits of a symbol arrive as many symbols later, less one.
+        #[serde(default = "interleaver_depth")]
+        #[schemars(range(min = 1, max = 32))]
+        interleaver_depth: u32,
+        /// Symbols that the CMTS encodes ahead of sending, and those that the modem decodes after
+        /// receiving, together (docsis-ns3's defaults: 1 and 1).
+        #[serde(default = "coding_symbols")]
+        #[schemars(range(min = 0, max = 100))]
+        coding_symbols: u32,
+        /// Bits per subcarrier of the next-codeword pointers, of 48 bits each: one for each codeword
+        /// and one for each symbol (docsis-ns3's default: 4, which is 16-QAM).
+        #[serde(default = "ncp_bits")]
+        #[schemars(range(min = 2, max = 6))]
+        ncp_bits: u32,
+        /// How full codewords are on average, in percent (docsis-ns3's default: 99).
+        #[serde(default = "codeword_fill_percent")]
+        #[schemars(range(min = 1.0, max = 100.0))]
+        codeword_fill_percent: f64,
         /// Number of channels in the bonding group. Each packet takes one of them.
         #[serde(default = "one")]
         #[schemars(range(min = 1, max = 64))]
@@ -118,7 +138,67 @@ fn cyclic_prefix() -> u32 {
     512
 }
 
+fn interleaver_depth() -> u32 {
+    3
+}
+
+fn coding_symbols() -> u32 {
+    2
+}
+
+fn ncp_bits() -> u32 {
+    4
+}
+
+fn codeword_fill_percent() -> f64 {
+    99.0
+}
+
+/// Bits of a next-codeword pointer, and bytes of an LDPC codeword with and without LDPC and BCH
+/// parity (docsis-ns3).
+const NCP_BITS: f64 = 48.0;
+const CODEWORD_BYTES: [f64; 2] = [2025.0, 1777.0];
+
+/// How packets pass an OFDM channel: they are gathered in one symbol, then encoded, sent, decoded
+/// and deinterleaved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pipeline {
+    symbol: Time,
+    /// Symbols after the one in which a packet is gathered.
+    symbols: u64,
+}
+
+impl Pipeline {
+    /// When the modem has what filled the channel by `gathered`, without propagation.
+    #[inline]
+    pub fn received_at(&self, gathered: Time) -> Time {
+        self.symbol.times(gathered.ps().div_ceil(self.symbol.ps()) + self.symbols)
+    }
+
+    /// How long a MAP takes, which does not wait for a symbol to begin (docsis-ns3).
+    pub fn delivery(&self) -> Time {
+        self.symbol.times(self.symbols)
+    }
+}
+
 impl Channel {
+    /// The pipeline of OFDM channels.
+    pub fn pipeline(&self) -> Option<Pipeline> {
+        let Self::Ofdm { interleaver_depth, coding_symbols, .. } = self else { return None };
+        let symbol = Time::from_secs_f64(self.symbol_us() * 1e-6);
+        Some(Pipeline { symbol, symbols: u64::from(interleaver_depth + coding_symbols) })
+    }
+
+    /// Time of an OFDM symbol in us: the useful part lasts one over the spacing.
+    fn symbol_us(&self) -> f64 {
+        match self {
+            Self::Ofdm { spacing, cyclic_prefix_samples, .. } => {
+                1e3 / spacing.khz() + f64::from(*cyclic_prefix_samples) / 204.8
+            }
+            _ => 0.0,
+        }
+    }
+
     /// Number of channels in the bonding group.
     pub fn count(&self) -> u32 {
         let (Self::Rate { channels, .. }
@@ -134,12 +214,15 @@ impl Channel {
                 rate_mbps * (1.0 - overhead_percent / 100.0)
             }
             Self::ScQam { annex, .. } => annex.rate_mbps(),
-            Self::Ofdm { subcarriers, spacing, modulation_bits, cyclic_prefix_samples, .. } => {
-                // The useful part of an OFDM symbol lasts one over the spacing.
-                let symbol_us = 1e3 / spacing.khz() + f64::from(*cyclic_prefix_samples) / 204.8;
-                // LDPC and BCH (docsis-ns3: a codeword of 2025 bytes carries 1777).
-                let coding = 1777.0 / 2025.0;
-                f64::from(*subcarriers) * modulation_bits / symbol_us * coding
+            Self::Ofdm {
+                subcarriers, modulation_bits, ncp_bits, codeword_fill_percent, ..
+            } => {
+                let [coded, payload] = CODEWORD_BYTES;
+                let pointer = NCP_BITS / f64::from(*ncp_bits);
+                let codeword = 8.0 * coded / modulation_bits + pointer;
+                let codewords = (f64::from(*subcarriers) - pointer) / codeword;
+                let bytes = codewords * payload * codeword_fill_percent / 100.0;
+                8.0 * bytes / self.symbol_us()
             }
         }
     }
@@ -169,32 +252,27 @@ impl Spacing {
     }
 }
 
-/// Bytes that framing adds to each packet on the downstream channel. The counted size of a packet
-/// is that of its IP packet.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+/// Bytes that framing adds to the counted size of each packet on the downstream channel.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Framing {
-    /// Ethernet header and frame check sequence in bytes (IEEE 802.3 §3: 14 and 4).
+    /// Bytes of Ethernet that the counted size of a packet lacks. Default: with `cable.byte_count =
+    /// "ip"` header and CRC (IEEE 802.3 §3: 14 and 4), otherwise 0.
     #[schemars(range(min = 0, max = 1000))]
-    pub ethernet_bytes: u32,
+    pub ethernet_bytes: Option<u32>,
     /// MAC header in bytes, including extended headers; 6 without any (DOCSIS MULPI §6.2.1).
     /// Default: 10, or 16 with bonding, where packets are numbered (typical values in docsis-ns3).
     #[schemars(range(min = 0, max = 246))]
     pub mac_header_bytes: Option<u32>,
 }
 
-impl Default for Framing {
-    fn default() -> Self {
-        Self { ethernet_bytes: 18, mac_header_bytes: None }
-    }
-}
-
 impl Cmts {
-    /// Bytes that framing adds to each packet on the channel.
-    pub fn framing_bytes(&self) -> u64 {
+    /// Bytes that framing adds to the counted size of each packet on the channel, `uncounted` of
+    /// them Ethernet's.
+    pub fn framing_bytes(&self, uncounted: u32) -> u64 {
         let typical = if self.channel.count() > 1 { 16 } else { 10 };
         let header = self.framing.mac_header_bytes.unwrap_or(typical);
-        u64::from(self.framing.ethernet_bytes + header)
+        u64::from(self.framing.ethernet_bytes.unwrap_or(uncounted) + header)
     }
 }
 
@@ -224,12 +302,19 @@ mod tests {
 
     #[test]
     fn what_an_ofdm_channel_carries() {
-        // 3745 * 12 bits in 20 us + 512/204.8 = 2.5 us: 1997.33 Mbps; * 1777/2025 = 1752.72.
-        assert!((mbps("kind = 'ofdm'") - 1752.72).abs() < 5e-3);
-        // 1880 * 10 bits in 40 us + 1024/204.8 = 5 us: 417.78; * 0.877531 = 366.61.
+        // A pointer of 48 bits takes 12 subcarriers of 4 bits, a codeword of 16 200 bits 1350 of 12:
+        // (3745 - 12) / 1362 = 2.74082 codewords, 99 % full of 1777 B: 4821.74 B in 20 us and 512/204.8
+        // = 2.5 us: 1714.40 Mbps. docsis-ns3 takes 4 B a symbol for MAPs as well.
+        assert!((mbps("kind = 'ofdm'") - 1714.40).abs() < 5e-3);
+        // Full codewords without pointers to speak of: 3745 * 12 bits in 22.5 us: 1997.33 Mbps; *
+        // 1777/2025 = 1752.72; a pointer of 8 subcarriers for each of 2.77 codewords and one more.
+        let full = mbps("kind = 'ofdm'\nncp_bits = 6\ncodeword_fill_percent = 100");
+        assert!((full / (1752.72 * 1350.0 / 1358.0 * 3737.0 / 3745.0) - 1.0).abs() < 1e-5);
+        // 1620 + 12 subcarriers a codeword: 1868 / 1632 = 1.14461, 2013.63 B in 40 us + 1024/204.8 =
+        // 5 us: 357.98.
         let narrow = "kind = 'ofdm'\nsubcarriers = 1880\nspacing = '25_khz'\nmodulation_bits = 10\n\
                       cyclic_prefix_samples = 1024";
-        assert!((mbps(narrow) - 366.61).abs() < 5e-3);
+        assert!((mbps(narrow) - 357.98).abs() < 5e-3);
     }
 
     #[test]
@@ -240,7 +325,8 @@ mod tests {
             // Hong 2015 counts 1500 bytes where 1524 are sent.
             ("channel = { kind = 'sc_qam' }\nframing = { mac_header_bytes = 6 }", 24),
         ] {
-            assert_eq!(toml::from_str::<Cmts>(keys).unwrap().framing_bytes(), bytes, "{keys}");
+            let cmts = toml::from_str::<Cmts>(keys).unwrap();
+            assert_eq!(cmts.framing_bytes(18), bytes, "{keys}");
         }
     }
 }

@@ -9,6 +9,7 @@
 //! Left out: the framing of DOCSIS 2.0 and before, with concatenation and fragment headers; and in
 //! OFDMA pilots and codewords, which the mean number of bits per subcarrier includes.
 
+use crate::access::docsis::timing::Frame;
 use crate::access::docsis::upstream_channel::{Ofdma, Phy, ScQam, Spacing, UpstreamChannel};
 use crate::input::compare::at_least;
 use crate::input::problem::Fault;
@@ -31,7 +32,7 @@ pub struct Framing {
     map_interval: Time,
     minislots: u64,
     /// Frame time of OFDMA, whose receiver has a minislot only when its frame ends.
-    frame: Option<Time>,
+    frame: Option<Frame>,
 }
 
 /// What a segment takes on its channel.
@@ -54,7 +55,8 @@ impl Framing {
             Phy::Ofdma(phy) => {
                 let (bits, slots) = ofdma_minislots(phy);
                 let frame = ofdma_frame(phy);
-                (Burst::Ofdma(bits), slots, frame, Some(frame))
+                let symbols = phy.frame_symbols.into();
+                (Burst::Ofdma(bits), slots, frame, Some(Frame { symbols, time: frame }))
             }
         };
         let channels = u64::from(spec.channels);
@@ -75,6 +77,11 @@ impl Framing {
         self.map_interval
     }
 
+    /// The frames of OFDMA.
+    pub fn frame(&self) -> Option<Frame> {
+        self.frame
+    }
+
     /// Minislots of all channels in a MAP interval.
     pub fn minislots(&self) -> u64 {
         self.minislots
@@ -87,7 +94,7 @@ impl Framing {
 
     /// When the receiver has everything that was sent by now.
     pub fn received_at(&self, now: Time) -> Time {
-        self.frame.map_or(now, |frame| frame.times(now.ps().div_ceil(frame.ps())))
+        self.frame.map_or(now, |frame| frame.time.times(now.ps().div_ceil(frame.time.ps())))
     }
 
     /// The minislots of a grant of `bytes`.

@@ -14,6 +14,7 @@ pub mod request_grant;
 mod scheduler;
 pub mod shaping_queue;
 pub mod shared_channel;
+pub mod timing;
 pub mod two_queues;
 pub mod upstream;
 pub mod upstream_channel;

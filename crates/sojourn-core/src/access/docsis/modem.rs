@@ -7,6 +7,9 @@
 //! behind a rate-shaping queue (two_queues.rs), with unlimited requests. An idle modem has no
 //! events: MAPs that would bring it nothing are skipped.
 //!
+//! With the specification's timing (timing.rs) a request is granted by the first MAP after the loop's
+//! fixed times, and an interval without a grant has its request in a random frame, as in docsis-ns3.
+//!
 //! Left out: request contention (a request always succeeds, as in the studies) and segment headers,
 //! both of which the shared channel has (shared_channel.rs). If a MAP brings nothing for a waiting
 //! fragment, the ns-2 code requests at a random moment; this modem requests at once.
@@ -15,6 +18,7 @@ use super::congestion::FreeCapacity;
 use super::parameters::Shaping;
 use super::probe::Probe;
 use super::request_grant::{MacCounters, PieceEnd, RequestGrant};
+use super::timing::{Specification, Timing};
 use crate::access::context::ServiceFlowContext;
 use crate::access::service::Upstream;
 use crate::access::shaper::Shaper;
@@ -58,6 +62,7 @@ pub struct Modem {
     pub(super) shaper: Shaper,
     /// What the token buckets limit; `None` where they are in front of the modem.
     shaping: Option<Shaping>,
+    timing: Timing,
     map_interval: Time,
     channel: BitRate,
     capacity: FreeCapacity,
@@ -73,6 +78,9 @@ pub struct Modem {
 
     /// When the next MAP takes effect; never while idle.
     next_map: Time,
+    /// When it requests without a grant; never with the documents' timing, whose requests are part
+    /// of the MAP.
+    request_at: Time,
     /// When the burst of this interval begins.
     burst_start: Time,
     /// When the burst continues: the piece being sent ends, or the shaper has tokens.
@@ -87,7 +95,7 @@ impl Modem {
         let buffer_bytes = default_limit_bytes(shaper.sustained.rate());
         let queue = context.queue("upstream", &spec.queue, buffer_bytes);
         let by_dialect = match context.dialect {
-            Dialect::Rfc => Shaping::Transmissions,
+            Dialect::Rfc | Dialect::Linux => Shaping::Transmissions,
             Dialect::Ns2 => Shaping::Requests,
         };
         let shaping = Some(spec.shaping.unwrap_or(by_dialect));
@@ -112,12 +120,16 @@ impl Modem {
         context: &ServiceFlowContext,
     ) -> Self {
         let map_interval = Time::from_secs_f64(spec.mac.map_interval_ms / 1e3);
+        let frame = context.timing.spec.and_then(Specification::own_frame);
+        let timing = Timing::new(&context.timing, map_interval, frame);
+        let map_interval = timing.map_interval();
         let spread_percent = spec.mac.grant_spread_percent;
         let congestion = spec.congestion.as_ref();
         Self {
             flow: RequestGrant::new(queue, 0),
             shaper,
             shaping,
+            timing,
             map_interval,
             channel: channel_rate(spec),
             capacity: FreeCapacity::of(congestion, free, map_interval, spread_percent),
@@ -127,6 +139,7 @@ impl Modem {
             coming: 0,
             last_map: None,
             next_map: Time::NEVER,
+            request_at: Time::NEVER,
             burst_start: Time::NEVER,
             burst_next: Time::NEVER,
             probe: Probe::upstream(context),
@@ -165,12 +178,12 @@ impl Modem {
     #[inline]
     pub fn next_wake(&self) -> Time {
         let mac = self.next_map.min(self.burst_start).min(self.burst_next);
-        mac.min(self.flow.queue.next_update())
+        mac.min(self.request_at).min(self.flow.queue.next_update())
     }
 
     /// Does one thing that is due. Returns the packet whose last byte has been sent, if any. At
-    /// equal times the order is: the end of a piece, the AQM algorithm, the MAP, the start of a
-    /// burst.
+    /// equal times the order is: the end of a piece, the AQM algorithm, the MAP, a request without a
+    /// grant, the start of a burst.
     pub fn wake(&mut self, now: Time, ledger: &mut Ledger) -> Option<Packet> {
         if self.burst_next <= now {
             return self.continue_burst(now, ledger);
@@ -183,6 +196,9 @@ impl Modem {
             self.flow.queue.update(now, &drain_rate);
         } else if self.next_map <= now {
             self.on_map(now, ledger);
+        } else if self.request_at <= now {
+            self.request_at = Time::NEVER;
+            self.request(now, ledger);
         } else if self.burst_start <= now {
             self.start_burst(now, ledger);
         }
@@ -206,23 +222,38 @@ impl Modem {
 
     /// Schedules the first MAP after `now`. The skipped ones would have brought nothing.
     fn resume_maps(&mut self, now: Time) {
-        let skipped = now.ps() / self.map_interval.ps();
-        let last_map = self.map_interval.times(skipped);
+        let last_map = self.timing.map_before(now);
         self.last_request = self.last_request.max(last_map);
         self.next_map = last_map + self.map_interval;
+        self.place_request(last_map);
+        if self.request_at < now {
+            self.request_at = Time::NEVER; // it has passed without anything to request
+        }
+    }
+
+    /// Draws when this interval's request without a grant is made.
+    fn place_request(&mut self, map: Time) {
+        if !self.timing.is_documents() {
+            self.request_at = self.timing.request_place(map, self.rng.uniform());
+        }
     }
 
     /// Handles a MAP that takes effect.
     fn on_map(&mut self, now: Time, ledger: &mut Ledger) {
         let grant = self.grant_of_map(now, ledger);
         self.flow.granted += grant;
-        if self.flow.granted == 0 || self.burst_next != Time::NEVER {
+        let sends = self.burst_next != Time::NEVER;
+        if self.flow.granted == 0 || sends {
             // Without a grant: a request of its own. If a burst extends into this interval:
             // piggybacked on it.
             if grant > 0 {
                 self.note(ledger, now, Kind::Grant, grant);
             }
-            self.request(now, ledger);
+            if sends || self.timing.is_documents() {
+                self.request(now, ledger);
+            } else if !self.flow.is_idle() {
+                self.place_request(now);
+            }
         } else {
             self.burst_start = now + self.place_of_burst(self.flow.granted);
         }
@@ -230,14 +261,15 @@ impl Modem {
         self.next_map = if idle { Time::NEVER } else { now + self.map_interval };
     }
 
-    /// Bytes that the MAP at `at` grants of requests made up to two intervals before.
+    /// Bytes that the MAP at `at` grants of the requests that it can answer.
     fn grant_of_map(&mut self, at: Time, ledger: &mut Ledger) -> u64 {
+        self.flow.requests_arrive(at);
         let greatest = self.capacity.greatest_grant(at, self.rng.uniform()) + self.grant_fraction;
         self.grant_fraction = greatest.fract();
         let grant = self.flow.at_cmts().min(greatest as u64);
         self.flow.grant(grant);
         let ungranted = self.flow.at_cmts();
-        self.flow.requests_arrive();
+        self.flow.requests_arrive(at + self.map_interval);
         self.flow.queue.on_map(grant, ungranted);
         self.last_map = Some(Granted { bytes: grant, ungranted });
         self.note(ledger, at, Kind::Map, grant);
@@ -253,6 +285,7 @@ impl Modem {
     /// interval's request is made, if the burst that carries the request ends before that MAP:
     /// nothing can change what it brings.
     fn look_ahead(&mut self, now: Time, ledger: &mut Ledger) {
+        self.flow.requests_arrive(self.next_map);
         let burst_end = now + self.channel.time_for(self.flow.granted);
         let paced = self.shaping == Some(Shaping::Transmissions);
         if paced || self.flow.at_cmts() == 0 || burst_end > self.next_map {
@@ -307,7 +340,7 @@ impl Modem {
                 self.shaper.sustained.take(now, request);
                 self.probe.bucket(ledger, &self.shaper.sustained);
             }
-            self.flow.request(request);
+            self.flow.request(request, self.timing.granted_from(now));
             self.note(ledger, now, Kind::Request, request);
         }
         if wanted > request {
@@ -331,7 +364,7 @@ impl Modem {
     /// a request made now is granted. Earlier requests have been sent by then, so the depths of the
     /// buckets do not limit the sum.
     fn sendable_by_grant(&self, now: Time) -> Allowed {
-        let span = self.map_interval.times(3);
+        let span = self.timing.sent_within(now);
         let requested = self.flow.requested() as f64;
         let by_then = |bucket: &TokenBucket| {
             (bucket.tokens(now) + bucket.rate().bytes_in(span) - requested).max(0.0)
@@ -379,6 +412,12 @@ impl Modem {
         }
         self.flow.begin_piece(now, piece, self.probe, ledger);
         self.burst_next = now + self.channel.time_for(piece);
+    }
+
+    /// When the CMTS has received what has been sent by now, without propagation.
+    #[inline]
+    pub fn received_at(&self, now: Time) -> Time {
+        self.timing.received_at(now)
     }
 
     /// Packets and bytes the modem holds.

@@ -4,21 +4,109 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::downstream_channel::Cmts;
+use super::framing::Framing;
+use super::timing::{PlantTiming, Specification, TimingSpec, propagation};
 use super::upstream_channel::UpstreamChannel;
+use crate::dialect::Dialect;
+use crate::units::Time;
 
-/// Propagation on the cable plant.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+/// One-way delay of the cable in the published studies, in ms (White & Padden 2012 §2.3).
+const DOCUMENTS_DELAY_MS: f64 = 1.0;
+/// Length of the cable in km (docsis-ns3's default).
+const DISTANCE_KM: f64 = 8.0;
+
+/// Propagation and request-grant timing on the cable plant.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Cable {
-    /// One-way propagation delay between modem and CMTS in ms, without the MAC (White & Padden 2012
-    /// §2.3: 1).
+    /// One-way propagation delay between modem and CMTS in ms. Default: that of `distance_km`, or,
+    /// with the documents' timing, 1 (White & Padden 2012 §2.3).
     #[schemars(range(min = 0.0, max = 1000.0))]
-    pub delay_ms: f64,
+    pub delay_ms: Option<f64>,
+    /// Length of the cable between modem and CMTS in km, 5 us each. Default: 8, as in docsis-ns3;
+    /// with the documents' timing `delay_ms` stands instead. DOCSIS allows 0.8 ms, 160 km. Groups
+    /// in `homes` may have another.
+    #[schemars(range(min = 0.0, max = 2000.0))]
+    pub distance_km: Option<f64>,
+    /// Timing of request and grant, chosen by `kind`: `documents` or `specification`. Default:
+    /// `documents` in the `ns2` dialect, otherwise `specification`.
+    pub timing: Option<TimingSpec>,
+    /// What rates, buffers and results count of TCP packets: `ip`, the IP packet, or `ethernet`, the
+    /// frame from destination address to CRC. `packet_bytes` of datagrams is counted as it is.
+    /// Default: `ip` in the `ns2` dialect, otherwise `ethernet`.
+    pub byte_count: Option<ByteCount>,
 }
 
-impl Default for Cable {
-    fn default() -> Self {
-        Self { delay_ms: 1.0 }
+/// What the sizes of TCP packets count. Those of datagrams are what the scenario says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ByteCount {
+    /// The IP packet, as in the studies' ns-2.
+    Ip,
+    /// The Ethernet frame from destination address to CRC, as service flows count (DOCSIS 3.1 MULPI
+    /// §C.2.2.7.2, DOCS-QOS3-MIB): 18 bytes more than the IP packet, and 64 at least.
+    Ethernet,
+}
+
+impl ByteCount {
+    /// Ethernet header and CRC (IEEE 802.3 §3: 14 and 4), and the shortest frame.
+    const ETHERNET: (u16, u16) = (18, 64);
+
+    /// The counted size of an IP packet.
+    #[inline]
+    pub fn of_ip(self, bytes: u16) -> u16 {
+        let (framing, least) = Self::ETHERNET;
+        match self {
+            Self::Ip => bytes,
+            Self::Ethernet => (bytes + framing).max(least),
+        }
+    }
+
+    /// Bytes of Ethernet that a channel carries in addition to the counted size.
+    pub fn uncounted(self) -> u32 {
+        match self {
+            Self::Ip => Self::ETHERNET.0.into(),
+            Self::Ethernet => 0,
+        }
+    }
+}
+
+impl Cable {
+    /// Chooses timing and byte count, where the scenario does not, by its dialect.
+    pub fn fill(&mut self, dialect: Dialect) {
+        let of_studies = dialect == Dialect::Ns2;
+        self.byte_count.get_or_insert(match of_studies {
+            true => ByteCount::Ip,
+            false => ByteCount::Ethernet,
+        });
+        self.timing.get_or_insert_with(|| match of_studies {
+            true => TimingSpec::Documents,
+            false => TimingSpec::Specification(Specification::default()),
+        });
+    }
+
+    /// What the sizes of TCP packets count.
+    pub fn byte_count(&self) -> ByteCount {
+        self.byte_count.unwrap_or(ByteCount::Ip)
+    }
+
+    /// The specification's fixed times; `None` with the documents' timing.
+    pub fn specification(&self) -> Option<&Specification> {
+        match &self.timing {
+            Some(TimingSpec::Specification(spec)) => Some(spec),
+            Some(TimingSpec::Documents) | None => None,
+        }
+    }
+
+    /// The one-way propagation delay to a home, whose group may have a distance of its own.
+    pub fn delay(&self, own_distance_km: Option<f64>) -> Time {
+        let common = || self.delay_ms.map(|ms| Time::from_secs_f64(ms / 1e3));
+        let default = || match self.specification() {
+            Some(_) => propagation(DISTANCE_KM),
+            None => Time::from_secs_f64(DOCUMENTS_DELAY_MS / 1e3),
+        };
+        let of_distance = own_distance_km.map(propagation);
+        of_distance.or_else(common).or(self.distance_km.map(propagation)).unwrap_or_else(default)
     }
 }
 
@@ -108,4 +196,32 @@ pub struct PlantSpec<'a> {
     pub upstream_channel: &'a UpstreamChannel,
     /// The downstream channel shared by all homes, if there is one.
     pub cmts: Option<&'a Cmts>,
+}
+
+impl<'a> PlantSpec<'a> {
+    /// The timing of a channel whose farthest modem has this propagation delay.
+    pub fn timing(&self, propagation: Time) -> PlantTiming<'a> {
+        let pipeline = self.cmts.and_then(|cmts| cmts.channel.pipeline());
+        let map_delivery = pipeline.map(|pipeline| pipeline.delivery());
+        PlantTiming { spec: self.cable.specification(), map_delivery, propagation }
+    }
+
+    /// The lookahead that is set, in us, and the least one that these modems with their distances
+    /// allow, if that is more.
+    pub fn late_advance<'b>(
+        &self,
+        modems: impl Iterator<Item = (&'b ModemSpec, Option<f64>)>,
+    ) -> Option<(f64, f64)> {
+        let spec = self.cable.specification()?;
+        let set_us = spec.map_advance_us?;
+        let least = |(modem, distance_km): (&ModemSpec, Option<f64>)| {
+            let frame = match modem {
+                ModemSpec::SharedChannel => Framing::of(self.upstream_channel).frame(),
+                _ => spec.own_frame(),
+            };
+            self.timing(self.cable.delay(distance_km)).least_advance(frame)
+        };
+        let least_us = modems.map(least).max()?.secs_f64() * 1e6;
+        (set_us + 1e-6 < least_us).then_some((set_us, least_us))
+    }
 }

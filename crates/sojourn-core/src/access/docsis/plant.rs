@@ -10,11 +10,10 @@ use super::parameters::{ModemSpec, PlantSpec};
 use super::request_grant::MacCounters;
 use super::shared_channel::SharedChannel;
 use super::upstream::Upstream;
-use super::upstream_channel::UpstreamChannel;
 use super::warnings;
 use crate::access::context::ServiceFlowContext;
 use crate::access::delay_line::DelayLine;
-use crate::access::homes::{self, Home};
+use crate::access::homes::{self, Group, Home};
 use crate::access::{AccessNetwork, Alarms, Site};
 use crate::count::Count;
 use crate::metrics::rows::ChannelRow;
@@ -31,6 +30,8 @@ struct Place {
     downstream: u32,
     /// The number of flows, upstream and downstream.
     flows: [u32; 2],
+    /// Propagation between modem and CMTS.
+    delay: Time,
     is_watched: bool,
 }
 
@@ -48,52 +49,79 @@ pub struct Docsis {
     upstream: Vec<Upstream>,
     /// The upstream channel that modems share, if any do.
     channel: Option<SharedChannel>,
-    /// Orders the packets of several plain links, which know in advance when their packets leave.
-    /// One link alone needs no ordering.
+    /// Orders the packets of several plain links, which know in advance when their packets leave,
+    /// and of modems that differ in distance. One link alone needs no ordering.
     cable_up: Option<DelayLine>,
+    /// Do all packets from modems pass it?
+    orders_modems: bool,
+    /// Propagation to the nearest modem on the shared channel.
+    nearest: Time,
     /// Service flows at the CMTS, home by home.
     downstream: Vec<Downstream>,
     cmts: Option<Cmts>,
     cable_down: DelayLine,
-    cable_delay: Time,
     warnings: Vec<String>,
 }
 
 impl Docsis {
     /// A plant that carries nothing yet.
     pub fn new(spec: &PlantSpec, site: &Site) -> Self {
-        let cable_delay = Time::from_secs_f64(spec.cable.delay_ms / 1e3);
         let mut plant = Self {
             places: Vec::new(),
             upstream: Vec::new(),
             channel: None,
             cable_up: None,
+            orders_modems: false,
+            nearest: shared_delays(spec, site).min().unwrap_or_default(),
             downstream: Vec::new(),
-            cmts: spec.cmts.map(|cmts| Cmts::new(cmts, site)),
-            cable_down: DelayLine::new(cable_delay),
-            cable_delay,
+            cmts: spec.cmts.map(|cmts| {
+                Cmts::new(cmts, cmts.framing_bytes(spec.cable.byte_count().uncounted()), site)
+            }),
+            cable_down: DelayLine::new(Time::ZERO),
             warnings: Vec::new(),
         };
         for home in homes::homes(&site.groups) {
-            plant.connect(&home, spec.upstream_channel, site);
+            plant.connect(&home, spec, site);
         }
+        plant.orders_modems = plant.needs_order(spec.cable.specification().is_some());
         let links = plant.upstream.iter().filter(|flow| matches!(flow, Upstream::Link(_)));
-        plant.cable_up = (links.count() > 1).then(|| DelayLine::new(cable_delay));
+        let orders = links.count() > 1 || plant.orders_modems;
+        plant.cable_up = orders.then(|| DelayLine::new(Time::ZERO));
         plant.warnings =
             warnings::before_run(spec, site, &plant.modem_warnings(), plant.channel.as_ref());
         plant
     }
 
+    /// Can a packet from one home's modem arrive before one that left another's earlier? On the
+    /// shared channel alone it cannot.
+    fn needs_order(&self, has_pipeline: bool) -> bool {
+        let is_shared = |place: &Place| matches!(place.upstream, FirstFlow::Shared(_));
+        let Some(first) = self.places.first() else { return false };
+        let (delay, shared) = (first.delay, is_shared(first));
+        let mixed = self.places.iter().any(|place| is_shared(place) != shared);
+        let distances = self.places.iter().any(|place| place.delay != delay);
+        (mixed && has_pipeline) || (distances && (mixed || !shared))
+    }
+
     /// Adds a home.
-    fn connect(&mut self, home: &Home, channel: &UpstreamChannel, site: &Site) {
+    fn connect(&mut self, home: &Home, spec: &PlantSpec, site: &Site) {
         let is_first = self.places.is_empty();
         let name = home.name(is_first);
-        let context = |flow| ServiceFlowContext::new(site, &name, flow, home.is_watched());
+        let delay = spec.cable.delay(home.group.distance_km);
+        let of_plant = spec.timing(delay);
+        let context = |flow| ServiceFlowContext {
+            timing: of_plant,
+            ..ServiceFlowContext::new(site, &name, flow, home.is_watched())
+        };
         let (up, down) = (home.group.upstream, home.group.downstream);
         let contexts: Vec<_> = up.flow_names().map(context).collect();
         let specs = up.service_flows();
         let upstream = if up.modem == ModemSpec::SharedChannel {
-            let new = || SharedChannel::new(channel, site.seed);
+            let farthest = shared_delays(spec, site).max().unwrap_or_default();
+            let channel = spec.upstream_channel;
+            let overhead = channel.overhead_bytes(spec.cable.byte_count().uncounted());
+            let timing = spec.timing(farthest);
+            let new = || SharedChannel::new(channel, overhead, &timing, site.seed);
             FirstFlow::Shared(self.channel.get_or_insert_with(new).connect(&specs, &contexts))
         } else {
             let first = self.upstream.len() as u32;
@@ -114,6 +142,7 @@ impl Docsis {
             upstream,
             downstream,
             flows: [specs.len() as u32, flows_down],
+            delay,
             is_watched: home.is_watched(),
         });
     }
@@ -160,12 +189,14 @@ impl Docsis {
         ledger: &mut Ledger,
     ) -> Option<(Time, Packet)> {
         let flow = u32::from(packet.service_flow);
-        let part = match self.places[usize::from(packet.home)].upstream {
+        let Place { upstream, delay, .. } = self.places[usize::from(packet.home)];
+        let part = match upstream {
             FirstFlow::Own(first) => first + flow,
             FirstFlow::Shared(first) => {
                 let part = self.channel_part();
                 let channel = self.channel.as_mut()?;
-                channel.accept(now, first + flow, packet, ledger);
+                let farther = delay.since(self.nearest);
+                channel.accept(now, farther, (first + flow, packet), ledger);
                 alarms.set(Direction::Up, part, channel.next_wake());
                 return None;
             }
@@ -196,9 +227,21 @@ impl Docsis {
     ) -> Option<(Time, Packet)> {
         let (at, packet) = sent?;
         ledger.forwarded(at, &packet);
+        let arrival = at + self.places[usize::from(packet.home)].delay;
+        self.in_order(arrival, packet, alarms)
+    }
+
+    /// A packet on the cable that arrives at the CMTS at this time, unless it has to wait until
+    /// then for its turn.
+    fn in_order(
+        &mut self,
+        arrival: Time,
+        packet: Packet,
+        alarms: &mut Alarms,
+    ) -> Option<(Time, Packet)> {
         let part = self.cable_up_part();
-        let Some(cable) = &mut self.cable_up else { return Some((at + self.cable_delay, packet)) };
-        cable.accept(at, packet);
+        let Some(cable) = &mut self.cable_up else { return Some((arrival, packet)) };
+        cable.accept(arrival, packet);
         alarms.set(Direction::Up, part, cable.next_wake());
         None
     }
@@ -212,16 +255,18 @@ impl Docsis {
         alarms: &mut Alarms,
         ledger: &mut Ledger,
     ) -> Option<(Time, Packet)> {
-        let packet = match self.upstream.get_mut(part as usize) {
+        let (received, packet) = match self.upstream.get_mut(part as usize) {
             Some(Upstream::Modem(modem)) => {
                 let sent = modem.wake(now, ledger);
                 alarms.set(Direction::Up, part, modem.next_wake());
-                sent
+                let packet = sent?;
+                (modem.received_at(now) + self.places[usize::from(packet.home)].delay, packet)
             }
             Some(Upstream::TwoQueues(modem)) => {
                 let sent = modem.wake(now, ledger);
                 alarms.set(Direction::Up, part, modem.next_wake());
-                sent
+                let packet = sent?;
+                (modem.received_at(now) + self.places[usize::from(packet.home)].delay, packet)
             }
             Some(Upstream::Link(link)) => {
                 let sent = link.wake(now, ledger);
@@ -232,15 +277,17 @@ impl Docsis {
                 Some(channel) if part as usize == self.upstream.len() => {
                     let sent = channel.wake(now, ledger);
                     alarms.set(Direction::Up, part, channel.next_wake());
-                    sent
+                    (now + self.nearest, sent?)
                 }
                 _ => return self.wake_cable_up(part, alarms),
             },
-        }?;
-        // Its last byte leaves its home now. The cable's delay is the same for all packets, so the
-        // time of arrival is known.
+        };
+        // Its last byte leaves its home now, and the time of arrival is known.
         ledger.forwarded(now, &packet);
-        Some((now + self.cable_delay, packet))
+        if self.orders_modems {
+            return self.in_order(received, packet, alarms);
+        }
+        Some((received, packet))
     }
 
     fn wake_cable_up(&mut self, part: u32, alarms: &mut Alarms) -> Option<(Time, Packet)> {
@@ -348,7 +395,8 @@ impl Docsis {
     ) {
         if let Some((at, packet)) = sent {
             ledger.forwarded(at, &packet);
-            self.cable_down.accept(at, packet);
+            let arrival = at + self.places[usize::from(packet.home)].delay;
+            self.cable_down.accept(arrival, packet);
             alarms.set(Direction::Down, self.cable_down_part(), self.cable_down.next_wake());
         }
     }
@@ -362,6 +410,12 @@ impl Docsis {
         let first = first as usize;
         first..first + place.flows[direction as usize] as usize
     }
+}
+
+/// Propagation to each group of modems on the shared upstream channel.
+fn shared_delays(spec: &PlantSpec, site: &Site) -> impl Iterator<Item = Time> {
+    let shares = |group: &&Group| group.upstream.modem == ModemSpec::SharedChannel;
+    site.groups.iter().filter(shares).map(|group| spec.cable.delay(group.distance_km))
 }
 
 impl AccessNetwork for Docsis {
@@ -474,8 +528,8 @@ impl AccessNetwork for Docsis {
         self.channel.iter().flat_map(SharedChannel::series).collect()
     }
 
-    fn propagation(&self) -> Time {
-        self.cable_delay
+    fn propagation(&self, home: usize) -> Time {
+        self.places[home].delay
     }
 
     fn warnings(&self) -> Vec<String> {

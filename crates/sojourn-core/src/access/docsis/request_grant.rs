@@ -4,6 +4,8 @@
 //! Packets are fragmented across grants. A packet leaves the queue when its first byte is sent, and
 //! is delivered with its last byte.
 
+use std::collections::VecDeque;
+
 use super::probe::Probe;
 use crate::count::Count;
 use crate::metrics::Ledger;
@@ -72,8 +74,9 @@ pub(super) struct RequestGrant {
     overhead: u64,
     /// Requested and known to the CMTS; the next MAP grants what it can of it.
     at_cmts: u64,
-    /// Requested since the last MAP.
-    under_way: u64,
+    /// Requested bytes that the next MAP cannot grant, and the first MAP that can.
+    under_way: VecDeque<(Time, u64)>,
+    under_way_bytes: u64,
     /// Bytes granted and not yet used.
     pub granted: u64,
     fragment: Option<Fragment>,
@@ -91,7 +94,8 @@ impl RequestGrant {
             queue,
             overhead,
             at_cmts: 0,
-            under_way: 0,
+            under_way: VecDeque::new(),
+            under_way_bytes: 0,
             granted: 0,
             fragment: None,
             piece: 0,
@@ -123,7 +127,7 @@ impl RequestGrant {
     /// Bytes requested and not yet used.
     #[inline]
     pub fn requested(&self) -> u64 {
-        self.at_cmts + self.under_way + self.granted
+        self.at_cmts + self.under_way_bytes + self.granted
     }
 
     /// Waiting bytes on the channel that have not been requested.
@@ -137,17 +141,21 @@ impl RequestGrant {
         self.queue.backlog().packets == 0 && self.fragment.is_none() && self.requested() == 0
     }
 
-    /// Requests `bytes`.
+    /// Requests `bytes`, which MAPs can grant from `granted_from` on.
     #[inline]
-    pub fn request(&mut self, bytes: u64) {
-        self.under_way += bytes;
+    pub fn request(&mut self, bytes: u64, granted_from: Time) {
+        self.under_way.push_back((granted_from, bytes));
+        self.under_way_bytes += bytes;
         self.counters.requests += 1;
     }
 
-    /// The CMTS now knows what was requested since the last MAP.
+    /// The CMTS now knows of the requests that the MAP at `map` can grant.
     #[inline]
-    pub fn requests_arrive(&mut self) {
-        self.at_cmts += std::mem::take(&mut self.under_way);
+    pub fn requests_arrive(&mut self, map: Time) {
+        while let Some((_, bytes)) = self.under_way.pop_front_if(|(from, _)| *from <= map) {
+            self.under_way_bytes -= bytes;
+            self.at_cmts += bytes;
+        }
     }
 
     /// The CMTS grants `bytes` of the request. The modem may use them once the grant begins.

@@ -1,23 +1,25 @@
 //! The upstream channel that modems share, as one stage: MAPs, contention, and the bursts of all
 //! modems.
 //!
-//! A MAP is made one interval before it takes effect. A request made in one interval is granted two
-//! intervals later, as in the studies' modems (modem.rs). Each interval begins with the request
-//! region. The grants follow each other from a random position at which all of them still fit, so a
+//! A request is granted by the first MAP that can answer it (timing.rs): with the documents' timing
+//! two intervals later, as in the studies' modems (modem.rs). Each interval begins with the request
+//! region; with the specification's timing the region is anywhere in it, as in docsis-ns3. The grants follow each other from a random position at which all of them still fit, so a
 //! lone grant may be anywhere in the interval, as in modem.rs. A grant covers what the token
 //! buckets hold at that position. With each grant that it uses, a modem requests what has come
 //! since; without a grant it requests in contention. MAPs without any content are skipped.
 //!
 //! Left out: noise, ranging and station maintenance; scheduling services other than best effort;
-//! modems at different distances.
+//! the place of the request region between the grants.
 
 use std::collections::VecDeque;
 
 use super::contention::{Contention, Outcome};
 use super::framing::{Framing, request_region};
 use super::scheduler::Scheduler;
+use super::timing::{PlantTiming, Timing};
 use super::upstream_service_flow::UpstreamServiceFlow;
 use crate::access::context::ServiceFlowContext;
+use crate::access::delay_line::DelayLine;
 use crate::access::docsis::upstream_channel::UpstreamChannel;
 use crate::access::service::Upstream;
 use crate::count::Count;
@@ -53,6 +55,7 @@ struct ChannelCounters {
 /// The channel and the service flows on it.
 pub struct SharedChannel {
     framing: Framing,
+    timing: Timing,
     overhead: u64,
     request_minislots: u64,
     request_opportunities: u64,
@@ -63,8 +66,11 @@ pub struct SharedChannel {
     contention: Contention,
     rng: Rng,
 
-    /// Flows whose requests the next MAP will know.
-    asking: Vec<u32>,
+    /// Packets from modems that are farther away than the nearest, by the number of their flow. Time
+    /// at a modem runs behind the channel's by the difference in propagation.
+    entering: DelayLine<(u32, Packet)>,
+    /// Flows with requests, and the first MAP that can grant them.
+    asking: VecDeque<(Time, u32)>,
     outcomes: Vec<(u32, Outcome)>,
     /// Grants of the current MAP that have not ended.
     grants: VecDeque<Grant>,
@@ -74,6 +80,8 @@ pub struct SharedChannel {
     burst_next: Time,
     /// When the next MAP takes effect; never while idle.
     next_map: Time,
+    /// When modems request in contention, if the MAP that takes effect has not done it.
+    region: Time,
     /// Sent packets, and when the CMTS has received them.
     leaving: VecDeque<(Time, Packet)>,
 
@@ -85,10 +93,12 @@ pub struct SharedChannel {
 
 impl SharedChannel {
     /// A channel without modems.
-    pub fn new(spec: &UpstreamChannel, seed: u64) -> Self {
+    pub fn new(spec: &UpstreamChannel, overhead: u64, plant: &PlantTiming, seed: u64) -> Self {
+        let framing = Framing::of(spec);
         Self {
-            framing: Framing::of(spec),
-            overhead: spec.packet_overhead_bytes.into(),
+            timing: Timing::new(plant, framing.map_interval(), framing.frame()),
+            framing,
+            overhead,
             request_minislots: request_region(spec),
             request_opportunities: spec.request_opportunities.into(),
             flows: Vec::new(),
@@ -96,12 +106,14 @@ impl SharedChannel {
             scheduler: Scheduler::new(spec.quantum_bytes.into()),
             contention: Contention::new(spec, seed),
             rng: Rng::named(seed, "upstream channel"),
-            asking: Vec::new(),
+            entering: DelayLine::new(Time::ZERO),
+            asking: VecDeque::new(),
             outcomes: Vec::new(),
             grants: VecDeque::new(),
             sending: false,
             burst_next: Time::NEVER,
             next_map: Time::NEVER,
+            region: Time::NEVER,
             leaving: VecDeque::new(),
             counters: ChannelCounters::default(),
             sampled: ChannelCounters::default(),
@@ -127,15 +139,42 @@ impl SharedChannel {
         &self.flows[number as usize]
     }
 
-    /// Takes a packet from a home into a service flow.
+    /// Takes a packet from a home whose modem is farther away than the nearest by this propagation
+    /// delay.
     #[inline]
-    pub fn accept(&mut self, now: Time, number: u32, packet: Packet, ledger: &mut Ledger) {
+    pub fn accept(
+        &mut self,
+        now: Time,
+        farther: Time,
+        (number, packet): (u32, Packet),
+        ledger: &mut Ledger,
+    ) {
+        if farther == Time::ZERO {
+            self.enter(now, number, packet, ledger);
+        } else {
+            self.entering.accept(now + farther, (number, packet));
+        }
+    }
+
+    /// Takes a packet into a service flow.
+    fn enter(&mut self, now: Time, number: u32, packet: Packet, ledger: &mut Ledger) {
         self.flows[number as usize].accept(now, packet, ledger);
         self.schedule_update(number);
         self.join_contention(number);
         if self.next_map == Time::NEVER {
-            let map = self.framing.map_interval();
-            self.next_map = map.times(now.ps() / map.ps() + 1);
+            let last_map = self.timing.map_before(now);
+            self.next_map = last_map + self.timing.map_interval();
+            self.place_region(last_map);
+            if self.region < now {
+                self.region = Time::NEVER; // it has passed without anybody
+            }
+        }
+    }
+
+    /// Draws when modems request in contention in the interval that begins at `map`.
+    fn place_region(&mut self, map: Time) {
+        if !self.timing.is_documents() {
+            self.region = self.timing.request_place(map, self.rng.uniform());
         }
     }
 
@@ -155,12 +194,13 @@ impl SharedChannel {
     #[inline]
     pub fn next_wake(&self) -> Time {
         let leaves = self.leaving.front().map_or(Time::NEVER, |(at, _)| *at);
-        leaves.min(self.burst_next).min(self.updates.next().0).min(self.next_map)
+        let mac = self.burst_next.min(self.next_map).min(self.region);
+        leaves.min(mac).min(self.updates.next().0).min(self.entering.next_wake())
     }
 
     /// Does one thing that is due. Returns a packet that the CMTS has received by then, if there is
     /// one. At equal times the order is: the end of a piece or the start of a grant, the AQM
-    /// algorithms by the number of their flow, the MAP.
+    /// algorithms by the number of their flow, the MAP, requests in contention, packets that enter.
     pub fn wake(&mut self, now: Time, ledger: &mut Ledger) -> Option<Packet> {
         let (update_at, flow) = self.updates.next();
         if self.burst_next <= now {
@@ -170,6 +210,13 @@ impl SharedChannel {
             self.schedule_update(flow);
         } else if self.next_map <= now {
             self.on_map(now, ledger);
+        } else if self.region <= now {
+            self.region = Time::NEVER;
+            self.hold_contention(now, ledger);
+        } else if self.entering.next_wake() <= now
+            && let Some((at, (number, packet))) = self.entering.wake()
+        {
+            self.enter(at, number, packet, ledger);
         }
         self.leaving.pop_front_if(|(at, _)| *at <= now).map(|(_, packet)| packet)
     }
@@ -181,11 +228,13 @@ impl SharedChannel {
         let flow = &mut self.flows[number as usize];
         if !self.sending {
             // Piggybacked on the grant: what has come since the last request.
-            if flow.begin_grant(now, ledger) {
-                self.asking.push(number);
+            let granted_from = self.timing.granted_from(now);
+            if flow.begin_grant(now, granted_from, ledger) {
+                self.asking.push_back((granted_from, number));
             }
         } else if let Some(packet) = flow.end_piece(now, ledger) {
-            self.leaving.push_back((self.framing.received_at(now), packet));
+            let sent = self.framing.received_at(now);
+            self.leaving.push_back((self.timing.received_at(sent), packet));
         }
         let piece = flow.next_piece(now, ledger);
         self.sending = piece.is_some();
@@ -201,19 +250,31 @@ impl SharedChannel {
 
     /// Handles a MAP that takes effect.
     fn on_map(&mut self, now: Time, ledger: &mut Ledger) {
+        self.take_requests(now);
         self.grant(now, ledger);
-        for number in self.asking.drain(..) {
-            let flow = &mut self.flows[number as usize];
-            if flow.requests_arrive() {
-                self.scheduler.join(number, flow);
-            }
+        self.take_requests(now + self.timing.map_interval());
+        if self.timing.is_documents() {
+            self.hold_contention(now, ledger);
         }
-        self.hold_contention(now, ledger);
         let is_idle = self.grants.is_empty()
             && self.asking.is_empty()
             && self.scheduler.is_idle()
             && self.contention.is_idle();
-        self.next_map = if is_idle { Time::NEVER } else { now + self.framing.map_interval() };
+        self.next_map = Time::NEVER;
+        if !is_idle {
+            self.next_map = now + self.timing.map_interval();
+            self.place_region(now);
+        }
+    }
+
+    /// The scheduler now knows of the requests that the MAP at `map` can grant.
+    fn take_requests(&mut self, map: Time) {
+        while let Some((_, number)) = self.asking.pop_front_if(|(from, _)| *from <= map) {
+            let flow = &mut self.flows[number as usize];
+            if flow.requests_arrive(map) {
+                self.scheduler.join(number, flow);
+            }
+        }
     }
 
     /// Places the grants of the MAP that takes effect now.
@@ -245,15 +306,19 @@ impl SharedChannel {
     }
 
     fn hold_contention(&mut self, now: Time, ledger: &mut Ledger) {
+        let granted_from = self.timing.granted_from(now);
+        let map = self.timing.map_interval().ps();
+        let answered_after = granted_from.ps() / map - now.ps() / map;
         let Self { contention, flows, outcomes, .. } = self;
-        contention.hold(|number| flows[number as usize].wants_to_contend(), outcomes);
+        let wants = |number: u32| flows[number as usize].wants_to_contend();
+        contention.hold(answered_after, wants, outcomes);
         while let Some((number, outcome)) = self.outcomes.pop() {
             let flow = &mut self.flows[number as usize];
             flow.contends = outcome == Outcome::Collided;
             match outcome {
                 Outcome::Heard => {
-                    flow.request(now, ledger);
-                    self.asking.push(number);
+                    flow.request(now, granted_from, ledger);
+                    self.asking.push_back((granted_from, number));
                     self.counters.contention_requests += 1;
                 }
                 Outcome::Collided => {
@@ -273,10 +338,12 @@ impl SharedChannel {
     /// Packets and bytes on the channel and before it.
     pub fn inside(&self) -> Count {
         let sent = self.leaving.iter().map(|(_, packet)| Count::of(packet));
+        let entering = self.entering.items().map(|(_, packet)| Count::of(packet));
         self.flows
             .iter()
             .map(UpstreamServiceFlow::inside)
             .chain(sent)
+            .chain(entering)
             .fold(Count::default(), Count::plus)
     }
 
@@ -322,6 +389,11 @@ impl SharedChannel {
                 100.0 * lost
             )
         })
+    }
+
+    /// Time between MAPs.
+    pub fn map_interval(&self) -> Time {
+        self.timing.map_interval()
     }
 
     /// The highest rate, including packet headers: one grant fills each MAP interval.

@@ -94,6 +94,12 @@ impl TwoQueueModem {
         sent
     }
 
+    /// When the CMTS has received what has been sent by now, without propagation.
+    #[inline]
+    pub fn received_at(&self, now: Time) -> Time {
+        self.modem.received_at(now)
+    }
+
     /// Packets and bytes it holds.
     pub fn inside(&self) -> Count {
         self.modem.inside().plus(self.shaping_queue.inside())

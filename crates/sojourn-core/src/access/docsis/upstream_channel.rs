@@ -28,10 +28,11 @@ pub struct UpstreamChannel {
     /// collision up to 2^end (Motorola's BSR 64000: 8).
     #[schemars(range(min = 0, max = 15))]
     pub backoff_end: u8,
-    /// Bytes that each packet adds on the channel: Ethernet header and checksum (18), and the MAC
-    /// header (10 in CableLabs' docsis-ns3). The rates of service flows do not count them.
+    /// Bytes that each packet adds on the channel to those that the rates of service flows count.
+    /// Default: the MAC header (10 in CableLabs' docsis-ns3), and with `cable.byte_count = "ip"` the
+    /// Ethernet header and CRC (18).
     #[schemars(range(min = 0, max = 264))]
-    pub packet_overhead_bytes: u32,
+    pub packet_overhead_bytes: Option<u32>,
     /// Header bytes of a grant's segment on each channel (DOCSIS 3.1 MULPI §6.3: 8).
     #[schemars(range(min = 0, max = 64))]
     pub segment_header_bytes: u32,
@@ -52,11 +53,21 @@ impl Default for UpstreamChannel {
             request_minislots: 2,
             backoff_start: 2,
             backoff_end: 8,
-            packet_overhead_bytes: 28,
+            packet_overhead_bytes: None,
             segment_header_bytes: 8,
             quantum_bytes: 1550,
             phy: Phy::default(),
         }
+    }
+}
+
+/// MAC header of an upstream packet in bytes (docsis-ns3's default).
+const MAC_HEADER_BYTES: u32 = 10;
+
+impl UpstreamChannel {
+    /// Bytes that each packet adds on the channel, `uncounted` of them Ethernet's.
+    pub fn overhead_bytes(&self, uncounted: u32) -> u64 {
+        self.packet_overhead_bytes.unwrap_or(MAC_HEADER_BYTES + uncounted).into()
     }
 }
 
@@ -119,8 +130,9 @@ impl Default for ScQam {
     }
 }
 
-/// An OFDMA channel with the defaults of CableLabs' docsis-ns3. A minislot is 400 kHz wide and one
-/// frame long.
+/// An OFDMA channel: carriers, spacing, frames and prefix as CableLabs' docsis-ns3 has them by
+/// default. A minislot is 400 kHz wide and one frame long: 60 bytes, and 831.7 Mbps in all. docsis-ns3
+/// takes a fifth of them for codes, 48 bytes and 668.4 Mbps, which is `subcarrier_bits = 8` here.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[schemars(rename = "Ofdma")]
@@ -136,7 +148,8 @@ pub struct Ofdma {
     /// Cyclic prefix of a symbol in samples of 1/102.4 us.
     #[schemars(range(min = 96, max = 640))]
     pub prefix_samples: u32,
-    /// Mean bits per subcarrier and symbol, without what pilots and codes take.
+    /// Mean bits per subcarrier and symbol that are left by pilots and codes. 10 bits of 1024-QAM
+    /// with docsis-ns3's code rate of 0.8 leave 8.
     #[schemars(range(min = 1.0, max = 12.0))]
     pub subcarrier_bits: f64,
 }

@@ -87,21 +87,22 @@ impl UpstreamServiceFlow {
         self.flow.requested() == 0 && self.flow.unrequested() > 0
     }
 
-    /// Requests all waiting bytes that are not yet requested. Returns whether there are any.
-    pub fn request(&mut self, now: Time, ledger: &mut Ledger) -> bool {
+    /// Requests all waiting bytes that are not yet requested; MAPs can grant them from
+    /// `granted_from` on. Returns whether there are any.
+    pub fn request(&mut self, now: Time, granted_from: Time, ledger: &mut Ledger) -> bool {
         let request = self.flow.unrequested();
         if request == 0 {
             return false;
         }
-        self.flow.request(request);
+        self.flow.request(request, granted_from);
         self.note(ledger, now, Kind::Request, request);
         true
     }
 
     /// Begins its grant: requests what has come since. Returns whether it requested anything.
-    pub fn begin_grant(&mut self, now: Time, ledger: &mut Ledger) -> bool {
+    pub fn begin_grant(&mut self, now: Time, granted_from: Time, ledger: &mut Ledger) -> bool {
         self.note(ledger, now, Kind::Grant, self.flow.granted);
-        self.request(now, ledger)
+        self.request(now, granted_from, ledger)
     }
 
     /// Takes back a request that collided.
@@ -117,9 +118,10 @@ impl UpstreamServiceFlow {
         }
     }
 
-    /// Requests made before the last MAP now reach the CMTS. Returns whether there are any.
-    pub fn requests_arrive(&mut self) -> bool {
-        self.flow.requests_arrive();
+    /// The CMTS now knows of the requests that the MAP at `map` can grant. Returns whether it knows
+    /// of any.
+    pub fn requests_arrive(&mut self, map: Time) -> bool {
+        self.flow.requests_arrive(map);
         self.flow.at_cmts() > 0
     }
 

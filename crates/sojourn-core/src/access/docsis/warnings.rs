@@ -9,7 +9,9 @@ use super::upstream_channel::UpstreamChannel;
 use crate::access::Site;
 use crate::access::homes::of_downstream_flows;
 use crate::access::service::{Downstream, ServiceFlow};
+use crate::access::shaper::PEAK_BURST_BYTES;
 use crate::queue::{SchedulerParameters, Unit};
+use crate::units::BitRate;
 
 /// All warnings. `modems` has those of the modems of each group of homes.
 pub(super) fn before_run(
@@ -33,6 +35,7 @@ pub(super) fn before_run(
             warnings.extend(unshared_terms("downstream", own, &down.flows, "set cmts"));
         }
     }
+    warnings.extend(channel.iter().flat_map(|channel| starving_bursts(site, channel)));
     warnings.extend(idle_weights(spec, site));
     warnings.extend(downstream_reserved_rates(spec, site));
     warnings
@@ -56,6 +59,32 @@ fn channel_warning(
         f64::from(group.count) * flows.iter().map(|flow| flow.minimum_mbps).sum::<f64>()
     });
     overbooked("upstream", reserved.sum(), channel.greatest_mbps())
+}
+
+/// Warns of bursts that keep a flow on the shared channel below its rate: the grants of two MAPs may
+/// be two intervals apart, and the bucket must hold what the rate brings until then, and a frame.
+fn starving_bursts(site: &Site, channel: &SharedChannel) -> Vec<String> {
+    let shared = site.groups.iter().filter(|g| g.upstream.modem == ModemSpec::SharedChannel);
+    let span = channel.map_interval().times(2);
+    let mut warnings = Vec::new();
+    for group in shared {
+        for (name, flow) in group.upstream.flow_names().zip(group.upstream.service_flows()) {
+            let rate = BitRate::from_mbps(flow.sustained_mbps);
+            let enough = rate.bytes_in(span) as u64 + PEAK_BURST_BYTES;
+            if flow.burst_bytes < enough {
+                let path = if name.is_empty() { "" } else { ".flows." };
+                warnings.push(format!(
+                    "upstream{path}{name}.burst_bytes is {}: on the shared channel the service flow \
+                     cannot reach {} Mbps, since grants of two MAPs may be {:.1} ms apart; set {enough} \
+                     or more",
+                    flow.burst_bytes,
+                    flow.sustained_mbps,
+                    span.ms_f64(),
+                ));
+            }
+        }
+    }
+    warnings
 }
 
 /// Warns if more is reserved than the channel carries.

@@ -160,7 +160,8 @@ fn beyond_access_ms(run: &Simulation, index: usize, direction: Direction) -> f64
         servers.first().and_then(|(_, name)| scenario.servers.get(*name)).map_or(0.0, |s| {
             s.delay_ms + BitRate::from_mbps(s.rate_mbps).time_for(packet_bytes).ms_f64()
         });
-    run.access.propagation().ms_f64() + link_ms
+    let home = scenario.first_home_of(&scenario.traffic[index]);
+    run.access.propagation(home).ms_f64() + link_ms
 }
 
 fn score_pages(row: &mut FlowRow, done: &Done) {

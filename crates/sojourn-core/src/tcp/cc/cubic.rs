@@ -1,11 +1,13 @@
-//! CUBIC (RFC 9438). The ns-2 dialect has Linux 2.6.22's version (`cubic_linux`).
+//! CUBIC (RFC 9438). The ns-2 dialect has Linux 2.6.22's version (`cubic_ns2`).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::hystart::HyStart;
 use super::reno::slow_start;
-use super::{Ack, CongestionControl, CongestionParameters, Controller, LinuxCubic, Window};
+use super::{
+    Ack, CongestionControl, CongestionParameters, Controller, LinuxCubic, Ns2Cubic, Window,
+};
 use crate::dialect::Dialect;
 use crate::tcp::config::Config;
 use crate::units::Time;
@@ -21,7 +23,8 @@ const BETA: f64 = 0.7;
 #[schemars(rename = "Cubic")]
 pub struct Parameters {
     /// End the first slow start when round-trip times grow (HyStart++, RFC 9406; RFC 9438 §4.10
-    /// recommends it). Default: `true`; it has no effect in the `ns2` dialect.
+    /// recommends it; in the `linux` dialect the older HyStart). Default: `true`; it has no effect in
+    /// the `ns2` dialect.
     pub hystart: Option<bool>,
 }
 
@@ -32,7 +35,8 @@ impl CongestionParameters for Parameters {
                 let hystart = self.hystart.unwrap_or(true).then(HyStart::new);
                 Cubic { hystart, ..Cubic::new() }.into()
             }
-            Dialect::Ns2 => LinuxCubic::new().into(),
+            Dialect::Ns2 => Ns2Cubic::new().into(),
+            Dialect::Linux => LinuxCubic::new(self.hystart.unwrap_or(true)).into(),
         }
     }
 }

@@ -1,171 +1,183 @@
-//! CUBIC of Linux 2.6.22 in whole numbers, which ns-2.35 uses too (tcp/linux/src/tcp_cubic.c).
+//! CUBIC as Linux has it (6.18): RFC 9438 in whole segments and ticks of 4 ms, with the older HyStart.
 //!
-//! This is version 2.1 of CUBIC. It gives up a fifth of the window at a loss, not three tenths, and
-//! counts acknowledgements, not segments. Left out: its table of cube roots is off by 0.2 %, and it
-//! ignores round-trip times within a second after a loss.
+//! Left out: the kernel's table of cube roots is off by 0.2 %; its clock starts anywhere in a tick.
 
-use super::{Ack, CongestionControl, Window};
+use super::hystart_classic::ClassicHyStart;
+use super::whole::{Avoidance, slow_start};
+use super::{Ack, CongestionControl, RoundTrip, Window};
+use crate::tcp::ticks::TICK;
 use crate::units::Time;
 
-/// Multiplicative decrease, times 1024.
-const BETA: u64 = 819;
-/// Factor of the cubic function, 0.4 segments per cubic second, times 1024.
+/// Multiplicative decrease, times 1024: 0.7 (RFC 9438 §4.6).
+const BETA: u64 = 717;
+/// Factor of the cubic function, times 1024: 0.4 segments per cubic second.
 const C: u64 = 410;
-/// Ticks per second (BICTCP_HZ).
-const HZ: u64 = 1024;
-/// The most segments per 100 ms of growth beyond the plateau.
-const MAX_INCREMENT: u64 = 16;
-/// Acknowledgements per segment of growth before the first loss and after a timeout.
-const BEFORE_LOSS: u64 = 50;
-/// How long a growth rate is kept while the window does not change, in ms: a 32nd of a second.
-const KEPT_MS: u64 = 31;
+/// Units per second of the time in the cubic function.
+const UNITS: u64 = 1024;
+/// How long a growth rate is kept while the window does not change: a 32nd of a second, in ticks.
+const KEPT_TICKS: u64 = 250 / 32;
+/// Segments delivered per segment of growth, at most, before the first loss.
+const BEFORE_LOSS: u64 = 20;
+/// And at least: growth by half a round trip.
+const FASTEST: u64 = 2;
+/// Segments per segment of Reno's growth with the same decrease at a loss, for a window of one, times
+/// 8: (1 + beta) / (1 - beta) / 3 (RFC 9438 §4.3).
+const RENO: u64 = 8 * (1024 + BETA) / 3 / (1024 - BETA);
+/// For so long after a reduction round trips are not measured.
+const DISCARDED: Time = Time::from_s(1);
+
+/// Whole ticks of the clock.
+fn ticks(time: Time) -> u64 {
+    time.ps() / TICK.ps()
+}
+
+/// Units until the window is back at the plateau: `below` = C K^3 (RFC 9438 §4.2).
+pub fn k_units(below: u64) -> u64 {
+    libm::cbrt(below as f64 * 1024.0 / C as f64 * (UNITS * UNITS * UNITS) as f64) as u64
+}
+
+/// The cubic function: the window in segments, `t` units after the reduction.
+pub fn cubic(plateau: u64, k: u64, t: u64) -> u64 {
+    let offset = u128::from(t.abs_diff(k));
+    let rise = ((u128::from(C) * offset * offset * offset) >> 40) as u64;
+    if t < k { plateau.saturating_sub(rise) } else { plateau + rise }
+}
 
 /// A period of growth between two losses.
 struct Epoch {
-    start: Time,
-    /// Ticks until the window reaches the plateau.
+    /// In ticks.
+    start: u64,
     k: u64,
-    /// The plateau, in segments.
-    origin: u64,
-    /// Acknowledgements that the Reno estimate has not used yet.
-    acks: u64,
-    /// Reno's window in segments.
+    plateau: u64,
+    /// Segments delivered that Reno's estimate has not used yet.
+    delivered: u64,
+    /// Reno's window.
     reno: u64,
+}
+
+impl Epoch {
+    /// Segments by which Reno's window is ahead of this one (RFC 9438 §4.3).
+    fn reno_ahead(&mut self, cwnd: u64) -> u64 {
+        let per_segment = (cwnd * RENO / 8).max(1);
+        let grown = self.delivered.saturating_sub(1) / per_segment;
+        self.delivered -= grown * per_segment;
+        self.reno += grown;
+        self.reno.saturating_sub(cwnd)
+    }
 }
 
 /// CUBIC of Linux.
 pub struct LinuxCubic {
-    /// The window before the last reduction (less with fast convergence), in segments.
+    /// The window before the last reduction (less with fast convergence); zero before the first.
     w_max: u64,
     epoch: Option<Epoch>,
-    /// Acknowledgements counted, and how many add a segment.
-    count: u64,
+    avoidance: Avoidance,
+    /// Segments delivered for one of growth.
     per_segment: u64,
-    /// The window and the time for which that was computed.
-    computed: (u64, Time),
-    /// Minimum round-trip time since the last timeout.
-    min_rtt: Time,
-    /// Segments per acknowledgement, smoothed, times 16.
-    delayed_ack: u64,
+    /// The window and the tick for which that was computed.
+    computed: (u64, u64),
+    min_rtt: Option<Time>,
+    has_hystart: bool,
+    /// A slow start that HyStart may end.
+    hystart: Option<ClassicHyStart>,
 }
 
 impl LinuxCubic {
     /// A controller before any loss.
-    pub(super) fn new() -> Self {
+    pub(super) fn new(has_hystart: bool) -> Self {
         Self {
             w_max: 0,
             epoch: None,
-            count: 0,
+            avoidance: Avoidance::default(),
             per_segment: 0,
-            computed: (0, Time::ZERO),
-            min_rtt: Time::ZERO,
-            delayed_ack: 2 << 4,
+            computed: (0, 0),
+            min_rtt: None,
+            has_hystart,
+            hystart: has_hystart.then(ClassicHyStart::default),
         }
     }
 
-    fn measure(&mut self, ack: &Ack) {
-        let is_less = self.min_rtt == Time::ZERO || ack.rtt < self.min_rtt;
-        if ack.rtt > Time::ZERO && is_less {
-            self.min_rtt = ack.rtt;
-        }
+    fn begin_epoch(&mut self, cwnd: u64, tick: u64, delivered: u64) {
+        let k = k_units(self.w_max.saturating_sub(cwnd));
+        let plateau = self.w_max.max(cwnd);
+        self.epoch = Some(Epoch { start: tick, k, plateau, delivered, reno: cwnd });
     }
 
-    fn begin_epoch(&mut self, cwnd: u64, now: Time) {
-        let below = self.w_max.saturating_sub(cwnd);
-        // W_max - cwnd = C K^3 (RFC 9438 §4.2).
-        let k = libm::cbrt(below as f64 * HZ as f64 / C as f64) * HZ as f64;
-        let origin = self.w_max.max(cwnd);
-        self.epoch = Some(Epoch { start: now, k: k as u64, origin, acks: 0, reno: cwnd });
-    }
-
-    /// `bictcp_update`: how many acknowledgements add a segment.
-    fn update(&mut self, cwnd: u64, ack: &Ack) {
-        let is_kept = self.computed.0 == cwnd && millis(ack.now.since(self.computed.1)) <= KEPT_MS;
+    /// How many segments delivered make one of growth.
+    fn update(&mut self, cwnd: u64, now: Time, delivered: u64) {
+        let tick = ticks(now);
         if let Some(epoch) = &mut self.epoch {
-            epoch.acks += 1;
+            epoch.delivered += delivered;
         }
-        if is_kept {
+        if self.computed.0 == cwnd && tick - self.computed.1 <= KEPT_TICKS {
             return;
         }
-        self.computed = (cwnd, ack.now);
+        if self.epoch.is_none() || self.computed.1 != tick {
+            self.computed = (cwnd, tick);
+            self.by_cubic(cwnd, tick, delivered);
+        }
+        let ahead = self.epoch.as_mut().map_or(0, |epoch| epoch.reno_ahead(cwnd));
+        let by_reno = cwnd.checked_div(ahead).unwrap_or(u64::MAX);
+        self.per_segment = self.per_segment.min(by_reno).max(FASTEST);
+    }
+
+    fn by_cubic(&mut self, cwnd: u64, tick: u64, delivered: u64) {
         if self.epoch.is_none() {
-            self.begin_epoch(cwnd, ack.now);
+            self.begin_epoch(cwnd, tick, delivered);
         }
-        let (min_rtt_ms, is_first) = (millis(self.min_rtt), self.w_max == 0);
-        let epoch = self.epoch.as_mut().expect("begun");
-        epoch.acks = epoch.acks.max(1);
-        let t = (millis(ack.now) + min_rtt_ms - millis(epoch.start)) * HZ / 1000;
-        let is_beyond = t >= epoch.k;
-        let rise = cubed(t.abs_diff(epoch.k));
-        let target =
-            if is_beyond { epoch.origin + rise } else { epoch.origin.saturating_sub(rise) };
-        let mut per_segment = if target > cwnd { cwnd / (target - cwnd) } else { 100 * cwnd };
-        if min_rtt_ms > 0 && is_beyond {
-            per_segment = per_segment.max(cwnd * 1000 / (10 * MAX_INCREMENT * min_rtt_ms));
+        let Some(epoch) = &self.epoch else { return };
+        let ahead = self.min_rtt.map_or(0, |rtt| rtt.ps().div_ceil(TICK.ps()));
+        let t = (tick + ahead - epoch.start) * UNITS * TICK.ps() / Time::from_s(1).ps();
+        let target = cubic(epoch.plateau, epoch.k, t);
+        self.per_segment = if target > cwnd { cwnd / (target - cwnd) } else { 100 * cwnd };
+        if self.w_max == 0 {
+            self.per_segment = self.per_segment.min(BEFORE_LOSS);
         }
-        if is_first {
-            per_segment = BEFORE_LOSS;
-        }
-        if let Some(ahead) = epoch.reno_ahead(cwnd) {
-            per_segment = per_segment.min(cwnd / ahead);
-        }
-        self.per_segment = ((per_segment << 4) / self.delayed_ack).max(1);
     }
-}
 
-impl Epoch {
-    /// How much larger Reno's window is, given the same decrease at a loss (RFC 9438 §4.3).
-    fn reno_ahead(&mut self, cwnd: u64) -> Option<u64> {
-        let per_segment = cwnd * (8 * (1024 + BETA) / 3 / (1024 - BETA)) / 8;
-        let segments = self.acks.saturating_sub(1) / per_segment.max(1);
-        self.acks -= segments * per_segment;
-        self.reno += segments;
-        self.reno.checked_sub(cwnd).filter(|&ahead| ahead > 0)
+    fn is_just_reduced(&self, now: Time) -> bool {
+        let discarded = ticks(DISCARDED);
+        self.epoch.as_ref().is_some_and(|epoch| ticks(now) - epoch.start < discarded)
     }
-}
-
-/// C t^3 in segments, for a time in ticks.
-fn cubed(ticks: u64) -> u64 {
-    let t = u128::from(ticks);
-    ((u128::from(C) * t * t * t) >> 40) as u64
-}
-
-fn millis(time: Time) -> u64 {
-    time.ps() / Time::from_ms(1).ps()
 }
 
 impl CongestionControl for LinuxCubic {
-    fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
-        self.measure(ack);
-        let cwnd = window.cwnd as u64;
-        self.delayed_ack = (self.delayed_ack + ack.segments as u64) - (self.delayed_ack >> 4);
-        if window.cwnd <= window.ssthresh {
-            window.cwnd = (window.cwnd + 1.0).min(ack.max_window);
+    fn on_round_trip(&mut self, window: &mut Window, trip: &RoundTrip) {
+        if self.is_just_reduced(trip.now) {
             return;
         }
-        self.update(cwnd, ack);
-        if self.count >= self.per_segment {
-            self.count = 0;
-            window.cwnd = (window.cwnd + 1.0).min(ack.max_window);
-        } else {
-            self.count += 1;
+        let min_rtt = self.min_rtt.map_or(trip.rtt, |min| min.min(trip.rtt));
+        self.min_rtt = Some(min_rtt);
+        if let Some(hystart) = self.hystart.as_mut().filter(|_| window.in_slow_start())
+            && hystart.ends(window, trip, min_rtt)
+        {
+            window.ssthresh = window.cwnd;
+            self.hystart = None;
+        }
+    }
+
+    fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
+        let left = slow_start(window, ack.segments as u64, ack.max_window);
+        if left > 0 {
+            self.update(window.cwnd as u64, ack.now, left);
+            self.avoidance.grow(window, left, self.per_segment, ack.max_window);
         }
     }
 
     fn on_loss(&mut self, window: &mut Window, _flight: f64, _now: Time) {
         let cwnd = window.cwnd as u64;
         self.epoch = None;
-        self.count = 0;
         // Fast convergence (RFC 9438 §4.7): release more while the plateau is falling.
         self.w_max = if cwnd < self.w_max { cwnd * (1024 + BETA) / 2048 } else { cwnd };
-        let threshold = (cwnd * BETA / 1024).max(2);
-        *window = Window { cwnd: threshold as f64, ssthresh: threshold as f64 };
+        window.ssthresh = (cwnd * BETA / 1024).max(2) as f64;
+        window.cwnd = window.ssthresh;
+        self.avoidance.reset();
     }
 
-    /// `bictcp_state`: a timeout resets everything but the threshold.
+    /// A timeout resets everything but the threshold; the slow start after it may end by HyStart.
     fn on_timeout(&mut self, window: &mut Window, flight: f64, now: Time) {
         self.on_loss(window, flight, now);
-        *self = Self::new();
+        *self = Self::new(self.has_hystart);
         window.cwnd = 1.0;
     }
 }
@@ -174,55 +186,54 @@ impl CongestionControl for LinuxCubic {
 mod tests {
     use super::*;
 
-    /// A second of acknowledgements, one for each of the window's segments per round trip.
-    fn grow(cubic: &mut LinuxCubic, window: &mut Window, from_s: u64, rtt: Time) {
-        let mut now = Time::from_s(from_s);
-        while now < Time::from_s(from_s + 1) {
-            cubic.on_ack(window, &Ack::of(now, 1.0, rtt));
-            now += rtt.scaled(1.0 / window.cwnd);
-        }
-    }
-
-    fn after_loss_at(cwnd: f64) -> (LinuxCubic, Window) {
-        let mut cubic = LinuxCubic::new();
-        let mut window = Window { cwnd, ssthresh: 1.0 };
-        cubic.on_loss(&mut window, cwnd, Time::ZERO);
-        (cubic, window)
+    #[test]
+    fn the_cubic_function_in_whole_numbers() {
+        // K = cbrt(30 / (410/1024)) = 4.2153 s, 4316 units of 1/1024 s.
+        assert_eq!(k_units(30), 4316);
+        // At K the plateau; 2 s later 0.4004 * 8 = 3.2 more; at the reduction 29.99 less, so 29.
+        assert_eq!(cubic(100, 4316, 4316), 100);
+        assert_eq!(cubic(100, 4316, 4316 + 2048), 103);
+        assert_eq!(cubic(100, 4316, 0), 71);
     }
 
     #[test]
-    fn a_loss_takes_a_fifth_and_the_plateau_is_where_it_was() {
-        let (mut cubic, mut window) = after_loss_at(417.0);
-        // 417 * 819 / 1024 = 333.5.
-        assert_eq!(window, Window { cwnd: 333.0, ssthresh: 333.0 });
-        // K = cbrt(84 / 0.4) = 5.94 s. It aims at the plateau a round trip ahead, and is there one later.
-        for second in 0..6 {
-            window.ssthresh = 1.0;
-            grow(&mut cubic, &mut window, second, Time::from_ms(200));
-        }
-        assert!((415.0..=418.0).contains(&window.cwnd), "{}", window.cwnd);
+    fn a_loss_takes_three_tenths_and_fast_convergence_more_of_the_plateau() {
+        let (mut cubic, mut window) =
+            (LinuxCubic::new(true), Window { cwnd: 100.0, ssthresh: 1e9 });
+        cubic.on_loss(&mut window, 1.0, Time::ZERO);
+        // 100 * 717 / 1024 = 70.02.
+        assert_eq!((window, cubic.w_max), (Window { cwnd: 70.0, ssthresh: 70.0 }, 100));
+        window.cwnd = 90.0;
+        cubic.on_loss(&mut window, 1.0, Time::ZERO);
+        // 90 * 1741 / 2048 = 76.5; 90 * 717 / 1024 = 63.02.
+        assert_eq!((window.cwnd, cubic.w_max), (63.0, 76));
     }
 
+    /// Before a loss at most 20 segments delivered make one of growth.
     #[test]
-    fn before_a_loss_fifty_acknowledgements_make_a_segment() {
-        let mut cubic = LinuxCubic::new();
-        let mut window = Window { cwnd: 100.0, ssthresh: 1.0 };
-        let ack = |ms| Ack::of(Time::from_ms(ms), 2.0, Time::from_ms(100));
-        // With two segments to each the rate of 50 is for half as many, 25, and one more begins anew.
-        for n in 0..10 * 26 {
-            cubic.on_ack(&mut window, &ack(n));
+    fn before_a_loss_it_grows_by_a_twentieth() {
+        let (mut cubic, mut window) =
+            (LinuxCubic::new(true), Window { cwnd: 100.0, ssthresh: 1.0 });
+        for n in 0..50 {
+            cubic.on_ack(&mut window, &Ack::of(Time::from_ms(n), 2.0, Time::from_ms(100)));
         }
-        assert_eq!(window.cwnd, 110.0);
+        assert_eq!(window.cwnd, 105.0);
     }
 
+    /// A window of 24 falls to 16. K = cbrt(8 * 1024 / 410) = 2.71 s, but at 20 ms Reno's estimate is
+    /// ahead: it gains a segment for each 15/8 * 16 = 30 delivered, two windows.
     #[test]
-    fn fast_convergence_and_a_timeout() {
-        let (mut cubic, mut window) = after_loss_at(100.0);
-        cubic.on_loss(&mut window, 79.0, Time::ZERO);
-        // 79 < 100, so the plateau is 79 * 1843 / 2048 = 71.09 and the window 79 * 819 / 1024 = 63.2.
-        assert_eq!((cubic.w_max, window.cwnd), (71, 63.0));
-        cubic.on_timeout(&mut window, 63.0, Time::ZERO);
-        // 63 * 819 / 1024 = 50.4.
-        assert_eq!((cubic.w_max, window), (0, Window { cwnd: 1.0, ssthresh: 50.0 }));
+    fn a_short_round_trip_grows_as_reno() {
+        let (mut cubic, mut window) = (LinuxCubic::new(true), Window { cwnd: 24.0, ssthresh: 1e9 });
+        cubic.on_loss(&mut window, 1.0, Time::ZERO);
+        assert_eq!(window.cwnd, 16.0);
+        let acks = (0..).take_while(|&n| {
+            let at = Time::from_us(2500 * n);
+            cubic.on_ack(&mut window, &Ack::of(at, 2.0, Time::from_ms(20)));
+            window.cwnd < 18.0
+        });
+        // Near 30 + 32 segments two at a time, and what the count per segment adds: 16 and 17 more.
+        let delivered = 2 * acks.count();
+        assert!((60..120).contains(&delivered), "{delivered}");
     }
 }

@@ -82,7 +82,7 @@ impl Ledbat {
     /// Adds a measurement. Returns the queue delay in seconds.
     fn queueing_delay(&mut self, now: Time, one_way: Time) -> f64 {
         let (history, filter) = match self.dialect {
-            Dialect::Rfc => (HISTORY_RFC, FILTER_RFC),
+            Dialect::Rfc | Dialect::Linux => (HISTORY_RFC, FILTER_RFC),
             Dialect::Ns2 => (HISTORY_NS2, FILTER_NS2),
         };
         while now >= self.minute_ends {
@@ -123,7 +123,7 @@ impl CongestionControl for Ledbat {
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
         let delay_s = self.queueing_delay(ack.now, ack.one_way);
         match self.dialect {
-            Dialect::Rfc => self.move_rfc(window, ack, delay_s),
+            Dialect::Rfc | Dialect::Linux => self.move_rfc(window, ack, delay_s),
             Dialect::Ns2 => self.move_ns2(window, delay_s),
         }
         window.cwnd = window.cwnd.min(ack.max_window);

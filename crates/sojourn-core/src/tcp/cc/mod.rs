@@ -5,9 +5,13 @@
 
 pub mod cubic;
 mod cubic_linux;
+mod cubic_ns2;
 mod hystart;
+mod hystart_classic;
 pub mod ledbat;
 pub mod reno;
+mod reno_linux;
+mod whole;
 
 use enum_dispatch::enum_dispatch;
 use schemars::JsonSchema;
@@ -18,8 +22,10 @@ use crate::units::Time;
 
 pub use cubic::Cubic;
 pub use cubic_linux::LinuxCubic;
+pub use cubic_ns2::Ns2Cubic;
 pub use ledbat::Ledbat;
 pub use reno::Reno;
+pub use reno_linux::LinuxReno;
 
 /// The congestion window and the slow-start threshold, in segments.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -59,6 +65,21 @@ pub struct Ack {
     pub max_window: f64,
 }
 
+/// A round trip that an acknowledgement measures, before the window changes.
+#[derive(Clone, Copy, Debug)]
+pub struct RoundTrip {
+    /// Now.
+    pub now: Time,
+    /// Of the last segment that is newly acknowledged or held, and was sent once.
+    pub rtt: Time,
+    /// First byte not acknowledged.
+    pub una: u64,
+    /// One past the highest byte sent.
+    pub nxt: u64,
+    /// Does the sender pace what it sends?
+    pub is_paced: bool,
+}
+
 #[cfg(test)]
 impl Ack {
     /// An acknowledgement of this many segments on a path with this round-trip time and no queue.
@@ -72,6 +93,8 @@ impl Ack {
 /// A congestion control.
 #[enum_dispatch]
 pub trait CongestionControl {
+    /// A round trip was measured. This comes first of all that an acknowledgement changes.
+    fn on_round_trip(&mut self, _window: &mut Window, _trip: &RoundTrip) {}
     /// New data was acknowledged while the window limited sending.
     fn on_ack(&mut self, window: &mut Window, ack: &Ack);
     /// Duplicate or selective acknowledgements revealed a loss, with `flight` segments outstanding.
@@ -79,6 +102,11 @@ pub trait CongestionControl {
     /// A mark was echoed; RFC 3168 §6.1.2 requires the reaction to a loss.
     fn on_mark(&mut self, window: &mut Window, flight: f64, now: Time) {
         self.on_loss(window, flight, now);
+    }
+    /// The pacing rate in bytes per second, for a control that sets it; otherwise it follows from the
+    /// window and the round trip.
+    fn pacing_rate(&self) -> Option<u64> {
+        None
     }
     /// The retransmission timer expired.
     fn on_timeout(&mut self, window: &mut Window, flight: f64, now: Time);
@@ -91,8 +119,12 @@ pub enum Controller {
     Reno,
     /// CUBIC: a cubic function of the time since the last loss.
     Cubic,
-    /// CUBIC of Linux 2.6.22.
+    /// Reno of today's Linux.
+    LinuxReno,
+    /// CUBIC of today's Linux.
     LinuxCubic,
+    /// CUBIC of Linux 2.6.22, which ns-2 has.
+    Ns2Cubic,
     /// LEDBAT: uses what others leave, up to a target queue delay.
     Ledbat,
 }

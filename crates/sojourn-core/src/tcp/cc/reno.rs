@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Ack, CongestionControl, CongestionParameters, Controller, Window};
+use super::{Ack, CongestionControl, CongestionParameters, Controller, LinuxReno, Window};
 use crate::dialect::Dialect;
 use crate::tcp::config::Config;
 use crate::units::Time;
@@ -16,7 +16,10 @@ pub struct Parameters {}
 
 impl CongestionParameters for Parameters {
     fn start(&self, config: &Config) -> Controller {
-        Reno { dialect: config.dialect }.into()
+        match config.dialect {
+            Dialect::Linux => LinuxReno::default().into(),
+            dialect => Reno { dialect }.into(),
+        }
     }
 }
 
@@ -31,7 +34,7 @@ const SLOW_START_LIMIT: f64 = 2.0;
 /// What an acknowledgement counts for: the segments it acknowledges (RFC 3465), or one in ns-2.
 pub(super) fn counted(dialect: Dialect, segments: f64) -> f64 {
     match dialect {
-        Dialect::Rfc => segments,
+        Dialect::Rfc | Dialect::Linux => segments,
         Dialect::Ns2 => 1.0,
     }
 }
@@ -56,7 +59,7 @@ impl CongestionControl for Reno {
     fn on_loss(&mut self, window: &mut Window, flight: f64, _now: Time) {
         match self.dialect {
             // RFC 5681 §3.1 equation 4.
-            Dialect::Rfc => {
+            Dialect::Rfc | Dialect::Linux => {
                 window.ssthresh = (flight / 2.0).max(2.0);
                 window.cwnd = window.ssthresh;
             }

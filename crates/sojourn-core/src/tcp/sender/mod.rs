@@ -6,8 +6,8 @@
 //! after a loss.
 
 mod full;
-mod linux;
 mod ns2;
+mod ns2_linux;
 mod prr;
 mod rack;
 mod rfc;
@@ -23,8 +23,8 @@ use crate::packet::{SACK_BLOCKS, SackBlock};
 use crate::units::Time;
 
 use full::FullSender;
-use linux::LinuxSender;
 use ns2::Ns2Sender;
+use ns2_linux::Ns2LinuxSender;
 use rack::RackSender;
 use rfc::RfcSender;
 
@@ -53,6 +53,12 @@ pub struct Progress {
     pub deflation: f64,
     /// TCP/Linux: a recovery ends with this many segments outstanding.
     pub ends_loss_with: Option<u64>,
+    /// Dialect `linux`: segments newly acknowledged or held.
+    pub delivered: u64,
+    /// Dialect `linux`: when the first and the last of them left that were sent once.
+    pub timed: Option<(Time, Time)>,
+    /// Dialect `linux`: a recovery has ended, and the window is at its threshold.
+    pub ends_recovery: bool,
 }
 
 /// What the clock says, and what it has measured.
@@ -64,6 +70,23 @@ pub struct Moment {
     pub srtt: Time,
     /// Least round-trip time, zero before the first measurement.
     pub min_rtt: Time,
+}
+
+/// What a sender has sent, in segments.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Counts {
+    /// Thought to be in the network.
+    pub under_way: u64,
+    /// Not acknowledged.
+    pub outstanding: u64,
+    /// Is something lost that has not been sent again?
+    pub is_lost: bool,
+    /// Does a recovery go on, or what follows a timeout?
+    pub is_recovering: bool,
+    /// A segment leaves whatever the window is.
+    pub is_forced: bool,
+    /// When the first segment not acknowledged last left.
+    pub head_sent: Option<Time>,
 }
 
 /// A segment to send.
@@ -139,6 +162,21 @@ impl Space {
         self.nxt - self.una
     }
 
+    /// Bytes of data that have not been sent.
+    pub fn unsent(&self) -> u64 {
+        self.end.saturating_sub(self.nxt)
+    }
+
+    /// Is the FIN all that is left to send?
+    pub fn has_fin_to_send(&self) -> bool {
+        self.fin && self.nxt == self.end
+    }
+
+    /// First byte not acknowledged.
+    pub fn first_outstanding(&self) -> u64 {
+        self.una
+    }
+
     /// One past the last sequence number to send, including the FIN.
     fn limit(&self) -> u64 {
         self.end.saturating_add(u64::from(self.fin))
@@ -190,7 +228,11 @@ pub trait Sending {
     ) -> Progress;
     /// The window is known after an acknowledgement or a deadline: a recovery shrinks towards its
     /// threshold.
-    fn shrink(&mut self, _window: &Window, _config: &Config) {}
+    fn shrink(&mut self, _window: &mut Window, _config: &Config) {}
+    /// Segments in the network and outstanding, where the sender counts them.
+    fn counts(&self) -> Counts {
+        Counts::default()
+    }
     /// An acknowledgement up to `ack` echoes a mark (RFC 3168 §6.1.2): is the sender to slow down?
     /// Once a window.
     fn on_mark(&mut self, ack: u64) -> bool;
@@ -213,7 +255,7 @@ pub trait Sending {
         Time::NEVER
     }
     /// That time has come; says whether loss was found and a recovery begins.
-    fn on_deadline(&mut self, _moment: &Moment) -> bool {
+    fn on_deadline(&mut self, _moment: &Moment, _config: &Config) -> bool {
         false
     }
 }
@@ -228,7 +270,7 @@ pub enum Sender {
     /// The sender of ns-2's one-way agents.
     Ns2(Ns2Sender),
     /// The sender of ns-2's agent TCP/Linux.
-    Linux(LinuxSender),
+    Ns2Linux(Ns2LinuxSender),
     /// The sender of ns-2's two-way agent.
     Full(FullSender),
 }
@@ -238,8 +280,8 @@ impl Sender {
     pub fn new(config: &Config) -> Self {
         match (config.dialect, config.recovery) {
             (_, Recovery::FullSack) => FullSender::default().into(),
-            (_, Recovery::Linux) => LinuxSender::default().into(),
-            (Dialect::Rfc, Recovery::Sack) => RackSender::default().into(),
+            (_, Recovery::Linux) => Ns2LinuxSender::default().into(),
+            (Dialect::Rfc, Recovery::Sack) | (Dialect::Linux, _) => RackSender::default().into(),
             (Dialect::Rfc, _) => RfcSender::default().into(),
             (Dialect::Ns2, _) => Ns2Sender::default().into(),
         }

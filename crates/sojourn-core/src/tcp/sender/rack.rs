@@ -4,20 +4,27 @@
 //! window shrinks to its threshold in proportion to what is delivered (prr.rs). A probe at the tail
 //! makes losses known that nothing behind them would show.
 //!
+//! Dialect `linux` counts segments, not bytes: its reduction begins at the window and not at what was
+//! under way, it moves the window itself, and the end of a recovery lets it grow.
+//!
 //! Left out: D-SACK, so the reordering window does not grow (paths here keep the order); F-RTO.
 
 use super::prr::{Prr, Step};
 use super::scoreboard::Scoreboard;
-use super::{DUP_THRESH, Moment, Outgoing, Progress, Sending, Space};
+use super::{Counts, DUP_THRESH, Moment, Outgoing, Progress, Sending, Space};
+use crate::dialect::Dialect;
 use crate::packet::{SACK_BLOCKS, SackBlock};
 use crate::tcp::cc::Window;
 use crate::tcp::config::Config;
+use crate::tcp::ticks;
 use crate::units::Time;
 
 /// RFC 8985 §7.2: the probe timeout without a round-trip time.
 const FIRST_PROBE: Time = Time::from_s(1);
 /// RFC 8985 §7.2: how long a receiver may hold back the acknowledgement of a lone segment (TLP.max_ack_delay).
 const LONE_ACK_DELAY: Time = Time::from_ms(200);
+/// What Linux adds to short timers.
+const SHORTEST_TIMER: Time = Time::from_ms(2);
 /// RFC 8985 §6.2 step 4: the share of the least round trip that segments may be late by.
 const REORDERING_SHARE: f64 = 0.25;
 
@@ -68,6 +75,20 @@ pub struct RackSender {
     slowed_until: u64,
 }
 
+/// When a timer for that time fires: Linux adds 2 ms and rounds to its ticks.
+fn timer(now: Time, at: Time, config: &Config) -> Time {
+    if config.dialect == Dialect::Linux && at != Time::NEVER {
+        ticks::fires_at(now, at.since(now) + SHORTEST_TIMER)
+    } else {
+        at
+    }
+}
+
+/// What a reduction counts a segment for: its bytes, or one in dialect `linux`.
+fn counted(len: u64, config: &Config) -> u64 {
+    if config.dialect == Dialect::Linux { 1 } else { len }
+}
+
 /// A time that may be never, which is where it begins.
 struct Deadline(Time);
 
@@ -94,11 +115,12 @@ impl RackSender {
         }
     }
 
-    /// Judges what is late; says whether a recovery begins.
-    fn detect(&mut self, moment: &Moment, flight_before: u64) -> bool {
+    /// Judges what is late; says whether a recovery begins. In dialect `linux` the window, which is not
+    /// known here, is what the reduction begins at.
+    fn detect(&mut self, moment: &Moment, flight_before: u64, config: &Config) -> bool {
         let window = self.reordering_window(moment);
         let (lost, judge_at) = self.board.detect(moment.now, window);
-        self.judge_at = Deadline(judge_at);
+        self.judge_at = Deadline(timer(moment.now, judge_at, config));
         if lost == 0 {
             return false;
         }
@@ -107,21 +129,23 @@ impl RackSender {
             return false;
         }
         self.phase = Phase::Recovery(self.space.nxt);
-        self.prr = Prr { recover_flight: flight_before, ..Prr::default() };
+        let recover_flight = if config.dialect == Dialect::Linux { 0 } else { flight_before };
+        self.prr = Prr { recover_flight, ..Prr::default() };
         self.probe_at = Deadline::default();
         self.probe = None;
         true
     }
 
     /// Ends a recovery that has reached its end; says whether the window may grow.
-    fn after_advance(&mut self) -> bool {
+    fn after_advance(&mut self, progress: &mut Progress, config: &Config) -> bool {
         match self.phase {
             Phase::Open => true,
             Phase::Recovery(until) => {
                 if self.space.una >= until {
                     self.phase = Phase::Open;
+                    progress.ends_recovery = config.dialect == Dialect::Linux;
                 }
-                false
+                progress.ends_recovery
             }
             Phase::AfterTimeout(until) => {
                 if self.space.una >= until {
@@ -164,7 +188,11 @@ impl RackSender {
             moment.now + FIRST_PROBE
         } else {
             let is_lone = self.space.flight() <= config.mss;
-            let ack_delay = if is_lone { LONE_ACK_DELAY } else { Time::ZERO };
+            let ack_delay = match config.dialect {
+                _ if is_lone => LONE_ACK_DELAY,
+                Dialect::Linux => SHORTEST_TIMER,
+                _ => Time::ZERO,
+            };
             moment.now + moment.srtt.times(2) + ack_delay
         });
     }
@@ -185,8 +213,7 @@ impl RackSender {
         if self.space.nxt + payload > self.space.una + reach {
             return None;
         }
-        let pipe = self.pipe();
-        if pipe > 0 && pipe + payload > limit {
+        if !self.has_room(payload, limit, config) {
             return None;
         }
         let seq = self.space.nxt;
@@ -194,19 +221,33 @@ impl RackSender {
         let outgoing = self.space.outgoing(seq, len, false);
         self.board.send(moment.now, seq, len);
         self.space.nxt += len;
-        self.prr.out += len;
+        self.prr.out += counted(len, config);
         self.arm_probe(moment, config);
         Some(outgoing)
     }
 
-    fn next_lost(&mut self, moment: &Moment, limit: u64) -> Option<Outgoing> {
+    /// Has a window of `limit` bytes, in dialect `linux` segments, room for so many bytes? If nothing
+    /// is under way it has room for one segment of new data.
+    fn has_room(&self, payload: u64, limit: u64, config: &Config) -> bool {
+        if config.dialect == Dialect::Linux {
+            return self.board.under_way() < limit;
+        }
+        let pipe = self.pipe();
+        pipe == 0 || pipe + payload <= limit
+    }
+
+    fn next_lost(&mut self, moment: &Moment, limit: u64, config: &Config) -> Option<Outgoing> {
         let (seq, len) = self.board.next_lost()?;
-        if !self.retransmit_now && self.pipe() + self.space.payload(seq, len) > limit {
+        let is_over = match config.dialect {
+            Dialect::Linux => self.board.under_way() >= limit,
+            _ => self.pipe() + self.space.payload(seq, len) > limit,
+        };
+        if !self.retransmit_now && is_over {
             return None;
         }
         self.retransmit_now = false;
         self.board.send_lost(moment.now);
-        self.prr.out += len;
+        self.prr.out += counted(len, config);
         Some(self.space.outgoing(seq, len, true))
     }
 }
@@ -235,14 +276,19 @@ impl Sending for RackSender {
         let delivery = self.board.acknowledge(moment.now, ack, blocks, moment.min_rtt);
         let acknowledged = ack - self.space.una;
         self.space.una = ack;
-        self.delivered = delivery.bytes;
+        self.delivered = match config.dialect {
+            Dialect::Linux => delivery.segments,
+            _ => delivery.bytes,
+        };
         self.is_safe = acknowledged > 0;
         let mut progress = Progress { acknowledged, ..Progress::default() };
+        progress.delivered = delivery.segments;
+        progress.timed = delivery.timed();
         if acknowledged > 0 {
-            progress.may_grow = self.after_advance();
+            progress.may_grow = self.after_advance(&mut progress, config);
         }
         let repaired = self.answer_probe(ack, acknowledged, delivery.bytes, is_pure);
-        let begins = self.detect(moment, pipe_before);
+        let begins = self.detect(moment, pipe_before, config);
         if begins || (repaired && self.phase == Phase::Open) {
             progress.loss_found = true;
             // RFC 3168 §6.1.2: a loss and a mark in one window are one congestion.
@@ -257,8 +303,32 @@ impl Sending for RackSender {
         progress
     }
 
-    fn shrink(&mut self, window: &Window, config: &Config) {
-        if let Phase::Recovery(_) = self.phase {
+    fn counts(&self) -> Counts {
+        Counts {
+            under_way: self.board.under_way(),
+            outstanding: self.board.outstanding(),
+            is_lost: self.board.lost() > 0,
+            is_recovering: self.phase != Phase::Open,
+            is_forced: self.retransmit_now || self.probe_due,
+            head_sent: self.board.head_sent(),
+        }
+    }
+
+    fn shrink(&mut self, window: &mut Window, config: &Config) {
+        let Phase::Recovery(_) = self.phase else { return };
+        if config.dialect == Dialect::Linux {
+            if self.prr.recover_flight == 0 {
+                self.prr.recover_flight = window.cwnd as u64;
+            }
+            let limit = self.prr.limit(Step {
+                delivered: std::mem::take(&mut self.delivered),
+                is_safe: self.is_safe,
+                pipe: self.board.under_way(),
+                threshold: window.ssthresh as u64,
+                mss: 1,
+            });
+            window.cwnd = limit as f64;
+        } else {
             self.limit = self.prr.limit(Step {
                 delivered: std::mem::take(&mut self.delivered),
                 is_safe: self.is_safe,
@@ -292,8 +362,11 @@ impl Sending for RackSender {
     }
 
     fn next(&mut self, cwnd: f64, moment: &Moment, config: &Config) -> Option<Outgoing> {
-        let window = (cwnd * config.mss as f64) as u64;
-        let limit = if let Phase::Recovery(_) = self.phase { self.limit } else { window };
+        let limit = match (config.dialect, self.phase) {
+            (Dialect::Linux, _) => cwnd as u64,
+            (_, Phase::Recovery(_)) => self.limit,
+            _ => (cwnd * config.mss as f64) as u64,
+        };
         if std::mem::take(&mut self.probe_due) {
             let fresh = self.next_new(moment, u64::MAX, config);
             if fresh.is_some() {
@@ -303,7 +376,7 @@ impl Sending for RackSender {
             return fresh.or_else(|| self.send_probe(moment.now));
         }
         if self.board.next_lost().is_some() {
-            return self.next_lost(moment, limit);
+            return self.next_lost(moment, limit, config);
         }
         self.next_new(moment, limit, config)
     }
@@ -316,7 +389,7 @@ impl Sending for RackSender {
         self.judge_at.0.min(self.probe_at.0)
     }
 
-    fn on_deadline(&mut self, moment: &Moment) -> bool {
+    fn on_deadline(&mut self, moment: &Moment, config: &Config) -> bool {
         if moment.now >= self.probe_at.0 {
             self.probe_at = Deadline::default();
             self.probe_due = true;
@@ -326,6 +399,6 @@ impl Sending for RackSender {
         }
         self.delivered = 0;
         let pipe = self.pipe();
-        self.detect(moment, pipe)
+        self.detect(moment, pipe, config)
     }
 }

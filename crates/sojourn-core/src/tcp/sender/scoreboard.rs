@@ -61,6 +61,34 @@ pub struct Delivery {
     pub bytes: u64,
     /// Bytes newly held.
     pub held: u64,
+    /// Segments newly acknowledged or held.
+    pub segments: u64,
+    /// When those left that were newly acknowledged, and those that are newly held.
+    acknowledged_sent: Span,
+    held_sent: Span,
+    /// Something acknowledged had been sent again.
+    is_ambiguous: bool,
+}
+
+impl Delivery {
+    /// When the first and the last segment left that give a round trip: acknowledged ones, or else
+    /// held ones, that were sent once (Karn). The last counts held ones before acknowledged ones.
+    pub fn timed(&self) -> Option<(Time, Time)> {
+        let acknowledged = if self.is_ambiguous { None } else { self.acknowledged_sent.0 };
+        let (first, _) = acknowledged.or(self.held_sent.0)?;
+        let (_, last) = self.held_sent.0.or(acknowledged)?;
+        Some((first, last))
+    }
+}
+
+/// When the first and the last of some segments left.
+#[derive(Clone, Copy, Default, Debug, PartialEq)]
+struct Span(Option<(Time, Time)>);
+
+impl Span {
+    fn add(&mut self, at: Time) {
+        self.0 = Some((self.0.map_or(at, |(first, _)| first), at));
+    }
 }
 
 /// Segments under way, in the order of their numbers.
@@ -71,8 +99,9 @@ pub struct Scoreboard {
     gone: u64,
     held: Ranges,
     held_segments: u32,
-    /// Bytes lost and not sent again.
+    /// Bytes lost and not sent again, and segments.
     lost: u64,
+    lost_segments: u32,
     latest: Latest,
     /// Transmissions so far.
     sent: u64,
@@ -98,6 +127,21 @@ impl Scoreboard {
     /// Bytes lost and not sent again.
     pub fn lost(&self) -> u64 {
         self.lost
+    }
+
+    /// Segments that are not acknowledged.
+    pub fn outstanding(&self) -> u64 {
+        self.segments.len() as u64
+    }
+
+    /// Segments thought to be in the network.
+    pub fn under_way(&self) -> u64 {
+        self.outstanding() - u64::from(self.held_segments) - u64::from(self.lost_segments)
+    }
+
+    /// When the first segment that is not acknowledged last left.
+    pub fn head_sent(&self) -> Option<Time> {
+        self.segments.front().map(|segment| segment.at)
     }
 
     /// A new segment leaves.
@@ -138,6 +182,7 @@ impl Scoreboard {
         (segment.state, segment.at, segment.order) = (State::Again, now, order);
         if was.state == State::Lost {
             self.lost -= u64::from(was.len);
+            self.lost_segments -= 1;
         }
         self.again.push_back((number, order));
     }
@@ -166,7 +211,7 @@ impl Scoreboard {
     ) -> Delivery {
         let mut delivery = Delivery::default();
         for (start, end) in ranges_of(ack, blocks) {
-            delivery.held += self.hold(now, start, end, min_rtt);
+            self.hold(now, start, end, min_rtt, &mut delivery);
         }
         delivery.bytes = delivery.held;
         while let Some(first) = self.segments.front().copied().filter(|first| first.end() <= ack) {
@@ -174,6 +219,11 @@ impl Scoreboard {
                 self.held_segments -= 1;
             } else {
                 delivery.bytes += u64::from(first.len);
+                delivery.segments += 1;
+                match first.state {
+                    State::Again => delivery.is_ambiguous = true,
+                    _ => delivery.acknowledged_sent.add(first.at),
+                }
                 self.leave(&first, now, min_rtt);
             }
             self.segments.pop_front();
@@ -184,9 +234,8 @@ impl Scoreboard {
         delivery
     }
 
-    /// The receiver holds these bytes; gives how many are new.
-    fn hold(&mut self, now: Time, start: u64, end: u64, min_rtt: Time) -> u64 {
-        let mut fresh = 0;
+    /// The receiver holds these bytes.
+    fn hold(&mut self, now: Time, start: u64, end: u64, min_rtt: Time, delivery: &mut Delivery) {
         let mut from = start;
         while from < end {
             let (hole, next) = self.held.next_hole(from);
@@ -194,32 +243,40 @@ impl Scoreboard {
             if hole >= until {
                 break;
             }
-            fresh += self.hold_hole(now, hole, until, min_rtt);
+            self.hold_hole(now, (hole, until), min_rtt, delivery);
             from = until;
         }
-        fresh
     }
 
-    fn hold_hole(&mut self, now: Time, start: u64, end: u64, min_rtt: Time) -> u64 {
+    fn hold_hole(
+        &mut self,
+        now: Time,
+        (start, end): (u64, u64),
+        min_rtt: Time,
+        delivery: &mut Delivery,
+    ) {
         let first = self.segments.partition_point(|segment| segment.seq < start);
-        let mut fresh = 0;
         for offset in first..self.segments.len() {
             let segment = self.segments[offset];
             if segment.end() > end {
                 break;
             }
             self.leave(&segment, now, min_rtt);
+            delivery.segments += 1;
+            if segment.state != State::Again {
+                delivery.held_sent.add(segment.at);
+            }
             self.segments[offset].state = State::Held;
             self.held_segments += 1;
-            fresh += self.held.insert(segment.seq, segment.end());
+            delivery.held += self.held.insert(segment.seq, segment.end());
         }
-        fresh
     }
 
     /// A segment is delivered.
     fn leave(&mut self, segment: &Sent, now: Time, min_rtt: Time) {
         if segment.state == State::Lost {
             self.lost -= u64::from(segment.len);
+            self.lost_segments -= 1;
         }
         let rtt = now.since(segment.at);
         if segment.state == State::Again && rtt < min_rtt {
@@ -276,6 +333,7 @@ impl Scoreboard {
             segment.state = State::Lost;
             let len = segment.len;
             self.lost += u64::from(len);
+            self.lost_segments += 1;
             self.to_send.push(Reverse(number));
         }
     }
@@ -326,7 +384,8 @@ mod tests {
         let mut board = five();
         // The third arrives: the first two were sent before it, and are late by then.
         let delivery = board.acknowledge(MS(52), 1, &blocks(&[(200, 300)]), MS(50));
-        assert_eq!(delivery, Delivery { bytes: 100, held: 100 });
+        assert_eq!((delivery.bytes, delivery.held, delivery.segments), (100, 100, 1));
+        assert_eq!(delivery.timed(), Some((MS(2), MS(2))));
         // With a window of 12 ms the first is lost at 0 + 50 + 12, the second a millisecond later.
         assert_eq!(board.detect(MS(52), MS(12)), (0, MS(62)));
         assert_eq!(board.detect(MS(62), MS(12)), (100, MS(63)));

@@ -221,7 +221,7 @@ enum State {
 
 /// The sender of TCP/Linux.
 #[derive(Default)]
-pub struct LinuxSender {
+pub struct Ns2LinuxSender {
     space: Space,
     board: Scoreboard,
     state: State,
@@ -233,7 +233,7 @@ pub struct LinuxSender {
     halving: u64,
 }
 
-impl LinuxSender {
+impl Ns2LinuxSender {
     fn segments_under_way(&self, config: &Config) -> u64 {
         (self.space.flight() - self.board.held - self.board.lost).div_ceil(config.mss)
     }
@@ -261,7 +261,7 @@ impl LinuxSender {
     }
 }
 
-impl Sending for LinuxSender {
+impl Sending for Ns2LinuxSender {
     fn space(&self) -> &Space {
         &self.space
     }

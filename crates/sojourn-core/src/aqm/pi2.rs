@@ -1,0 +1,192 @@
+//! PI2: a PI controller whose output is squared for classic traffic (De Schepper et al. 2016), in a
+//! single queue. RFC 9332 couples two queues by the same rule (`queue/dualq.rs`).
+//!
+//! Every `update_ms` the base probability p' moves by a proportional-integral rule with constant
+//! gains. Classic packets (Not-ECT, ECT(0)) get a signal with likelihood p'^2, scalable ones
+//! (ECT(1), CE) with k p'. Senders see the signals when the packet leaves, not a queue later.
+//!
+//! Left out: the random choice of packets, in place of which signals are spaced evenly (RFC 9332
+//! appendix A.1), and PIE's burst allowance, which PI2 does without.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::marking::{PiController, Spacer};
+use super::{Aqm, AqmAlgorithm, AqmParameters, Departure, DrainRate, Verdict};
+use crate::count::Count;
+use crate::metrics::Gauges;
+use crate::packet::Ecn;
+use crate::units::Time;
+
+/// Parameters of PI2.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+#[schemars(rename = "Pi2")]
+pub struct Parameters {
+    /// Target queue delay in ms (RFC 9332 appendix A.1: 15).
+    #[schemars(range(min = 0.1, max = 10_000.0))]
+    pub target_ms: f64,
+    /// Time between updates of the base probability in ms (RFC 9332 appendix A.1: 16).
+    #[schemars(range(min = 0.1, max = 1000.0))]
+    pub update_ms: f64,
+    /// Gain of the queue delay's distance from the target, in 1/s (RFC 9332 appendix A.1: 0.16).
+    #[schemars(range(min = 1e-6, max = 1000.0))]
+    pub alpha_hz: f64,
+    /// Gain of the queue delay's change, in 1/s (RFC 9332 appendix A.1: 3.2).
+    #[schemars(range(min = 0.0, max = 1000.0))]
+    pub beta_hz: f64,
+    /// Coupling factor k: scalable packets are marked with k times the base probability (RFC 9332
+    /// §2.5.2.1: 2).
+    #[schemars(range(min = 0.1, max = 25.4))]
+    pub coupling: f64,
+    /// Likelihood of a classic signal from which all packets are dropped instead of marked (RFC
+    /// 9332 appendix A.1: p_Cmax, 1/k^2 = 0.25).
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub max_mark_probability: f64,
+}
+
+impl Default for Parameters {
+    fn default() -> Self {
+        Self {
+            target_ms: 15.0,
+            update_ms: 16.0,
+            alpha_hz: 0.16,
+            beta_hz: 3.2,
+            coupling: 2.0,
+            max_mark_probability: 0.25,
+        }
+    }
+}
+
+impl AqmParameters for Parameters {
+    fn start(&self) -> AqmAlgorithm {
+        Pi2::new(self).into()
+    }
+}
+
+/// State of PI2.
+pub struct Pi2 {
+    controller: PiController,
+    interval: Time,
+    coupling: f64,
+    max_mark_probability: f64,
+    classic: Spacer,
+    scalable: Spacer,
+    /// Sojourn time of the last packet that was at the head.
+    sojourn: Time,
+}
+
+impl Pi2 {
+    /// The algorithm in its initial state.
+    pub fn new(p: &Parameters) -> Self {
+        Self {
+            controller: PiController::new(p.target_ms, p.alpha_hz, p.beta_hz, 1.0),
+            interval: Time::from_secs_f64(p.update_ms / 1e3),
+            coupling: p.coupling,
+            max_mark_probability: p.max_mark_probability,
+            classic: Spacer::default(),
+            scalable: Spacer::default(),
+            sojourn: Time::ZERO,
+        }
+    }
+}
+
+impl Aqm for Pi2 {
+    fn on_departure(&mut self, packet: &Departure) -> Verdict {
+        self.sojourn = packet.sojourn;
+        let p = self.controller.p();
+        let is_overloaded = p * p >= self.max_mark_probability;
+        let is_scalable = matches!(packet.ecn, Ecn::Ect1 | Ecn::Ce);
+        let signals = if is_scalable && !is_overloaded {
+            self.scalable.says_signal((self.coupling * p).min(1.0))
+        } else {
+            self.classic.says_signal(p * p)
+        };
+        match (signals, is_overloaded) {
+            (false, _) => Verdict::Pass,
+            (true, false) => Verdict::Signal,
+            (true, true) => Verdict::Drop,
+        }
+    }
+
+    fn on_empty(&mut self) {
+        self.sojourn = Time::ZERO;
+    }
+
+    fn update_interval(&self) -> Time {
+        self.interval
+    }
+
+    fn update(&mut self, backlog: Count, _drain_rate: &DrainRate) -> bool {
+        let delay_s = if backlog.packets == 0 { 0.0 } else { self.sojourn.secs_f64() };
+        self.controller.update(delay_s)
+    }
+
+    fn gauges(&self, out: &mut Gauges) {
+        let p = self.controller.p();
+        out.set("base_probability", "1", p);
+        out.set("drop_probability", "1", p * p);
+        out.set("mark_probability", "1", (self.coupling * p).min(1.0));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::units::BitRate;
+
+    /// PI2 whose base probability is this.
+    fn at(p: f64) -> Pi2 {
+        let rate = BitRate::from_mbps(10.0);
+        let drain_rate = DrainRate { tokens: 0.0, sustained: rate, peak: rate, buffer_bytes: 0 };
+        // The first update sets it: alpha 1/s at 1 s over the target, and no gain of the change.
+        let parameters = Parameters { alpha_hz: p, beta_hz: 0.0, ..Parameters::default() };
+        let mut pi2 = Pi2::new(&parameters);
+        pi2.sojourn = Time::from_ms(1015);
+        pi2.update(Count { packets: 1, bytes: 1500 }, &drain_rate);
+        assert!((pi2.controller.p() - p).abs() < 1e-12);
+        pi2
+    }
+
+    fn verdicts(pi2: &mut Pi2, ecn: Ecn, verdict: Verdict) -> usize {
+        let packet = Departure {
+            now: Time::ZERO,
+            sojourn: Time::from_ms(15),
+            size: 1500,
+            left: Count::default(),
+            alone: true,
+            ecn,
+        };
+        (0..10_000).filter(|_| pi2.on_departure(&packet) == verdict).count()
+    }
+
+    #[test]
+    fn classic_traffic_gets_the_square_and_scalable_traffic_twice_the_root() {
+        // p' = 0.1: 0.01 of 10 000 and 2 * 0.1 of 10 000, give or take one that is accumulated.
+        let mut pi2 = at(0.1);
+        for (ecn, want) in [(Ecn::NotEct, 100), (Ecn::Ect0, 100), (Ecn::Ect1, 2000)] {
+            assert!(verdicts(&mut pi2, ecn, Verdict::Signal).abs_diff(want) <= 1, "{ecn:?}");
+        }
+        assert_eq!(verdicts(&mut pi2, Ecn::Ect1, Verdict::Drop), 0);
+    }
+
+    #[test]
+    fn overload_drops_all_alike() {
+        // p' = 0.6: p'^2 = 0.36 is over 0.25.
+        let mut pi2 = at(0.6);
+        for ecn in [Ecn::NotEct, Ecn::Ect0, Ecn::Ect1] {
+            assert!(verdicts(&mut pi2, ecn, Verdict::Drop).abs_diff(3600) <= 1, "{ecn:?}");
+        }
+    }
+
+    #[test]
+    fn an_empty_queue_has_no_delay() {
+        let mut pi2 = at(0.1);
+        pi2.on_empty();
+        let rate = BitRate::from_mbps(10.0);
+        let drain_rate = DrainRate { tokens: 0.0, sustained: rate, peak: rate, buffer_bytes: 0 };
+        // 0.1 + 0.1 * (0 - 0.015) = 0.0985.
+        pi2.update(Count::default(), &drain_rate);
+        assert!((pi2.controller.p() - 0.0985).abs() < 1e-12);
+    }
+}

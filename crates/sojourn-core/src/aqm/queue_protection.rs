@@ -1,0 +1,178 @@
+//! Queue Protection (RFC 9957 §4): which packets of the low-latency queue belong to flows that build
+//! the queue.
+//!
+//! Each flow has a score: the time that its congestion-causing bytes (size times native likelihood)
+//! take to age at a constant rate. A packet is sanctioned while the queue is long and its flow's score
+//! is high, or while the score is at its cap.
+
+use crate::metrics::Gauges;
+use crate::units::Time;
+
+/// Buckets that flows own; one more, the last, is shared by those that find none (RFC 9957 §4: 2^5).
+const LG_BUCKETS: u32 = 5;
+const DREGS: usize = 1 << LG_BUCKETS;
+/// How many buckets a flow looks at (RFC 9957 §4: ATTEMPTS).
+const ATTEMPTS: u32 = 2;
+/// The cap of a score (RFC 9957 §4: qLSCORE_MAX).
+const SCORE_MAX: Time = Time::from_s(5);
+
+/// What Queue Protection is set up with.
+#[derive(Clone, Copy, Debug)]
+pub struct Thresholds {
+    /// Queue delay above which packets may be sanctioned (CRITICALqL).
+    pub critical_delay: Time,
+    /// Score that is too high at that delay (CRITICALqLSCORE, 4 ms).
+    pub critical_score: Time,
+    /// Binary logarithm of the aging rate in B/s (LG_AGING, 19): 2^(this - 30) B/ns.
+    pub lg_aging: u32,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Bucket {
+    flow: u32,
+    /// When its score has aged to nothing.
+    expires: Time,
+}
+
+/// Buckets of all flows.
+pub struct QueueProtection {
+    thresholds: Thresholds,
+    aging_bytes_per_s: f64,
+    buckets: [Bucket; DREGS + 1],
+    sanctioned: u64,
+    judged_by_dregs: u64,
+}
+
+impl QueueProtection {
+    /// No flow has a score.
+    pub fn new(thresholds: Thresholds) -> Self {
+        let aging_bytes_per_s = 1e9 * 2_f64.powi(thresholds.lg_aging as i32 - 30);
+        let buckets = [Bucket::default(); DREGS + 1];
+        Self { thresholds, aging_bytes_per_s, buckets, sanctioned: 0, judged_by_dregs: 0 }
+    }
+
+    /// Is a packet of the flow with this hash to be sanctioned? `delay` is the queue's with it,
+    /// `likelihood` that of the native law.
+    pub fn sanctions(
+        &mut self,
+        now: Time,
+        flow: u32,
+        size: u64,
+        delay: Time,
+        likelihood: f64,
+    ) -> bool {
+        let bucket = self.pick_bucket(now, flow);
+        let score = self.fill_bucket(now, bucket, likelihood * size as f64);
+        self.judged_by_dregs += u64::from(bucket == DREGS);
+        let sanctioned = self.is_too_much(delay, score);
+        self.sanctioned += u64::from(sanctioned);
+        sanctioned
+    }
+
+    /// RFC 9957 §4: its own bucket, else the first one that has expired, else the shared one.
+    fn pick_bucket(&mut self, now: Time, flow: u32) -> usize {
+        let mut free = None;
+        for attempt in 0..ATTEMPTS {
+            let bucket = (flow >> (LG_BUCKETS * attempt)) as usize % DREGS;
+            if self.buckets[bucket].flow == flow {
+                return bucket;
+            }
+            if free.is_none() && self.buckets[bucket].expires <= now {
+                free = Some(bucket);
+            }
+        }
+        let bucket = free.unwrap_or(DREGS);
+        self.buckets[bucket].flow = flow;
+        bucket
+    }
+
+    /// RFC 9957 §4: adds to a score, which has aged since. Returns the score.
+    fn fill_bucket(&mut self, now: Time, bucket: usize, congestion_bytes: f64) -> Time {
+        let added = Time::from_secs_f64(congestion_bytes / self.aging_bytes_per_s);
+        let bucket = &mut self.buckets[bucket];
+        let score = (bucket.expires.since(now) + added).min(SCORE_MAX);
+        bucket.expires = now + score;
+        score
+    }
+
+    /// RFC 9957 §4: the product of delay and score counts; a score at its cap always does.
+    fn is_too_much(&self, delay: Time, score: Time) -> bool {
+        let Thresholds { critical_delay, critical_score, .. } = self.thresholds;
+        let limit = critical_delay.secs_f64() * critical_score.secs_f64();
+        let product = delay.secs_f64() * score.secs_f64();
+        (delay > critical_delay && product > limit) || score >= SCORE_MAX
+    }
+
+    /// Reports how many packets were sanctioned, and how many were judged by the shared bucket.
+    pub fn gauges(&self, out: &mut Gauges) {
+        out.set("sanctioned_packets", "packets", self.sanctioned as f64);
+        out.set("shared_bucket_packets", "packets", self.judged_by_dregs as f64);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LONG: Time = Time::from_us(1200);
+
+    fn protection() -> QueueProtection {
+        QueueProtection::new(Thresholds {
+            critical_delay: Time::from_ms(1),
+            critical_score: Time::from_ms(4),
+            lg_aging: 19,
+        })
+    }
+
+    #[test]
+    fn the_second_full_packet_of_a_fresh_flow_is_sanctioned() {
+        // 2^-11 B/ns: 1500 B take 3.072 ms. At 1.2 ms the score may be 4 / 1.2 = 3.333 ms.
+        let mut protection = protection();
+        assert_eq!(protection.fill_bucket(Time::ZERO, 0, 1500.0), Time::from_us(3072));
+        assert!(!protection.sanctions(Time::ZERO, 9, 1500, LONG, 1.0));
+        assert!(protection.sanctions(Time::ZERO, 9, 1500, LONG, 1.0));
+        // Its score of 6.144 ms ages to 0.228 ms in 5.916 ms; 3.3 ms are not too much.
+        assert!(!protection.sanctions(Time::from_us(5916), 9, 1500, LONG, 1.0));
+    }
+
+    #[test]
+    fn a_short_queue_sanctions_nobody_below_the_cap() {
+        // The cap of 5 s is reached by packet 1628: 1627 * 3.072 ms = 4.998 s.
+        let mut protection = protection();
+        let mut packets = (1..2000)
+            .map(|n| (n, protection.sanctions(Time::ZERO, 9, 1500, Time::from_us(1000), 1.0)));
+        assert_eq!(packets.find(|(_, sanctioned)| *sanctioned), Some((1628, true)));
+    }
+
+    #[test]
+    fn flows_below_the_aging_rate_escape_for_ever() {
+        // 39 Mb/s at a likelihood of 0.1 are 3.9 Mb/s; aging takes 3.906. 40 Mb/s are too much.
+        for (mbps, escapes) in [(39.0, true), (40.0, false)] {
+            let mut protection = protection();
+            let gap = Time::from_secs_f64(12_000.0 / (mbps * 1e6));
+            let sanctioned = (0..200_000)
+                .any(|n| protection.sanctions(gap.times(n), 9, 1500, Time::from_us(1100), 0.1));
+            assert_eq!(!sanctioned, escapes, "{mbps}");
+        }
+    }
+
+    #[test]
+    fn a_small_packet_adds_its_part() {
+        // 64 B / 488 281.25 B/s = 131.072 us.
+        let score = protection().fill_bucket(Time::ZERO, 0, 64.0);
+        assert_eq!(score, Time::from_ps(131_072_000));
+    }
+
+    #[test]
+    fn who_finds_no_bucket_shares_the_last_one() {
+        // All three hash to bucket 1 first and to bucket 0 second.
+        let [a, b, c] = [1, 1 | 1 << 10, 1 | 1 << 11];
+        let mut protection = protection();
+        for (flow, bucket) in [(a, 1), (b, 0), (c, DREGS)] {
+            assert_eq!(protection.pick_bucket(Time::ZERO, flow), bucket);
+            protection.fill_bucket(Time::ZERO, bucket, 1500.0);
+        }
+        // After 3.072 ms the first bucket is free again, and the flow takes it.
+        assert_eq!(protection.pick_bucket(Time::from_us(3072), c), 1);
+    }
+}

@@ -1,0 +1,73 @@
+//! Growth in whole segments, as Linux counts: a window is an integer, and what does not make a whole
+//! segment yet is kept for later.
+
+use super::Window;
+
+/// Slow start: the window grows by all that is delivered, up to the threshold (RFC 3465 without its
+/// limit). Gives what is left for congestion avoidance.
+pub fn slow_start(window: &mut Window, delivered: u64, max_window: f64) -> u64 {
+    if !window.in_slow_start() {
+        return delivered;
+    }
+    let grown = (window.cwnd + delivered as f64).min(window.ssthresh);
+    let used = (grown - window.cwnd) as u64;
+    window.cwnd = grown.min(max_window);
+    delivered - used
+}
+
+/// Segments delivered that have not made the window grow yet.
+#[derive(Default)]
+pub struct Avoidance {
+    count: u64,
+}
+
+impl Avoidance {
+    /// One segment of growth for each `per_segment` delivered.
+    pub fn grow(&mut self, window: &mut Window, delivered: u64, per_segment: u64, max_window: f64) {
+        let per_segment = per_segment.max(1);
+        let mut grown = window.cwnd;
+        // A count that was enough for an earlier, larger divisor gives one segment and no more.
+        if self.count >= per_segment {
+            self.count = 0;
+            grown += 1.0;
+        }
+        self.count += delivered;
+        grown += (self.count / per_segment) as f64;
+        self.count %= per_segment;
+        window.cwnd = grown.min(max_window);
+    }
+
+    /// Forgets what was counted.
+    pub fn reset(&mut self) {
+        self.count = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slow_start_counts_all_that_is_delivered_and_leaves_the_rest_at_the_threshold() {
+        let mut window = Window { cwnd: 10.0, ssthresh: 1e9 };
+        assert_eq!(slow_start(&mut window, 7, 1e9), 0);
+        assert_eq!(window.cwnd, 17.0);
+        // 20 - 17 = 3 of 5 are for slow start.
+        window.ssthresh = 20.0;
+        assert_eq!(slow_start(&mut window, 5, 1e9), 2);
+        assert_eq!(window.cwnd, 20.0);
+        assert_eq!(slow_start(&mut window, 5, 1e9), 5);
+    }
+
+    #[test]
+    fn avoidance_keeps_the_remainder() {
+        let (mut avoidance, mut window) =
+            (Avoidance::default(), Window { cwnd: 10.0, ssthresh: 1.0 });
+        // 4 + 4 = 8 < 10; 12 makes one segment and leaves 2; at 11, 2 + 9 = 11 makes another.
+        for (delivered, want) in [(4, 10.0), (4, 10.0), (4, 11.0), (9, 12.0)] {
+            let per_segment = window.cwnd as u64;
+            avoidance.grow(&mut window, delivered, per_segment, 1e9);
+            assert_eq!(window.cwnd, want);
+        }
+    }
+}

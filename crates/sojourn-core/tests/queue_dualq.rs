@@ -1,0 +1,155 @@
+//! DualQ: whom it serves, whom it marks, and what it does when overloaded.
+
+use crate::queue_kit::{Rig, datagram};
+use sojourn_core::packet::{Ecn, Packet};
+use sojourn_core::units::Time;
+
+/// Traffic entry 0 goes to L, entry 1 to C.
+fn low(seq: u64) -> Packet {
+    Packet { ecn: Ecn::Ect1, ..datagram(0, seq, 1500) }
+}
+
+fn classic(seq: u64) -> Packet {
+    datagram(1, seq, 1500)
+}
+
+fn rig(keys: &str) -> Rig {
+    Rig::of(&format!("limit_packets = 100_000\nscheduler = {{ kind = 'dualq', {keys} }}"))
+}
+
+/// Both queues hold this many packets.
+fn filled(keys: &str, each: u64) -> Rig {
+    let mut rig = rig(keys);
+    for seq in 1..=each {
+        rig.put(low(seq));
+        rig.put(classic(seq));
+    }
+    rig
+}
+
+#[test]
+fn the_round_robin_gives_each_queue_its_share() {
+    // 1600 packets with 1/16 for C: 100 of them; with 25 %: 400; give or take the first turn.
+    for (keys, want) in
+        [("", 100), ("classic_weight_percent = 25", 400), ("variant = 'linux'", 160)]
+    {
+        let mut rig = filled(keys, 2000);
+        let served = (0..1600).filter(|_| rig.take().unwrap().traffic == 1).count();
+        assert!(served.abs_diff(want) <= 2, "{keys}: {served}, expected {want}");
+    }
+}
+
+#[test]
+fn a_queue_alone_has_the_link() {
+    let mut rig = rig("");
+    (1..=9).for_each(|seq| rig.put(classic(seq)));
+    assert_eq!(rig.drain().len(), 9);
+}
+
+#[test]
+fn time_shifted_fifo_serves_c_once_its_head_is_50_ms_older() {
+    for (older_ms, first) in [(49, 0), (50, 0), (51, 1)] {
+        let mut rig = rig("service = 'time_shifted_fifo'");
+        rig.put(classic(1));
+        rig.now += Time::from_ms(older_ms);
+        rig.put(low(1));
+        assert_eq!(rig.take().unwrap().traffic, first, "{older_ms}");
+    }
+}
+
+/// How many of ten heads of L are marked that waited this long before so many others?
+fn marks_after(keys: &str, others: u64, waited_us: u64) -> usize {
+    let mut rig = rig(keys);
+    let mut marked = 0;
+    for round in 0..10 {
+        (1..=others + 1).for_each(|n| rig.put(low((others + 1) * round + n)));
+        rig.now += Time::from_us(waited_us);
+        marked += usize::from(rig.take().unwrap().ecn == Ecn::Ce);
+        // The others wait no longer than it takes.
+        rig.now = rig.now.since(Time::from_us(waited_us));
+        rig.drain();
+    }
+    marked
+}
+
+#[test]
+fn l_marks_by_its_ramp_or_step() {
+    // RFC 9332: at 1000 us one half, 0.5, 1.0, 1.5: yes to the 3rd, 5th, 7th and 9th.
+    assert_eq!(marks_after("", 1, 800), 0);
+    assert_eq!(marks_after("", 1, 1000), 4);
+    assert_eq!(marks_after("", 0, 1000), 0, "one packet is no queue");
+    // linux: a step at 1 ms, strictly more; nothing while less than 2 * 1514 B wait.
+    assert_eq!(marks_after("variant = 'linux'", 2, 1000), 0);
+    assert_eq!(marks_after("variant = 'linux'", 2, 1001), 9);
+    assert_eq!(marks_after("variant = 'linux'", 1, 1001), 0);
+}
+
+/// A rig with this base probability.
+fn at_p(keys: &str, p: f64) -> Rig {
+    // With alpha = p and beta = 0, a second over the target gives p.
+    let mut rig = rig(&format!("alpha_hz = {p}, beta_hz = 0, {keys}"));
+    rig.put(classic(1));
+    rig.wait(Time::from_ms(1015));
+    assert!((rig.gauge("base_probability") - p).abs() < 1e-6);
+    rig.drain();
+    rig
+}
+
+#[test]
+fn c_is_signalled_by_the_square_and_l_by_twice_the_root() {
+    // p' = 0.1: 100 of 10 000 in C, 2000 of 10 000 in L, whose delay is 0 here.
+    let mut rig = at_p("", 0.1);
+    assert!((rig.gauge("coupled_probability") - 0.2).abs() < 1e-6);
+    assert!((rig.gauge("classic_probability") - 0.01).abs() < 1e-6);
+    let marks = |rig: &mut Rig, ecn| {
+        let packets = (1..=10_000).map(|seq| Packet { ecn, ..datagram(2, seq, 1500) });
+        packets.for_each(|packet| rig.put(packet));
+        let mut marked = 0;
+        while let Some(packet) = rig.take() {
+            marked += u64::from(packet.ecn == Ecn::Ce);
+        }
+        marked
+    };
+    assert!(marks(&mut rig, Ecn::Ect0).abs_diff(100) <= 1);
+    assert!(marks(&mut rig, Ecn::Ect1).abs_diff(2000) <= 1);
+    assert_eq!(rig.dropped(2), 0);
+    assert!((rig.gauge("coupled_marks") - 2000.0).abs() <= 1.0);
+    assert_eq!(rig.gauge("native_marks"), 0.0);
+    assert_eq!(marks(&mut rig, Ecn::NotEct), 0);
+    assert!(rig.dropped(2).abs_diff(100) <= 1);
+    rig.assert_conserved();
+}
+
+#[test]
+fn overload_drops_l_as_it_drops_c() {
+    // p' = 0.7 is over 1/k: p_C = 0.49 of L is dropped, and what is left is marked.
+    let mut rig = at_p("", 0.7);
+    (1..=10_000).for_each(|seq| rig.put(low(seq)));
+    let out: Vec<_> = std::iter::from_fn(|| rig.take()).collect();
+    assert!(rig.dropped(0).abs_diff(4900) <= 1, "{}", rig.dropped(0));
+    assert!(out.iter().filter(|packet| packet.ecn != Ecn::Ce).count() <= 1);
+    // C drops even what could be marked: p_C is over 0.25.
+    (1..=10_000).for_each(|seq| rig.put(Packet { ecn: Ecn::Ect0, ..classic(seq + 1) }));
+    while rig.take().is_some() {}
+    assert!(rig.dropped(1).abs_diff(4900) <= 1, "{}", rig.dropped(1));
+}
+
+#[test]
+fn overload_may_mark_only() {
+    let mut rig = rig("overload = 'mark', alpha_hz = 0.7, beta_hz = 0");
+    rig.put(classic(1));
+    rig.wait(Time::from_ms(1015));
+    // 0.7 is cut to 1/k = 0.5.
+    assert!((rig.gauge("base_probability") - 0.5).abs() < 1e-6);
+    rig.drain();
+    (1..=100).for_each(|seq| rig.put(low(seq)));
+    assert_eq!(rig.drain().len(), 100);
+}
+
+#[test]
+fn both_queues_share_one_limit() {
+    let mut rig = Rig::of("limit_packets = 3\nscheduler.kind = 'dualq'");
+    [classic(1), classic(2), low(1), low(2), classic(3)].into_iter().for_each(|p| rig.put(p));
+    assert_eq!((rig.backlog().packets, rig.dropped(0), rig.dropped(1)), (3, 1, 1));
+    rig.assert_conserved();
+}

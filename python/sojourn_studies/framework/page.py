@@ -1,0 +1,107 @@
+"""The page of a study in Markdown: what agrees, what does not and why, and what is left open."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from sojourn.base.grid import Grid
+
+from .claims import Claim, Remark
+from .open_points import open_points
+from .references import filled
+from .results import Results
+from .score import Score, compared, scores
+from .study import Study
+
+
+class Said(NamedTuple):
+    """The verdict on a claim, in words, and the numbers that give it."""
+
+    verdict: str
+    numbers: str
+
+
+def page(study: Study, results: Results, said: Mapping[int, Said]) -> str:
+    """The page, from results of full length."""
+    blocks = [
+        f"# {study.title}",
+        "Explanation. Made by `sojourn study snapshot` from runs of full length and one seed; "
+        "[Studies](../studies.md) tells how to run and read it.",
+        *_agreement(results, said),
+        *_misses(study, results),
+        *_failed(study, results, said),
+        *_open(study, results),
+    ]
+    return "\n\n".join(blocks) + "\n"
+
+
+def _agreement(results: Results, said: Mapping[int, Said]) -> Iterator[str]:
+    *tables, whole = scores(compared(results.baseline))
+    judged = [one for one in said.values() if one.verdict != "not judged"]
+    holds = sum(one.verdict == "holds" for one in judged)
+    yield "## What agrees"
+    yield (
+        f"{whole.agree} of {len(whole.cells)} published cells agree ({whole.percent:.0f} %), and "
+        f"{holds} of {len(judged)} claims hold."
+    )
+    yield _table(
+        Grid("", ["table or section", "cells", "agree", "%"], [_score_row(one) for one in tables])
+    )
+
+
+def _score_row(score: Score) -> list[str]:
+    return [score.table, str(len(score.cells)), str(score.agree), f"{score.percent:.0f}"]
+
+
+def _misses(study: Study, results: Results) -> Iterator[str]:
+    off = [cell.row for cell in compared(results.baseline) if not cell.agrees]
+    yield "## What does not agree, and why"
+    for remark in study.remarks:
+        cells = sum(map(remark.is_about, off))
+        if cells:
+            text = filled(remark.mechanism, study.rows, results)
+            yield f"- {_where(remark)} ({cells} {'cell' if cells == 1 else 'cells'}): {text}"
+
+
+def _where(remark: Remark) -> str:
+    words = [
+        f"**{', '.join(remark.tables)}**",
+        f"{remark.experiment}…" if remark.experiment else "",
+        f"metric {remark.metric}…" if remark.metric else "",
+        f"under {', '.join(remark.schemes)}" if remark.schemes else "",
+    ]
+    return ", ".join(filter(None, words))
+
+
+def _failed(study: Study, results: Results, said: Mapping[int, Said]) -> Iterator[str]:
+    failed = [c for c in study.claims if c.number in said and said[c.number].verdict[0] == "d"]
+    if failed:
+        yield "## Claims that do not hold"
+    for claim in failed:
+        yield f"- {_claim(claim)} Here: {said[claim.number].numbers}." + (
+            f" {filled(claim.why, study.rows, results)}" if claim.why else ""
+        )
+
+
+def _claim(claim: Claim) -> str:
+    section = claim.section if claim.section[0].isalpha() else f"Section {claim.section}"
+    return f"{section}: “{claim.sentence}”"
+
+
+def _open(study: Study, results: Results) -> Iterator[str]:
+    yield "## What the paper leaves open"
+    yield (
+        "Each question is one that the document does not answer. The baseline assumption is what "
+        "the runs have; alternatives to it are run by `--alternatives`, for the cells that they "
+        "concern."
+    )
+    for point in open_points(study, results):
+        yield f"### {point.question}"
+        yield f"Baseline assumption: {point.baseline}."
+        yield point.why
+        if point.options:
+            yield _table(point.grid)
+
+
+def _table(grid: Grid) -> str:
+    rows: Sequence[Sequence[str]] = [grid.headings, ["---"] * len(grid.headings), *grid.rows]
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
