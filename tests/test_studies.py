@@ -482,5 +482,5 @@ def test_words_with_commas_are_listed_in_quotes(cli: Cli) -> None:
 
 
 def test_nothing_asked_is_near_no_name() -> None:
-    with pytest.raises(UnknownError, match="point: found none; allowed: none, home"):
+    with pytest.raises(UnknownError, match="point: missing; allowed: none, home"):
         look_up("point", None, ["none", "home"])

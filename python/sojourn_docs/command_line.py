@@ -32,9 +32,14 @@ def _one(path: Sequence[str], command: Any) -> Iterator[str]:
     context = typer.Context(command, info_name=" ".join(path))
     yield command.help or ""
     yield f"```text\n{command.get_usage(context).removeprefix('Usage: ')}\n```"
-    rows = [parameter for parameter in command.params if parameter.name != "help"]
+    rows = [each for each in command.params if each.name != "help" and not _is_hidden(each)]
     if rows:
         yield "\n".join(_row(parameter, context) for parameter in rows)
+
+
+def _is_hidden(parameter: Any) -> bool:
+    """Is it there for a message alone?"""
+    return bool(getattr(parameter, "hidden", False))
 
 
 def _row(parameter: Any, context: typer.Context) -> str:

@@ -131,18 +131,23 @@ def score_study(
 @studies.command("snapshot")
 def snapshot_study(
     directories: Annotated[
-        list[Path], typer.Argument(metavar="DIR", help="What study run wrote at full length.")
-    ],
+        list[Path] | None,
+        typer.Argument(metavar="DIR", help="What study run wrote at full length."),
+    ] = None,
     repository: Annotated[
         Path, typer.Option(metavar="DIR", help="The repository whose files are renewed.")
     ] = Path(),
 ) -> None:
-    """Renew the stored cells, scores and pages of studies: tests/snapshots, docs/studies."""
-    from .framework.snapshot import renew
+    """Renew stored cells, scores and pages of studies; without DIR, scores and pages alone."""
+    from .framework.registry import STUDIES
+    from .framework.snapshot import renew, renew_texts
 
-    for directory in directories:
-        for path in renew(directory, repository):
-            typer.echo(path)
+    if directories:
+        renewed = (renew(directory, repository) for directory in directories)
+    else:
+        renewed = (renew_texts(name, repository) for name in STUDIES)
+    for paths in renewed:
+        typer.echo("\n".join(map(str, paths)))
 
 
 studies.command("report")(report)

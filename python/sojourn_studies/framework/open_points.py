@@ -36,7 +36,9 @@ class OpenPoint:
     def grid(self) -> Grid:
         """Its alternatives and how they score."""
         headings = ["alternative", "what", "cells", "agree at the baseline", "agree under it"]
-        return Grid("", headings, [_row(option) for option in self.options])
+        return Grid(
+            f"Alternatives: {self.question}", headings, [_row(option) for option in self.options]
+        )
 
 
 def open_points(study: Study, results: Results) -> list[OpenPoint]:

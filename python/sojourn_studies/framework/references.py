@@ -17,7 +17,7 @@ from .score import compared
 
 _REFERENCE = re.compile(r"\{(?:(published|agree): )?([^{}@#]+)(?:@([^{}@#]+))?(?:#(\d))?\}")
 
-_NOT_RUN = "not run"
+_NOT_RUN = "(not run)"
 
 
 @dataclass(frozen=True)
