@@ -176,6 +176,6 @@ def test_an_older_directory_is_replaced_but_not_read(saved: Path, tmp_path: Path
     shutil.copytree(saved, old)
     summary = json.loads((old / "summary.json").read_text())
     (old / "summary.json").write_text(json.dumps({**summary, "format": "sojourn-output-2"}))
-    with pytest.raises(StoreError, match="run the scenario again with --out"):
+    with pytest.raises(StoreError, match="rerun the scenario with --out"):
         read_results(old)
     module.check(old)

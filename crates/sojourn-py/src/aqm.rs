@@ -9,6 +9,7 @@ use sojourn_core::aqm::{Aqm, AqmAlgorithm, AqmParameters, Arrival, Departure, Dr
 use sojourn_core::count::Count;
 use sojourn_core::engine::rng::Rng;
 use sojourn_core::metrics::Gauges;
+use sojourn_core::packet::Ecn;
 use sojourn_core::queue::default_limit_bytes;
 use sojourn_core::units::{BitRate, Time};
 
@@ -107,7 +108,8 @@ impl OpenLoop {
             self.probabilities.extend(gauges.get("drop_probability"));
         }
         let (size, left) = (OPEN_LOOP_BYTES, self.backlog);
-        self.aqm.on_departure(&Departure { now, sojourn, size, left, alone: false });
+        let ecn = Ecn::NotEct;
+        self.aqm.on_departure(&Departure { now, sojourn, size, left, alone: false, ecn });
         let arrival = Arrival { now, size, backlog: self.backlog, share: 1.0 };
         self.aqm.on_arrival(&arrival, &self.drain_rate, &mut self.rng) != Verdict::Pass
     }

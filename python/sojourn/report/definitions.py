@@ -129,9 +129,10 @@ def dictionary() -> str:
 _HEAD = (
     "# Columns and metrics",
     "",
-    "The reference of everything that tables of results have, table by table, and of what is",
-    "sampled over time. The columns of Parquet files have the same texts and units in their",
-    "metadata. This page is generated: `make columns` writes it anew.",
+    "*Reference, generated from the code by `make columns`.*",
+    "",
+    "These are the columns of all tables of results, and the metrics that are sampled over time.",
+    "The columns of Parquet files have the same texts and units in their metadata.",
     "",
 )
 

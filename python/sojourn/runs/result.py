@@ -93,8 +93,7 @@ class Result(Outcome):
 
     def table(self, name: str) -> pa.Table:
         """A table by its name; raises `ValueError` if there is none of that name."""
-        table = pa.table(self._native.table(known_table(name)))
-        return table.cast(pa.schema(map(_in_order, table.schema)))
+        return _ordered(pa.table(self._native.table(known_table(name))))
 
     def __reduce__(self) -> tuple[Any, ...]:
         tables = {name: getattr(self, name) for name in ALL_TABLES if self.keeps(name)}
@@ -216,6 +215,12 @@ class Result(Outcome):
             demands_mbps=demands_mbps or {},
             capacity_mbps=capacity_mbps,
         )
+
+
+def _ordered(table: pa.Table) -> pa.Table:
+    """The same with metadata in order, so that files have the same bytes: Arrow's come in any."""
+    fields = [field.with_metadata(dict(sorted(field.metadata.items()))) for field in table.schema]
+    return pa.table(table.columns, schema=pa.schema(fields))
 
 
 class SavedResult(Result):

@@ -44,7 +44,7 @@ def _of_run(directory: Path) -> Results:
     if form != FORMATS[-1]:
         raise StoreError(
             f"{directory}: made by another version ({form}, not {FORMATS[-1]}); "
-            "run the scenario again with --out"
+            "rerun the scenario with --out"
         )
     return Results.of({name: StoredRun(place, name) for name, place in places.items()})
 
