@@ -129,7 +129,7 @@ def test_settings_may_be_a_list_or_a_dict(alone: Path) -> None:
     (listed,) = sojourn.load(alone, set=["upstream.sustained_mbps=7", "upstream.mac={}"])
     (mapped,) = sojourn.load(alone, set={"upstream.sustained_mbps": 7, "upstream.mac": {}})
     assert listed.to_toml() == mapped.to_toml()
-    with pytest.raises(TypeError, match="not one string"):
+    with pytest.raises(TypeError, match="found one string"):
         sojourn.load(alone, set="seed=3")
 
 

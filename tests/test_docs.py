@@ -168,7 +168,8 @@ def test_figures_have_grounds_for_light_and_dark() -> None:
     assert "prefers-color-scheme:dark" in svg
     assert "background:var(--ground)" in svg
     names = {path.stem for path in (ROOT / "docs" / "img").glob("*.svg")}
-    assert names == set(drawings())
+    # One request and its grant are drawn by hand.
+    assert names == {*drawings(), "request-grant"}
 
 
 @dataclass(frozen=True)
@@ -209,7 +210,7 @@ def bufferbloat(small: Shown, medium: Shown, large: Shown) -> None:
 def codel(drop_tail: Shown, short: Shown, covering: Shown) -> None:
     assert max(short.latency_ms, covering.latency_ms) < drop_tail.latency_ms / 5
     rate = drop_tail.rates["upload"]
-    assert short.rates["upload"] < 0.9 * rate < 0.97 * rate < covering.rates["upload"]
+    assert short.rates["upload"] < 0.95 * rate < 0.98 * rate < covering.rates["upload"]
 
 
 def docsis_pie(drop_tail: Shown, short: Shown, long: Shown) -> None:
@@ -218,8 +219,8 @@ def docsis_pie(drop_tail: Shown, short: Shown, long: Shown) -> None:
 
 
 def sfq_codel(codel: Shown, sfq: Shown) -> None:
-    assert codel.rates["near_upload"] > 2 * codel.rates["far_upload"]
-    assert sfq.rates["near_upload"] == pytest.approx(sfq.rates["far_upload"], rel=0.25)
+    assert codel.rates["near_upload"] > 3.5 * codel.rates["far_upload"]
+    assert sfq.rates["near_upload"] < 1.5 * sfq.rates["far_upload"]
     assert sfq.latency_ms < codel.latency_ms / 2
 
 

@@ -7,7 +7,6 @@ import pytest
 import sojourn
 from conftest import ROOT
 from sojourn_studies.hong2015 import STUDY, ideals
-from sojourn_studies.hong2015.alternatives import ALTERNATIVES
 from sojourn_studies.hong2015.cases import around, case, load_of, video_alone
 from sojourn_studies.hong2015.cells import cases_of
 
@@ -51,7 +50,7 @@ def test_replications_have_random_numbers_of_their_own() -> None:
 def test_a_player_fetches_as_in_ns2() -> None:
     """Through losses and pauses, fetch by fetch: crates/sojourn-core/tests/ns2/video.tcl."""
     values = deepcopy(dict(video_alone().scenario))
-    next(other for other in ALTERNATIVES if other.name == "no-mac").change(values)
+    next(other for other in STUDY.alternatives if other.name == "no-mac").change(values)
     values["duration_s"] = 190
     values["cmts"]["queue"]["limit_packets"] = 100
     values["traffic"]["has-1"]["buffer_s"] = 60

@@ -55,6 +55,14 @@ def test_codel_drops_the_first_packet_that_leaves_after_each_due_time() -> None:
     assert late_ms.max() <= 0.12
 
 
+@pytest.mark.parametrize("name", ["pi2", "dualq"])
+def test_a_proportional_integral_rule_holds_the_queue_at_its_target(name: str) -> None:
+    _, target_ms, median_ms = only(name)
+    # 1500 B at 20 Mbps take 0.6 ms.
+    assert target_ms == pytest.approx([15] * 6)
+    assert median_ms == pytest.approx(target_ms, abs=0.6)
+
+
 def test_codel_dt_predicts_all_but_the_packet_being_sent_and_the_mac() -> None:
     figure = compared("codel-dt")
     _, predicted, took = figure["downstream, no MAC"]

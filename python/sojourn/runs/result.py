@@ -42,11 +42,6 @@ class Outcome(ABC):
         hooks().save(self.runs, Path(directory))
 
 
-def _in_order(field: pa.Field) -> pa.Field:
-    """The field with its metadata by name, so that a file of the table has the same bytes always."""
-    return field.with_metadata(dict(sorted((field.metadata or {}).items())))
-
-
 class Result(Outcome):
     """The result of one run. Its Arrow tables convert to polars or pandas without a copy."""
 

@@ -16,6 +16,8 @@ FIGURES: Mapping[str, Callable[[], Drawing]] = {
     "pie-early": waiting.pie_early,
     "docsis-pie": laws.docsis_pie,
     "docsis-pie-drops": laws.docsis_pie_drops,
+    "pi2": waiting.pi2,
+    "dualq": waiting.dualq,
     "red": laws.red,
     "drr": sharing.drr,
     "fq": sharing.fq,

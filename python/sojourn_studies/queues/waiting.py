@@ -157,3 +157,37 @@ def _settled_ms(law: link.Table, share: float) -> float:
     queue = {"limit_bytes": 10**7, "law": law}
     result = link.run(link.scenario(20, queue, load, 300))
     return float(np.nanmean(link.watched(result, "queue_delay")))
+
+
+def pi2() -> Drawing:
+    """PI2 holds the queue at its target, whatever the load of senders that do not respond."""
+    return _held("PI2", {"law": {"kind": "pi2"}})
+
+
+def dualq() -> Drawing:
+    """So does DualQ with the classic queue alone."""
+    return _held("DualQ", {"scheduler": {"kind": "dualq"}})
+
+
+def _held(name: str, queue: link.Table) -> Drawing:
+    loads = numbers([1.05, 1.1, 1.2, 1.4, 1.7, 2])
+
+    def median_ms(load: float) -> float:
+        # A buffer that no queue near the target fills, and time for the first one to drain.
+        limited = {"limit_bytes": 10**7, **queue}
+        traffic = {"load": link.stream(load * _HELD_MBPS)}
+        result = link.run(link.scenario(_HELD_MBPS, limited, traffic, 120))
+        return link.sojourn(result, "sojourn_p50_ms")
+
+    simulated = numbers([median_ms(load) for load in loads])
+    return compare(
+        f"{name}: the queue under a load above the link's rate",
+        "target",
+        [Series("median", loads, numbers([15.0] * len(loads)), simulated)],
+        ylim=(0, 30),
+        xlabel="load / rate of the link",
+        ylabel="sojourn time (ms)",
+    )
+
+
+_HELD_MBPS = 20
