@@ -12,7 +12,6 @@ use sojourn_core::scenario::Scenario;
 fn on_38_mbps(duration_s: u32, traffic: &str) -> Scenario {
     scenario(&format!(
         "duration_s = {duration_s}
-         dialect = 'rfc'
          cable = {{ timing.kind = 'documents', byte_count = 'ip' }}
          metrics.packet_trace = true
          upstream = {{ sustained_mbps = 20, peak_mbps = 20, burst_bytes = 100_000 }}
@@ -39,7 +38,8 @@ fn delivered(results: &Results, direction: Direction) -> impl Iterator<Item = &P
 fn torrents_keep_to_their_limit_and_use_it() {
     let results = Simulation::run(&on_38_mbps(
         60,
-        "traffic.seed = { kind = 'torrent', servers = ['far'], connections = 8, limit_mbps = 4 }",
+        "dialect = 'rfc'
+         traffic.seed = { kind = 'torrent', servers = ['far'], connections = 8, limit_mbps = 4 }",
     ));
     let row = flow(&results, "seed", "up");
     let bytes = row.goodput_mbps * 60e6 / 8.0;
@@ -245,7 +245,8 @@ fn a_probe_of_one_object_has_three_round_trips() {
 fn a_pushed_object_takes_one_round_trip_and_a_delayed_acknowledgement() {
     let results = Simulation::run(&on_38_mbps(
         600,
-        "traffic.probe = { kind = 'web_sessions', servers = ['far'], pushed = true,
+        "dialect = 'rfc'
+         traffic.probe = { kind = 'web_sessions', servers = ['far'], pushed = true,
                            think_s = { kind = 'constant', value = 10 },
                            objects = { kind = 'constant', value = 1 },
                            object_units = { kind = 'constant', value = 20 }, unit_bytes = 1024,
