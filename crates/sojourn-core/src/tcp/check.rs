@@ -61,7 +61,9 @@ pub(crate) fn check(config: &Config, own: &TcpOptions, own_path: &str) -> Result
     }
     if config.dialect == Dialect::Linux && config.recovery != Recovery::Sack {
         let path = words::join(&place(own.recovery.is_some()), "recovery");
-        return Err(Fault::new(path, "found another one with dialect linux; allowed: sack"));
+        let found = if config.recovery == Recovery::Newreno { "newreno" } else { "reno" };
+        let message = format!("found {found} with dialect linux; allowed: sack, or dialect rfc");
+        return Err(Fault::new(path, message));
     }
     if config.pacing && config.dialect != Dialect::Linux {
         let path = words::join(&place(own.pacing.is_some()), "pacing");

@@ -317,7 +317,8 @@ fn tcp_options_that_contradict_each_other() {
     only(SMALL, &["tcp.send_jitter_us=20", "dialect=ns2"]);
     assert_eq!(
         refusal_of(&["dialect=linux", "tcp.recovery=newreno"]),
-        "--set tcp.recovery=newreno: tcp.recovery: found another one with dialect linux; allowed: sack"
+        "--set tcp.recovery=newreno: tcp.recovery: found newreno with dialect linux; \
+         allowed: sack, or dialect rfc"
     );
     assert_eq!(
         refusal_of(&["dialect=rfc", "tcp.pacing=true"]),
