@@ -98,18 +98,56 @@ pub struct Segment {
     pub sack: [SackBlock; SACK_BLOCKS],
     /// Payload bytes.
     pub len: u16,
+    /// Flags of the header.
+    pub flags: Flags,
+    /// Differentiated services code point (RFC 2474 §3). It is the IP header's, but there is room
+    /// for it here.
+    pub dscp: u8,
+}
+
+impl Segment {
+    /// Is this flag set, or one of these?
+    #[inline]
+    pub fn has(&self, flag: Flags) -> bool {
+        self.flags.0 & flag.0 != 0
+    }
+}
+
+/// Flags of a transport header (RFC 9293 §3.1), a bit each.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Flags(u8);
+
+impl Flags {
     /// Opens the connection.
-    pub syn: bool,
+    pub const SYN: Self = Self(1);
     /// `ack` is valid.
-    pub is_ack: bool,
+    pub const ACK: Self = Self(1 << 1);
     /// No more payload will follow.
-    pub fin: bool,
-    /// The sender has no more to send for now (RFC 9293 §3.9.1.2: PSH). Dialect `linux` only.
-    pub push: bool,
-    /// Echoes a mark (RFC 3168 §6.1: ECE).
-    pub echoes_mark: bool,
-    /// Reports that the sender reduced its window (RFC 3168 §6.1: CWR).
-    pub window_reduced: bool,
+    pub const FIN: Self = Self(1 << 2);
+    /// The sender has no more to send for now (RFC 9293 §3.9.1.2). Dialect `linux` only.
+    pub const PSH: Self = Self(1 << 3);
+    /// Echoes a mark (RFC 3168 §6.1).
+    pub const ECE: Self = Self(1 << 4);
+    /// Reports that the sender reduced its window (RFC 3168 §6.1).
+    pub const CWR: Self = Self(1 << 5);
+
+    /// This flag if `is_set`, else none.
+    #[inline]
+    pub fn when(self, is_set: bool) -> Self {
+        if is_set { self } else { Self::default() }
+    }
+
+    /// These flags and those.
+    #[inline]
+    pub fn and(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// Sets a flag, or clears it.
+    #[inline]
+    pub fn set(&mut self, flag: Self, is_set: bool) {
+        self.0 = if is_set { self.0 | flag.0 } else { self.0 & !flag.0 };
+    }
 }
 
 /// The ECN field of the IP header (RFC 3168 §5, RFC 9331 §4.1).
@@ -194,8 +232,8 @@ impl Packet {
     /// Is it an acknowledgement and nothing else?
     #[inline]
     pub fn is_bare_ack(&self) -> bool {
-        let Segment { is_ack, len, syn, fin, .. } = self.segment;
-        is_ack && len == 0 && !syn && !fin
+        let others = self.segment.has(Flags::SYN.and(Flags::FIN));
+        self.segment.has(Flags::ACK) && self.segment.len == 0 && !others
     }
 
     /// May a queue mark it instead of dropping it?

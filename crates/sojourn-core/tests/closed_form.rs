@@ -13,7 +13,7 @@ use sojourn_core::engine::rng::Rng;
 use sojourn_core::metrics::Ledger;
 use sojourn_core::metrics::results::{Outcome, PacketRecord, Results};
 use sojourn_core::network::Simulation;
-use sojourn_core::packet::{DATAGRAM, Direction, Ecn, Packet, Segment};
+use sojourn_core::packet::{DATAGRAM, Direction, Ecn, Flags, Packet, Segment};
 use sojourn_core::scenario::Scenario;
 use sojourn_core::tcp::{Endpoint, TcpOptions};
 use sojourn_core::units::{BitRate, Time};
@@ -336,7 +336,7 @@ fn a_syn_is_tried_again_at_doubling_intervals() {
         let mut now = Time::ZERO;
         let tries = want_s.map(|_| {
             let segment = end.poll(now, &config).expect("a SYN is due").segment;
-            assert!(segment.syn && end.poll(now, &config).is_none());
+            assert!(segment.has(Flags::SYN) && end.poll(now, &config).is_none());
             let tried = now;
             now = end.deadline();
             end.on_timer(now, &config);

@@ -4,7 +4,7 @@
 use crate::common::{flow, home};
 use crate::queue_kit::{Load, Rig, TRAFFIC, datagram, segment};
 use sojourn_core::network::Simulation;
-use sojourn_core::packet::{Direction, Ecn, Packet, SackBlock};
+use sojourn_core::packet::{Direction, Ecn, Flags, Packet, SackBlock};
 use sojourn_core::units::Time;
 
 /// 300 packets of 1500 bytes at once; one leaves every 1.2 ms. Which of those that leave are marked,
@@ -89,7 +89,7 @@ fn each_algorithm_marks_as_its_source_says() {
 
 fn ack(slot: u32, ack: u64) -> Packet {
     let mut packet = segment(slot, slot, 0, 40);
-    packet.segment.is_ack = true;
+    packet.segment.flags.set(Flags::ACK, true);
     packet.segment.ack = ack;
     packet
 }

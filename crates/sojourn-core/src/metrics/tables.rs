@@ -9,7 +9,7 @@ use super::rows::{
     ChannelRow, ConnectionRow, DelayPartRow, FlowRow, PageRow, QueueRow, ServiceFlowRow,
     TrafficClassRow,
 };
-use crate::packet::{DATAGRAM, SackBlock, Segment};
+use crate::packet::{DATAGRAM, Flags, SackBlock, Segment};
 use crate::units::Time;
 
 /// Whoever wants the tables of a run, whatever their rows are.
@@ -162,7 +162,7 @@ impl<'a> PacketOf<'a> {
     }
 
     fn ack(&self) -> Option<u64> {
-        self.of.segment.is_ack.then_some(self.of.segment.ack)
+        self.of.segment.has(Flags::ACK).then_some(self.of.segment.ack)
     }
 
     /// A datagram has no length of its own: UDP's and IPv4's headers are in its size.
@@ -171,15 +171,14 @@ impl<'a> PacketOf<'a> {
     }
 
     fn flags(&self) -> Option<String> {
-        let Segment { syn, is_ack, fin, echoes_mark, window_reduced, .. } = self.of.segment;
         let all = [
-            (syn, "syn"),
-            (is_ack, "ack"),
-            (fin, "fin"),
-            (echoes_mark, "ece"),
-            (window_reduced, "cwr"),
+            (Flags::SYN, "syn"),
+            (Flags::ACK, "ack"),
+            (Flags::FIN, "fin"),
+            (Flags::ECE, "ece"),
+            (Flags::CWR, "cwr"),
         ];
-        let set = all.iter().filter(|(is_set, _)| *is_set).map(|(_, name)| *name);
+        let set = all.iter().filter(|(flag, _)| self.of.segment.has(*flag)).map(|(_, name)| *name);
         (!self.is_datagram()).then(|| set.collect::<Vec<_>>().join(" "))
     }
 

@@ -9,7 +9,7 @@ use super::rtt::Rtt;
 use super::sender::{Moment, Outgoing, Progress, Sender, Sending};
 use crate::count::Tally;
 use crate::dialect::Dialect;
-use crate::packet::{Ecn, Segment};
+use crate::packet::{Ecn, Flags, Segment};
 use crate::units::Time;
 
 /// The most segments that TCP/Linux sends at once after recovering from a timeout (ns-linux-param.c
@@ -182,16 +182,16 @@ impl Endpoint {
         config: &Config,
     ) -> SegmentEvents {
         let mut events = SegmentEvents::default();
-        if s.syn {
+        if s.has(Flags::SYN) {
             self.on_syn(now, s, sent_at, config, &mut events);
             return events;
         }
-        if s.is_ack {
+        if s.has(Flags::ACK) {
             self.on_ack(now, s, sent_at, config, &mut events);
         }
-        if s.len > 0 || s.fin {
+        if s.len > 0 || s.has(Flags::FIN) {
             let before = self.receiver.next();
-            self.receiver.note_mark(s.window_reduced, ecn == Ecn::Ce);
+            self.receiver.note_mark(s.has(Flags::CWR), ecn == Ecn::Ce);
             let srtt = self.rtt.smoothed(config);
             self.receiver.on_data(now, s, sent_at, srtt, config);
             let after = self.receiver.next();
@@ -214,13 +214,15 @@ impl Endpoint {
     ) {
         self.receiver.on_syn(sent_at);
         // RFC 3168 §6.1.1: a SYN offers ECN by ECE, and its answer agrees by ECE.
-        self.has_ecn = config.ecn && s.echoes_mark;
+        self.has_ecn = config.ecn && s.has(Flags::ECE);
         match self.state {
             State::Listen | State::SynReceived => {
                 self.state = State::SynReceived;
                 self.syn_due = true;
             }
-            State::SynSent if s.is_ack => self.establish(now, Some(s.echo), config, events),
+            State::SynSent if s.has(Flags::ACK) => {
+                self.establish(now, Some(s.echo), config, events)
+            }
             State::SynSent | State::Established => {}
         }
     }
@@ -274,9 +276,9 @@ impl Endpoint {
             State::Established => {}
             _ => return,
         }
-        let is_pure = s.len == 0 && !s.fin;
+        let is_pure = s.len == 0 && !s.has(Flags::FIN);
         let flight = self.flight_segments(config);
-        let is_marked = self.has_ecn && s.echoes_mark;
+        let is_marked = self.has_ecn && s.has(Flags::ECE);
         if is_marked && self.sender.on_mark(s.ack) {
             self.controller.on_mark(&mut self.window, flight, now);
             self.reduction_due = true;
@@ -558,13 +560,13 @@ impl Endpoint {
         self.tally.retransmissions += u64::from(self.syns_sent > 0);
         self.syns_sent += 1;
         self.rto_due = now + self.rtt.timeout(config);
-        let mut segment = Segment { syn: true, ..Segment::default() };
+        let mut segment = Segment { flags: Flags::SYN, ..Segment::default() };
         if self.state == State::SynReceived {
             self.receiver.acknowledge(&mut segment, config);
         }
-        let is_answer = segment.is_ack;
-        segment.echoes_mark = if is_answer { self.has_ecn } else { config.ecn };
-        segment.window_reduced = config.ecn && !is_answer;
+        let is_answer = segment.has(Flags::ACK);
+        segment.flags.set(Flags::ECE, if is_answer { self.has_ecn } else { config.ecn });
+        segment.flags.set(Flags::CWR, config.ecn && !is_answer);
         Departure { segment, size: config.header, ecn: Ecn::NotEct }
     }
 
@@ -603,11 +605,12 @@ impl Endpoint {
     }
 
     fn data(&mut self, now: Time, outgoing: &Outgoing, config: &Config) -> Departure {
+        let pushes =
+            config.dialect == Dialect::Linux && self.departures.pushes(self.sender.space());
         let mut segment = Segment {
             seq: outgoing.seq,
             len: outgoing.len as u16,
-            fin: outgoing.fin,
-            push: config.dialect == Dialect::Linux && self.departures.pushes(self.sender.space()),
+            flags: Flags::FIN.when(outgoing.fin).and(Flags::PSH.when(pushes)),
             ..Segment::default()
         };
         self.receiver.acknowledge(&mut segment, config);
@@ -633,7 +636,7 @@ impl Endpoint {
         // RFC 3168 §6.1.4, §6.1.5: neither bare acknowledgements nor retransmissions.
         let is_markable = self.has_ecn && !outgoing.again && segment.len > 0;
         if is_markable {
-            segment.window_reduced = std::mem::take(&mut self.reduction_due);
+            segment.flags.set(Flags::CWR, std::mem::take(&mut self.reduction_due));
         }
         let size = config.header + segment.len;
         Departure { segment, size, ecn: if is_markable { Ecn::Ect0 } else { Ecn::NotEct } }

@@ -15,7 +15,7 @@ use super::ranges::Ranges;
 use super::{Config, Departure, Endpoint, Recovery, TcpOptions};
 use crate::dialect::Dialect;
 use crate::engine::rng::Rng;
-use crate::packet::{Ecn, Segment};
+use crate::packet::{Ecn, Flags, Segment};
 use crate::units::Time;
 
 #[path = "../../tests/common/snapshot.rs"]
@@ -57,15 +57,15 @@ impl Pipe {
     /// Takes a segment; says whether it repeats payload or FIN, and whether it is lost.
     fn accept(&mut self, now: Time, departure: Departure) -> (bool, bool) {
         let Departure { segment, ecn, .. } = departure;
-        let end = segment.seq + u64::from(segment.len) + u64::from(segment.fin);
+        let end = segment.seq + u64::from(segment.len) + u64::from(segment.has(Flags::FIN));
         let repeats = end > segment.seq && segment.seq < self.highest;
         self.highest = self.highest.max(end);
         self.data_sent += u64::from(segment.len > 0);
         self.data_resent += u64::from(segment.len > 0 && repeats);
-        if segment.syn {
+        if segment.has(Flags::SYN) {
             self.syns_at.push(now);
         }
-        if segment.fin {
+        if segment.has(Flags::FIN) {
             self.fins_at.push(now);
         }
         let is_lost = (self.loses)(&segment);
@@ -196,14 +196,14 @@ impl Pair {
         let number = |seq: u64| (seq.max(1) - 1) / MSS;
         let after_fin = |seq: u64| if (seq.max(1) - 1).is_multiple_of(MSS) { "" } else { " fin" };
         let mut line = format!("{:8.1}  {}  ", self.now.ms_f64(), ["up  ", "down"][end]);
-        let what = match (segment.syn, segment.len, segment.fin) {
+        let what = match (segment.has(Flags::SYN), segment.len, segment.has(Flags::FIN)) {
             (true, ..) => "syn".to_owned(),
             (_, 0, false) => String::new(),
             (_, 0, true) => "fin".to_owned(),
             (_, _, fin) => format!("{}{}", number(segment.seq), if fin { " fin" } else { "" }),
         };
         write!(line, "{what:8}").expect("a string");
-        if segment.is_ack {
+        if segment.has(Flags::ACK) {
             write!(line, "ack {:2}{:4}", number(segment.ack), after_fin(segment.ack))
                 .expect("a string");
         }
@@ -231,9 +231,9 @@ impl Pair {
                 ecn = Ecn::Ce;
             }
             self.markable += 1;
-            self.reductions += u64::from(segment.window_reduced);
+            self.reductions += u64::from(segment.has(Flags::CWR));
         }
-        let fin = u64::from(segment.fin);
+        let fin = u64::from(segment.has(Flags::FIN));
         pipe.arrived.insert(segment.seq, segment.seq + u64::from(segment.len) + fin);
         let contiguous = pipe.contiguous(self.sends[1 - end]);
         let events = self.ends[end].on_segment(self.now, &segment, sent_at, ecn, &self.config);
@@ -592,10 +592,10 @@ fn repeated_timeouts_lower_the_threshold_once() {
 #[test]
 fn a_lost_syn_costs_the_initial_timeout() {
     for (dialect, timeout_ms) in [(Dialect::Rfc, 1000), (Dialect::Ns2, 3000)] {
-        let pair = upload(dialect, Recovery::Sack, 1, nth(|s| s.syn, &[0]), nothing());
+        let pair = upload(dialect, Recovery::Sack, 1, nth(|s| s.has(Flags::SYN), &[0]), nothing());
         assert_eq!(pair.pipes[CLIENT].syns_at, [0, timeout_ms].map(Time::from_ms));
         assert_eq!(pair.last_progress, Time::from_ms(timeout_ms + 150));
-        let pair = upload(dialect, Recovery::Sack, 3, nth(|s| s.syn, &[0]), nothing());
+        let pair = upload(dialect, Recovery::Sack, 3, nth(|s| s.has(Flags::SYN), &[0]), nothing());
         assert_eq!(pair.last_progress, Time::from_ms(timeout_ms + 250));
     }
 }
@@ -604,7 +604,7 @@ fn a_lost_syn_costs_the_initial_timeout() {
 #[test]
 fn a_lost_syn_ack_costs_the_initial_timeout() {
     for (dialect, timeout_ms) in [(Dialect::Rfc, 1000), (Dialect::Ns2, 3000)] {
-        let pair = upload(dialect, Recovery::Sack, 1, nothing(), nth(|s| s.syn, &[0]));
+        let pair = upload(dialect, Recovery::Sack, 1, nothing(), nth(|s| s.has(Flags::SYN), &[0]));
         assert_eq!(pair.pipes[SERVER].syns_at, [50, timeout_ms + 50].map(Time::from_ms));
         assert_eq!(pair.last_progress, Time::from_ms(timeout_ms + 150));
         assert_eq!(pair.reported.map(|reported| reported.established), [1, 1]);
@@ -617,7 +617,7 @@ fn a_lost_syn_ack_costs_the_initial_timeout() {
 fn a_lost_end_of_the_handshake_is_repaired_by_the_server() {
     for (dialect, timeout_ms) in [(Dialect::Rfc, 1000), (Dialect::Ns2, 3000)] {
         let config = options(Recovery::Sack).resolve(dialect);
-        let up = nth(|s| !s.syn, &[0]);
+        let up = nth(|s| !s.has(Flags::SYN), &[0]);
         let mut pair = Pair::new(config, RTT.scaled(0.5), up, nothing());
         pair.run_until(Time::from_s(20));
         assert_eq!(pair.pipes[SERVER].syns_at, [50, timeout_ms + 50].map(Time::from_ms));
@@ -643,7 +643,7 @@ fn a_fin_is_acknowledged_at_once() {
 #[test]
 fn a_lost_fin_takes_one_timeout() {
     for dialect in DIALECTS {
-        let with_fin: fn(&Segment) -> bool = |s| s.fin;
+        let with_fin: fn(&Segment) -> bool = |s| s.has(Flags::FIN);
         let pair = upload(dialect, Recovery::Sack, 1, nth(with_fin, &[0]), nothing());
         assert_eq!((pair.timeouts, pair.pipes[CLIENT].fins_at.len()), ([1, 0], 2));
         let pair = upload(dialect, Recovery::Sack, 1, nothing(), nth(with_fin, &[0]));
@@ -948,7 +948,8 @@ fn nagle_holds_back_half_a_segment() {
 /// may go, leave at 3100 ms and are there 50 ms later.
 #[test]
 fn full_tcp_keeps_its_initial_window_after_a_lost_syn() {
-    let pair = upload(Dialect::Ns2, Recovery::FullSack, 3, nth(|s| s.syn, &[0]), nothing());
+    let pair =
+        upload(Dialect::Ns2, Recovery::FullSack, 3, nth(|s| s.has(Flags::SYN), &[0]), nothing());
     assert_eq!(pair.pipes[CLIENT].syns_at, [0, 3000].map(Time::from_ms));
     assert_eq!(pair.last_progress, Time::from_ms(3150));
 }

@@ -7,7 +7,7 @@ use super::config::Config;
 use super::ranges::Ranges;
 use super::ticks;
 use crate::dialect::Dialect;
-use crate::packet::{SACK_BLOCKS, SackBlock, Segment};
+use crate::packet::{Flags, SACK_BLOCKS, SackBlock, Segment};
 use crate::units::Time;
 
 /// Received data, and what is to be acknowledged.
@@ -82,8 +82,8 @@ impl Receiver {
         srtt: Time,
         config: &Config,
     ) {
-        let end = segment.seq + u64::from(segment.len) + u64::from(segment.fin);
-        if segment.fin {
+        let end = segment.seq + u64::from(segment.len) + u64::from(segment.has(Flags::FIN));
+        if segment.has(Flags::FIN) {
             self.fin_end = Some(end);
         }
         let is_sink = config.dialect == Dialect::Ns2 && !config.is_full();
@@ -133,7 +133,7 @@ impl Receiver {
 
     fn take_in_order(&mut self, now: Time, segment: &Segment, srtt: Time, config: &Config) {
         let had_hole = !self.held.is_empty();
-        self.next = segment.seq + u64::from(segment.len) + u64::from(segment.fin);
+        self.next = segment.seq + u64::from(segment.len) + u64::from(segment.has(Flags::FIN));
         if had_hole && config.dialect == Dialect::Linux {
             self.fill_hole();
             if self.held.is_empty() || self.is_enough(segment, config) {
@@ -175,7 +175,7 @@ impl Receiver {
             let seen = InOrder {
                 received: self.received,
                 unacknowledged: self.next - self.acknowledged,
-                pushes: segment.push,
+                pushes: segment.has(Flags::PSH),
                 len: segment.len.into(),
             };
             return ack_policy::acknowledges_now(&seen, config);
@@ -211,10 +211,10 @@ impl Receiver {
 
     /// Writes the acknowledgement into a segment to be sent.
     pub fn acknowledge(&mut self, segment: &mut Segment, config: &Config) {
-        segment.is_ack = true;
+        segment.flags.set(Flags::ACK, true);
         segment.ack = self.next;
         segment.echo = self.echo;
-        segment.echoes_mark = self.echoes_mark;
+        segment.flags.set(Flags::ECE, self.echoes_mark);
         if config.recovery.is_selective() && !self.held.is_empty() {
             self.write_blocks(&mut segment.sack);
         }
