@@ -84,7 +84,7 @@ impl Playout {
         }
         if delay > self.delay {
             self.played.late_packets += 1;
-            self.played.concealed = self.played.concealed + delay.since(self.delay);
+            self.played.concealed += delay.since(self.delay);
             self.delay = delay;
         }
         self.played.packets += 1;
