@@ -1,13 +1,16 @@
 //! The cable network: modems with their request-grant MAC, the channels they share, and the CMTS.
 
+mod check;
 pub mod cmts;
 pub mod congestion;
 pub mod contention;
 pub mod downstream;
 pub mod downstream_channel;
 pub mod framing;
+pub mod impairments;
 mod map_layout;
 pub mod modem;
+pub mod outages;
 pub mod parameters;
 pub mod plant;
 pub mod probe;

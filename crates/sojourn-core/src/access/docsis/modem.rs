@@ -18,6 +18,7 @@
 //! fragment, the ns-2 code requests at a random moment; this modem requests at once.
 
 use super::congestion::FreeCapacity;
+use super::outages::Outages;
 use super::parameters::Shaping;
 use super::probe::Probe;
 use super::request_grant::{MacCounters, PieceEnd, RequestGrant};
@@ -76,6 +77,8 @@ pub struct Modem {
     policy: RequestPolicy,
     /// Unsolicited grants and polls, if its service has any.
     unsolicited: Option<Box<Unsolicited>>,
+    /// When it is silent: it gets no grants.
+    silent: Outages,
 
     last_request: Time,
     /// The fraction of one further byte that the last MAP could have granted.
@@ -151,6 +154,7 @@ impl Modem {
             policy: spec.scheduling.policy(),
             opportunity: unsolicited.as_ref().map_or(Time::NEVER, |unsolicited| unsolicited.next()),
             unsolicited,
+            silent: Outages::new(&spec.ranging_outages),
             last_request: Time::ZERO,
             grant_fraction: 0.0,
             coming: 0,
@@ -262,10 +266,13 @@ impl Modem {
         let Some(unsolicited) = &mut self.unsolicited else { return };
         match unsolicited.take() {
             Opportunity::Grant(bytes) => {
-                unsolicited.was_used(now, self.flow.has_waiting());
+                let is_silent = self.silent.at(now);
+                unsolicited.was_used(now, self.flow.has_waiting() && !is_silent);
                 self.flow.begin_unsolicited(bytes);
                 self.note(ledger, now, Kind::Grant, bytes);
-                if self.burst_next == Time::NEVER {
+                if is_silent {
+                    self.flow.waste_grant(now, self.probe, ledger);
+                } else if self.burst_next == Time::NEVER {
                     self.send_piece(now, ledger);
                 }
             }
@@ -276,7 +283,7 @@ impl Modem {
 
     /// Requests what waits, if anything does.
     fn poll(&mut self, now: Time, ledger: &mut Ledger) {
-        if !self.request(now, ledger) {
+        if self.silent.at(now) || !self.request(now, ledger) {
             return;
         }
         if let Some(unsolicited) = &mut self.unsolicited {
@@ -314,7 +321,8 @@ impl Modem {
     /// Bytes that the MAP at `at` grants of the requests that it can answer.
     fn grant_of_map(&mut self, at: Time, ledger: &mut Ledger) -> u64 {
         self.flow.requests_arrive(at);
-        let greatest = self.capacity.greatest_grant(at, self.rng.uniform()) + self.grant_fraction;
+        let free = self.capacity.greatest_grant(at, self.rng.uniform());
+        let greatest = if self.silent.at(at) { 0.0 } else { free } + self.grant_fraction;
         self.grant_fraction = greatest.fract();
         let grant = self.flow.at_cmts().min(greatest as u64);
         self.flow.grant(grant);

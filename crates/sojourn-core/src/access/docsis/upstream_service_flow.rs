@@ -8,6 +8,7 @@
 //! bucket must be deeper here than one frame: deeper by what arrives from the start of one MAP
 //! interval to the end of the next, the farthest apart that the grants of both may be.
 
+use super::outages::Outages;
 use super::probe::Probe;
 use super::request_grant::{MacCounters, PieceEnd, RequestGrant, Waiting};
 use super::scheduling_service::RequestPolicy;
@@ -35,6 +36,10 @@ pub struct UpstreamServiceFlow {
     policy: RequestPolicy,
     /// Do its rates limit it? Unsolicited grants set their own.
     is_shaped: bool,
+    /// When its modem is silent.
+    silent: Outages,
+    /// Its profile on the channel (framing.rs).
+    pub(super) profile: u8,
 
     /// Is it contending?
     pub(super) contends: bool,
@@ -52,7 +57,13 @@ pub struct UpstreamServiceFlow {
 
 impl UpstreamServiceFlow {
     /// An idle flow with full token buckets.
-    pub fn new(spec: &Upstream, context: &ServiceFlowContext, map: Time, overhead: u64) -> Self {
+    pub fn new(
+        spec: &Upstream,
+        context: &ServiceFlowContext,
+        map: Time,
+        overhead: u64,
+        profile: u8,
+    ) -> Self {
         let mut shaper = Shaper::of(spec.sustained_mbps, spec.peak_mbps, spec.burst_bytes);
         shaper.peak = deep_enough(shaper.peak.rate(), map.times(2));
         let buffer_bytes = default_limit_bytes(shaper.sustained.rate());
@@ -65,6 +76,8 @@ impl UpstreamServiceFlow {
             priority: spec.priority,
             policy: spec.scheduling.policy(),
             is_shaped: spec.scheduling.is_shaped(),
+            silent: Outages::new(&spec.ranging_outages),
+            profile,
             contends: false,
             waits: false,
             deficit: 0,
@@ -92,6 +105,11 @@ impl UpstreamServiceFlow {
     /// grant.
     pub fn wants_to_contend(&self) -> bool {
         self.policy.contention && self.flow.requested() == 0 && self.flow.unrequested() > 0
+    }
+
+    /// Requests as [`Self::request`] does, when the CMTS polls its modem.
+    pub fn answer_poll(&mut self, now: Time, granted_from: Time, ledger: &mut Ledger) -> bool {
+        !self.silent.at(now) && self.request(now, granted_from, ledger)
     }
 
     /// Requests all waiting bytes that are not yet requested; MAPs can grant them from
@@ -124,7 +142,7 @@ impl UpstreamServiceFlow {
     pub fn begin_unsolicited(&mut self, now: Time, bytes: u64, ledger: &mut Ledger) -> bool {
         self.flow.begin_unsolicited(bytes);
         self.note(ledger, now, Kind::Grant, bytes);
-        self.flow.has_waiting()
+        self.flow.has_waiting() && !self.silent.at(now)
     }
 
     /// Takes back what a MAP granted and could not place.
@@ -163,7 +181,7 @@ impl UpstreamServiceFlow {
         if self.map != start {
             self.map = start;
             self.grantable = self.grantable(start);
-            if self.grantable == 0 {
+            if self.grantable == 0 && !self.silent.at(start) {
                 self.hold(start);
             }
         }
@@ -178,6 +196,9 @@ impl UpstreamServiceFlow {
 
     /// Bytes that a grant at `start` may carry: requested, and allowed by the token buckets then.
     pub fn grantable(&self, start: Time) -> u64 {
+        if self.silent.at(start) {
+            return 0;
+        }
         if !self.is_shaped {
             return self.flow.at_cmts();
         }
@@ -227,6 +248,10 @@ impl UpstreamServiceFlow {
     /// send.
     pub fn next_piece(&mut self, now: Time, ledger: &mut Ledger) -> Option<u64> {
         if self.flow.granted == 0 {
+            return None;
+        }
+        if self.silent.at(now) {
+            self.flow.waste_grant(now, self.probe, ledger);
             return None;
         }
         let sendable = self.flow.sendable(now, self.probe, ledger);
