@@ -6,6 +6,7 @@ use crate::apps::{AppParameters, Done, Quality};
 use crate::metrics::Latency;
 use crate::metrics::connections::ConnectionAccount;
 use crate::metrics::ledger::Account;
+use crate::metrics::options::VoiceModel;
 use crate::metrics::qoe::{
     self, GAME_ACCESS_MS, GAME_ROUND_TRIP_MS, VOICE_EXTRA_DELAY_MS, VOICE_LATE_MS,
 };
@@ -77,7 +78,7 @@ pub fn flow_row(run: &Simulation, index: usize, direction: Direction, done: &Don
         timeouts: account.tally.timeouts,
     };
     match entry.app.quality() {
-        Quality::Voice => score_voice(&mut row, account),
+        Quality::Voice => score_voice(&mut row, account, run.scenario.metrics.voice_model),
         Quality::Game => score_game(&mut row, run, index, direction),
         Quality::Pages if direction == Direction::Down => score_pages(&mut row, done),
         Quality::Responses if direction == Direction::Down => score_responses(&mut row, done),
@@ -115,7 +116,7 @@ fn ended_packets(account: &Account) -> u64 {
 
 /// White & Padden 2012 §3.2.2: late packets count as lost, and the latency in the model is that of
 /// the packets that are played. Hong 2015 §3.2.2.2 and table 4.10: latency and loss as they are.
-fn score_voice(row: &mut FlowRow, account: &Account) {
+fn score_voice(row: &mut FlowRow, account: &Account, model: VoiceModel) {
     let latency = &account.latency;
     let (Some(fastest), Some(mean)) = (latency.min_ms(), latency.mean_ms()) else {
         return;
@@ -125,11 +126,11 @@ fn score_voice(row: &mut FlowRow, account: &Account) {
     let latest = fastest + VOICE_LATE_MS;
     let late = latency.count_above_ms(latest);
     let delay = latency.mean_up_to_ms(latest).unwrap_or(fastest) + VOICE_EXTRA_DELAY_MS;
-    let r = qoe::r_value(delay, (dropped + late) as f64 / ended);
+    let r = model.r_value(delay, (dropped + late) as f64 / ended);
     row.late_percent = Some(100.0 * late as f64 / ended);
     row.r_value = Some(r);
     row.mos = Some(qoe::mos(r));
-    let network_r = qoe::r_value(mean, dropped as f64 / ended);
+    let network_r = model.r_value(mean, dropped as f64 / ended);
     row.network_r_value = Some(network_r);
     row.network_mos = Some(qoe::mos(network_r));
 }
