@@ -10,15 +10,21 @@
 //! With the specification's timing (timing.rs) a request is granted by the first MAP after the loop's
 //! fixed times, and an interval without a grant has its request in a random frame, as in docsis-ns3.
 //!
+//! With a scheduling service other than best effort, grants and polls come at regular times
+//! (unsolicited.rs), and the modem requests by itself only as far as its policy allows.
+//!
 //! Left out: request contention (a request always succeeds, as in the studies) and segment headers,
 //! both of which the shared channel has (shared_channel.rs). If a MAP brings nothing for a waiting
 //! fragment, the ns-2 code requests at a random moment; this modem requests at once.
 
 use super::congestion::FreeCapacity;
+use super::outages::Outages;
 use super::parameters::Shaping;
 use super::probe::Probe;
 use super::request_grant::{MacCounters, PieceEnd, RequestGrant};
+use super::scheduling_service::RequestPolicy;
 use super::timing::{Specification, Timing};
+use super::unsolicited::{Opportunity, Unsolicited};
 use crate::access::context::ServiceFlowContext;
 use crate::access::service::Upstream;
 use crate::access::shaper::Shaper;
@@ -67,6 +73,12 @@ pub struct Modem {
     channel: BitRate,
     capacity: FreeCapacity,
     rng: Rng,
+    /// How it requests beside polls.
+    policy: RequestPolicy,
+    /// Unsolicited grants and polls, if its service has any.
+    unsolicited: Option<Box<Unsolicited>>,
+    /// When it is silent: it gets no grants.
+    silent: Outages,
 
     last_request: Time,
     /// The fraction of one further byte that the last MAP could have granted.
@@ -85,6 +97,8 @@ pub struct Modem {
     burst_start: Time,
     /// When the burst continues: the piece being sent ends, or the shaper has tokens.
     burst_next: Time,
+    /// The next unsolicited grant or poll.
+    opportunity: Time,
     pub(super) probe: Probe,
 }
 
@@ -99,6 +113,7 @@ impl Modem {
             Dialect::Ns2 => Shaping::Requests,
         };
         let shaping = Some(spec.shaping.unwrap_or(by_dialect));
+        let shaping = shaping.filter(|_| spec.scheduling.is_shaped());
         // CableLabs' ns-2 script: the grants of a single queue are limited to the peak rate.
         let free = shaper.peak.rate();
         Self::sending(queue, shaper, shaping, free, spec, context)
@@ -125,6 +140,8 @@ impl Modem {
         let map_interval = timing.map_interval();
         let spread_percent = spec.mac.grant_spread_percent;
         let congestion = spec.congestion.as_ref();
+        let name = context.name("upstream");
+        let unsolicited = Unsolicited::of(&spec.scheduling, context.seed, &name).map(Box::new);
         Self {
             flow: RequestGrant::new(queue, 0),
             shaper,
@@ -133,7 +150,11 @@ impl Modem {
             map_interval,
             channel: channel_rate(spec),
             capacity: FreeCapacity::of(congestion, free, map_interval, spread_percent),
-            rng: Rng::named(context.seed, &format!("{} mac", context.name("upstream"))),
+            rng: Rng::named(context.seed, &format!("{name} mac")),
+            policy: spec.scheduling.policy(),
+            opportunity: unsolicited.as_ref().map_or(Time::NEVER, |unsolicited| unsolicited.next()),
+            unsolicited,
+            silent: Outages::new(&spec.ranging_outages),
             last_request: Time::ZERO,
             grant_fraction: 0.0,
             coming: 0,
@@ -164,7 +185,7 @@ impl Modem {
     pub(super) fn enqueue(&mut self, now: Time, packet: Packet, ledger: &mut Ledger) {
         let drain_rate = self.drain_rate(now);
         self.flow.queue.enqueue(now, packet, &drain_rate, ledger);
-        if self.next_map == Time::NEVER {
+        if self.next_map == Time::NEVER && self.policy.contention {
             self.resume_maps(now);
         }
     }
@@ -178,12 +199,12 @@ impl Modem {
     #[inline]
     pub fn next_wake(&self) -> Time {
         let mac = self.next_map.min(self.burst_start).min(self.burst_next);
-        mac.min(self.request_at).min(self.flow.queue.next_update())
+        mac.min(self.request_at).min(self.opportunity).min(self.flow.queue.next_update())
     }
 
     /// Does one thing that is due. Returns the packet whose last byte has been sent, if any. At
     /// equal times the order is: the end of a piece, the AQM algorithm, the MAP, a request without a
-    /// grant, the start of a burst.
+    /// grant, an unsolicited grant or poll, the start of a burst.
     pub fn wake(&mut self, now: Time, ledger: &mut Ledger) -> Option<Packet> {
         if self.burst_next <= now {
             return self.continue_burst(now, ledger);
@@ -199,6 +220,8 @@ impl Modem {
         } else if self.request_at <= now {
             self.request_at = Time::NEVER;
             self.request(now, ledger);
+        } else if self.opportunity <= now {
+            self.on_opportunity(now, ledger);
         } else if self.burst_start <= now {
             self.start_burst(now, ledger);
         }
@@ -233,8 +256,41 @@ impl Modem {
 
     /// Draws when this interval's request without a grant is made.
     fn place_request(&mut self, map: Time) {
-        if !self.timing.is_documents() {
+        if !self.timing.is_documents() && self.policy.contention {
             self.request_at = self.timing.request_place(map, self.rng.uniform());
+        }
+    }
+
+    /// An unsolicited grant or a poll.
+    fn on_opportunity(&mut self, now: Time, ledger: &mut Ledger) {
+        let Some(unsolicited) = &mut self.unsolicited else { return };
+        match unsolicited.take() {
+            Opportunity::Grant(bytes) => {
+                let is_silent = self.silent.at(now);
+                unsolicited.was_used(now, self.flow.has_waiting() && !is_silent);
+                self.flow.begin_unsolicited(bytes);
+                self.note(ledger, now, Kind::Grant, bytes);
+                if is_silent {
+                    self.flow.waste_grant(now, self.probe, ledger);
+                } else if self.burst_next == Time::NEVER {
+                    self.send_piece(now, ledger);
+                }
+            }
+            Opportunity::Poll => self.poll(now, ledger),
+        }
+        self.opportunity = self.unsolicited.as_ref().map_or(Time::NEVER, |u| u.next());
+    }
+
+    /// Requests what waits, if anything does.
+    fn poll(&mut self, now: Time, ledger: &mut Ledger) {
+        if self.silent.at(now) || !self.request(now, ledger) {
+            return;
+        }
+        if let Some(unsolicited) = &mut self.unsolicited {
+            unsolicited.was_requested(self.timing.granted_from(now));
+        }
+        if self.next_map == Time::NEVER {
+            self.resume_maps(now);
         }
     }
 
@@ -249,7 +305,8 @@ impl Modem {
             if grant > 0 {
                 self.note(ledger, now, Kind::Grant, grant);
             }
-            if sends || self.timing.is_documents() {
+            let may = if sends { self.policy.piggyback } else { self.policy.contention };
+            if may && (sends || self.timing.is_documents()) {
                 self.request(now, ledger);
             } else if !self.flow.is_idle() {
                 self.place_request(now);
@@ -264,7 +321,8 @@ impl Modem {
     /// Bytes that the MAP at `at` grants of the requests that it can answer.
     fn grant_of_map(&mut self, at: Time, ledger: &mut Ledger) -> u64 {
         self.flow.requests_arrive(at);
-        let greatest = self.capacity.greatest_grant(at, self.rng.uniform()) + self.grant_fraction;
+        let free = self.capacity.greatest_grant(at, self.rng.uniform());
+        let greatest = if self.silent.at(at) { 0.0 } else { free } + self.grant_fraction;
         self.grant_fraction = greatest.fract();
         let grant = self.flow.at_cmts().min(greatest as u64);
         self.flow.grant(grant);
@@ -287,7 +345,7 @@ impl Modem {
     fn look_ahead(&mut self, now: Time, ledger: &mut Ledger) {
         self.flow.requests_arrive(self.next_map);
         let burst_end = now + self.channel.time_for(self.flow.granted);
-        let paced = self.shaping == Some(Shaping::Transmissions);
+        let paced = self.shaping == Some(Shaping::Transmissions) || self.unsolicited.is_some();
         if paced || self.flow.at_cmts() == 0 || burst_end > self.next_map {
             return;
         }
@@ -314,7 +372,9 @@ impl Modem {
         self.burst_start = Time::NEVER;
         self.flow.granted += std::mem::take(&mut self.coming);
         self.note(ledger, now, Kind::Grant, self.flow.granted);
-        self.request(now, ledger);
+        if self.policy.piggyback {
+            self.request(now, ledger);
+        }
         self.look_ahead(now, ledger);
         self.send_piece(now, ledger);
     }
@@ -326,8 +386,9 @@ impl Modem {
         sent
     }
 
-    /// Requests waiting bytes that are not yet requested, as far as the shaper allows.
-    fn request(&mut self, now: Time, ledger: &mut Ledger) {
+    /// Requests waiting bytes that are not yet requested, as far as the shaper allows. Returns
+    /// whether there are any.
+    fn request(&mut self, now: Time, ledger: &mut Ledger) -> bool {
         let wanted = self.flow.unrequested();
         let allowed = match self.shaping {
             None => Allowed { sustained: f64::INFINITY, peak: f64::INFINITY },
@@ -347,6 +408,7 @@ impl Modem {
             self.shaper.hold(now, allowed.sustained, allowed.peak);
             self.note(ledger, now, Kind::Withhold, wanted - request);
         }
+        request > 0
     }
 
     /// docsislink.cc: tokens of the sustained bucket, and what the peak rate brought since the last

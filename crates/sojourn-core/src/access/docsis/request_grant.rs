@@ -79,6 +79,8 @@ pub(super) struct RequestGrant {
     under_way_bytes: u64,
     /// Bytes granted and not yet used.
     pub granted: u64,
+    /// Bytes granted on a shared channel in grants that have not begun.
+    ahead: u64,
     fragment: Option<Fragment>,
     /// Bytes of the fragment being sent now.
     piece: u64,
@@ -97,6 +99,7 @@ impl RequestGrant {
             under_way: VecDeque::new(),
             under_way_bytes: 0,
             granted: 0,
+            ahead: 0,
             fragment: None,
             piece: 0,
             last_sojourn: Time::ZERO,
@@ -127,7 +130,7 @@ impl RequestGrant {
     /// Bytes requested and not yet used.
     #[inline]
     pub fn requested(&self) -> u64 {
-        self.at_cmts + self.under_way_bytes + self.granted
+        self.at_cmts + self.under_way_bytes + self.granted + self.ahead
     }
 
     /// Waiting bytes on the channel that have not been requested.
@@ -166,6 +169,39 @@ impl RequestGrant {
             self.counters.grants += 1;
             self.counters.granted_bytes += bytes;
         }
+    }
+
+    /// The CMTS grants `bytes` of the request, in grants that begin later.
+    #[inline]
+    pub fn grant_ahead(&mut self, bytes: u64) {
+        self.grant(bytes);
+        self.ahead += bytes;
+    }
+
+    /// The CMTS takes back what it granted ahead and could not place.
+    pub fn take_back(&mut self, bytes: u64) {
+        self.ahead -= bytes;
+        self.at_cmts += bytes;
+        self.counters.granted_bytes -= bytes;
+    }
+
+    /// A grant of `bytes` begins that was granted ahead.
+    #[inline]
+    pub fn begin_grant(&mut self, bytes: u64) {
+        self.ahead -= bytes;
+        self.granted += bytes;
+    }
+
+    /// A grant of `bytes` begins that was not requested.
+    pub fn begin_unsolicited(&mut self, bytes: u64) {
+        self.granted += bytes;
+        self.counters.grants += 1;
+        self.counters.granted_bytes += bytes;
+    }
+
+    /// Does anything wait?
+    pub fn has_waiting(&self) -> bool {
+        self.queue.backlog().packets > 0 || self.fragment.is_some()
     }
 
     /// Bytes of the current packet that fit into the grant, or `None` if nothing waits. Takes the

@@ -8,8 +8,10 @@
 //! bucket must be deeper here than one frame: deeper by what arrives from the start of one MAP
 //! interval to the end of the next, the farthest apart that the grants of both may be.
 
+use super::outages::Outages;
 use super::probe::Probe;
 use super::request_grant::{MacCounters, PieceEnd, RequestGrant, Waiting};
+use super::scheduling_service::RequestPolicy;
 use crate::access::context::ServiceFlowContext;
 use crate::access::service::Upstream;
 use crate::access::shaper::{PEAK_BURST_BYTES, Shaper};
@@ -30,6 +32,14 @@ pub struct UpstreamServiceFlow {
     pub(super) reserved: Option<TokenBucket>,
     /// Traffic priority, 7 being the highest.
     pub(super) priority: u8,
+    /// How it requests beside polls.
+    policy: RequestPolicy,
+    /// Do its rates limit it? Unsolicited grants set their own.
+    is_shaped: bool,
+    /// When its modem is silent.
+    silent: Outages,
+    /// Its profile on the channel (framing.rs).
+    pub(super) profile: u8,
 
     /// Is it contending?
     pub(super) contends: bool,
@@ -47,7 +57,13 @@ pub struct UpstreamServiceFlow {
 
 impl UpstreamServiceFlow {
     /// An idle flow with full token buckets.
-    pub fn new(spec: &Upstream, context: &ServiceFlowContext, map: Time, overhead: u64) -> Self {
+    pub fn new(
+        spec: &Upstream,
+        context: &ServiceFlowContext,
+        map: Time,
+        overhead: u64,
+        profile: u8,
+    ) -> Self {
         let mut shaper = Shaper::of(spec.sustained_mbps, spec.peak_mbps, spec.burst_bytes);
         shaper.peak = deep_enough(shaper.peak.rate(), map.times(2));
         let buffer_bytes = default_limit_bytes(shaper.sustained.rate());
@@ -58,6 +74,10 @@ impl UpstreamServiceFlow {
             shaper,
             reserved: minimum.map(|rate| deep_enough(rate, map)),
             priority: spec.priority,
+            policy: spec.scheduling.policy(),
+            is_shaped: spec.scheduling.is_shaped(),
+            silent: Outages::new(&spec.ranging_outages),
+            profile,
             contends: false,
             waits: false,
             deficit: 0,
@@ -84,7 +104,12 @@ impl UpstreamServiceFlow {
     /// Does it need to contend? Only if it has no request yet: later bytes are requested in the
     /// grant.
     pub fn wants_to_contend(&self) -> bool {
-        self.flow.requested() == 0 && self.flow.unrequested() > 0
+        self.policy.contention && self.flow.requested() == 0 && self.flow.unrequested() > 0
+    }
+
+    /// Requests as [`Self::request`] does, when the CMTS polls its modem.
+    pub fn answer_poll(&mut self, now: Time, granted_from: Time, ledger: &mut Ledger) -> bool {
+        !self.silent.at(now) && self.request(now, granted_from, ledger)
     }
 
     /// Requests all waiting bytes that are not yet requested; MAPs can grant them from
@@ -99,10 +124,30 @@ impl UpstreamServiceFlow {
         true
     }
 
-    /// Begins its grant: requests what has come since. Returns whether it requested anything.
-    pub fn begin_grant(&mut self, now: Time, granted_from: Time, ledger: &mut Ledger) -> bool {
-        self.note(ledger, now, Kind::Grant, self.flow.granted);
-        self.request(now, granted_from, ledger)
+    /// Begins a grant of `bytes`: requests what has come since. Returns whether it requested
+    /// anything.
+    pub fn begin_grant(
+        &mut self,
+        now: Time,
+        bytes: u64,
+        granted_from: Time,
+        ledger: &mut Ledger,
+    ) -> bool {
+        self.flow.begin_grant(bytes);
+        self.note(ledger, now, Kind::Grant, bytes);
+        self.policy.piggyback && self.request(now, granted_from, ledger)
+    }
+
+    /// Begins an unsolicited grant of `bytes`. Returns whether anything waits for it.
+    pub fn begin_unsolicited(&mut self, now: Time, bytes: u64, ledger: &mut Ledger) -> bool {
+        self.flow.begin_unsolicited(bytes);
+        self.note(ledger, now, Kind::Grant, bytes);
+        self.flow.has_waiting() && !self.silent.at(now)
+    }
+
+    /// Takes back what a MAP granted and could not place.
+    pub fn take_back(&mut self, bytes: u64) {
+        self.flow.take_back(bytes);
     }
 
     /// Takes back a request that collided.
@@ -136,7 +181,7 @@ impl UpstreamServiceFlow {
         if self.map != start {
             self.map = start;
             self.grantable = self.grantable(start);
-            if self.grantable == 0 {
+            if self.grantable == 0 && !self.silent.at(start) {
                 self.hold(start);
             }
         }
@@ -151,6 +196,12 @@ impl UpstreamServiceFlow {
 
     /// Bytes that a grant at `start` may carry: requested, and allowed by the token buckets then.
     pub fn grantable(&self, start: Time) -> u64 {
+        if self.silent.at(start) {
+            return 0;
+        }
+        if !self.is_shaped {
+            return self.flow.at_cmts();
+        }
         let tokens = self.shaper.tokens(start);
         let Waiting { payload, on_channel } = self.flow.waiting();
         if tokens >= payload as f64 {
@@ -185,8 +236,7 @@ impl UpstreamServiceFlow {
         if grant == self.grantable && grant < self.flow.at_cmts() {
             self.hold(start);
         }
-        self.flow.grant(grant);
-        self.flow.granted += grant;
+        self.flow.grant_ahead(grant);
         if let Some(reserved) = &mut self.reserved {
             reserved.take(start, grant.min(reserved.tokens(start) as u64));
         }
@@ -198,6 +248,10 @@ impl UpstreamServiceFlow {
     /// send.
     pub fn next_piece(&mut self, now: Time, ledger: &mut Ledger) -> Option<u64> {
         if self.flow.granted == 0 {
+            return None;
+        }
+        if self.silent.at(now) {
+            self.flow.waste_grant(now, self.probe, ledger);
             return None;
         }
         let sendable = self.flow.sendable(now, self.probe, ledger);
@@ -214,6 +268,9 @@ impl UpstreamServiceFlow {
 
     /// How many of the next bytes may be sent now. Removes their tokens.
     fn conforming_piece(&mut self, now: Time, piece: u64, ledger: &mut Ledger) -> u64 {
+        if !self.is_shaped {
+            return piece;
+        }
         let payload = self.flow.payload_of(piece);
         let excess = payload.saturating_sub(self.shaper.tokens(now) as u64);
         if excess > 0 {
