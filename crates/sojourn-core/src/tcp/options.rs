@@ -82,7 +82,7 @@ pub struct TcpOptions {
     pub ecn: Option<bool>,
     /// Pace what a window lets out over the round trip (Linux: 200 % of the window per round trip in
     /// slow start, 120 % after it). Only in the `linux` dialect. Default: `false`, as on a Linux host
-    /// without the queueing discipline `fq`.
+    /// without the queueing discipline `fq`; `true` for BBR, which cannot do without it.
     pub pacing: Option<bool>,
 }
 
@@ -139,6 +139,7 @@ impl TcpOptions {
         };
         let congestion_control = self.congestion_control.clone().unwrap_or(usual);
         let is_linux = recovery == Recovery::Linux;
+        let paces = linux && congestion_control.bbr().is_some();
         let is_ledbat = matches!(congestion_control, CongestionSpec::Ledbat(_));
         let timestamps = self.timestamps.unwrap_or(!ns2 || is_ledbat);
         let option_bytes = match (timestamps, ns2) {
@@ -181,7 +182,7 @@ impl TcpOptions {
                 if is_linux { 0.001 } else { by_dialect(0.0, 0.01) },
             ),
             ecn: self.ecn.unwrap_or(false),
-            pacing: self.pacing.unwrap_or(false),
+            pacing: self.pacing.unwrap_or(paces),
         }
     }
 }
