@@ -376,7 +376,7 @@ impl Endpoint {
             self.controller.on_loss(&mut self.window, flight, now);
         }
         let moment = self.moment(now, config);
-        let is_window_limited = self.departures.may_grow(&self.window);
+        let is_window_limited = self.departures.is_window_limited();
         if let Some(sample) = self.sender.rate_sample(&moment) {
             let sample = RateSample {
                 rtt: progress.timed.map_or(Time::ZERO, |(_, last)| now.since(last)),
@@ -388,8 +388,13 @@ impl Endpoint {
             };
             self.controller.on_sample(&mut self.window, &sample);
         }
+        let (holds_back, in_flight) =
+            (self.controller.holds_back(), self.sender.counts().under_way);
         if let Some(sampler) = self.sender.sampler() {
             sampler.clear_losses();
+            if holds_back {
+                sampler.note_app_limited(in_flight);
+            }
         }
     }
 
@@ -410,7 +415,7 @@ impl Endpoint {
     fn note_restart(&mut self, now: Time) {
         if let Some(sampler) = self.sender.sampler() {
             let is_app_limited = sampler.is_app_limited();
-            self.controller.on_restart(now, is_app_limited);
+            self.controller.on_restart(&mut self.window, now, is_app_limited);
         }
     }
 

@@ -27,10 +27,14 @@ pub enum LossPhase {
 /// A segment that was judged lost.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct LostSegment {
+    /// Its number: neighbours have neighbouring ones.
+    pub number: u64,
     /// Segments in flight when it left, itself included.
     pub in_flight_then: u64,
     /// Segments lost since it left, itself included.
     pub lost_since: u64,
+    /// Did the application have nothing more to send when it left?
+    pub is_app_limited: bool,
 }
 
 /// What an acknowledgement says about the rate of delivery. Counts are of segments.
@@ -126,6 +130,8 @@ pub struct RateSampler {
     /// The stamp of the segment sent last of those that the acknowledgement delivers.
     newest: Option<Stamp>,
     losses: Vec<LostSegment>,
+    /// How many segments have been forgotten.
+    gone: u64,
 }
 
 impl RateSampler {
@@ -182,14 +188,19 @@ impl RateSampler {
     /// The first segment is acknowledged: nothing more will be asked about it.
     pub fn forget_first(&mut self) {
         self.stamps.pop_front();
+        self.gone += 1;
     }
 
     /// The segment at this place is judged lost.
     pub fn lose(&mut self, place: usize) {
         self.lost += 1;
         if let Some(stamp) = self.stamps.get(place) {
-            let lost_since = self.lost - stamp.lost;
-            self.losses.push(LostSegment { in_flight_then: stamp.in_flight, lost_since });
+            self.losses.push(LostSegment {
+                number: self.gone + place as u64,
+                in_flight_then: stamp.in_flight,
+                lost_since: self.lost - stamp.lost,
+                is_app_limited: stamp.is_app_limited,
+            });
         }
     }
 
@@ -300,7 +311,8 @@ mod tests {
         let mut sampler = two();
         acknowledge(&mut sampler, 110, &[1]).unwrap();
         sampler.lose(0);
-        assert_eq!(sampler.losses, [LostSegment { in_flight_then: 1, lost_since: 1 }]);
+        let lost = LostSegment { in_flight_then: 1, lost_since: 1, ..LostSegment::default() };
+        assert_eq!(sampler.losses, [lost]);
         sampler.send_again(0, MS(112), 0);
         // 112 - 10 = 102 ms from the segment delivered before to this one, 210 - 110 acknowledging.
         let rate = acknowledge(&mut sampler, 210, &[0]).unwrap();

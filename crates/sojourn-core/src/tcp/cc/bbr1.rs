@@ -12,6 +12,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::aggregation::Aggregation;
+use super::draw::mixed;
 use super::policer::Policer;
 use super::windowed_max::WindowedMax;
 use super::{Ack, CongestionControl, CongestionParameters, Controller, Window};
@@ -203,7 +204,7 @@ impl Bbr1 {
         let seen = (self.is_round_start, has_losses);
         let is_probing = self.mode == Mode::ProbeBandwidth;
         if self.policer.take(sample, seen, is_probing, self.mss) {
-            self.probe_bandwidth(sample);
+            self.probe_bandwidth(sample.now);
         }
         let per_second = rate.per_second();
         // draft §4.1.1.5: what the application limits does not lower the bandwidth.
@@ -217,11 +218,11 @@ impl Bbr1 {
     }
 
     /// draft §4.3.4.3: which phase comes first; not the one that drains.
-    fn probe_bandwidth(&mut self, sample: &RateSample) {
+    fn probe_bandwidth(&mut self, now: Time) {
         self.mode = Mode::ProbeBandwidth;
-        let draw = (mixed(sample.now.ps()) % 7) as usize; // 0..=6: all but one of the eight
+        let draw = (mixed(now) % 7) as usize; // 0..=6: all but one of the eight
         self.phase = (CYCLE.len() - draw) % CYCLE.len();
-        self.phase_at = sample.delivered_at;
+        self.phase_at = now;
     }
 
     /// draft §4.3.4.4.
@@ -268,7 +269,7 @@ impl Bbr1 {
         }
         let in_network = self.in_network(sample.in_flight, sample);
         if self.mode == Mode::Drain && in_network <= self.inflight(1.0) {
-            self.probe_bandwidth(sample);
+            self.probe_bandwidth(sample.now);
         }
     }
 
@@ -303,16 +304,16 @@ impl Bbr1 {
         }
         self.is_probe_rtt_round_over |= self.is_round_start;
         if self.is_probe_rtt_round_over {
-            self.leave_probe_rtt(window, sample);
+            self.leave_probe_rtt(window, sample.now);
         }
     }
 
-    fn leave_probe_rtt(&mut self, window: &mut Window, sample: &RateSample) {
-        if self.probe_rtt_until.is_some_and(|until| sample.now > until) {
-            self.min_rtt_at = sample.now;
+    fn leave_probe_rtt(&mut self, window: &mut Window, now: Time) {
+        if self.probe_rtt_until.is_some_and(|until| now > until) {
+            self.min_rtt_at = now;
             window.cwnd = window.cwnd.max(self.prior_cwnd);
             if self.is_full {
-                self.probe_bandwidth(sample);
+                self.probe_bandwidth(now);
             } else {
                 self.mode = Mode::Startup;
             }
@@ -390,14 +391,6 @@ impl Bbr1 {
     }
 }
 
-/// A number that looks random (Steele et al., "Fast splittable pseudorandom number generators", 2014).
-fn mixed(seed: u64) -> u64 {
-    let mut x = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    x ^ (x >> 31)
-}
-
 impl CongestionControl for Bbr1 {
     fn wants_samples(&self) -> bool {
         true
@@ -421,13 +414,20 @@ impl CongestionControl for Bbr1 {
         self.set_cwnd(window, sample);
     }
 
-    fn on_restart(&mut self, now: Time, is_app_limited: bool) {
+    /// In ProbeRTT it sends less than the path takes (draft §4.3.5).
+    fn holds_back(&self) -> bool {
+        self.mode == Mode::ProbeRtt
+    }
+
+    fn on_restart(&mut self, window: &mut Window, now: Time, is_app_limited: bool) {
         if is_app_limited {
             // draft §4.3.4.5: what is sent after a silence does not fill a queue.
             self.is_restarting = true;
             self.aggregation.restart(now);
             if self.mode == Mode::ProbeBandwidth {
                 self.rate = self.paced(self.bandwidth(), 1.0);
+            } else if self.mode == Mode::ProbeRtt {
+                self.leave_probe_rtt(window, now);
             }
         }
     }

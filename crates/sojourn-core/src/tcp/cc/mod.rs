@@ -5,9 +5,14 @@
 
 mod aggregation;
 pub mod bbr1;
+pub mod bbr3;
+mod bbr3_model;
+#[cfg(test)]
+mod bbr3_tests;
 pub mod cubic;
 mod cubic_linux;
 mod cubic_ns2;
+mod draw;
 mod hystart;
 mod hystart_classic;
 pub mod ledbat;
@@ -26,6 +31,7 @@ use super::rate::RateSample;
 use crate::units::Time;
 
 pub use bbr1::Bbr1;
+pub use bbr3::Bbr3;
 pub use cubic::Cubic;
 pub use cubic_linux::LinuxCubic;
 pub use cubic_ns2::Ns2Cubic;
@@ -109,7 +115,11 @@ pub trait CongestionControl {
     /// An acknowledgement came, and all that it says about deliveries and losses is known.
     fn on_sample(&mut self, _window: &mut Window, _sample: &RateSample) {}
     /// Something leaves while nothing is in flight.
-    fn on_restart(&mut self, _now: Time, _is_app_limited: bool) {}
+    fn on_restart(&mut self, _window: &mut Window, _now: Time, _is_app_limited: bool) {}
+    /// Does it send less than the path takes, so that samples are to be marked as limited?
+    fn holds_back(&self) -> bool {
+        false
+    }
     /// A round trip was measured. This comes first of all that an acknowledgement changes.
     fn on_round_trip(&mut self, _window: &mut Window, _trip: &RoundTrip) {}
     /// New data was acknowledged while the window limited sending.
@@ -146,6 +156,8 @@ pub enum Controller {
     Ledbat,
     /// BBR of today's Linux: paced at the rate of delivery.
     Bbr1,
+    /// BBR version 3.
+    Bbr3,
 }
 
 /// Builds a controller from its parameters.
@@ -170,6 +182,8 @@ pub enum CongestionSpec {
     /// BBR version 1 as Linux has it (draft-cardwell-iccrg-bbr-00). It paces, and is only in the `linux`
     /// dialect.
     Bbr1(bbr1::Parameters),
+    /// BBR version 3 (draft-ietf-ccwg-bbr). It paces, and is only in the `linux` dialect.
+    Bbr3(bbr3::Parameters),
 }
 
 impl CongestionSpec {
@@ -177,6 +191,7 @@ impl CongestionSpec {
     pub fn bbr(&self) -> Option<&'static str> {
         match self {
             Self::Bbr1(_) => Some("bbr1"),
+            Self::Bbr3(_) => Some("bbr3"),
             Self::Reno(_) | Self::Cubic(_) | Self::Ledbat(_) => None,
         }
     }
