@@ -23,8 +23,7 @@ def test_the_idle_line_has_nobody_who_fills_the_queue() -> None:
     assert isinstance(comparison, sojourn.Comparison)
     rows = comparison["idle line"].flows.to_pylist()
     sent = {row["traffic"]: row["sent_packets"] for row in rows if row["direction"] == "up"}
-    assert sent.pop("game") > 0
-    assert sent == {"upload1": 0, "upload2": 0, "download": 0}
+    assert list(sent) == ["game"] and sent["game"] > 0
 
 
 def test_the_command_writes_a_file_and_keeps_what_is_there(cli: Cli, tmp_path: Path) -> None:
