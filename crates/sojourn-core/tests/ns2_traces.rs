@@ -213,7 +213,8 @@ fn linux_does_not_end_a_recovery_that_ns2_does_not_end() {
     for (ack_every, acknowledged, sent, dropped) in
         [(1, 3300.0, 71_320.0, 15_954.0), (2, 53_822.0, 55_982.0, 1032.0)]
     {
-        let linux = format!("recovery = 'linux', timestamps = true, ack_every_segments = {ack_every}");
+        let linux =
+            format!("recovery = 'linux', timestamps = true, ack_every_segments = {ack_every}");
         let text = dumbbell(700, 20.0, &linux, &[(0.125 - 0.039_575_5, ONE[0].1)]);
         let results = Simulation::run(&scenario(&text.replace("'reno'", "'cubic'")));
         let up = &results.flows.iter().find(|row| row.direction == "up").expect("an upload");
