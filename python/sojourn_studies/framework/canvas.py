@@ -56,10 +56,17 @@ def svg_of_panels(panels: Panels, columns: int, *, share_y: bool = True, **axes:
         wspace=0.06 if share_y else 0.16,
         hspace=0.2,
     )
-    canvases = figure.subplots(rows, columns, sharex=True, sharey=share_y, squeeze=False).flat
-    for canvas, (title, plots) in zip(canvases, panels.items(), strict=False):
+    grid = figure.subplots(rows, columns, sharex=True, sharey=share_y, squeeze=False)
+    canvases = list(grid.flat)
+    for canvas in canvases[len(panels) :]:
+        canvas.set_axis_off()
+    for number, (title, plots) in enumerate(panels.items(), 1):
+        canvas = canvases[number - 1]
         _draw(canvas, plots, {**axes, "title": title})
         canvas.label_outer()
+        if number + columns > len(panels):  # nothing is drawn below it
+            canvas.tick_params(labelbottom=True)
+            canvas.set_xlabel(axes.get("xlabel", ""))
         if not share_y:
             canvas.tick_params(labelleft=True)
     handles, names = figure.axes[0].get_legend_handles_labels()

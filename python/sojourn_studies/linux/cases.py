@@ -45,11 +45,20 @@ def peak_mbps(row: Row) -> float:
     return of.get("peak", of["rate"])
 
 
+_PACKET_BYTES = 1500
+
+
+def _limit_bytes(of: dict[str, float]) -> int:
+    """The buffer; with a token bucket less the packet that waits for tokens, which the simulator's link holds."""
+    outside = _PACKET_BYTES if "peak" in of else 0
+    return round(of["rate"] * of["buffer"] * 125) - outside
+
+
 @cache
 def case(row: Row) -> Case:
     """The upload of a row; those of the same case share it."""
     of = link(row)
-    queue: dict[str, Any] = {"limit_bytes": round(of["rate"] * of["buffer"] * 125)}
+    queue: dict[str, Any] = {"limit_bytes": _limit_bytes(of)}
     if "codel" in of:
         queue["law"] = {"kind": "codel", "target_ms": of["codel"], "interval_ms": 100}
     scenario = {

@@ -37,31 +37,30 @@ _SHOWN = {
 
 
 def case_name(row: Row) -> str:
-    """A case in words: `cubic, 5 Mbps, 20 ms, buffer 50 ms, paced`."""
+    """A case in words: rate, round trip, buffer; paced if nothing else is said."""
     of = {name: f"{number:g}" for name, number in link(row).items()}
     words = [
-        row.table,
         f"{of['flows']} flows" if "flows" in of else "",
-        f"{of['rate']} Mbps" + (f", peak {of['peak']} Mbps" if "peak" in of else ""),
+        f"{of['rate']} Mbps" + (f" (peak {of['peak']})" if "peak" in of else ""),
         f"{of['rtt']} ms",
         f"CoDel {of['codel']} ms" if "codel" in of else f"buffer {of['buffer']} ms",
-        row.scheme,
-        "first 8 s" if row.experiment.startswith("s_") else "",
+        row.scheme if row.scheme != "paced" else "",
+        "8 s" if row.experiment.startswith("s_") else "",
     ]
     return ", ".join(filter(None, words))
 
 
 def overview(cells: Sequence[Compared]) -> Sequence[Grid]:
-    """The score of each metric, and all cases with theirs: ours, the kernel's, the deviation."""
+    """The score of each metric, and each case: its score, ours, the kernel's, the deviation."""
     by_metric = [
         [score.name, str(len(score.cells)), str(score.agree), f"{score.percent:.0f}"]
         for score in scores(cells, lambda row: row.metric)
     ]
-    *cases, _ = scores(cells, case_name)
+    *cases, _ = scores(cells, lambda row: f"{row.table}: {case_name(row)}")
     return [
         Grid("Cells by metric", ["metric", "cells", "agree", "%"], by_metric),
         Grid(
-            "Cases: ours / the kernel's (deviation); ✗ does not agree",
+            "Cases (rate, round trip, buffer): ours / the kernel's (deviation); ✗ does not agree",
             ["case", "agree", *_SHOWN.values()],
             [_case_row(case) for case in cases],
         ),

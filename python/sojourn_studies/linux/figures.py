@@ -33,7 +33,7 @@ def _start(control: str) -> Figure:
 
     def draw(runs: Runs) -> Drawing:
         panels = {name: _plots(row, runs) for name, row in rows.items()}
-        title = f"Queue delay of the first 3 s, {control}"
+        title = f"Queue delay of the first 3 s, {control}: rate, round trip, buffer"
         labels = ("time (s)", "queue delay (ms)")
         return drawing_of_panels(title, panels, 3, *labels, share_y=False)
 

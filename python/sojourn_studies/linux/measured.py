@@ -1,4 +1,8 @@
-"""What a run tells of its upload, as it was measured of the kernel's."""
+"""What a run tells of its upload, as it was measured of the kernel's.
+
+The delay of the queue is from arrival to the start of service, and a packet counts when it is sent: so the
+kernel's bins were made, as the first of them show.
+"""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -39,10 +43,11 @@ class Packets:
         """Did the queue drop it?"""
         return np.isnan(self.forwarded_s)
 
-    def waits_ms(self, mbps: float) -> Numbers:
-        """From arrival to the start of service at this rate; NaN if it was dropped."""
-        service_s = self.size_bytes * 8 / mbps / 1e6
-        return 1e3 * (self.forwarded_s - self.arrived_s - service_s)
+    def waits(self, mbps: float) -> tuple[Numbers, Numbers]:
+        """When the packets that were not dropped began to be sent at this rate, and their waits in ms."""
+        sent = ~self.is_dropped
+        started_s = self.forwarded_s[sent] - self.size_bytes[sent] * 8 / mbps / 1e6
+        return started_s, 1e3 * (started_s - self.arrived_s[sent])
 
 
 @lru_cache(maxsize=4)
@@ -77,10 +82,11 @@ def value(row: Row, run: StoredRun) -> float | None:
         start_s = 0
     if row.metric == "goodput":
         return _goodput_mbps(of, start_s, end_s)
-    is_then = (start_s <= of.arrived_s) & (of.arrived_s < end_s)
     if row.metric.startswith("drops"):
-        return float(np.count_nonzero(of.is_dropped & is_then))
-    return _of_waits(row.metric, of.waits_ms(peak_mbps(row))[is_then & ~of.is_dropped])
+        dropped_s = of.arrived_s[of.is_dropped]
+        return float(np.count_nonzero((start_s <= dropped_s) & (dropped_s < end_s)))
+    left_s, waits_ms = of.waits(peak_mbps(row))
+    return _of_waits(row.metric, waits_ms[(start_s <= left_s) & (left_s < end_s)])
 
 
 def _goodput_mbps(of: Packets, start_s: float, end_s: float) -> float:
@@ -104,13 +110,12 @@ def _of_waits(metric: str, waits_ms: Numbers) -> float | None:
 
 
 def start_queue(row: Row, run: StoredRun) -> tuple[Numbers, Numbers]:
-    """The mean wait in ms of the packets that come in each 100 ms of the first 3 s, and when."""
-    of = packets(run)
-    waits_ms = of.waits_ms(peak_mbps(row))
-    bins = np.floor(of.arrived_s / BIN_S).astype(int)
+    """The mean wait in ms of the packets that are sent in each 100 ms of the first 3 s, and when."""
+    started_s, waits_ms = packets(run).waits(peak_mbps(row))
+    bins = np.floor(started_s / BIN_S).astype(int)
     means = np.full(START_BINS, np.nan)
     for number in range(START_BINS):
-        here = waits_ms[(bins == number) & ~of.is_dropped]
+        here = waits_ms[bins == number]
         if len(here):
             means[number] = here.mean()
     return np.arange(START_BINS) * BIN_S, means
