@@ -85,7 +85,7 @@ DURATION_SCALES = {
     "hong2015": 0.005,
     "linux": 0.1,
 }
-"""Of runs of 600 s, of 2 h, of 120 s, in which a page takes 3 s, of 1000 or 2000 s, and of 8 to 40 s."""
+"""Of runs of 600 s, 2 h, 120 s, in which a page takes 3 s, 1000 or 2000 s, 8 to 40 s."""
 
 
 @pytest.fixture(scope="module", params=STUDIES)

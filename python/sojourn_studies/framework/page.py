@@ -41,7 +41,8 @@ def _agreement(study: Study, results: Results, said: Mapping[int, Said]) -> Iter
     holds = sum(one.verdict == "holds" for one in judged)
     yield "## What agrees"
     yield (
-        f"{whole.agree} of {len(whole.cells)} {study.terms.values} cells agree ({whole.percent:.0f} %), and "
+        f"{whole.agree} of {len(whole.cells)} {study.terms.values} cells agree "
+        f"({whole.percent:.0f} %), and "
         f"{holds} of {len(judged)} claims hold."
     )
     yield _table(
@@ -96,9 +97,9 @@ def _claim(claim: Claim) -> str:
 def _open(study: Study, results: Results) -> Iterator[str]:
     yield f"## {study.terms.open_points}"
     yield (
-        f"Each question is one that the {study.terms.source} does not answer. The baseline assumption is what "
-        "the runs have; alternatives to it are run by `--alternatives`, for the cells that they "
-        "concern."
+        f"Each question is one that the {study.terms.source} does not answer. The baseline "
+        "assumption is what the runs have; alternatives to it are run by `--alternatives`, for "
+        "the cells that they concern."
     )
     for point in open_points(study, results):
         yield f"### {point.question}"

@@ -9,7 +9,10 @@ from .rows import FigureNumber
 from .study import Study
 
 STUDIES = ("white2012", "white2013", "white2014", "hong2015", "linux")
-"""The studies, by their authors and year or by what was measured: each a package beside this one with a `STUDY`."""
+"""The studies, by their authors and year, or by what was measured.
+
+Each is a package beside this one with a `STUDY`.
+"""
 
 
 def study(name: str) -> Study:

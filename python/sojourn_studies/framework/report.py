@@ -126,7 +126,10 @@ def _sentences(
         f"({score.percent:.0f} %).",
         *([f"Without a value here: {score.missing} of them."] if score.missing else []),
         *([f"Under {LOW_PERCENT} %: {', '.join(low)}."] if low else []),
-        *(f"Not simulated: {n} cells of {name}, because {why}." for name, n, why in study.not_simulated),
+        *(
+            f"Not simulated: {n} cells of {name}, because {why}."
+            for name, n, why in study.not_simulated
+        ),
         *(
             [
                 f"{sum(verdict.holds for verdict in tested)} of {len(tested)} claims hold"
@@ -184,7 +187,9 @@ def _beside_published(values: Mapping[Row, Value]) -> dict[Row, Ours]:
 
     def ours(row: Row, value: Value) -> Ours:
         cell = cells.get(row)
-        return Ours(_shown(value), cell.agrees, cell.deviation) if cell else Ours(_shown(value), None)
+        return (
+            Ours(_shown(value), cell.agrees, cell.deviation) if cell else Ours(_shown(value), None)
+        )
 
     return {row: ours(row, value) for row, value in values.items()}
 

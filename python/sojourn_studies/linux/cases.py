@@ -1,7 +1,8 @@
-"""The uploads of the kernel's host as scenarios: one link, what the row says of it, and nothing else.
+"""The uploads of the kernel's host as scenarios: one link, and nothing else.
 
-A case begins with the letter of its kind: `a` and `d` ran for 40 s, `c` for 30 s, `s` for 8 s. Rates
-and buffers are in IP bytes, and the buffer does not count the packet being sent. The round trip is a fixed delay.
+A case begins with the letter of its kind: `a` and `d` ran for 40 s, `c` for 30 s, `s` for 8 s.
+Rates and buffers are in IP bytes, and the buffer does not count the packet being sent. The round
+trip is a fixed delay.
 """
 
 from functools import cache
@@ -49,7 +50,7 @@ _PACKET_BYTES = 1500
 
 
 def _limit_bytes(of: dict[str, float]) -> int:
-    """The buffer; with a token bucket less the packet that waits for tokens, which the simulator's link holds."""
+    """The buffer; with a token bucket less the packet that waits for tokens outside the queue."""
     outside = _PACKET_BYTES if "peak" in of else 0
     return round(of["rate"] * of["buffer"] * 125) - outside
 

@@ -46,6 +46,4 @@ def _plots(row: Row, runs: Runs) -> list[Plot]:
     return [Plot("kernel", time_s, theirs), Plot("simulator", time_s, ours)]
 
 
-FIGURES: dict[FigureNumber, Figure] = {
-    f"start-{control}": _start(control) for control in CONTROLS
-}
+FIGURES: dict[FigureNumber, Figure] = {f"start-{control}": _start(control) for control in CONTROLS}

@@ -1,11 +1,12 @@
 """What a run tells of its upload, as it was measured of the kernel's.
 
-The delay of the queue is from arrival to the start of service, and a packet counts when it is sent: so the
-kernel's bins were made, as the first of them show.
+The delay of the queue is from arrival to the start of service, and a packet counts when it is
+sent: so the kernel's bins were made, as the first of them show.
 """
 
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 import pyarrow.compute as pc
@@ -22,12 +23,14 @@ START_BINS = 30
 _FULL_BYTES = 1000
 """Time starts at the first packet that has so many."""
 
+Flags = np.ndarray[Any, np.dtype[np.bool_]]
+
 _COLUMNS = ["flow", "seq", "payload_bytes", "size_bytes", "sent_s", "forwarded_s", "ended_s"]
 
 
 @dataclass(frozen=True)
 class Packets:
-    """The packets of an upload with data, in the order of their arrival at the queue; times in s."""
+    """The packets of an upload with data, in the order in which they come; times in s."""
 
     connection: Numbers
     seq: Numbers
@@ -39,12 +42,12 @@ class Packets:
     received_s: Numbers
 
     @property
-    def is_dropped(self) -> Numbers:
+    def is_dropped(self) -> Flags:
         """Did the queue drop it?"""
         return np.isnan(self.forwarded_s)
 
     def waits(self, mbps: float) -> tuple[Numbers, Numbers]:
-        """When the packets that were not dropped began to be sent at this rate, and their waits in ms."""
+        """When packets that were not dropped began to be sent at this rate, and waits in ms."""
         sent = ~self.is_dropped
         started_s = self.forwarded_s[sent] - self.size_bytes[sent] * 8 / mbps / 1e6
         return started_s, 1e3 * (started_s - self.arrived_s[sent])
@@ -55,9 +58,7 @@ def packets(run: StoredRun) -> Packets:
     """The packets of a run, with times from its first full packet on."""
     table = run.packets
     is_data = pc.and_(pc.equal(table["direction"], "up"), pc.greater(table["payload_bytes"], 0))
-    columns = {
-        name: table[name].filter(is_data).to_numpy().astype(float) for name in _COLUMNS
-    }
+    columns = {name: table[name].filter(is_data).to_numpy().astype(float) for name in _COLUMNS}
     full = columns["sent_s"][columns["size_bytes"] >= _FULL_BYTES]
     if not len(full):
         raise AbsentError("a full packet")
@@ -110,7 +111,7 @@ def _of_waits(metric: str, waits_ms: Numbers) -> float | None:
 
 
 def start_queue(row: Row, run: StoredRun) -> tuple[Numbers, Numbers]:
-    """The mean wait in ms of the packets that are sent in each 100 ms of the first 3 s, and when."""
+    """The mean wait in ms of packets that are sent in each 100 ms of the first 3 s, and when."""
     started_s, waits_ms = packets(run).waits(peak_mbps(row))
     bins = np.floor(started_s / BIN_S).astype(int)
     means = np.full(START_BINS, np.nan)
@@ -118,4 +119,4 @@ def start_queue(row: Row, run: StoredRun) -> tuple[Numbers, Numbers]:
         here = waits_ms[bins == number]
         if len(here):
             means[number] = here.mean()
-    return np.arange(START_BINS) * BIN_S, means
+    return np.linspace(0, START_BINS * BIN_S, START_BINS, endpoint=False), means
