@@ -250,6 +250,31 @@ def test_a_cell_agrees_within_the_larger_of_both_tolerances() -> None:
     assert not agrees("plt_median", "10", None)
 
 
+def test_a_table_may_have_tolerances_of_its_own() -> None:
+    def agrees(table: str, ours: float) -> bool:
+        row = Row("linux", table, "e", "c", "l", "f", "qdelay_mean", "100", "ms", "")
+        return compared({row: ours})[0].agrees
+
+    # 5 % of 100 ms, and 10 % for BBR.
+    assert agrees("cubic", 105) and not agrees("cubic", 105.1)
+    assert agrees("bbr", 110) and not agrees("bbr", 110.1)
+
+
+def test_deviations_are_in_percent_of_what_is_published() -> None:
+    row = Row("s", "t", "e", "c", "l", "f", "drops", "40", "packets", "")
+    (more, none, bound, of_zero) = (
+        compared({one: ours})[0].deviation
+        for one, ours in (
+            (row, 41.0),
+            (row, None),
+            (row._replace(note=">"), 41.0),
+            (row._replace(published="0"), 41.0),
+        )
+    )
+    assert (more, none, bound, of_zero) == ("+2.5 %", "", "", "")
+    assert compared({row: 39.999})[0].deviation == "0.0 %"
+
+
 def test_the_worst_misses_are_of_different_kinds() -> None:
     (row,) = [row for row in study("white2012").rows if row.result == 13.7]
     again, other = row._replace(experiment="D07"), row._replace(metric="plt_mad")

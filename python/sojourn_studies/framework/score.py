@@ -38,7 +38,8 @@ class Compared:
         """The distance from the published value in percent of it; of a bound or of zero none."""
         if self.ours is None or self.published == 0 or self.row.is_bound:
             return ""
-        return f"{100 * (self.ours / self.published - 1):+.1f} %"
+        percent = round(100 * (self.ours / self.published - 1), 1)
+        return f"{percent:+.1f} %" if percent else "0.0 %"
 
     @property
     def agrees(self) -> bool:

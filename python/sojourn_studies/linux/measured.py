@@ -82,7 +82,7 @@ def value(row: Row, run: StoredRun) -> float | None:
     if row.metric.endswith("_all"):
         start_s = 0
     if row.metric == "goodput":
-        return _goodput_mbps(of, start_s, end_s)
+        return goodput_mbps(of, start_s, end_s)
     if row.metric.startswith("drops"):
         dropped_s = of.arrived_s[of.is_dropped]
         return float(np.count_nonzero((start_s <= dropped_s) & (dropped_s < end_s)))
@@ -90,7 +90,7 @@ def value(row: Row, run: StoredRun) -> float | None:
     return _of_waits(row.metric, waits_ms[(start_s <= left_s) & (left_s < end_s)])
 
 
-def _goodput_mbps(of: Packets, start_s: float, end_s: float) -> float:
+def goodput_mbps(of: Packets, start_s: float, end_s: float) -> float:
     """Payload that the receiver did not have before."""
     came = np.flatnonzero(~of.is_dropped)
     came = came[np.argsort(of.received_s[came], kind="stable")]

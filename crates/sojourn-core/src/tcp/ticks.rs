@@ -1,5 +1,5 @@
-//! Short timers of the Linux kernel, which fire at ticks of 4 ms (250 a second). Longer ones than 252 ms
-//! have coarser ticks there; none is set by this.
+//! Short timers of the Linux kernel, which fire at ticks of 4 ms (250 a second). Left out: beyond 252 ms its
+//! ticks are coarser.
 
 use crate::units::Time;
 
