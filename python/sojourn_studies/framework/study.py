@@ -47,8 +47,6 @@ class Study:
     alternatives: Sequence[Alternative]
     remarks: Sequence[Remark]
     terms: Terms = Terms()
-    left_out: Mapping[str, str] = field(default_factory=dict)
-    """Tables that are not simulated, and why."""
     overview: Callable[[Sequence[Compared]], Sequence[Grid]] = lambda cells: ()
     """What is shown beside the score: the cells in other orders."""
 
@@ -84,7 +82,6 @@ def assemble(package: str, title: str, terms: Terms = Terms()) -> Study:
         alternatives=texts.alternatives(name, _changes(package)),
         remarks=texts.remarks(name),
         terms=terms,
-        left_out=getattr(cells, "LEFT_OUT", {}),
         overview=getattr(cells, "overview", lambda compared: ()),
     )
 
