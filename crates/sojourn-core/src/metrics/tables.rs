@@ -177,6 +177,7 @@ impl<'a> PacketOf<'a> {
             (Flags::FIN, "fin"),
             (Flags::ECE, "ece"),
             (Flags::CWR, "cwr"),
+            (Flags::AE, "ae"),
         ];
         let set = all.iter().filter(|(flag, _)| self.of.segment.has(*flag)).map(|(_, name)| *name);
         (!self.is_datagram()).then(|| set.collect::<Vec<_>>().join(" "))
