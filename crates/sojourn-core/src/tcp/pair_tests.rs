@@ -34,6 +34,8 @@ struct Pipe {
     under_way: VecDeque<(Time, Segment, Ecn)>,
     /// Every segment sent, if they are kept: when, what, and its ECN field.
     kept: Option<Vec<(Time, Segment, Ecn)>>,
+    /// Of the acknowledgements sent in each interval of this length only the last is passed on.
+    thins: Option<Time>,
     /// One past the highest sequence number sent.
     highest: u64,
     /// What has come out at the other end.
@@ -52,6 +54,7 @@ impl Pipe {
             loses,
             under_way: VecDeque::new(),
             kept: None,
+            thins: None,
             highest: 0,
             arrived: Ranges::default(),
             data_sent: 0,
@@ -79,6 +82,10 @@ impl Pipe {
             kept.push((now, segment.clone(), ecn));
         }
         let is_lost = (self.loses)(&segment);
+        if let Some(interval) = self.thins {
+            let is_same = |at: Time| at.ps() / interval.ps() == now.ps() / interval.ps();
+            self.under_way.pop_back_if(|(at, ..)| is_same(*at));
+        }
         if !is_lost {
             self.under_way.push_back((now, segment, ecn));
         }

@@ -239,3 +239,92 @@ impl CongestionControl for Prague {
         Some(BURST)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialect::Dialect;
+    use crate::tcp::TcpOptions;
+
+    const MS: fn(u64) -> Time = Time::from_ms;
+
+    fn prague(alpha: Option<f64>, cwnd: f64) -> (Prague, Window) {
+        let config = TcpOptions::default().resolve(Dialect::Linux);
+        let mut prague = Prague::new(&Parameters::default(), &config);
+        (prague.alpha, prague.exact, prague.set) = (alpha, cwnd, cwnd);
+        (prague, Window { cwnd, ssthresh: 1.0 })
+    }
+
+    fn feedback(now: Time, delivered: f64, marked: f64) -> EcnFeedback {
+        let (una, nxt, srtt) = (100, 200, MS(10));
+        EcnFeedback { now, delivered, marked, una, nxt, srtt, is_recovering: false }
+    }
+
+    /// 40 * (1 - 0.1/2) = 38; the next 25 ms marks change nothing but their share: of 4 + 6 delivered in 25
+    /// ms 2 were marked, 0.1 + (0.2 - 0.1)/16 = 0.10625. Then 38 * (1 - 0.053125) = 35.98.
+    #[test]
+    fn it_reacts_to_half_the_share_once_a_virtual_round_trip() {
+        let (mut prague, mut window) = prague(Some(0.1), 40.0);
+        prague.round.start = MS(100);
+        prague.on_feedback(&mut window, &feedback(MS(101), 4.0, 1.0));
+        assert!((prague.exact - 38.0).abs() < 1e-9);
+        assert_eq!(window.cwnd, 39.0, "one at a time");
+        prague.on_feedback(&mut window, &feedback(MS(125), 6.0, 1.0));
+        assert!((prague.exact - 38.0).abs() < 1e-9);
+        assert!((prague.alpha.unwrap() - 0.10625).abs() < 1e-9);
+        assert_eq!(window.cwnd, 38.0);
+        prague.on_feedback(&mut window, &feedback(MS(126), 2.0, 1.0));
+        assert!((prague.exact - 35.98125).abs() < 1e-9);
+    }
+
+    /// Slow start counts what is not marked; the first mark halves the window and begins the average.
+    #[test]
+    fn the_first_mark_ends_slow_start_with_half_the_window() {
+        let (mut prague, mut window) = prague(None, 40.0);
+        window.ssthresh = 1e4;
+        prague.on_ack(&mut window, &Ack::of(MS(1), 2.0, MS(10)));
+        assert_eq!(window.cwnd, 42.0);
+        prague.on_feedback(&mut window, &feedback(MS(2), 2.0, 1.0));
+        assert_eq!((prague.exact, window.ssthresh, prague.alpha), (21.0, 21.0, Some(0.0)));
+        assert!(!window.in_slow_start());
+    }
+
+    /// With 40 segments, one of which was marked: 39/40 of a segment in the first rounds; later
+    /// (10/25)^2 = 0.16 of that.
+    #[test]
+    fn growth_is_for_what_is_unmarked_and_as_in_a_round_trip_of_25_ms() {
+        for (rounds, want) in [(3, 0.975), (4, 0.156)] {
+            let (mut prague, mut window) = prague(Some(0.0), 40.0);
+            (prague.rounds, prague.reacts_from) = (rounds, MS(500));
+            prague.round.start = MS(100);
+            prague.on_feedback(&mut window, &feedback(MS(101), 40.0, 1.0));
+            prague.on_ack(&mut window, &Ack::of(MS(101), 40.0, MS(10)));
+            assert!((prague.exact - 40.0 - want).abs() < 1e-9, "{rounds}: {}", prague.exact);
+            assert_eq!(window.cwnd, 41.0);
+        }
+    }
+
+    /// 40 * 1448 B in 10 ms are 5.792 MB/s: 3.125 % more in the first 12.5 ms of a round, less later.
+    #[test]
+    fn the_pace_wobbles_in_a_round() {
+        let (mut prague, mut window) = prague(Some(0.0), 40.0);
+        prague.round = Round { start: MS(100), end: 150, ..Round::default() };
+        for (now, want) in [(MS(112), 5_973_000), (MS(113), 5_611_000)] {
+            prague.on_feedback(&mut window, &feedback(now, 0.0, 0.0));
+            assert_eq!(prague.pacing_rate(), Some(want));
+        }
+    }
+
+    /// Half the window, and none of the growth of the next round trip.
+    #[test]
+    fn a_loss_halves_the_window() {
+        let (mut prague, mut window) = prague(Some(0.0), 41.0);
+        prague.srtt = MS(10);
+        prague.on_loss(&mut window, 7.0, MS(100));
+        assert_eq!(window, Window { cwnd: 20.5, ssthresh: 20.5 });
+        prague.on_ack(&mut window, &Ack::of(MS(109), 20.0, MS(10)));
+        assert_eq!(prague.exact, 20.5);
+        prague.on_ack(&mut window, &Ack::of(MS(110), 20.0, MS(10)));
+        assert!((prague.exact - 20.5 - 20.0 / 20.5).abs() < 1e-9);
+    }
+}
