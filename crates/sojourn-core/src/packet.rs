@@ -103,6 +103,11 @@ pub struct Segment {
     /// Differentiated services code point (RFC 2474 §3). It is the IP header's, but there is room
     /// for it here.
     pub dscp: u8,
+    /// Packets with a mark that the sender of this segment has received, from 5 on, modulo 256. Its low
+    /// three bits are the field ACE (RFC 9768 §3.2.2).
+    pub ce_packets: u8,
+    /// Payload bytes in them, modulo 2^24, the low byte first (RFC 9768 §3.2.3: r.ceb).
+    pub ce_bytes: [u8; 3],
 }
 
 impl Segment {
@@ -130,6 +135,8 @@ impl Flags {
     pub const ECE: Self = Self(1 << 4);
     /// Reports that the sender reduced its window (RFC 3168 §6.1).
     pub const CWR: Self = Self(1 << 5);
+    /// With CWR and ECE: the field ACE of accurate feedback (RFC 9768 §3.1).
+    pub const AE: Self = Self(1 << 6);
 
     /// This flag if `is_set`, else none.
     #[inline]
@@ -139,7 +146,7 @@ impl Flags {
 
     /// These flags and those.
     #[inline]
-    pub fn and(self, other: Self) -> Self {
+    pub const fn and(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 

@@ -1,5 +1,6 @@
 //! Checks between TCP options.
 
+use super::accecn::EcnMode;
 use super::cc::CongestionSpec;
 use super::config::{Config, Recovery};
 use super::options::TcpOptions;
@@ -20,7 +21,10 @@ fn check_bbr(
     own: &TcpOptions,
     place: &dyn Fn(bool) -> String,
 ) -> Result<(), Fault> {
-    let Some(kind) = config.congestion_control.bbr() else { return Ok(()) };
+    if !config.congestion_control.is_bbr() {
+        return Ok(());
+    }
+    let kind = config.congestion_control.name();
     if config.dialect != Dialect::Linux {
         let path = words::join(&place(own.congestion_control.is_some()), "congestion_control.kind");
         let message = format!("found {kind}; allowed: reno, cubic, ledbat, or dialect linux");
@@ -90,6 +94,7 @@ pub(crate) fn check(config: &Config, own: &TcpOptions, own_path: &str) -> Result
         let path = words::join(&place(own.pacing.is_some()), "pacing");
         return Err(Fault::new(path, "found true; allowed: false, or dialect linux"));
     }
+    check_ecn(config, own, &place)?;
     if own.nagle.is_some() && !config.is_full() {
         return Err(Fault::new(format!("{own_path}.nagle"), NO_NAGLE));
     }
@@ -106,4 +111,50 @@ pub(crate) fn check(config: &Config, own: &TcpOptions, own_path: &str) -> Result
         return Err(Fault::new(words::join(&path, "mss_bytes"), message));
     }
     Ok(())
+}
+
+/// Checks explicit congestion notification against the congestion control and the dialect.
+fn check_ecn(
+    config: &Config,
+    own: &TcpOptions,
+    place: &dyn Fn(bool) -> String,
+) -> Result<(), Fault> {
+    let (control, ecn) = (config.congestion_control.name(), config.ecn.name());
+    let is_scalable = config.congestion_control.is_scalable();
+    let at_ecn = words::join(&place(own.ecn.is_some()), "ecn");
+    if is_scalable && config.dialect != Dialect::Linux {
+        let path = words::join(&place(own.congestion_control.is_some()), "congestion_control");
+        let message = format!("found {control}; allowed: another one, or dialect linux");
+        return Err(Fault::new(path, message));
+    }
+    if is_scalable && !config.ecn.is_accurate() {
+        let message = format!(
+            "found {ecn} with congestion_control {control}, which needs the share of marks; allowed: \
+             accecn, l4s, or another congestion_control"
+        );
+        return Err(Fault::new(at_ecn, message));
+    }
+    if config.ecn == EcnMode::L4s && !is_scalable {
+        let message = format!(
+            "found l4s with congestion_control {control}, which reacts to a mark as to a loss; \
+             allowed: off, classic, accecn, or congestion_control dctcp, prague"
+        );
+        return Err(Fault::new(at_ecn, message));
+    }
+    if config.ecn.is_accurate() && config.dialect == Dialect::Ns2 {
+        let message = format!("found {ecn} with dialect ns2; allowed: off, classic");
+        return Err(Fault::new(at_ecn, message));
+    }
+    match own.ace_bits {
+        Some(bits) if ![3, 24].contains(&bits) => {
+            let path = words::join(&place(true), "ace_bits");
+            Err(Fault::new(path, format!("found {bits}; allowed: 3, 24")))
+        }
+        Some(bits) if !config.ecn.is_accurate() => {
+            let path = words::join(&place(true), "ace_bits");
+            let message = format!("found {bits} with ecn {ecn}; allowed: only with accecn, l4s");
+            Err(Fault::new(path, message))
+        }
+        _ => Ok(()),
+    }
 }

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::accecn::EcnMode;
 use super::cc::CongestionSpec;
 use crate::dialect::Dialect;
 use crate::units::Time;
@@ -74,8 +75,10 @@ pub struct Config {
     pub max_rto: Time,
     /// Clock tick of round-trip measurements; zero for none.
     pub rtt_tick: Time,
-    /// May queues mark data segments?
-    pub ecn: bool,
+    /// How it uses explicit congestion notification.
+    pub ecn: EcnMode,
+    /// Does a sender read marks from the field ACE alone?
+    pub ace_only: bool,
     /// Does the sender pace what it sends?
     pub pacing: bool,
 }

@@ -3,6 +3,7 @@
 //! The caller hands an end segments and the time, and polls it for segments to send until there are
 //! none. An end reads no clock and knows no network.
 
+pub mod accecn;
 mod ack_policy;
 mod bursts;
 pub mod cc;

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::accecn::EcnMode;
 use super::cc::{CongestionSpec, reno};
 use super::config::{Config, Recovery};
 use crate::dialect::Dialect;
@@ -82,12 +83,19 @@ pub struct TcpOptions {
     /// disables both. Default: 0; 10 in the `ns2` dialect; 1 with recovery `linux`.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub rtt_tick_ms: Option<f64>,
-    /// Use explicit congestion notification (ECN, RFC 3168). Queues may then mark data segments
-    /// instead of dropping them, and the sender treats an echoed mark as a loss. Default: `false`.
-    pub ecn: Option<bool>,
+    /// Explicit congestion notification (ECN): queues may then mark packets instead of dropping them.
+    /// `classic` treats an echoed mark as a loss (RFC 3168); `accecn` counts marks (RFC 9768); `l4s`
+    /// counts them and sends ECT(1) (RFC 9331), for `dctcp` and `prague` alone. Default: `off`;
+    /// `accecn` for `dctcp` and `l4s` for `prague`.
+    pub ecn: Option<EcnMode>,
+    /// With `ecn` `accecn` or `l4s`: bits of the counter that a sender reads. 24 is the byte counter of
+    /// the AccECN option, 3 the field ACE alone, which wraps when few acknowledgements arrive (RFC 9768
+    /// §3.2.2.5.2). Allowed: 3, 24. Default: 24.
+    #[schemars(range(min = 3, max = 24))]
+    pub ace_bits: Option<u8>,
     /// Pace what a window lets out over the round trip (Linux: 200 % of the window per round trip in
     /// slow start, 120 % after it). Only in the `linux` dialect. Default: `false`, as on a Linux host
-    /// without the queueing discipline `fq`; `true` for BBR, which cannot do without it.
+    /// without the queueing discipline `fq`; `true` for `prague`, and for BBR, which cannot do without it.
     pub pacing: Option<bool>,
 }
 
@@ -127,6 +135,7 @@ impl TcpOptions {
             max_rto_s: self.max_rto_s.or(base.max_rto_s),
             rtt_tick_ms: self.rtt_tick_ms.or(base.rtt_tick_ms),
             ecn: self.ecn.or(base.ecn),
+            ace_bits: self.ace_bits.or(base.ace_bits),
             pacing: self.pacing.or(base.pacing),
         }
     }
@@ -150,8 +159,14 @@ impl TcpOptions {
         };
         let congestion_control = self.congestion_control.clone().unwrap_or(usual);
         let is_linux = recovery == Recovery::Linux;
-        let paces = linux && congestion_control.bbr().is_some();
+        let is_prague = matches!(congestion_control, CongestionSpec::Prague(_));
+        let paces = linux && (congestion_control.is_bbr() || is_prague);
         let is_ledbat = matches!(congestion_control, CongestionSpec::Ledbat(_));
+        let usual_ecn = match congestion_control {
+            CongestionSpec::Dctcp(_) => EcnMode::Accecn,
+            CongestionSpec::Prague(_) => EcnMode::L4s,
+            _ => EcnMode::Off,
+        };
         let timestamps = self.timestamps.unwrap_or(!ns2 || is_ledbat);
         let option_bytes = match (timestamps, ns2) {
             (false, _) => 0,
@@ -195,7 +210,8 @@ impl TcpOptions {
                 self.rtt_tick_ms.map(|ms| ms / 1e3),
                 if is_linux { 0.001 } else { by_dialect(0.0, 0.01) },
             ),
-            ecn: self.ecn.unwrap_or(false),
+            ecn: self.ecn.unwrap_or(usual_ecn),
+            ace_only: self.ace_bits == Some(3),
             pacing: self.pacing.unwrap_or(paces),
         }
     }

@@ -12,11 +12,13 @@ mod bbr3_tests;
 pub mod cubic;
 mod cubic_linux;
 mod cubic_ns2;
+pub mod dctcp;
 mod draw;
 mod hystart;
 mod hystart_classic;
 pub mod ledbat;
 mod policer;
+pub mod prague;
 pub mod reno;
 mod reno_linux;
 mod whole;
@@ -35,7 +37,9 @@ pub use bbr3::Bbr3;
 pub use cubic::Cubic;
 pub use cubic_linux::LinuxCubic;
 pub use cubic_ns2::Ns2Cubic;
+pub use dctcp::Dctcp;
 pub use ledbat::Ledbat;
+pub use prague::Prague;
 pub use reno::Reno;
 pub use reno_linux::LinuxReno;
 
@@ -92,6 +96,25 @@ pub struct RoundTrip {
     pub is_paced: bool,
 }
 
+/// What an acknowledgement says of marks, for a control that reacts to their share.
+#[derive(Clone, Copy, Debug)]
+pub struct EcnFeedback {
+    /// Now.
+    pub now: Time,
+    /// Newly delivered segments.
+    pub delivered: f64,
+    /// Segments that it newly reports as marked.
+    pub marked: f64,
+    /// First byte not acknowledged.
+    pub una: u64,
+    /// One past the highest byte sent.
+    pub nxt: u64,
+    /// Smoothed round-trip time, zero before the first measurement.
+    pub srtt: Time,
+    /// A recovery from a loss goes on, or what follows a timeout.
+    pub is_recovering: bool,
+}
+
 #[cfg(test)]
 impl Ack {
     /// An acknowledgement of this many segments on a path with this round-trip time and no queue.
@@ -130,6 +153,17 @@ pub trait CongestionControl {
     fn on_mark(&mut self, window: &mut Window, flight: f64, now: Time) {
         self.on_loss(window, flight, now);
     }
+    /// Does it react to the share of marks, by `on_feedback`, rather than to a mark as to a loss?
+    fn is_scalable(&self) -> bool {
+        false
+    }
+    /// With accurate feedback, for a scalable control: each acknowledgement that delivers something,
+    /// before the window grows for it. Marked segments do not keep it from growing.
+    fn on_feedback(&mut self, _window: &mut Window, _feedback: &EcnFeedback) {}
+    /// The most time at the pacing rate whose bytes leave as one burst, for a control that limits it.
+    fn burst_time(&self) -> Option<Time> {
+        None
+    }
     /// The pacing rate in bytes per second, for a control that sets it; otherwise it follows from the
     /// window and the round trip.
     fn pacing_rate(&self) -> Option<u64> {
@@ -158,6 +192,10 @@ pub enum Controller {
     Bbr1,
     /// BBR version 3.
     Bbr3,
+    /// DCTCP: reduces by the share of marks.
+    Dctcp,
+    /// Prague: reduces by the share of marks, at a rate that depends little on the round trip.
+    Prague,
 }
 
 /// Builds a controller from its parameters.
@@ -184,15 +222,35 @@ pub enum CongestionSpec {
     Bbr1(bbr1::Parameters),
     /// BBR version 3 (draft-ietf-ccwg-bbr). It paces, and is only in the `linux` dialect.
     Bbr3(bbr3::Parameters),
+    /// DCTCP (RFC 8257), which reduces by the share of marks. Only in the `linux` dialect, with `ecn`
+    /// `accecn`, its default, or `l4s`.
+    Dctcp(dctcp::Parameters),
+    /// Prague, the L4S reference (draft-briscoe-iccrg-prague-congestion-control). Only in the `linux`
+    /// dialect, with `ecn` `l4s`, its default, or `accecn`; paced by default.
+    Prague(prague::Parameters),
 }
 
 impl CongestionSpec {
-    /// The name of a kind of BBR, which needs the `linux` dialect and pacing.
-    pub fn bbr(&self) -> Option<&'static str> {
+    /// Is it a kind of BBR, which needs the `linux` dialect and pacing?
+    pub fn is_bbr(&self) -> bool {
+        matches!(self, Self::Bbr1(_) | Self::Bbr3(_))
+    }
+
+    /// Does it need feedback of the share of marks?
+    pub fn is_scalable(&self) -> bool {
+        matches!(self, Self::Dctcp(_) | Self::Prague(_))
+    }
+
+    /// Name in scenarios.
+    pub fn name(&self) -> &'static str {
         match self {
-            Self::Bbr1(_) => Some("bbr1"),
-            Self::Bbr3(_) => Some("bbr3"),
-            Self::Reno(_) | Self::Cubic(_) | Self::Ledbat(_) => None,
+            Self::Reno(_) => "reno",
+            Self::Cubic(_) => "cubic",
+            Self::Ledbat(_) => "ledbat",
+            Self::Bbr1(_) => "bbr1",
+            Self::Bbr3(_) => "bbr3",
+            Self::Dctcp(_) => "dctcp",
+            Self::Prague(_) => "prague",
         }
     }
 }
