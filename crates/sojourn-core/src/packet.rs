@@ -124,6 +124,11 @@ impl Segment {
     pub fn has(&self, flag: Flags) -> bool {
         self.flags.0 & flag.0 != 0
     }
+
+    /// Packet number of a QUIC packet (RFC 9000 §12.3).
+    pub fn packet_number(&self) -> u64 {
+        self.sack[0].number()
+    }
 }
 
 /// Flags of a transport header (RFC 9293 §3.1), a bit each.
