@@ -9,10 +9,11 @@ use crate::packet::{Ecn, Segment};
 use crate::units::Time;
 
 /// The end that opens the connection and the other one, which all methods have by number: 0 and 1.
+#[expect(clippy::large_enum_variant, reason = "most connections are TCP's, without a step between")]
 pub enum Ends {
     /// TCP.
     Tcp([Endpoint; 2]),
-    /// QUIC. These ends are larger, and most connections are TCP's.
+    /// QUIC.
     Quic(Box<[QuicEndpoint; 2]>),
 }
 
