@@ -212,7 +212,6 @@ impl QuicEndpoint {
         events: &mut SegmentEvents,
     ) {
         let (mut bytes, mut elicited, mut largest) = (0, false, None);
-        let flight = self.record.under_way_bytes();
         theirs.tell(frame, |number| {
             let is_largest = self.record.largest_acknowledged() < Some(number);
             let sent = self.record.acknowledge(number);
@@ -232,6 +231,7 @@ impl QuicEndpoint {
             events.rtt = self.measure(now, (number, at), frame.delay, config);
         }
         self.find_lost(now, config);
+        let flight = self.record.under_way_bytes();
         self.congestion.on_ack(now, bytes, flight, &self.rtt, config);
         // RFC 9002 §6.2.1: a client keeps waiting longer until the server is sure of its address.
         if elicited && (self.handshake.is_complete() || !self.handshake.is_client()) {
