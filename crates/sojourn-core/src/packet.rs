@@ -82,6 +82,18 @@ pub struct SackBlock {
     pub end: u32,
 }
 
+impl SackBlock {
+    /// A number of 64 bits in the place of a block: QUIC has none.
+    pub const fn of_number(number: u64) -> Self {
+        Self { start: (number >> 32) as u32, end: (number & 0xffff_ffff) as u32 }
+    }
+
+    /// The number that lies in the place of a block.
+    pub const fn number(self) -> u64 {
+        (self.start as u64) << 32 | self.end as u64
+    }
+}
+
 /// Blocks in one acknowledgement: three fit beside the timestamps option (RFC 2018 §3).
 pub const SACK_BLOCKS: usize = 3;
 
@@ -94,7 +106,8 @@ pub struct Segment {
     pub ack: u64,
     /// Timestamp echoed from the segment that is acknowledged (RFC 7323 §3); zero for none.
     pub echo: Time,
-    /// What is held beyond `ack`, most recent first.
+    /// What is held beyond `ack`, most recent first. A QUIC packet has its packet number here, and what else
+    /// it says (tcp/quic/header.rs).
     pub sack: [SackBlock; SACK_BLOCKS],
     /// Payload bytes.
     pub len: u16,
@@ -115,6 +128,11 @@ impl Segment {
     #[inline]
     pub fn has(&self, flag: Flags) -> bool {
         self.flags.0 & flag.0 != 0
+    }
+
+    /// Packet number of a QUIC packet (RFC 9000 §12.3).
+    pub fn packet_number(&self) -> u64 {
+        self.sack[0].number()
     }
 }
 

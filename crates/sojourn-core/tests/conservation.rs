@@ -54,6 +54,27 @@ fn queue_keys() -> impl Strategy<Value = String> {
 }
 
 fn tcp_keys() -> impl Strategy<Value = String> {
+    prop_oneof![4 => keys_of_tcp(), 1 => keys_of_quic()]
+}
+
+fn keys_of_quic() -> impl Strategy<Value = String> {
+    (
+        word(&["rfc", "linux"]),
+        word(&["reno", "cubic"]),
+        prop_oneof![Just(1452_u16), 1200_u16..2900],
+        (1_u32..30, 1_u32..4, any::<bool>()),
+    )
+        .prop_map(|(dialect, control, mss, (window, ack_every, pacing))| {
+            format!(
+                "{{ transport = 'quic', dialect = '{dialect}',
+                    congestion_control = {{ kind = '{control}' }}, mss_bytes = {mss},
+                    pacing = {pacing}, initial_window_segments = {window},
+                    ack_every_segments = {ack_every} }}"
+            )
+        })
+}
+
+fn keys_of_tcp() -> impl Strategy<Value = String> {
     (
         word(&["rfc", "ns2"]),
         word(&["reno", "cubic"]),

@@ -27,6 +27,7 @@ mod queue_properties;
 mod queue_rounds;
 mod queue_signals;
 mod queue_table;
+mod quic;
 mod replay;
 mod scenario_files;
 mod scheduling_services;

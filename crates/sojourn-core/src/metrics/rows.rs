@@ -131,9 +131,9 @@ rows! {
         rtt_p90_ms: Option<f64>, in "ms", from "RFC 7323, section 4; RFC 6298, section 3";
         /// TCP: 99 % quantile of these round-trip times.
         rtt_p99_ms: Option<f64>, in "ms", from "RFC 7323, section 4; RFC 6298, section 3";
-        /// TCP: segments that the senders of this direction sent again, those of handshakes too.
+        /// TCP and QUIC: segments that the senders of this direction sent again, those of handshakes too.
         retransmitted_packets: u64, in "packets", from "RFC 4898, tcpEStatsPerfSegsRetrans";
-        /// TCP: times that a retransmission timer of theirs expired.
+        /// TCP and QUIC: times that a retransmission or probe timer of theirs expired.
         timeouts: u64, in "timeouts", from "RFC 4898, tcpEStatsPerfTimeouts";
     }
 }

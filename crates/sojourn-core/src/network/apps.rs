@@ -7,7 +7,7 @@ use crate::apps::{App, AppContext, AppParameters, Command, End, Event, Model};
 use crate::engine::rng::Rng;
 use crate::packet::{DATAGRAM, Direction, Ecn, Packet, Segment};
 use crate::scenario::Scenario;
-use crate::tcp::SegmentEvents;
+use crate::tcp::{SegmentEvents, Transport};
 
 /// A traffic model in one home, with its state in the network.
 pub(super) struct AppInstance {
@@ -141,18 +141,18 @@ impl Simulation {
             Command::Open { server, tag } => self.open(app, server, tag),
             Command::Send(id, end, bytes) => {
                 if let Some(connection) = self.connections.current(id) {
-                    connection.ends[end as usize].send(bytes);
+                    connection.ends.send(end as usize, bytes);
                     self.pump(id.slot, end);
                 }
             }
             Command::Expect(id, end, bytes) => {
                 if let Some(connection) = self.connections.current(id) {
-                    connection.ends[end as usize].expect(bytes);
+                    connection.ends.expect(end as usize, bytes);
                 }
             }
             Command::Close(id, end) => {
                 if let Some(connection) = self.connections.current(id) {
-                    connection.ends[end as usize].close();
+                    connection.ends.close(end as usize);
                     self.pump(id.slot, end);
                 }
             }
@@ -174,10 +174,13 @@ impl Simulation {
         let tuples = [instance.ports.bits() as u32, instance.ports.bits() as u32];
         let home_port = home_port(instance.connections_opened);
         instance.connections_opened += 1;
-        let service_flows =
-            classify(&self.scenario, owner.traffic, Protocol::Tcp, server, home_port);
-        let route = Route { server, tuples, service_flows };
         let config = &self.configs[usize::from(owner.traffic)];
+        let protocol = match config.transport {
+            Transport::Tcp => Protocol::Tcp,
+            Transport::Quic => Protocol::Udp,
+        };
+        let service_flows = classify(&self.scenario, owner.traffic, protocol, server, home_port);
+        let route = Route { server, tuples, service_flows };
         let (id, is_new) = self.connections.open(Connection::new(owner, tag, route, config));
         if is_new {
             self.timers.grow(2 * (id.slot as usize + 1));

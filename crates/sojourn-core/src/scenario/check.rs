@@ -33,7 +33,7 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), Fault> {
         app.check().map_err(|fault| fault.under(&path))?;
         if let Some(own) = app.tcp() {
             let config = app.tcp_config(&scenario.tcp, scenario.dialect);
-            tcp::check(&config, own, &words::join(&path, "tcp"))?;
+            tcp::check(&config, own, &words::join(&path, "tcp"), &scenario.tcp)?;
         }
     }
     nagle_of_none(scenario)?;

@@ -8,6 +8,17 @@ use super::cc::CongestionSpec;
 use crate::dialect::Dialect;
 use crate::units::Time;
 
+/// Transport protocol of connections.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Transport {
+    /// TCP (RFC 9293).
+    #[default]
+    Tcp,
+    /// QUIC (RFC 9000, RFC 9002): one stream in each direction, over UDP.
+    Quic,
+}
+
 /// How TCP detects and retransmits lost segments.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -37,13 +48,15 @@ impl Recovery {
 /// TCP configuration, shared by all connections of a traffic entry.
 #[derive(Clone, Debug)]
 pub struct Config {
+    /// Transport protocol.
+    pub transport: Transport,
     /// Dialect of window growth, recovery and timers.
     pub dialect: Dialect,
     /// Congestion control.
     pub congestion_control: CongestionSpec,
     /// Loss recovery.
     pub recovery: Recovery,
-    /// Payload bytes of a full segment.
+    /// Payload bytes of a full segment; with QUIC, of a full datagram.
     pub mss: u64,
     /// Header bytes with timestamps.
     pub header: u16,

@@ -1,4 +1,4 @@
-//! TCP: connections whose ends react to segments and timers.
+//! TCP and QUIC: connections whose ends react to segments and timers.
 //!
 //! The caller hands an end segments and the time, and polls it for segments to send until there are
 //! none. An end reads no clock and knows no network.
@@ -11,9 +11,11 @@ pub(crate) mod check;
 pub mod config;
 mod departures;
 pub mod endpoint;
+pub mod ends;
 mod idle;
 pub mod options;
 mod pacer;
+pub mod quic;
 mod ranges;
 mod rate;
 mod receiver;
@@ -22,8 +24,9 @@ mod sender;
 mod ticks;
 mod window_use;
 
-pub use config::{Config, Recovery};
+pub use config::{Config, Recovery, Transport};
 pub use endpoint::{Departure, Endpoint, SegmentEvents};
+pub use ends::Ends;
 pub use options::TcpOptions;
 
 #[cfg(test)]

@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use super::accecn::EcnMode;
 use super::cc::{CongestionSpec, reno};
-use super::config::{Config, Recovery};
+use super::config::{Config, Recovery, Transport};
+use super::quic;
 use crate::dialect::Dialect;
 use crate::units::Time;
 
@@ -14,6 +15,10 @@ use crate::units::Time;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct TcpOptions {
+    /// Transport protocol of the connections: `tcp`, or `quic` (RFC 9000, RFC 9002), which takes of these
+    /// keys `dialect`, `congestion_control`, `mss_bytes`, `header_bytes`, the windows, `ack_every_segments`,
+    /// `delayed_ack_ms`, `max_rto_s` and `pacing`. Default: `tcp`.
+    pub transport: Option<Transport>,
     /// Dialect of window growth, loss recovery and timers. Default: the scenario's dialect.
     pub dialect: Option<Dialect>,
     /// Congestion control, chosen by `kind`. Default: `cubic`; `reno` with recovery `full_sack`;
@@ -23,6 +28,8 @@ pub struct TcpOptions {
     pub recovery: Option<Recovery>,
     /// Maximum segment size (MSS) in payload bytes. Default: 1460. Unless in the `ns2` dialect, the
     /// bytes of the timestamps option are subtracted, so that a packet has 1500 bytes (RFC 6691 §3).
+    /// With transport `quic` the UDP payload of the largest datagram, headers included: at least 1200
+    /// (RFC 9000 §14), default 1452, for packets of 1500 bytes in IPv6 and 1480 in IPv4.
     #[schemars(range(min = 64, max = 8960))]
     pub mss_bytes: Option<u16>,
     /// IP version, 4 or 6, with headers of 20 or 40 bytes. Full packets have 1500 bytes either way
@@ -31,14 +38,15 @@ pub struct TcpOptions {
     #[schemars(range(min = 4, max = 6))]
     pub ip: Option<u8>,
     /// Header bytes of every segment without TCP options, including the link's framing. Default:
-    /// 40, for IPv4 and TCP, and 60 for IPv6.
+    /// 40, for IPv4 and TCP, and 60 for IPv6; with transport `quic` 28 and 48, for IP and UDP.
     #[schemars(range(min = 1, max = 200))]
     pub header_bytes: Option<u16>,
     /// Send timestamps on every segment (RFC 7323). They take 12 bytes, 10 in the `ns2` dialect.
     /// Default: `true`; in the `ns2` dialect only for `ledbat`.
     pub timestamps: Option<bool>,
     /// Initial window in segments. Default: 10 (RFC 6928); 2 in the `ns2` dialect and for `ledbat`
-    /// (RFC 6817 §2.5).
+    /// (RFC 6817 §2.5). With transport `quic` 14 720 bytes in datagrams, 2 at least and 10 at most (RFC 9002
+    /// §7.2).
     #[schemars(range(min = 1, max = 1000))]
     pub initial_window_segments: Option<u32>,
     /// Maximum window in segments, which the receiver sets. Default: 10 000.
@@ -49,7 +57,7 @@ pub struct TcpOptions {
     #[schemars(range(min = 1, max = 100))]
     pub ack_every_segments: Option<u32>,
     /// Maximum delay of an acknowledgement in ms (RFC 5681 §4.2: below 500). Default: 100; 40 in the
-    /// `linux` dialect.
+    /// `linux` dialect; 25 with transport `quic` (RFC 9000 §18.2: max_ack_delay).
     #[schemars(range(min = 1.0, max = 500.0))]
     pub delayed_ack_ms: Option<f64>,
     /// Send delayed acknowledgements at whole multiples of `delayed_ack_ms`, as BSD does (Stevens,
@@ -76,7 +84,7 @@ pub struct TcpOptions {
     #[schemars(range(min = 0.001, max = 60.0))]
     pub min_rto_s: Option<f64>,
     /// Maximum retransmission timeout in s. Default: 60 (RFC 6298 §2.5); 120 with recovery
-    /// `linux` and in the `linux` dialect.
+    /// `linux` and in the `linux` dialect. With transport `quic` the maximum probe timeout; default 60.
     #[schemars(range(min = 1.0, max = 3600.0))]
     pub max_rto_s: Option<f64>,
     /// Clock tick of round-trip measurements in ms, with ns-2's arithmetic in whole ticks. 0
@@ -94,8 +102,9 @@ pub struct TcpOptions {
     #[schemars(range(min = 3, max = 24))]
     pub ace_bits: Option<u8>,
     /// Pace what a window lets out over the round trip (Linux: 200 % of the window per round trip in
-    /// slow start, 120 % after it). Only in the `linux` dialect. Default: `false`, as on a Linux host
-    /// without the queueing discipline `fq`; `true` for `prague`, and for BBR, which cannot do without it.
+    /// slow start, 120 % after it; transport `quic`: 125 %, RFC 9002 §7.7). Only in the `linux` dialect or
+    /// with transport `quic`. Default: `false`, as on a Linux host without the queueing discipline `fq`;
+    /// `true` with transport `quic`, for `prague`, and for BBR, which cannot do without it.
     pub pacing: Option<bool>,
 }
 
@@ -112,6 +121,7 @@ impl TcpOptions {
     /// These options, with unset ones from `base`.
     pub fn or(&self, base: &Self) -> Self {
         Self {
+            transport: self.transport.or(base.transport),
             dialect: self.dialect.or(base.dialect),
             congestion_control: self
                 .congestion_control
@@ -148,6 +158,9 @@ impl TcpOptions {
     /// The configuration of a connection with these options.
     pub fn resolve(&self, scenario: Dialect) -> Config {
         let dialect = self.dialect.unwrap_or(scenario);
+        if self.transport == Some(Transport::Quic) {
+            return self.resolve_quic(dialect);
+        }
         let ns2 = dialect == Dialect::Ns2;
         let linux = dialect == Dialect::Linux;
         let recovery = self.recovery.unwrap_or_default();
@@ -178,6 +191,7 @@ impl TcpOptions {
         let usual_mss = 1460 - longer - if ns2 { 0 } else { option_bytes };
         let seconds = |s: Option<f64>, default: f64| Time::from_secs_f64(s.unwrap_or(default));
         Config {
+            transport: Transport::Tcp,
             dialect,
             congestion_control,
             recovery,
@@ -213,6 +227,42 @@ impl TcpOptions {
             ecn: self.ecn.unwrap_or(usual_ecn),
             ace_only: self.ace_bits == Some(3),
             pacing: self.pacing.unwrap_or(paces),
+        }
+    }
+
+    /// The configuration of a QUIC connection. What only TCP has is off.
+    fn resolve_quic(&self, dialect: Dialect) -> Config {
+        let seconds = |s: Option<f64>, default: f64| Time::from_secs_f64(s.unwrap_or(default));
+        let mss = u64::from(self.mss_bytes.unwrap_or(quic::DATAGRAM));
+        // RFC 8200 §3: an IPv6 header has 40 bytes, 20 more than one of IPv4.
+        let longer = if self.version() == 6 { 20 } else { 0 };
+        let initial_window =
+            self.initial_window_segments.map_or_else(|| quic::initial_window(mss), f64::from);
+        Config {
+            transport: Transport::Quic,
+            dialect,
+            congestion_control: self.congestion_control.clone().unwrap_or_default(),
+            recovery: Recovery::Sack,
+            mss,
+            header: self.header_bytes.unwrap_or(quic::LOWER_HEADERS + longer),
+            sack_bytes: (0, 0),
+            timestamps: false,
+            initial_window,
+            max_window: f64::from(self.max_window_segments.unwrap_or(10_000)),
+            // RFC 9000 §13.2.2, §18.2.
+            ack_every: self.ack_every_segments.unwrap_or(2),
+            delayed_ack: seconds(self.delayed_ack_ms.map(|ms| ms / 1e3), 0.025),
+            delayed_ack_beats: false,
+            restart_after_idle: false,
+            nagle: false,
+            send_jitter: Time::ZERO,
+            initial_rto: Time::ZERO,
+            min_rto: Time::ZERO,
+            max_rto: seconds(self.max_rto_s, 60.0),
+            rtt_tick: Time::ZERO,
+            ecn: self.ecn.unwrap_or(EcnMode::Off),
+            ace_only: false,
+            pacing: self.pacing.unwrap_or(true),
         }
     }
 }

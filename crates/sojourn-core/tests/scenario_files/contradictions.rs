@@ -322,11 +322,64 @@ fn tcp_options_that_contradict_each_other() {
     );
     assert_eq!(
         refusal_of(&["dialect=rfc", "tcp.pacing=true"]),
-        "--set tcp.pacing=true: tcp.pacing: found true; allowed: false, or dialect linux"
+        "--set tcp.pacing=true: tcp.pacing: found true; allowed: false, or dialect linux, or \
+         transport quic"
     );
     only(SMALL, &["dialect=linux", "tcp.pacing=true"]);
     // The ns-2 dialect starts with 2 segments.
     only(SMALL, &["tcp.max_window_segments=5", "dialect=ns2"]);
+}
+
+/// QUIC has no timestamps, no recoveries to choose from and no dialect of ns-2.
+#[test]
+fn quic_with_keys_of_tcp_alone() {
+    for (key, value) in [
+        ("recovery", "sack"),
+        ("timestamps", "false"),
+        ("delayed_ack_beats", "true"),
+        ("restart_after_idle", "true"),
+        ("send_jitter_us", "20"),
+        ("initial_rto_s", "1"),
+        ("min_rto_s", "1"),
+        ("rtt_tick_ms", "1"),
+        ("nagle", "true"),
+    ] {
+        let set = format!("tcp.{key}={value}");
+        assert_eq!(
+            refusal_of(&["tcp.transport=quic", &set]),
+            format!(
+                "--set {set}: tcp.{key}: found with transport quic; allowed: only with transport tcp"
+            )
+        );
+    }
+    let own = "traffic.upload.tcp.transport=quic";
+    // A key of the scenario is for the other entries; one of the entry itself has no meaning.
+    only(SMALL, &[own, "tcp.timestamps=true"]);
+    assert_eq!(
+        refusal_of(&[own, "traffic.upload.tcp.timestamps=true"]),
+        "--set traffic.upload.tcp.timestamps=true: traffic.upload.tcp.timestamps: found with \
+         transport quic; allowed: only with transport tcp"
+    );
+    assert_eq!(
+        refusal_of(&["dialect=ns2", own]),
+        "--set traffic.upload.tcp.transport=quic: traffic.upload.tcp.transport: found quic with \
+         dialect ns2; allowed: tcp, or dialect rfc or linux"
+    );
+    assert_eq!(
+        refusal_of(&[own, "tcp.congestion_control.kind=ledbat"]),
+        "--set traffic.upload.tcp.transport=quic: traffic.upload.tcp.transport: found quic with a \
+         congestion control that it does not have; allowed: tcp, or congestion control reno or cubic"
+    );
+    assert_eq!(
+        refusal_of(&[own, "tcp.ecn=true"]),
+        "--set tcp.ecn=true: tcp.ecn: found true; allowed: false with transport quic"
+    );
+    assert_eq!(
+        refusal_of(&[own, "tcp.mss_bytes=1199"]),
+        "--set tcp.mss_bytes=1199: tcp.mss_bytes: found 1199; allowed: 1200 or more with transport \
+         quic"
+    );
+    only(SMALL, &["dialect=rfc", own, "traffic.upload.tcp.pacing=true", "tcp.max_rto_s=4"]);
 }
 
 #[test]

@@ -17,6 +17,7 @@ use crate::metrics::{QueueMeter, Series, qoe};
 use crate::packet::Direction;
 use crate::queue::Queue;
 use crate::scenario::traffic::Entry;
+use crate::tcp::Transport;
 use crate::units::Time;
 
 /// The results of a run that has come to its end.
@@ -54,6 +55,7 @@ pub(super) fn results(
         delay_parts: delay_parts::rows(&names, &delays),
         delays,
         ports: run.scenario.traffic.values().map(Entry::port).collect(),
+        quic: run.configs.iter().map(|config| config.transport == Transport::Quic).collect(),
         timestamps: run.configs.iter().map(|config| config.timestamps).collect(),
         servers: run.scenario.servers.keys().cloned().collect(),
         traffic: names,
