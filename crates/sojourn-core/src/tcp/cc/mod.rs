@@ -7,8 +7,6 @@ mod aggregation;
 pub mod bbr1;
 pub mod bbr3;
 mod bbr3_model;
-#[cfg(test)]
-mod bbr3_tests;
 pub mod cubic;
 mod cubic_linux;
 mod cubic_ns2;
