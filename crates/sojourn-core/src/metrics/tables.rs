@@ -229,7 +229,7 @@ columns! {
         seq: u64, from "RFC 9293, section 3.1" => |packet| packet.of.segment.seq;
         /// The next sequence number that its sender expects.
         ack: Option<u64>, from "RFC 9293, section 3.1" => PacketOf::ack;
-        /// Flags that are set: syn, ack, fin, ece, cwr; null for datagrams.
+        /// Flags that are set: syn, ack, fin, ece, cwr, ae; null for datagrams.
         flags: Option<String> => PacketOf::flags;
         /// Payload that it carries.
         payload_bytes: u16, in "B" => PacketOf::payload_bytes;

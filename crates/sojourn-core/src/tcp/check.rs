@@ -66,11 +66,11 @@ pub(crate) fn check(config: &Config, own: &TcpOptions, own_path: &str) -> Result
         let message = format!("found {found} with dialect linux; allowed: sack, or dialect rfc");
         return Err(Fault::new(path, message));
     }
+    check_ecn(config, own, &place)?;
     if config.pacing && config.dialect != Dialect::Linux {
         let path = words::join(&place(own.pacing.is_some()), "pacing");
         return Err(Fault::new(path, "found true; allowed: false, or dialect linux"));
     }
-    check_ecn(config, own, &place)?;
     if own.nagle.is_some() && !config.is_full() {
         return Err(Fault::new(format!("{own_path}.nagle"), NO_NAGLE));
     }

@@ -497,3 +497,55 @@ fn what_a_fibre_has_not() {
         assert_eq!(refusal(&text), format!("home.toml: {problem}"));
     }
 }
+
+#[test]
+fn marks_that_a_congestion_control_cannot_use() {
+    let control = |kind: &str| format!("tcp.congestion_control.kind={kind}");
+    let (prague, dctcp, cubic) = (control("prague"), control("dctcp"), control("cubic"));
+    for (kind, set) in [("prague", &prague), ("dctcp", &dctcp)] {
+        for ecn in ["off", "classic"] {
+            let ecn_set = format!("tcp.ecn={ecn}");
+            assert_eq!(
+                refusal_of(&[set, &ecn_set]),
+                format!(
+                    "--set {ecn_set}: tcp.ecn: found {ecn} with congestion_control {kind}, which \
+                     needs the share of marks; allowed: accecn, l4s, or another \
+                     congestion_control"
+                )
+            );
+        }
+        for ecn in ["accecn", "l4s"] {
+            only(SMALL, &[set, &format!("tcp.ecn={ecn}")]);
+        }
+        only(SMALL, &[set, "tcp.ace_bits=3"]);
+        for dialect in ["rfc", "ns2"] {
+            assert_eq!(
+                refusal_of(&[&format!("dialect={dialect}"), set]),
+                format!(
+                    "--set {set}: tcp.congestion_control: found {kind}; allowed: another one, or \
+                     dialect linux"
+                )
+            );
+        }
+    }
+    assert_eq!(
+        refusal_of(&[&cubic, "tcp.ecn=l4s"]),
+        "--set tcp.ecn=l4s: tcp.ecn: found l4s with congestion_control cubic, which reacts to a mark \
+         as to a loss; allowed: off, classic, accecn, or congestion_control dctcp, prague"
+    );
+    only(SMALL, &[&cubic, "tcp.ecn=accecn"]);
+    only(SMALL, &["dialect=rfc", "tcp.ecn=accecn"]);
+    assert_eq!(
+        refusal_of(&["dialect=ns2", "tcp.ecn=accecn"]),
+        "--set tcp.ecn=accecn: tcp.ecn: found accecn with dialect ns2; allowed: off, classic"
+    );
+    assert_eq!(
+        refusal_of(&["traffic.upload.tcp.ace_bits=3"]),
+        "--set traffic.upload.tcp.ace_bits=3: traffic.upload.tcp.ace_bits: found 3 with ecn off; \
+         allowed: only with accecn, l4s"
+    );
+    assert_eq!(
+        refusal_of(&["tcp.ecn=accecn", "traffic.upload.tcp.ace_bits=8"]),
+        "--set traffic.upload.tcp.ace_bits=8: traffic.upload.tcp.ace_bits: found 8; allowed: 3, 24"
+    );
+}
