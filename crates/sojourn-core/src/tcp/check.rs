@@ -99,6 +99,7 @@ pub(crate) fn check(
         return Err(Fault::new(path, message));
     }
     check_bbr(config, own, &place)?;
+    check_ecn(config, own, &place)?;
     let may_pace = config.dialect == Dialect::Linux || config.transport == Transport::Quic;
     if config.pacing && !may_pace {
         let path = words::join(&place(own.pacing.is_some()), "pacing");
@@ -107,7 +108,6 @@ pub(crate) fn check(
             "found true; allowed: false, or dialect linux, or transport quic",
         ));
     }
-    check_ecn(config, own, &place)?;
     if own.nagle.is_some() && !config.is_full() {
         return Err(Fault::new(format!("{own_path}.nagle"), NO_NAGLE));
     }

@@ -219,10 +219,10 @@ fn wrong_types() {
         "--set upstream.queue.law=codel: upstream.queue.law: found a string \"codel\"; \
          allowed: a table with a kind: none, codel, ",
     );
-    assert_eq!(
-        refusal_of(&["traffic.upload.tcp.congestion_control=[]"]),
+    assert_begins(
+        &refusal_of(&["traffic.upload.tcp.congestion_control=[]"]),
         "--set traffic.upload.tcp.congestion_control=[]: traffic.upload.tcp.congestion_control: \
-         found an empty list; allowed: a table with a kind: reno, cubic, ledbat"
+         found an empty list; allowed: a table with a kind: reno, cubic, ledbat",
     );
     assert_eq!(
         refusal_of(&["upstream=5"]),
