@@ -13,6 +13,7 @@ pub mod dualq;
 pub mod fifo;
 mod flow_table;
 pub mod fq;
+mod lanes;
 mod plugs;
 mod reserved_rates;
 pub mod room;
