@@ -3,6 +3,7 @@
 mod at_random;
 mod common;
 mod queue_kit;
+mod queue_low_latency;
 
 mod closed_form;
 mod cmts;

@@ -35,6 +35,9 @@ rows! {
         superseded_packets: u64, in "packets", from "RFC 3449, section 5.2.1";
         /// Packets that a queue manager marked rather than dropping them.
         marked_packets: u64, in "packets", from "RFC 3168, section 5";
+        /// Packets that Queue Protection sent to the classic queue, because their flow built up the
+        /// low-latency queue.
+        sanctioned_packets: u64, in "packets", from "RFC 9957, section 4";
         /// Share of packets lost among those delivered or lost.
         loss_percent: Option<f64>, in "%", from "White & Rice 2013, section 4.1.2";
         /// Bytes on the wire delivered, over the whole run.

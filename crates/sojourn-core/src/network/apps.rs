@@ -20,6 +20,8 @@ pub(super) struct AppInstance {
     pub send_jitter: Rng,
     /// Hashes and service flows of its datagrams.
     pub datagrams: Route,
+    /// The ECN field of its datagrams.
+    pub ecn: Ecn,
     /// Number of the home within its group, from 1.
     pub home_number: u16,
     pub datagrams_sent: u64,
@@ -54,12 +56,14 @@ fn instance(scenario: &Scenario, owner: Owner, number: u16) -> AppInstance {
     let port = home_port(owner.traffic.into());
     let server_of_datagrams = entry.app.servers().first().map_or(0, |(_, name)| server(name));
     let service_flows = classify(scenario, owner.traffic, Protocol::Udp, server_of_datagrams, port);
+    let dscp = entry.labels.dscp;
     AppInstance {
         app: entry.app.start(&server),
         owner,
         rng: stream("traffic"),
         send_jitter: stream("send jitter of"),
-        datagrams: Route { server: server_of_datagrams, tuples, service_flows },
+        datagrams: Route { server: server_of_datagrams, tuples, service_flows, dscp },
+        ecn: entry.datagram_ecn(),
         home_number: number + 1,
         datagrams_sent: 0,
         connections_opened: 0,
@@ -174,7 +178,8 @@ impl Simulation {
         instance.connections_opened += 1;
         let service_flows =
             classify(&self.scenario, owner.traffic, Protocol::Tcp, server, home_port);
-        let route = Route { server, tuples, service_flows };
+        let dscp = instance.datagrams.dscp;
+        let route = Route { server, tuples, service_flows, dscp };
         let config = &self.configs[usize::from(owner.traffic)];
         let (id, is_new) = self.connections.open(Connection::new(owner, tag, route, config));
         if is_new {
@@ -192,7 +197,7 @@ impl Simulation {
         let packet = Packet {
             sent_at: self.now,
             queued_at: self.now,
-            segment: Segment { seq, ..Segment::default() },
+            segment: Segment { seq, dscp: instance.datagrams.dscp, ..Segment::default() },
             tuple: instance.datagrams.tuples[direction as usize],
             flow: DATAGRAM,
             generation: 0,
@@ -202,7 +207,7 @@ impl Simulation {
             service_flow: instance.datagrams.service_flows[direction as usize],
             size,
             direction,
-            ecn: Ecn::NotEct,
+            ecn: instance.ecn,
             number: [0; 3],
         };
         self.send(packet);

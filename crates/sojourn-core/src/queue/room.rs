@@ -50,7 +50,8 @@ impl QueueSpec {
     pub(crate) fn check(&self, room: &Room, rate: BitRate) -> Result<(), Fault> {
         let unlimited = self.limit_bytes.is_none() && self.limit_packets.is_none();
         let default = default_limit_bytes(rate);
-        if unlimited && default < room.least(room.packet()) {
+        let has_default = unlimited && !self.scheduler.limits_itself();
+        if has_default && default < room.least(room.packet()) {
             let message = format!(
                 "unset, so {default} bytes (250 ms at the sustained rate) apply; {}",
                 room.allowed(room.packet()),

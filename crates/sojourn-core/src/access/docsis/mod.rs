@@ -6,6 +6,7 @@ pub mod contention;
 pub mod downstream;
 pub mod downstream_channel;
 pub mod framing;
+mod grant_split;
 pub mod modem;
 pub mod parameters;
 pub mod plant;

@@ -15,9 +15,10 @@
 //! fragment, the ns-2 code requests at a random moment; this modem requests at once.
 
 use super::congestion::FreeCapacity;
+use super::grant_split::Shares;
 use super::parameters::Shaping;
 use super::probe::Probe;
-use super::request_grant::{MacCounters, PieceEnd, RequestGrant};
+use super::request_grant::{By, MacCounters, PieceEnd, RequestGrant};
 use super::timing::{Specification, Timing};
 use crate::access::context::ServiceFlowContext;
 use crate::access::service::Upstream;
@@ -81,6 +82,8 @@ pub struct Modem {
     /// When it requests without a grant; never with the documents' timing, whose requests are part
     /// of the MAP.
     request_at: Time,
+    /// Which flows of an aggregate then request.
+    request_by: By,
     /// When the burst of this interval begins.
     burst_start: Time,
     /// When the burst continues: the piece being sent ends, or the shaper has tokens.
@@ -125,6 +128,8 @@ impl Modem {
         let map_interval = timing.map_interval();
         let spread_percent = spec.mac.grant_spread_percent;
         let congestion = spec.congestion.as_ref();
+        let mut queue = queue;
+        queue.set_request_loop(timing.request_loop());
         Self {
             flow: RequestGrant::new(queue, 0),
             shaper,
@@ -140,6 +145,7 @@ impl Modem {
             last_map: None,
             next_map: Time::NEVER,
             request_at: Time::NEVER,
+            request_by: By::Both,
             burst_start: Time::NEVER,
             burst_next: Time::NEVER,
             probe: Probe::upstream(context),
@@ -198,7 +204,7 @@ impl Modem {
             self.on_map(now, ledger);
         } else if self.request_at <= now {
             self.request_at = Time::NEVER;
-            self.request(now, ledger);
+            self.request(now, self.request_by, ledger);
         } else if self.burst_start <= now {
             self.start_burst(now, ledger);
         }
@@ -235,6 +241,7 @@ impl Modem {
     fn place_request(&mut self, map: Time) {
         if !self.timing.is_documents() {
             self.request_at = self.timing.request_place(map, self.rng.uniform());
+            self.request_by = By::Both;
         }
     }
 
@@ -250,15 +257,31 @@ impl Modem {
                 self.note(ledger, now, Kind::Grant, grant);
             }
             if sends || self.timing.is_documents() {
-                self.request(now, ledger);
+                self.request(now, By::Both, ledger);
             } else if !self.flow.is_idle() {
                 self.place_request(now);
             }
         } else {
             self.burst_start = now + self.place_of_burst(self.flow.granted);
+            self.request_beside_burst(now, ledger);
         }
         let idle = self.flow.is_idle();
         self.next_map = if idle { Time::NEVER } else { now + self.map_interval };
+    }
+
+    /// The flow of an aggregate that has no grant in this interval requests by itself.
+    fn request_beside_burst(&mut self, now: Time, ledger: &mut Ledger) {
+        if !self.flow.is_aggregate() {
+            return;
+        }
+        if self.timing.is_documents() {
+            return self.request(now, By::Ungranted, ledger);
+        }
+        let granted = self.flow.granted_to_both();
+        if granted.low == 0 || granted.classic == 0 {
+            self.place_request(now);
+            self.request_by = By::Ungranted;
+        }
     }
 
     /// Bytes that the MAP at `at` grants of the requests that it can answer.
@@ -288,7 +311,8 @@ impl Modem {
         self.flow.requests_arrive(self.next_map);
         let burst_end = now + self.channel.time_for(self.flow.granted);
         let paced = self.shaping == Some(Shaping::Transmissions);
-        if paced || self.flow.at_cmts() == 0 || burst_end > self.next_map {
+        let has_two = self.flow.is_aggregate();
+        if paced || has_two || self.flow.at_cmts() == 0 || burst_end > self.next_map {
             return;
         }
         self.coming = self.grant_of_map(self.next_map, ledger);
@@ -314,7 +338,7 @@ impl Modem {
         self.burst_start = Time::NEVER;
         self.flow.granted += std::mem::take(&mut self.coming);
         self.note(ledger, now, Kind::Grant, self.flow.granted);
-        self.request(now, ledger);
+        self.request(now, By::Granted, ledger);
         self.look_ahead(now, ledger);
         self.send_piece(now, ledger);
     }
@@ -327,8 +351,9 @@ impl Modem {
     }
 
     /// Requests waiting bytes that are not yet requested, as far as the shaper allows.
-    fn request(&mut self, now: Time, ledger: &mut Ledger) {
-        let wanted = self.flow.unrequested();
+    fn request(&mut self, now: Time, by: By, ledger: &mut Ledger) {
+        let shares = self.flow.is_aggregate().then(|| self.flow.unrequested_by(by));
+        let wanted = shares.map_or_else(|| self.flow.unrequested(), Shares::total);
         let allowed = match self.shaping {
             None => Allowed { sustained: f64::INFINITY, peak: f64::INFINITY },
             Some(Shaping::Requests) => self.requestable(now),
@@ -340,7 +365,11 @@ impl Modem {
                 self.shaper.sustained.take(now, request);
                 self.probe.bucket(ledger, &self.shaper.sustained);
             }
-            self.flow.request(request, self.timing.granted_from(now));
+            let granted_from = self.timing.granted_from(now);
+            match shares {
+                None => self.flow.request(request, granted_from),
+                Some(wanted) => self.flow.request_of(request, wanted, granted_from),
+            }
             self.note(ledger, now, Kind::Request, request);
         }
         if wanted > request {

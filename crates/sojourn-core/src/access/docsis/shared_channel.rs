@@ -125,9 +125,9 @@ impl SharedChannel {
     /// Adds the service flows of a modem. Returns the number of the first.
     pub fn connect(&mut self, specs: &[Upstream], contexts: &[ServiceFlowContext]) -> u32 {
         let first = self.flows.len() as u32;
-        let map = self.framing.map_interval();
         for (spec, context) in specs.iter().zip(contexts) {
-            self.flows.push(UpstreamServiceFlow::new(spec, context, map, self.overhead));
+            let flow = UpstreamServiceFlow::new(spec, context, &self.timing, self.overhead);
+            self.flows.push(flow);
         }
         self.updates.grow(self.flows.len());
         (first..self.flows.len() as u32).for_each(|number| self.schedule_update(number));

@@ -8,8 +8,10 @@
 //! bucket must be deeper here than one frame: deeper by what arrives from the start of one MAP
 //! interval to the end of the next, the farthest apart that the grants of both may be.
 
+use super::grant_split::Shares;
 use super::probe::Probe;
-use super::request_grant::{MacCounters, PieceEnd, RequestGrant, Waiting};
+use super::request_grant::{By, MacCounters, PieceEnd, RequestGrant, Waiting};
+use super::timing::Timing;
 use crate::access::context::ServiceFlowContext;
 use crate::access::service::Upstream;
 use crate::access::shaper::{PEAK_BURST_BYTES, Shaper};
@@ -47,12 +49,19 @@ pub struct UpstreamServiceFlow {
 
 impl UpstreamServiceFlow {
     /// An idle flow with full token buckets.
-    pub fn new(spec: &Upstream, context: &ServiceFlowContext, map: Time, overhead: u64) -> Self {
+    pub fn new(
+        spec: &Upstream,
+        context: &ServiceFlowContext,
+        timing: &Timing,
+        overhead: u64,
+    ) -> Self {
+        let map = timing.map_interval();
         let mut shaper = Shaper::of(spec.sustained_mbps, spec.peak_mbps, spec.burst_bytes);
         shaper.peak = deep_enough(shaper.peak.rate(), map.times(2));
         let buffer_bytes = default_limit_bytes(shaper.sustained.rate());
         let minimum = Some(spec.minimum_mbps).filter(|mbps| *mbps > 0.0).map(BitRate::from_mbps);
-        let queue = context.queue("upstream", &spec.queue, buffer_bytes);
+        let mut queue = context.queue("upstream", &spec.queue, buffer_bytes);
+        queue.set_request_loop(timing.request_loop());
         Self {
             flow: RequestGrant::new(queue, overhead),
             shaper,
@@ -83,18 +92,31 @@ impl UpstreamServiceFlow {
 
     /// Does it need to contend? Only if it has no request yet: later bytes are requested in the
     /// grant.
+    /// An aggregate contends for both of its flows at once.
     pub fn wants_to_contend(&self) -> bool {
+        if self.flow.is_aggregate() {
+            return self.flow.unrequested_by(By::Idle).total() > 0;
+        }
         self.flow.requested() == 0 && self.flow.unrequested() > 0
     }
 
-    /// Requests all waiting bytes that are not yet requested; MAPs can grant them from
-    /// `granted_from` on. Returns whether there are any.
-    pub fn request(&mut self, now: Time, granted_from: Time, ledger: &mut Ledger) -> bool {
-        let request = self.flow.unrequested();
+    /// Requests all waiting bytes that are not yet requested after contention; MAPs can grant them
+    /// from `granted_from` on.
+    pub fn request(&mut self, now: Time, granted_from: Time, ledger: &mut Ledger) {
+        self.request_by(By::Idle, now, granted_from, ledger);
+    }
+
+    /// Returns whether there is anything to request.
+    fn request_by(&mut self, by: By, now: Time, granted_from: Time, ledger: &mut Ledger) -> bool {
+        let shares = self.flow.is_aggregate().then(|| self.flow.unrequested_by(by));
+        let request = shares.map_or_else(|| self.flow.unrequested(), Shares::total);
         if request == 0 {
             return false;
         }
-        self.flow.request(request, granted_from);
+        match shares {
+            None => self.flow.request(request, granted_from),
+            Some(wanted) => self.flow.request_of(request, wanted, granted_from),
+        }
         self.note(ledger, now, Kind::Request, request);
         true
     }
@@ -102,7 +124,7 @@ impl UpstreamServiceFlow {
     /// Begins its grant: requests what has come since. Returns whether it requested anything.
     pub fn begin_grant(&mut self, now: Time, granted_from: Time, ledger: &mut Ledger) -> bool {
         self.note(ledger, now, Kind::Grant, self.flow.granted);
-        self.request(now, granted_from, ledger)
+        self.request_by(By::Granted, now, granted_from, ledger)
     }
 
     /// Takes back a request that collided.
