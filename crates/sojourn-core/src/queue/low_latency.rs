@@ -11,39 +11,21 @@
 //!
 //! Left out: rates of the members below that of the aggregate, and traffic priorities.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use super::lanes::{Lane, Wrr};
-use super::low_latency_parameters::{Buffers, Parameters};
+use super::low_latency_parameters::{Buffers, ClassicAqm, Estimate, Parameters};
 use super::update_clock::UpdateClock;
-use super::{Discipline, Entry, Exit};
+use super::{Discipline, Entry, Exit, Scheduler, SchedulerParameters, Setting};
 use crate::aqm::docsis_pie::{self, DocsisPie};
 use crate::aqm::immediate;
 use crate::aqm::marking::Ramp;
 use crate::aqm::queue_protection::QueueProtection;
-use crate::aqm::virtual_queue::{Loop, VirtualQueue};
-use crate::aqm::{Aqm, Arrival, DrainRate, Verdict};
+use crate::aqm::virtual_queue::Loop;
+use crate::aqm::{Aqm, AqmSpec, Arrival, DrainRate, Verdict};
 use crate::count::Count;
+use crate::input::problem::Fault;
 use crate::metrics::Gauges;
 use crate::packet::{DropReason, Ecn, Packet};
 use crate::units::{BitRate, Time};
-
-/// How the queue delay of L is estimated.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Estimator {
-    /// The time of all bytes that wait at the rate of the aggregate (MULPI annex O, downstream).
-    CoupledL,
-    /// A virtual queue, so that waiting for request and grant is no delay (MULPI annex O, upstream).
-    VirtualQueue,
-}
-
-/// What the state of an estimator is.
-pub(super) enum Estimate {
-    Backlog,
-    Virtual(VirtualQueue),
-}
 
 /// Marks and drops, by their cause.
 #[derive(Default)]
@@ -51,13 +33,6 @@ struct Signals {
     native: u64,
     coupled: u64,
     redirected: u64,
-}
-
-/// C's AQM algorithm, and what it asks of L.
-pub(super) struct ClassicAqm {
-    pub pie: DocsisPie,
-    /// Coupling factor k, if the flows are coupled.
-    pub coupling: Option<f64>,
 }
 
 /// What depends on the rate of the aggregate.
@@ -275,6 +250,36 @@ impl LowLatency {
         self.coupled = self.classic_aqm.as_ref().map_or(0.0, |aqm| {
             aqm.coupling.map_or(0.0, |k| (k * aqm.pie.probability().sqrt()).min(1.0))
         });
+    }
+}
+
+impl SchedulerParameters for Parameters {
+    fn start(&self, _setting: &Setting) -> Scheduler {
+        LowLatency::new(self).into()
+    }
+
+    fn limits_itself(&self) -> bool {
+        true
+    }
+
+    fn check(&self, law: &AqmSpec, largest: u64) -> Result<(), Fault> {
+        if !matches!(law, AqmSpec::None(_)) {
+            let message = "found low_latency with a law; allowed: low_latency alone, since it has \
+                           AQM algorithms of its own";
+            return Err(Fault::new("kind", message));
+        }
+        let buffers = [
+            ("low_latency_buffer_bytes", self.low_latency_buffer_bytes, largest + 2000),
+            ("classic_buffer_bytes", self.classic_buffer_bytes, largest),
+        ];
+        for (key, bytes, least) in buffers {
+            if let Some(bytes) = bytes.filter(|bytes| *bytes < least) {
+                let message =
+                    format!("found {bytes}; allowed: {least} or more, so that one packet fits");
+                return Err(Fault::new(key, message));
+            }
+        }
+        Ok(())
     }
 }
 

@@ -3,14 +3,26 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::low_latency::{ClassicAqm, Estimate, Estimator, LowLatency};
-use super::{Scheduler, SchedulerParameters, Setting};
-use crate::aqm::AqmSpec;
 use crate::aqm::docsis_pie::{self, DocsisPie};
 use crate::aqm::queue_protection::{QueueProtection, Thresholds};
 use crate::aqm::virtual_queue::VirtualQueue;
-use crate::input::problem::Fault;
 use crate::units::{BitRate, Time};
+
+/// How the queue delay of L is estimated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Estimator {
+    /// The time of all bytes that wait at the rate of the aggregate (MULPI annex O, downstream).
+    CoupledL,
+    /// A virtual queue, so that waiting for request and grant is no delay (MULPI annex O, upstream).
+    VirtualQueue,
+}
+
+/// What the state of an estimator is.
+pub(super) enum Estimate {
+    Backlog,
+    Virtual(VirtualQueue),
+}
 
 /// Parameters of the two service flows of an aggregate. Numbers of annexes are those of DOCSIS 3.1
 /// MULPI, which docsis-ns3 follows.
@@ -96,6 +108,13 @@ impl Default for Parameters {
     }
 }
 
+/// C's AQM algorithm, and what it asks of L.
+pub(super) struct ClassicAqm {
+    pub pie: DocsisPie,
+    /// Coupling factor k, if the flows are coupled.
+    pub coupling: Option<f64>,
+}
+
 /// Bytes that both flows may hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Buffers {
@@ -149,36 +168,6 @@ impl Parameters {
         let low = self.low_latency_buffer_bytes.unwrap_or_else(|| bytes_in(10).max(20 * 2000));
         let classic = self.classic_buffer_bytes.unwrap_or_else(|| bytes_in(100).max(2000));
         Buffers { low, classic }
-    }
-}
-
-impl SchedulerParameters for Parameters {
-    fn start(&self, _setting: &Setting) -> Scheduler {
-        LowLatency::new(self).into()
-    }
-
-    fn limits_itself(&self) -> bool {
-        true
-    }
-
-    fn check(&self, law: &AqmSpec, largest: u64) -> Result<(), Fault> {
-        if !matches!(law, AqmSpec::None(_)) {
-            let message = "found low_latency with a law; allowed: low_latency alone, since it has \
-                           AQM algorithms of its own";
-            return Err(Fault::new("kind", message));
-        }
-        let buffers = [
-            ("low_latency_buffer_bytes", self.low_latency_buffer_bytes, largest + 2000),
-            ("classic_buffer_bytes", self.classic_buffer_bytes, largest),
-        ];
-        for (key, bytes, least) in buffers {
-            if let Some(bytes) = bytes.filter(|bytes| *bytes < least) {
-                let message =
-                    format!("found {bytes}; allowed: {least} or more, so that one packet fits");
-                return Err(Fault::new(key, message));
-            }
-        }
-        Ok(())
     }
 }
 
