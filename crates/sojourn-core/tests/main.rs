@@ -29,6 +29,7 @@ mod queue_signals;
 mod queue_table;
 mod replay;
 mod scenario_files;
+mod scheduling_services;
 mod shared_channel;
 mod traffic;
 mod transport;

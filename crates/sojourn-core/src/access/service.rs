@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::classifier::Classifier;
 use super::docsis::congestion::Congestion;
 use super::docsis::parameters::{Mac, ModemSpec, Shaping};
-use crate::aqm::AqmSpec;
+use super::docsis::scheduling_service::SchedulingService;
 use crate::queue::{QueueSpec, default_limit_bytes};
 use crate::units::BitRate;
 
@@ -59,6 +59,12 @@ pub struct Upstream {
     /// The modem's request-grant MAC.
     #[serde(default)]
     pub mac: Mac,
+    /// Scheduling service of the primary flow, chosen by `kind`: `best_effort`, `ugs`,
+    /// `ugs_with_activity_detection`, `real_time_polling` or `non_real_time_polling` (DOCSIS 3.1
+    /// MULPI §7.2.3). Others than best effort need a modem of kind `single_queue` or
+    /// `shared_channel`.
+    #[serde(default)]
+    pub scheduling: SchedulingService,
     /// Upstream capacity that other modems leave free. Default: no congestion.
     #[serde(default)]
     pub congestion: Option<Congestion>,
@@ -158,6 +164,9 @@ pub struct ServiceFlow {
     #[serde(default)]
     #[schemars(range(min = 0, max = 7))]
     pub priority: u8,
+    /// Scheduling service of an upstream flow, as that of the primary flow.
+    #[serde(default)]
+    pub scheduling: SchedulingService,
     /// Weight of this flow in its share of the channel of `cmts`. Default: the weight of the
     /// primary flow.
     #[serde(default)]
@@ -210,7 +219,7 @@ impl Buffer {
 /// Copies a further flow's keys into a table like that of the primary flow, so that every flow is
 /// built in the same way.
 macro_rules! service_flows {
-    ($way:ty) => {
+    ($way:ty $(, $own:ident)*) => {
         impl $way {
             /// Every service flow as a table of its own, the primary one first.
             pub fn service_flows(&self) -> Vec<Self> {
@@ -221,6 +230,7 @@ macro_rules! service_flows {
                     burst_bytes: flow.burst_bytes,
                     minimum_mbps: flow.minimum_mbps,
                     priority: flow.priority,
+                    $($own: flow.$own.clone(),)*
                     buffer: flow.buffer,
                     queue: flow.queue.clone(),
                     ..alone.clone()
@@ -248,7 +258,7 @@ macro_rules! service_flows {
                 let controlled = self.buffer.bytes(self.sustained_mbps);
                 self.queue.limit_bytes = controlled.or(self.queue.limit_bytes);
                 if !self.aqm {
-                    self.queue.law = AqmSpec::default();
+                    self.queue.switch_aqm_off();
                 }
                 self
             }
@@ -256,14 +266,22 @@ macro_rules! service_flows {
     };
 }
 
-service_flows!(Upstream);
+service_flows!(Upstream, scheduling);
 service_flows!(Downstream);
 
 impl Upstream {
     /// The first key that is set and means something only on a cable.
     pub fn cable_key(&self) -> Option<&'static str> {
-        let has_modem = self.modem != ModemSpec::default();
-        if has_modem { Some("modem") } else { self.mac_key() }
+        let further = self.flows.values().map(|flow| &flow.scheduling);
+        let given = [
+            ("modem", self.modem != ModemSpec::default()),
+            (
+                "scheduling",
+                [&self.scheduling].into_iter().chain(further).any(|s| !s.is_best_effort()),
+            ),
+        ];
+        let found = given.iter().find(|(_, is_given)| *is_given).map(|(key, _)| *key);
+        found.or_else(|| self.mac_key())
     }
 
     /// The first key that is set and means something only for a modem with its own MAC.

@@ -336,6 +336,16 @@ impl Default for QueueSpec {
     }
 }
 
+impl QueueSpec {
+    /// Leaves its scheduler without AQM algorithms. DualQ is nothing without its own.
+    pub fn switch_aqm_off(&mut self) {
+        self.law = AqmSpec::default();
+        if let SchedulerSpec::LowLatency(keys) = &mut self.scheduler {
+            (keys.classic_aqm, keys.low_latency_aqm) = (false, false);
+        }
+    }
+}
+
 /// Default limit of a queue in bytes: 250 ms at the sustained rate (White 2014 §9).
 pub fn default_limit_bytes(sustained: BitRate) -> u64 {
     sustained.bytes_in(Time::from_ms(250)) as u64

@@ -92,6 +92,12 @@ impl Framing {
         Time::from_ps(self.map_interval.ps() * minislots / self.minislots)
     }
 
+    /// The first minislot that begins no earlier than this long after the MAP interval does.
+    pub fn minislot_at(&self, offset: Time) -> u64 {
+        let (all, interval) = (u128::from(self.minislots), u128::from(self.map_interval.ps()));
+        (u128::from(offset.ps()) * all).div_ceil(interval) as u64
+    }
+
     /// When the receiver has everything that was sent by now.
     pub fn received_at(&self, now: Time) -> Time {
         self.frame.map_or(now, |frame| frame.time.times(now.ps().div_ceil(frame.time.ps())))

@@ -10,6 +10,9 @@
 //! With the specification's timing (timing.rs) a request is granted by the first MAP after the loop's
 //! fixed times, and an interval without a grant has its request in a random frame, as in docsis-ns3.
 //!
+//! With a scheduling service other than best effort, grants and polls come at regular times
+//! (unsolicited.rs), and the modem requests by itself only as far as its policy allows.
+//!
 //! Left out: request contention (a request always succeeds, as in the studies) and segment headers,
 //! both of which the shared channel has (shared_channel.rs). If a MAP brings nothing for a waiting
 //! fragment, the ns-2 code requests at a random moment; this modem requests at once.
@@ -19,11 +22,14 @@ use super::grant_split::Shares;
 use super::parameters::Shaping;
 use super::probe::Probe;
 use super::request_grant::{By, MacCounters, PieceEnd, RequestGrant};
+use super::scheduling_service::RequestPolicy;
 use super::timing::{Specification, Timing};
+use super::unsolicited::{Opportunity, Unsolicited};
 use crate::access::context::ServiceFlowContext;
 use crate::access::service::Upstream;
 use crate::access::shaper::Shaper;
 use crate::aqm::DrainRate;
+use crate::aqm::virtual_queue::Loop;
 use crate::count::Count;
 use crate::dialect::Dialect;
 use crate::engine::rng::Rng;
@@ -68,6 +74,10 @@ pub struct Modem {
     channel: BitRate,
     capacity: FreeCapacity,
     rng: Rng,
+    /// How it requests beside polls.
+    policy: RequestPolicy,
+    /// Unsolicited grants and polls, if its service has any.
+    unsolicited: Option<Box<Unsolicited>>,
 
     last_request: Time,
     /// The fraction of one further byte that the last MAP could have granted.
@@ -88,6 +98,8 @@ pub struct Modem {
     burst_start: Time,
     /// When the burst continues: the piece being sent ends, or the shaper has tokens.
     burst_next: Time,
+    /// The next unsolicited grant or poll.
+    opportunity: Time,
     pub(super) probe: Probe,
 }
 
@@ -102,6 +114,7 @@ impl Modem {
             Dialect::Ns2 => Shaping::Requests,
         };
         let shaping = Some(spec.shaping.unwrap_or(by_dialect));
+        let shaping = shaping.filter(|_| spec.scheduling.is_shaped());
         // CableLabs' ns-2 script: the grants of a single queue are limited to the peak rate.
         let free = shaper.peak.rate();
         Self::sending(queue, shaper, shaping, free, spec, context)
@@ -128,17 +141,27 @@ impl Modem {
         let map_interval = timing.map_interval();
         let spread_percent = spec.mac.grant_spread_percent;
         let congestion = spec.congestion.as_ref();
+        let name = context.name("upstream");
+        let mut unsolicited =
+            Unsolicited::of(&spec.scheduling, map_interval, 0, context.seed, &name);
+        let unsolicited = unsolicited.take().map(Box::new);
         let mut queue = queue;
-        queue.set_request_loop(timing.request_loop());
+        let proactive = spec.scheduling.proactive_rate(map_interval);
+        queue.set_request_loop(Loop { proactive, ..timing.request_loop() });
+        let mut flow = RequestGrant::new(queue, 0);
+        flow.set_proactive(proactive.map(|of| of.rate.bytes_in(map_interval) as u64));
         Self {
-            flow: RequestGrant::new(queue, 0),
+            flow,
             shaper,
             shaping,
             timing,
             map_interval,
             channel: channel_rate(spec),
             capacity: FreeCapacity::of(congestion, free, map_interval, spread_percent),
-            rng: Rng::named(context.seed, &format!("{} mac", context.name("upstream"))),
+            rng: Rng::named(context.seed, &format!("{name} mac")),
+            policy: spec.scheduling.policy(),
+            opportunity: unsolicited.as_ref().map_or(Time::NEVER, |unsolicited| unsolicited.next()),
+            unsolicited,
             last_request: Time::ZERO,
             grant_fraction: 0.0,
             coming: 0,
@@ -170,7 +193,7 @@ impl Modem {
     pub(super) fn enqueue(&mut self, now: Time, packet: Packet, ledger: &mut Ledger) {
         let drain_rate = self.drain_rate(now);
         self.flow.queue.enqueue(now, packet, &drain_rate, ledger);
-        if self.next_map == Time::NEVER {
+        if self.next_map == Time::NEVER && self.policy.contention {
             self.resume_maps(now);
         }
     }
@@ -184,12 +207,12 @@ impl Modem {
     #[inline]
     pub fn next_wake(&self) -> Time {
         let mac = self.next_map.min(self.burst_start).min(self.burst_next);
-        mac.min(self.request_at).min(self.flow.queue.next_update())
+        mac.min(self.request_at).min(self.opportunity).min(self.flow.queue.next_update())
     }
 
     /// Does one thing that is due. Returns the packet whose last byte has been sent, if any. At
     /// equal times the order is: the end of a piece, the AQM algorithm, the MAP, a request without a
-    /// grant, the start of a burst.
+    /// grant, an unsolicited grant or poll, the start of a burst.
     pub fn wake(&mut self, now: Time, ledger: &mut Ledger) -> Option<Packet> {
         if self.burst_next <= now {
             return self.continue_burst(now, ledger);
@@ -205,6 +228,8 @@ impl Modem {
         } else if self.request_at <= now {
             self.request_at = Time::NEVER;
             self.request(now, self.request_by, ledger);
+        } else if self.opportunity <= now {
+            self.on_opportunity(now, ledger);
         } else if self.burst_start <= now {
             self.start_burst(now, ledger);
         }
@@ -239,9 +264,42 @@ impl Modem {
 
     /// Draws when this interval's request without a grant is made.
     fn place_request(&mut self, map: Time) {
-        if !self.timing.is_documents() {
+        if !self.timing.is_documents() && self.policy.contention {
             self.request_at = self.timing.request_place(map, self.rng.uniform());
             self.request_by = By::Both;
+        }
+    }
+
+    /// An unsolicited grant or a poll.
+    fn on_opportunity(&mut self, now: Time, ledger: &mut Ledger) {
+        let Some(unsolicited) = &mut self.unsolicited else { return };
+        match unsolicited.take() {
+            Opportunity::Grant(bytes) => {
+                unsolicited.was_used(now, self.flow.waits_for_unsolicited());
+                self.flow.begin_unsolicited(bytes);
+                self.note(ledger, now, Kind::Grant, bytes);
+                if self.flow.is_aggregate() {
+                    self.request(now, By::Proactive, ledger);
+                }
+                if !self.flow.is_sending() {
+                    self.send_piece(now, ledger);
+                }
+            }
+            Opportunity::Poll => self.poll(now, ledger),
+        }
+        self.opportunity = self.unsolicited.as_ref().map_or(Time::NEVER, |u| u.next());
+    }
+
+    /// Requests what waits, if anything does.
+    fn poll(&mut self, now: Time, ledger: &mut Ledger) {
+        if !self.request(now, By::Proactive, ledger) {
+            return;
+        }
+        if let Some(unsolicited) = &mut self.unsolicited {
+            unsolicited.was_requested(self.timing.granted_from(now));
+        }
+        if self.next_map == Time::NEVER {
+            self.resume_maps(now);
         }
     }
 
@@ -256,7 +314,8 @@ impl Modem {
             if grant > 0 {
                 self.note(ledger, now, Kind::Grant, grant);
             }
-            if sends || self.timing.is_documents() {
+            let may = if sends { self.policy.piggyback } else { self.policy.contention };
+            if may && (sends || self.timing.is_documents()) {
                 self.request(now, By::Both, ledger);
             } else if !self.flow.is_idle() {
                 self.place_request(now);
@@ -275,7 +334,8 @@ impl Modem {
             return;
         }
         if self.timing.is_documents() {
-            return self.request(now, By::Ungranted, ledger);
+            self.request(now, By::Ungranted, ledger);
+            return;
         }
         let granted = self.flow.granted_to_both();
         if granted.low == 0 || granted.classic == 0 {
@@ -310,9 +370,10 @@ impl Modem {
     fn look_ahead(&mut self, now: Time, ledger: &mut Ledger) {
         self.flow.requests_arrive(self.next_map);
         let burst_end = now + self.channel.time_for(self.flow.granted);
-        let paced = self.shaping == Some(Shaping::Transmissions);
-        let has_two = self.flow.is_aggregate();
-        if paced || has_two || self.flow.at_cmts() == 0 || burst_end > self.next_map {
+        let paced = self.shaping == Some(Shaping::Transmissions)
+            || self.unsolicited.is_some()
+            || self.flow.is_aggregate();
+        if paced || self.flow.at_cmts() == 0 || burst_end > self.next_map {
             return;
         }
         self.coming = self.grant_of_map(self.next_map, ledger);
@@ -338,7 +399,9 @@ impl Modem {
         self.burst_start = Time::NEVER;
         self.flow.granted += std::mem::take(&mut self.coming);
         self.note(ledger, now, Kind::Grant, self.flow.granted);
-        self.request(now, By::Granted, ledger);
+        if self.policy.piggyback {
+            self.request(now, By::Granted, ledger);
+        }
         self.look_ahead(now, ledger);
         self.send_piece(now, ledger);
     }
@@ -350,8 +413,9 @@ impl Modem {
         sent
     }
 
-    /// Requests waiting bytes that are not yet requested, as far as the shaper allows.
-    fn request(&mut self, now: Time, by: By, ledger: &mut Ledger) {
+    /// Requests waiting bytes that are not yet requested, as far as the shaper allows. Returns
+    /// whether there are any.
+    fn request(&mut self, now: Time, by: By, ledger: &mut Ledger) -> bool {
         let shares = self.flow.is_aggregate().then(|| self.flow.unrequested_by(by));
         let wanted = shares.map_or_else(|| self.flow.unrequested(), Shares::total);
         let allowed = match self.shaping {
@@ -376,6 +440,7 @@ impl Modem {
             self.shaper.hold(now, allowed.sustained, allowed.peak);
             self.note(ledger, now, Kind::Withhold, wanted - request);
         }
+        request > 0
     }
 
     /// docsislink.cc: tokens of the sustained bucket, and what the peak rate brought since the last
@@ -430,7 +495,10 @@ impl Modem {
             // The AQM algorithm dropped what the grant was for.
             return self.flow.waste_grant(now, self.probe, ledger);
         };
-        if self.shaping == Some(Shaping::Transmissions) {
+        if self.flow.sends_proactively() {
+            self.shaper.take(now, piece); // the buckets do not delay what is granted (docsis-ns3)
+            self.probe.bucket(ledger, &self.shaper.sustained);
+        } else if self.shaping == Some(Shaping::Transmissions) {
             let ready = self.shaper.ready_at(now, piece);
             if ready > now {
                 self.burst_next = ready;

@@ -38,6 +38,8 @@ pub struct MacCounters {
     /// Bytes granted but not used: the queue manager had dropped the packets, or, on a shared
     /// channel, the sustained rate did not let them pass.
     pub unused_bytes: u64,
+    /// Those of them that were granted proactively.
+    pub unused_proactive_bytes: u64,
 }
 
 impl MacCounters {
@@ -49,6 +51,7 @@ impl MacCounters {
             grants: self.grants + other.grants,
             granted_bytes: self.granted_bytes + other.granted_bytes,
             unused_bytes: self.unused_bytes + other.unused_bytes,
+            unused_proactive_bytes: self.unused_proactive_bytes + other.unused_proactive_bytes,
         }
     }
 }
@@ -82,6 +85,8 @@ pub(super) enum By {
     Ungranted,
     /// Those that have requested nothing, which they need not wait for.
     Idle,
+    /// The low-latency flow, which has a grant or a poll unasked.
+    Proactive,
 }
 
 /// The part of an aggregate's low-latency flow in the sums of its [`RequestGrant`].
@@ -90,6 +95,13 @@ struct LowPart {
     at_cmts: u64,
     under_way_bytes: u64,
     granted: u64,
+    /// Granted on a shared channel in grants that have not begun.
+    ahead: u64,
+    /// How many of the granted bytes nobody requested.
+    proactive: u64,
+    /// Bytes that are granted unasked in a MAP interval, if any are: the flow then requests in these
+    /// grants, and in polls.
+    proactive_per_map: Option<u64>,
     fragment: Option<Fragment>,
     /// Is it sending, and not the classic flow?
     sends: bool,
@@ -116,6 +128,8 @@ pub(super) struct RequestGrant {
     under_way_bytes: u64,
     /// Bytes granted and not yet used.
     pub granted: u64,
+    /// Bytes granted on a shared channel in grants that have not begun.
+    ahead: u64,
     fragment: Option<Fragment>,
     /// Share of the low-latency flow if this is an aggregate.
     low_weight: Option<f64>,
@@ -139,6 +153,7 @@ impl RequestGrant {
             under_way: VecDeque::new(),
             under_way_bytes: 0,
             granted: 0,
+            ahead: 0,
             fragment: None,
             piece: 0,
             last_sojourn: Time::ZERO,
@@ -187,7 +202,7 @@ impl RequestGrant {
     /// Bytes requested and not yet used.
     #[inline]
     pub fn requested(&self) -> u64 {
-        self.at_cmts + self.under_way_bytes + self.granted
+        self.at_cmts + self.under_way_bytes + self.granted + self.ahead
     }
 
     /// Waiting bytes on the channel that have not been requested.
@@ -213,7 +228,7 @@ impl RequestGrant {
 
     #[inline]
     fn requested_low(&self) -> u64 {
-        self.low.at_cmts + self.low.under_way_bytes + self.low.granted
+        self.low.at_cmts + self.low.under_way_bytes + self.low.granted + self.low.ahead
     }
 
     /// Bytes granted to both flows and not yet used.
@@ -225,25 +240,37 @@ impl RequestGrant {
     /// Waiting bytes that these flows of an aggregate have not requested.
     pub fn unrequested_by(&self, by: By) -> Shares {
         let all = self.unrequested_of_both();
+        let granted = self.granted_to_both();
+        let low_requested = self.requested_low();
         let (low, classic) = match by {
             By::Both => (true, true),
-            By::Granted => {
-                let granted = self.granted_to_both();
-                (granted.low > 0, granted.classic > 0)
-            }
-            By::Ungranted => {
-                let granted = self.granted_to_both();
-                (granted.low == 0, granted.classic == 0)
-            }
-            By::Idle => {
-                let low = self.requested_low();
-                (low == 0, self.requested() == low)
-            }
+            By::Granted => (granted.low > 0, granted.classic > 0),
+            By::Ungranted => (granted.low == 0, granted.classic == 0),
+            By::Idle => (low_requested == 0, self.requested() == low_requested),
+            By::Proactive => (true, false),
         };
+        let low = low && (by == By::Proactive || self.low.proactive_per_map.is_none());
         Shares {
             low: if low { all.low } else { 0 },
             classic: if classic { all.classic } else { 0 },
         }
+    }
+
+    /// Sets what a MAP interval brings the low-latency flow unasked.
+    pub fn set_proactive(&mut self, bytes_per_map: Option<u64>) {
+        self.low.proactive_per_map = bytes_per_map;
+    }
+
+    /// Is the low-latency flow sending what nobody requested?
+    #[inline]
+    pub fn sends_proactively(&self) -> bool {
+        self.low.sends && self.low.proactive > 0
+    }
+
+    /// Is a piece being sent?
+    #[inline]
+    pub fn is_sending(&self) -> bool {
+        self.piece > 0
     }
 
     /// Is nothing waiting, requested or granted?
@@ -291,17 +318,76 @@ impl RequestGrant {
     /// aggregate's low-latency flow has its share at once.
     #[inline]
     pub fn grant(&mut self, bytes: u64) {
-        if let Some(weight) = self.low_weight {
-            let need = Shares { low: self.low.at_cmts, classic: self.at_cmts - self.low.at_cmts };
-            let low = split(bytes, need, 0, weight).low;
-            self.low.at_cmts -= low;
-            self.low.granted += low;
-        }
+        self.low.granted += self.take_request(bytes);
+    }
+
+    /// The CMTS grants `bytes` of the request. Returns the share of an aggregate's low-latency flow.
+    #[inline]
+    fn take_request(&mut self, bytes: u64) -> u64 {
+        let low = self.low_weight.map_or(0, |weight| self.low_share(bytes, weight));
+        self.low.at_cmts -= low;
         self.at_cmts -= bytes;
         if bytes > 0 {
             self.counters.grants += 1;
             self.counters.granted_bytes += bytes;
         }
+        low
+    }
+
+    /// The low-latency flow's share of granted bytes. What it gets unasked counts in its weight.
+    fn low_share(&self, bytes: u64, weight: f64) -> u64 {
+        let unasked = self.low.proactive_per_map.unwrap_or(0);
+        let low = self.low.at_cmts;
+        let need = Shares { low: low + unasked, classic: self.at_cmts - low };
+        let share = split(bytes + unasked, need, unasked, weight).low - unasked;
+        // Nothing of the grant is left over.
+        share.max(bytes.saturating_sub(need.classic))
+    }
+
+    /// The CMTS grants `bytes` of the request, in grants that begin later.
+    #[inline]
+    pub fn grant_ahead(&mut self, bytes: u64) {
+        self.low.ahead += self.take_request(bytes);
+        self.ahead += bytes;
+    }
+
+    /// The CMTS takes back what it granted ahead and could not place.
+    pub fn take_back(&mut self, bytes: u64) {
+        let low = bytes.saturating_sub(self.ahead - self.low.ahead);
+        self.low.ahead -= low;
+        self.low.at_cmts += low;
+        self.ahead -= bytes;
+        self.at_cmts += bytes;
+        self.counters.granted_bytes -= bytes;
+    }
+
+    /// A grant of `bytes` begins that was granted ahead.
+    #[inline]
+    pub fn begin_grant(&mut self, bytes: u64) {
+        let low = self.low.ahead.min(bytes);
+        self.low.ahead -= low;
+        self.low.granted += low;
+        self.ahead -= bytes;
+        self.granted += bytes;
+    }
+
+    /// A grant of `bytes` begins that was not requested. An aggregate's is its low-latency flow's.
+    pub fn begin_unsolicited(&mut self, bytes: u64) {
+        if self.is_aggregate() {
+            self.low.granted += bytes;
+            self.low.proactive += bytes;
+        }
+        self.granted += bytes;
+        self.counters.grants += 1;
+        self.counters.granted_bytes += bytes;
+    }
+
+    /// Does anything wait that may be sent in an unsolicited grant?
+    pub fn waits_for_unsolicited(&self) -> bool {
+        if self.is_aggregate() {
+            return self.queue.low_latency_backlog().packets > 0 || self.low.fragment.is_some();
+        }
+        self.queue.backlog().packets > 0 || self.fragment.is_some()
     }
 
     /// Bytes of the current packet that fit into the grant, or `None` if nothing waits. Takes the
@@ -333,10 +419,7 @@ impl RequestGrant {
             if let Some(left) = left {
                 return Some(left.min(self.low.granted));
             }
-            let unused = std::mem::take(&mut self.low.granted);
-            self.granted -= unused;
-            self.counters.unused_bytes += unused;
-            probe.note(ledger, now, Kind::Unused, unused);
+            self.waste_grant_of_low(now, probe, ledger);
         }
         if self.granted == 0 {
             return None;
@@ -344,9 +427,18 @@ impl RequestGrant {
         Some(self.left_of_member(false, now, probe, ledger)?.min(self.granted))
     }
 
+    /// The low-latency flow has nothing to send in what is left of its grant.
+    fn waste_grant_of_low(&mut self, now: Time, probe: Probe, ledger: &mut Ledger) {
+        let unused = std::mem::take(&mut self.low.granted);
+        self.granted -= unused;
+        self.counters.unused_bytes += unused;
+        self.counters.unused_proactive_bytes += std::mem::take(&mut self.low.proactive);
+        probe.note(ledger, now, Kind::Unused, unused);
+    }
+
     /// Bytes left of the current packet of a member, which sends next. Takes its next packet if there
     /// is no current one.
-    pub fn left_of_member(
+    fn left_of_member(
         &mut self,
         low: bool,
         now: Time,
@@ -388,14 +480,19 @@ impl RequestGrant {
         self.granted -= bytes;
         if self.low.sends {
             self.low.granted -= bytes;
+            self.low.proactive = self.low.proactive.saturating_sub(bytes);
         }
     }
 
     /// The rest of the grant stays unused.
     pub fn waste_grant(&mut self, now: Time, probe: Probe, ledger: &mut Ledger) {
-        probe.note(ledger, now, Kind::Unused, self.granted);
-        self.counters.unused_bytes += std::mem::take(&mut self.granted);
-        self.low.granted = 0;
+        if self.low.granted > 0 {
+            self.waste_grant_of_low(now, probe, ledger);
+        }
+        if self.granted > 0 {
+            probe.note(ledger, now, Kind::Unused, self.granted);
+            self.counters.unused_bytes += std::mem::take(&mut self.granted);
+        }
     }
 
     /// Ends the piece being sent.

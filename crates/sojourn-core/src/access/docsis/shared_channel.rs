@@ -8,15 +8,20 @@
 //! buckets hold at that position. With each grant that it uses, a modem requests what has come
 //! since; without a grant it requests in contention. MAPs without any content are skipped.
 //!
-//! Left out: noise, ranging and station maintenance; scheduling services other than best effort;
-//! the place of the request region between the grants.
+//! Unsolicited grants and polls come at their own times (unsolicited.rs), and the others in what they
+//! leave of the interval (map_layout.rs). A channel that has any skips no MAP.
+//!
+//! Left out: noise, ranging and station maintenance; the place of the request region between the
+//! grants.
 
 use std::collections::VecDeque;
 
 use super::contention::{Contention, Outcome};
 use super::framing::{Framing, request_region};
+use super::map_layout::{MapLayout, Part, Placed};
 use super::scheduler::Scheduler;
 use super::timing::{PlantTiming, Timing};
+use super::unsolicited::{Opportunity, Unsolicited};
 use super::upstream_service_flow::UpstreamServiceFlow;
 use crate::access::context::ServiceFlowContext;
 use crate::access::delay_line::DelayLine;
@@ -39,6 +44,16 @@ struct Grant {
     start: Time,
     /// Transmission time of a byte.
     byte: Time,
+    kind: GrantKind,
+}
+
+/// What a grant is for.
+#[derive(Clone, Copy)]
+enum GrantKind {
+    /// So many bytes of a request.
+    Requested(u64),
+    /// What the CMTS gives unasked, and the index of its source.
+    Unsolicited(u32, Opportunity),
 }
 
 /// Counters of the channel.
@@ -64,6 +79,9 @@ pub struct SharedChannel {
     updates: Wake,
     scheduler: Scheduler,
     contention: Contention,
+    /// Unsolicited grants and polls, with the numbers of their flows.
+    unsolicited: Vec<(u32, Unsolicited)>,
+    layout: MapLayout,
     rng: Rng,
 
     /// Packets from modems that are farther away than the nearest, by the number of their flow. Time
@@ -105,6 +123,8 @@ impl SharedChannel {
             updates: Wake::new(2),
             scheduler: Scheduler::new(spec.quantum_bytes.into()),
             contention: Contention::new(spec, seed),
+            unsolicited: Vec::new(),
+            layout: MapLayout::new(spec.request_minislots.into()),
             rng: Rng::named(seed, "upstream channel"),
             entering: DelayLine::new(Time::ZERO),
             asking: VecDeque::new(),
@@ -125,7 +145,15 @@ impl SharedChannel {
     /// Adds the service flows of a modem. Returns the number of the first.
     pub fn connect(&mut self, specs: &[Upstream], contexts: &[ServiceFlowContext]) -> u32 {
         let first = self.flows.len() as u32;
-        for (spec, context) in specs.iter().zip(contexts) {
+        let map = self.timing.map_interval();
+        for ((number, spec), context) in (first..).zip(specs).zip(contexts) {
+            let name = context.name("upstream");
+            let service = &spec.scheduling;
+            let unsolicited = Unsolicited::of(service, map, self.overhead, context.seed, &name);
+            if let Some(unsolicited) = unsolicited {
+                self.unsolicited.push((number, unsolicited));
+                self.next_map = Time::ZERO;
+            }
             let flow = UpstreamServiceFlow::new(spec, context, &self.timing, self.overhead);
             self.flows.push(flow);
         }
@@ -223,20 +251,14 @@ impl SharedChannel {
 
     /// Ends a piece or begins a grant.
     fn go_on(&mut self, now: Time, ledger: &mut Ledger) {
-        let Some(grant) = self.grants.front() else { return };
-        let (number, byte) = (grant.number, grant.byte);
-        let flow = &mut self.flows[number as usize];
+        let Some(&Grant { number, byte, kind, .. }) = self.grants.front() else { return };
         if !self.sending {
-            // Piggybacked on the grant: what has come since the last request.
-            let granted_from = self.timing.granted_from(now);
-            if flow.begin_grant(now, granted_from, ledger) {
-                self.asking.push_back((granted_from, number));
-            }
-        } else if let Some(packet) = flow.end_piece(now, ledger) {
+            self.begin_grant(now, number, kind, ledger);
+        } else if let Some(packet) = self.flows[number as usize].end_piece(now, ledger) {
             let sent = self.framing.received_at(now);
             self.leaving.push_back((self.timing.received_at(sent), packet));
         }
-        let piece = flow.next_piece(now, ledger);
+        let piece = self.flows[number as usize].next_piece(now, ledger);
         self.sending = piece.is_some();
         if let Some(bytes) = piece {
             self.burst_next = now + byte.times(bytes);
@@ -248,6 +270,31 @@ impl SharedChannel {
         self.burst_next = self.grants.front().map_or(Time::NEVER, |next| next.start);
     }
 
+    /// Begins a grant or a poll.
+    fn begin_grant(&mut self, now: Time, number: u32, kind: GrantKind, ledger: &mut Ledger) {
+        let flow = &mut self.flows[number as usize];
+        let granted_from = self.timing.granted_from(now);
+        let requested = match kind {
+            // Piggybacked on the grant: what has come since the last request.
+            GrantKind::Requested(bytes) => flow.begin_grant(now, bytes, granted_from, ledger),
+            GrantKind::Unsolicited(source, Opportunity::Grant(bytes)) => {
+                let used = flow.begin_unsolicited(now, bytes, ledger);
+                self.unsolicited[source as usize].1.was_used(now, used);
+                flow.request_beyond_grant(now, granted_from, ledger)
+            }
+            GrantKind::Unsolicited(source, Opportunity::Poll) => {
+                let requested = flow.request_in_poll(now, granted_from, ledger);
+                if requested {
+                    self.unsolicited[source as usize].1.was_requested(granted_from);
+                }
+                requested
+            }
+        };
+        if requested {
+            self.asking.push_back((granted_from, number));
+        }
+    }
+
     /// Handles a MAP that takes effect.
     fn on_map(&mut self, now: Time, ledger: &mut Ledger) {
         self.take_requests(now);
@@ -256,7 +303,8 @@ impl SharedChannel {
         if self.timing.is_documents() {
             self.hold_contention(now, ledger);
         }
-        let is_idle = self.grants.is_empty()
+        let is_idle = self.unsolicited.is_empty()
+            && self.grants.is_empty()
             && self.asking.is_empty()
             && self.scheduler.is_idle()
             && self.contention.is_idle();
@@ -279,30 +327,70 @@ impl SharedChannel {
 
     /// Places the grants of the MAP that takes effect now.
     fn grant(&mut self, now: Time, ledger: &mut Ledger) {
-        let Self { framing, flows, scheduler, grants, .. } = self;
+        if !self.unsolicited.is_empty() {
+            let sources = self.unsolicited.iter_mut().map(|(_, unsolicited)| unsolicited);
+            self.layout.fill(now, &self.framing, sources);
+        }
+        self.grant_requests(now, ledger);
+        if !self.layout.placed().is_empty() {
+            self.grant_unsolicited(now);
+        }
+        self.burst_next = self.grants.front().map_or(Time::NEVER, |first| first.start);
+    }
+
+    /// Places what is granted of requests.
+    fn grant_requests(&mut self, now: Time, ledger: &mut Ledger) {
+        let Self { framing, flows, scheduler, layout, grants, asking, .. } = self;
         if scheduler.is_idle() {
             flows[0].note_map(now, now, ledger);
             return;
         }
-        let minislots = framing.minislots() - self.request_minislots;
+        let split = framing.minislots_for(1) * layout.runs();
+        let taken = self.request_minislots + layout.taken() + split;
+        let minislots = framing.minislots().saturating_sub(taken);
         let free =
             minislots - scheduler.most(now + framing.map_interval(), minislots, framing, flows);
         let mut place = self.request_minislots + self.rng.below(free + 1);
-        let start = now + framing.time_of(place);
+        let start = now + framing.time_of(layout.free(place, framing.minislots()).0);
         let (granted, taken) = scheduler.share(start, minislots, framing, flows);
         flows[0].note_map(now, start, ledger); // traces the first home, if it is on this channel
-        if taken == 0 {
-            return;
-        }
-        for &number in granted {
-            let bytes = flows[number as usize].take_grant(start);
-            let minislots = framing.minislots_for(bytes);
-            let byte = Time::from_ps(framing.time_of(minislots).ps() / bytes);
-            grants.push_back(Grant { number, start: now + framing.time_of(place), byte });
-            place += minislots;
-        }
         self.counters.granted_minislots += taken;
-        self.burst_next = self.grants[0].start;
+        for &number in granted {
+            let flow = &mut flows[number as usize];
+            let mut left = flow.take_grant(start);
+            while left > 0 && place < framing.minislots() - layout.taken() {
+                let (part, next) = layout.part(place, left, framing);
+                place = next;
+                let Some(Part { place, minislots, bytes }) = part else { continue };
+                let start = now + framing.time_of(place);
+                let byte = Time::from_ps(framing.time_of(minislots).ps() / bytes);
+                let kind = GrantKind::Requested(bytes);
+                grants.push_back(Grant { number, start, byte, kind });
+                left -= bytes;
+            }
+            if left > 0 {
+                flow.take_back(left);
+                asking.push_front((now, number)); // the scheduler is told of it again
+            }
+        }
+    }
+
+    /// Places unsolicited grants and polls, in the order of time with the others.
+    fn grant_unsolicited(&mut self, now: Time) {
+        for &Placed { place, minislots, source, what } in self.layout.placed() {
+            let number = self.unsolicited[source as usize].0;
+            let start = now + self.framing.time_of(place);
+            let byte = match what {
+                Opportunity::Grant(bytes) => {
+                    self.counters.granted_minislots += minislots;
+                    Time::from_ps(self.framing.time_of(minislots).ps() / bytes)
+                }
+                Opportunity::Poll => Time::ZERO,
+            };
+            let kind = GrantKind::Unsolicited(source, what);
+            self.grants.push_back(Grant { number, start, byte, kind });
+        }
+        self.grants.make_contiguous().sort_by_key(|grant| grant.start);
     }
 
     fn hold_contention(&mut self, now: Time, ledger: &mut Ledger) {

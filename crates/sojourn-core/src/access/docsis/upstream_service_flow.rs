@@ -11,11 +11,13 @@
 use super::grant_split::Shares;
 use super::probe::Probe;
 use super::request_grant::{By, MacCounters, PieceEnd, RequestGrant, Waiting};
+use super::scheduling_service::RequestPolicy;
 use super::timing::Timing;
 use crate::access::context::ServiceFlowContext;
 use crate::access::service::Upstream;
 use crate::access::shaper::{PEAK_BURST_BYTES, Shaper};
 use crate::aqm::DrainRate;
+use crate::aqm::virtual_queue::Loop;
 use crate::count::Count;
 use crate::metrics::Ledger;
 use crate::metrics::modem_trace::ModemEventKind as Kind;
@@ -32,6 +34,10 @@ pub struct UpstreamServiceFlow {
     pub(super) reserved: Option<TokenBucket>,
     /// Traffic priority, 7 being the highest.
     pub(super) priority: u8,
+    /// How it requests beside polls.
+    policy: RequestPolicy,
+    /// Do its rates limit it? Unsolicited grants set their own.
+    is_shaped: bool,
 
     /// Is it contending?
     pub(super) contends: bool,
@@ -61,12 +67,17 @@ impl UpstreamServiceFlow {
         let buffer_bytes = default_limit_bytes(shaper.sustained.rate());
         let minimum = Some(spec.minimum_mbps).filter(|mbps| *mbps > 0.0).map(BitRate::from_mbps);
         let mut queue = context.queue("upstream", &spec.queue, buffer_bytes);
-        queue.set_request_loop(timing.request_loop());
+        let proactive = spec.scheduling.proactive_rate(map);
+        queue.set_request_loop(Loop { proactive, ..timing.request_loop() });
+        let mut flow = RequestGrant::new(queue, overhead);
+        flow.set_proactive(proactive.map(|of| of.rate.bytes_in(map) as u64));
         Self {
-            flow: RequestGrant::new(queue, overhead),
+            flow,
             shaper,
             reserved: minimum.map(|rate| deep_enough(rate, map)),
             priority: spec.priority,
+            policy: spec.scheduling.policy(),
+            is_shaped: spec.scheduling.is_shaped(),
             contends: false,
             waits: false,
             deficit: 0,
@@ -97,7 +108,7 @@ impl UpstreamServiceFlow {
         if self.flow.is_aggregate() {
             return self.flow.unrequested_by(By::Idle).total() > 0;
         }
-        self.flow.requested() == 0 && self.flow.unrequested() > 0
+        self.policy.contention && self.flow.requested() == 0 && self.flow.unrequested() > 0
     }
 
     /// Requests all waiting bytes that are not yet requested after contention; MAPs can grant them
@@ -121,10 +132,46 @@ impl UpstreamServiceFlow {
         true
     }
 
-    /// Begins its grant: requests what has come since. Returns whether it requested anything.
-    pub fn begin_grant(&mut self, now: Time, granted_from: Time, ledger: &mut Ledger) -> bool {
-        self.note(ledger, now, Kind::Grant, self.flow.granted);
-        self.request_by(By::Granted, now, granted_from, ledger)
+    /// Begins a grant of `bytes`: requests what has come since. Returns whether it requested
+    /// anything.
+    pub fn begin_grant(
+        &mut self,
+        now: Time,
+        bytes: u64,
+        granted_from: Time,
+        ledger: &mut Ledger,
+    ) -> bool {
+        self.flow.begin_grant(bytes);
+        self.note(ledger, now, Kind::Grant, bytes);
+        self.policy.piggyback && self.request_by(By::Granted, now, granted_from, ledger)
+    }
+
+    /// Begins an unsolicited grant of `bytes`. Returns whether anything waits for it.
+    pub fn begin_unsolicited(&mut self, now: Time, bytes: u64, ledger: &mut Ledger) -> bool {
+        let is_used = self.flow.waits_for_unsolicited();
+        self.flow.begin_unsolicited(bytes);
+        self.note(ledger, now, Kind::Grant, bytes);
+        is_used
+    }
+
+    /// Requests what an aggregate's proactive grant leaves of its low-latency flow.
+    pub fn request_beyond_grant(
+        &mut self,
+        now: Time,
+        granted_from: Time,
+        ledger: &mut Ledger,
+    ) -> bool {
+        self.flow.is_aggregate() && self.request_by(By::Proactive, now, granted_from, ledger)
+    }
+
+    /// Requests in a poll, which an aggregate's low-latency flow has.
+    pub fn request_in_poll(&mut self, now: Time, granted_from: Time, ledger: &mut Ledger) -> bool {
+        self.request_by(By::Proactive, now, granted_from, ledger)
+    }
+
+    /// Takes back what a MAP granted and could not place.
+    pub fn take_back(&mut self, bytes: u64) {
+        self.flow.take_back(bytes);
     }
 
     /// Takes back a request that collided.
@@ -173,6 +220,9 @@ impl UpstreamServiceFlow {
 
     /// Bytes that a grant at `start` may carry: requested, and allowed by the token buckets then.
     pub fn grantable(&self, start: Time) -> u64 {
+        if !self.is_shaped {
+            return self.flow.at_cmts();
+        }
         let tokens = self.shaper.tokens(start);
         let Waiting { payload, on_channel } = self.flow.waiting();
         if tokens >= payload as f64 {
@@ -207,8 +257,7 @@ impl UpstreamServiceFlow {
         if grant == self.grantable && grant < self.flow.at_cmts() {
             self.hold(start);
         }
-        self.flow.grant(grant);
-        self.flow.granted += grant;
+        self.flow.grant_ahead(grant);
         if let Some(reserved) = &mut self.reserved {
             reserved.take(start, grant.min(reserved.tokens(start) as u64));
         }
@@ -236,8 +285,14 @@ impl UpstreamServiceFlow {
 
     /// How many of the next bytes may be sent now. Removes their tokens.
     fn conforming_piece(&mut self, now: Time, piece: u64, ledger: &mut Ledger) -> u64 {
+        if !self.is_shaped {
+            return piece;
+        }
         let payload = self.flow.payload_of(piece);
-        let excess = payload.saturating_sub(self.shaper.tokens(now) as u64);
+        let mut excess = payload.saturating_sub(self.shaper.tokens(now) as u64);
+        if self.flow.sends_proactively() {
+            excess = 0; // the buckets do not reduce what is granted (docsis-ns3)
+        }
         if excess > 0 {
             self.hold(now);
         }
