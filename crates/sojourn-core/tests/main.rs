@@ -12,6 +12,7 @@ mod determinism;
 mod fibre;
 mod layers;
 mod linux_tcp;
+mod low_latency;
 mod modem_config;
 mod modem_config_fuzz;
 mod modem_trace;

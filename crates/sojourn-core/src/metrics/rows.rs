@@ -257,6 +257,8 @@ rows! {
         mac_granted_bytes: Option<u64>, in "B";
         /// Upstream: bytes granted and not used.
         mac_unused_bytes: Option<u64>, in "B";
+        /// Bytes granted proactively and not used: the price of these grants.
+        mac_unused_proactive_bytes: Option<u64>, in "B";
     }
 }
 
