@@ -186,7 +186,8 @@ fn what_cannot_be_simulated_is_listed() {
         "upstream_service_flows.0: the file sets no maximum sustained rate: unlimited, simulated as \
          10000 Mbps",
         "upstream_service_flows.1.qos_set: has no active set; the flow is simulated as active",
-        "upstream_service_flows.1.scheduling: ugs is not simulated; using best_effort",
+        "upstream_service_flows.1.scheduling: ugs without grant_bytes or grant_interval_us; using \
+         best_effort",
         "upstream_service_flows.1.grant_bytes: is not simulated",
         "upstream_service_flows.1.tos_overwrite: is not simulated",
         "upstream_service_flows.1.aqm.algorithm: immediate is not simulated; using docsis_pie",
@@ -195,6 +196,64 @@ fn what_cannot_be_simulated_is_listed() {
         "upstream_classifiers.2: ignored: it matches the ECN field of the type of service",
         "upstream_classifiers: those of the primary flow are ignored: it takes all packets that \
          match no other flow",
+        "downstream_service_flows: none in the file; using the scenario's",
+    ];
+    let wanted: Vec<_> = wanted.iter().map(|line| format!("modem.cfg: {line}")).collect();
+    assert_eq!(notes, wanted);
+}
+
+/// 24.15 is 6, UGS, with the policy that PacketCable uses, 0x17f: no requests, and rules on
+/// concatenation, fragmentation and packets that do not fit (bits 5, 6 and 8). 200 B every 10 ms are
+/// 0.16 Mbps, more than the file's own rate.
+#[test]
+fn a_file_sets_unsolicited_grants_and_polls() {
+    let ugs = ServiceFlow {
+        reference: 2,
+        scheduling: Some(Scheduling::Ugs),
+        grant_bytes: Some(200),
+        grant_interval_us: Some(10_000),
+        grant_jitter_us: Some(800),
+        request_policy: Some("0000017f".to_owned()),
+        max_sustained_rate: Some(100_000),
+        peak_rate: Some(100_000),
+        traffic_priority: Some(5),
+        ..ServiceFlow::default()
+    };
+    let polled = ServiceFlow {
+        reference: 3,
+        scheduling: Some(Scheduling::NonRealTimePolling),
+        polling_interval_us: Some(500_000),
+        request_policy: Some("00000010".to_owned()),
+        max_sustained_rate: Some(1_000_000),
+        peak_rate: Some(1_000_000),
+        ..ServiceFlow::default()
+    };
+    let primary = ServiceFlow {
+        max_sustained_rate: Some(8_000_000),
+        peak_rate: Some(9_000_000),
+        ..ServiceFlow { reference: 1, ..ServiceFlow::default() }
+    };
+    let config = ModemConfig {
+        upstream_service_flows: vec![primary, ugs, polled],
+        ..ModemConfig::default()
+    };
+    let Variant { scenario, notes, .. } = only(&config);
+    let flows = &scenario.upstream.flows;
+    let (ugs, polled) = (&flows["flow_2"], &flows["flow_3"]);
+    assert_eq!((ugs.sustained_mbps, ugs.priority), (0.16, 0));
+    assert_eq!(
+        json!(ugs.scheduling),
+        json!({ "kind": "ugs", "unsolicited_grant_bytes": 200, "grants_per_interval": 1,
+                "nominal_grant_interval_us": 10_000, "tolerated_grant_jitter_us": 800 })
+    );
+    assert_eq!(
+        json!(polled.scheduling),
+        json!({ "kind": "non_real_time_polling", "nominal_polling_interval_us": 500_000,
+                "tolerated_poll_jitter_us": 0, "piggyback": false })
+    );
+    let wanted = [
+        "upstream_service_flows.1.request_policy: bits not simulated as they are: 5, 6, 8",
+        "upstream_service_flows.1: priority has no effect with unsolicited grants",
         "downstream_service_flows: none in the file; using the scenario's",
     ];
     let wanted: Vec<_> = wanted.iter().map(|line| format!("modem.cfg: {line}")).collect();
@@ -245,6 +304,12 @@ fn a_scenario_written_and_read_is_the_same() {
                                   minimum_mbps = 0.1,
                                   match = [{ priority = 9, protocol = 'udp', dscp = [46, 46, 63] },
                                            { destination = '203.0.113.0/24', destination_ports = [53, 53] }] }
+        upstream.flows.flow_3 = { sustained_mbps = 1, peak_mbps = 1, burst_bytes = 3044, match = [{ protocol = 'udp' }],
+            scheduling = { kind = 'ugs_with_activity_detection', unsolicited_grant_bytes = 228,
+                           nominal_grant_interval_us = 20_000, tolerated_grant_jitter_us = 800,
+                           grants_per_interval = 2, nominal_polling_interval_us = 10_000 } }
+        upstream.flows.flow_4 = { sustained_mbps = 1, peak_mbps = 1, burst_bytes = 3044, match = [{ dscp = [10, 10, 63] }],
+            scheduling = { kind = 'real_time_polling', nominal_polling_interval_us = 5000, piggyback = false } }
         downstream = { sustained_mbps = 6000, peak_mbps = 8000, burst_bytes = 9_000_000 }
         servers.near = { delay_ms = 5 }
         traffic.call = { kind = 'stream', purpose = 'voice', server = 'near' }";

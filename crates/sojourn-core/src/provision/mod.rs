@@ -5,6 +5,7 @@
 //! traffic.
 
 mod read;
+mod scheduling;
 mod write;
 
 use crate::input::problem::Problem;

@@ -4,10 +4,12 @@ use std::net::Ipv4Addr;
 
 use serde_json::{Map, Value, json};
 
+use super::scheduling;
+use crate::access::docsis::scheduling_service::SchedulingService;
 use crate::address::Network;
 use crate::modem_config::ModemConfig;
 use crate::modem_config::view::{
-    Aqm, AqmAlgorithm, BufferControl, Classifier, Ipv4Match, Scheduling, ServiceFlow, TosRange,
+    Aqm, AqmAlgorithm, BufferControl, Classifier, Ipv4Match, ServiceFlow, TosRange,
 };
 use crate::scenario::overlay::Overlay;
 use crate::units::BitRate;
@@ -162,7 +164,8 @@ impl Provision<'_> {
                 "the file sets no maximum sustained rate: unlimited, simulated as {most} Mbps"
             );
             notes.add(path, &text);
-            return self.with_terms(direction, flow, [most, most, f64::from(u32::MAX)], queue);
+            let terms = [most, most, f64::from(u32::MAX)];
+            return self.with_terms(direction, flow, terms, queue, path, notes);
         }
         let mut rate = |key: &str, name: &str, rate: Option<BitRate>, least: f64| {
             let mbps = rate.map(mbps).or_else(|| {
@@ -180,7 +183,7 @@ impl Provision<'_> {
         let sustained = rate("sustained_mbps", "maximum sustained rate", rates.max_sustained, 0.0);
         let peak = rate("peak_mbps", "peak rate", rates.peak, sustained);
         let burst_bytes = f64::from(flow.max_burst_bytes.unwrap_or(DEFAULT_BURST_BYTES));
-        self.with_terms(direction, flow, [sustained, peak, burst_bytes], queue)
+        self.with_terms(direction, flow, [sustained, peak, burst_bytes], queue, path, notes)
     }
 
     /// The keys of a service flow with this sustained rate, peak rate and burst.
@@ -190,6 +193,8 @@ impl Provision<'_> {
         flow: &ServiceFlow,
         [sustained, peak, burst_bytes]: [f64; 3],
         queue: &Value,
+        path: &str,
+        notes: &mut Notes,
     ) -> Map<String, Value> {
         let rates = flow.rates();
         let mut keys = Map::new();
@@ -206,6 +211,9 @@ impl Provision<'_> {
             keys.insert("buffer".to_owned(), buffer);
         }
         keys.insert("queue".to_owned(), queue);
+        if direction.name == "upstream" {
+            add_scheduling(flow, &mut keys, path, notes);
+        }
         keys
     }
 
@@ -254,21 +262,43 @@ fn mbps(rate: BitRate) -> f64 {
     rate.bps() as f64 / 1e6
 }
 
+/// Adds a flow's scheduling service. Unsolicited grants set their own rate and have no priority, so
+/// that what the file says of these is left out.
+fn add_scheduling(
+    flow: &ServiceFlow,
+    keys: &mut Map<String, Value>,
+    path: &str,
+    notes: &mut Notes,
+) {
+    let service = scheduling::read(flow).keys;
+    let parsed: Option<SchedulingService> = serde_json::from_value(service.clone()).ok();
+    let grants_mbps = parsed.map_or(0.0, |service| service.grants_mbps());
+    if grants_mbps > 0.0 {
+        for key in ["minimum_mbps", "priority"] {
+            let set = keys.remove(key).and_then(|value| value.as_f64());
+            if set.is_some_and(|value| value > 0.0) {
+                notes.add(path, &format!("{key} has no effect with unsolicited grants"));
+            }
+        }
+        for key in ["sustained_mbps", "peak_mbps"] {
+            let mbps = keys.get(key).and_then(Value::as_f64).unwrap_or_default();
+            keys.insert(key.to_owned(), mbps.max(grants_mbps).into());
+        }
+    }
+    keys.insert(
+        "scheduling".to_owned(),
+        if service.is_null() { json!({ "kind": "best_effort" }) } else { service },
+    );
+}
+
 /// Notes settings of a flow that are not simulated.
 fn note_flow(flow: &ServiceFlow, path: &str, notes: &mut Notes) {
     if flow.qos_set.is_some_and(|set| set & ACTIVE == 0) {
         notes.add(&format!("{path}.qos_set"), "has no active set; the flow is simulated as active");
     }
-    match flow.scheduling {
-        None | Some(Scheduling::Undefined | Scheduling::BestEffort) => {}
-        Some(other) => {
-            let name = serde_json::to_value(other).unwrap_or_default();
-            let text = format!(
-                "{} is not simulated; using best_effort",
-                name.as_str().unwrap_or_default()
-            );
-            notes.add(&format!("{path}.scheduling"), &text);
-        }
+    let service = scheduling::read(flow);
+    for (key, text) in service.notes {
+        notes.add(&format!("{path}.{key}"), &text);
     }
     let done = [
         "reference",
@@ -284,7 +314,7 @@ fn note_flow(flow: &ServiceFlow, path: &str, notes: &mut Notes) {
         "buffer_control",
         "aqm",
     ];
-    notes.note_others(flow, path, &done);
+    notes.note_others(flow, path, &[&done[..], service.done].concat());
     if let Some(aqm) = &flow.aqm {
         let path = format!("{path}.aqm");
         if aqm.algorithm == Some(AqmAlgorithm::Immediate) {

@@ -1,6 +1,8 @@
 //! The configuration file for a modem of a scenario.
 
+use super::scheduling;
 use crate::access::classifier::{self, Protocol};
+use crate::access::docsis::scheduling_service::SchedulingService;
 use crate::access::homes::Group;
 use crate::access::service::Buffer;
 use crate::aqm::AqmSpec;
@@ -22,6 +24,8 @@ struct Flow<'a> {
     minimum_mbps: f64,
     burst_bytes: u64,
     priority: u8,
+    /// `None` downstream.
+    scheduling: Option<&'a SchedulingService>,
     buffer: &'a Buffer,
     queue: &'a QueueSpec,
     classifiers: &'a [classifier::Classifier],
@@ -54,7 +58,7 @@ pub fn modem_config(group: &Group) -> (ModemConfig, Vec<String>) {
 /// The flows of a direction, the primary one first.
 fn flows<'a>(group: &Group<'a>, direction: Direction) -> Vec<Flow<'a>> {
     macro_rules! primary {
-        ($table:expr, $path:literal) => {
+        ($table:expr, $path:literal, $scheduling:expr) => {
             Flow {
                 path: $path.to_owned(),
                 sustained_mbps: $table.sustained_mbps,
@@ -62,6 +66,7 @@ fn flows<'a>(group: &Group<'a>, direction: Direction) -> Vec<Flow<'a>> {
                 minimum_mbps: $table.minimum_mbps,
                 burst_bytes: $table.burst_bytes,
                 priority: $table.priority,
+                scheduling: $scheduling,
                 buffer: &$table.buffer,
                 queue: &$table.queue,
                 classifiers: &[],
@@ -69,8 +74,13 @@ fn flows<'a>(group: &Group<'a>, direction: Direction) -> Vec<Flow<'a>> {
         };
     }
     let (primary, further) = match direction {
-        Direction::Up => (primary!(group.upstream, "upstream"), &group.upstream.flows),
-        Direction::Down => (primary!(group.downstream, "downstream"), &group.downstream.flows),
+        Direction::Up => {
+            let scheduling = Some(&group.upstream.scheduling);
+            (primary!(group.upstream, "upstream", scheduling), &group.upstream.flows)
+        }
+        Direction::Down => {
+            (primary!(group.downstream, "downstream", None), &group.downstream.flows)
+        }
     };
     let path = primary.path.clone();
     let further = further.iter().map(|(name, flow)| Flow {
@@ -80,6 +90,7 @@ fn flows<'a>(group: &Group<'a>, direction: Direction) -> Vec<Flow<'a>> {
         minimum_mbps: flow.minimum_mbps,
         burst_bytes: flow.burst_bytes,
         priority: flow.priority,
+        scheduling: (direction == Direction::Up).then_some(&flow.scheduling),
         buffer: &flow.buffer,
         queue: &flow.queue,
         classifiers: &flow.classifiers,
@@ -108,7 +119,7 @@ fn service_flow(
 ) -> ServiceFlow {
     let (data_rate_unit, [sustained, peak, minimum]) =
         rates([flow.sustained_mbps, flow.peak_mbps, flow.minimum_mbps]);
-    ServiceFlow {
+    let mut written = ServiceFlow {
         reference,
         qos_set: Some(PROVISIONED_ADMITTED_ACTIVE),
         traffic_priority: (flow.priority > 0).then_some(flow.priority),
@@ -120,7 +131,11 @@ fn service_flow(
         buffer_control: buffer_control(flow, notes),
         aqm: aqm(flow, has_aqm, notes),
         ..ServiceFlow::default()
+    };
+    if let Some(service) = flow.scheduling {
+        scheduling::write(service, &mut written);
     }
+    written
 }
 
 /// Rates in bit/s, or in kbit/s where they do not fit into four bytes.

@@ -235,7 +235,8 @@ impl SchedulingService {
     /// The rate of the unsolicited grants in Mbps.
     pub fn grants_mbps(&self) -> f64 {
         self.grants(ANY_MAP, 0).map_or(0.0, |(bytes, Regularity { interval, per_interval, .. })| {
-            (bytes * u64::from(per_interval)) as f64 * 8e-6 / interval.secs_f64()
+            let bits = (8 * bytes * u64::from(per_interval)) as f64;
+            bits / (interval.ps() / 1_000_000) as f64 // per us, which are Mbps
         })
     }
 
@@ -268,7 +269,7 @@ impl SchedulingService {
         &self,
         (sustained_mbps, minimum_mbps, priority): (f64, f64, u8),
     ) -> Result<(), Fault> {
-        let least = (self.grants_mbps() * 1e6).round() / 1e6;
+        let least = self.grants_mbps();
         if sustained_mbps < least {
             let message = format!(
                 "found {sustained_mbps}; allowed: {least} or more, the rate of the unsolicited \
