@@ -228,7 +228,8 @@ APPLICATIONS = (
         fair=(
             Threshold("mos", 3, "a mean opinion score of 3 (fair) or more", _SCALE, at_least=True),
         ),
-        summary="the mean opinion score is {mos:.2f} on a scale from 1 (bad) to 5 (excellent)",
+        summary="the mean opinion score is {mos:.2f} on a scale from 1 (bad) to 5 (excellent); "
+        "{late_percent:.1f} % of packets come too late, {loss_percent:.1f} % are lost",
     ),
     Application(
         "page",

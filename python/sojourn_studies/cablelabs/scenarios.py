@@ -83,7 +83,7 @@ def repeated(server: str, connections: int, file_bytes: int, every_s: float | No
 
 def calls(count: int) -> Table:
     """Calls `call1` and so on, which stand for games as well."""
-    call = {"kind": "stream", "purpose": "voice", "server": "peer"}
+    call = {"kind": "stream", "purpose": "voice", "playout": "fixed", "server": "peer"}
     return {f"call{number}": call for number in range(1, count + 1)}
 
 
@@ -108,7 +108,7 @@ _EXTRA_MS = tuple(range(0, 401, 20))
 
 def voice_model() -> Case:
     """Calls over an idle modem, to ever more distant peers: the score over the latency."""
-    call = {"kind": "stream", "purpose": "voice"}
+    call = {"kind": "stream", "purpose": "voice", "playout": "fixed"}
     return Case(
         "voice model",
         {

@@ -160,6 +160,7 @@ def voip(one_way_ms: float) -> Flows:
     app = {
         "kind": "stream",
         "purpose": "voice",
+        "playout": "fixed",
         "direction": "down",
         "packet_bytes": 238,
         "start_s": 0,

@@ -281,6 +281,14 @@ pub trait AppParameters {
     }
     /// How its service is scored.
     fn quality(&self) -> Quality;
+    /// Are its packets played by a buffer that adapts?
+    fn plays_adaptively(&self) -> bool {
+        false
+    }
+    /// Time between its packets, where it is constant.
+    fn packet_interval(&self) -> Time {
+        Time::ZERO
+    }
     /// Checks that its keys agree with each other.
     ///
     /// # Errors The first key at fault.

@@ -24,6 +24,17 @@ pub enum Purpose {
     Data,
 }
 
+/// When the packets of a voice call are played.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum PlayoutRule {
+    /// By a buffer that follows the network, after WebRTC's NetEQ.
+    Adaptive,
+    /// Up to 60 ms after the fastest packet of the run; later ones are lost (White & Padden 2012
+    /// §3.2.2).
+    Fixed,
+}
+
 /// Parameters of a stream of datagrams.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -55,6 +66,9 @@ pub struct Parameters {
     #[serde(default)]
     #[schemars(range(min = 0.0, max = 1_000_000.0))]
     pub stop_s: Option<f64>,
+    /// When packets are played; only for `purpose = "voice"`. Default: `adaptive`.
+    #[serde(default)]
+    pub playout: Option<PlayoutRule>,
 }
 
 fn voice_bytes() -> u16 {
@@ -98,7 +112,19 @@ impl AppParameters for Parameters {
         }
     }
 
+    fn plays_adaptively(&self) -> bool {
+        self.purpose == Purpose::Voice && self.playout != Some(PlayoutRule::Fixed)
+    }
+
+    fn packet_interval(&self) -> Time {
+        Time::from_secs_f64(self.interval_ms / 1e3)
+    }
+
     fn check(&self) -> Result<(), Fault> {
+        if self.playout.is_some() && self.purpose != Purpose::Voice {
+            let message = "found with another purpose; allowed: only with purpose voice";
+            return Err(Fault::new("playout", message));
+        }
         check_stop(self.start_s.unwrap_or(0.0), self.stop_s)
     }
 }

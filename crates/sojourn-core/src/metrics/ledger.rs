@@ -2,6 +2,7 @@
 //! or dropped, so that at the end what is missing must still be inside.
 
 use super::connections::{ConnectionBook, Way};
+use super::playout::{Played, Playout};
 use super::ramp::Ramp;
 use super::results::Outcome;
 use super::service_flows::ServiceFlowBook;
@@ -38,6 +39,8 @@ pub struct Account {
     pub tally: Tally,
     /// When the first packet was sent.
     pub first_sent: Option<Time>,
+    /// The playout buffers of its calls, if they adapt.
+    pub calls: Calls,
     /// How soon it got to the sustained rate of the service.
     pub to_sustained: Ramp,
     /// How soon it got to the peak rate of the service.
@@ -61,6 +64,7 @@ impl Account {
             echoes: TimeMean::default(),
             tally: Tally::default(),
             first_sent: None,
+            calls: Calls::default(),
             to_sustained: Ramp::to(rates.sustained_mbps),
             to_peak: Ramp::to(rates.peak_mbps),
             interval_bytes: 0,
@@ -91,6 +95,29 @@ impl Account {
     fn outstanding(&self) -> Count {
         let gone = self.delivered.plus(self.dropped_in_all());
         Count { packets: self.sent.packets - gone.packets, bytes: self.sent.bytes - gone.bytes }
+    }
+}
+
+/// The playout buffers of an entry's calls, one in each of its homes; none if they do not adapt.
+#[derive(Default)]
+pub struct Calls {
+    first_home: usize,
+    buffers: Box<[Playout]>,
+}
+
+impl Calls {
+    #[inline]
+    fn arrive(&mut self, now: Time, packet: &Packet) {
+        if !self.buffers.is_empty() {
+            let home = usize::from(packet.home) - self.first_home;
+            self.buffers[home].arrive(now, packet.sent_at);
+        }
+    }
+
+    /// What came of all of them; nothing if they do not adapt.
+    pub fn played(&self) -> Option<Played> {
+        let played = self.buffers.iter().map(Playout::played);
+        (!self.buffers.is_empty()).then(|| played.fold(Played::default(), Played::plus))
     }
 }
 
@@ -135,6 +162,14 @@ impl Ledger {
         }
     }
 
+    /// The calls of an entry, in `homes` homes from `first_home` on, are played by buffers that adapt.
+    pub fn play_calls(&mut self, traffic: usize, first_home: usize, homes: usize) {
+        for account in &mut self.accounts[traffic] {
+            let buffers = (0..homes).map(|_| Playout::default()).collect();
+            account.calls = Calls { first_home, buffers };
+        }
+    }
+
     #[inline]
     fn account_of(&mut self, packet: &Packet) -> &mut Account {
         &mut self.accounts[usize::from(packet.traffic)][packet.direction as usize]
@@ -159,6 +194,7 @@ impl Ledger {
         account.data_packets += u64::from(packet.carries_data());
         account.interval_bytes += u64::from(packet.size);
         account.latency.record(now.since(packet.sent_at));
+        account.calls.arrive(now, packet);
         if let Some(way) = self.connections.way_of(packet) {
             way.delivered(packet);
         }

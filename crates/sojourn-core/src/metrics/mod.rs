@@ -12,6 +12,7 @@ pub mod latency_meter;
 pub mod ledger;
 pub mod modem_trace;
 pub mod options;
+pub mod playout;
 pub mod qoe;
 pub mod queue_meter;
 pub mod ramp;

@@ -66,10 +66,16 @@ rows! {
         /// if that is nothing.
         over_80_ms_round_trip_percent: Option<f64>, in "%",
             from "Choy et al. in White & Rice 2013, section 4.1.3";
-        /// Voice: share of packets more than 60 ms later than the fastest, too late to be played.
-        late_percent: Option<f64>, in "%", from "White & Padden 2012, section 3.2.2";
-        /// Voice: transmission quality R of the E-model for G.711, 0 to 94.2, from the mean latency of
-        /// packets on time and 20 ms for the rest of the way; late packets count as lost.
+        /// Voice: share of packets that came after they should have been played; with `playout =
+        /// "fixed"` more than 60 ms later than the fastest.
+        late_percent: Option<f64>, in "%", from "WebRTC NetEQ; White & Padden 2012, section 3.2.2";
+        /// Voice: share of the call that was concealed, since packets were dropped or late.
+        concealed_percent: Option<f64>, in "%", from "WebRTC NetEQ";
+        /// Voice: mean time from sending to playing, with an adaptive playout buffer.
+        playout_delay_ms: Option<f64>, in "ms", from "WebRTC NetEQ";
+        /// Voice: transmission quality R of the E-model for G.711, 0 to 94.2, from what was concealed,
+        /// the mean time until a packet is played, and 20 ms for the rest of the way. With `playout =
+        /// "fixed"` that time is the mean latency of packets on time.
         r_value: Option<f64>,
             from "Cole & Rosenbluth 2001; White & Padden 2012, section 3.2.2";
         /// Voice: mean opinion score from r_value, 1 (bad) to 4.5 (excellent).

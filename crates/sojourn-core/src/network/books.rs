@@ -1,6 +1,7 @@
 //! The ledger of a run, as its scenario requires it.
 
 use crate::access::service::{Downstream, Upstream};
+use crate::apps::AppParameters;
 use crate::metrics::ledger::Rates;
 use crate::metrics::service_flows::ServiceFlowBook;
 use crate::metrics::{Ledger, Trace};
@@ -26,5 +27,13 @@ pub(super) fn ledger(scenario: &Scenario) -> Ledger {
     });
     let metrics = &scenario.metrics;
     let trace = Trace::new(metrics.packet_trace, metrics.modem_trace);
-    Ledger::with(&rates, ServiceFlowBook::new(groups), trace, metrics.connections.into())
+    let book = ServiceFlowBook::new(groups);
+    let mut ledger = Ledger::with(&rates, book, trace, metrics.connections.into());
+    for (number, entry) in scenario.traffic.values().enumerate() {
+        if entry.app.plays_adaptively() {
+            let homes = scenario.group(scenario.group_of(entry)).count;
+            ledger.play_calls(number, scenario.first_home_of(entry), homes.into());
+        }
+    }
+    ledger
 }

@@ -6,6 +6,7 @@ use crate::apps::{AppParameters, Done, Quality};
 use crate::metrics::Latency;
 use crate::metrics::connections::ConnectionAccount;
 use crate::metrics::ledger::Account;
+use crate::metrics::playout::Played;
 use crate::metrics::qoe::{
     self, GAME_ACCESS_MS, GAME_ROUND_TRIP_MS, VOICE_EXTRA_DELAY_MS, VOICE_LATE_MS,
 };
@@ -49,6 +50,8 @@ pub fn flow_row(run: &Simulation, index: usize, direction: Direction, done: &Don
         over_20_ms_access_percent: None,
         over_80_ms_round_trip_percent: None,
         late_percent: None,
+        concealed_percent: None,
+        playout_delay_ms: None,
         r_value: None,
         mos: None,
         network_r_value: None,
@@ -78,7 +81,7 @@ pub fn flow_row(run: &Simulation, index: usize, direction: Direction, done: &Don
         timeouts: account.tally.timeouts,
     };
     match entry.app.quality() {
-        Quality::Voice => score_voice(&mut row, account),
+        Quality::Voice => score_voice(&mut row, account, entry.app.packet_interval()),
         Quality::Game => score_game(&mut row, run, index, direction),
         Quality::Pages if direction == Direction::Down => score_pages(&mut row, done),
         Quality::Responses if direction == Direction::Down => score_responses(&mut row, done),
@@ -114,25 +117,61 @@ fn ended_packets(account: &Account) -> u64 {
     account.delivered.packets + account.lost_packets()
 }
 
-/// White & Padden 2012 §3.2.2: late packets count as lost, and the latency in the model is that of
-/// the packets that are played. Hong 2015 §3.2.2.2 and table 4.10: latency and loss as they are.
-fn score_voice(row: &mut FlowRow, account: &Account) {
-    let latency = &account.latency;
-    let (Some(fastest), Some(mean)) = (latency.min_ms(), latency.mean_ms()) else {
+/// Scores what was played, and what the network alone did (Hong 2015 §3.2.2.2 and table 4.10: latency
+/// and loss as they are).
+fn score_voice(row: &mut FlowRow, account: &Account, interval: Time) {
+    let Some(mean_ms) = account.latency.mean_ms() else {
         return;
     };
+    let heard = match account.calls.played() {
+        Some(played) => heard_adaptively(&played, account, interval),
+        None => heard_on_time(account),
+    };
+    let r = qoe::r_value(heard.delay_ms + VOICE_EXTRA_DELAY_MS, heard.concealed);
     let ended = ended_packets(account) as f64;
-    let dropped = account.lost_packets();
-    let latest = fastest + VOICE_LATE_MS;
-    let late = latency.count_above_ms(latest);
-    let delay = latency.mean_up_to_ms(latest).unwrap_or(fastest) + VOICE_EXTRA_DELAY_MS;
-    let r = qoe::r_value(delay, (dropped + late) as f64 / ended);
-    row.late_percent = Some(100.0 * late as f64 / ended);
+    row.late_percent = Some(100.0 * heard.late_packets as f64 / ended);
+    row.concealed_percent = Some(100.0 * heard.concealed);
+    row.playout_delay_ms = account.calls.played().and_then(|played| played.delay_ms());
     row.r_value = Some(r);
     row.mos = Some(qoe::mos(r));
-    let network_r = qoe::r_value(mean, dropped as f64 / ended);
+    let network_r = qoe::r_value(mean_ms, account.lost_packets() as f64 / ended);
     row.network_r_value = Some(network_r);
     row.network_mos = Some(qoe::mos(network_r));
+}
+
+/// What somebody hears of a call.
+struct Heard {
+    /// Mean time until a packet is played.
+    delay_ms: f64,
+    /// Packets that came too late.
+    late_packets: u64,
+    /// Share of the call that is not played as it was sent.
+    concealed: f64,
+}
+
+/// The gap before a late packet is concealed, and so is each dropped packet.
+fn heard_adaptively(played: &Played, account: &Account, interval: Time) -> Heard {
+    let ended = ended_packets(account) as f64;
+    let gaps = played.concealed.secs_f64() / interval.secs_f64();
+    Heard {
+        delay_ms: played.delay_ms().unwrap_or_default(),
+        late_packets: played.late_packets,
+        concealed: ((account.lost_packets() as f64 + gaps) / ended).min(1.0),
+    }
+}
+
+/// White & Padden 2012 §3.2.2: late packets count as lost, and the latency in the model is that of
+/// the packets that are played.
+fn heard_on_time(account: &Account) -> Heard {
+    let (latency, ended) = (&account.latency, ended_packets(account) as f64);
+    let fastest_ms = latency.min_ms().unwrap_or_default();
+    let latest_ms = fastest_ms + VOICE_LATE_MS;
+    let late = latency.count_above_ms(latest_ms);
+    Heard {
+        delay_ms: latency.mean_up_to_ms(latest_ms).unwrap_or(fastest_ms),
+        late_packets: late,
+        concealed: (account.lost_packets() + late) as f64 / ended,
+    }
 }
 
 fn score_game(row: &mut FlowRow, run: &Simulation, index: usize, direction: Direction) {
