@@ -4,6 +4,7 @@
 //! scenario keeps everything else: the kind of modem, other traffic on the channel, servers and
 //! traffic.
 
+mod low_latency;
 mod read;
 mod scheduling;
 mod write;

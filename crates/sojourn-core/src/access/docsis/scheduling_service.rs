@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::proactive_grants::ProactiveGrants;
-use super::regularity::Regularity;
+pub use super::regularity::Regularity;
 use crate::aqm::proactive_rate::ProactiveRate;
 use crate::input::problem::Fault;
 use crate::units::Time;
@@ -17,9 +17,6 @@ use crate::units::Time;
 /// Unused grants after which the CMTS stops them, unless a scenario says otherwise. MULPI leaves
 /// the detection to the CMTS.
 const IDLE_GRANTS: u32 = 10;
-
-/// A MAP interval where only what does not depend on it is looked at.
-const ANY_MAP: Time = Time::from_ms(2);
 
 fn one() -> u32 {
     1
@@ -139,19 +136,22 @@ impl SchedulingService {
         *self == Self::BestEffort
     }
 
-    /// What a low-latency flow is granted unasked, with MAPs of this interval.
-    pub fn proactive_rate(&self, map_interval: Time) -> Option<ProactiveRate> {
+    /// Proactive grants, if these are its service.
+    pub fn proactive(&self) -> Option<&ProactiveGrants> {
         match self {
-            Self::ProactiveGrants(keys) => Some(keys.rate(map_interval)),
+            Self::ProactiveGrants(keys) => Some(keys),
             _ => None,
         }
     }
 
-    /// Bytes of an unsolicited grant and when there is one, with MAPs of this interval and packets that
-    /// take `overhead` bytes more on the channel.
-    pub fn grants(&self, map_interval: Time, overhead: u64) -> Option<(u64, Regularity)> {
+    /// What a low-latency flow is granted unasked, with MAPs of this interval.
+    pub fn proactive_rate(&self, map_interval: Time) -> Option<ProactiveRate> {
+        self.proactive().map(|keys| keys.rate(map_interval))
+    }
+
+    /// Bytes of an unsolicited grant and when there is one.
+    pub fn grants(&self) -> Option<(u64, Regularity)> {
         match *self {
-            Self::ProactiveGrants(ref keys) => Some(keys.grants(map_interval, overhead)),
             Self::Ugs {
                 unsolicited_grant_bytes: bytes,
                 nominal_grant_interval_us: interval_us,
@@ -168,17 +168,17 @@ impl SchedulingService {
                 let times = Regularity::of_us(interval_us, jitter_us, grants_per_interval);
                 Some((bytes.into(), times))
             }
-            Self::BestEffort | Self::RealTimePolling { .. } | Self::NonRealTimePolling { .. } => {
-                None
-            }
+            Self::BestEffort
+            | Self::ProactiveGrants(_)
+            | Self::RealTimePolling { .. }
+            | Self::NonRealTimePolling { .. } => None,
         }
     }
 
     /// When there is a poll.
-    pub fn polls(&self, map_interval: Time) -> Option<Regularity> {
+    pub fn polls(&self) -> Option<Regularity> {
         let (interval_us, jitter_us) = match *self {
-            Self::BestEffort | Self::Ugs { .. } => return None,
-            Self::ProactiveGrants(ref keys) => return keys.polls(map_interval),
+            Self::BestEffort | Self::Ugs { .. } | Self::ProactiveGrants(_) => return None,
             Self::UgsWithActivityDetection {
                 nominal_grant_interval_us,
                 nominal_polling_interval_us,
@@ -227,14 +227,9 @@ impl SchedulingService {
         !matches!(self, Self::Ugs { .. } | Self::UgsWithActivityDetection { .. })
     }
 
-    /// Are there grants before the first request?
-    pub fn begins_with_grants(&self) -> bool {
-        matches!(self, Self::ProactiveGrants(_))
-    }
-
     /// The rate of the unsolicited grants in Mbps.
     pub fn grants_mbps(&self) -> f64 {
-        self.grants(ANY_MAP, 0).map_or(0.0, |(bytes, Regularity { interval, per_interval, .. })| {
+        self.grants().map_or(0.0, |(bytes, Regularity { interval, per_interval, .. })| {
             let bits = (8 * bytes * u64::from(per_interval)) as f64;
             bits / (interval.ps() / 1_000_000) as f64 // per us, which are Mbps
         })
@@ -243,10 +238,10 @@ impl SchedulingService {
     /// Tolerated jitter must stay within the interval. `terms` are the flow's sustained and minimum
     /// reserved rate in Mbps and its priority.
     pub(crate) fn check(&self, terms: (f64, f64, u8)) -> Result<(), Fault> {
-        let grants = self.grants(ANY_MAP, 0).map(|(_, times)| times);
+        let grants = self.grants().map(|(_, times)| times);
         let pairs = [
             ("tolerated_grant_jitter_us", grants, "nominal_grant_interval_us"),
-            ("tolerated_poll_jitter_us", self.polls(ANY_MAP), "nominal_polling_interval_us"),
+            ("tolerated_poll_jitter_us", self.polls(), "nominal_polling_interval_us"),
         ];
         for (key, times, interval) in pairs {
             let Some(Regularity { interval: most, jitter, .. }) = times else { continue };

@@ -98,15 +98,17 @@ impl Unsolicited {
         let clock = |times, what: &str| {
             OpportunityClock::new(times, Rng::named(seed, &format!("{name} {what}")))
         };
-        let grants = service
-            .grants(map_interval, overhead)
-            .map(|(bytes, times)| (bytes, clock(times, "grants")));
-        let polls = service.polls(map_interval).map(|times| clock(times, "polls"));
+        let proactive = service.proactive();
+        let of_proactive = proactive.map(|keys| keys.grants(map_interval, overhead));
+        let grants = of_proactive.or_else(|| service.grants());
+        let grants = grants.map(|(bytes, times)| (bytes, clock(times, "grants")));
+        let polls = proactive.map_or_else(|| service.polls(), |keys| keys.polls(map_interval));
+        let polls = polls.map(|times| clock(times, "polls"));
         if grants.is_none() && polls.is_none() {
             return None;
         }
-        // With activity detection the flow is idle until its first packet.
-        let grants_now = polls.is_none() || service.begins_with_grants();
+        // With activity detection UGS is idle until its first packet.
+        let grants_now = polls.is_none() || proactive.is_some();
         let idle_grants = service.idle_grants();
         Some(Self { grants, polls, idle_grants, unused: 0, grants_now })
     }
