@@ -250,3 +250,34 @@ fn a_flow_that_builds_the_queue_is_sent_to_the_classic_flow() {
     // The buffer of 40 000 B takes 16 ms at 20 Mb/s.
     assert!((16.0..26.0).contains(&p99(&open)), "{}", p99(&open));
 }
+
+#[test]
+fn modems_count_packets_by_estimated_latency() {
+    let results = run(&format!(
+        "duration_s = 10
+         upstream.sustained_mbps = 10
+         upstream.peak_mbps = 10
+         upstream.queue.scheduler = {{ kind = 'low_latency', latency_histogram_ms = [0.5, 5, 50] }}
+         servers.files = {{ delay_ms = 10 }}
+         traffic.upload = {{ kind = 'transfer', server = 'files', direction = 'up' }}
+         {GAME}"
+    ));
+    let of = |member: &str| -> Vec<_> {
+        let rows = results.latency_histogram.iter().filter(|row| row.member == member);
+        rows.map(|row| (row.up_to_ms, row.packets)).collect()
+    };
+    // A packet of 218 B at 10 Mb/s is 0.174 ms, and the game has nothing else in its queue.
+    let sent = |name| flow(&results, name, "up").sent_packets;
+    let edges = [Some(0.5), Some(5.0), Some(50.0), None];
+    assert_eq!(
+        of("low_latency"),
+        [sent("game"), 0, 0, 0]
+            .into_iter()
+            .zip(edges)
+            .map(|(n, edge)| (edge, n))
+            .collect::<Vec<_>>()
+    );
+    let classic: Vec<u64> = of("classic").iter().map(|(_, packets)| *packets).collect();
+    assert_eq!(classic.iter().sum::<u64>(), sent("upload"));
+    assert!(classic[2] > classic[0] + classic[1] + classic[3], "{classic:?}");
+}

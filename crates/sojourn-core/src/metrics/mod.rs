@@ -8,6 +8,7 @@ pub mod connections;
 pub mod delay_parts;
 pub mod fairness;
 pub mod latency;
+pub mod latency_histogram;
 pub mod latency_meter;
 pub mod ledger;
 pub mod modem_trace;

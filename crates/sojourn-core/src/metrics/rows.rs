@@ -307,6 +307,21 @@ rows! {
 }
 
 rows! {
+    /// One row per bin of the latency histograms of low-latency aggregates, which a scheduler has
+    /// whose latency_histogram_ms is set.
+    "latency_histogram" of LatencyHistogramRow, Plain {
+        /// Name of the queue: upstream, downstream, cmts, with its home or flow.
+        queue: String;
+        /// Which flow of the aggregate: classic or low_latency.
+        member: &'static str;
+        /// Greatest latency of the bin; null in the last one, which has no bound.
+        up_to_ms: Option<f64>, in "ms", from "DOCSIS 3.1 MULPI, section C.2.2.7.15.6";
+        /// Packets that came when the estimated queue latency was in the bin.
+        packets: u64, in "packets", from "DOCSIS 3.1 MULPI, section C.2.2.7.15.6";
+    }
+}
+
+rows! {
     /// One row per web page loaded.
     "pages" of PageRow, Plain {
         /// Entry of the scenario's traffic list.

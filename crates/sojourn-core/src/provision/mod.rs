@@ -5,6 +5,7 @@
 //! traffic.
 
 mod low_latency;
+mod notes;
 mod read;
 mod scheduling;
 mod write;

@@ -5,6 +5,7 @@ use std::net::Ipv4Addr;
 use serde_json::{Map, Value, json};
 
 use super::low_latency::{self, Flow};
+use super::notes::Notes;
 use super::scheduling;
 use crate::access::docsis::scheduling_service::SchedulingService;
 use crate::address::Network;
@@ -444,28 +445,4 @@ fn keys_of_ipv4(ipv4: &Ipv4Match) -> Result<Map<String, Value>, &'static str> {
         keys.insert("dscp".to_owned(), json!([low >> 2, high >> 2, mask >> 2]));
     }
     Ok(keys)
-}
-
-/// Lines about settings that cannot be simulated.
-pub(super) struct Notes<'a> {
-    source: &'a str,
-    lines: Vec<String>,
-}
-
-impl Notes<'_> {
-    pub fn add(&mut self, path: &str, text: &str) {
-        self.lines.push(format!("{}: {path}: {text}", self.source));
-    }
-
-    /// Notes every key that is set and not among those in `done`.
-    pub fn note_others(&mut self, table: impl serde::Serialize, path: &str, done: &[&str]) {
-        let table = serde_json::to_value(table).unwrap_or_default();
-        for (key, value) in table.as_object().into_iter().flatten() {
-            let is_set = !value.is_null() && *value != json!([]);
-            if is_set && !done.contains(&&**key) {
-                let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
-                self.add(&path, "is not simulated");
-            }
-        }
-    }
 }

@@ -22,8 +22,10 @@ use crate::aqm::queue_protection::QueueProtection;
 use crate::aqm::virtual_queue::Loop;
 use crate::aqm::{Aqm, AqmSpec, Arrival, DrainRate, Verdict};
 use crate::count::Count;
+use crate::input::compare::ascending;
 use crate::input::problem::Fault;
 use crate::metrics::Gauges;
+use crate::metrics::latency_histogram::LatencyHistogram;
 use crate::packet::{DropReason, Ecn, Packet};
 use crate::units::{BitRate, Time};
 
@@ -65,6 +67,7 @@ pub struct LowLatency {
     turns: Wrr,
     clock: UpdateClock,
     signals: Signals,
+    histogram: Option<Box<LatencyHistogram>>,
 }
 
 impl LowLatency {
@@ -94,6 +97,7 @@ impl LowLatency {
             turns: Wrr::new(1.0 - parameters.low_latency_weight()),
             clock: UpdateClock::new(interval),
             signals: Signals::default(),
+            histogram: LatencyHistogram::of(&parameters.latency_histogram_ms).map(Box::new),
             parameters: Box::new(parameters.clone()),
         }
     }
@@ -181,6 +185,9 @@ impl LowLatency {
         let (now, size) = (entry.now, u64::from(packet.size));
         let delay = self.delay_with(now, size);
         self.delay = delay;
+        if let Some(histogram) = &mut self.histogram {
+            histogram.count(true, delay);
+        }
         let native = self.of_rate.ramp.likelihood(delay);
         self.mark(&mut packet, native, entry);
         if let Some(protection) = &mut self.protection
@@ -204,6 +211,14 @@ impl LowLatency {
     fn classic_drain(&self, rate: BitRate) -> DrainRate {
         let buffer_bytes = self.of_rate.buffers.classic;
         DrainRate { tokens: 0.0, sustained: rate, peak: rate, buffer_bytes }
+    }
+
+    /// Counts a packet of C by what its AQM algorithm estimated last, or by what waits.
+    fn count_classic(&mut self) {
+        let Some(histogram) = &mut self.histogram else { return };
+        let by_backlog = || self.of_rate.rate.time_for(self.classic.backlog().bytes);
+        let delay = self.classic_aqm.as_ref().map_or_else(by_backlog, |aqm| aqm.pie.delay());
+        histogram.count(false, delay);
     }
 
     fn enqueue_classic(&mut self, packet: Packet, entry: &mut Entry) {
@@ -268,6 +283,7 @@ impl SchedulerParameters for Parameters {
                            AQM algorithms of its own";
             return Err(Fault::new("kind", message));
         }
+        ascending("latency_histogram_ms", &self.latency_histogram_ms, "edges")?;
         let buffers = [
             ("low_latency_buffer_bytes", self.low_latency_buffer_bytes, largest + 2000),
             ("classic_buffer_bytes", self.classic_buffer_bytes, largest),
@@ -290,6 +306,7 @@ impl Discipline for LowLatency {
         if self.is_low(&packet) {
             self.enqueue_low(packet, entry);
         } else {
+            self.count_classic();
             self.enqueue_classic(packet, entry);
         }
     }
@@ -329,6 +346,10 @@ impl Discipline for LowLatency {
         self.request_loop = Some(request_loop);
         self.estimate = self.parameters.estimate(true);
         self.of_rate.rate = BitRate::from_bps(1); // what depends on it is computed anew
+    }
+
+    fn latency_histogram(&self) -> Option<&LatencyHistogram> {
+        self.histogram.as_deref()
     }
 
     fn backlog(&self) -> Count {

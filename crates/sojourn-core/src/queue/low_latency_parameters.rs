@@ -83,6 +83,10 @@ pub struct Parameters {
     /// and at least one packet.
     #[schemars(range(min = 2000, max = 4_000_000_000_u64))]
     pub classic_buffer_bytes: Option<u64>,
+    /// Edges in ms, ascending, of the bins in which arriving packets are counted by estimated queue
+    /// latency: the result `latency_histogram` (TLV 24.40.6). Default: no counts.
+    #[schemars(length(max = 15), inner(range(min = 0.0, max = 655.35)))]
+    pub latency_histogram_ms: Vec<f64>,
 }
 
 impl Default for Parameters {
@@ -104,6 +108,7 @@ impl Default for Parameters {
             aging_exponent: 19,
             low_latency_buffer_bytes: None,
             classic_buffer_bytes: None,
+            latency_histogram_ms: Vec::new(),
         }
     }
 }

@@ -35,6 +35,8 @@ use crate::count::Count;
 use crate::dialect::Dialect;
 use crate::engine::rng::Rng;
 use crate::input::problem::Fault;
+use crate::metrics::latency_histogram::LatencyHistogram;
+use crate::metrics::rows::LatencyHistogramRow;
 use crate::metrics::{Gauges, Ledger, QueueMeter, Series};
 use crate::packet::{DropReason, Packet};
 use crate::units::{BitRate, Time};
@@ -208,6 +210,10 @@ pub trait Discipline {
     }
     /// Packets wait for request and grant behind this queue.
     fn set_request_loop(&mut self, _request_loop: Loop) {}
+    /// Counts of packets by estimated latency, if it keeps them.
+    fn latency_histogram(&self) -> Option<&LatencyHistogram> {
+        None
+    }
     /// Backlog of all bins.
     fn backlog(&self) -> Count;
     /// Tells the AQM algorithms that a MAP brought a grant.
@@ -532,6 +538,13 @@ impl Queue {
     /// Runs the periodic update of the AQM algorithms.
     pub fn update(&mut self, now: Time, drain_rate: &DrainRate) {
         self.scheduler.update(now, drain_rate);
+    }
+
+    /// Its latency histogram, if it keeps one and is measured.
+    pub fn latency_histogram(&self) -> Vec<LatencyHistogramRow> {
+        let histogram = self.scheduler.latency_histogram();
+        let named = self.meter().zip(histogram);
+        named.map_or_else(Vec::new, |(meter, histogram)| histogram.rows(meter.name()))
     }
 
     /// Sojourn times and time series of this queue, if it is measured.

@@ -1,6 +1,7 @@
 //! Checks that queues and bursts have room for one packet; without it nothing would ever pass.
 
-use super::{QueueSpec, SchedulerParameters, default_limit_bytes};
+use super::acks::Acks;
+use super::{QueueSpec, SchedulerParameters, SchedulerSpec, default_limit_bytes};
 use crate::aqm::AqmParameters;
 use crate::input::problem::Fault;
 use crate::packet::FULL_PACKET;
@@ -68,6 +69,11 @@ impl QueueSpec {
             }
         }
         self.law.check(rate.time_for(FULL_PACKET)).map_err(|fault| fault.under("law"))?;
+        if self.acks != Acks::default() && matches!(self.scheduler, SchedulerSpec::LowLatency(_)) {
+            let message = "found with the scheduler low_latency; allowed: unset, since its flows have \
+                           queues of their own";
+            return Err(Fault::new("acks", message));
+        }
         let scheduler = self.scheduler.check(&self.law, room.largest);
         scheduler.map_err(|fault| fault.under("scheduler"))
     }

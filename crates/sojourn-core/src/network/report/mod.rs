@@ -42,6 +42,7 @@ pub(super) fn results(
         service_flows: service_flows::rows(run),
         channels: run.access.channels(run.now),
         queues: queues.iter().filter_map(|queue| queue.meter()).map(queue_row).collect(),
+        latency_histogram: queues.iter().flat_map(|queue| queue.latency_histogram()).collect(),
         pages: names.iter().zip(&done).flat_map(|(name, done)| page_rows(name, done)).collect(),
         latencies: Vec::new(),
         series: queues
