@@ -19,7 +19,10 @@ impl Upstream {
         at_least(("sustained_mbps", self.sustained_mbps), ("minimum_mbps", self.minimum_mbps))?;
         self.check_weights()?;
         match self.modem {
-            ModemSpec::Link => self.check_no_mac("link, which has no MAC")?,
+            ModemSpec::Link => {
+                self.check_no_mac("link, which has no MAC")?;
+                self.check_no_ranging()?;
+            }
             ModemSpec::SharedChannel => {
                 self.check_no_mac("shared_channel, whose MAC is set in upstream_channel")?;
             }
@@ -32,6 +35,16 @@ impl Upstream {
         check_flows(&self.queue, &self.buffer, &self.flows, room)?;
         room_in(&self.queue, &self.buffer, self.sustained_mbps, self.burst_bytes, room)?;
         room_in_flows(&self.flows, room)
+    }
+
+    /// A plain link does not range.
+    fn check_no_ranging(&self) -> Result<(), Fault> {
+        if self.ranging_outages.is_empty() {
+            return Ok(());
+        }
+        let message =
+            "found with a modem of kind link, which has no ranging; allowed: any other kind";
+        Err(Fault::new("ranging_outages", message))
     }
 
     /// The scheduling services of all flows need a modem that requests by itself.

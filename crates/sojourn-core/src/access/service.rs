@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::classifier::Classifier;
 use super::docsis::congestion::Congestion;
+use super::docsis::outages::Outage;
 use super::docsis::parameters::{Mac, ModemSpec, Shaping};
 use super::docsis::scheduling_service::SchedulingService;
 use crate::queue::{QueueSpec, default_limit_bytes};
@@ -65,6 +66,16 @@ pub struct Upstream {
     /// `shared_channel`.
     #[serde(default)]
     pub scheduling: SchedulingService,
+    /// Bits per symbol, and with OFDMA per subcarrier, of the profile in which this modem sends on
+    /// the shared channel. Default: that of `upstream_channel.phy`.
+    #[serde(default)]
+    #[schemars(range(min = 1.0, max = 12.0))]
+    pub profile_bits: Option<f64>,
+    /// Times in which the modem has lost its ranging and is silent: it sends nothing, requests
+    /// included, and packets wait in its queues. Default: none.
+    #[serde(default)]
+    #[schemars(extend("maxItems" = 100))]
+    pub ranging_outages: Vec<Outage>,
     /// Upstream capacity that other modems leave free. Default: no congestion.
     #[serde(default)]
     pub congestion: Option<Congestion>,
@@ -114,6 +125,11 @@ pub struct Downstream {
     #[serde(default)]
     #[schemars(range(min = 0.001, max = 1_000_000.0))]
     pub channel_mbps: Option<f64>,
+    /// Bits per symbol and subcarrier of the profile in which this modem receives on the OFDM channel
+    /// of `cmts`. Default: that of the channel.
+    #[serde(default)]
+    #[schemars(range(min = 4.0, max = 14.0))]
+    pub profile_bits: Option<f64>,
     /// With `cmts`: whether token buckets and a queue of its own shape each service flow before the
     /// shared channel. With `false`, packets go straight to the channel's queue, and the rates only
     /// serve as reference values in results.
@@ -275,6 +291,8 @@ impl Upstream {
         let further = self.flows.values().map(|flow| &flow.scheduling);
         let given = [
             ("modem", self.modem != ModemSpec::default()),
+            ("profile_bits", self.profile_bits.is_some()),
+            ("ranging_outages", !self.ranging_outages.is_empty()),
             (
                 "scheduling",
                 [&self.scheduling].into_iter().chain(further).any(|s| !s.is_best_effort()),

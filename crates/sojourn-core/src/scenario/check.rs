@@ -115,6 +115,7 @@ fn cable(scenario: &Scenario) -> Result<(), Fault> {
         let message = "found together with delay_ms; allowed: one of them";
         return Err(Fault::new("cable.distance_km", message));
     }
+    cable.check_noise().map_err(|fault| fault.under("cable"))?;
     let spec = PlantSpec { cable, upstream_channel, cmts: cmts.as_ref() };
     let modems = scenario.groups().map(|group| (&group.upstream.modem, group.distance_km));
     let Some((set, least)) = spec.late_advance(modems) else { return Ok(()) };
@@ -132,6 +133,9 @@ fn service(scenario: &Scenario, group: &Group, path: &str, room: &Room) -> Resul
     up.check(room).map_err(|fault| fault.under(&up_path))?;
     let shares_channel = scenario.cmts.is_some();
     down.check(shares_channel, room).map_err(|fault| fault.under(&down_path))?;
+    let Scenario { cable, upstream_channel, cmts, .. } = scenario;
+    let plant = PlantSpec { cable, upstream_channel, cmts: cmts.as_ref() };
+    plant.check_profiles(up, down).map_err(|fault| fault.under(path))?;
     if let AccessSpec::Fibre(fibre) = &scenario.access {
         fibre.check(group).map_err(|fault| fault.under(path))?;
     }

@@ -15,6 +15,7 @@ struct Due {
     /// It is dropped if it cannot be placed until then.
     until: Time,
     source: u32,
+    profile: u8,
     what: Opportunity,
 }
 
@@ -56,20 +57,20 @@ impl MapLayout {
         Self { poll: poll_minislots, due: Vec::new(), placed: Vec::new() }
     }
 
-    /// Places what is due in the MAP interval that begins at `map`.
+    /// Places what is due in the MAP interval that begins at `map`. Each source has its profile.
     pub fn fill<'a>(
         &mut self,
         map: Time,
         framing: &Framing,
-        sources: impl Iterator<Item = &'a mut Unsolicited>,
+        sources: impl Iterator<Item = (u8, &'a mut Unsolicited)>,
     ) {
         let end = map + framing.map_interval();
-        for (source, unsolicited) in (0..).zip(sources) {
+        for (source, (profile, unsolicited)) in (0..).zip(sources) {
             while unsolicited.next() < end {
                 let at = unsolicited.next();
                 let what = unsolicited.take();
                 let until = at + unsolicited.interval();
-                self.due.push(Due { at, until, source, what });
+                self.due.push(Due { at, until, source, profile, what });
             }
         }
         self.due.sort_by_key(|due| due.at);
@@ -83,7 +84,7 @@ impl MapLayout {
             }
             let place = framing.minislot_at(due.at.since(map)).max(free_from);
             let length = match due.what {
-                Opportunity::Grant(bytes) => framing.minislots_for(bytes),
+                Opportunity::Grant(bytes) => framing.minislots_for(due.profile, bytes),
                 Opportunity::Poll => poll,
             };
             if place + length > minislots {
@@ -129,13 +130,19 @@ impl MapLayout {
 
     /// The first part of a grant of `bytes` from the free minislot of this number on. Returns it, if
     /// one fits before the next unsolicited grant, and the number of the free minislot behind it.
-    pub fn part(&self, number: u64, bytes: u64, framing: &Framing) -> (Option<Part>, u64) {
+    pub fn part(
+        &self,
+        number: u64,
+        bytes: u64,
+        profile: u8,
+        framing: &Framing,
+    ) -> (Option<Part>, u64) {
         let (place, run) = self.free(number, framing.minislots());
-        let needed = framing.minislots_for(bytes);
+        let needed = framing.minislots_for(profile, bytes);
         if needed <= run {
             return (Some(Part { place, minislots: needed, bytes }), number + needed);
         }
-        let fits = framing.bytes_in(run);
+        let fits = framing.bytes_in(profile, run);
         let part = (fits > 0).then_some(Part { place, minislots: run, bytes: fits });
         (part, number + run)
     }
@@ -183,14 +190,14 @@ mod tests {
         // 228 + 8 B of header: 2 codewords, 276 B are 368 symbols of 6 bits, 472 with 104 around
         // them: 8 minislots. They fit from 0 to 2 on, and not from 3.
         let whole = Part { place: 2, minislots: 8, bytes: 228 };
-        assert_eq!(layout.part(2, 228, &framing), (Some(whole), 10));
+        assert_eq!(layout.part(2, 228, 0, &framing), (Some(whole), 10));
         // 7 minislots are 448 symbols, 344 without what is around them, 258 B. One codeword of 220 B
         // and 20 of parity fits, and a second one, of 1 B and 20, does not: 220 less the header.
         let first = Part { place: 3, minislots: 7, bytes: 212 };
-        assert_eq!(layout.part(3, 228, &framing), (Some(first), 10));
+        assert_eq!(layout.part(3, 228, 0, &framing), (Some(first), 10));
         // One minislot carries nothing; the grant begins behind the hole.
-        assert_eq!(layout.part(9, 228, &framing), (None, 10));
+        assert_eq!(layout.part(9, 228, 0, &framing), (None, 10));
         let behind = Part { place: 15, minislots: 8, bytes: 228 };
-        assert_eq!(layout.part(10, 228, &framing), (Some(behind), 18));
+        assert_eq!(layout.part(10, 228, 0, &framing), (Some(behind), 18));
     }
 }

@@ -1,5 +1,6 @@
 //! The cable network: modems with their request-grant MAC, the channels they share, and the CMTS.
 
+mod check;
 pub mod cmts;
 pub mod congestion;
 pub mod contention;
@@ -7,8 +8,10 @@ pub mod downstream;
 pub mod downstream_channel;
 pub mod framing;
 mod grant_split;
+pub mod impairments;
 mod map_layout;
 pub mod modem;
+pub mod outages;
 pub mod parameters;
 pub mod plant;
 pub mod proactive_grants;

@@ -19,6 +19,7 @@
 
 use super::congestion::FreeCapacity;
 use super::grant_split::Shares;
+use super::outages::Outages;
 use super::parameters::Shaping;
 use super::probe::Probe;
 use super::request_grant::{By, MacCounters, PieceEnd, RequestGrant};
@@ -78,6 +79,8 @@ pub struct Modem {
     policy: RequestPolicy,
     /// Unsolicited grants and polls, if its service has any.
     unsolicited: Option<Box<Unsolicited>>,
+    /// When it is silent: it gets no grants.
+    silent: Outages,
 
     last_request: Time,
     /// The fraction of one further byte that the last MAP could have granted.
@@ -162,6 +165,7 @@ impl Modem {
             policy: spec.scheduling.policy(),
             opportunity: unsolicited.as_ref().map_or(Time::NEVER, |unsolicited| unsolicited.next()),
             unsolicited,
+            silent: Outages::new(&spec.ranging_outages),
             last_request: Time::ZERO,
             grant_fraction: 0.0,
             coming: 0,
@@ -275,13 +279,17 @@ impl Modem {
         let Some(unsolicited) = &mut self.unsolicited else { return };
         match unsolicited.take() {
             Opportunity::Grant(bytes) => {
-                unsolicited.was_used(now, self.flow.waits_for_unsolicited());
+                let is_silent = self.silent.at(now);
+                let waits = self.flow.waits_for_unsolicited();
+                unsolicited.was_used(now, waits && !is_silent);
                 self.flow.begin_unsolicited(bytes);
                 self.note(ledger, now, Kind::Grant, bytes);
-                if self.flow.is_aggregate() {
+                if self.flow.is_aggregate() && !is_silent {
                     self.request(now, By::Proactive, ledger);
                 }
-                if !self.flow.is_sending() {
+                if is_silent {
+                    self.flow.waste_grant(now, self.probe, ledger);
+                } else if !self.flow.is_sending() {
                     self.send_piece(now, ledger);
                 }
             }
@@ -292,7 +300,7 @@ impl Modem {
 
     /// Requests what waits, if anything does.
     fn poll(&mut self, now: Time, ledger: &mut Ledger) {
-        if !self.request(now, By::Proactive, ledger) {
+        if self.silent.at(now) || !self.request(now, By::Proactive, ledger) {
             return;
         }
         if let Some(unsolicited) = &mut self.unsolicited {
@@ -347,7 +355,8 @@ impl Modem {
     /// Bytes that the MAP at `at` grants of the requests that it can answer.
     fn grant_of_map(&mut self, at: Time, ledger: &mut Ledger) -> u64 {
         self.flow.requests_arrive(at);
-        let greatest = self.capacity.greatest_grant(at, self.rng.uniform()) + self.grant_fraction;
+        let free = self.capacity.greatest_grant(at, self.rng.uniform());
+        let greatest = if self.silent.at(at) { 0.0 } else { free } + self.grant_fraction;
         self.grant_fraction = greatest.fract();
         let grant = self.flow.at_cmts().min(greatest as u64);
         self.flow.grant(grant);

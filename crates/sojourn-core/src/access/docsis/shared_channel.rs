@@ -25,7 +25,7 @@ use super::unsolicited::{Opportunity, Unsolicited};
 use super::upstream_service_flow::UpstreamServiceFlow;
 use crate::access::context::ServiceFlowContext;
 use crate::access::delay_line::DelayLine;
-use crate::access::docsis::upstream_channel::UpstreamChannel;
+use crate::access::docsis::upstream_channel::{PartialService, Phy, UpstreamChannel};
 use crate::access::service::Upstream;
 use crate::count::Count;
 use crate::engine::rng::Rng;
@@ -70,6 +70,10 @@ struct ChannelCounters {
 /// The channel and the service flows on it.
 pub struct SharedChannel {
     framing: Framing,
+    /// The framing with all channels, and with some lost, and when.
+    whole: Framing,
+    partial: Vec<(Time, Time, u32)>,
+    phy: Phy,
     timing: Timing,
     overhead: u64,
     request_minislots: u64,
@@ -115,7 +119,10 @@ impl SharedChannel {
         let framing = Framing::of(spec);
         Self {
             timing: Timing::new(plant, framing.map_interval(), framing.frame()),
+            whole: framing.clone(),
             framing,
+            partial: spec.partial_service.iter().map(lost_channels).collect(),
+            phy: spec.phy.clone(),
             overhead,
             request_minislots: request_region(spec),
             request_opportunities: spec.request_opportunities.into(),
@@ -154,9 +161,12 @@ impl SharedChannel {
                 self.unsolicited.push((number, unsolicited));
                 self.next_map = Time::ZERO;
             }
-            let flow = UpstreamServiceFlow::new(spec, context, &self.timing, self.overhead);
+            let profile = self.whole.profile(&self.phy, spec.profile_bits);
+            let overhead = self.overhead;
+            let flow = UpstreamServiceFlow::new(spec, context, &self.timing, overhead, profile);
             self.flows.push(flow);
         }
+        self.framing = self.whole.clone();
         self.updates.grow(self.flows.len());
         (first..self.flows.len() as u32).for_each(|number| self.schedule_update(number));
         first
@@ -283,7 +293,7 @@ impl SharedChannel {
                 flow.request_beyond_grant(now, granted_from, ledger)
             }
             GrantKind::Unsolicited(source, Opportunity::Poll) => {
-                let requested = flow.request_in_poll(now, granted_from, ledger);
+                let requested = flow.answer_poll(now, granted_from, ledger);
                 if requested {
                     self.unsolicited[source as usize].1.was_requested(granted_from);
                 }
@@ -297,6 +307,7 @@ impl SharedChannel {
 
     /// Handles a MAP that takes effect.
     fn on_map(&mut self, now: Time, ledger: &mut Ledger) {
+        self.choose_channels(now);
         self.take_requests(now);
         self.grant(now, ledger);
         self.take_requests(now + self.timing.map_interval());
@@ -315,6 +326,18 @@ impl SharedChannel {
         }
     }
 
+    /// Partial service: the MAP is for the channels that are left.
+    fn choose_channels(&mut self, map: Time) {
+        if self.partial.is_empty() {
+            return;
+        }
+        let lost = self.partial.iter().find(|(from, until, _)| (*from..*until).contains(&map));
+        self.framing = match lost {
+            Some((.., left)) => self.whole.with_channels(*left),
+            None => self.whole.clone(),
+        };
+    }
+
     /// The scheduler now knows of the requests that the MAP at `map` can grant.
     fn take_requests(&mut self, map: Time) {
         while let Some((_, number)) = self.asking.pop_front_if(|(from, _)| *from <= map) {
@@ -328,7 +351,11 @@ impl SharedChannel {
     /// Places the grants of the MAP that takes effect now.
     fn grant(&mut self, now: Time, ledger: &mut Ledger) {
         if !self.unsolicited.is_empty() {
-            let sources = self.unsolicited.iter_mut().map(|(_, unsolicited)| unsolicited);
+            let flows = &self.flows;
+            let sources = self
+                .unsolicited
+                .iter_mut()
+                .map(|(number, unsolicited)| (flows[*number as usize].profile, unsolicited));
             self.layout.fill(now, &self.framing, sources);
         }
         self.grant_requests(now, ledger);
@@ -345,9 +372,9 @@ impl SharedChannel {
             flows[0].note_map(now, now, ledger);
             return;
         }
-        let split = framing.minislots_for(1) * layout.runs();
+        let split = framing.minislots_for(0, 1) * layout.runs();
         let taken = self.request_minislots + layout.taken() + split;
-        let minislots = framing.minislots().saturating_sub(taken);
+        let minislots = framing.minislots().saturating_sub(taken); // none, if requests take all
         let free =
             minislots - scheduler.most(now + framing.map_interval(), minislots, framing, flows);
         let mut place = self.request_minislots + self.rng.below(free + 1);
@@ -359,7 +386,7 @@ impl SharedChannel {
             let flow = &mut flows[number as usize];
             let mut left = flow.take_grant(start);
             while left > 0 && place < framing.minislots() - layout.taken() {
-                let (part, next) = layout.part(place, left, framing);
+                let (part, next) = layout.part(place, left, flow.profile, framing);
                 place = next;
                 let Some(Part { place, minislots, bytes }) = part else { continue };
                 let start = now + framing.time_of(place);
@@ -449,7 +476,7 @@ impl SharedChannel {
     }
 
     fn minislots_until(&self, at: Time) -> f64 {
-        at.ps() as f64 / self.framing.map_interval().ps() as f64 * self.framing.minislots() as f64
+        at.ps() as f64 / self.framing.map_interval().ps() as f64 * self.whole.minislots() as f64
     }
 
     /// Counters up to `now`, including the request opportunities of skipped MAPs.
@@ -487,7 +514,7 @@ impl SharedChannel {
     /// The highest rate, including packet headers: one grant fills each MAP interval.
     pub fn greatest_mbps(&self) -> f64 {
         let minislots = self.framing.minislots() - self.request_minislots;
-        let bytes = self.framing.bytes_in(minislots) as f64;
+        let bytes = self.framing.bytes_in(0, minislots) as f64;
         bytes * 8e-6 / self.framing.map_interval().secs_f64()
     }
 
@@ -495,4 +522,10 @@ impl SharedChannel {
     pub fn series(&self) -> impl Iterator<Item = &Series> {
         self.gauges.iter()
     }
+}
+
+/// When channels are lost, and how many are left.
+fn lost_channels(partial: &PartialService) -> (Time, Time, u32) {
+    let PartialService { start_s, length_s, channels } = *partial;
+    (Time::from_secs_f64(start_s), Time::from_secs_f64(start_s + length_s), channels)
 }

@@ -9,6 +9,7 @@
 //! interval to the end of the next, the farthest apart that the grants of both may be.
 
 use super::grant_split::Shares;
+use super::outages::Outages;
 use super::probe::Probe;
 use super::request_grant::{By, MacCounters, PieceEnd, RequestGrant, Waiting};
 use super::scheduling_service::RequestPolicy;
@@ -38,6 +39,10 @@ pub struct UpstreamServiceFlow {
     policy: RequestPolicy,
     /// Do its rates limit it? Unsolicited grants set their own.
     is_shaped: bool,
+    /// When its modem is silent.
+    silent: Outages,
+    /// Its profile on the channel (framing.rs).
+    pub(super) profile: u8,
 
     /// Is it contending?
     pub(super) contends: bool,
@@ -60,6 +65,7 @@ impl UpstreamServiceFlow {
         context: &ServiceFlowContext,
         timing: &Timing,
         overhead: u64,
+        profile: u8,
     ) -> Self {
         let map = timing.map_interval();
         let mut shaper = Shaper::of(spec.sustained_mbps, spec.peak_mbps, spec.burst_bytes);
@@ -78,6 +84,8 @@ impl UpstreamServiceFlow {
             priority: spec.priority,
             policy: spec.scheduling.policy(),
             is_shaped: spec.scheduling.is_shaped(),
+            silent: Outages::new(&spec.ranging_outages),
+            profile,
             contends: false,
             waits: false,
             deficit: 0,
@@ -109,6 +117,11 @@ impl UpstreamServiceFlow {
             return self.flow.unrequested_by(By::Idle).total() > 0;
         }
         self.policy.contention && self.flow.requested() == 0 && self.flow.unrequested() > 0
+    }
+
+    /// Requests when the CMTS polls its modem, which an aggregate's low-latency flow has.
+    pub fn answer_poll(&mut self, now: Time, granted_from: Time, ledger: &mut Ledger) -> bool {
+        !self.silent.at(now) && self.request_by(By::Proactive, now, granted_from, ledger)
     }
 
     /// Requests all waiting bytes that are not yet requested after contention; MAPs can grant them
@@ -151,7 +164,7 @@ impl UpstreamServiceFlow {
         let is_used = self.flow.waits_for_unsolicited();
         self.flow.begin_unsolicited(bytes);
         self.note(ledger, now, Kind::Grant, bytes);
-        is_used
+        is_used && !self.silent.at(now)
     }
 
     /// Requests what an aggregate's proactive grant leaves of its low-latency flow.
@@ -161,12 +174,7 @@ impl UpstreamServiceFlow {
         granted_from: Time,
         ledger: &mut Ledger,
     ) -> bool {
-        self.flow.is_aggregate() && self.request_by(By::Proactive, now, granted_from, ledger)
-    }
-
-    /// Requests in a poll, which an aggregate's low-latency flow has.
-    pub fn request_in_poll(&mut self, now: Time, granted_from: Time, ledger: &mut Ledger) -> bool {
-        self.request_by(By::Proactive, now, granted_from, ledger)
+        self.flow.is_aggregate() && self.answer_poll(now, granted_from, ledger)
     }
 
     /// Takes back what a MAP granted and could not place.
@@ -205,7 +213,7 @@ impl UpstreamServiceFlow {
         if self.map != start {
             self.map = start;
             self.grantable = self.grantable(start);
-            if self.grantable == 0 {
+            if self.grantable == 0 && !self.silent.at(start) {
                 self.hold(start);
             }
         }
@@ -220,6 +228,9 @@ impl UpstreamServiceFlow {
 
     /// Bytes that a grant at `start` may carry: requested, and allowed by the token buckets then.
     pub fn grantable(&self, start: Time) -> u64 {
+        if self.silent.at(start) {
+            return 0;
+        }
         if !self.is_shaped {
             return self.flow.at_cmts();
         }
@@ -269,6 +280,10 @@ impl UpstreamServiceFlow {
     /// send.
     pub fn next_piece(&mut self, now: Time, ledger: &mut Ledger) -> Option<u64> {
         if self.flow.granted == 0 {
+            return None;
+        }
+        if self.silent.at(now) {
+            self.flow.waste_grant(now, self.probe, ledger);
             return None;
         }
         let sendable = self.flow.sendable(now, self.probe, ledger);
