@@ -18,6 +18,7 @@ from . import plugins
 from .config import config
 from .errors import DEFECT, explain
 from .export import export
+from .init import init
 from .lab import lab
 from .plot import plot
 from .report import report
@@ -52,7 +53,7 @@ def _options(
         typer.echo(context.get_help())
 
 
-for _command in (run, validate, schema, sweep, export, lab, report, plot):
+for _command in (init, run, validate, schema, sweep, export, lab, report, plot):
     app.command()(_command)
 for _name, _application in plugins.commands():
     app.add_typer(_application, name=_name)

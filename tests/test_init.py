@@ -1,0 +1,56 @@
+"""`sojourn init`: whatever it writes is valid and compares an idle line with two queue managers."""
+
+from pathlib import Path
+
+import pytest
+import sojourn
+from conftest import Cli
+from sojourn.base.lookup import UnknownError
+from sojourn.runs.draft import AQMS, PEOPLE, bytes_of, draft
+
+
+@pytest.mark.parametrize("aqm", AQMS)
+def test_each_queue_manager_and_all_people_make_a_valid_scenario(aqm: str) -> None:
+    text = draft(down_mbps=50, up_mbps=10, aqm=aqm, people=PEOPLE)
+    names = [variant.name for variant in sojourn.load(text)]
+    assert names[:2] == ["idle line", "drop-tail"]
+    assert len(names) == (2 if aqm == "drop_tail" else 3)
+
+
+def test_the_idle_line_has_nobody_who_fills_the_queue() -> None:
+    text = draft(down_mbps=20, up_mbps=5, people=("game", "upload", "upload", "download"))
+    comparison = sojourn.run(text, duration_s=5)
+    assert isinstance(comparison, sojourn.Comparison)
+    rows = comparison["idle line"].flows.to_pylist()
+    sent = {row["traffic"]: row["sent_packets"] for row in rows if row["direction"] == "up"}
+    assert list(sent) == ["game"] and sent["game"] > 0
+
+
+def test_the_command_writes_a_file_and_keeps_what_is_there(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    outcome = cli("init", path, "--up", 5, "--buffer", "256kB", "--people", "game, web")
+    assert (outcome.returncode, outcome.stderr) == (0, "")
+    assert len(sojourn.load(path)) == 2  # nobody fills the queue: there is no idle line beside it
+    assert "queue.limit_bytes = 256_000" in path.read_text()
+    written = path.read_bytes()
+    again = cli("init", path)
+    assert again.returncode == 2
+    assert str(path) in again.stderr and "allowed: the path of a new file" in again.stderr
+    assert path.read_bytes() == written
+
+
+def test_sizes_are_read_as_they_are_written() -> None:
+    assert bytes_of("256kB") == 256_000
+    assert bytes_of("1.5 MiB") == 1_572_864
+    assert bytes_of("3044") == 3044
+    for wrong in ("0kB", "256 kilo", "-1", "", "1e3"):
+        with pytest.raises(ValueError, match="allowed: a number above 0"):
+            bytes_of(wrong)
+
+
+def test_an_unknown_name_is_refused_with_the_list(cli: Cli, tmp_path: Path) -> None:
+    with pytest.raises(UnknownError, match=r"people: found 'gmae' \(did you mean game\?\)"):
+        draft(down_mbps=1, up_mbps=1, people=("gmae",))
+    outcome = cli("init", tmp_path / "new.toml", "--aqm", "red_pie")
+    assert outcome.returncode == 2 and "aqm: found 'red_pie'" in outcome.stderr
+    assert not (tmp_path / "new.toml").exists()
