@@ -324,7 +324,10 @@ impl Modem {
             }
             let may = if sends { self.policy.piggyback } else { self.policy.contention };
             if may && (sends || self.timing.is_documents()) {
-                self.request(now, By::Both, ledger);
+                self.request(now, self.piggybacked(sends), ledger);
+                if sends {
+                    self.request_beside_burst(now, ledger);
+                }
             } else if !self.flow.is_idle() {
                 self.place_request(now);
             }
@@ -334,6 +337,12 @@ impl Modem {
         }
         let idle = self.flow.is_idle();
         self.next_map = if idle { Time::NEVER } else { now + self.map_interval };
+    }
+
+    /// Which flows of an aggregate request at the start of an interval: those whose burst extends into
+    /// it.
+    fn piggybacked(&self, sends: bool) -> By {
+        if sends && !self.timing.is_documents() { By::Granted } else { By::Both }
     }
 
     /// The flow of an aggregate that has no grant in this interval requests by itself.
@@ -427,12 +436,14 @@ impl Modem {
     fn request(&mut self, now: Time, by: By, ledger: &mut Ledger) -> bool {
         let shares = self.flow.is_aggregate().then(|| self.flow.unrequested_by(by));
         let wanted = shares.map_or_else(|| self.flow.unrequested(), Shares::total);
+        let requested = self.flow.requested();
         let allowed = match self.shaping {
             None => Allowed { sustained: f64::INFINITY, peak: f64::INFINITY },
             Some(Shaping::Requests) => self.requestable(now),
-            Some(Shaping::Transmissions) => self.sendable_by_grant(now),
+            Some(Shaping::Transmissions) => self.sendable_by_grant(now, requested),
         };
-        let request = wanted.min(allowed.bytes());
+        let shares = shares.map(|wanted| self.allowed_shares(now, wanted, allowed.bytes()));
+        let request = shares.map_or_else(|| wanted.min(allowed.bytes()), Shares::total);
         if request > 0 {
             if self.shaping == Some(Shaping::Requests) {
                 self.shaper.sustained.take(now, request);
@@ -441,7 +452,7 @@ impl Modem {
             let granted_from = self.timing.granted_from(now);
             match shares {
                 None => self.flow.request(request, granted_from),
-                Some(wanted) => self.flow.request_of(request, wanted, granted_from),
+                Some(shares) => self.flow.request_shares(shares, granted_from),
             }
             self.note(ledger, now, Kind::Request, request);
         }
@@ -463,12 +474,33 @@ impl Modem {
         Allowed { sustained: self.shaper.sustained.tokens(now), peak }
     }
 
+    /// What both flows of an aggregate request of `wanted`, where `allowed` bytes are left beside all
+    /// that is requested. With the buckets at the transmission, what will conform by then is divided by
+    /// weight, proactive grants included: what the classic flow has requested does not hold the
+    /// low-latency flow back.
+    fn allowed_shares(&self, now: Time, wanted: Shares, allowed: u64) -> Shares {
+        if self.shaping != Some(Shaping::Transmissions) {
+            return self.flow.shares(allowed, wanted);
+        }
+        let requested = self.flow.requested_by_both();
+        let classic = requested.classic + self.flow.unrequested_by(By::Both).classic;
+        let pool = self.sendable_by_grant(now, 0).bytes();
+        let weighed = self.flow.shares(pool, Shares { low: pool, classic: pool });
+        let unasked = self.flow.unasked_in(self.timing.sent_within(now), self.map_interval);
+        let by_weight = weighed.low.saturating_sub(requested.low + unasked);
+        let left = pool.saturating_sub(classic + requested.low);
+        let low = wanted.low.min(by_weight.max(left));
+        let left = pool.saturating_sub(requested.low + low).max(weighed.classic);
+        let classic = wanted.classic.min(left.saturating_sub(requested.classic));
+        Shares { low, classic }
+    }
+
     /// Bytes, in addition to those requested, that will conform by the end of the interval in which
     /// a request made now is granted. Earlier requests have been sent by then, so the depths of the
     /// buckets do not limit the sum.
-    fn sendable_by_grant(&self, now: Time) -> Allowed {
+    fn sendable_by_grant(&self, now: Time, requested: u64) -> Allowed {
         let span = self.timing.sent_within(now);
-        let requested = self.flow.requested() as f64;
+        let requested = requested as f64;
         let by_then = |bucket: &TokenBucket| {
             (bucket.tokens(now) + bucket.rate().bytes_in(span) - requested).max(0.0)
         };

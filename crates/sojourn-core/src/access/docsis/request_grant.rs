@@ -226,6 +226,12 @@ impl RequestGrant {
         }
     }
 
+    /// Bytes that both flows of an aggregate have requested and not yet used.
+    pub fn requested_by_both(&self) -> Shares {
+        let low = self.requested_low();
+        Shares { low, classic: self.requested() - low }
+    }
+
     #[inline]
     fn requested_low(&self) -> u64 {
         self.low.at_cmts + self.low.under_way_bytes + self.low.granted + self.low.ahead
@@ -261,6 +267,12 @@ impl RequestGrant {
         self.low.proactive_per_map = bytes_per_map;
     }
 
+    /// Bytes that the low-latency flow is granted unasked in `span`.
+    pub fn unasked_in(&self, span: Time, map_interval: Time) -> u64 {
+        let per_map = self.low.proactive_per_map.unwrap_or(0);
+        (u128::from(per_map) * u128::from(span.ps()) / u128::from(map_interval.ps())) as u64
+    }
+
     /// Is the low-latency flow sending what nobody requested?
     #[inline]
     pub fn sends_proactively(&self) -> bool {
@@ -289,12 +301,17 @@ impl RequestGrant {
 
     /// Requests `bytes` of what both flows of an aggregate want.
     pub fn request_of(&mut self, bytes: u64, wanted: Shares, granted_from: Time) {
-        let shares = split(bytes, wanted, 0, self.low_weight.unwrap_or(0.0));
-        self.request_shares(shares, granted_from);
+        self.request_shares(self.shares(bytes, wanted), granted_from);
     }
 
+    /// How `bytes` are divided between what both flows of an aggregate want.
+    pub fn shares(&self, bytes: u64, wanted: Shares) -> Shares {
+        split(bytes, wanted, 0, self.low_weight.unwrap_or(0.0))
+    }
+
+    /// Requests for both flows of an aggregate.
     #[inline]
-    fn request_shares(&mut self, shares: Shares, granted_from: Time) {
+    pub fn request_shares(&mut self, shares: Shares, granted_from: Time) {
         let (bytes, low) = (shares.total(), shares.low);
         self.under_way.push_back(Request { granted_from, bytes, low });
         self.under_way_bytes += bytes;
