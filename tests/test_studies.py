@@ -78,8 +78,14 @@ def test_a_figure_alone_is_drawn(tmp_path: Path, cli: Cli) -> None:
     assert (tmp_path / "white2014-figure-16.svg").read_text().startswith("<?xml")
 
 
-DURATION_SCALES = {"white2012": 0.05, "white2013": 0.004, "white2014": 0.035, "hong2015": 0.005}
-"""Of runs of 600 s, of 2 h, of 120 s, in which a page takes 3 s, and of 1000 or 2000 s."""
+DURATION_SCALES = {
+    "white2012": 0.05,
+    "white2013": 0.004,
+    "white2014": 0.035,
+    "hong2015": 0.005,
+    "linux": 0.1,
+}
+"""Of runs of 600 s, 2 h, 120 s, in which a page takes 3 s, 1000 or 2000 s, 8 to 40 s."""
 
 
 @pytest.fixture(scope="module", params=STUDIES)
@@ -235,6 +241,31 @@ def test_a_cell_agrees_within_the_larger_of_both_tolerances() -> None:
     assert agrees("plt_median", "600", 1000, ">; none in 600 s")
     assert not agrees("plt_median", "600", 500, ">; none in 600 s")
     assert not agrees("plt_median", "10", None)
+
+
+def test_a_table_may_have_tolerances_of_its_own() -> None:
+    def agrees(table: str, ours: float) -> bool:
+        row = Row("linux", table, "e", "c", "l", "f", "qdelay_mean", "100", "ms", "")
+        return compared({row: ours})[0].agrees
+
+    # 5 % of 100 ms, and 10 % for BBR.
+    assert agrees("cubic", 105) and not agrees("cubic", 105.1)
+    assert agrees("bbr", 110) and not agrees("bbr", 110.1)
+
+
+def test_deviations_are_in_percent_of_what_is_published() -> None:
+    row = Row("s", "t", "e", "c", "l", "f", "drops", "40", "packets", "")
+    (more, none, bound, of_zero) = (
+        compared({one: ours})[0].deviation
+        for one, ours in (
+            (row, 41.0),
+            (row, None),
+            (row._replace(note=">"), 41.0),
+            (row._replace(published="0"), 41.0),
+        )
+    )
+    assert (more, none, bound, of_zero) == ("+2.5 %", "", "", "")
+    assert compared({row: 39.999})[0].deviation == "0.0 %"
 
 
 def test_the_worst_misses_are_of_different_kinds() -> None:

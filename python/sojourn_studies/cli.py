@@ -121,7 +121,7 @@ def score_study(
     if not compared(means):
         typer.echo("nothing to compare: no cell of this selection has a published value")
         return
-    print_grids(score_grids(means))
+    print_grids(score_grids(outcome.plan.study, means))
     if outcome.plan.alternatives:
         print_grids([alternatives_grid(outcome.results)])
     if (scale := outcome.plan.duration_scale) != 1:

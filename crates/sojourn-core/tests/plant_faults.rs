@@ -273,3 +273,30 @@ fn impossible_faults_are_refused() {
         assert!(problem.contains(message), "{problem}");
     }
 }
+
+/// An IPv6 header is 20 bytes longer: of a full packet of 1500 IPv4 carries 1448 with timestamps, IPv6
+/// 1428; acknowledgements of 70 and 90 B with Ethernet's 18. Classifiers tell versions and addresses.
+#[test]
+fn ipv6_has_longer_headers_and_its_own_classifiers() {
+    let results = run("duration_s = 4
+        tcp.timestamps = true
+        upstream.flows.six = { sustained_mbps = 900, peak_mbps = 1000, burst_bytes = 10_000_000,
+                               match = [{ ip = 6, destination = '2001:db8::/32' }] }
+        servers.new = { delay_ms = 0, rate_mbps = 1_000_000, address = '2001:db8::5' }
+        traffic.old = { kind = 'transfer', server = 'near', direction = 'down', file_bytes = 1_448_000 }
+        traffic.new = { kind = 'transfer', server = 'new', direction = 'down', file_bytes = 1_428_000,
+                        tcp.ip = 6 }");
+    for (name, payload, ack) in [("old", 1448, 70), ("new", 1428, 90)] {
+        let (down, up) = (flow(&results, name, "down"), flow(&results, name, "up"));
+        // 1000 full packets; the rest opens and closes the connection.
+        let full = down.delivered_bytes as f64 - 1000.0 * (f64::from(payload) + 70.0);
+        println!("{name}: {full} {} {}", down.delivered_packets, up.delivered_packets);
+        let rest = (down.delivered_packets - 1000) as f64;
+        let header = f64::from(ack) - 70.0;
+        assert!((full - header * 1000.0 - rest * f64::from(ack)).abs() < 40.0, "{name}: {full}");
+        let mean = up.delivered_bytes as f64 / up.delivered_packets as f64;
+        assert!((mean - f64::from(ack)).abs() < 1.0, "{name}: {mean}");
+    }
+    let six = results.service_flows.iter().find(|row| row.service_flow == "six").unwrap();
+    assert_eq!(six.forwarded_packets, flow(&results, "new", "up").sent_packets);
+}

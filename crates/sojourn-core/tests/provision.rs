@@ -310,6 +310,9 @@ fn a_scenario_written_and_read_is_the_same() {
                            grants_per_interval = 2, nominal_polling_interval_us = 10_000 } }
         upstream.flows.flow_4 = { sustained_mbps = 1, peak_mbps = 1, burst_bytes = 3044, match = [{ dscp = [10, 10, 63] }],
             scheduling = { kind = 'real_time_polling', nominal_polling_interval_us = 5000, piggyback = false } }
+        upstream.flows.flow_5 = { sustained_mbps = 1, peak_mbps = 1, burst_bytes = 3044,
+            match = [{ ip = 6, protocol = 'tcp', destination = '2001:db8::/32', destination_ports = [443, 443],
+                       dscp = [46, 46, 63] }, { ip = 6 }] }
         downstream = { sustained_mbps = 6000, peak_mbps = 8000, burst_bytes = 9_000_000 }
         servers.near = { delay_ms = 5 }
         traffic.call = { kind = 'stream', purpose = 'voice', server = 'near' }";

@@ -41,8 +41,8 @@ Panels = Mapping[str, Sequence[Plot]]
 """The series of each axes by its title; all axes have the same ones."""
 
 
-def svg_of_panels(panels: Panels, columns: int, **axes: Any) -> bytes:
-    """The picture of several axes that share their scales, in so many columns."""
+def svg_of_panels(panels: Panels, columns: int, *, share_y: bool = True, **axes: Any) -> bytes:
+    """The picture of several axes that share their scales, or the x axis alone, in columns."""
     rows = -(-len(panels) // columns)
     width_in, height_in = 3.6 * columns + 1, 2.6 * rows + 0.8
     figure, _ = blank((width_in, height_in), layout=None)
@@ -53,13 +53,22 @@ def svg_of_panels(panels: Panels, columns: int, **axes: Any) -> bytes:
         right=1 - 0.15 / width_in,
         bottom=0.5 / height_in,
         top=1 - 0.8 / height_in,
-        wspace=0.06,
+        wspace=0.06 if share_y else 0.16,
         hspace=0.2,
     )
-    canvases = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False).flat
-    for canvas, (title, plots) in zip(canvases, panels.items(), strict=False):
+    grid = figure.subplots(rows, columns, sharex=True, sharey=share_y, squeeze=False)
+    canvases = list(grid.flat)
+    for canvas in canvases[len(panels) :]:
+        canvas.set_axis_off()
+    for number, (title, plots) in enumerate(panels.items(), 1):
+        canvas = canvases[number - 1]
         _draw(canvas, plots, {**axes, "title": title})
         canvas.label_outer()
+        if number + columns > len(panels):  # nothing is drawn below it
+            canvas.tick_params(labelbottom=True)
+            canvas.set_xlabel(axes.get("xlabel", ""))
+        if not share_y:
+            canvas.tick_params(labelleft=True)
     handles, names = figure.axes[0].get_legend_handles_labels()
     figure.legend(handles, names, loc="upper center", ncols=4, frameon=False)
     return to_svg(figure)

@@ -26,7 +26,7 @@ def page(study: Study, results: Results, said: Mapping[int, Said]) -> str:
         f"# {study.title}",
         "Explanation. Made by `sojourn study snapshot` from runs of full length and one seed; "
         "[Studies](../studies.md) tells how to run and read it.",
-        *_agreement(results, said),
+        *_agreement(study, results, said),
         *_misses(study, results),
         *_failed(study, results, said),
         *_open(study, results),
@@ -34,22 +34,27 @@ def page(study: Study, results: Results, said: Mapping[int, Said]) -> str:
     return "\n\n".join(blocks) + "\n"
 
 
-def _agreement(results: Results, said: Mapping[int, Said]) -> Iterator[str]:
-    *tables, whole = scores(compared(results.baseline))
+def _agreement(study: Study, results: Results, said: Mapping[int, Said]) -> Iterator[str]:
+    cells = compared(results.baseline)
+    *tables, whole = scores(cells)
     judged = [one for one in said.values() if one.verdict != "not judged"]
     holds = sum(one.verdict == "holds" for one in judged)
     yield "## What agrees"
     yield (
-        f"{whole.agree} of {len(whole.cells)} published cells agree ({whole.percent:.0f} %), and "
+        f"{whole.agree} of {len(whole.cells)} {study.terms.values} cells agree "
+        f"({whole.percent:.0f} %), and "
         f"{holds} of {len(judged)} claims hold."
     )
     yield _table(
         Grid("", ["table or section", "cells", "agree", "%"], [_score_row(one) for one in tables])
     )
+    for grid in study.overview(cells):
+        yield f"{grid.title}:"
+        yield _table(grid)
 
 
 def _score_row(score: Score) -> list[str]:
-    return [score.table, str(len(score.cells)), str(score.agree), f"{score.percent:.0f}"]
+    return [score.name, str(len(score.cells)), str(score.agree), f"{score.percent:.0f}"]
 
 
 def _misses(study: Study, results: Results) -> Iterator[str]:
@@ -88,11 +93,11 @@ def _claim(claim: Claim) -> str:
 
 
 def _open(study: Study, results: Results) -> Iterator[str]:
-    yield "## What the paper leaves open"
+    yield f"## {study.terms.open_points}"
     yield (
-        "Each question is one that the document does not answer. The baseline assumption is what "
-        "the runs have; alternatives to it are run by `--alternatives`, for the cells that they "
-        "concern."
+        f"Each question is one that the {study.terms.source} does not answer. The baseline "
+        "assumption is what the runs have; alternatives to it are run by `--alternatives`, for "
+        "the cells that they concern."
     )
     for point in open_points(study, results):
         yield f"### {point.question}"

@@ -8,8 +8,11 @@ from .drawing import Drawing
 from .rows import FigureNumber
 from .study import Study
 
-STUDIES = ("white2012", "white2013", "white2014", "hong2015")
-"""The studies, by their authors and year: each a package beside this one with a `STUDY`."""
+STUDIES = ("white2012", "white2013", "white2014", "hong2015", "linux")
+"""The studies, by their authors and year, or by what was measured.
+
+Each is a package beside this one with a `STUDY`.
+"""
 
 
 def study(name: str) -> Study:

@@ -32,6 +32,8 @@ class Ours(NamedTuple):
     text: str
     agrees: bool | None
     """Nothing where there is no published value."""
+    deviation: str = ""
+    """From it, in percent."""
 
 
 @dataclass(frozen=True)
@@ -96,8 +98,8 @@ def report_html(outcome: Outcome) -> str:
         study=study,
         plan=plan,
         runs=plan.run_count,
-        sentences=_sentences(results.baseline, judged),
-        scores=score_grids(results.baseline),
+        sentences=_sentences(study, results.baseline, judged),
+        scores=score_grids(study, results.baseline),
         alternatives=alternatives_grid(results),
         open_points=open_points(study, results),
         whys={claim.number: filled(claim.why, study.rows, results) for claim in study.claims},
@@ -111,14 +113,16 @@ def report_html(outcome: Outcome) -> str:
     )
 
 
-def _sentences(means: Mapping[Row, float | None], judged: Sequence[Judged]) -> list[str]:
+def _sentences(
+    study: Study, means: Mapping[Row, float | None], judged: Sequence[Judged]
+) -> list[str]:
     """How far the study agrees with its document, in words."""
     *tables, score = scores(compared(means))
-    low = [table.table for table in tables if table.percent < LOW_PERCENT]
+    low = [table.name for table in tables if table.percent < LOW_PERCENT]
     tested = [one.ours for one in judged if one.ours]
     untested = len(judged) - len(tested)
     return [
-        f"{score.agree} of {len(score.cells)} cells with a published value agree "
+        f"{score.agree} of {len(score.cells)} cells with a {study.terms.values} value agree "
         f"({score.percent:.0f} %).",
         *([f"Without a value here: {score.missing} of them."] if score.missing else []),
         *([f"Under {LOW_PERCENT} %: {', '.join(low)}."] if low else []),
@@ -175,8 +179,15 @@ def summaries_of_published(study: Study) -> dict[Row, Value]:
 
 
 def _beside_published(values: Mapping[Row, Value]) -> dict[Row, Ours]:
-    agrees = {cell.row: cell.agrees for cell in compared(without_intervals(values))}
-    return {row: Ours(_shown(value), agrees.get(row)) for row, value in values.items()}
+    cells = {cell.row: cell for cell in compared(without_intervals(values))}
+
+    def ours(row: Row, value: Value) -> Ours:
+        cell = cells.get(row)
+        return (
+            Ours(_shown(value), cell.agrees, cell.deviation) if cell else Ours(_shown(value), None)
+        )
+
+    return {row: ours(row, value) for row, value in values.items()}
 
 
 def judge(claims: Sequence[Claim], ours: Cells, runs: Runs, published: Cells) -> list[Judged]:
@@ -204,20 +215,23 @@ def _shown(value: Value) -> str:
     return f"{shown(value.mean, 5)} ({shown(value.low, 4)} to {shown(value.high, 4)})"
 
 
-def score_grids(means: Mapping[Row, float | None]) -> list[Grid]:
-    """Per table and overall: cells compared and those that agree; then the worst misses."""
-    cells = compared(means)
+def score_grids(study: Study, means: Mapping[Row, float | None]) -> list[Grid]:
+    """Per table and overall: cells compared and those that agree; then the worst misses.
+
+    Last what else the study shows of them.
+    """
+    cells, values = compared(means), study.terms.values
     score = Grid(
-        "Cells compared with published values",
+        f"Cells compared with {values} values",
         ["table", "cells", "agree", "no value", "%"],
         [_score_row(score) for score in scores(cells)],
     )
     misses = Grid(
         "Worst misses, one of each metric in a table (in tolerances)",
-        ["table", "experiment", "scheme", "load", "flow", "metric", "published", "ours", "miss"],
+        ["table", "experiment", "scheme", "load", "flow", "metric", values, "ours", "miss"],
         [_miss_row(cell) for cell in worst(cells)],
     )
-    return [grid for grid in (score, misses) if grid.rows]
+    return [grid for grid in (score, misses, *study.overview(cells)) if grid.rows]
 
 
 def alternatives_grid(results: Results) -> Grid:
@@ -230,7 +244,7 @@ def alternatives_grid(results: Results) -> Grid:
     if len(others) > 1:
         others = {"any of these": _nearest(baseline, others.values()), **others}
     rows = [
-        [name, here.table, str(len(here.cells)), str(here.agree), str(there.agree)]
+        [name, here.name, str(len(here.cells)), str(here.agree), str(there.agree)]
         for name, other in others.items()
         for here, there in zip(
             scores(baseline[cell.row] for cell in other), scores(other), strict=True
@@ -253,7 +267,7 @@ def _nearest(
 
 def _score_row(score: Score) -> list[str]:
     counts = (len(score.cells), score.agree, score.missing)
-    return [score.table, *map(str, counts), f"{score.percent:.1f}"]
+    return [score.name, *map(str, counts), f"{score.percent:.1f}"]
 
 
 def _miss_row(cell: Compared) -> list[str]:

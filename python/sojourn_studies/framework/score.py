@@ -3,7 +3,7 @@
 import math
 import tomllib
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -34,6 +34,14 @@ class Compared:
         return abs(beyond) / self.tolerance
 
     @property
+    def deviation(self) -> str:
+        """The distance from the published value in percent of it; of a bound or of zero none."""
+        if self.ours is None or self.published == 0 or self.row.is_bound:
+            return ""
+        percent = round(100 * (self.ours / self.published - 1), 1)
+        return f"{percent:+.1f} %" if percent else "0.0 %"
+
+    @property
     def agrees(self) -> bool:
         """Is it within the tolerance, or on the right side of a bound or a range's end?"""
         return self.miss <= 1 + 1e-9
@@ -41,9 +49,10 @@ class Compared:
 
 @dataclass(frozen=True)
 class Score:
-    """How many of the cells of a table agree."""
+    """How many of some cells agree."""
 
-    table: str
+    name: str
+    """Of the table that they are of, or of what else they share."""
     cells: Sequence[Compared]
 
     @property
@@ -65,19 +74,21 @@ class Score:
 def compared(values: Mapping[Row, float | None]) -> list[Compared]:
     """The cells that have a published value, without what is no result."""
     return [
-        Compared(row, ours, published, _tolerance(row.metric, published))
+        Compared(row, ours, published, _tolerance(row, published))
         for row, ours in values.items()
         if (published := row.result) is not None
     ]
 
 
-def scores(cells: Iterable[Compared]) -> list[Score]:
-    """The score of each table, and then of all."""
-    by_table = defaultdict(list)
+def scores(
+    cells: Iterable[Compared], name_of: Callable[[Row], str] = lambda row: row.table
+) -> list[Score]:
+    """The score of each table, or of the cells with another name in common, and then of all."""
+    by_name = defaultdict(list)
     for cell in cells:
-        by_table[cell.row.table].append(cell)
-    tables = [Score(table, of_table) for table, of_table in by_table.items()]
-    return [*tables, Score("all", [cell for table in tables for cell in table.cells])]
+        by_name[name_of(cell.row)].append(cell)
+    each = [Score(name, of_name) for name, of_name in by_name.items()]
+    return [*each, Score("all", [cell for one in each for cell in one.cells])]
 
 
 def worst(cells: Iterable[Compared], most: int = 10) -> list[Compared]:
@@ -97,7 +108,9 @@ def _tolerances() -> Mapping[str, Mapping[str, float]]:
     return tomllib.loads(data("published", "tolerances.toml"))
 
 
-def _tolerance(metric: str, published: float) -> float:
-    table = _tolerances()
-    rule = table.get(metric, table["default"])
+def _tolerance(row: Row, published: float) -> float:
+    """By table and metric where there is such a rule, else by metric."""
+    rules = _tolerances()
+    by_metric = rules.get(row.metric, rules["default"])
+    rule = rules.get(f"{row.table}/{row.metric}", by_metric)
     return max(rule.get("abs", 0.0), rule.get("rel", 0.0) * abs(published))

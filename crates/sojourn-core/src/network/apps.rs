@@ -87,7 +87,9 @@ pub(super) fn classify(
 ) -> [u8; 2] {
     let (name, entry) = scenario.traffic.get_index(traffic.into()).expect("it is an entry");
     let group = scenario.group(scenario.group_of(entry));
+    let version = entry.app.tcp().and_then(|tcp| tcp.ip).unwrap_or(scenario.tcp.version());
     let up = Header {
+        ip: version,
         protocol,
         server: scenario.servers.get_index(server.into()).map_or("", |(name, _)| name),
         traffic: name,

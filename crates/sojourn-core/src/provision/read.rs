@@ -1,6 +1,6 @@
 //! Overrides a scenario with the settings of a modem's configuration file.
 
-use std::net::Ipv4Addr;
+use std::net::{Ipv4Addr, Ipv6Addr};
 
 use serde_json::{Map, Value, json};
 
@@ -11,7 +11,7 @@ use crate::access::docsis::scheduling_service::SchedulingService;
 use crate::address::Network;
 use crate::modem_config::ModemConfig;
 use crate::modem_config::view::{
-    Aqm, AqmAlgorithm, BufferControl, Classifier, Ipv4Match, ServiceFlow, TosRange,
+    Aqm, AqmAlgorithm, BufferControl, Classifier, Ipv4Match, Ipv6Match, ServiceFlow, TosRange,
 };
 use crate::scenario::overlay::Overlay;
 use crate::units::BitRate;
@@ -392,8 +392,8 @@ fn keys_of(classifier: &Classifier) -> Result<Value, &'static str> {
     if classifier.active == Some(false) {
         return Err("it is not active");
     }
-    if ethernet.is_some() || vlan.is_some() || ipv6.is_some() {
-        return Err("it matches headers that are not simulated: Ethernet, VLAN or IPv6");
+    if ethernet.is_some() || vlan.is_some() {
+        return Err("it matches headers that are not simulated: Ethernet or VLAN");
     }
     if !unknown.is_empty() {
         return Err("it has unknown keys");
@@ -402,6 +402,9 @@ fn keys_of(classifier: &Classifier) -> Result<Value, &'static str> {
     keys.insert("priority".to_owned(), classifier.priority.unwrap_or_default().into());
     if let Some(ipv4) = &classifier.ipv4 {
         keys.extend(keys_of_ipv4(ipv4)?);
+    }
+    if let Some(ipv6) = ipv6 {
+        keys.extend(keys_of_ipv6(ipv6)?);
     }
     Ok(keys.into())
 }
@@ -412,13 +415,7 @@ fn keys_of_ipv4(ipv4: &Ipv4Match) -> Result<Map<String, Value>, &'static str> {
         return Err("it has unknown keys");
     }
     let mut keys = Map::new();
-    match ipv4.protocol {
-        Some(6) => keys.insert("protocol".to_owned(), "tcp".into()),
-        Some(17) => keys.insert("protocol".to_owned(), "udp".into()),
-        // 256 is any protocol, 257 TCP and UDP: no others are simulated (DOCSIS MULPI C.2.1.6.2).
-        None | Some(256 | 257) => None,
-        Some(_) => return Err("it matches a protocol other than TCP and UDP"),
-    };
+    keys.extend(protocol(ipv4.protocol)?);
     for (key, address, mask) in
         [("source", source, source_mask), ("destination", destination, destination_mask)]
     {
@@ -438,11 +435,51 @@ fn keys_of_ipv4(ipv4: &Ipv4Match) -> Result<Map<String, Value>, &'static str> {
             keys.insert(key.to_owned(), json!(range));
         }
     }
-    if let Some(TosRange { low, high, mask }) = ipv4.tos {
-        if (low | high | mask) & 0b11 != 0 {
-            return Err("it matches the ECN field of the type of service");
-        }
-        keys.insert("dscp".to_owned(), json!([low >> 2, high >> 2, mask >> 2]));
-    }
+    keys.extend(dscp(ipv4.tos)?);
     Ok(keys)
+}
+
+/// A classifier of IPv6 headers. Ports are in the part for IPv4 (DOCSIS MULPI C.2.1.7).
+fn keys_of_ipv6(ipv6: &Ipv6Match) -> Result<Map<String, Value>, &'static str> {
+    if !ipv6.unknown.is_empty() {
+        return Err("it has unknown keys");
+    }
+    if ipv6.flow_label.is_some_and(|label| label != 0) {
+        return Err("it matches the flow label");
+    }
+    let mut keys = Map::new();
+    keys.insert("ip".to_owned(), 6.into());
+    keys.extend(protocol(ipv6.next_header)?);
+    for (key, address, prefix) in [
+        ("source", ipv6.source, ipv6.source_prefix_bits),
+        ("destination", ipv6.destination, ipv6.destination_prefix_bits),
+    ] {
+        if address.is_some() || prefix.is_some() {
+            let address = address.unwrap_or(Ipv6Addr::UNSPECIFIED);
+            let network = Network::of_prefix(address, prefix.unwrap_or(128).into());
+            keys.insert(key.to_owned(), network.to_string().into());
+        }
+    }
+    keys.extend(dscp(ipv6.traffic_class)?);
+    Ok(keys)
+}
+
+/// 256 is any protocol, 257 TCP and UDP: no others are simulated (DOCSIS MULPI C.2.1.6.2).
+fn protocol(number: Option<u16>) -> Result<Option<(String, Value)>, &'static str> {
+    let key = |name: &str| Some(("protocol".to_owned(), name.into()));
+    match number {
+        Some(6) => Ok(key("tcp")),
+        Some(17) => Ok(key("udp")),
+        None | Some(256 | 257) => Ok(None),
+        Some(_) => Err("it matches a protocol other than TCP and UDP"),
+    }
+}
+
+/// The DSCP of a range of the type of service or traffic class.
+fn dscp(range: Option<TosRange>) -> Result<Option<(String, Value)>, &'static str> {
+    let Some(TosRange { low, high, mask }) = range else { return Ok(None) };
+    if (low | high | mask) & 0b11 != 0 {
+        return Err("it matches the ECN field of the type of service");
+    }
+    Ok(Some(("dscp".to_owned(), json!([low >> 2, high >> 2, mask >> 2]))))
 }

@@ -5,10 +5,11 @@ use crate::access::classifier::{self, Protocol};
 use crate::access::docsis::scheduling_service::SchedulingService;
 use crate::access::homes::Group;
 use crate::access::service::Buffer;
+use crate::address::Network;
 use crate::aqm::AqmSpec;
 use crate::modem_config::ModemConfig;
 use crate::modem_config::view::{
-    Aqm, BufferControl, Classifier, DataRateUnit, Ipv4Match, ServiceFlow, TosRange,
+    Aqm, BufferControl, Classifier, DataRateUnit, Ipv4Match, Ipv6Match, ServiceFlow, TosRange,
 };
 use crate::packet::Direction;
 use crate::queue::{QueueSpec, SchedulerSpec};
@@ -225,6 +226,9 @@ fn classifiers(flows: &[Flow], first: u16, notes: &mut Vec<String>) -> Vec<Class
                 ));
                 continue;
             }
+            if classifier.ip == Some(4) {
+                notes.push(format!("{path}.ip: not written: a file can only name version 6"));
+            }
             let Ok(reference) = u8::try_from(found.len() + 1) else {
                 notes.push(format!(
                     "{path}: not written: a file has at most 255 classifiers each way"
@@ -237,6 +241,7 @@ fn classifiers(flows: &[Flow], first: u16, notes: &mut Vec<String>) -> Vec<Class
                 priority: Some(classifier.priority),
                 active: Some(true),
                 ipv4: ipv4(classifier),
+                ipv6: is_v6(classifier).then(|| ipv6(classifier)),
                 ..Classifier::default()
             });
         }
@@ -244,24 +249,53 @@ fn classifiers(flows: &[Flow], first: u16, notes: &mut Vec<String>) -> Vec<Class
     found
 }
 
+/// Does it match IPv6 alone?
+fn is_v6(classifier: &classifier::Classifier) -> bool {
+    let networks = [classifier.source, classifier.destination];
+    classifier.ip == Some(6) || networks.iter().flatten().any(|network| network.v6().is_some())
+}
+
+fn tos(classifier: &classifier::Classifier) -> Option<TosRange> {
+    let range = classifier.dscp.as_ref()?;
+    let mask = range.get(2).copied().unwrap_or(0x3f);
+    Some(TosRange { low: range.first()? << 2, high: range.get(1)? << 2, mask: mask << 2 })
+}
+
+fn protocol(classifier: &classifier::Classifier) -> Option<u16> {
+    classifier.protocol.map(|protocol| match protocol {
+        Protocol::Tcp => 6,
+        Protocol::Udp => 17,
+    })
+}
+
+fn ipv6(classifier: &classifier::Classifier) -> Ipv6Match {
+    let v6 = |network: Option<Network>| network.and_then(|network| network.v6());
+    let (source, destination) = (v6(classifier.source), v6(classifier.destination));
+    Ipv6Match {
+        traffic_class: tos(classifier),
+        next_header: protocol(classifier),
+        source: source.map(|(address, _)| address),
+        source_prefix_bits: source.map(|(_, prefix)| prefix as u8),
+        destination: destination.map(|(address, _)| address),
+        destination_prefix_bits: destination.map(|(_, prefix)| prefix as u8),
+        ..Ipv6Match::default()
+    }
+}
+
+/// The part for IPv4; of a classifier of IPv6 only the ports (DOCSIS MULPI C.2.1.7).
 fn ipv4(classifier: &classifier::Classifier) -> Option<Ipv4Match> {
     let port = |range: &Option<Vec<u16>>, end: usize| range.as_ref()?.get(end).copied();
-    let classifier::Classifier {
-        source, destination, source_ports, destination_ports, dscp, ..
-    } = classifier;
+    let v4 = |network: Option<Network>| network.and_then(|network| network.v4());
+    let (source, destination) = (v4(classifier.source), v4(classifier.destination));
+    let classifier::Classifier { source_ports, destination_ports, .. } = classifier;
+    let is_v4 = !is_v6(classifier);
     let ipv4 = Ipv4Match {
-        tos: dscp.as_ref().and_then(|range| {
-            let mask = range.get(2).copied().unwrap_or(0x3f);
-            Some(TosRange { low: range.first()? << 2, high: range.get(1)? << 2, mask: mask << 2 })
-        }),
-        protocol: classifier.protocol.map(|protocol| match protocol {
-            Protocol::Tcp => 6,
-            Protocol::Udp => 17,
-        }),
-        source: source.map(|network| network.address()),
-        source_mask: source.map(|network| network.mask()),
-        destination: destination.map(|network| network.address()),
-        destination_mask: destination.map(|network| network.mask()),
+        tos: tos(classifier).filter(|_| is_v4),
+        protocol: protocol(classifier).filter(|_| is_v4),
+        source: source.map(|(address, _)| address),
+        source_mask: source.map(|(_, mask)| mask),
+        destination: destination.map(|(address, _)| address),
+        destination_mask: destination.map(|(_, mask)| mask),
         source_port_start: port(source_ports, 0),
         source_port_end: port(source_ports, 1),
         destination_port_start: port(destination_ports, 0),

@@ -26,7 +26,7 @@ pub struct Labels {
     /// games, 6881 for torrents, 9 for all others. The home's ports count up from 49 152.
     #[schemars(range(min = 1, max = 65_535))]
     pub port: Option<u16>,
-    /// IPv4 address of the device in the home, for classifiers that match addresses. Default: no
+    /// IP address of the device in the home, for classifiers that match addresses. Default: no
     /// address.
     #[schemars(with = "Option<String>")]
     pub address: Option<Address>,

@@ -14,6 +14,26 @@ use crate::units::Time;
 pub(crate) const NO_NAGLE: &str =
     "found without recovery full_sack; allowed: only with recovery full_sack";
 
+/// BBR is of dialect `linux`, whose sender samples the delivery rate, and sets the rate of sending.
+fn check_bbr(
+    config: &Config,
+    own: &TcpOptions,
+    place: &dyn Fn(bool) -> String,
+) -> Result<(), Fault> {
+    let Some(kind) = config.congestion_control.bbr() else { return Ok(()) };
+    if config.dialect != Dialect::Linux {
+        let path = words::join(&place(own.congestion_control.is_some()), "congestion_control.kind");
+        let message = format!("found {kind}; allowed: reno, cubic, ledbat, or dialect linux");
+        return Err(Fault::new(path, message));
+    }
+    if !config.pacing {
+        let path = words::join(&place(own.pacing.is_some()), "pacing");
+        let message = format!("found false; allowed: true, since congestion control {kind} paces");
+        return Err(Fault::new(path, message));
+    }
+    Ok(())
+}
+
 /// Checks the options that result from a traffic entry, the scenario and the dialect. `own` are the
 /// entry's options, at `own_path`; all others come from the scenario's `tcp`.
 pub(crate) fn check(config: &Config, own: &TcpOptions, own_path: &str) -> Result<(), Fault> {
@@ -65,6 +85,7 @@ pub(crate) fn check(config: &Config, own: &TcpOptions, own_path: &str) -> Result
         let message = format!("found {found} with dialect linux; allowed: sack, or dialect rfc");
         return Err(Fault::new(path, message));
     }
+    check_bbr(config, own, &place)?;
     if config.pacing && config.dialect != Dialect::Linux {
         let path = words::join(&place(own.pacing.is_some()), "pacing");
         return Err(Fault::new(path, "found true; allowed: false, or dialect linux"));

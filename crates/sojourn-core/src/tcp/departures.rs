@@ -46,6 +46,16 @@ impl Departures {
         self.due
     }
 
+    /// When pacing lets the next burst leave.
+    pub fn next_departure(&self) -> Time {
+        self.pacer.next()
+    }
+
+    /// Was the window what held sending back?
+    pub fn is_window_limited(&self) -> bool {
+        self.used.is_limited()
+    }
+
     /// Was the window what limited sending, so that it may grow?
     pub fn may_grow(&self, window: &Window) -> bool {
         self.used.may_grow(window)

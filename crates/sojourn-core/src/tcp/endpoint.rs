@@ -4,6 +4,7 @@ use super::cc::{Ack, CongestionControl, CongestionParameters, Controller, RoundT
 use super::config::Config;
 use super::departures::Departures;
 use super::idle;
+use super::rate::RateSample;
 use super::receiver::Receiver;
 use super::rtt::Rtt;
 use super::sender::{Moment, Outgoing, Progress, Sender, Sending};
@@ -84,6 +85,8 @@ pub struct Endpoint {
     reduction_due: bool,
     /// Does the window, not the application, limit sending?
     is_window_limited: bool,
+    /// Does the congestion control want samples of the delivery rate?
+    wants_samples: bool,
     /// Dialect `linux`: when segments may leave.
     departures: Departures,
     /// Report when the receiver has reached this sequence number.
@@ -96,13 +99,19 @@ pub struct Endpoint {
 impl Endpoint {
     /// An end that waits to be opened, by itself or by the other end.
     pub fn new(config: &Config) -> Self {
+        let controller = config.congestion_control.start(config);
+        let mut sender = Sender::new(config);
+        let wants_samples = controller.wants_samples();
+        if wants_samples {
+            sender.sample_rate();
+        }
         Self {
             state: State::Listen,
-            sender: Sender::new(config),
+            sender,
             receiver: Receiver::new(),
             rtt: Rtt::new(config),
             window: Window { cwnd: config.initial_window, ssthresh: config.max_window },
-            controller: config.congestion_control.start(config),
+            controller,
             syn_due: false,
             syns_sent: 0,
             rto_due: Time::NEVER,
@@ -114,6 +123,7 @@ impl Endpoint {
             has_ecn: false,
             reduction_due: false,
             is_window_limited: false,
+            wants_samples,
             departures: Departures::new(),
             expected: u64::MAX,
             told_acknowledged: 0,
@@ -243,6 +253,10 @@ impl Endpoint {
         } else if let Some(sent_at) = echo {
             self.rtt.measured(sent_at, now, config);
         }
+        self.controller.on_established(&self.window, self.rtt.smoothed(config), now);
+        if self.wants_samples {
+            self.set_pacing_rate(config);
+        }
         events.established = true;
     }
 
@@ -306,7 +320,9 @@ impl Endpoint {
                 self.restart_rto(now, &progress, config);
             }
         }
-        if let Some(under_way) = progress.ends_loss_with {
+        if self.wants_samples {
+            self.sample(now, &progress, config);
+        } else if let Some(under_way) = progress.ends_loss_with {
             self.leave_loss(under_way);
         } else if progress.loss_found {
             if !progress.is_same_congestion {
@@ -319,7 +335,7 @@ impl Endpoint {
         } else if progress.may_grow && !is_marked {
             self.grow(now, s, sent_at, &progress, config);
         }
-        self.sender.shrink(&mut self.window, config);
+        self.shrink(config);
         self.set_pacing_rate(config);
         if self.sender.space().all_data_acknowledged()
             && self.told_acknowledged != self.total_to_send
@@ -344,6 +360,63 @@ impl Endpoint {
             self.window.cwnd = before;
         }
         self.reduction_due = true;
+    }
+
+    /// A recovery shrinks the window, unless the congestion control sets it by itself.
+    fn shrink(&mut self, config: &Config) {
+        if !self.wants_samples {
+            self.sender.shrink(&mut self.window, config);
+        }
+    }
+
+    /// The congestion control sets the window by the rate of delivery.
+    fn sample(&mut self, now: Time, progress: &Progress, config: &Config) {
+        if progress.loss_found {
+            let flight = self.flight_segments(config);
+            self.controller.on_loss(&mut self.window, flight, now);
+        }
+        let moment = self.moment(now, config);
+        let is_window_limited = self.departures.is_window_limited();
+        if let Some(sample) = self.sender.rate_sample(&moment) {
+            let sample = RateSample {
+                rtt: progress.timed.map_or(Time::ZERO, |(_, last)| now.since(last)),
+                may_be_delayed: progress.delivered == 1 && progress.acknowledged < config.mss,
+                is_window_limited,
+                next_departure: self.departures.next_departure(),
+                max_window: config.max_window,
+                ..sample
+            };
+            self.controller.on_sample(&mut self.window, &sample);
+        }
+        let (holds_back, in_flight) =
+            (self.controller.holds_back(), self.sender.counts().under_way);
+        if let Some(sampler) = self.sender.sampler() {
+            sampler.clear_losses();
+            if holds_back {
+                sampler.note_app_limited(in_flight);
+            }
+        }
+    }
+
+    /// There is nothing to send, and the window has room: what leaves next says little of the path.
+    fn note_app_limited(&mut self, config: &Config) {
+        let counts = self.sender.counts();
+        let has_room = counts.under_way < self.window.cwnd as u64;
+        let is_idle = self.sender.space().unsent() < config.mss && !counts.is_lost;
+        if has_room
+            && is_idle
+            && let Some(sampler) = self.sender.sampler()
+        {
+            sampler.note_app_limited(counts.under_way);
+        }
+    }
+
+    /// Something leaves while nothing is in flight.
+    fn note_restart(&mut self, now: Time) {
+        if let Some(sampler) = self.sender.sampler() {
+            let is_app_limited = sampler.is_app_limited();
+            self.controller.on_restart(&mut self.window, now, is_app_limited);
+        }
     }
 
     fn grow(
@@ -524,7 +597,7 @@ impl Endpoint {
             self.lose(flight, now, config);
             self.timed = None;
         }
-        self.sender.shrink(&mut self.window, config);
+        self.shrink(config);
         self.rto_due = now + self.rtt.timeout(config);
     }
 
@@ -544,11 +617,18 @@ impl Endpoint {
             return Some(self.bare_ack(config));
         }
         self.restart_after_idle(now, config);
+        let is_silent = self.wants_samples && self.sender.counts().under_way == 0;
         if self.may_leave(now, config)
             && let Some(outgoing) =
                 self.sender.next(self.window.cwnd, &self.moment(now, config), config)
         {
+            if is_silent {
+                self.note_restart(now);
+            }
             return Some(self.data(now, &outgoing, config));
+        }
+        if self.wants_samples {
+            self.note_app_limited(config);
         }
         self.departures.stop();
         self.is_window_limited = self.sender.has_more();
@@ -574,7 +654,8 @@ impl Endpoint {
     /// timer of ns-2's one-way agents keeps running while nothing is outstanding, and resets the
     /// window to one segment. FullTcp resets it to its initial window (tcp-full.cc `foutput`).
     fn restart_after_idle(&mut self, now: Time, config: &Config) {
-        if !config.restart_after_idle || self.sender.space().is_outstanding() {
+        if !config.restart_after_idle || self.wants_samples || self.sender.space().is_outstanding()
+        {
             return;
         }
         match config.dialect {

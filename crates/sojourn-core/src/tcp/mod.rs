@@ -14,6 +14,7 @@ mod idle;
 pub mod options;
 mod pacer;
 mod ranges;
+mod rate;
 mod receiver;
 mod rtt;
 mod sender;

@@ -24,8 +24,13 @@ pub struct TcpOptions {
     /// bytes of the timestamps option are subtracted, so that a packet has 1500 bytes (RFC 6691 §3).
     #[schemars(range(min = 64, max = 8960))]
     pub mss_bytes: Option<u16>,
+    /// IP version, 4 or 6, with headers of 20 or 40 bytes. Full packets have 1500 bytes either way
+    /// unless `mss_bytes` is set. That of the scenario's `tcp` also tells the version of datagrams,
+    /// whose size is what their entry says. Default: 4.
+    #[schemars(range(min = 4, max = 6))]
+    pub ip: Option<u8>,
     /// Header bytes of every segment without TCP options, including the link's framing. Default:
-    /// 40, for IPv4 and TCP.
+    /// 40, for IPv4 and TCP, and 60 for IPv6.
     #[schemars(range(min = 1, max = 200))]
     pub header_bytes: Option<u16>,
     /// Send timestamps on every segment (RFC 7323). They take 12 bytes, 10 in the `ns2` dialect.
@@ -82,7 +87,7 @@ pub struct TcpOptions {
     pub ecn: Option<bool>,
     /// Pace what a window lets out over the round trip (Linux: 200 % of the window per round trip in
     /// slow start, 120 % after it). Only in the `linux` dialect. Default: `false`, as on a Linux host
-    /// without the queueing discipline `fq`.
+    /// without the queueing discipline `fq`; `true` for BBR, which cannot do without it.
     pub pacing: Option<bool>,
 }
 
@@ -106,6 +111,7 @@ impl TcpOptions {
                 .or_else(|| base.congestion_control.clone()),
             recovery: self.recovery.or(base.recovery),
             mss_bytes: self.mss_bytes.or(base.mss_bytes),
+            ip: self.ip.or(base.ip),
             header_bytes: self.header_bytes.or(base.header_bytes),
             timestamps: self.timestamps.or(base.timestamps),
             initial_window_segments: self.initial_window_segments.or(base.initial_window_segments),
@@ -125,6 +131,11 @@ impl TcpOptions {
         }
     }
 
+    /// The IP version.
+    pub fn version(&self) -> u8 {
+        self.ip.unwrap_or(4)
+    }
+
     /// The configuration of a connection with these options.
     pub fn resolve(&self, scenario: Dialect) -> Config {
         let dialect = self.dialect.unwrap_or(scenario);
@@ -139,6 +150,7 @@ impl TcpOptions {
         };
         let congestion_control = self.congestion_control.clone().unwrap_or(usual);
         let is_linux = recovery == Recovery::Linux;
+        let paces = linux && congestion_control.bbr().is_some();
         let is_ledbat = matches!(congestion_control, CongestionSpec::Ledbat(_));
         let timestamps = self.timestamps.unwrap_or(!ns2 || is_ledbat);
         let option_bytes = match (timestamps, ns2) {
@@ -146,13 +158,16 @@ impl TcpOptions {
             (true, false) => 12,
             (true, true) => 10,
         };
+        // RFC 8200 §3: an IPv6 header has 40 bytes, 20 more than one of IPv4.
+        let longer = if self.version() == 6 { 20 } else { 0 };
+        let usual_mss = 1460 - longer - if ns2 { 0 } else { option_bytes };
         let seconds = |s: Option<f64>, default: f64| Time::from_secs_f64(s.unwrap_or(default));
         Config {
             dialect,
             congestion_control,
             recovery,
-            mss: u64::from(self.mss_bytes.unwrap_or(if ns2 { 1460 } else { 1460 - option_bytes })),
-            header: self.header_bytes.unwrap_or(40) + option_bytes,
+            mss: u64::from(self.mss_bytes.unwrap_or(usual_mss)),
+            header: self.header_bytes.unwrap_or(40 + longer) + option_bytes,
             // RFC 2018 §3: two bytes of kind and length and two of padding, then eight for each
             // block. In ns-2: only the blocks (tcp-sink.cc `append_ack`), or no padding
             // (tcp-full.cc `build_options`).
@@ -181,7 +196,7 @@ impl TcpOptions {
                 if is_linux { 0.001 } else { by_dialect(0.0, 0.01) },
             ),
             ecn: self.ecn.unwrap_or(false),
-            pacing: self.pacing.unwrap_or(false),
+            pacing: self.pacing.unwrap_or(paces),
         }
     }
 }

@@ -431,11 +431,11 @@ fn homes_and_service_flows_that_are_not_there() {
             "[homes.a]\nupstream.speed = 30",
             "homes.a.upstream.speed: unknown key; allowed here: sustained_mbps, peak_mbps, \
              burst_bytes, \
-             minimum_mbps, priority, shaping, modem, mac, scheduling, congestion, queue, buffer, aqm, flows",
+             minimum_mbps, priority, shaping, modem, mac, scheduling, profile_bits, ranging_outages, congestion, queue, buffer, aqm, flows",
         ),
         (
             "[servers.other]\ndelay_ms = 1\naddress = '203.0.113'",
-            "servers.other.address: found \"203.0.113\"; allowed: an IPv4 address such as 203.0.113.5",
+            "servers.other.address: found \"203.0.113\"; allowed: an IP address such as 203.0.113.5 or 2001:db8::5",
         ),
         (
             "[upstream.buffer]\nminimum_bytes = 9000\ntarget_bytes = 8000",

@@ -85,7 +85,7 @@ impl NoiseSource {
     fn in_burst(&mut self, at: Time) -> bool {
         let Self { bursts: Some(bursts), rng, .. } = self else { return false };
         while at >= bursts.start + bursts.length {
-            bursts.start = bursts.start + Time::from_secs_f64(rng.exponential(bursts.mean_s));
+            bursts.start += Time::from_secs_f64(rng.exponential(bursts.mean_s));
         }
         at >= bursts.start
     }

@@ -45,7 +45,7 @@ impl OpportunityClock {
         self.done += 1;
         if self.done >= self.times.per_interval {
             self.done = 0;
-            self.nominal = self.nominal + self.times.interval;
+            self.nominal += self.times.interval;
         }
         self.draw();
     }

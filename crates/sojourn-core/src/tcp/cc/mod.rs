@@ -3,23 +3,35 @@
 //! The window is a real number of segments. An algorithm changes it at acknowledgements, losses and
 //! timeouts, and knows nothing of sequence numbers, timers or packets.
 
+mod aggregation;
+pub mod bbr1;
+pub mod bbr3;
+mod bbr3_model;
+#[cfg(test)]
+mod bbr3_tests;
 pub mod cubic;
 mod cubic_linux;
 mod cubic_ns2;
+mod draw;
 mod hystart;
 mod hystart_classic;
 pub mod ledbat;
+mod policer;
 pub mod reno;
 mod reno_linux;
 mod whole;
+mod windowed_max;
 
 use enum_dispatch::enum_dispatch;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::config::Config;
+use super::rate::RateSample;
 use crate::units::Time;
 
+pub use bbr1::Bbr1;
+pub use bbr3::Bbr3;
 pub use cubic::Cubic;
 pub use cubic_linux::LinuxCubic;
 pub use cubic_ns2::Ns2Cubic;
@@ -93,6 +105,21 @@ impl Ack {
 /// A congestion control.
 #[enum_dispatch]
 pub trait CongestionControl {
+    /// Does it want a sample of the delivery rate at each acknowledgement? It then sets the window by
+    /// itself, also in a recovery.
+    fn wants_samples(&self) -> bool {
+        false
+    }
+    /// The connection is open; the round trip of the handshake, zero if unknown.
+    fn on_established(&mut self, _window: &Window, _srtt: Time, _now: Time) {}
+    /// An acknowledgement came, and all that it says about deliveries and losses is known.
+    fn on_sample(&mut self, _window: &mut Window, _sample: &RateSample) {}
+    /// Something leaves while nothing is in flight.
+    fn on_restart(&mut self, _window: &mut Window, _now: Time, _is_app_limited: bool) {}
+    /// Does it send less than the path takes, so that samples are to be marked as limited?
+    fn holds_back(&self) -> bool {
+        false
+    }
     /// A round trip was measured. This comes first of all that an acknowledgement changes.
     fn on_round_trip(&mut self, _window: &mut Window, _trip: &RoundTrip) {}
     /// New data was acknowledged while the window limited sending.
@@ -127,6 +154,10 @@ pub enum Controller {
     Ns2Cubic,
     /// LEDBAT: uses what others leave, up to a target queue delay.
     Ledbat,
+    /// BBR of today's Linux: paced at the rate of delivery.
+    Bbr1,
+    /// BBR version 3.
+    Bbr3,
 }
 
 /// Builds a controller from its parameters.
@@ -148,6 +179,22 @@ pub enum CongestionSpec {
     /// LEDBAT, which yields to other traffic (RFC 6817; in the `ns2` dialect that of Rossi and
     /// Valenti). It requires timestamps, and enables them by default.
     Ledbat(ledbat::Parameters),
+    /// BBR version 1 as Linux has it (draft-cardwell-iccrg-bbr-00). It paces, and is only in the `linux`
+    /// dialect.
+    Bbr1(bbr1::Parameters),
+    /// BBR version 3 (draft-ietf-ccwg-bbr). It paces, and is only in the `linux` dialect.
+    Bbr3(bbr3::Parameters),
+}
+
+impl CongestionSpec {
+    /// The name of a kind of BBR, which needs the `linux` dialect and pacing.
+    pub fn bbr(&self) -> Option<&'static str> {
+        match self {
+            Self::Bbr1(_) => Some("bbr1"),
+            Self::Bbr3(_) => Some("bbr3"),
+            Self::Reno(_) | Self::Cubic(_) | Self::Ledbat(_) => None,
+        }
+    }
 }
 
 impl Default for CongestionSpec {
