@@ -17,7 +17,8 @@ const GAIN: f64 = 1.0 / 128.0;
 /// After so many comparisons with the same backlog the average is that backlog.
 const SETTLED: u64 = 4096;
 
-/// State of the virtual queue.
+/// State of the virtual queue; it is empty at first.
+#[derive(Default)]
 pub struct VirtualQueue {
     /// Its length in seconds, when it was last brought up to date.
     length_s: f64,
@@ -50,11 +51,6 @@ impl Loop {
 }
 
 impl VirtualQueue {
-    /// An empty queue.
-    pub fn new() -> Self {
-        Self { length_s: 0.0, at: Time::ZERO, mean_bytes: 0.0, compared: 0 }
-    }
-
     /// Brings it up to `now`, with `waiting` bytes since it last was. To be called before these change.
     #[inline]
     pub fn advance(&mut self, now: Time, waiting: u64, rate: BitRate, allowed: f64) {
@@ -115,7 +111,7 @@ mod tests {
     #[test]
     fn a_packet_lasts_its_time_at_the_rate() {
         // 1000 B at 50 Mb/s: 160 us. 100 us later 60 are left; with another one 220.
-        let mut queue = VirtualQueue::new();
+        let mut queue = VirtualQueue::default();
         queue.advance(us(10), 0, RATE, 1e9);
         assert_eq!(queue.add(1000, RATE), us(160));
         queue.advance(us(110), 1000, RATE, 1e9);
@@ -140,7 +136,7 @@ mod tests {
     fn what_waits_beyond_it_is() {
         // 128 000 B wait: the mean is 1000 B, 1992.1875 B after two comparisons. 1492.1875 B over the
         // 500 allowed are 238.75 us at 50 Mb/s, of which 50 us have passed.
-        let mut queue = VirtualQueue::new();
+        let mut queue = VirtualQueue::default();
         queue.advance(us(1050), 128_000, RATE, 500.0);
         assert!((queue.length_s - 188.75e-6).abs() < 1e-12, "{}", queue.length_s);
         // A long time settles it: 127 500 B are 20.4 ms.

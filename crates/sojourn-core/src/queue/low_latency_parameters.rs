@@ -145,7 +145,7 @@ impl Parameters {
         let default = if requests { Estimator::VirtualQueue } else { Estimator::CoupledL };
         match self.estimator.unwrap_or(default) {
             Estimator::CoupledL => Estimate::Backlog,
-            Estimator::VirtualQueue => Estimate::Virtual(VirtualQueue::new()),
+            Estimator::VirtualQueue => Estimate::Virtual(VirtualQueue::default()),
         }
     }
 
