@@ -48,7 +48,15 @@ fn queue_keys() -> impl Strategy<Value = String> {
         ),
         (1_u32..50).prop_map(|target| format!("{{ kind = 'docsis_pie', target_ms = {target} }}")),
     ];
-    (limit(), scheduler, law).prop_map(|(limit, scheduler, law)| {
+    let two_queues = word(&[
+        "{ kind = 'dualq' }",
+        "{ kind = 'dualq', variant = 'linux' }",
+        "{ kind = 'low_latency' }",
+        "{ kind = 'low_latency', dscp = [0], queue_protection = false }",
+        "{ kind = 'low_latency', dscp = [0], weight = 1, estimator = 'coupled_l' }",
+    ]);
+    let own = two_queues.prop_map(|kind| (kind.to_owned(), "{ kind = 'none' }".to_owned()));
+    (limit(), prop_oneof![2 => (scheduler, law), 1 => own]).prop_map(|(limit, (scheduler, law))| {
         format!("{{ {limit} scheduler = {scheduler}, law = {law} }}")
     })
 }

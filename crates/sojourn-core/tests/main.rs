@@ -3,6 +3,7 @@
 mod at_random;
 mod common;
 mod queue_kit;
+mod queue_low_latency;
 
 mod closed_form;
 mod cmts;
@@ -11,6 +12,7 @@ mod determinism;
 mod fibre;
 mod layers;
 mod linux_tcp;
+mod low_latency;
 mod modem_config;
 mod modem_config_fuzz;
 mod modem_trace;

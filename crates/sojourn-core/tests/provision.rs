@@ -355,3 +355,88 @@ fn what_a_file_has_no_words_for_is_listed() {
     );
     assert!(File::from_view(&config, None).is_ok());
 }
+
+const AGGREGATES: &str = "
+    duration_s = 5
+    upstream.sustained_mbps = 20
+    upstream.peak_mbps = 25
+    upstream.burst_bytes = 100_000
+    downstream.sustained_mbps = 100
+    downstream.peak_mbps = 120
+    downstream.burst_bytes = 1_000_000
+    servers.near = { delay_ms = 5 }
+    traffic.call = { kind = 'stream', purpose = 'voice', server = 'near' }
+    ";
+
+#[test]
+fn an_aggregate_written_and_read_is_the_same() {
+    let text = format!(
+        "{AGGREGATES}
+         [upstream.scheduling]
+         kind = 'proactive_grants'
+         guaranteed_grant_rate_mbps = 2.5
+         guaranteed_grant_interval_us = 1000
+         activity_detection = true
+         [upstream.queue.scheduler]
+         kind = 'low_latency'
+         dscp = [45, 46, 40]
+         weight = 200
+         coupling = 1.5
+         critical_delay_us = 2000
+         critical_score_us = 3000
+         aging_exponent = 18
+         classic_target_ms = 15
+         low_latency_max_us = 800
+         low_latency_range_exponent = 17
+         classic_buffer_bytes = 60_000
+         latency_histogram_ms = [0.5, 1, 2.55, 655.35]
+         [downstream.queue.scheduler]
+         kind = 'low_latency'
+         queue_protection = false
+         low_latency_aqm = false"
+    );
+    let scenario = crate::common::scenario(&text);
+    let (config, notes) = modem_config(&scenario.group(0));
+    assert_eq!(notes, [""; 0]);
+    assert_eq!(config.upstream_aggregates.len(), 1);
+    assert_eq!(config.upstream_aggregates[0].max_sustained_rate, Some(20_000_000));
+    let low = &config.upstream_service_flows[1];
+    assert_eq!(low.scheduling, Some(Scheduling::ProactiveGrants));
+    assert_eq!(low.guaranteed_grant_rate, Some(2500));
+    // 50, 100, 255 and 65 535 hundredths of a ms.
+    let histogram = low.aqm.as_ref().and_then(|aqm| aqm.latency_histogram.as_deref());
+    assert_eq!(histogram, Some("0032006400ffffff"));
+    assert_eq!(low.aqm.as_ref().unwrap().algorithm, Some(AqmAlgorithm::Immediate));
+    let bytes = File::from_view(&config, None).unwrap().encode();
+    let variant = load(AGGREGATES, &[], &view(&bytes)).unwrap().remove(0);
+    assert_eq!(variant.notes, [""; 0]);
+    assert_eq!(variant.scenario.upstream, scenario.upstream);
+    assert_eq!(variant.scenario.downstream, scenario.downstream);
+}
+
+#[test]
+fn what_an_aggregate_of_a_file_lacks_is_listed() {
+    let text = format!("{AGGREGATES}\nupstream.queue.scheduler.kind = 'low_latency'");
+    let scenario = crate::common::scenario(&text);
+    let (mut config, _) = modem_config(&scenario.group(0));
+    config.upstream_service_flows[1].max_sustained_rate = Some(5_000_000);
+    config.upstream_service_flows[1].aggregate_reference = None;
+    config.low_latency_disable = Some(1);
+    let notes = only(&config).notes;
+    assert_eq!(
+        notes,
+        [
+            "modem.cfg: upstream_service_flows: the maximum sustained rate of the low-latency flow 4 is \
+             not simulated; the aggregate's 20 Mbps hold",
+            "modem.cfg: upstream_aggregates.0: simulated as its classic flow, since \
+             low_latency_disable is set",
+        ]
+    );
+    config.low_latency_disable = None;
+    config.upstream_service_flows.pop();
+    let notes = only(&config).notes;
+    assert_eq!(
+        notes[0],
+        "modem.cfg: upstream_aggregates.0: not simulated: its low-latency flow is not there"
+    );
+}

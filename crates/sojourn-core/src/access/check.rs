@@ -7,8 +7,8 @@ use super::service::{Buffer, Downstream, PRIMARY, ServiceFlow, Upstream};
 use crate::input::compare::{ascending, at_least};
 use crate::input::problem::Fault;
 use crate::input::words;
-use crate::queue::QueueSpec;
 use crate::queue::room::Room;
+use crate::queue::{QueueSpec, SchedulerSpec};
 use crate::units::BitRate;
 use indexmap::IndexMap;
 
@@ -58,8 +58,11 @@ impl Upstream {
                            single_queue or shared_channel";
             Err(Fault::new("scheduling", message))
         };
+        check_aggregate(&self.scheduling, &self.queue)?;
         check(&self.scheduling, (self.sustained_mbps, self.minimum_mbps, self.priority))?;
         for (name, flow) in &self.flows {
+            check_aggregate(&flow.scheduling, &flow.queue)
+                .map_err(|fault| fault.under(&words::join("flows", name)))?;
             check(&flow.scheduling, (flow.sustained_mbps, flow.minimum_mbps, flow.priority))
                 .map_err(|fault| fault.under(&words::join("flows", name)))?;
         }
@@ -147,6 +150,24 @@ impl Downstream {
         let message = format!("found {found}; allowed: only where cmts is set");
         Err(Fault::new(key, message))
     }
+}
+
+/// Proactive grants are those of an aggregate's low-latency flow, and its only unsolicited ones.
+fn check_aggregate(service: &SchedulingService, queue: &QueueSpec) -> Result<(), Fault> {
+    let is_aggregate = matches!(queue.scheduler, SchedulerSpec::LowLatency(_));
+    let message = match service {
+        SchedulingService::ProactiveGrants(_) if !is_aggregate => {
+            "found proactive_grants without a low-latency flow; allowed: only with \
+             queue.scheduler.kind = \"low_latency\""
+        }
+        SchedulingService::BestEffort | SchedulingService::ProactiveGrants(_) => return Ok(()),
+        _ if is_aggregate => {
+            "found with queue.scheduler.kind = \"low_latency\"; allowed: best_effort, \
+             proactive_grants"
+        }
+        _ => return Ok(()),
+    };
+    Err(Fault::new("scheduling.kind", message))
 }
 
 /// Checks the buffer control of the primary flow, and all keys of the others.

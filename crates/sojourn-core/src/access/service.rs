@@ -10,7 +10,6 @@ use super::docsis::congestion::Congestion;
 use super::docsis::outages::Outage;
 use super::docsis::parameters::{Mac, ModemSpec, Shaping};
 use super::docsis::scheduling_service::SchedulingService;
-use crate::aqm::AqmSpec;
 use crate::queue::{QueueSpec, default_limit_bytes};
 use crate::units::BitRate;
 
@@ -275,7 +274,7 @@ macro_rules! service_flows {
                 let controlled = self.buffer.bytes(self.sustained_mbps);
                 self.queue.limit_bytes = controlled.or(self.queue.limit_bytes);
                 if !self.aqm {
-                    self.queue.law = AqmSpec::default();
+                    self.queue.switch_aqm_off();
                 }
                 self
             }

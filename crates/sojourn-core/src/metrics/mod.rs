@@ -9,6 +9,7 @@ pub mod delay_parts;
 pub mod fairness;
 pub mod g107;
 pub mod latency;
+pub mod latency_histogram;
 pub mod latency_meter;
 pub mod ledger;
 pub mod modem_trace;

@@ -6,8 +6,8 @@ use super::column::{Definition, Table, columns};
 use super::modem_trace::{ModemEvent, ModemEventKind};
 use super::results::{LatencyCells, PacketRecord, Results, SeriesRow};
 use super::rows::{
-    ChannelRow, ConnectionRow, DelayPartRow, FlowRow, PageRow, QueueRow, ServiceFlowRow,
-    TrafficClassRow,
+    ChannelRow, ConnectionRow, DelayPartRow, FlowRow, LatencyHistogramRow, PageRow, QueueRow,
+    ServiceFlowRow, TrafficClassRow,
 };
 use crate::packet::{DATAGRAM, Flags, SackBlock, Segment};
 use crate::units::Time;
@@ -38,6 +38,7 @@ impl Results {
         visitor.table(&self.service_flows);
         visitor.table(&self.channels);
         visitor.table(&self.queues);
+        visitor.table(&self.latency_histogram);
         visitor.table(&self.pages);
         visitor.table(&self.latencies.iter().flat_map(latency_cells).collect::<Vec<_>>());
         visitor.table(&self.series.iter().flat_map(series_points).collect::<Vec<_>>());
@@ -59,6 +60,7 @@ pub fn definitions() -> Vec<TableDefinition> {
         definition::<ServiceFlowRow>(),
         definition::<ChannelRow>(),
         definition::<QueueRow>(),
+        definition::<LatencyHistogramRow>(),
         definition::<PageRow>(),
         definition::<LatencyCell>(),
         definition::<SeriesPoint>(),

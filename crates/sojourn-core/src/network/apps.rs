@@ -20,6 +20,8 @@ pub(super) struct AppInstance {
     pub send_jitter: Rng,
     /// Hashes and service flows of its datagrams.
     pub datagrams: Route,
+    /// The ECN field of its datagrams.
+    pub ecn: Ecn,
     /// Number of the home within its group, from 1.
     pub home_number: u16,
     pub datagrams_sent: u64,
@@ -54,12 +56,14 @@ fn instance(scenario: &Scenario, owner: Owner, number: u16) -> AppInstance {
     let port = home_port(owner.traffic.into());
     let server_of_datagrams = entry.app.servers().first().map_or(0, |(_, name)| server(name));
     let service_flows = classify(scenario, owner.traffic, Protocol::Udp, server_of_datagrams, port);
+    let dscp = entry.labels.dscp;
     AppInstance {
         app: entry.app.start(&server),
         owner,
         rng: stream("traffic"),
         send_jitter: stream("send jitter of"),
-        datagrams: Route { server: server_of_datagrams, tuples, service_flows },
+        datagrams: Route { server: server_of_datagrams, tuples, service_flows, dscp },
+        ecn: entry.datagram_ecn(),
         home_number: number + 1,
         datagrams_sent: 0,
         connections_opened: 0,
@@ -174,13 +178,14 @@ impl Simulation {
         let tuples = [instance.ports.bits() as u32, instance.ports.bits() as u32];
         let home_port = home_port(instance.connections_opened);
         instance.connections_opened += 1;
+        let dscp = instance.datagrams.dscp;
         let config = &self.configs[usize::from(owner.traffic)];
         let protocol = match config.transport {
             Transport::Tcp => Protocol::Tcp,
             Transport::Quic => Protocol::Udp,
         };
         let service_flows = classify(&self.scenario, owner.traffic, protocol, server, home_port);
-        let route = Route { server, tuples, service_flows };
+        let route = Route { server, tuples, service_flows, dscp };
         let (id, is_new) = self.connections.open(Connection::new(owner, tag, route, config));
         if is_new {
             self.timers.grow(2 * (id.slot as usize + 1));
@@ -197,7 +202,7 @@ impl Simulation {
         let packet = Packet {
             sent_at: self.now,
             queued_at: self.now,
-            segment: Segment { seq, ..Segment::default() },
+            segment: Segment { seq, dscp: instance.datagrams.dscp, ..Segment::default() },
             tuple: instance.datagrams.tuples[direction as usize],
             flow: DATAGRAM,
             generation: 0,
@@ -207,7 +212,7 @@ impl Simulation {
             service_flow: instance.datagrams.service_flows[direction as usize],
             size,
             direction,
-            ecn: Ecn::NotEct,
+            ecn: instance.ecn,
             number: [0; 3],
         };
         self.send(packet);

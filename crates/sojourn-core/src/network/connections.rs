@@ -2,7 +2,7 @@
 
 use crate::apps::{ConnectionId, End};
 use crate::count::Tally;
-use crate::packet::Packet;
+use crate::packet::{Packet, Segment};
 use crate::tcp::{Config, Departure, Ends};
 use crate::units::Time;
 
@@ -26,6 +26,8 @@ pub struct Route {
     pub tuples: [u32; 2],
     /// The service flows that its classifiers selected, upstream and downstream.
     pub service_flows: [u8; 2],
+    /// DSCP of its packets.
+    pub dscp: u8,
 }
 
 /// A connection: its two ends and its owner.
@@ -62,7 +64,7 @@ impl Connection {
         Packet {
             sent_at: now,
             queued_at: now,
-            segment: departure.segment,
+            segment: Segment { dscp: self.route.dscp, ..departure.segment },
             tuple: self.route.tuples[from as usize],
             flow: slot,
             generation: self.generation,

@@ -4,6 +4,8 @@
 //! scenario keeps everything else: the kind of modem, other traffic on the channel, servers and
 //! traffic.
 
+mod low_latency;
+mod notes;
 mod read;
 mod scheduling;
 mod write;

@@ -4,6 +4,8 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 
 use serde_json::{Map, Value, json};
 
+use super::low_latency::{self, Flow};
+use super::notes::Notes;
 use super::scheduling;
 use crate::access::docsis::scheduling_service::SchedulingService;
 use crate::address::Network;
@@ -52,7 +54,8 @@ pub struct Provision<'a> {
 struct DirectionSettings<'a> {
     /// Its table in scenarios, and the prefix of its keys in the file.
     name: &'static str,
-    flows: &'a [ServiceFlow],
+    /// Its service flows, with one for the two of a low-latency aggregate.
+    flows: Vec<Flow>,
     classifiers: &'a [Classifier],
 }
 
@@ -65,18 +68,29 @@ impl Overlay for Provision<'_> {
     fn apply(&self, scenario: &mut Value) -> Vec<String> {
         let mut notes = Notes { source: self.source, lines: Vec::new() };
         self.note_top_level(&mut notes);
+        let config = self.config;
+        let is_disabled = config.low_latency_disable.is_some_and(|how_far| how_far > 0);
         let directions = [
-            DirectionSettings {
+            low_latency::Direction {
                 name: "upstream",
-                flows: &self.config.upstream_service_flows,
-                classifiers: &self.config.upstream_classifiers,
+                flows: &config.upstream_service_flows,
+                aggregates: &config.upstream_aggregates,
+                classifiers: &config.upstream_classifiers,
+                is_disabled,
             },
-            DirectionSettings {
+            low_latency::Direction {
                 name: "downstream",
-                flows: &self.config.downstream_service_flows,
-                classifiers: &self.config.downstream_classifiers,
+                flows: &config.downstream_service_flows,
+                aggregates: &config.downstream_aggregates,
+                classifiers: &config.downstream_classifiers,
+                is_disabled,
             },
-        ];
+        ]
+        .map(|direction| DirectionSettings {
+            flows: direction.merged(&mut notes),
+            name: direction.name,
+            classifiers: direction.classifiers,
+        });
         if let Some(scenario) = scenario.as_object_mut() {
             for direction in directions {
                 let place = scenario.entry(direction.name).or_insert_with(|| json!({}));
@@ -100,6 +114,8 @@ impl Provision<'_> {
             "downstream_service_flows",
             "upstream_classifiers",
             "downstream_classifiers",
+            "upstream_aggregates",
+            "downstream_aggregates",
         ];
         if self.config.network_access == Some(false) {
             notes.add("network_access", "false is not simulated; the home has network access");
@@ -117,21 +133,19 @@ impl Provision<'_> {
             let path = format!("{}_service_flows", direction.name);
             return notes.add(&path, "none in the file; using the scenario's");
         };
-        let path = |index: usize| format!("{}_service_flows.{index}", direction.name);
+        let path = |flow: &Flow| format!("{}_service_flows.{}", direction.name, flow.index);
         let queue = table.remove("queue").unwrap_or_else(|| json!({}));
         let scenario = table.clone();
-        let keys = self.flow(direction, primary, &scenario, &queue, &path(0), notes);
+        let keys = self.flow(direction, primary, &scenario, &queue, &path(primary), notes);
         table.remove("buffer");
         table.extend(keys);
-        let names: Vec<String> =
-            further.iter().map(|flow| format!("flow_{}", flow.reference)).collect();
         let mut flows = Map::new();
-        for (index, (flow, name)) in further.iter().zip(&names).enumerate() {
-            let mut keys = self.flow(direction, flow, &scenario, &queue, &path(index + 1), notes);
-            keys.insert("match".to_owned(), matches(direction, flow, notes).into());
-            flows.insert(name.clone(), keys.into());
+        for flow in further {
+            let mut keys = self.flow(direction, flow, &scenario, &queue, &path(flow), notes);
+            keys.insert("match".to_owned(), matches(direction, &flow.flow, notes).into());
+            flows.insert(format!("flow_{}", flow.flow.reference), keys.into());
         }
-        let to_primary = matches(direction, primary, notes).len();
+        let to_primary = matches(direction, &primary.flow, notes).len();
         if to_primary > 0 {
             let path = format!("{}_classifiers", direction.name);
             let text = "those of the primary flow are ignored: it takes all packets that match no \
@@ -148,6 +162,28 @@ impl Provision<'_> {
     /// The keys of a service flow. Rates that the file does not set come from `scenario`, the
     /// direction's table in the scenario.
     fn flow(
+        &self,
+        direction: &DirectionSettings,
+        flow: &Flow,
+        scenario: &Map<String, Value>,
+        queue: &Value,
+        path: &str,
+        notes: &mut Notes,
+    ) -> Map<String, Value> {
+        let mut keys = self.service(direction, &flow.flow, scenario, queue, path, notes);
+        if let Some((scheduler, scheduling)) = &flow.aggregate {
+            let mut queue = if direction.name == "upstream" { json!({}) } else { queue.clone() };
+            queue["scheduler"] = scheduler.clone();
+            queue["law"] = json!({ "kind": "none" });
+            keys.insert("queue".to_owned(), queue);
+            if direction.name == "upstream" {
+                keys.insert("scheduling".to_owned(), scheduling.clone());
+            }
+        }
+        keys
+    }
+
+    fn service(
         &self,
         direction: &DirectionSettings,
         flow: &ServiceFlow,
@@ -313,6 +349,7 @@ fn note_flow(flow: &ServiceFlow, path: &str, notes: &mut Notes) {
         "data_rate_unit",
         "buffer_control",
         "aqm",
+        "aggregate_reference",
     ];
     notes.note_others(flow, path, &[&done[..], service.done].concat());
     if let Some(aqm) = &flow.aqm {
@@ -445,28 +482,4 @@ fn dscp(range: Option<TosRange>) -> Result<Option<(String, Value)>, &'static str
         return Err("it matches the ECN field of the type of service");
     }
     Ok(Some(("dscp".to_owned(), json!([low >> 2, high >> 2, mask >> 2]))))
-}
-
-/// Lines about settings that cannot be simulated.
-struct Notes<'a> {
-    source: &'a str,
-    lines: Vec<String>,
-}
-
-impl Notes<'_> {
-    fn add(&mut self, path: &str, text: &str) {
-        self.lines.push(format!("{}: {path}: {text}", self.source));
-    }
-
-    /// Notes every key that is set and not among those in `done`.
-    fn note_others(&mut self, table: impl serde::Serialize, path: &str, done: &[&str]) {
-        let table = serde_json::to_value(table).unwrap_or_default();
-        for (key, value) in table.as_object().into_iter().flatten() {
-            let is_set = !value.is_null() && *value != json!([]);
-            if is_set && !done.contains(&&**key) {
-                let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
-                self.add(&path, "is not simulated");
-            }
-        }
-    }
 }

@@ -48,7 +48,9 @@ pub(super) fn read(flow: &ServiceFlow) -> Read {
     let kind = flow.scheduling;
     match kind {
         None | Some(Scheduling::Undefined | Scheduling::BestEffort) => BEST_EFFORT,
-        Some(Scheduling::ProactiveGrants) => best_effort("proactive_grants is not simulated"),
+        Some(Scheduling::ProactiveGrants) => {
+            best_effort("proactive_grants outside an aggregate is not simulated")
+        }
         Some(Scheduling::Ugs) => grants(flow, "ugs"),
         Some(Scheduling::UgsWithActivityDetection) => grants(flow, "ugs_with_activity_detection"),
         Some(Scheduling::RealTimePolling) => polls(flow, "real_time_polling"),
@@ -117,7 +119,8 @@ fn policy_notes(flow: &ServiceFlow, of_service: u32, expected: u32) -> Vec<(&'st
 /// Writes a service into a flow of a file.
 pub(super) fn write(service: &SchedulingService, flow: &mut ServiceFlow) {
     flow.scheduling = match service {
-        SchedulingService::BestEffort => return,
+        // Proactive grants are the low-latency flow's (low_latency.rs).
+        SchedulingService::BestEffort | SchedulingService::ProactiveGrants(_) => return,
         SchedulingService::Ugs { .. } => Some(Scheduling::Ugs),
         SchedulingService::UgsWithActivityDetection { .. } => {
             Some(Scheduling::UgsWithActivityDetection)

@@ -1,6 +1,6 @@
 //! The configuration file for a modem of a scenario.
 
-use super::scheduling;
+use super::{low_latency, scheduling};
 use crate::access::classifier::{self, Protocol};
 use crate::access::docsis::scheduling_service::SchedulingService;
 use crate::access::homes::Group;
@@ -39,20 +39,42 @@ pub fn modem_config(group: &Group) -> (ModemConfig, Vec<String>) {
     let (up, down) = (flows(group, Direction::Up), flows(group, Direction::Down));
     let upstream_classifiers = classifiers(&up, 1, &mut notes);
     let downstream_classifiers = classifiers(&down, 1 + up.len() as u16, &mut notes);
-    let config = ModemConfig {
+    let firsts = [1, 1 + up.len() as u16];
+    let mut config = ModemConfig {
         network_access: Some(true),
         upstream_aqm_disable: (!group.upstream.aqm).then_some(true),
         upstream_classifiers,
         downstream_classifiers,
-        upstream_service_flows: service_flows(&up, 1, true, &mut notes),
-        downstream_service_flows: service_flows(
-            &down,
-            1 + up.len() as u16,
-            group.downstream.aqm,
-            &mut notes,
-        ),
+        upstream_service_flows: service_flows(&up, firsts[0], true, &mut notes),
+        downstream_service_flows: service_flows(&down, firsts[1], group.downstream.aqm, &mut notes),
         ..ModemConfig::default()
     };
+    // References of aggregates and their low-latency flows follow those of all flows.
+    let mut next = firsts[1] + down.len() as u16;
+    let ModemConfig {
+        upstream_service_flows,
+        upstream_aggregates,
+        upstream_classifiers,
+        downstream_service_flows,
+        downstream_aggregates,
+        downstream_classifiers,
+        ..
+    } = &mut config;
+    let up_way = (upstream_service_flows, upstream_aggregates, upstream_classifiers);
+    let down_way = (downstream_service_flows, downstream_aggregates, downstream_classifiers);
+    for (flows, (written, aggregates, classifiers)) in [(&up, up_way), (&down, down_way)] {
+        for (index, flow) in flows.iter().enumerate() {
+            let SchedulerSpec::LowLatency(keys) = &flow.queue.scheduler else { continue };
+            let references = (next, next + 1);
+            next += 2;
+            let (aggregate, low) =
+                low_latency::write(keys, flow.scheduling, references, &mut written[index]);
+            aggregates.push(aggregate);
+            written.push(low);
+            let first = u8::try_from(classifiers.len() + 1).unwrap_or(u8::MAX);
+            classifiers.extend(low_latency::classifiers(keys, references.1, first));
+        }
+    }
     (config, notes)
 }
 
@@ -165,6 +187,9 @@ fn buffer_control(flow: &Flow, notes: &mut Vec<String>) -> Option<BufferControl>
 
 fn aqm(flow: &Flow, has_aqm: bool, notes: &mut Vec<String>) -> Option<Aqm> {
     let Flow { path, queue, .. } = flow;
+    if matches!(queue.scheduler, SchedulerSpec::LowLatency(_)) {
+        return None; // low_latency.rs
+    }
     if !matches!(queue.scheduler, SchedulerSpec::Fifo(_)) {
         notes.push(format!("{path}.queue.scheduler: not written: a file sets no scheduler"));
     }

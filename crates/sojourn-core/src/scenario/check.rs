@@ -29,6 +29,7 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), Fault> {
     for (name, entry) in &scenario.traffic {
         let (app, path) = (&entry.app, words::join("traffic", name));
         home_of(scenario, entry, &path)?;
+        ecn_of(entry, &path)?;
         servers(scenario, app, &path)?;
         app.check().map_err(|fault| fault.under(&path))?;
         if let Some(own) = app.tcp() {
@@ -76,6 +77,16 @@ fn home_of(scenario: &Scenario, entry: &Entry, path: &str) -> Result<(), Fault> 
     let Some(home) = &entry.labels.home else { return Ok(()) };
     is_there(home, &names(&scenario.homes), "homes")
         .map_err(|message| Fault::new(words::join(path, "home"), message))
+}
+
+/// Only senders of datagrams have an ECN field to choose.
+fn ecn_of(entry: &Entry, path: &str) -> Result<(), Fault> {
+    if entry.labels.ecn.is_none() || entry.app.tcp().is_none() {
+        return Ok(());
+    }
+    let message = "found in an entry that uses TCP; allowed: only where datagrams are sent, since TCP \
+                   chooses its own";
+    Err(Fault::new(words::join(path, "ecn"), message))
 }
 
 /// Without a cable, keys of the cable plant have no effect and are rejected.

@@ -8,6 +8,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::proactive_grants::ProactiveGrants;
+pub use super::regularity::Regularity;
+use crate::aqm::proactive_rate::ProactiveRate;
 use crate::input::problem::Fault;
 use crate::units::Time;
 
@@ -100,6 +103,9 @@ pub enum SchedulingService {
         #[serde(default = "yes")]
         piggyback: bool,
     },
+    /// Proactive grants (PGS) for the low-latency flow of `queue.scheduler.kind = "low_latency"`: a
+    /// rate at short intervals, in addition to what both flows request.
+    ProactiveGrants(ProactiveGrants),
     /// Non-real-time polling (nrtPS): polls at longer intervals, and requests in contention.
     NonRealTimePolling {
         /// Time between polls in us (MULPI: of the order of a second).
@@ -115,24 +121,6 @@ pub enum SchedulingService {
     },
 }
 
-/// Regular times: nominal interval, tolerated jitter, and how many in each interval.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Regularity {
-    /// Nominal interval.
-    pub interval: Time,
-    /// How much later than nominal it may be.
-    pub jitter: Time,
-    /// How many there are in each interval.
-    pub per_interval: u32,
-}
-
-impl Regularity {
-    fn of_us(interval_us: u32, jitter_us: u32, per_interval: u32) -> Self {
-        let us = |us: u32| Time::from_us(us.into());
-        Self { interval: us(interval_us), jitter: us(jitter_us), per_interval }
-    }
-}
-
 /// How a flow may request beside polls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RequestPolicy {
@@ -146,6 +134,19 @@ impl SchedulingService {
     /// Is it best effort, with nothing unsolicited?
     pub fn is_best_effort(&self) -> bool {
         *self == Self::BestEffort
+    }
+
+    /// Proactive grants, if these are its service.
+    pub fn proactive(&self) -> Option<&ProactiveGrants> {
+        match self {
+            Self::ProactiveGrants(keys) => Some(keys),
+            _ => None,
+        }
+    }
+
+    /// What a low-latency flow is granted unasked, with MAPs of this interval.
+    pub fn proactive_rate(&self, map_interval: Time) -> Option<ProactiveRate> {
+        self.proactive().map(|keys| keys.rate(map_interval))
     }
 
     /// Bytes of an unsolicited grant and when there is one.
@@ -167,16 +168,17 @@ impl SchedulingService {
                 let times = Regularity::of_us(interval_us, jitter_us, grants_per_interval);
                 Some((bytes.into(), times))
             }
-            Self::BestEffort | Self::RealTimePolling { .. } | Self::NonRealTimePolling { .. } => {
-                None
-            }
+            Self::BestEffort
+            | Self::ProactiveGrants(_)
+            | Self::RealTimePolling { .. }
+            | Self::NonRealTimePolling { .. } => None,
         }
     }
 
     /// When there is a poll.
     pub fn polls(&self) -> Option<Regularity> {
         let (interval_us, jitter_us) = match *self {
-            Self::BestEffort | Self::Ugs { .. } => return None,
+            Self::BestEffort | Self::Ugs { .. } | Self::ProactiveGrants(_) => return None,
             Self::UgsWithActivityDetection {
                 nominal_grant_interval_us,
                 nominal_polling_interval_us,
@@ -202,6 +204,7 @@ impl SchedulingService {
     pub fn idle_grants(&self) -> Option<u32> {
         match *self {
             Self::UgsWithActivityDetection { idle_grants, .. } => Some(idle_grants),
+            Self::ProactiveGrants(ref keys) => Some(keys.idle_grants),
             _ => None,
         }
     }
@@ -210,7 +213,7 @@ impl SchedulingService {
     /// contention, nrtPS may).
     pub fn policy(&self) -> RequestPolicy {
         let (contention, piggyback) = match *self {
-            Self::BestEffort => (true, true),
+            Self::BestEffort | Self::ProactiveGrants(_) => (true, true),
             Self::Ugs { .. } | Self::UgsWithActivityDetection { .. } => (false, false),
             Self::RealTimePolling { piggyback, .. } => (false, piggyback),
             Self::NonRealTimePolling { piggyback, .. } => (true, piggyback),
@@ -221,7 +224,7 @@ impl SchedulingService {
     /// Do rates limit the flow? Unsolicited grants set their own (MULPI §C.2.2.7: rates do not
     /// apply to UGS).
     pub fn is_shaped(&self) -> bool {
-        self.grants().is_none()
+        !matches!(self, Self::Ugs { .. } | Self::UgsWithActivityDetection { .. })
     }
 
     /// The rate of the unsolicited grants in Mbps.
@@ -249,7 +252,11 @@ impl SchedulingService {
                 return Err(Fault::new(key, message).under("scheduling"));
             }
         }
-        if self.is_shaped() { Ok(()) } else { self.check_terms(terms) }
+        match self {
+            Self::ProactiveGrants(keys) => keys.check(terms.0),
+            _ if self.is_shaped() => Ok(()),
+            _ => self.check_terms(terms),
+        }
     }
 
     /// Unsolicited grants are a rate of their own, neither reserved otherwise nor in a turn.

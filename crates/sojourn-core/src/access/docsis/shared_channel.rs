@@ -152,16 +152,19 @@ impl SharedChannel {
     /// Adds the service flows of a modem. Returns the number of the first.
     pub fn connect(&mut self, specs: &[Upstream], contexts: &[ServiceFlowContext]) -> u32 {
         let first = self.flows.len() as u32;
-        let map = self.framing.map_interval();
+        let map = self.timing.map_interval();
         for ((number, spec), context) in (first..).zip(specs).zip(contexts) {
             let name = context.name("upstream");
-            if let Some(unsolicited) = Unsolicited::of(&spec.scheduling, context.seed, &name) {
+            let service = &spec.scheduling;
+            let unsolicited = Unsolicited::of(service, map, self.overhead, context.seed, &name);
+            if let Some(unsolicited) = unsolicited {
                 self.unsolicited.push((number, unsolicited));
                 self.next_map = Time::ZERO;
             }
             let profile = self.whole.profile(&self.phy, spec.profile_bits);
             let overhead = self.overhead;
-            self.flows.push(UpstreamServiceFlow::new(spec, context, map, overhead, profile));
+            let flow = UpstreamServiceFlow::new(spec, context, &self.timing, overhead, profile);
+            self.flows.push(flow);
         }
         self.framing = self.whole.clone();
         self.updates.grow(self.flows.len());
@@ -287,7 +290,7 @@ impl SharedChannel {
             GrantKind::Unsolicited(source, Opportunity::Grant(bytes)) => {
                 let used = flow.begin_unsolicited(now, bytes, ledger);
                 self.unsolicited[source as usize].1.was_used(now, used);
-                false
+                flow.request_beyond_grant(now, granted_from, ledger)
             }
             GrantKind::Unsolicited(source, Opportunity::Poll) => {
                 let requested = flow.answer_poll(now, granted_from, ledger);

@@ -4,7 +4,8 @@
 //! The i-th nominal time is t0 + i times the interval, t0 being anywhere in an interval. A grant or
 //! poll is up to the tolerated jitter later than nominal, at random.
 
-use super::scheduling_service::{Regularity, SchedulingService};
+use super::regularity::Regularity;
+use super::scheduling_service::SchedulingService;
 use crate::engine::rng::Rng;
 use crate::units::Time;
 
@@ -85,18 +86,29 @@ pub struct Unsolicited {
 }
 
 impl Unsolicited {
-    /// What the service gives, if anything. `name` is that of the flow's random streams.
-    pub fn of(service: &SchedulingService, seed: u64, name: &str) -> Option<Self> {
+    /// What the service gives, if anything, with MAPs of this interval and packets that take `overhead`
+    /// bytes more on the channel. `name` is that of the flow's random streams.
+    pub fn of(
+        service: &SchedulingService,
+        map_interval: Time,
+        overhead: u64,
+        seed: u64,
+        name: &str,
+    ) -> Option<Self> {
         let clock = |times, what: &str| {
             OpportunityClock::new(times, Rng::named(seed, &format!("{name} {what}")))
         };
-        let grants = service.grants().map(|(bytes, times)| (bytes, clock(times, "grants")));
-        let polls = service.polls().map(|times| clock(times, "polls"));
+        let proactive = service.proactive();
+        let of_proactive = proactive.map(|keys| keys.grants(map_interval, overhead));
+        let grants = of_proactive.or_else(|| service.grants());
+        let grants = grants.map(|(bytes, times)| (bytes, clock(times, "grants")));
+        let polls = proactive.map_or_else(|| service.polls(), |keys| keys.polls(map_interval));
+        let polls = polls.map(|times| clock(times, "polls"));
         if grants.is_none() && polls.is_none() {
             return None;
         }
-        // With activity detection the flow is idle until its first packet.
-        let grants_now = polls.is_none();
+        // With activity detection UGS is idle until its first packet.
+        let grants_now = polls.is_none() || proactive.is_some();
         let idle_grants = service.idle_grants();
         Some(Self { grants, polls, idle_grants, unused: 0, grants_now })
     }
@@ -227,7 +239,7 @@ mod tests {
             tolerated_poll_jitter_us: 0,
             idle_grants: 3,
         };
-        let mut flow = Unsolicited::of(&service, 1, "up").unwrap();
+        let mut flow = Unsolicited::of(&service, Time::from_ms(2), 0, 1, "up").unwrap();
         assert_eq!(flow.take(), Opportunity::Poll);
         flow.was_requested(Time::from_ms(100));
         // The request's own grant is at 100 ms, so that unsolicited ones begin at 120 ms.

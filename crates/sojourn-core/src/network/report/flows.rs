@@ -37,6 +37,7 @@ pub fn flow_row(run: &Simulation, index: usize, direction: Direction, done: &Don
         dropped_contention_packets: account.dropped[DropReason::Contention as usize].packets,
         superseded_packets: account.dropped[DropReason::Superseded as usize].packets,
         marked_packets: account.marked_packets,
+        sanctioned_packets: account.sanctioned_packets,
         loss_percent: percent(account.lost_packets(), ended_packets(account)),
         throughput_mbps: mbps(account.delivered.bytes),
         goodput_mbps: mbps(account.goodput_bytes),
