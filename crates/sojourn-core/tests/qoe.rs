@@ -317,7 +317,8 @@ fn a_call_is_scored_by_either_model() {
              upstream = {{ sustained_mbps = 10, peak_mbps = 10, burst_bytes = 1522 }}
              downstream = {{ sustained_mbps = 100, peak_mbps = 100, burst_bytes = 1522 }}
              servers.peer = {{ delay_ms = 0 }}
-             traffic.call = {{ kind = 'stream', purpose = 'voice', server = 'peer' }}
+             traffic.call = {{ kind = 'stream', purpose = 'voice', playout = 'fixed',
+                              server = 'peer' }}
              metrics.voice_model = {model}"
         )));
         let row = flow(&results, "call", "up");

@@ -371,8 +371,8 @@ fn quic_with_keys_of_tcp_alone() {
          congestion control that it does not have; allowed: tcp, or congestion control reno or cubic"
     );
     assert_eq!(
-        refusal_of(&[own, "tcp.ecn=true"]),
-        "--set tcp.ecn=true: tcp.ecn: found true; allowed: false with transport quic"
+        refusal_of(&[own, "tcp.ecn=classic"]),
+        "--set tcp.ecn=classic: tcp.ecn: found classic; allowed: off with transport quic"
     );
     assert_eq!(
         refusal_of(&[own, "tcp.mss_bytes=1199"]),
