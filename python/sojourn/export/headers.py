@@ -53,7 +53,14 @@ def tcp(
     bits = sum(_FLAGS[flag] for flag in flags.split())
     offset = (TCP_BYTES + len(options)) // 4
     wrap = 0xFFFF_FFFF
-    fields = (*ends.ports, seq & wrap, (ack or 0) & wrap, offset << 4 | bits >> 8, bits & 0xFF, window)
+    fields = (
+        *ends.ports,
+        seq & wrap,
+        (ack or 0) & wrap,
+        offset << 4 | bits >> 8,
+        bits & 0xFF,
+        window,
+    )
     head = struct.pack(">HHIIBBH", *fields)
     checksum = _checksum(
         _pseudo(ends, TCP, len(head) + 4 + len(options) + payload) + head + options
