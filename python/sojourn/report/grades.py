@@ -57,6 +57,8 @@ class Application:
     fair: tuple[Threshold, ...]
     summary: str
     """A template of the measured values, in summary; its fields are metrics."""
+    shown: tuple[str, ...] = ()
+    """Metrics that the summary shows and no threshold needs: the less, the better."""
     notes: Mapping[str, str] = field(default_factory=dict)
     """Text added to the summary if a run has a value above 0 of the metric."""
 
@@ -67,6 +69,8 @@ class Application:
             return None
         thresholds = {threshold.metric: threshold for threshold in (*self.fair, *self.good)}
         values = {metric: _mean(threshold, rows) for metric, threshold in thresholds.items()}
+        for metric in self.shown:
+            values[metric] = _mean(Threshold(metric, 0, "", ""), rows)
         every = list(chain.from_iterable(rows))
         notes = [text for metric, text in self.notes.items() if any(row[metric] for row in every)]
         return Assessment(self, values, notes)
@@ -230,6 +234,7 @@ APPLICATIONS = (
         ),
         summary="the mean opinion score is {mos:.2f} on a scale from 1 (bad) to 5 (excellent); "
         "{late_percent:.1f} % of packets come too late, {loss_percent:.1f} % are lost",
+        shown=("late_percent", "loss_percent"),
     ),
     Application(
         "page",

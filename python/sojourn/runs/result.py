@@ -132,8 +132,8 @@ class Result(Outcome):
     def latency_histogram(self) -> pa.Table:
         """Packets of low-latency aggregates by estimated queue latency, as modems count them.
 
-        Empty unless a scheduler `low_latency` sets `latency_histogram_ms`. One row per queue, member
-        of the aggregate and bin.
+        Empty unless a scheduler `low_latency` sets `latency_histogram_ms`. One row per queue,
+        member of the aggregate and bin.
         """
         return self.table("latency_histogram")
 
