@@ -240,7 +240,7 @@ fn wrong_names() {
     );
     assert_eq!(
         refusal_with("duration_s = 10", "duration_s = 10\ndialect = 'ns3'"),
-        "home.toml: dialect: found \"ns3\"; allowed: rfc, ns2, linux"
+        "home.toml: dialect: found \"ns3\"; allowed: rfc, ns2, linux (did you mean ns2?)"
     );
     assert_begins(
         &refusal_with("kind = \"transfer\"", "kind = 1"),
