@@ -37,6 +37,7 @@ TABLES = [
     "connections",
     "service_flows",
     "queues",
+    "latency_histogram",
     "pages",
     "latencies",
     "series",

@@ -23,7 +23,7 @@ from sojourn.analysis.groups import Results
 from sojourn.analysis.measures import flows_of, transfers
 from sojourn.analysis.tables import RunTables
 from sojourn.cli.main import app
-from sojourn_docs.figures import drawings, renewed, standalone
+from sojourn_docs.figures import drawings, renewed, standalone, with_rows
 from sojourn_docs.gallery import SCENARIOS, Case
 from sojourn_docs.site import broken_links, generated
 
@@ -160,6 +160,11 @@ def test_the_readme_has_the_output_of_its_command() -> None:
     """`make figures` renews it."""
     readme = (ROOT / "README.md").read_text()
     assert renewed(readme) == readme
+
+
+def test_the_latencies_of_low_latency_docsis_are_those_of_a_run() -> None:
+    page = (ROOT / "docs" / "low-latency.md").read_text()
+    assert with_rows(page) == page
 
 
 def test_figures_have_grounds_for_light_and_dark() -> None:

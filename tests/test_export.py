@@ -27,7 +27,7 @@ upstream.queue = { limit_bytes = 200_000, law = { kind = "codel" } }
 downstream = { sustained_mbps = 20, peak_mbps = 50, burst_bytes = 100_000 }
 servers.files = { delay_ms = 9, loss_percent = 0.2 }
 servers.peer = { delay_ms = 4 }
-traffic.marked = { kind = "transfer", server = "files", tcp = { ecn = true } }
+traffic.marked = { kind = "transfer", server = "files", tcp = { ecn = "classic" } }
 traffic.dropped = { kind = "transfer", server = "files" }
 traffic.fetch = { kind = "transfer", server = "files", direction = "down", start_s = 1 }
 traffic.call = { kind = "stream", purpose = "voice", server = "peer", dscp = 46 }

@@ -21,6 +21,7 @@ FILES = {
     "service_flows",
     "channels",
     "queues",
+    "latency_histogram",
     "pages",
     "latencies",
     "series",

@@ -22,6 +22,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 _UPLOAD = "scenarios/upload.toml"
 _SIZES = "scenarios/gallery/01-bufferbloat.toml"
+_LOW_LATENCY = "scenarios/low-latency.toml"
 _TRACED = {"metrics.packet_trace": True, "metrics.modem_trace": True}
 
 _LIGHT = {"text": "#1b1b1b", "ground": "#ffffff", "rule": "#d4d4d4"}
@@ -29,6 +30,8 @@ _DARK = {"text": "#e8e8e8", "ground": "#16181b", "rule": "#43474d", "c0": "#4a9b
 _WIDTH_PX = 600
 _COMMAND = "```sh\nsojourn run scenarios/upload.toml\n```\n\n```text\n"
 """What stands before the README's table."""
+_ROWS = "| --- | --- | --- | --- | --- |\n"
+"""What stands before the rows of docs/low-latency.md."""
 
 
 def drawings() -> Mapping[str, Chart]:
@@ -38,6 +41,7 @@ def drawings() -> Mapping[str, Chart]:
         "queue-delay": _chart(_UPLOAD, "timeseries"),
         "delay-parts": _chart(_UPLOAD, "delay"),
         "buffer-sizes": _chart(_SIZES, "ccdf", traffic=["game"]),
+        "low-latency": _chart(_LOW_LATENCY, "ccdf", traffic=["game"]),
     }
 
 
@@ -47,6 +51,8 @@ def draw(directory: Path) -> None:
         write_file(directory / f"{name}.svg", standalone(drawn, name))
     readme = ROOT / "README.md"
     write_file(readme, renewed(readme.read_text()).encode())
+    page = ROOT / "docs" / "low-latency.md"
+    write_file(page, with_rows(page.read_text()).encode())
 
 
 def standalone(drawn: Chart, name: str) -> bytes:
@@ -67,6 +73,22 @@ def renewed(readme: str) -> str:
     """The README with the table that its command prints today."""
     start = readme.index(_COMMAND) + len(_COMMAND)
     return readme[:start] + _table() + readme[readme.index("```", start) :]
+
+
+def with_rows(page: str) -> str:
+    """The page on Low Latency DOCSIS with the latencies of its scenario as they are today."""
+    start = page.index(_ROWS) + len(_ROWS)
+    return page[:start] + _rows() + page[page.index("\n\n", start) + 1 :]
+
+
+def _rows() -> str:
+    rows = []
+    for name, run in _runs(_LOW_LATENCY).runs.items():
+        up = {row["traffic"]: row for row in run.flows.to_pylist() if row["direction"] == "up"}
+        game = [up["game"][f"latency_{which}_ms"] for which in ("p50", "p99", "p999")]
+        upload = f"{up['upload']['throughput_mbps']:.1f}" if "upload" in up else "-"
+        rows.append(" | ".join([f"| {name}", *(f"{ms:.1f}" for ms in game), f"{upload} |\n"]))
+    return "".join(rows)
 
 
 def _table() -> str:

@@ -1,20 +1,21 @@
-//! IPv4 addresses and networks that classifiers match.
+//! IP addresses and networks that classifiers match.
 
 use std::fmt;
-use std::net::Ipv4Addr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use serde::{Deserialize, Serialize};
 
-/// An IPv4 address, written `203.0.113.5`.
+/// An IP address, written `203.0.113.5` or `2001:db8::5`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub struct Address(pub Ipv4Addr);
+pub struct Address(pub IpAddr);
 
 impl TryFrom<String> for Address {
     type Error = String;
 
     fn try_from(text: String) -> Result<Self, String> {
-        let found = || format!("found {text:?}; allowed: an IPv4 address such as 203.0.113.5");
+        let found =
+            || format!("found {text:?}; allowed: an IP address such as 203.0.113.5 or 2001:db8::5");
         text.parse().map(Self).map_err(|_| found())
     }
 }
@@ -25,61 +26,99 @@ impl From<Address> for String {
     }
 }
 
-/// An IPv4 network, written `203.0.113.0/24` or `203.0.113.0/255.255.255.0`, or a single address,
-/// written `203.0.113.5`.
+/// An IP network, written `203.0.113.0/24`, `203.0.113.0/255.255.255.0` or `2001:db8::/32`, or a
+/// single address, written `203.0.113.5`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub struct Network {
-    address: Ipv4Addr,
-    mask: Ipv4Addr,
+pub enum Network {
+    /// Of version 4: its address and mask.
+    V4(Ipv4Addr, Ipv4Addr),
+    /// Of version 6: its address and mask.
+    V6(Ipv6Addr, Ipv6Addr),
 }
 
 impl Network {
     /// The network of all addresses that agree with this one in the bits of the mask.
     pub fn new(address: Ipv4Addr, mask: Ipv4Addr) -> Self {
-        Self { address: address & mask, mask }
+        Self::V4(address & mask, mask)
+    }
+
+    /// The network of all addresses that agree with this one in so many bits.
+    pub fn of_prefix(address: Ipv6Addr, prefix: u32) -> Self {
+        let mask = Ipv6Addr::from_bits(!(u128::MAX.checked_shr(prefix).unwrap_or(0)));
+        Self::V6(address & mask, mask)
     }
 
     /// Is the address in the network?
     pub fn holds(&self, address: Address) -> bool {
-        address.0 & self.mask == self.address
+        match (self, address.0) {
+            (Self::V4(network, mask), IpAddr::V4(address)) => address & mask == *network,
+            (Self::V6(network, mask), IpAddr::V6(address)) => address & mask == *network,
+            _ => false,
+        }
     }
 
-    /// The network's address: bits outside the mask are zero.
-    pub fn address(&self) -> Ipv4Addr {
-        self.address
+    /// Address and mask of version 4.
+    pub fn v4(&self) -> Option<(Ipv4Addr, Ipv4Addr)> {
+        match *self {
+            Self::V4(address, mask) => Some((address, mask)),
+            Self::V6(..) => None,
+        }
     }
 
-    /// The mask.
-    pub fn mask(&self) -> Ipv4Addr {
-        self.mask
-    }
-
-    /// The prefix length, if the mask's bits are the first ones.
-    fn prefix(&self) -> Option<u32> {
-        let bits = self.mask.to_bits();
-        (bits.leading_ones() == bits.count_ones()).then_some(bits.count_ones())
+    /// Address and prefix length of version 6.
+    pub fn v6(&self) -> Option<(Ipv6Addr, u32)> {
+        match *self {
+            Self::V4(..) => None,
+            Self::V6(address, mask) => Some((address, mask.to_bits().leading_ones())),
+        }
     }
 
     fn parse(text: &str) -> Option<Self> {
-        let (address, mask) = text.split_once('/').unwrap_or((text, "32"));
-        let mask = match mask.parse::<u32>() {
-            Ok(prefix) if prefix <= 32 => {
-                Ipv4Addr::from_bits(!(u32::MAX.checked_shr(prefix).unwrap_or(0)))
-            }
-            Ok(_) => return None,
-            Err(_) => mask.parse().ok()?,
+        let (address, mask) = match text.split_once('/') {
+            Some((address, mask)) => (address, Some(mask)),
+            None => (text, None),
         };
-        Some(Self::new(address.parse().ok()?, mask))
+        match address.parse().ok()? {
+            IpAddr::V4(address) => {
+                let mask = mask.map_or(Some(Ipv4Addr::BROADCAST), mask_of)?;
+                Some(Self::new(address, mask))
+            }
+            IpAddr::V6(address) => {
+                let prefix = mask.map_or(Some(128), |mask| mask.parse().ok())?;
+                (prefix <= 128).then(|| Self::of_prefix(address, prefix))
+            }
+        }
+    }
+}
+
+/// A mask of version 4, as a prefix length or in full.
+fn mask_of(text: &str) -> Option<Ipv4Addr> {
+    match text.parse::<u32>() {
+        Ok(prefix) if prefix <= 32 => {
+            Some(Ipv4Addr::from_bits(!(u32::MAX.checked_shr(prefix).unwrap_or(0))))
+        }
+        Ok(_) => None,
+        Err(_) => text.parse().ok(),
     }
 }
 
 impl fmt::Display for Network {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.prefix() {
-            Some(32) => write!(f, "{}", self.address),
-            Some(prefix) => write!(f, "{}/{prefix}", self.address),
-            None => write!(f, "{}/{}", self.address, self.mask),
+        match *self {
+            Self::V4(address, Ipv4Addr::BROADCAST) => write!(f, "{address}"),
+            Self::V4(address, mask) => {
+                let bits = mask.to_bits();
+                if bits.leading_ones() == bits.count_ones() {
+                    write!(f, "{address}/{}", bits.count_ones())
+                } else {
+                    write!(f, "{address}/{mask}")
+                }
+            }
+            Self::V6(address, mask) => match mask.to_bits().leading_ones() {
+                128 => write!(f, "{address}"),
+                prefix => write!(f, "{address}/{prefix}"),
+            },
         }
     }
 }
@@ -89,7 +128,10 @@ impl TryFrom<String> for Network {
 
     fn try_from(text: String) -> Result<Self, String> {
         Self::parse(&text).ok_or_else(|| {
-            format!("found {text:?}; allowed: an IPv4 address or a network such as 203.0.113.0/24")
+            format!(
+                "found {text:?}; allowed: an IP address or a network such as 203.0.113.0/24 or \
+                 2001:db8::/32"
+            )
         })
     }
 }
@@ -119,6 +161,8 @@ mod tests {
             ("203.0.113.7", "203.0.113.7", "203.0.113.7", "203.0.113.6"),
             ("10.0.0.0/255.0.0.0", "10.0.0.0/8", "10.255.0.1", "11.0.0.1"),
             ("10.0.0.5/255.0.0.255", "10.0.0.5/255.0.0.255", "10.9.9.5", "10.9.9.6"),
+            ("2001:db8:1::7/32", "2001:db8::/32", "2001:db8:ffff::1", "2001:db9::1"),
+            ("2001:db8::7", "2001:db8::7", "2001:db8::7", "203.0.113.7"),
         ] {
             let network = network(text);
             assert_eq!(network.to_string(), written);
@@ -129,7 +173,9 @@ mod tests {
 
     #[test]
     fn what_is_no_network_is_refused() {
-        for text in ["", "203.0.113", "203.0.113.0/33", "203.0.113.0/x", "203.0.113.0/"] {
+        for text in
+            ["", "203.0.113", "2001:db8::/129", "203.0.113.0/33", "203.0.113.0/x", "203.0.113.0/"]
+        {
             let told = Network::try_from(text.to_owned()).unwrap_err();
             assert!(told.starts_with(&format!("found {text:?}; allowed: ")));
         }

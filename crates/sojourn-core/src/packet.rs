@@ -82,6 +82,18 @@ pub struct SackBlock {
     pub end: u32,
 }
 
+impl SackBlock {
+    /// A number of 64 bits in the place of a block: QUIC has none.
+    pub const fn of_number(number: u64) -> Self {
+        Self { start: (number >> 32) as u32, end: (number & 0xffff_ffff) as u32 }
+    }
+
+    /// The number that lies in the place of a block.
+    pub const fn number(self) -> u64 {
+        (self.start as u64) << 32 | self.end as u64
+    }
+}
+
 /// Blocks in one acknowledgement: three fit beside the timestamps option (RFC 2018 §3).
 pub const SACK_BLOCKS: usize = 3;
 
@@ -94,7 +106,8 @@ pub struct Segment {
     pub ack: u64,
     /// Timestamp echoed from the segment that is acknowledged (RFC 7323 §3); zero for none.
     pub echo: Time,
-    /// What is held beyond `ack`, most recent first.
+    /// What is held beyond `ack`, most recent first. A QUIC packet has its packet number here, and what else
+    /// it says (tcp/quic/header.rs).
     pub sack: [SackBlock; SACK_BLOCKS],
     /// Payload bytes.
     pub len: u16,
@@ -103,6 +116,11 @@ pub struct Segment {
     /// Differentiated services code point (RFC 2474 §3). It is the IP header's, but there is room
     /// for it here.
     pub dscp: u8,
+    /// Packets with a mark that the sender of this segment has received, from 5 on, modulo 256. Its low
+    /// three bits are the field ACE (RFC 9768 §3.2.2).
+    pub ce_packets: u8,
+    /// Payload bytes in them, modulo 2^24, the low byte first (RFC 9768 §3.2.3: r.ceb).
+    pub ce_bytes: [u8; 3],
 }
 
 impl Segment {
@@ -110,6 +128,11 @@ impl Segment {
     #[inline]
     pub fn has(&self, flag: Flags) -> bool {
         self.flags.0 & flag.0 != 0
+    }
+
+    /// Packet number of a QUIC packet (RFC 9000 §12.3).
+    pub fn packet_number(&self) -> u64 {
+        self.sack[0].number()
     }
 }
 
@@ -130,6 +153,8 @@ impl Flags {
     pub const ECE: Self = Self(1 << 4);
     /// Reports that the sender reduced its window (RFC 3168 §6.1).
     pub const CWR: Self = Self(1 << 5);
+    /// With CWR and ECE: the field ACE of accurate feedback (RFC 9768 §3.1).
+    pub const AE: Self = Self(1 << 6);
 
     /// This flag if `is_set`, else none.
     #[inline]
@@ -139,7 +164,7 @@ impl Flags {
 
     /// These flags and those.
     #[inline]
-    pub fn and(self, other: Self) -> Self {
+    pub const fn and(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 

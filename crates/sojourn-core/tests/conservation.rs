@@ -48,12 +48,41 @@ fn queue_keys() -> impl Strategy<Value = String> {
         ),
         (1_u32..50).prop_map(|target| format!("{{ kind = 'docsis_pie', target_ms = {target} }}")),
     ];
-    (limit(), scheduler, law).prop_map(|(limit, scheduler, law)| {
+    let two_queues = word(&[
+        "{ kind = 'dualq' }",
+        "{ kind = 'dualq', variant = 'linux' }",
+        "{ kind = 'low_latency' }",
+        "{ kind = 'low_latency', dscp = [0], queue_protection = false }",
+        "{ kind = 'low_latency', dscp = [0], weight = 1, estimator = 'coupled_l' }",
+    ]);
+    let own = two_queues.prop_map(|kind| (kind.to_owned(), "{ kind = 'none' }".to_owned()));
+    (limit(), prop_oneof![2 => (scheduler, law), 1 => own]).prop_map(|(limit, (scheduler, law))| {
         format!("{{ {limit} scheduler = {scheduler}, law = {law} }}")
     })
 }
 
 fn tcp_keys() -> impl Strategy<Value = String> {
+    prop_oneof![4 => keys_of_tcp(), 1 => keys_of_quic()]
+}
+
+fn keys_of_quic() -> impl Strategy<Value = String> {
+    (
+        word(&["rfc", "linux"]),
+        word(&["reno", "cubic"]),
+        prop_oneof![Just(1452_u16), 1200_u16..2900],
+        (1_u32..30, 1_u32..4, any::<bool>()),
+    )
+        .prop_map(|(dialect, control, mss, (window, ack_every, pacing))| {
+            format!(
+                "{{ transport = 'quic', dialect = '{dialect}',
+                    congestion_control = {{ kind = '{control}' }}, mss_bytes = {mss},
+                    pacing = {pacing}, initial_window_segments = {window},
+                    ack_every_segments = {ack_every} }}"
+            )
+        })
+}
+
+fn keys_of_tcp() -> impl Strategy<Value = String> {
     (
         word(&["rfc", "ns2"]),
         word(&["reno", "cubic"]),

@@ -32,7 +32,7 @@ const SERVICE: &str = "sustained_mbps = 5, peak_mbps = 20, burst_bytes = 100_000
 const CROWD: &str = "
     traffic.upload = { kind = 'transfer', server = 'near', connections = 2 }
     traffic.bulk = { kind = 'transfer', server = 'near', file_bytes = 50_000, pause_s = 0.3,
-                     tcp = { ecn = true } }
+                     tcp = { ecn = 'classic' } }
     traffic.call = { kind = 'stream', purpose = 'voice', server = 'near' }
     traffic.pages = { kind = 'web', servers = ['near'], html_bytes = 20_000,
                       objects = { kind = 'appendix_a' } }";

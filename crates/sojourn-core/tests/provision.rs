@@ -186,7 +186,8 @@ fn what_cannot_be_simulated_is_listed() {
         "upstream_service_flows.0: the file sets no maximum sustained rate: unlimited, simulated as \
          10000 Mbps",
         "upstream_service_flows.1.qos_set: has no active set; the flow is simulated as active",
-        "upstream_service_flows.1.scheduling: ugs is not simulated; using best_effort",
+        "upstream_service_flows.1.scheduling: ugs without grant_bytes or grant_interval_us; using \
+         best_effort",
         "upstream_service_flows.1.grant_bytes: is not simulated",
         "upstream_service_flows.1.tos_overwrite: is not simulated",
         "upstream_service_flows.1.aqm.algorithm: immediate is not simulated; using docsis_pie",
@@ -195,6 +196,64 @@ fn what_cannot_be_simulated_is_listed() {
         "upstream_classifiers.2: ignored: it matches the ECN field of the type of service",
         "upstream_classifiers: those of the primary flow are ignored: it takes all packets that \
          match no other flow",
+        "downstream_service_flows: none in the file; using the scenario's",
+    ];
+    let wanted: Vec<_> = wanted.iter().map(|line| format!("modem.cfg: {line}")).collect();
+    assert_eq!(notes, wanted);
+}
+
+/// 24.15 is 6, UGS, with the policy that PacketCable uses, 0x17f: no requests, and rules on
+/// concatenation, fragmentation and packets that do not fit (bits 5, 6 and 8). 200 B every 10 ms are
+/// 0.16 Mbps, more than the file's own rate.
+#[test]
+fn a_file_sets_unsolicited_grants_and_polls() {
+    let ugs = ServiceFlow {
+        reference: 2,
+        scheduling: Some(Scheduling::Ugs),
+        grant_bytes: Some(200),
+        grant_interval_us: Some(10_000),
+        grant_jitter_us: Some(800),
+        request_policy: Some("0000017f".to_owned()),
+        max_sustained_rate: Some(100_000),
+        peak_rate: Some(100_000),
+        traffic_priority: Some(5),
+        ..ServiceFlow::default()
+    };
+    let polled = ServiceFlow {
+        reference: 3,
+        scheduling: Some(Scheduling::NonRealTimePolling),
+        polling_interval_us: Some(500_000),
+        request_policy: Some("00000010".to_owned()),
+        max_sustained_rate: Some(1_000_000),
+        peak_rate: Some(1_000_000),
+        ..ServiceFlow::default()
+    };
+    let primary = ServiceFlow {
+        max_sustained_rate: Some(8_000_000),
+        peak_rate: Some(9_000_000),
+        ..ServiceFlow { reference: 1, ..ServiceFlow::default() }
+    };
+    let config = ModemConfig {
+        upstream_service_flows: vec![primary, ugs, polled],
+        ..ModemConfig::default()
+    };
+    let Variant { scenario, notes, .. } = only(&config);
+    let flows = &scenario.upstream.flows;
+    let (ugs, polled) = (&flows["flow_2"], &flows["flow_3"]);
+    assert_eq!((ugs.sustained_mbps, ugs.priority), (0.16, 0));
+    assert_eq!(
+        json!(ugs.scheduling),
+        json!({ "kind": "ugs", "unsolicited_grant_bytes": 200, "grants_per_interval": 1,
+                "nominal_grant_interval_us": 10_000, "tolerated_grant_jitter_us": 800 })
+    );
+    assert_eq!(
+        json!(polled.scheduling),
+        json!({ "kind": "non_real_time_polling", "nominal_polling_interval_us": 500_000,
+                "tolerated_poll_jitter_us": 0, "piggyback": false })
+    );
+    let wanted = [
+        "upstream_service_flows.1.request_policy: bits not simulated as they are: 5, 6, 8",
+        "upstream_service_flows.1: priority has no effect with unsolicited grants",
         "downstream_service_flows: none in the file; using the scenario's",
     ];
     let wanted: Vec<_> = wanted.iter().map(|line| format!("modem.cfg: {line}")).collect();
@@ -245,6 +304,15 @@ fn a_scenario_written_and_read_is_the_same() {
                                   minimum_mbps = 0.1,
                                   match = [{ priority = 9, protocol = 'udp', dscp = [46, 46, 63] },
                                            { destination = '203.0.113.0/24', destination_ports = [53, 53] }] }
+        upstream.flows.flow_3 = { sustained_mbps = 1, peak_mbps = 1, burst_bytes = 3044, match = [{ protocol = 'udp' }],
+            scheduling = { kind = 'ugs_with_activity_detection', unsolicited_grant_bytes = 228,
+                           nominal_grant_interval_us = 20_000, tolerated_grant_jitter_us = 800,
+                           grants_per_interval = 2, nominal_polling_interval_us = 10_000 } }
+        upstream.flows.flow_4 = { sustained_mbps = 1, peak_mbps = 1, burst_bytes = 3044, match = [{ dscp = [10, 10, 63] }],
+            scheduling = { kind = 'real_time_polling', nominal_polling_interval_us = 5000, piggyback = false } }
+        upstream.flows.flow_5 = { sustained_mbps = 1, peak_mbps = 1, burst_bytes = 3044,
+            match = [{ ip = 6, protocol = 'tcp', destination = '2001:db8::/32', destination_ports = [443, 443],
+                       dscp = [46, 46, 63] }, { ip = 6 }] }
         downstream = { sustained_mbps = 6000, peak_mbps = 8000, burst_bytes = 9_000_000 }
         servers.near = { delay_ms = 5 }
         traffic.call = { kind = 'stream', purpose = 'voice', server = 'near' }";
@@ -286,4 +354,89 @@ fn what_a_file_has_no_words_for_is_listed() {
         ]
     );
     assert!(File::from_view(&config, None).is_ok());
+}
+
+const AGGREGATES: &str = "
+    duration_s = 5
+    upstream.sustained_mbps = 20
+    upstream.peak_mbps = 25
+    upstream.burst_bytes = 100_000
+    downstream.sustained_mbps = 100
+    downstream.peak_mbps = 120
+    downstream.burst_bytes = 1_000_000
+    servers.near = { delay_ms = 5 }
+    traffic.call = { kind = 'stream', purpose = 'voice', server = 'near' }
+    ";
+
+#[test]
+fn an_aggregate_written_and_read_is_the_same() {
+    let text = format!(
+        "{AGGREGATES}
+         [upstream.scheduling]
+         kind = 'proactive_grants'
+         guaranteed_grant_rate_mbps = 2.5
+         guaranteed_grant_interval_us = 1000
+         activity_detection = true
+         [upstream.queue.scheduler]
+         kind = 'low_latency'
+         dscp = [45, 46, 40]
+         weight = 200
+         coupling = 1.5
+         critical_delay_us = 2000
+         critical_score_us = 3000
+         aging_exponent = 18
+         classic_target_ms = 15
+         low_latency_max_us = 800
+         low_latency_range_exponent = 17
+         classic_buffer_bytes = 60_000
+         latency_histogram_ms = [0.5, 1, 2.55, 655.35]
+         [downstream.queue.scheduler]
+         kind = 'low_latency'
+         queue_protection = false
+         low_latency_aqm = false"
+    );
+    let scenario = crate::common::scenario(&text);
+    let (config, notes) = modem_config(&scenario.group(0));
+    assert_eq!(notes, [""; 0]);
+    assert_eq!(config.upstream_aggregates.len(), 1);
+    assert_eq!(config.upstream_aggregates[0].max_sustained_rate, Some(20_000_000));
+    let low = &config.upstream_service_flows[1];
+    assert_eq!(low.scheduling, Some(Scheduling::ProactiveGrants));
+    assert_eq!(low.guaranteed_grant_rate, Some(2500));
+    // 50, 100, 255 and 65 535 hundredths of a ms.
+    let histogram = low.aqm.as_ref().and_then(|aqm| aqm.latency_histogram.as_deref());
+    assert_eq!(histogram, Some("0032006400ffffff"));
+    assert_eq!(low.aqm.as_ref().unwrap().algorithm, Some(AqmAlgorithm::Immediate));
+    let bytes = File::from_view(&config, None).unwrap().encode();
+    let variant = load(AGGREGATES, &[], &view(&bytes)).unwrap().remove(0);
+    assert_eq!(variant.notes, [""; 0]);
+    assert_eq!(variant.scenario.upstream, scenario.upstream);
+    assert_eq!(variant.scenario.downstream, scenario.downstream);
+}
+
+#[test]
+fn what_an_aggregate_of_a_file_lacks_is_listed() {
+    let text = format!("{AGGREGATES}\nupstream.queue.scheduler.kind = 'low_latency'");
+    let scenario = crate::common::scenario(&text);
+    let (mut config, _) = modem_config(&scenario.group(0));
+    config.upstream_service_flows[1].max_sustained_rate = Some(5_000_000);
+    config.upstream_service_flows[1].aggregate_reference = None;
+    config.low_latency_disable = Some(1);
+    let notes = only(&config).notes;
+    assert_eq!(
+        notes,
+        [
+            "modem.cfg: upstream_service_flows: the maximum sustained rate of the low-latency flow 4 is \
+             not simulated; the aggregate's 20 Mbps hold",
+            "modem.cfg: upstream_aggregates.0: simulated as its classic flow, since \
+             low_latency_disable is set",
+        ]
+    );
+    config.low_latency_disable = None;
+    config.upstream_service_flows.pop();
+    let notes = only(&config).notes;
+    assert_eq!(
+        notes[0],
+        "modem.cfg: upstream_aggregates.0: not simulated: its low-latency flow is not there"
+    );
 }

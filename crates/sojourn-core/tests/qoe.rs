@@ -305,3 +305,30 @@ fn pages_carry_their_distribution() {
         assert!((page.cdf_percent - 100.0 * f64::from(rank) / pages.len() as f64).abs() < 1e-9);
     }
 }
+
+/// On an idle network a call has 20 ms and a little: by Cole and Rosenbluth R = 94.2 - 0.024 * (20 + few),
+/// by G.107 about 1.2 less. Without loss the codec's robustness does not matter.
+#[test]
+fn a_call_is_scored_by_either_model() {
+    let r = |model: &str| {
+        let results = Simulation::run(&scenario(&format!(
+            "duration_s = 8
+             dialect = 'rfc'
+             upstream = {{ sustained_mbps = 10, peak_mbps = 10, burst_bytes = 1522 }}
+             downstream = {{ sustained_mbps = 100, peak_mbps = 100, burst_bytes = 1522 }}
+             servers.peer = {{ delay_ms = 0 }}
+             traffic.call = {{ kind = 'stream', purpose = 'voice', playout = 'fixed',
+                              server = 'peer' }}
+             metrics.voice_model = {model}"
+        )));
+        let row = flow(&results, "call", "up");
+        (row.r_value.unwrap(), row.mos.unwrap())
+    };
+    let (documents, mos) = r("{ kind = 'cole_rosenbluth' }");
+    let (full, full_mos) = r("{ kind = 'g107' }");
+    println!("{documents:.3} {mos:.3}, {full:.3} {full_mos:.3}");
+    assert!((93.3..93.72).contains(&documents));
+    assert!((documents - full - 1.2).abs() < 0.06, "{documents} {full}");
+    assert!(full_mos < mos);
+    assert_eq!(r("{ kind = 'g107', loss_robustness = 25.1 }").0, full);
+}

@@ -153,3 +153,49 @@ fn both_queues_share_one_limit() {
     assert_eq!((rig.backlog().packets, rig.dropped(0), rig.dropped(1)), (3, 1, 1));
     rig.assert_conserved();
 }
+
+/// The share of packets dropped, and the greatest sojourn time in ms, in the last half of 60 s, of a load
+/// of `x` times the link of 10 Mb/s that does not slow down.
+fn overload(keys: &str, x: f64, packet: impl Fn(u64) -> Packet) -> (f64, f64) {
+    let mut rig = rig(keys);
+    // A packet of 1500 B every 1.2 ms leaves.
+    let ticks = 50_000;
+    let (mut sent, mut due, mut dropped_before, mut longest) = (0, 0.0, 0, Time::ZERO);
+    let mut sent_before = 0;
+    for tick in 0..ticks {
+        if tick == ticks / 2 {
+            (sent_before, dropped_before) = (sent, rig.dropped(0) + rig.dropped(1));
+        }
+        due += x;
+        while due >= 1.0 {
+            due -= 1.0;
+            sent += 1;
+            rig.put(packet(sent));
+        }
+        rig.wait(Time::from_us(1200));
+        let left = rig.take();
+        if tick >= ticks / 2
+            && let Some(left) = left
+        {
+            longest = longest.max(rig.now.since(left.queued_at));
+        }
+    }
+    let dropped = rig.dropped(0) + rig.dropped(1) - dropped_before;
+    (dropped as f64 / (sent - sent_before) as f64, longest.ms_f64())
+}
+
+#[test]
+fn a_load_that_does_not_slow_down_is_cut_to_the_link() {
+    // RFC 9332 §4.2: of x times the link (x - 1)/x must go, whichever queue it is in, and the delay stays
+    // near the target of 15 ms.
+    for (x, want) in [(1.4, 0.2857), (2.0, 0.5)] {
+        for keys in ["", "variant = 'linux'"] {
+            let (dropped, longest_ms) = overload(keys, x, classic);
+            assert!((dropped - want).abs() < 0.01, "C, {keys} {x}: {dropped}");
+            assert!(longest_ms < 30.0, "C, {keys} {x}: {longest_ms} ms");
+            let (dropped, longest_ms) = overload(keys, x, low);
+            assert!((dropped - want).abs() < 0.01, "L, {keys} {x}: {dropped}");
+            assert!(longest_ms < 30.0, "L, {keys} {x}: {longest_ms} ms");
+        }
+    }
+}

@@ -40,7 +40,7 @@ const CODEL_ACM: &str = "kind = 'codel', target_ms = 10, interval_ms = 150, vari
 type Manager = [&'static str; 4];
 
 /// The managers; the limit is the default, 250 ms at the sustained rate.
-const MANAGERS: [Manager; 26] = [
+const MANAGERS: [Manager; 28] = [
     ["drop-tail", FIFO, NO_LAW, SINGLE],
     ["CoDel", FIFO, CODEL, SINGLE],
     ["CoDel ns2", FIFO, CODEL_NS2, SINGLE],
@@ -64,6 +64,8 @@ const MANAGERS: [Manager; 26] = [
     ["ABB-CoDel", "kind = 'abb'", CODEL, SINGLE],
     ["ABB-CoDel-DT", "kind = 'abb'", "kind = 'codel_dt'", SINGLE],
     ["ABB-PIE", "kind = 'abb'", "kind = 'pie'", SINGLE],
+    ["DualQ", "kind = 'dualq'", NO_LAW, SINGLE],
+    ["low latency", "kind = 'low_latency', dscp = [0, 46]", NO_LAW, SINGLE],
     ["CoDel, two queues", FIFO, CODEL, TWO],
     ["CoDel across both", FIFO, CODEL, ACROSS],
     ["CoDel back-pressure", FIFO, CODEL, BACK_PRESSURE],

@@ -115,8 +115,9 @@ fn a_torrent_with_ledbat_holds_the_queue_low_and_yields() {
 #[test]
 fn algorithms_mark_rather_than_drop_ecn_packets() {
     for (law, most_ms) in [("codel", 20.0), ("pie", 30.0)] {
-        let run = |ecn: bool| {
-            let text = alone(&format!("ecn = {ecn}, congestion_control.kind = 'reno'"), "", 300.0);
+        let run = |ecn: &str| {
+            let text =
+                alone(&format!("ecn = '{ecn}', congestion_control.kind = 'reno'"), "", 300.0);
             let text = text
                 .replace(
                     "limit_bytes = 1_000_000",
@@ -125,7 +126,7 @@ fn algorithms_mark_rather_than_drop_ecn_packets() {
                 .replace("server = 's', tcp", "server = 's', connections = 2, tcp");
             Simulation::run(&scenario(&text))
         };
-        let (marking, dropping) = (run(true), run(false));
+        let (marking, dropping) = (run("classic"), run("off"));
         let [marked, dropped] = [&marking, &dropping].map(|results| flow(results, "upload", "up"));
         let waiting_ms = queue(&marking, "upstream").sojourn_p50_ms.unwrap();
         println!(

@@ -8,7 +8,7 @@ IP_BYTES, TCP_BYTES, UDP_BYTES = 20, 20, 8
 
 _DONT_FRAGMENT = 0x4000
 _HOPS = 64
-_FLAGS = {"fin": 0x01, "syn": 0x02, "ack": 0x10, "ece": 0x40, "cwr": 0x80}
+_FLAGS = {"fin": 0x01, "syn": 0x02, "ack": 0x10, "ece": 0x40, "cwr": 0x80, "ae": 0x100}
 ECN = {"not_ect": 0b00, "ect1": 0b01, "ect0": 0b10, "ce": 0b11}
 """The ECN field by its name in the packet trace (RFC 3168, section 5)."""
 
@@ -53,7 +53,14 @@ def tcp(
     bits = sum(_FLAGS[flag] for flag in flags.split())
     offset = (TCP_BYTES + len(options)) // 4
     wrap = 0xFFFF_FFFF
-    fields = (*ends.ports, seq & wrap, (ack or 0) & wrap, offset << 4, bits, window)
+    fields = (
+        *ends.ports,
+        seq & wrap,
+        (ack or 0) & wrap,
+        offset << 4 | bits >> 8,
+        bits & 0xFF,
+        window,
+    )
     head = struct.pack(">HHIIBBH", *fields)
     checksum = _checksum(
         _pseudo(ends, TCP, len(head) + 4 + len(options) + payload) + head + options

@@ -69,6 +69,11 @@ class Comparison(Outcome, Mapping[str, Result]):
         return self._joined(lambda result: result.queues)
 
     @cached_property
+    def latency_histogram(self) -> pa.Table:
+        """As `Result.latency_histogram`, of all variants."""
+        return self._joined(lambda result: result.latency_histogram)
+
+    @cached_property
     def pages(self) -> pa.Table:
         """As `Result.pages`, of all variants."""
         return self._joined(lambda result: result.pages)

@@ -129,6 +129,15 @@ class Result(Outcome):
         return self.table("queues")
 
     @cached_property
+    def latency_histogram(self) -> pa.Table:
+        """Packets of low-latency aggregates by estimated queue latency, as modems count them.
+
+        Empty unless a scheduler `low_latency` sets `latency_histogram_ms`. One row per queue, member
+        of the aggregate and bin.
+        """
+        return self.table("latency_histogram")
+
+    @cached_property
     def pages(self) -> pa.Table:
         """One row per loaded web page: start and load time in s, and its rank by load time."""
         return self.table("pages")

@@ -12,6 +12,7 @@ TABLES = (
     "service_flows",
     "channels",
     "queues",
+    "latency_histogram",
     "pages",
     "latencies",
     "series",

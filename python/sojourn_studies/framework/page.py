@@ -52,8 +52,6 @@ def _agreement(study: Study, results: Results, said: Mapping[int, Said]) -> Iter
     for grid in study.overview(cells):
         yield f"{grid.title}:"
         yield _table(grid)
-    for table, count, why in study.not_simulated:
-        yield f"Not simulated: {count} cells of {table}, because {why}."
 
 
 def _score_row(score: Score) -> list[str]:

@@ -127,10 +127,6 @@ def _sentences(
         *([f"Without a value here: {score.missing} of them."] if score.missing else []),
         *([f"Under {LOW_PERCENT} %: {', '.join(low)}."] if low else []),
         *(
-            f"Not simulated: {n} cells of {name}, because {why}."
-            for name, n, why in study.not_simulated
-        ),
-        *(
             [
                 f"{sum(verdict.holds for verdict in tested)} of {len(tested)} claims hold"
                 + (f"; not judged: {untested}." if untested else ".")

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
 from importlib.util import find_spec
@@ -49,22 +49,13 @@ class Study:
     alternatives: Sequence[Alternative]
     remarks: Sequence[Remark]
     terms: Terms = Terms()
-    left_out: Mapping[str, str] = field(default_factory=dict)
-    """Tables that are not simulated, and why."""
     overview: Callable[[Sequence[Compared]], Sequence[Grid]] = lambda cells: ()
     """What is shown beside the score: the cells in other orders."""
 
     @cached_property
     def rows(self) -> Sequence[Row]:
-        """The contract: every cell that is simulated, in the order of the document."""
-        simulated = (row for row in published(self.name) if row.table not in self.left_out)
-        return (*simulated, *self.unpublished)
-
-    @property
-    def not_simulated(self) -> Sequence[tuple[str, int, str]]:
-        """What is left out: table, cells, reason."""
-        tables = [row.table for row in published(self.name)]
-        return [(name, tables.count(name), why) for name, why in self.left_out.items()]
+        """The contract: every cell, in the order of the document."""
+        return (*published(self.name), *self.unpublished)
 
 
 def assemble(package: str, title: str, terms: Terms = Terms()) -> Study:
@@ -86,7 +77,6 @@ def assemble(package: str, title: str, terms: Terms = Terms()) -> Study:
         alternatives=texts.alternatives(name, _changes(package)),
         remarks=texts.remarks(name),
         terms=terms,
-        left_out=getattr(cells, "LEFT_OUT", {}),
         overview=getattr(cells, "overview", lambda compared: ()),
     )
 

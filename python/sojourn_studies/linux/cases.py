@@ -11,7 +11,7 @@ from typing import Any
 from ..framework.cases import Case
 from ..framework.rows import Row
 
-CONTROLS = {"reno": "reno", "cubic": "cubic"}
+CONTROLS = {"reno": "reno", "cubic": "cubic", "bbr": "bbr1"}
 """Congestion controls of the kernel, by table, as the simulator names them."""
 
 _ENDS_S = {"a": 40, "c": 30, "d": 40, "s": 8}

@@ -11,9 +11,6 @@ from ..framework.score import Compared, Score, scores
 from .cases import case, link
 from .measured import value
 
-LEFT_OUT = {"bbr": "the simulator has no congestion control bbr1"}
-"""Tables that are not simulated, and why."""
-
 
 def cases_of(row: Row) -> Sequence[Case]:
     """The upload that a cell is measured of."""

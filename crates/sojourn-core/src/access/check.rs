@@ -2,12 +2,13 @@
 
 use super::classifier::Classifier;
 use super::docsis::parameters::ModemSpec;
+use super::docsis::scheduling_service::SchedulingService;
 use super::service::{Buffer, Downstream, PRIMARY, ServiceFlow, Upstream};
 use crate::input::compare::{ascending, at_least};
 use crate::input::problem::Fault;
 use crate::input::words;
-use crate::queue::QueueSpec;
 use crate::queue::room::Room;
+use crate::queue::{QueueSpec, SchedulerSpec};
 use crate::units::BitRate;
 use indexmap::IndexMap;
 
@@ -18,18 +19,54 @@ impl Upstream {
         at_least(("sustained_mbps", self.sustained_mbps), ("minimum_mbps", self.minimum_mbps))?;
         self.check_weights()?;
         match self.modem {
-            ModemSpec::Link => self.check_no_mac("link, which has no MAC")?,
+            ModemSpec::Link => {
+                self.check_no_mac("link, which has no MAC")?;
+                self.check_no_ranging()?;
+            }
             ModemSpec::SharedChannel => {
                 self.check_no_mac("shared_channel, whose MAC is set in upstream_channel")?;
             }
             ModemSpec::SingleQueue | ModemSpec::TwoQueues { .. } => {}
         }
+        self.check_scheduling()?;
         if let Some(congestion) = &self.congestion {
             congestion.check().map_err(|fault| fault.under("congestion"))?;
         }
         check_flows(&self.queue, &self.buffer, &self.flows, room)?;
         room_in(&self.queue, &self.buffer, self.sustained_mbps, self.burst_bytes, room)?;
         room_in_flows(&self.flows, room)
+    }
+
+    /// A plain link does not range.
+    fn check_no_ranging(&self) -> Result<(), Fault> {
+        if self.ranging_outages.is_empty() {
+            return Ok(());
+        }
+        let message =
+            "found with a modem of kind link, which has no ranging; allowed: any other kind";
+        Err(Fault::new("ranging_outages", message))
+    }
+
+    /// The scheduling services of all flows need a modem that requests by itself.
+    fn check_scheduling(&self) -> Result<(), Fault> {
+        let has_it = matches!(self.modem, ModemSpec::SingleQueue | ModemSpec::SharedChannel);
+        let check = |service: &SchedulingService, terms| {
+            if has_it || service.is_best_effort() {
+                return service.check(terms);
+            }
+            let message = "found with a modem of another kind; allowed: only with kind \
+                           single_queue or shared_channel";
+            Err(Fault::new("scheduling", message))
+        };
+        check_aggregate(&self.scheduling, &self.queue)?;
+        check(&self.scheduling, (self.sustained_mbps, self.minimum_mbps, self.priority))?;
+        for (name, flow) in &self.flows {
+            check_aggregate(&flow.scheduling, &flow.queue)
+                .map_err(|fault| fault.under(&words::join("flows", name)))?;
+            check(&flow.scheduling, (flow.sustained_mbps, flow.minimum_mbps, flow.priority))
+                .map_err(|fault| fault.under(&words::join("flows", name)))?;
+        }
+        Ok(())
     }
 
     /// Upstream flows share no channel with weights, so a weight has no meaning.
@@ -69,9 +106,21 @@ impl Downstream {
             true => self.check_no_channel()?,
             false => self.check_no_sharing()?,
         }
+        self.check_no_scheduling()?;
         check_flows(&self.queue, &self.buffer, &self.flows, room)?;
         room_in(&self.queue, &self.buffer, self.sustained_mbps, self.burst_bytes, room)?;
         room_in_flows(&self.flows, room)
+    }
+
+    /// Downstream nobody requests.
+    fn check_no_scheduling(&self) -> Result<(), Fault> {
+        match self.flows.iter().find(|(_, flow)| !flow.scheduling.is_best_effort()) {
+            None => Ok(()),
+            Some((name, _)) => {
+                let message = "found in a downstream flow; allowed: only upstream";
+                Err(Fault::new("scheduling", message).under(&words::join("flows", name)))
+            }
+        }
     }
 
     /// A flow cannot have a channel of its own beside the shared one.
@@ -101,6 +150,24 @@ impl Downstream {
         let message = format!("found {found}; allowed: only where cmts is set");
         Err(Fault::new(key, message))
     }
+}
+
+/// Proactive grants are those of an aggregate's low-latency flow, and its only unsolicited ones.
+fn check_aggregate(service: &SchedulingService, queue: &QueueSpec) -> Result<(), Fault> {
+    let is_aggregate = matches!(queue.scheduler, SchedulerSpec::LowLatency(_));
+    let message = match service {
+        SchedulingService::ProactiveGrants(_) if !is_aggregate => {
+            "found proactive_grants without a low-latency flow; allowed: only with \
+             queue.scheduler.kind = \"low_latency\""
+        }
+        SchedulingService::BestEffort | SchedulingService::ProactiveGrants(_) => return Ok(()),
+        _ if is_aggregate => {
+            "found with queue.scheduler.kind = \"low_latency\"; allowed: best_effort, \
+             proactive_grants"
+        }
+        _ => return Ok(()),
+    };
+    Err(Fault::new("scheduling.kind", message))
 }
 
 /// Checks the buffer control of the primary flow, and all keys of the others.
@@ -190,6 +257,9 @@ impl Buffer {
 impl Classifier {
     /// Ranges must not be empty.
     fn check(&self) -> Result<(), Fault> {
+        if self.ip == Some(5) {
+            return Err(Fault::new("ip", "found 5; allowed: 4, 6"));
+        }
         let dscp = self.dscp.as_ref();
         let dscp = dscp.map(|range| range.iter().take(2).copied().map(u16::from).collect());
         let ranges = [

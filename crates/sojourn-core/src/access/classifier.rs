@@ -1,8 +1,8 @@
 //! Classifiers of the modem and of the CMTS: they choose the service flow of a packet (DOCSIS 3.1
 //! MULPI §7.5.2).
 //!
-//! They are evaluated once for each connection and direction, not for each packet. Left out: IPv6,
-//! and classifiers that look below IP.
+//! They are evaluated once for each connection and direction, not for each packet. Left out:
+//! classifiers that look below IP, and IPv6's flow label.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -27,6 +27,9 @@ pub enum Protocol {
 pub struct Classifier {
     /// Rule priority, 255 being the highest.
     pub priority: u8,
+    /// IP version, 4 or 6: that of `tcp.ip`.
+    #[schemars(range(min = 4, max = 6))]
+    pub ip: Option<u8>,
     /// Transport protocol.
     pub protocol: Option<Protocol>,
     /// Name of the server that the packet comes from or goes to.
@@ -55,6 +58,8 @@ pub struct Classifier {
 /// The properties of a packet that classifiers look at.
 #[derive(Clone, Copy, Debug)]
 pub struct Header<'a> {
+    /// IP version.
+    pub ip: u8,
     /// TCP or UDP.
     pub protocol: Protocol,
     /// Name of the server at one end.
@@ -82,10 +87,11 @@ impl Header<'_> {
     }
 
     fn fits(&self, classifier: &Classifier) -> bool {
-        let Classifier { priority: _, protocol, server, traffic, .. } = classifier;
+        let Classifier { priority: _, ip, protocol, server, traffic, .. } = classifier;
         let Classifier { source, destination, source_ports, destination_ports, dscp, .. } =
             classifier;
-        protocol.is_none_or(|protocol| protocol == self.protocol)
+        ip.is_none_or(|ip| ip == self.ip)
+            && protocol.is_none_or(|protocol| protocol == self.protocol)
             && server.as_ref().is_none_or(|server| server == self.server)
             && traffic.as_ref().is_none_or(|traffic| traffic == self.traffic)
             && source.is_none_or(|network| holds(network, self.source))
@@ -126,18 +132,19 @@ pub fn service_flow<'a>(flows: impl Iterator<Item = &'a [Classifier]>, header: &
 
 #[cfg(test)]
 mod tests {
-    use std::net::Ipv4Addr;
+    use std::net::{IpAddr, Ipv4Addr};
 
     use indexmap::IndexMap;
 
     use super::*;
 
     const CALL: Header = Header {
+        ip: 4,
         protocol: Protocol::Udp,
         server: "peer",
         traffic: "call",
         source: None,
-        destination: Some(Address(Ipv4Addr::new(203, 0, 113, 5))),
+        destination: Some(Address(IpAddr::V4(Ipv4Addr::new(203, 0, 113, 5)))),
         source_port: 49_152,
         destination_port: 5004,
         dscp: 46,
@@ -166,6 +173,9 @@ mod tests {
             ("{ source_ports = [49152, 65535], destination_ports = [5004, 5004] }", 1),
             ("{ destination = '203.0.113.0/29' }", 1),
             ("{ destination = '203.0.113.8/29' }", 0),
+            ("{ destination = '::/0' }", 0),
+            ("{ ip = 4 }", 1),
+            ("{ ip = 6 }", 0),
             // The device has no address.
             ("{ source = '0.0.0.0/0' }", 0),
             ("{ dscp = [46, 46] }", 1),

@@ -55,3 +55,9 @@ pub fn of_downstream_flows<T: Clone>(
     let of_group = |group: &Group| vec![what(group.downstream); usize::from(group.count)];
     groups.iter().flat_map(of_group).collect()
 }
+
+/// For each home, what `what` returns for its downstream service.
+pub fn of_homes<T: Clone>(groups: &[Group], what: impl Fn(&Downstream) -> T) -> Vec<T> {
+    let of_group = |group: &Group| vec![what(group.downstream); usize::from(group.count)];
+    groups.iter().flat_map(of_group).collect()
+}

@@ -7,8 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use super::classifier::Classifier;
 use super::docsis::congestion::Congestion;
+use super::docsis::outages::Outage;
 use super::docsis::parameters::{Mac, ModemSpec, Shaping};
-use crate::aqm::AqmSpec;
+use super::docsis::scheduling_service::SchedulingService;
 use crate::queue::{QueueSpec, default_limit_bytes};
 use crate::units::BitRate;
 
@@ -59,6 +60,22 @@ pub struct Upstream {
     /// The modem's request-grant MAC.
     #[serde(default)]
     pub mac: Mac,
+    /// Scheduling service of the primary flow, chosen by `kind`: `best_effort`, `ugs`,
+    /// `ugs_with_activity_detection`, `real_time_polling` or `non_real_time_polling` (DOCSIS 3.1
+    /// MULPI §7.2.3). Others than best effort need a modem of kind `single_queue` or
+    /// `shared_channel`.
+    #[serde(default)]
+    pub scheduling: SchedulingService,
+    /// Bits per symbol, and with OFDMA per subcarrier, of the profile in which this modem sends on
+    /// the shared channel. Default: that of `upstream_channel.phy`.
+    #[serde(default)]
+    #[schemars(range(min = 1.0, max = 12.0))]
+    pub profile_bits: Option<f64>,
+    /// Times in which the modem has lost its ranging and is silent: it sends nothing, requests
+    /// included, and packets wait in its queues. Default: none.
+    #[serde(default)]
+    #[schemars(extend("maxItems" = 100))]
+    pub ranging_outages: Vec<Outage>,
     /// Upstream capacity that other modems leave free. Default: no congestion.
     #[serde(default)]
     pub congestion: Option<Congestion>,
@@ -108,6 +125,11 @@ pub struct Downstream {
     #[serde(default)]
     #[schemars(range(min = 0.001, max = 1_000_000.0))]
     pub channel_mbps: Option<f64>,
+    /// Bits per symbol and subcarrier of the profile in which this modem receives on the OFDM channel
+    /// of `cmts`. Default: that of the channel.
+    #[serde(default)]
+    #[schemars(range(min = 4.0, max = 14.0))]
+    pub profile_bits: Option<f64>,
     /// With `cmts`: whether token buckets and a queue of its own shape each service flow before the
     /// shared channel. With `false`, packets go straight to the channel's queue, and the rates only
     /// serve as reference values in results.
@@ -158,6 +180,9 @@ pub struct ServiceFlow {
     #[serde(default)]
     #[schemars(range(min = 0, max = 7))]
     pub priority: u8,
+    /// Scheduling service of an upstream flow, as that of the primary flow.
+    #[serde(default)]
+    pub scheduling: SchedulingService,
     /// Weight of this flow in its share of the channel of `cmts`. Default: the weight of the
     /// primary flow.
     #[serde(default)]
@@ -210,7 +235,7 @@ impl Buffer {
 /// Copies a further flow's keys into a table like that of the primary flow, so that every flow is
 /// built in the same way.
 macro_rules! service_flows {
-    ($way:ty) => {
+    ($way:ty $(, $own:ident)*) => {
         impl $way {
             /// Every service flow as a table of its own, the primary one first.
             pub fn service_flows(&self) -> Vec<Self> {
@@ -221,6 +246,7 @@ macro_rules! service_flows {
                     burst_bytes: flow.burst_bytes,
                     minimum_mbps: flow.minimum_mbps,
                     priority: flow.priority,
+                    $($own: flow.$own.clone(),)*
                     buffer: flow.buffer,
                     queue: flow.queue.clone(),
                     ..alone.clone()
@@ -248,7 +274,7 @@ macro_rules! service_flows {
                 let controlled = self.buffer.bytes(self.sustained_mbps);
                 self.queue.limit_bytes = controlled.or(self.queue.limit_bytes);
                 if !self.aqm {
-                    self.queue.law = AqmSpec::default();
+                    self.queue.switch_aqm_off();
                 }
                 self
             }
@@ -256,14 +282,24 @@ macro_rules! service_flows {
     };
 }
 
-service_flows!(Upstream);
+service_flows!(Upstream, scheduling);
 service_flows!(Downstream);
 
 impl Upstream {
     /// The first key that is set and means something only on a cable.
     pub fn cable_key(&self) -> Option<&'static str> {
-        let has_modem = self.modem != ModemSpec::default();
-        if has_modem { Some("modem") } else { self.mac_key() }
+        let further = self.flows.values().map(|flow| &flow.scheduling);
+        let given = [
+            ("modem", self.modem != ModemSpec::default()),
+            ("profile_bits", self.profile_bits.is_some()),
+            ("ranging_outages", !self.ranging_outages.is_empty()),
+            (
+                "scheduling",
+                [&self.scheduling].into_iter().chain(further).any(|s| !s.is_best_effort()),
+            ),
+        ];
+        let found = given.iter().find(|(_, is_given)| *is_given).map(|(key, _)| *key);
+        found.or_else(|| self.mac_key())
     }
 
     /// The first key that is set and means something only for a modem with its own MAC.

@@ -125,6 +125,18 @@ impl DocsisPie {
         }
     }
 
+    /// Drop probability of a packet of mean size. It may exceed 1.
+    #[inline]
+    pub fn probability(&self) -> f64 {
+        self.prob
+    }
+
+    /// The queue delay that it estimated last.
+    #[inline]
+    pub fn delay(&self) -> Time {
+        Time::from_secs_f64(self.qdelay_old_s)
+    }
+
     /// The state that updates may change.
     fn state(&self) -> (Phase, f64, f64, [Time; 2]) {
         (self.phase, self.prob, self.qdelay_old_s, [self.burst_allowance, self.burst_reset])

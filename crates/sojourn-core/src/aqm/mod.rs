@@ -15,8 +15,10 @@ pub mod pi2;
 pub mod pie;
 pub mod pie_early;
 pub mod pie_parts;
+pub mod proactive_rate;
 pub mod queue_protection;
 pub mod red;
+pub mod virtual_queue;
 
 use enum_dispatch::enum_dispatch;
 use schemars::JsonSchema;

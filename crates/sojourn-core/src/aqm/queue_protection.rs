@@ -51,6 +51,11 @@ impl QueueProtection {
         Self { thresholds, aging_bytes_per_s, buckets, sanctioned: 0, judged_by_dregs: 0 }
     }
 
+    /// The delay above which packets may be sanctioned follows the queue's rate.
+    pub fn set_critical_delay(&mut self, delay: Time) {
+        self.thresholds.critical_delay = delay;
+    }
+
     /// Is a packet of the flow with this hash to be sanctioned? `delay` is the queue's with it,
     /// `likelihood` that of the native law.
     pub fn sanctions(

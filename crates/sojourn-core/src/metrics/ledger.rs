@@ -21,6 +21,8 @@ pub struct Account {
     pub dropped: [Count; DropReason::ALL.len()],
     /// Packets that a queue marked rather than dropped.
     pub marked_packets: u64,
+    /// Packets that Queue Protection kept out of a low-latency queue.
+    pub sanctioned_packets: u64,
     /// Delivered packets that carried payload.
     pub data_packets: u64,
     /// Payload bytes delivered in order to the application.
@@ -53,6 +55,7 @@ impl Account {
             delivered: Count::default(),
             dropped: Default::default(),
             marked_packets: 0,
+            sanctioned_packets: 0,
             data_packets: 0,
             goodput_bytes: 0,
             latency: Latency::default(),
@@ -246,6 +249,12 @@ impl Ledger {
         if let Some(trace) = &mut self.trace {
             trace.marked(now, packet);
         }
+    }
+
+    /// Queue Protection sends a packet of a low-latency queue to the classic one (RFC 9957 §4).
+    #[inline]
+    pub fn sanctioned(&mut self, packet: &Packet) {
+        self.account_of(packet).sanctioned_packets += 1;
     }
 
     /// With this packet so many bytes of payload reach the application in order.

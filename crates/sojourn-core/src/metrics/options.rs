@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::{g107, qoe};
+
 /// What is measured.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -27,6 +29,40 @@ pub struct Metrics {
     /// simulated time. The default is what the largest entry of White & Rice 2013 §3.6 opens at once.
     #[schemars(range(min = 0, max = 100_000))]
     pub connections: u32,
+    /// How calls are scored, chosen by `kind`: `cole_rosenbluth`, as in the studies, or `g107`.
+    pub voice_model: VoiceModel,
+}
+
+/// The E-model of calls.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum VoiceModel {
+    /// The reduced model of Cole and Rosenbluth 2001 for G.711 (White & Padden 2012 §3.2.2, Hong 2015
+    /// §3.2.2.2).
+    #[default]
+    ColeRosenbluth,
+    /// ITU-T G.107 with its default values: R is 93.2 without delay and loss.
+    G107 {
+        /// How well the codec stands loss: Bpl, the packet-loss robustness factor (G.107: 4.3, which
+        /// is G.711 without concealment; with that of its appendix I 25.1).
+        #[serde(default = "loss_robustness")]
+        #[schemars(range(min = 1.0, max = 40.0))]
+        loss_robustness: f64,
+    },
+}
+
+fn loss_robustness() -> f64 {
+    4.3
+}
+
+impl VoiceModel {
+    /// R from the one-way delay in ms and the share of packets lost, 0 to 1.
+    pub fn r_value(self, delay_ms: f64, loss: f64) -> f64 {
+        match self {
+            Self::ColeRosenbluth => qoe::r_value(delay_ms, loss),
+            Self::G107 { loss_robustness } => g107::r_value(delay_ms, loss, loss_robustness),
+        }
+    }
 }
 
 impl Default for Metrics {
@@ -37,6 +73,7 @@ impl Default for Metrics {
             modem_trace: false,
             watch_flows: 0,
             connections: 32,
+            voice_model: VoiceModel::default(),
         }
     }
 }

@@ -4,8 +4,8 @@ use super::Series;
 use super::delay_parts::Delay;
 use super::modem_trace::ModemEvent;
 use super::rows::{
-    ChannelRow, ConnectionRow, DelayPartRow, FlowRow, PageRow, QueueRow, ServiceFlowRow,
-    TrafficClassRow,
+    ChannelRow, ConnectionRow, DelayPartRow, FlowRow, LatencyHistogramRow, PageRow, QueueRow,
+    ServiceFlowRow, TrafficClassRow,
 };
 use crate::packet::{Direction, DropReason, Ecn, Packet, Segment};
 use crate::units::Time;
@@ -141,6 +141,8 @@ pub struct Results {
     pub ports: Vec<u16>,
     /// Do the segments of a traffic entry carry timestamps (RFC 7323)? By its index.
     pub timestamps: Vec<bool>,
+    /// Are the connections of a traffic entry QUIC's? By its index.
+    pub quic: Vec<bool>,
     /// One row per traffic entry and direction that carried packets.
     pub flows: Vec<FlowRow>,
     /// One row per quality and direction.
@@ -153,6 +155,8 @@ pub struct Results {
     pub channels: Vec<ChannelRow>,
     /// One row per queue of the first home of each group.
     pub queues: Vec<QueueRow>,
+    /// One row per bin of the latency histograms of aggregates.
+    pub latency_histogram: Vec<LatencyHistogramRow>,
     /// One row per page loaded.
     pub pages: Vec<PageRow>,
     /// Latency distributions of the flows.

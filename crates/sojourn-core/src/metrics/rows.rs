@@ -35,6 +35,9 @@ rows! {
         superseded_packets: u64, in "packets", from "RFC 3449, section 5.2.1";
         /// Packets that a queue manager marked rather than dropping them.
         marked_packets: u64, in "packets", from "RFC 3168, section 5";
+        /// Packets that Queue Protection sent to the classic queue, because their flow built up the
+        /// low-latency queue.
+        sanctioned_packets: u64, in "packets", from "RFC 9957, section 4";
         /// Share of packets lost among those delivered or lost.
         loss_percent: Option<f64>, in "%", from "White & Rice 2013, section 4.1.2";
         /// Bytes on the wire delivered, over the whole run.
@@ -131,9 +134,9 @@ rows! {
         rtt_p90_ms: Option<f64>, in "ms", from "RFC 7323, section 4; RFC 6298, section 3";
         /// TCP: 99 % quantile of these round-trip times.
         rtt_p99_ms: Option<f64>, in "ms", from "RFC 7323, section 4; RFC 6298, section 3";
-        /// TCP: segments that the senders of this direction sent again, those of handshakes too.
+        /// TCP and QUIC: segments that the senders of this direction sent again, those of handshakes too.
         retransmitted_packets: u64, in "packets", from "RFC 4898, tcpEStatsPerfSegsRetrans";
-        /// TCP: times that a retransmission timer of theirs expired.
+        /// TCP and QUIC: times that a retransmission or probe timer of theirs expired.
         timeouts: u64, in "timeouts", from "RFC 4898, tcpEStatsPerfTimeouts";
     }
 }
@@ -260,6 +263,8 @@ rows! {
         mac_granted_bytes: Option<u64>, in "B";
         /// Upstream: bytes granted and not used.
         mac_unused_bytes: Option<u64>, in "B";
+        /// Bytes granted proactively and not used: the price of these grants.
+        mac_unused_proactive_bytes: Option<u64>, in "B";
     }
 }
 
@@ -298,6 +303,21 @@ rows! {
         sojourn_p99_ms: Option<f64>, in "ms", from "RFC 8289, section 3";
         /// Greatest of these times.
         sojourn_max_ms: Option<f64>, in "ms", from "RFC 8289, section 3";
+    }
+}
+
+rows! {
+    /// One row per bin of the latency histograms of low-latency aggregates, which a scheduler has
+    /// whose latency_histogram_ms is set.
+    "latency_histogram" of LatencyHistogramRow, Plain {
+        /// Name of the queue: upstream, downstream, cmts, with its home or flow.
+        queue: String;
+        /// Which flow of the aggregate: classic or low_latency.
+        member: &'static str;
+        /// Greatest latency of the bin; null in the last one, which has no bound.
+        up_to_ms: Option<f64>, in "ms", from "DOCSIS 3.1 MULPI, section C.2.2.7.15.6";
+        /// Packets that came when the estimated queue latency was in the bin.
+        packets: u64, in "packets", from "DOCSIS 3.1 MULPI, section C.2.2.7.15.6";
     }
 }
 

@@ -6,8 +6,8 @@ use super::column::{Definition, Table, columns};
 use super::modem_trace::{ModemEvent, ModemEventKind};
 use super::results::{LatencyCells, PacketRecord, Results, SeriesRow};
 use super::rows::{
-    ChannelRow, ConnectionRow, DelayPartRow, FlowRow, PageRow, QueueRow, ServiceFlowRow,
-    TrafficClassRow,
+    ChannelRow, ConnectionRow, DelayPartRow, FlowRow, LatencyHistogramRow, PageRow, QueueRow,
+    ServiceFlowRow, TrafficClassRow,
 };
 use crate::packet::{DATAGRAM, Flags, SackBlock, Segment};
 use crate::units::Time;
@@ -38,6 +38,7 @@ impl Results {
         visitor.table(&self.service_flows);
         visitor.table(&self.channels);
         visitor.table(&self.queues);
+        visitor.table(&self.latency_histogram);
         visitor.table(&self.pages);
         visitor.table(&self.latencies.iter().flat_map(latency_cells).collect::<Vec<_>>());
         visitor.table(&self.series.iter().flat_map(series_points).collect::<Vec<_>>());
@@ -59,6 +60,7 @@ pub fn definitions() -> Vec<TableDefinition> {
         definition::<ServiceFlowRow>(),
         definition::<ChannelRow>(),
         definition::<QueueRow>(),
+        definition::<LatencyHistogramRow>(),
         definition::<PageRow>(),
         definition::<LatencyCell>(),
         definition::<SeriesPoint>(),
@@ -161,6 +163,14 @@ impl<'a> PacketOf<'a> {
         (!self.is_datagram()).then_some(self.of.flow)
     }
 
+    fn is_quic(&self) -> bool {
+        !self.is_datagram() && self.run.quic[usize::from(self.of.traffic)]
+    }
+
+    fn packet_number(&self) -> Option<u64> {
+        self.is_quic().then(|| self.of.segment.packet_number())
+    }
+
     fn ack(&self) -> Option<u64> {
         self.of.segment.has(Flags::ACK).then_some(self.of.segment.ack)
     }
@@ -177,9 +187,11 @@ impl<'a> PacketOf<'a> {
             (Flags::FIN, "fin"),
             (Flags::ECE, "ece"),
             (Flags::CWR, "cwr"),
+            (Flags::AE, "ae"),
         ];
         let set = all.iter().filter(|(flag, _)| self.of.segment.has(*flag)).map(|(_, name)| *name);
-        (!self.is_datagram()).then(|| set.collect::<Vec<_>>().join(" "))
+        let has_flags = !self.is_datagram() && !self.is_quic();
+        has_flags.then(|| set.collect::<Vec<_>>().join(" "))
     }
 
     fn echo_s(&self) -> Option<f64> {
@@ -190,6 +202,9 @@ impl<'a> PacketOf<'a> {
 
     /// As sequence numbers: `2921-4381 7301-8761`.
     fn sack(&self) -> Option<String> {
+        if self.is_quic() {
+            return None;
+        }
         let Segment { ack, sack, .. } = &self.of.segment;
         let text = |block: &SackBlock| {
             format!("{}-{}", ack + u64::from(block.start), ack + u64::from(block.end))
@@ -224,11 +239,13 @@ columns! {
         flow: Option<u32> => PacketOf::flow;
         /// Number of its connection among those of its entry, from 1; null for datagrams.
         connection: Option<u32> => |packet| packet.of.connection;
-        /// Sequence number, or the count of datagrams.
+        /// Sequence number, or the count of datagrams; with QUIC the offset in the stream.
         seq: u64, from "RFC 9293, section 3.1" => |packet| packet.of.segment.seq;
-        /// The next sequence number that its sender expects.
+        /// Packet number of QUIC, which nothing on the path can read; null for others.
+        packet_number: Option<u64>, from "RFC 9000, section 12.3" => PacketOf::packet_number;
+        /// The next sequence number that its sender expects; null for QUIC.
         ack: Option<u64>, from "RFC 9293, section 3.1" => PacketOf::ack;
-        /// Flags that are set: syn, ack, fin, ece, cwr; null for datagrams.
+        /// Flags that are set: syn, ack, fin, ece, cwr, ae; null for datagrams and QUIC.
         flags: Option<String> => PacketOf::flags;
         /// Payload that it carries.
         payload_bytes: u16, in "B" => PacketOf::payload_bytes;
@@ -236,7 +253,7 @@ columns! {
         size_bytes: u16, in "B" => |packet| packet.of.size;
         /// Timestamp that it echoes, as simulated time.
         echo_s: Option<f64>, in "s", from "RFC 7323, section 3" => PacketOf::echo_s;
-        /// Runs of bytes held beyond ack.
+        /// Runs of bytes held beyond ack; null for QUIC.
         sack: Option<String>, from "RFC 2018" => PacketOf::sack;
         /// The ECN field as it was sent.
         ecn: &str, from "RFC 3168, section 5" => |packet| packet.of.ecn.name();

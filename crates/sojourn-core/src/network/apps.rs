@@ -7,7 +7,7 @@ use crate::apps::{App, AppContext, AppParameters, Command, End, Event, Model};
 use crate::engine::rng::Rng;
 use crate::packet::{DATAGRAM, Direction, Ecn, Packet, Segment};
 use crate::scenario::Scenario;
-use crate::tcp::SegmentEvents;
+use crate::tcp::{SegmentEvents, Transport};
 
 /// A traffic model in one home, with its state in the network.
 pub(super) struct AppInstance {
@@ -20,6 +20,8 @@ pub(super) struct AppInstance {
     pub send_jitter: Rng,
     /// Hashes and service flows of its datagrams.
     pub datagrams: Route,
+    /// The ECN field of its datagrams.
+    pub ecn: Ecn,
     /// Number of the home within its group, from 1.
     pub home_number: u16,
     pub datagrams_sent: u64,
@@ -54,12 +56,14 @@ fn instance(scenario: &Scenario, owner: Owner, number: u16) -> AppInstance {
     let port = home_port(owner.traffic.into());
     let server_of_datagrams = entry.app.servers().first().map_or(0, |(_, name)| server(name));
     let service_flows = classify(scenario, owner.traffic, Protocol::Udp, server_of_datagrams, port);
+    let dscp = entry.labels.dscp;
     AppInstance {
         app: entry.app.start(&server),
         owner,
         rng: stream("traffic"),
         send_jitter: stream("send jitter of"),
-        datagrams: Route { server: server_of_datagrams, tuples, service_flows },
+        datagrams: Route { server: server_of_datagrams, tuples, service_flows, dscp },
+        ecn: entry.datagram_ecn(),
         home_number: number + 1,
         datagrams_sent: 0,
         connections_opened: 0,
@@ -83,7 +87,9 @@ pub(super) fn classify(
 ) -> [u8; 2] {
     let (name, entry) = scenario.traffic.get_index(traffic.into()).expect("it is an entry");
     let group = scenario.group(scenario.group_of(entry));
+    let version = entry.app.tcp().and_then(|tcp| tcp.ip).unwrap_or(scenario.tcp.version());
     let up = Header {
+        ip: version,
         protocol,
         server: scenario.servers.get_index(server.into()).map_or("", |(name, _)| name),
         traffic: name,
@@ -139,18 +145,18 @@ impl Simulation {
             Command::Open { server, tag } => self.open(app, server, tag),
             Command::Send(id, end, bytes) => {
                 if let Some(connection) = self.connections.current(id) {
-                    connection.ends[end as usize].send(bytes);
+                    connection.ends.send(end as usize, bytes);
                     self.pump(id.slot, end);
                 }
             }
             Command::Expect(id, end, bytes) => {
                 if let Some(connection) = self.connections.current(id) {
-                    connection.ends[end as usize].expect(bytes);
+                    connection.ends.expect(end as usize, bytes);
                 }
             }
             Command::Close(id, end) => {
                 if let Some(connection) = self.connections.current(id) {
-                    connection.ends[end as usize].close();
+                    connection.ends.close(end as usize);
                     self.pump(id.slot, end);
                 }
             }
@@ -172,10 +178,14 @@ impl Simulation {
         let tuples = [instance.ports.bits() as u32, instance.ports.bits() as u32];
         let home_port = home_port(instance.connections_opened);
         instance.connections_opened += 1;
-        let service_flows =
-            classify(&self.scenario, owner.traffic, Protocol::Tcp, server, home_port);
-        let route = Route { server, tuples, service_flows };
+        let dscp = instance.datagrams.dscp;
         let config = &self.configs[usize::from(owner.traffic)];
+        let protocol = match config.transport {
+            Transport::Tcp => Protocol::Tcp,
+            Transport::Quic => Protocol::Udp,
+        };
+        let service_flows = classify(&self.scenario, owner.traffic, protocol, server, home_port);
+        let route = Route { server, tuples, service_flows, dscp };
         let (id, is_new) = self.connections.open(Connection::new(owner, tag, route, config));
         if is_new {
             self.timers.grow(2 * (id.slot as usize + 1));
@@ -192,7 +202,7 @@ impl Simulation {
         let packet = Packet {
             sent_at: self.now,
             queued_at: self.now,
-            segment: Segment { seq, ..Segment::default() },
+            segment: Segment { seq, dscp: instance.datagrams.dscp, ..Segment::default() },
             tuple: instance.datagrams.tuples[direction as usize],
             flow: DATAGRAM,
             generation: 0,
@@ -202,7 +212,7 @@ impl Simulation {
             service_flow: instance.datagrams.service_flows[direction as usize],
             size,
             direction,
-            ecn: Ecn::NotEct,
+            ecn: instance.ecn,
             number: [0; 3],
         };
         self.send(packet);

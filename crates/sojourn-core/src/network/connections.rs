@@ -2,8 +2,8 @@
 
 use crate::apps::{ConnectionId, End};
 use crate::count::Tally;
-use crate::packet::Packet;
-use crate::tcp::{Config, Departure, Endpoint};
+use crate::packet::{Packet, Segment};
+use crate::tcp::{Config, Departure, Ends};
 use crate::units::Time;
 
 /// The sender of a packet: a traffic entry in a home.
@@ -26,6 +26,8 @@ pub struct Route {
     pub tuples: [u32; 2],
     /// The service flows that its classifiers selected, upstream and downstream.
     pub service_flows: [u8; 2],
+    /// DSCP of its packets.
+    pub dscp: u8,
 }
 
 /// A connection: its two ends and its owner.
@@ -38,25 +40,23 @@ pub struct Connection {
     pub tag: u32,
     route: Route,
     /// The end in the home and the end at the server.
-    pub ends: [Endpoint; 2],
+    pub ends: Ends,
 }
 
 impl Connection {
     /// A connection that the home is about to open.
     pub fn new(owner: Owner, tag: u32, route: Route, config: &Config) -> Self {
-        let mut home = Endpoint::new(config);
-        home.open();
-        Self { generation: 0, owner, tag, route, ends: [home, Endpoint::new(config)] }
+        Self { generation: 0, owner, tag, route, ends: Ends::open(config) }
     }
 
     /// Have both ends closed, and do both know it?
     pub fn is_done(&self) -> bool {
-        self.ends.iter().all(Endpoint::is_done)
+        self.ends.is_done()
     }
 
     /// Retransmissions and timeouts of its ends, upstream and downstream.
     pub fn tallies(&self) -> [Tally; 2] {
-        [self.ends[0].tally(), self.ends[1].tally()]
+        self.ends.tallies()
     }
 
     /// A packet with a segment of this connection.
@@ -64,7 +64,7 @@ impl Connection {
         Packet {
             sent_at: now,
             queued_at: now,
-            segment: departure.segment,
+            segment: Segment { dscp: self.route.dscp, ..departure.segment },
             tuple: self.route.tuples[from as usize],
             flow: slot,
             generation: self.generation,

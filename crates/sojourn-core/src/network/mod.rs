@@ -106,7 +106,7 @@ impl Simulation {
 
     /// The congestion window of an end of the connection in a slot, if that slot was ever used.
     pub fn window(&self, slot: u32, end: End) -> Option<Window> {
-        self.connections.get(slot).map(|connection| connection.ends[end as usize].window())
+        self.connections.get(slot).map(|connection| connection.ends.window(end as usize))
     }
 
     /// Number of packets with payload and datagrams that have been delivered.

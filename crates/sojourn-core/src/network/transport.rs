@@ -21,9 +21,9 @@ impl Simulation {
             return; // a late packet of a closed connection
         }
         let config = &self.configs[usize::from(packet.traffic)];
-        let endpoint = &mut connection.ends[end as usize];
+        let as_sent = (packet.sent_at, packet.ecn);
         let events =
-            endpoint.on_segment(self.now, &packet.segment, packet.sent_at, packet.ecn, config);
+            connection.ends.on_segment(end as usize, self.now, &packet.segment, as_sent, config);
         if events.received_bytes > 0 {
             self.ledger.received(&packet, events.received_bytes);
         }
@@ -56,7 +56,7 @@ impl Simulation {
         loop {
             let config = &self.configs[usize::from(traffic)];
             let connection = self.connections.get_mut(slot);
-            let Some(departure) = connection.ends[end as usize].poll(self.now, config) else {
+            let Some(departure) = connection.ends.poll(end as usize, self.now, config) else {
                 break;
             };
             let mut packet = connection.packet(self.now, slot, end, departure);
@@ -65,12 +65,12 @@ impl Simulation {
         }
         let connection = self.connections.get_mut(slot);
         let config = &self.configs[usize::from(traffic)];
-        let endpoint = &mut connection.ends[end as usize];
-        if endpoint.needs_jitter(config) {
+        let (ends, end_number) = (&mut connection.ends, end as usize);
+        if ends.needs_jitter(end_number, config) {
             let draw = self.instances[connection.owner.app as usize].send_jitter.uniform();
-            endpoint.draw_jitter(self.now, draw, config);
+            ends.draw_jitter(end_number, self.now, draw, config);
         }
-        self.timers.set_no_later(timer_of(slot, end), endpoint.deadline());
+        self.timers.set_no_later(timer_of(slot, end), ends.deadline(end_number));
     }
 
     /// Handles a timer of an end. If the timer was moved later since, it is only set again.
@@ -80,9 +80,8 @@ impl Simulation {
             (timer / 2, if timer.is_multiple_of(2) { End::Home } else { End::Server });
         let connection = self.connections.get_mut(slot);
         let config = &self.configs[usize::from(connection.owner.traffic)];
-        let endpoint = &mut connection.ends[end as usize];
-        if endpoint.deadline() <= self.now {
-            endpoint.on_timer(self.now, config);
+        if connection.ends.deadline(end as usize) <= self.now {
+            connection.ends.on_timer(end as usize, self.now, config);
         }
         self.pump(slot, end);
     }

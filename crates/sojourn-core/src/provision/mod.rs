@@ -4,7 +4,10 @@
 //! scenario keeps everything else: the kind of modem, other traffic on the channel, servers and
 //! traffic.
 
+mod low_latency;
+mod notes;
 mod read;
+mod scheduling;
 mod write;
 
 use crate::input::problem::Problem;

@@ -1,13 +1,17 @@
 //! Overrides a scenario with the settings of a modem's configuration file.
 
-use std::net::Ipv4Addr;
+use std::net::{Ipv4Addr, Ipv6Addr};
 
 use serde_json::{Map, Value, json};
 
+use super::low_latency::{self, Flow};
+use super::notes::Notes;
+use super::scheduling;
+use crate::access::docsis::scheduling_service::SchedulingService;
 use crate::address::Network;
 use crate::modem_config::ModemConfig;
 use crate::modem_config::view::{
-    Aqm, AqmAlgorithm, BufferControl, Classifier, Ipv4Match, Scheduling, ServiceFlow, TosRange,
+    Aqm, AqmAlgorithm, BufferControl, Classifier, Ipv4Match, Ipv6Match, ServiceFlow, TosRange,
 };
 use crate::scenario::overlay::Overlay;
 use crate::units::BitRate;
@@ -50,7 +54,8 @@ pub struct Provision<'a> {
 struct DirectionSettings<'a> {
     /// Its table in scenarios, and the prefix of its keys in the file.
     name: &'static str,
-    flows: &'a [ServiceFlow],
+    /// Its service flows, with one for the two of a low-latency aggregate.
+    flows: Vec<Flow>,
     classifiers: &'a [Classifier],
 }
 
@@ -63,18 +68,29 @@ impl Overlay for Provision<'_> {
     fn apply(&self, scenario: &mut Value) -> Vec<String> {
         let mut notes = Notes { source: self.source, lines: Vec::new() };
         self.note_top_level(&mut notes);
+        let config = self.config;
+        let is_disabled = config.low_latency_disable.is_some_and(|how_far| how_far > 0);
         let directions = [
-            DirectionSettings {
+            low_latency::Direction {
                 name: "upstream",
-                flows: &self.config.upstream_service_flows,
-                classifiers: &self.config.upstream_classifiers,
+                flows: &config.upstream_service_flows,
+                aggregates: &config.upstream_aggregates,
+                classifiers: &config.upstream_classifiers,
+                is_disabled,
             },
-            DirectionSettings {
+            low_latency::Direction {
                 name: "downstream",
-                flows: &self.config.downstream_service_flows,
-                classifiers: &self.config.downstream_classifiers,
+                flows: &config.downstream_service_flows,
+                aggregates: &config.downstream_aggregates,
+                classifiers: &config.downstream_classifiers,
+                is_disabled,
             },
-        ];
+        ]
+        .map(|direction| DirectionSettings {
+            flows: direction.merged(&mut notes),
+            name: direction.name,
+            classifiers: direction.classifiers,
+        });
         if let Some(scenario) = scenario.as_object_mut() {
             for direction in directions {
                 let place = scenario.entry(direction.name).or_insert_with(|| json!({}));
@@ -98,6 +114,8 @@ impl Provision<'_> {
             "downstream_service_flows",
             "upstream_classifiers",
             "downstream_classifiers",
+            "upstream_aggregates",
+            "downstream_aggregates",
         ];
         if self.config.network_access == Some(false) {
             notes.add("network_access", "false is not simulated; the home has network access");
@@ -115,21 +133,19 @@ impl Provision<'_> {
             let path = format!("{}_service_flows", direction.name);
             return notes.add(&path, "none in the file; using the scenario's");
         };
-        let path = |index: usize| format!("{}_service_flows.{index}", direction.name);
+        let path = |flow: &Flow| format!("{}_service_flows.{}", direction.name, flow.index);
         let queue = table.remove("queue").unwrap_or_else(|| json!({}));
         let scenario = table.clone();
-        let keys = self.flow(direction, primary, &scenario, &queue, &path(0), notes);
+        let keys = self.flow(direction, primary, &scenario, &queue, &path(primary), notes);
         table.remove("buffer");
         table.extend(keys);
-        let names: Vec<String> =
-            further.iter().map(|flow| format!("flow_{}", flow.reference)).collect();
         let mut flows = Map::new();
-        for (index, (flow, name)) in further.iter().zip(&names).enumerate() {
-            let mut keys = self.flow(direction, flow, &scenario, &queue, &path(index + 1), notes);
-            keys.insert("match".to_owned(), matches(direction, flow, notes).into());
-            flows.insert(name.clone(), keys.into());
+        for flow in further {
+            let mut keys = self.flow(direction, flow, &scenario, &queue, &path(flow), notes);
+            keys.insert("match".to_owned(), matches(direction, &flow.flow, notes).into());
+            flows.insert(format!("flow_{}", flow.flow.reference), keys.into());
         }
-        let to_primary = matches(direction, primary, notes).len();
+        let to_primary = matches(direction, &primary.flow, notes).len();
         if to_primary > 0 {
             let path = format!("{}_classifiers", direction.name);
             let text = "those of the primary flow are ignored: it takes all packets that match no \
@@ -148,6 +164,28 @@ impl Provision<'_> {
     fn flow(
         &self,
         direction: &DirectionSettings,
+        flow: &Flow,
+        scenario: &Map<String, Value>,
+        queue: &Value,
+        path: &str,
+        notes: &mut Notes,
+    ) -> Map<String, Value> {
+        let mut keys = self.service(direction, &flow.flow, scenario, queue, path, notes);
+        if let Some((scheduler, scheduling)) = &flow.aggregate {
+            let mut queue = if direction.name == "upstream" { json!({}) } else { queue.clone() };
+            queue["scheduler"] = scheduler.clone();
+            queue["law"] = json!({ "kind": "none" });
+            keys.insert("queue".to_owned(), queue);
+            if direction.name == "upstream" {
+                keys.insert("scheduling".to_owned(), scheduling.clone());
+            }
+        }
+        keys
+    }
+
+    fn service(
+        &self,
+        direction: &DirectionSettings,
         flow: &ServiceFlow,
         scenario: &Map<String, Value>,
         queue: &Value,
@@ -162,7 +200,8 @@ impl Provision<'_> {
                 "the file sets no maximum sustained rate: unlimited, simulated as {most} Mbps"
             );
             notes.add(path, &text);
-            return self.with_terms(direction, flow, [most, most, f64::from(u32::MAX)], queue);
+            let terms = [most, most, f64::from(u32::MAX)];
+            return self.with_terms(direction, flow, terms, queue, path, notes);
         }
         let mut rate = |key: &str, name: &str, rate: Option<BitRate>, least: f64| {
             let mbps = rate.map(mbps).or_else(|| {
@@ -180,7 +219,7 @@ impl Provision<'_> {
         let sustained = rate("sustained_mbps", "maximum sustained rate", rates.max_sustained, 0.0);
         let peak = rate("peak_mbps", "peak rate", rates.peak, sustained);
         let burst_bytes = f64::from(flow.max_burst_bytes.unwrap_or(DEFAULT_BURST_BYTES));
-        self.with_terms(direction, flow, [sustained, peak, burst_bytes], queue)
+        self.with_terms(direction, flow, [sustained, peak, burst_bytes], queue, path, notes)
     }
 
     /// The keys of a service flow with this sustained rate, peak rate and burst.
@@ -190,6 +229,8 @@ impl Provision<'_> {
         flow: &ServiceFlow,
         [sustained, peak, burst_bytes]: [f64; 3],
         queue: &Value,
+        path: &str,
+        notes: &mut Notes,
     ) -> Map<String, Value> {
         let rates = flow.rates();
         let mut keys = Map::new();
@@ -206,6 +247,9 @@ impl Provision<'_> {
             keys.insert("buffer".to_owned(), buffer);
         }
         keys.insert("queue".to_owned(), queue);
+        if direction.name == "upstream" {
+            add_scheduling(flow, &mut keys, path, notes);
+        }
         keys
     }
 
@@ -254,21 +298,43 @@ fn mbps(rate: BitRate) -> f64 {
     rate.bps() as f64 / 1e6
 }
 
+/// Adds a flow's scheduling service. Unsolicited grants set their own rate and have no priority, so
+/// that what the file says of these is left out.
+fn add_scheduling(
+    flow: &ServiceFlow,
+    keys: &mut Map<String, Value>,
+    path: &str,
+    notes: &mut Notes,
+) {
+    let service = scheduling::read(flow).keys;
+    let parsed: Option<SchedulingService> = serde_json::from_value(service.clone()).ok();
+    let grants_mbps = parsed.map_or(0.0, |service| service.grants_mbps());
+    if grants_mbps > 0.0 {
+        for key in ["minimum_mbps", "priority"] {
+            let set = keys.remove(key).and_then(|value| value.as_f64());
+            if set.is_some_and(|value| value > 0.0) {
+                notes.add(path, &format!("{key} has no effect with unsolicited grants"));
+            }
+        }
+        for key in ["sustained_mbps", "peak_mbps"] {
+            let mbps = keys.get(key).and_then(Value::as_f64).unwrap_or_default();
+            keys.insert(key.to_owned(), mbps.max(grants_mbps).into());
+        }
+    }
+    keys.insert(
+        "scheduling".to_owned(),
+        if service.is_null() { json!({ "kind": "best_effort" }) } else { service },
+    );
+}
+
 /// Notes settings of a flow that are not simulated.
 fn note_flow(flow: &ServiceFlow, path: &str, notes: &mut Notes) {
     if flow.qos_set.is_some_and(|set| set & ACTIVE == 0) {
         notes.add(&format!("{path}.qos_set"), "has no active set; the flow is simulated as active");
     }
-    match flow.scheduling {
-        None | Some(Scheduling::Undefined | Scheduling::BestEffort) => {}
-        Some(other) => {
-            let name = serde_json::to_value(other).unwrap_or_default();
-            let text = format!(
-                "{} is not simulated; using best_effort",
-                name.as_str().unwrap_or_default()
-            );
-            notes.add(&format!("{path}.scheduling"), &text);
-        }
+    let service = scheduling::read(flow);
+    for (key, text) in service.notes {
+        notes.add(&format!("{path}.{key}"), &text);
     }
     let done = [
         "reference",
@@ -283,8 +349,9 @@ fn note_flow(flow: &ServiceFlow, path: &str, notes: &mut Notes) {
         "data_rate_unit",
         "buffer_control",
         "aqm",
+        "aggregate_reference",
     ];
-    notes.note_others(flow, path, &done);
+    notes.note_others(flow, path, &[&done[..], service.done].concat());
     if let Some(aqm) = &flow.aqm {
         let path = format!("{path}.aqm");
         if aqm.algorithm == Some(AqmAlgorithm::Immediate) {
@@ -325,8 +392,8 @@ fn keys_of(classifier: &Classifier) -> Result<Value, &'static str> {
     if classifier.active == Some(false) {
         return Err("it is not active");
     }
-    if ethernet.is_some() || vlan.is_some() || ipv6.is_some() {
-        return Err("it matches headers that are not simulated: Ethernet, VLAN or IPv6");
+    if ethernet.is_some() || vlan.is_some() {
+        return Err("it matches headers that are not simulated: Ethernet or VLAN");
     }
     if !unknown.is_empty() {
         return Err("it has unknown keys");
@@ -335,6 +402,9 @@ fn keys_of(classifier: &Classifier) -> Result<Value, &'static str> {
     keys.insert("priority".to_owned(), classifier.priority.unwrap_or_default().into());
     if let Some(ipv4) = &classifier.ipv4 {
         keys.extend(keys_of_ipv4(ipv4)?);
+    }
+    if let Some(ipv6) = ipv6 {
+        keys.extend(keys_of_ipv6(ipv6)?);
     }
     Ok(keys.into())
 }
@@ -345,13 +415,7 @@ fn keys_of_ipv4(ipv4: &Ipv4Match) -> Result<Map<String, Value>, &'static str> {
         return Err("it has unknown keys");
     }
     let mut keys = Map::new();
-    match ipv4.protocol {
-        Some(6) => keys.insert("protocol".to_owned(), "tcp".into()),
-        Some(17) => keys.insert("protocol".to_owned(), "udp".into()),
-        // 256 is any protocol, 257 TCP and UDP: no others are simulated (DOCSIS MULPI C.2.1.6.2).
-        None | Some(256 | 257) => None,
-        Some(_) => return Err("it matches a protocol other than TCP and UDP"),
-    };
+    keys.extend(protocol(ipv4.protocol)?);
     for (key, address, mask) in
         [("source", source, source_mask), ("destination", destination, destination_mask)]
     {
@@ -371,35 +435,51 @@ fn keys_of_ipv4(ipv4: &Ipv4Match) -> Result<Map<String, Value>, &'static str> {
             keys.insert(key.to_owned(), json!(range));
         }
     }
-    if let Some(TosRange { low, high, mask }) = ipv4.tos {
-        if (low | high | mask) & 0b11 != 0 {
-            return Err("it matches the ECN field of the type of service");
-        }
-        keys.insert("dscp".to_owned(), json!([low >> 2, high >> 2, mask >> 2]));
-    }
+    keys.extend(dscp(ipv4.tos)?);
     Ok(keys)
 }
 
-/// Lines about settings that cannot be simulated.
-struct Notes<'a> {
-    source: &'a str,
-    lines: Vec<String>,
-}
-
-impl Notes<'_> {
-    fn add(&mut self, path: &str, text: &str) {
-        self.lines.push(format!("{}: {path}: {text}", self.source));
+/// A classifier of IPv6 headers. Ports are in the part for IPv4 (DOCSIS MULPI C.2.1.7).
+fn keys_of_ipv6(ipv6: &Ipv6Match) -> Result<Map<String, Value>, &'static str> {
+    if !ipv6.unknown.is_empty() {
+        return Err("it has unknown keys");
     }
-
-    /// Notes every key that is set and not among those in `done`.
-    fn note_others(&mut self, table: impl serde::Serialize, path: &str, done: &[&str]) {
-        let table = serde_json::to_value(table).unwrap_or_default();
-        for (key, value) in table.as_object().into_iter().flatten() {
-            let is_set = !value.is_null() && *value != json!([]);
-            if is_set && !done.contains(&&**key) {
-                let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
-                self.add(&path, "is not simulated");
-            }
+    if ipv6.flow_label.is_some_and(|label| label != 0) {
+        return Err("it matches the flow label");
+    }
+    let mut keys = Map::new();
+    keys.insert("ip".to_owned(), 6.into());
+    keys.extend(protocol(ipv6.next_header)?);
+    for (key, address, prefix) in [
+        ("source", ipv6.source, ipv6.source_prefix_bits),
+        ("destination", ipv6.destination, ipv6.destination_prefix_bits),
+    ] {
+        if address.is_some() || prefix.is_some() {
+            let address = address.unwrap_or(Ipv6Addr::UNSPECIFIED);
+            let network = Network::of_prefix(address, prefix.unwrap_or(128).into());
+            keys.insert(key.to_owned(), network.to_string().into());
         }
     }
+    keys.extend(dscp(ipv6.traffic_class)?);
+    Ok(keys)
+}
+
+/// 256 is any protocol, 257 TCP and UDP: no others are simulated (DOCSIS MULPI C.2.1.6.2).
+fn protocol(number: Option<u16>) -> Result<Option<(String, Value)>, &'static str> {
+    let key = |name: &str| Some(("protocol".to_owned(), name.into()));
+    match number {
+        Some(6) => Ok(key("tcp")),
+        Some(17) => Ok(key("udp")),
+        None | Some(256 | 257) => Ok(None),
+        Some(_) => Err("it matches a protocol other than TCP and UDP"),
+    }
+}
+
+/// The DSCP of a range of the type of service or traffic class.
+fn dscp(range: Option<TosRange>) -> Result<Option<(String, Value)>, &'static str> {
+    let Some(TosRange { low, high, mask }) = range else { return Ok(None) };
+    if (low | high | mask) & 0b11 != 0 {
+        return Err("it matches the ECN field of the type of service");
+    }
+    Ok(Some(("dscp".to_owned(), json!([low >> 2, high >> 2, mask >> 2]))))
 }

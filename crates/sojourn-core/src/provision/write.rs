@@ -1,12 +1,15 @@
 //! The configuration file for a modem of a scenario.
 
+use super::{low_latency, scheduling};
 use crate::access::classifier::{self, Protocol};
+use crate::access::docsis::scheduling_service::SchedulingService;
 use crate::access::homes::Group;
 use crate::access::service::Buffer;
+use crate::address::Network;
 use crate::aqm::AqmSpec;
 use crate::modem_config::ModemConfig;
 use crate::modem_config::view::{
-    Aqm, BufferControl, Classifier, DataRateUnit, Ipv4Match, ServiceFlow, TosRange,
+    Aqm, BufferControl, Classifier, DataRateUnit, Ipv4Match, Ipv6Match, ServiceFlow, TosRange,
 };
 use crate::packet::Direction;
 use crate::queue::{QueueSpec, SchedulerSpec};
@@ -22,6 +25,8 @@ struct Flow<'a> {
     minimum_mbps: f64,
     burst_bytes: u64,
     priority: u8,
+    /// `None` downstream.
+    scheduling: Option<&'a SchedulingService>,
     buffer: &'a Buffer,
     queue: &'a QueueSpec,
     classifiers: &'a [classifier::Classifier],
@@ -34,27 +39,49 @@ pub fn modem_config(group: &Group) -> (ModemConfig, Vec<String>) {
     let (up, down) = (flows(group, Direction::Up), flows(group, Direction::Down));
     let upstream_classifiers = classifiers(&up, 1, &mut notes);
     let downstream_classifiers = classifiers(&down, 1 + up.len() as u16, &mut notes);
-    let config = ModemConfig {
+    let firsts = [1, 1 + up.len() as u16];
+    let mut config = ModemConfig {
         network_access: Some(true),
         upstream_aqm_disable: (!group.upstream.aqm).then_some(true),
         upstream_classifiers,
         downstream_classifiers,
-        upstream_service_flows: service_flows(&up, 1, true, &mut notes),
-        downstream_service_flows: service_flows(
-            &down,
-            1 + up.len() as u16,
-            group.downstream.aqm,
-            &mut notes,
-        ),
+        upstream_service_flows: service_flows(&up, firsts[0], true, &mut notes),
+        downstream_service_flows: service_flows(&down, firsts[1], group.downstream.aqm, &mut notes),
         ..ModemConfig::default()
     };
+    // References of aggregates and their low-latency flows follow those of all flows.
+    let mut next = firsts[1] + down.len() as u16;
+    let ModemConfig {
+        upstream_service_flows,
+        upstream_aggregates,
+        upstream_classifiers,
+        downstream_service_flows,
+        downstream_aggregates,
+        downstream_classifiers,
+        ..
+    } = &mut config;
+    let up_way = (upstream_service_flows, upstream_aggregates, upstream_classifiers);
+    let down_way = (downstream_service_flows, downstream_aggregates, downstream_classifiers);
+    for (flows, (written, aggregates, classifiers)) in [(&up, up_way), (&down, down_way)] {
+        for (index, flow) in flows.iter().enumerate() {
+            let SchedulerSpec::LowLatency(keys) = &flow.queue.scheduler else { continue };
+            let references = (next, next + 1);
+            next += 2;
+            let (aggregate, low) =
+                low_latency::write(keys, flow.scheduling, references, &mut written[index]);
+            aggregates.push(aggregate);
+            written.push(low);
+            let first = u8::try_from(classifiers.len() + 1).unwrap_or(u8::MAX);
+            classifiers.extend(low_latency::classifiers(keys, references.1, first));
+        }
+    }
     (config, notes)
 }
 
 /// The flows of a direction, the primary one first.
 fn flows<'a>(group: &Group<'a>, direction: Direction) -> Vec<Flow<'a>> {
     macro_rules! primary {
-        ($table:expr, $path:literal) => {
+        ($table:expr, $path:literal, $scheduling:expr) => {
             Flow {
                 path: $path.to_owned(),
                 sustained_mbps: $table.sustained_mbps,
@@ -62,6 +89,7 @@ fn flows<'a>(group: &Group<'a>, direction: Direction) -> Vec<Flow<'a>> {
                 minimum_mbps: $table.minimum_mbps,
                 burst_bytes: $table.burst_bytes,
                 priority: $table.priority,
+                scheduling: $scheduling,
                 buffer: &$table.buffer,
                 queue: &$table.queue,
                 classifiers: &[],
@@ -69,8 +97,13 @@ fn flows<'a>(group: &Group<'a>, direction: Direction) -> Vec<Flow<'a>> {
         };
     }
     let (primary, further) = match direction {
-        Direction::Up => (primary!(group.upstream, "upstream"), &group.upstream.flows),
-        Direction::Down => (primary!(group.downstream, "downstream"), &group.downstream.flows),
+        Direction::Up => {
+            let scheduling = Some(&group.upstream.scheduling);
+            (primary!(group.upstream, "upstream", scheduling), &group.upstream.flows)
+        }
+        Direction::Down => {
+            (primary!(group.downstream, "downstream", None), &group.downstream.flows)
+        }
     };
     let path = primary.path.clone();
     let further = further.iter().map(|(name, flow)| Flow {
@@ -80,6 +113,7 @@ fn flows<'a>(group: &Group<'a>, direction: Direction) -> Vec<Flow<'a>> {
         minimum_mbps: flow.minimum_mbps,
         burst_bytes: flow.burst_bytes,
         priority: flow.priority,
+        scheduling: (direction == Direction::Up).then_some(&flow.scheduling),
         buffer: &flow.buffer,
         queue: &flow.queue,
         classifiers: &flow.classifiers,
@@ -108,7 +142,7 @@ fn service_flow(
 ) -> ServiceFlow {
     let (data_rate_unit, [sustained, peak, minimum]) =
         rates([flow.sustained_mbps, flow.peak_mbps, flow.minimum_mbps]);
-    ServiceFlow {
+    let mut written = ServiceFlow {
         reference,
         qos_set: Some(PROVISIONED_ADMITTED_ACTIVE),
         traffic_priority: (flow.priority > 0).then_some(flow.priority),
@@ -120,7 +154,11 @@ fn service_flow(
         buffer_control: buffer_control(flow, notes),
         aqm: aqm(flow, has_aqm, notes),
         ..ServiceFlow::default()
+    };
+    if let Some(service) = flow.scheduling {
+        scheduling::write(service, &mut written);
     }
+    written
 }
 
 /// Rates in bit/s, or in kbit/s where they do not fit into four bytes.
@@ -149,6 +187,9 @@ fn buffer_control(flow: &Flow, notes: &mut Vec<String>) -> Option<BufferControl>
 
 fn aqm(flow: &Flow, has_aqm: bool, notes: &mut Vec<String>) -> Option<Aqm> {
     let Flow { path, queue, .. } = flow;
+    if matches!(queue.scheduler, SchedulerSpec::LowLatency(_)) {
+        return None; // low_latency.rs
+    }
     if !matches!(queue.scheduler, SchedulerSpec::Fifo(_)) {
         notes.push(format!("{path}.queue.scheduler: not written: a file sets no scheduler"));
     }
@@ -185,6 +226,9 @@ fn classifiers(flows: &[Flow], first: u16, notes: &mut Vec<String>) -> Vec<Class
                 ));
                 continue;
             }
+            if classifier.ip == Some(4) {
+                notes.push(format!("{path}.ip: not written: a file can only name version 6"));
+            }
             let Ok(reference) = u8::try_from(found.len() + 1) else {
                 notes.push(format!(
                     "{path}: not written: a file has at most 255 classifiers each way"
@@ -197,6 +241,7 @@ fn classifiers(flows: &[Flow], first: u16, notes: &mut Vec<String>) -> Vec<Class
                 priority: Some(classifier.priority),
                 active: Some(true),
                 ipv4: ipv4(classifier),
+                ipv6: is_v6(classifier).then(|| ipv6(classifier)),
                 ..Classifier::default()
             });
         }
@@ -204,24 +249,53 @@ fn classifiers(flows: &[Flow], first: u16, notes: &mut Vec<String>) -> Vec<Class
     found
 }
 
+/// Does it match IPv6 alone?
+fn is_v6(classifier: &classifier::Classifier) -> bool {
+    let networks = [classifier.source, classifier.destination];
+    classifier.ip == Some(6) || networks.iter().flatten().any(|network| network.v6().is_some())
+}
+
+fn tos(classifier: &classifier::Classifier) -> Option<TosRange> {
+    let range = classifier.dscp.as_ref()?;
+    let mask = range.get(2).copied().unwrap_or(0x3f);
+    Some(TosRange { low: range.first()? << 2, high: range.get(1)? << 2, mask: mask << 2 })
+}
+
+fn protocol(classifier: &classifier::Classifier) -> Option<u16> {
+    classifier.protocol.map(|protocol| match protocol {
+        Protocol::Tcp => 6,
+        Protocol::Udp => 17,
+    })
+}
+
+fn ipv6(classifier: &classifier::Classifier) -> Ipv6Match {
+    let v6 = |network: Option<Network>| network.and_then(|network| network.v6());
+    let (source, destination) = (v6(classifier.source), v6(classifier.destination));
+    Ipv6Match {
+        traffic_class: tos(classifier),
+        next_header: protocol(classifier),
+        source: source.map(|(address, _)| address),
+        source_prefix_bits: source.map(|(_, prefix)| prefix as u8),
+        destination: destination.map(|(address, _)| address),
+        destination_prefix_bits: destination.map(|(_, prefix)| prefix as u8),
+        ..Ipv6Match::default()
+    }
+}
+
+/// The part for IPv4; of a classifier of IPv6 only the ports (DOCSIS MULPI C.2.1.7).
 fn ipv4(classifier: &classifier::Classifier) -> Option<Ipv4Match> {
     let port = |range: &Option<Vec<u16>>, end: usize| range.as_ref()?.get(end).copied();
-    let classifier::Classifier {
-        source, destination, source_ports, destination_ports, dscp, ..
-    } = classifier;
+    let v4 = |network: Option<Network>| network.and_then(|network| network.v4());
+    let (source, destination) = (v4(classifier.source), v4(classifier.destination));
+    let classifier::Classifier { source_ports, destination_ports, .. } = classifier;
+    let is_v4 = !is_v6(classifier);
     let ipv4 = Ipv4Match {
-        tos: dscp.as_ref().and_then(|range| {
-            let mask = range.get(2).copied().unwrap_or(0x3f);
-            Some(TosRange { low: range.first()? << 2, high: range.get(1)? << 2, mask: mask << 2 })
-        }),
-        protocol: classifier.protocol.map(|protocol| match protocol {
-            Protocol::Tcp => 6,
-            Protocol::Udp => 17,
-        }),
-        source: source.map(|network| network.address()),
-        source_mask: source.map(|network| network.mask()),
-        destination: destination.map(|network| network.address()),
-        destination_mask: destination.map(|network| network.mask()),
+        tos: tos(classifier).filter(|_| is_v4),
+        protocol: protocol(classifier).filter(|_| is_v4),
+        source: source.map(|(address, _)| address),
+        source_mask: source.map(|(_, mask)| mask),
+        destination: destination.map(|(address, _)| address),
+        destination_mask: destination.map(|(_, mask)| mask),
         source_port_start: port(source_ports, 0),
         source_port_end: port(source_ports, 1),
         destination_port_start: port(destination_ports, 0),

@@ -9,23 +9,19 @@
 //! (signals are spaced evenly, as RFC 9332's `recur()` does), its limit on memory, dropping on
 //! arrival, and packets that carry several segments.
 
-use std::collections::VecDeque;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::lanes::{Lane, MTU, Wrr};
 use super::update_clock::UpdateClock;
 use super::{Discipline, Entry, Exit, Scheduler, SchedulerParameters, Setting};
-use crate::aqm::marking::{PiController, Ramp, Spacer};
+use crate::aqm::marking::{PiController, Ramp};
 use crate::aqm::{AqmSpec, DrainRate};
 use crate::count::Count;
 use crate::input::problem::Fault;
 use crate::metrics::Gauges;
 use crate::packet::{DropReason, Ecn, Packet};
 use crate::units::Time;
-
-/// Bytes of the packet that weights of the round robin are counted in: 1500 and an Ethernet header.
-const MTU: f64 = 1514.0;
 
 /// Whose constants a DualQ follows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -188,65 +184,6 @@ impl SchedulerParameters for Parameters {
     }
 }
 
-/// One of the two queues, with its spacing of signals.
-#[derive(Default)]
-struct Lane {
-    packets: VecDeque<Packet>,
-    bytes: u64,
-    marks: Spacer,
-    drops: Spacer,
-    dropped: u64,
-}
-
-impl Lane {
-    fn push(&mut self, packet: Packet) {
-        self.bytes += u64::from(packet.size);
-        self.packets.push_back(packet);
-    }
-
-    fn pop(&mut self) -> Option<Packet> {
-        let packet = self.packets.pop_front()?;
-        self.bytes -= u64::from(packet.size);
-        Some(packet)
-    }
-
-    fn backlog(&self) -> Count {
-        Count { bytes: self.bytes, packets: self.packets.len() as u64 }
-    }
-
-    /// How long the head has waited; nothing if there is none.
-    fn head_sojourn(&self, now: Time) -> Time {
-        self.packets.front().map_or(Time::ZERO, |head| now.since(head.queued_at))
-    }
-}
-
-/// Weighted round robin by credit (sch_dualpi2).
-struct Wrr {
-    classic_weight: f64,
-    credit: f64,
-}
-
-impl Wrr {
-    fn new(classic_weight: f64) -> Self {
-        Self { classic_weight, credit: Self::start(classic_weight) }
-    }
-
-    /// Below zero while L has the larger weight, so that L goes first.
-    fn start(classic_weight: f64) -> f64 {
-        MTU * (2.0 * classic_weight - 1.0)
-    }
-
-    fn reset(&mut self) {
-        self.credit = Self::start(self.classic_weight);
-    }
-
-    /// A packet of this queue is sent while the other one waits.
-    fn charge(&mut self, from_low: bool, size: f64) {
-        self.credit +=
-            if from_low { self.classic_weight * size } else { (self.classic_weight - 1.0) * size };
-    }
-}
-
 enum Turns {
     Wrr(Wrr),
     TimeShifted(Time),
@@ -285,11 +222,11 @@ impl DualQ {
 
     /// Is L served next? Something waits.
     fn serves_low(&self, now: Time) -> bool {
-        if self.low.packets.is_empty() || self.classic.packets.is_empty() {
-            return self.classic.packets.is_empty();
+        if self.low.is_empty() || self.classic.is_empty() {
+            return self.classic.is_empty();
         }
         match &self.turns {
-            Turns::Wrr(wrr) => wrr.credit <= 0.0,
+            Turns::Wrr(wrr) => wrr.serves_low(),
             Turns::TimeShifted(shift) => {
                 self.low.head_sojourn(now) + *shift >= self.classic.head_sojourn(now)
             }
@@ -349,7 +286,7 @@ impl DualQ {
     }
 
     fn charge(&mut self, low: bool, size: u16) {
-        let other_waits = !self.lane(!low).packets.is_empty();
+        let other_waits = !self.lane(!low).is_empty();
         if let (Turns::Wrr(wrr), true) = (&mut self.turns, other_waits) {
             wrr.charge(low, size.into());
         }
@@ -419,8 +356,8 @@ impl Discipline for DualQ {
         out.set("base_probability", "1", p);
         out.set("classic_probability", "1", p * p);
         out.set("coupled_probability", "1", self.coupled().min(1.0));
-        out.set("low_latency_packets", "packets", self.low.packets.len() as f64);
-        out.set("classic_packets", "packets", self.classic.packets.len() as f64);
+        out.set("low_latency_packets", "packets", self.low.backlog().packets as f64);
+        out.set("classic_packets", "packets", self.classic.backlog().packets as f64);
         out.set("native_marks", "packets", self.signals.native as f64);
         out.set("coupled_marks", "packets", self.signals.coupled as f64);
         out.set("overload_marks", "packets", self.signals.overload as f64);

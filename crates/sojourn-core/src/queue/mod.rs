@@ -13,6 +13,9 @@ pub mod dualq;
 pub mod fifo;
 mod flow_table;
 pub mod fq;
+mod lanes;
+pub mod low_latency;
+pub mod low_latency_parameters;
 mod plugs;
 mod reserved_rates;
 pub mod room;
@@ -26,11 +29,14 @@ use enum_dispatch::enum_dispatch;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::aqm::virtual_queue::Loop;
 use crate::aqm::{AqmSpec, DrainRate, Verdict};
 use crate::count::Count;
 use crate::dialect::Dialect;
 use crate::engine::rng::Rng;
 use crate::input::problem::Fault;
+use crate::metrics::latency_histogram::LatencyHistogram;
+use crate::metrics::rows::LatencyHistogramRow;
 use crate::metrics::{Gauges, Ledger, QueueMeter, Series};
 use crate::packet::{DropReason, Packet};
 use crate::units::{BitRate, Time};
@@ -43,6 +49,7 @@ pub use dualq::DualQ;
 pub use fifo::Fifo;
 pub use flow_table::{FlowKey, FlowTable, Unit};
 pub use fq::Fq;
+pub use low_latency::LowLatency;
 pub use sfq::Sfq;
 use watch::Watch;
 pub use weights::Weights;
@@ -188,6 +195,25 @@ pub trait Discipline {
     fn dequeue_reserved(&mut self, _exit: &mut Exit) -> Option<Packet> {
         None
     }
+    /// The next packet of one member of an aggregate: of its low-latency flow, or of the classic one.
+    /// Schedulers that are no aggregate have only a classic one.
+    fn dequeue_member(&mut self, _low: bool, exit: &mut Exit) -> Option<Packet> {
+        self.dequeue(exit)
+    }
+    /// Share of the low-latency flow in the grants of an aggregate, if it is one.
+    fn low_latency_weight(&self) -> Option<f64> {
+        None
+    }
+    /// Backlog of the low-latency flow of an aggregate.
+    fn low_latency_backlog(&self) -> Count {
+        Count::default()
+    }
+    /// Packets wait for request and grant behind this queue.
+    fn set_request_loop(&mut self, _request_loop: Loop) {}
+    /// Counts of packets by estimated latency, if it keeps them.
+    fn latency_histogram(&self) -> Option<&LatencyHistogram> {
+        None
+    }
     /// Backlog of all bins.
     fn backlog(&self) -> Count;
     /// Tells the AQM algorithms that a MAP brought a grant.
@@ -220,6 +246,8 @@ pub enum Scheduler {
     Abb,
     /// Two coupled queues.
     DualQ,
+    /// The two service flows of a low-latency aggregate.
+    LowLatency,
 }
 
 /// Builds a scheduler from its parameters.
@@ -236,6 +264,10 @@ pub trait SchedulerParameters {
     /// # Errors The first key at fault.
     fn check(&self, _law: &AqmSpec, _largest: u64) -> Result<(), Fault> {
         Ok(())
+    }
+    /// Has it limits of its own, so that an unset limit of the queue is none?
+    fn limits_itself(&self) -> bool {
+        false
     }
     /// Does it keep minimum reserved rates?
     fn keeps_reserved_rates(&self) -> bool {
@@ -261,6 +293,9 @@ pub enum SchedulerSpec {
     /// DualQ coupled AQM of L4S (RFC 9332). It has its own AQM algorithms: `law` must be unset.
     #[serde(rename = "dualq")]
     DualQ(dualq::Parameters),
+    /// Low Latency DOCSIS: the low-latency and the classic service flow of one aggregate, coupled, with
+    /// Queue Protection (RFC 9957). It has its own AQM algorithms: `law` must be unset.
+    LowLatency(low_latency_parameters::Parameters),
 }
 
 impl Default for SchedulerSpec {
@@ -275,7 +310,7 @@ impl Default for SchedulerSpec {
 #[serde(deny_unknown_fields, default)]
 pub struct QueueSpec {
     /// Bytes that the queue may hold. Default: 250 ms at the sustained rate (White 2014 §9), if
-    /// `limit_packets` is unset too.
+    /// `limit_packets` is unset too; with the scheduler `low_latency` only the buffers of its flows.
     #[schemars(range(min = 1, max = 4_000_000_000_u64))]
     pub limit_bytes: Option<u64>,
     /// Packets that the queue may hold. Default: no limit in packets.
@@ -303,6 +338,16 @@ impl Default for QueueSpec {
             law: AqmSpec::default(),
             ecn: true,
             acks: Acks::default(),
+        }
+    }
+}
+
+impl QueueSpec {
+    /// Leaves its scheduler without AQM algorithms. DualQ is nothing without its own.
+    pub fn switch_aqm_off(&mut self) {
+        self.law = AqmSpec::default();
+        if let SchedulerSpec::LowLatency(keys) = &mut self.scheduler {
+            (keys.classic_aqm, keys.low_latency_aqm) = (false, false);
         }
     }
 }
@@ -335,6 +380,7 @@ impl Queue {
         seed: u64,
     ) -> Self {
         let unlimited = spec.limit_bytes.is_none() && spec.limit_packets.is_none();
+        let default_bytes = if spec.scheduler.limits_itself() { u64::MAX } else { default_bytes };
         let limit = Limit {
             bytes: spec.limit_bytes.unwrap_or(if unlimited { default_bytes } else { u64::MAX }),
             packets: spec.limit_packets.unwrap_or(u64::MAX),
@@ -438,6 +484,31 @@ impl Queue {
         Some(packet)
     }
 
+    /// The next packet of one member of an aggregate.
+    #[inline]
+    pub fn dequeue_member(&mut self, low: bool, now: Time, ledger: &mut Ledger) -> Option<Packet> {
+        let exit = &mut Exit { now, next_queue: NextQueue::default(), ecn: self.ecn, ledger };
+        let packet = self.scheduler.dequeue_member(low, exit)?;
+        self.note_departure(now, &packet);
+        Some(packet)
+    }
+
+    /// Share of the low-latency flow in the grants of an aggregate, if it is one.
+    pub fn low_latency_weight(&self) -> Option<f64> {
+        self.scheduler.low_latency_weight()
+    }
+
+    /// What waits in the low-latency flow of an aggregate.
+    #[inline]
+    pub fn low_latency_backlog(&self) -> Count {
+        self.scheduler.low_latency_backlog()
+    }
+
+    /// Packets wait for request and grant behind this queue.
+    pub fn set_request_loop(&mut self, request_loop: Loop) {
+        self.scheduler.set_request_loop(request_loop);
+    }
+
     #[inline]
     fn note_departure(&mut self, now: Time, packet: &Packet) {
         if let Some(meter) = &mut self.meter {
@@ -467,6 +538,13 @@ impl Queue {
     /// Runs the periodic update of the AQM algorithms.
     pub fn update(&mut self, now: Time, drain_rate: &DrainRate) {
         self.scheduler.update(now, drain_rate);
+    }
+
+    /// Its latency histogram, if it keeps one and is measured.
+    pub fn latency_histogram(&self) -> Vec<LatencyHistogramRow> {
+        let histogram = self.scheduler.latency_histogram();
+        let named = self.meter().zip(histogram);
+        named.map_or_else(Vec::new, |(meter, histogram)| histogram.rows(meter.name()))
     }
 
     /// Sojourn times and time series of this queue, if it is measured.

@@ -1,6 +1,7 @@
 //! Checks that queues and bursts have room for one packet; without it nothing would ever pass.
 
-use super::{QueueSpec, SchedulerParameters, default_limit_bytes};
+use super::acks::Acks;
+use super::{QueueSpec, SchedulerParameters, SchedulerSpec, default_limit_bytes};
 use crate::aqm::AqmParameters;
 use crate::input::problem::Fault;
 use crate::packet::FULL_PACKET;
@@ -50,7 +51,8 @@ impl QueueSpec {
     pub(crate) fn check(&self, room: &Room, rate: BitRate) -> Result<(), Fault> {
         let unlimited = self.limit_bytes.is_none() && self.limit_packets.is_none();
         let default = default_limit_bytes(rate);
-        if unlimited && default < room.least(room.packet()) {
+        let has_default = unlimited && !self.scheduler.limits_itself();
+        if has_default && default < room.least(room.packet()) {
             let message = format!(
                 "unset, so {default} bytes (250 ms at the sustained rate) apply; {}",
                 room.allowed(room.packet()),
@@ -67,6 +69,11 @@ impl QueueSpec {
             }
         }
         self.law.check(rate.time_for(FULL_PACKET)).map_err(|fault| fault.under("law"))?;
+        if self.acks != Acks::default() && matches!(self.scheduler, SchedulerSpec::LowLatency(_)) {
+            let message = "found with the scheduler low_latency; allowed: unset, since its flows have \
+                           queues of their own";
+            return Err(Fault::new("acks", message));
+        }
         let scheduler = self.scheduler.check(&self.law, room.largest);
         scheduler.map_err(|fault| fault.under("scheduler"))
     }

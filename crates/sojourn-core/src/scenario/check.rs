@@ -29,11 +29,12 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), Fault> {
     for (name, entry) in &scenario.traffic {
         let (app, path) = (&entry.app, words::join("traffic", name));
         home_of(scenario, entry, &path)?;
+        ecn_of(entry, &path)?;
         servers(scenario, app, &path)?;
         app.check().map_err(|fault| fault.under(&path))?;
         if let Some(own) = app.tcp() {
             let config = app.tcp_config(&scenario.tcp, scenario.dialect);
-            tcp::check(&config, own, &words::join(&path, "tcp"))?;
+            tcp::check(&config, own, &words::join(&path, "tcp"), &scenario.tcp)?;
         }
     }
     nagle_of_none(scenario)?;
@@ -78,6 +79,16 @@ fn home_of(scenario: &Scenario, entry: &Entry, path: &str) -> Result<(), Fault> 
         .map_err(|message| Fault::new(words::join(path, "home"), message))
 }
 
+/// Only senders of datagrams have an ECN field to choose.
+fn ecn_of(entry: &Entry, path: &str) -> Result<(), Fault> {
+    if entry.labels.ecn.is_none() || entry.app.tcp().is_none() {
+        return Ok(());
+    }
+    let message = "found in an entry that uses TCP; allowed: only where datagrams are sent, since TCP \
+                   chooses its own";
+    Err(Fault::new(words::join(path, "ecn"), message))
+}
+
 /// Without a cable, keys of the cable plant have no effect and are rejected.
 fn access(scenario: &Scenario) -> Result<(), Fault> {
     if scenario.access == AccessSpec::Docsis {
@@ -104,6 +115,7 @@ fn cable(scenario: &Scenario) -> Result<(), Fault> {
         let message = "found together with delay_ms; allowed: one of them";
         return Err(Fault::new("cable.distance_km", message));
     }
+    cable.check_noise().map_err(|fault| fault.under("cable"))?;
     let spec = PlantSpec { cable, upstream_channel, cmts: cmts.as_ref() };
     let modems = scenario.groups().map(|group| (&group.upstream.modem, group.distance_km));
     let Some((set, least)) = spec.late_advance(modems) else { return Ok(()) };
@@ -121,6 +133,9 @@ fn service(scenario: &Scenario, group: &Group, path: &str, room: &Room) -> Resul
     up.check(room).map_err(|fault| fault.under(&up_path))?;
     let shares_channel = scenario.cmts.is_some();
     down.check(shares_channel, room).map_err(|fault| fault.under(&down_path))?;
+    let Scenario { cable, upstream_channel, cmts, .. } = scenario;
+    let plant = PlantSpec { cable, upstream_channel, cmts: cmts.as_ref() };
+    plant.check_profiles(up, down).map_err(|fault| fault.under(path))?;
     if let AccessSpec::Fibre(fibre) = &scenario.access {
         fibre.check(group).map_err(|fault| fault.under(path))?;
     }

@@ -98,7 +98,7 @@ pub struct Server {
     #[serde(default)]
     #[schemars(range(min = 0.0, max = 100.0))]
     pub loss_percent: f64,
-    /// IPv4 address of the server, for classifiers that match addresses. Default: no address.
+    /// IP address of the server, for classifiers that match addresses. Default: no address.
     #[serde(default)]
     #[schemars(with = "Option<String>")]
     pub address: Option<Address>,

@@ -19,6 +19,12 @@ pub fn burst_segments(bytes_per_s: u64, mss: u64) -> u64 {
     ((bytes_per_s / SHARE).min(LARGEST_BYTES) / mss).max(LEAST)
 }
 
+/// Segments of a burst that takes so long at most at a pacing rate; one at least.
+pub fn segments_within(time: Time, bytes_per_s: u64, mss: u64) -> u64 {
+    let bytes = u128::from(bytes_per_s) * u128::from(time.ps()) / u128::from(Time::from_s(1).ps());
+    (bytes as u64 / mss).max(1)
+}
+
 /// What a sender knows when the window has room for less than a burst.
 #[derive(Clone, Copy, Debug)]
 pub struct Room {
@@ -53,6 +59,14 @@ mod tests {
         // 5 Mbps * 1.2 = 750 000 B/s: 732 B. 50 Mbps * 1.2 = 7.5 MB/s: 7324 B, 5 of 1448.
         for (rate, want) in [(750_000, 2), (7_500_000, 5), (1_000_000_000, 45)] {
             assert_eq!(burst_segments(rate, 1448), want);
+        }
+    }
+
+    #[test]
+    fn a_burst_of_250_us_is_one_segment_up_to_92_mbps() {
+        // 2896 B in 250 us are 11.584 MB/s; 100 Mbps are 12.5 MB/s: 3125 B, 2 of 1448; 1 MB/s: 250 B.
+        for (rate, want) in [(12_500_000, 2), (11_583_999, 1), (1_000_000, 1)] {
+            assert_eq!(segments_within(Time::from_us(250), rate, 1448), want);
         }
     }
 

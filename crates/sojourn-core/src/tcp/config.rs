@@ -3,9 +3,21 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::accecn::EcnMode;
 use super::cc::CongestionSpec;
 use crate::dialect::Dialect;
 use crate::units::Time;
+
+/// Transport protocol of connections.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Transport {
+    /// TCP (RFC 9293).
+    #[default]
+    Tcp,
+    /// QUIC (RFC 9000, RFC 9002): one stream in each direction, over UDP.
+    Quic,
+}
 
 /// How TCP detects and retransmits lost segments.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -36,13 +48,15 @@ impl Recovery {
 /// TCP configuration, shared by all connections of a traffic entry.
 #[derive(Clone, Debug)]
 pub struct Config {
+    /// Transport protocol.
+    pub transport: Transport,
     /// Dialect of window growth, recovery and timers.
     pub dialect: Dialect,
     /// Congestion control.
     pub congestion_control: CongestionSpec,
     /// Loss recovery.
     pub recovery: Recovery,
-    /// Payload bytes of a full segment.
+    /// Payload bytes of a full segment; with QUIC, of a full datagram.
     pub mss: u64,
     /// Header bytes with timestamps.
     pub header: u16,
@@ -74,8 +88,10 @@ pub struct Config {
     pub max_rto: Time,
     /// Clock tick of round-trip measurements; zero for none.
     pub rtt_tick: Time,
-    /// May queues mark data segments?
-    pub ecn: bool,
+    /// How it uses explicit congestion notification.
+    pub ecn: EcnMode,
+    /// Does a sender read marks from the field ACE alone?
+    pub ace_only: bool,
     /// Does the sender pace what it sends?
     pub pacing: bool,
 }

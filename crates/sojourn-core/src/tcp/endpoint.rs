@@ -1,9 +1,13 @@
 //! One end of a connection: handshake, timers, and the sending and receiving halves.
 
-use super::cc::{Ack, CongestionControl, CongestionParameters, Controller, RoundTrip, Window};
+use super::accecn::{self, Agreed, Counters};
+use super::cc::{
+    Ack, CongestionControl, CongestionParameters, Controller, EcnFeedback, RoundTrip, Window,
+};
 use super::config::Config;
 use super::departures::Departures;
 use super::idle;
+use super::rate::RateSample;
 use super::receiver::Receiver;
 use super::rtt::Rtt;
 use super::sender::{Moment, Outgoing, Progress, Sender, Sending};
@@ -78,12 +82,18 @@ pub struct Endpoint {
     jitter_over: Time,
     /// FullTcp ends the handshake with a bare acknowledgement, even with data to send.
     handshake_ack_due: bool,
-    /// Do both ends support ECN?
-    has_ecn: bool,
+    /// The feedback of marks that both ends support.
+    ecn_agreed: Agreed,
+    /// With accurate feedback: the other end's counters.
+    marks_seen: accecn::Seen,
+    /// The ECN field of the other end's SYN, which the answer reports.
+    syn_ecn: Ecn,
     /// Must the next new segment report that the window was reduced (CWR)?
     reduction_due: bool,
     /// Does the window, not the application, limit sending?
     is_window_limited: bool,
+    /// Does the congestion control want samples of the delivery rate?
+    wants_samples: bool,
     /// Dialect `linux`: when segments may leave.
     departures: Departures,
     /// Report when the receiver has reached this sequence number.
@@ -96,13 +106,19 @@ pub struct Endpoint {
 impl Endpoint {
     /// An end that waits to be opened, by itself or by the other end.
     pub fn new(config: &Config) -> Self {
+        let controller = config.congestion_control.start(config);
+        let mut sender = Sender::new(config);
+        let wants_samples = controller.wants_samples();
+        if wants_samples {
+            sender.sample_rate();
+        }
         Self {
             state: State::Listen,
-            sender: Sender::new(config),
+            sender,
             receiver: Receiver::new(),
             rtt: Rtt::new(config),
             window: Window { cwnd: config.initial_window, ssthresh: config.max_window },
-            controller: config.congestion_control.start(config),
+            controller,
             syn_due: false,
             syns_sent: 0,
             rto_due: Time::NEVER,
@@ -111,9 +127,12 @@ impl Endpoint {
             idle_due: Time::NEVER,
             jitter_over: Time::NEVER,
             handshake_ack_due: false,
-            has_ecn: false,
+            ecn_agreed: Agreed::default(),
+            marks_seen: accecn::Seen::default(),
+            syn_ecn: Ecn::NotEct,
             reduction_due: false,
             is_window_limited: false,
+            wants_samples,
             departures: Departures::new(),
             expected: u64::MAX,
             told_acknowledged: 0,
@@ -183,15 +202,15 @@ impl Endpoint {
     ) -> SegmentEvents {
         let mut events = SegmentEvents::default();
         if s.has(Flags::SYN) {
-            self.on_syn(now, s, sent_at, config, &mut events);
+            self.on_syn(now, s, (sent_at, ecn), config, &mut events);
             return events;
         }
         if s.has(Flags::ACK) {
             self.on_ack(now, s, sent_at, config, &mut events);
         }
+        self.receiver.note_ecn(s, ecn == Ecn::Ce);
         if s.len > 0 || s.has(Flags::FIN) {
             let before = self.receiver.next();
-            self.receiver.note_mark(s.has(Flags::CWR), ecn == Ecn::Ce);
             let srtt = self.rtt.smoothed(config);
             self.receiver.on_data(now, s, sent_at, srtt, config);
             let after = self.receiver.next();
@@ -208,22 +227,30 @@ impl Endpoint {
         &mut self,
         now: Time,
         s: &Segment,
-        sent_at: Time,
+        (sent_at, ecn): (Time, Ecn),
         config: &Config,
         events: &mut SegmentEvents,
     ) {
         self.receiver.on_syn(sent_at);
-        // RFC 3168 §6.1.1: a SYN offers ECN by ECE, and its answer agrees by ECE.
-        self.has_ecn = config.ecn && s.has(Flags::ECE);
         match self.state {
             State::Listen | State::SynReceived => {
+                self.agree(accecn::accepted(s, config.ecn), Counters::default());
+                self.syn_ecn = ecn;
                 self.state = State::SynReceived;
                 self.syn_due = true;
             }
             State::SynSent if s.has(Flags::ACK) => {
+                self.agree(accecn::concluded(s, config.ecn), Counters::after_answer(ecn));
                 self.establish(now, Some(s.echo), config, events)
             }
             State::SynSent | State::Established => {}
+        }
+    }
+
+    fn agree(&mut self, agreed: Agreed, counters: Counters) {
+        self.ecn_agreed = agreed;
+        if agreed == Agreed::Accurate {
+            self.receiver.count_marks(counters);
         }
     }
 
@@ -242,6 +269,10 @@ impl Endpoint {
             self.restart_after_lost_syn(config);
         } else if let Some(sent_at) = echo {
             self.rtt.measured(sent_at, now, config);
+        }
+        self.controller.on_established(&self.window, self.rtt.smoothed(config), now);
+        if self.wants_samples {
+            self.set_pacing_rate(config);
         }
         events.established = true;
     }
@@ -278,11 +309,11 @@ impl Endpoint {
         }
         let is_pure = s.len == 0 && !s.has(Flags::FIN);
         let flight = self.flight_segments(config);
-        let is_marked = self.has_ecn && s.has(Flags::ECE);
-        if is_marked && self.sender.on_mark(s.ack) {
-            self.controller.on_mark(&mut self.window, flight, now);
-            self.reduction_due = true;
+        let mut is_marked = self.ecn_agreed == Agreed::Classic && s.has(Flags::ECE);
+        if is_marked {
+            self.react_to_mark(now, s, flight);
         }
+        let before = self.sender.space().first_outstanding();
         let moment = self.moment(now, config);
         let progress = self.sender.on_ack(s.ack, &s.sack, is_pure, &moment, config);
         self.window.cwnd = (self.window.cwnd - progress.deflation).max(1.0);
@@ -306,7 +337,12 @@ impl Endpoint {
                 self.restart_rto(now, &progress, config);
             }
         }
-        if let Some(under_way) = progress.ends_loss_with {
+        if self.ecn_agreed == Agreed::Accurate && s.ack >= before {
+            is_marked = self.read_marks(now, s, flight, &progress, config);
+        }
+        if self.wants_samples {
+            self.sample(now, &progress, config);
+        } else if let Some(under_way) = progress.ends_loss_with {
             self.leave_loss(under_way);
         } else if progress.loss_found {
             if !progress.is_same_congestion {
@@ -319,7 +355,7 @@ impl Endpoint {
         } else if progress.may_grow && !is_marked {
             self.grow(now, s, sent_at, &progress, config);
         }
-        self.sender.shrink(&mut self.window, config);
+        self.shrink(config);
         self.set_pacing_rate(config);
         if self.sender.space().all_data_acknowledged()
             && self.told_acknowledged != self.total_to_send
@@ -327,6 +363,50 @@ impl Endpoint {
             self.told_acknowledged = self.total_to_send;
             events.acknowledged_all = true;
         }
+    }
+
+    fn react_to_mark(&mut self, now: Time, s: &Segment, flight: f64) {
+        if self.sender.on_mark(s.ack) {
+            self.controller.on_mark(&mut self.window, flight, now);
+            self.reduction_due = true;
+        }
+    }
+
+    /// Accurate feedback (RFC 9768): a scalable control learns of the share of marks, any other treats
+    /// them as one echoed mark. Says whether the window may not grow for it. What delivers nothing
+    /// reports marks on acknowledgements alone, which say nothing of this end's data.
+    fn read_marks(
+        &mut self,
+        now: Time,
+        s: &Segment,
+        flight: f64,
+        progress: &Progress,
+        config: &Config,
+    ) -> bool {
+        let packets = progress.delivered.max(progress.acknowledged.div_ceil(config.mss));
+        let delivered = accecn::Delivered { packets, mss: config.mss };
+        let marks = self.marks_seen.update(s, delivered, config.ace_only);
+        if packets == 0 && flight == 0.0 {
+            return false;
+        }
+        if !self.controller.is_scalable() {
+            if marks.packets > 0 {
+                self.react_to_mark(now, s, flight);
+            }
+            return marks.packets > 0;
+        }
+        let space = self.sender.space();
+        let feedback = EcnFeedback {
+            now,
+            delivered: packets as f64,
+            marked: marks.packets as f64,
+            una: space.first_outstanding(),
+            nxt: space.highest_sent(),
+            srtt: self.rtt.smoothed(config),
+            is_recovering: self.sender.counts().is_recovering || progress.ends_recovery,
+        };
+        self.controller.on_feedback(&mut self.window, &feedback);
+        false
     }
 
     /// tcp-linux.cc `tcp_moderate_cwnd`: after a timeout, back to the threshold without a burst.
@@ -344,6 +424,63 @@ impl Endpoint {
             self.window.cwnd = before;
         }
         self.reduction_due = true;
+    }
+
+    /// A recovery shrinks the window, unless the congestion control sets it by itself.
+    fn shrink(&mut self, config: &Config) {
+        if !self.wants_samples {
+            self.sender.shrink(&mut self.window, config);
+        }
+    }
+
+    /// The congestion control sets the window by the rate of delivery.
+    fn sample(&mut self, now: Time, progress: &Progress, config: &Config) {
+        if progress.loss_found {
+            let flight = self.flight_segments(config);
+            self.controller.on_loss(&mut self.window, flight, now);
+        }
+        let moment = self.moment(now, config);
+        let is_window_limited = self.departures.is_window_limited();
+        if let Some(sample) = self.sender.rate_sample(&moment) {
+            let sample = RateSample {
+                rtt: progress.timed.map_or(Time::ZERO, |(_, last)| now.since(last)),
+                may_be_delayed: progress.delivered == 1 && progress.acknowledged < config.mss,
+                is_window_limited,
+                next_departure: self.departures.next_departure(),
+                max_window: config.max_window,
+                ..sample
+            };
+            self.controller.on_sample(&mut self.window, &sample);
+        }
+        let (holds_back, in_flight) =
+            (self.controller.holds_back(), self.sender.counts().under_way);
+        if let Some(sampler) = self.sender.sampler() {
+            sampler.clear_losses();
+            if holds_back {
+                sampler.note_app_limited(in_flight);
+            }
+        }
+    }
+
+    /// There is nothing to send, and the window has room: what leaves next says little of the path.
+    fn note_app_limited(&mut self, config: &Config) {
+        let counts = self.sender.counts();
+        let has_room = counts.under_way < self.window.cwnd as u64;
+        let is_idle = self.sender.space().unsent() < config.mss && !counts.is_lost;
+        if has_room
+            && is_idle
+            && let Some(sampler) = self.sender.sampler()
+        {
+            sampler.note_app_limited(counts.under_way);
+        }
+    }
+
+    /// Something leaves while nothing is in flight.
+    fn note_restart(&mut self, now: Time) {
+        if let Some(sampler) = self.sender.sampler() {
+            let is_app_limited = sampler.is_app_limited();
+            self.controller.on_restart(&mut self.window, now, is_app_limited);
+        }
     }
 
     fn grow(
@@ -374,6 +511,7 @@ impl Endpoint {
         if config.dialect == Dialect::Linux {
             let (counts, srtt) = (self.sender.counts(), self.rtt.smoothed(config));
             let stated = self.controller.pacing_rate();
+            self.departures.limit_bursts(self.controller.burst_time());
             self.departures.set_rate(stated, &self.window, &counts, srtt, config);
         }
     }
@@ -410,11 +548,15 @@ impl Endpoint {
         self.sender.space().flight() as f64 / config.mss as f64
     }
 
-    /// RFC 7661 §1: an unused window gives no information about the path.
+    /// RFC 7661 §1: an unused window gives no information about the path. A pace that a scalable control
+    /// sets follows from its window, and to wait for it is to use the window.
     fn window_may_grow(&self, config: &Config) -> bool {
         match config.dialect {
             Dialect::Rfc => self.is_window_limited,
             Dialect::Ns2 => true,
+            Dialect::Linux if config.pacing && self.controller.is_scalable() => {
+                self.is_window_limited
+            }
             Dialect::Linux => self.departures.may_grow(&self.window),
         }
     }
@@ -524,7 +666,7 @@ impl Endpoint {
             self.lose(flight, now, config);
             self.timed = None;
         }
-        self.sender.shrink(&mut self.window, config);
+        self.shrink(config);
         self.rto_due = now + self.rtt.timeout(config);
     }
 
@@ -544,11 +686,18 @@ impl Endpoint {
             return Some(self.bare_ack(config));
         }
         self.restart_after_idle(now, config);
+        let is_silent = self.wants_samples && self.sender.counts().under_way == 0;
         if self.may_leave(now, config)
             && let Some(outgoing) =
                 self.sender.next(self.window.cwnd, &self.moment(now, config), config)
         {
+            if is_silent {
+                self.note_restart(now);
+            }
             return Some(self.data(now, &outgoing, config));
+        }
+        if self.wants_samples {
+            self.note_app_limited(config);
         }
         self.departures.stop();
         self.is_window_limited = self.sender.has_more();
@@ -565,16 +714,21 @@ impl Endpoint {
             self.receiver.acknowledge(&mut segment, config);
         }
         let is_answer = segment.has(Flags::ACK);
-        segment.flags.set(Flags::ECE, if is_answer { self.has_ecn } else { config.ecn });
-        segment.flags.set(Flags::CWR, config.ecn && !is_answer);
-        Departure { segment, size: config.header, ecn: Ecn::NotEct }
+        segment.flags = segment.flags.and(match is_answer {
+            true => accecn::answer(self.ecn_agreed, self.syn_ecn),
+            false => accecn::offer(config.ecn),
+        });
+        let is_ect = !is_answer || self.ecn_agreed == Agreed::Accurate;
+        let ecn = if is_ect { self.control_field(config) } else { Ecn::NotEct };
+        Departure { segment, size: config.header, ecn }
     }
 
     /// RFC 5681 §4.1: after an idle time longer than the timeout, the window is out of date. The
     /// timer of ns-2's one-way agents keeps running while nothing is outstanding, and resets the
     /// window to one segment. FullTcp resets it to its initial window (tcp-full.cc `foutput`).
     fn restart_after_idle(&mut self, now: Time, config: &Config) {
-        if !config.restart_after_idle || self.sender.space().is_outstanding() {
+        if !config.restart_after_idle || self.wants_samples || self.sender.space().is_outstanding()
+        {
             return;
         }
         match config.dialect {
@@ -634,12 +788,12 @@ impl Endpoint {
             self.rto_due = now + self.rtt.timeout(config);
         }
         // RFC 3168 §6.1.4, §6.1.5: neither bare acknowledgements nor retransmissions.
-        let is_markable = self.has_ecn && !outgoing.again && segment.len > 0;
-        if is_markable {
+        let is_fresh = !outgoing.again && segment.len > 0;
+        if is_fresh && self.ecn_agreed == Agreed::Classic {
             segment.flags.set(Flags::CWR, std::mem::take(&mut self.reduction_due));
         }
         let size = config.header + segment.len;
-        Departure { segment, size, ecn: if is_markable { Ecn::Ect0 } else { Ecn::NotEct } }
+        Departure { segment, size, ecn: self.field(is_fresh, config) }
     }
 
     fn bare_ack(&mut self, config: &Config) -> Departure {
@@ -648,6 +802,25 @@ impl Endpoint {
         let blocks = segment.sack.iter().filter(|block| block.end > 0).count() as u16;
         let (once, each) = config.sack_bytes;
         let options = if blocks > 0 { once + each * blocks } else { 0 };
-        Departure { segment, size: config.header + options, ecn: Ecn::NotEct }
+        let ecn = self.field(false, config);
+        Departure { segment, size: config.header + options, ecn }
+    }
+
+    /// The ECN field of a segment after the handshake; `is_fresh` is data that was not sent before.
+    fn field(&self, is_fresh: bool, config: &Config) -> Ecn {
+        match self.ecn_agreed {
+            Agreed::Nothing => Ecn::NotEct,
+            Agreed::Classic if is_fresh && !config.congestion_control.is_scalable() => Ecn::Ect0,
+            Agreed::Classic => Ecn::NotEct,
+            Agreed::Accurate if is_fresh => config.ecn.codepoint(),
+            Agreed::Accurate => self.control_field(config),
+        }
+    }
+
+    /// The ECN field of what is neither new nor data. RFC 9331 §4.1 and RFC 8311 §4.3 let a scalable control
+    /// mark it all, so that it shares the queue of the data.
+    fn control_field(&self, config: &Config) -> Ecn {
+        let is_ect = config.congestion_control.is_scalable() && config.ecn.is_accurate();
+        if is_ect { config.ecn.codepoint() } else { Ecn::NotEct }
     }
 }

@@ -9,6 +9,7 @@ use std::fmt::Write;
 use crate::at_random::at_random;
 use proptest::prelude::*;
 
+use super::accecn::EcnMode;
 use super::cc::CongestionSpec;
 use super::cc::reno;
 use super::ranges::Ranges;
@@ -21,6 +22,9 @@ use crate::units::Time;
 #[path = "../../tests/common/snapshot.rs"]
 mod snapshot;
 
+#[path = "ecn_tests.rs"]
+mod ecn_tests;
+
 /// Says of each segment, as it is sent, whether the pipe loses it.
 type Loss = Box<dyn FnMut(&Segment) -> bool>;
 
@@ -28,6 +32,10 @@ type Loss = Box<dyn FnMut(&Segment) -> bool>;
 struct Pipe {
     loses: Loss,
     under_way: VecDeque<(Time, Segment, Ecn)>,
+    /// Every segment sent, if they are kept: when, what, and its ECN field.
+    kept: Option<Vec<(Time, Segment, Ecn)>>,
+    /// Of the acknowledgements sent in each interval of this length only the last is passed on.
+    thins: Option<Time>,
     /// One past the highest sequence number sent.
     highest: u64,
     /// What has come out at the other end.
@@ -45,6 +53,8 @@ impl Pipe {
         Self {
             loses,
             under_way: VecDeque::new(),
+            kept: None,
+            thins: None,
             highest: 0,
             arrived: Ranges::default(),
             data_sent: 0,
@@ -68,7 +78,14 @@ impl Pipe {
         if segment.has(Flags::FIN) {
             self.fins_at.push(now);
         }
+        if let Some(kept) = &mut self.kept {
+            kept.push((now, segment.clone(), ecn));
+        }
         let is_lost = (self.loses)(&segment);
+        if let Some(interval) = self.thins {
+            let is_same = |at: Time| at.ps() / interval.ps() == now.ps() / interval.ps();
+            self.under_way.pop_back_if(|(at, ..)| is_same(*at));
+        }
         if !is_lost {
             self.under_way.push_back((now, segment, ecn));
         }
@@ -109,6 +126,8 @@ struct Pair {
     timeouts: [u32; 2],
     /// Marks those of the client's segments that are markable and meant, by their number.
     marks: Vec<u64>,
+    /// Says of each markable segment of the client whether it is marked.
+    marker: Box<dyn FnMut() -> bool>,
     /// Segments of the client that could be marked, and those of them that say CWR.
     markable: u64,
     reductions: u64,
@@ -139,6 +158,7 @@ impl Pair {
             reported: [Reported::default(); 2],
             timeouts: [0; 2],
             marks: Vec::new(),
+            marker: Box::new(|| false),
             markable: 0,
             reductions: 0,
             log: None,
@@ -226,8 +246,8 @@ impl Pair {
     fn arrive(&mut self, end: usize) {
         let pipe = &mut self.pipes[1 - end];
         let (sent_at, segment, mut ecn) = pipe.under_way.pop_front().expect("one is due");
-        if end == SERVER && ecn == Ecn::Ect0 {
-            if self.marks.contains(&self.markable) {
+        if end == SERVER && ecn != Ecn::NotEct {
+            if self.marks.contains(&self.markable) || (self.marker)() {
                 ecn = Ecn::Ce;
             }
             self.markable += 1;
@@ -813,7 +833,7 @@ fn cubic_has_the_throughput_of_its_rfc() {
 
 /// An upload with ECN of which the segments with these numbers are marked.
 fn upload_marked(dialect: Dialect, recovery: Recovery, marks: &[u64], lost: &[u64]) -> Pair {
-    let options = TcpOptions { ecn: Some(true), ..options(recovery) };
+    let options = TcpOptions { ecn: Some(EcnMode::Classic), ..options(recovery) };
     let mut pair = Pair::new(options.resolve(dialect), RTT.scaled(0.5), data(lost), nothing());
     pair.marks = marks.to_vec();
     pair.upload(100 * MSS);

@@ -73,6 +73,16 @@ impl Ranges {
         self.ranges.first().copied()
     }
 
+    /// How many ranges there are.
+    pub fn count(&self) -> usize {
+        self.ranges.len()
+    }
+
+    /// All ranges.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = (u64, u64)> + '_ {
+        self.ranges.iter().copied()
+    }
+
     /// The first hole at or after `from`: its start, and the start of the next range (`u64::MAX` if
     /// there is none).
     pub fn next_hole(&self, from: u64) -> (u64, u64) {

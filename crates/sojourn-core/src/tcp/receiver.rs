@@ -2,6 +2,7 @@
 //! selective acknowledgements (RFC 2018), and the timestamp to echo (RFC 7323 §4.3); also ns-2
 //! tcp/tcp-sink.cc and tcp/tcp-full.cc.
 
+use super::accecn::Counters;
 use super::ack_policy::{self, Duplicates, InOrder};
 use super::config::Config;
 use super::ranges::Ranges;
@@ -34,6 +35,8 @@ pub struct Receiver {
     duplicates: Duplicates,
     /// A marked segment has come, and its sender has not yet reported that it slowed down.
     echoes_mark: bool,
+    /// Counts marks, if both ends agreed on that.
+    counters: Option<Counters>,
 }
 
 impl Receiver {
@@ -52,6 +55,7 @@ impl Receiver {
             received: 0,
             duplicates: Duplicates::default(),
             echoes_mark: false,
+            counters: None,
         }
     }
 
@@ -67,8 +71,24 @@ impl Receiver {
         self.ack_now = true;
     }
 
+    /// Marks are to be counted, not echoed.
+    pub fn count_marks(&mut self, counters: Counters) {
+        self.counters = Some(counters);
+    }
+
+    /// Notes the ECN field of a segment that has come. RFC 9768 §3.2.2: every packet counts, but no bare
+    /// acknowledgement is acknowledged for it. RFC 3168 §6.1.3 knows data alone.
+    pub fn note_ecn(&mut self, segment: &Segment, is_marked: bool) {
+        let is_data = segment.len > 0 || segment.has(Flags::FIN);
+        match &mut self.counters {
+            Some(counters) => self.ack_now |= counters.count(is_marked, segment.len) && is_data,
+            None if is_data => self.note_mark(segment.has(Flags::CWR), is_marked),
+            None => {}
+        }
+    }
+
     /// RFC 3168 §6.1.3: echoes a mark until the sender reports that it slowed down.
-    pub fn note_mark(&mut self, window_reduced: bool, is_marked: bool) {
+    fn note_mark(&mut self, window_reduced: bool, is_marked: bool) {
         self.echoes_mark = is_marked || (self.echoes_mark && !window_reduced);
     }
 
@@ -214,7 +234,10 @@ impl Receiver {
         segment.flags.set(Flags::ACK, true);
         segment.ack = self.next;
         segment.echo = self.echo;
-        segment.flags.set(Flags::ECE, self.echoes_mark);
+        match &mut self.counters {
+            Some(counters) if !segment.has(Flags::SYN) => counters.write(segment),
+            _ => segment.flags.set(Flags::ECE, self.echoes_mark),
+        }
         if config.recovery.is_selective() && !self.held.is_empty() {
             self.write_blocks(&mut segment.sack);
         }

@@ -22,6 +22,11 @@ impl WindowUse {
         }
     }
 
+    /// Was the window what held sending back?
+    pub fn is_limited(&self) -> bool {
+        self.is_limited
+    }
+
     /// May the window grow? In slow start up to twice what was used of it.
     pub fn may_grow(&self, window: &Window) -> bool {
         self.is_limited || (window.in_slow_start() && window.cwnd < 2.0 * self.most as f64)

@@ -40,6 +40,7 @@ impl Drawer {
         match schema["type"].as_str().or_else(|| schema["type"][0].as_str()) {
             Some("object") => self.table(schema),
             Some("boolean") => json!(self.rng.below(2) == 1),
+            Some("array") => self.list(schema),
             Some("null") => Value::Null,
             Some("integer") => json!(self.number(schema).round() as u64),
             Some("number") => json!(self.number(schema)),
@@ -77,6 +78,14 @@ impl Drawer {
             }
         }
         Value::Object(table)
+    }
+
+    /// Few values, or none.
+    fn list(&mut self, schema: &Value) -> Value {
+        let most = schema["maxItems"].as_u64().expect("every list has a greatest length").min(4);
+        let least = schema["minItems"].as_u64().unwrap_or(0);
+        let count = least + self.rng.below(most - least + 1);
+        (0..count).map(|_| self.value(&schema["items"])).collect()
     }
 
     /// A queue manager with any parameters; the limits may be too small for a packet.

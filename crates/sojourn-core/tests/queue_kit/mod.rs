@@ -8,7 +8,7 @@ use sojourn_core::dialect::Dialect;
 use sojourn_core::engine::rng::Rng;
 use sojourn_core::metrics::Ledger;
 use sojourn_core::packet::{DATAGRAM, Direction, Ecn, Packet, Segment};
-use sojourn_core::queue::{Queue, QueueSpec};
+use sojourn_core::queue::{Queue, QueueSpec, SchedulerSpec};
 use sojourn_core::units::{BitRate, Time};
 
 /// Traffic entries that packets may belong to, by name.
@@ -43,6 +43,19 @@ pub fn datagram(traffic: u16, seq: u64, size: u16) -> Packet {
 /// A packet of a connection in this slot, with its own hash.
 pub fn segment(slot: u32, tuple: u32, seq: u64, size: u16) -> Packet {
     Packet { flow: slot, tuple, ..datagram(0, seq, size) }
+}
+
+/// The packet of the flow of this number with an ECN field and a code point: all of them occur.
+pub fn labelled(flow: usize, packet: Packet) -> Packet {
+    let ecn = [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce][flow % 4];
+    let dscp = [0, 45, 46, 8, 63][flow % 5];
+    Packet { ecn, segment: Segment { dscp, ..packet.segment }, ..packet }
+}
+
+/// Do all packets of a flow leave in the order in which they came? Not where Queue Protection sends
+/// some to another queue (RFC 9957 §5.3).
+pub fn keeps_order(spec: &QueueSpec) -> bool {
+    !matches!(&spec.scheduler, SchedulerSpec::LowLatency(keys) if keys.queue_protection)
 }
 
 /// A queue with its surroundings.

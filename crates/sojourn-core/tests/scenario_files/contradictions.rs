@@ -322,11 +322,64 @@ fn tcp_options_that_contradict_each_other() {
     );
     assert_eq!(
         refusal_of(&["dialect=rfc", "tcp.pacing=true"]),
-        "--set tcp.pacing=true: tcp.pacing: found true; allowed: false, or dialect linux"
+        "--set tcp.pacing=true: tcp.pacing: found true; allowed: false, or dialect linux, or \
+         transport quic"
     );
     only(SMALL, &["dialect=linux", "tcp.pacing=true"]);
     // The ns-2 dialect starts with 2 segments.
     only(SMALL, &["tcp.max_window_segments=5", "dialect=ns2"]);
+}
+
+/// QUIC has no timestamps, no recoveries to choose from and no dialect of ns-2.
+#[test]
+fn quic_with_keys_of_tcp_alone() {
+    for (key, value) in [
+        ("recovery", "sack"),
+        ("timestamps", "false"),
+        ("delayed_ack_beats", "true"),
+        ("restart_after_idle", "true"),
+        ("send_jitter_us", "20"),
+        ("initial_rto_s", "1"),
+        ("min_rto_s", "1"),
+        ("rtt_tick_ms", "1"),
+        ("nagle", "true"),
+    ] {
+        let set = format!("tcp.{key}={value}");
+        assert_eq!(
+            refusal_of(&["tcp.transport=quic", &set]),
+            format!(
+                "--set {set}: tcp.{key}: found with transport quic; allowed: only with transport tcp"
+            )
+        );
+    }
+    let own = "traffic.upload.tcp.transport=quic";
+    // A key of the scenario is for the other entries; one of the entry itself has no meaning.
+    only(SMALL, &[own, "tcp.timestamps=true"]);
+    assert_eq!(
+        refusal_of(&[own, "traffic.upload.tcp.timestamps=true"]),
+        "--set traffic.upload.tcp.timestamps=true: traffic.upload.tcp.timestamps: found with \
+         transport quic; allowed: only with transport tcp"
+    );
+    assert_eq!(
+        refusal_of(&["dialect=ns2", own]),
+        "--set traffic.upload.tcp.transport=quic: traffic.upload.tcp.transport: found quic with \
+         dialect ns2; allowed: tcp, or dialect rfc or linux"
+    );
+    assert_eq!(
+        refusal_of(&[own, "tcp.congestion_control.kind=ledbat"]),
+        "--set traffic.upload.tcp.transport=quic: traffic.upload.tcp.transport: found quic with a \
+         congestion control that it does not have; allowed: tcp, or congestion control reno or cubic"
+    );
+    assert_eq!(
+        refusal_of(&[own, "tcp.ecn=classic"]),
+        "--set tcp.ecn=classic: tcp.ecn: found classic; allowed: off with transport quic"
+    );
+    assert_eq!(
+        refusal_of(&[own, "tcp.mss_bytes=1199"]),
+        "--set tcp.mss_bytes=1199: tcp.mss_bytes: found 1199; allowed: 1200 or more with transport \
+         quic"
+    );
+    only(SMALL, &["dialect=rfc", own, "traffic.upload.tcp.pacing=true", "tcp.max_rto_s=4"]);
 }
 
 #[test]
@@ -431,11 +484,11 @@ fn homes_and_service_flows_that_are_not_there() {
             "[homes.a]\nupstream.speed = 30",
             "homes.a.upstream.speed: unknown key; allowed here: sustained_mbps, peak_mbps, \
              burst_bytes, \
-             minimum_mbps, priority, shaping, modem, mac, congestion, queue, buffer, aqm, flows",
+             minimum_mbps, priority, shaping, modem, mac, scheduling, profile_bits, ranging_outages, congestion, queue, buffer, aqm, flows",
         ),
         (
             "[servers.other]\ndelay_ms = 1\naddress = '203.0.113'",
-            "servers.other.address: found \"203.0.113\"; allowed: an IPv4 address such as 203.0.113.5",
+            "servers.other.address: found \"203.0.113\"; allowed: an IP address such as 203.0.113.5 or 2001:db8::5",
         ),
         (
             "[upstream.buffer]\nminimum_bytes = 9000\ntarget_bytes = 8000",
@@ -496,4 +549,56 @@ fn what_a_fibre_has_not() {
         let text = format!("{access}\n{before}{SMALL}{after}");
         assert_eq!(refusal(&text), format!("home.toml: {problem}"));
     }
+}
+
+#[test]
+fn marks_that_a_congestion_control_cannot_use() {
+    let control = |kind: &str| format!("tcp.congestion_control.kind={kind}");
+    let (prague, dctcp, cubic) = (control("prague"), control("dctcp"), control("cubic"));
+    for (kind, set) in [("prague", &prague), ("dctcp", &dctcp)] {
+        for ecn in ["off", "classic"] {
+            let ecn_set = format!("tcp.ecn={ecn}");
+            assert_eq!(
+                refusal_of(&[set, &ecn_set]),
+                format!(
+                    "--set {ecn_set}: tcp.ecn: found {ecn} with congestion_control {kind}, which \
+                     needs the share of marks; allowed: accecn, l4s, or another \
+                     congestion_control"
+                )
+            );
+        }
+        for ecn in ["accecn", "l4s"] {
+            only(SMALL, &[set, &format!("tcp.ecn={ecn}")]);
+        }
+        only(SMALL, &[set, "tcp.ace_bits=3"]);
+        for dialect in ["rfc", "ns2"] {
+            assert_eq!(
+                refusal_of(&[&format!("dialect={dialect}"), set]),
+                format!(
+                    "--set {set}: tcp.congestion_control: found {kind}; allowed: another one, or \
+                     dialect linux"
+                )
+            );
+        }
+    }
+    assert_eq!(
+        refusal_of(&[&cubic, "tcp.ecn=l4s"]),
+        "--set tcp.ecn=l4s: tcp.ecn: found l4s with congestion_control cubic, which reacts to a mark \
+         as to a loss; allowed: off, classic, accecn, or congestion_control dctcp, prague"
+    );
+    only(SMALL, &[&cubic, "tcp.ecn=accecn"]);
+    only(SMALL, &["dialect=rfc", "tcp.ecn=accecn"]);
+    assert_eq!(
+        refusal_of(&["dialect=ns2", "tcp.ecn=accecn"]),
+        "--set tcp.ecn=accecn: tcp.ecn: found accecn with dialect ns2; allowed: off, classic"
+    );
+    assert_eq!(
+        refusal_of(&["traffic.upload.tcp.ace_bits=3"]),
+        "--set traffic.upload.tcp.ace_bits=3: traffic.upload.tcp.ace_bits: found 3 with ecn off; \
+         allowed: only with accecn, l4s"
+    );
+    assert_eq!(
+        refusal_of(&["tcp.ecn=accecn", "traffic.upload.tcp.ace_bits=8"]),
+        "--set traffic.upload.tcp.ace_bits=8: traffic.upload.tcp.ace_bits: found 8; allowed: 3, 24"
+    );
 }

@@ -1,6 +1,7 @@
 //! Scenario files: what overrides what, and the resulting scenarios.
 
 mod contradictions;
+mod low_latency;
 mod mangled;
 mod refusals;
 mod upstream_channel;

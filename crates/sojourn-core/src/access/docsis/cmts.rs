@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 
 use super::downstream_channel::{self, Pipeline};
 use crate::access::Site;
-use crate::access::homes::of_downstream_flows;
+use crate::access::homes::{of_downstream_flows, of_homes};
 use crate::access::service::Downstream;
 use crate::aqm::DrainRate;
 use crate::count::Count;
@@ -36,8 +36,8 @@ pub struct Cmts {
     class_of: Vec<Vec<u8>>,
     /// Does any service flow have a minimum reserved rate?
     keeps_reserved_rates: bool,
-    /// Rate of each channel.
-    channel: BitRate,
+    /// Rate of each channel to each home, in the home's profile.
+    rates: Vec<BitRate>,
     /// Bytes that framing adds to each packet.
     framing_bytes: u64,
     /// How packets pass OFDM channels.
@@ -79,7 +79,10 @@ impl Cmts {
             queues,
             class_of,
             keeps_reserved_rates: !flows.reserved().is_empty(),
-            channel,
+            rates: of_homes(&site.groups, |down| match down.profile_bits {
+                None => channel,
+                Some(bits) => BitRate::from_mbps(spec.channel.with_bits(bits).rate_mbps()),
+            }),
             framing_bytes,
             pipeline: spec.channel.pipeline(),
             busy_until: vec![Time::ZERO; channels as usize],
@@ -125,7 +128,8 @@ impl Cmts {
             return None;
         }
         let packet = self.take_next(now, ledger)?;
-        let sent_at = now + self.channel.time_for(u64::from(packet.size) + self.framing_bytes);
+        let rate = self.rates[usize::from(packet.home)];
+        let sent_at = now + rate.time_for(u64::from(packet.size) + self.framing_bytes);
         self.busy_until[channel] = sent_at;
         // In order: behind a longer packet that is still being sent on another channel.
         let last = &mut self.last_to[usize::from(packet.home)];

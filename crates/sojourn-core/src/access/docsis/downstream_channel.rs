@@ -199,6 +199,15 @@ impl Channel {
         }
     }
 
+    /// The same with this many bits per symbol and subcarrier; only OFDM has profiles.
+    pub fn with_bits(&self, bits: f64) -> Self {
+        let mut channel = self.clone();
+        if let Self::Ofdm { modulation_bits, .. } = &mut channel {
+            *modulation_bits = bits;
+        }
+        channel
+    }
+
     /// Number of channels in the bonding group.
     pub fn count(&self) -> u32 {
         let (Self::Rate { channels, .. }

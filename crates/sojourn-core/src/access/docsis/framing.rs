@@ -26,7 +26,8 @@ const PS_PER_MS: u64 = 1_000_000_000;
 /// Framing parameters of a channel.
 #[derive(Clone, Debug)]
 pub struct Framing {
-    burst: Burst,
+    /// What a segment takes, by profile; the first is the channel's own.
+    bursts: Vec<Burst>,
     segment_header: u64,
     channels: u64,
     map_interval: Time,
@@ -36,7 +37,7 @@ pub struct Framing {
 }
 
 /// What a segment takes on its channel.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 enum Burst {
     ScQam(ScQam),
     /// Bits of a minislot.
@@ -46,30 +47,50 @@ enum Burst {
 impl Framing {
     /// The framing of a scenario's channel.
     pub fn of(spec: &UpstreamChannel) -> Self {
-        let (burst, slots_at_once, slot, frame) = match &spec.phy {
+        let (slots_at_once, slot, frame) = match &spec.phy {
             Phy::ScQam(phy) => {
                 let symbols = u64::from(phy.minislot_symbols);
                 let slot = Time::from_ps(symbols * PS_PER_MS / u64::from(phy.symbol_rate_ksps));
-                (Burst::ScQam(phy.clone()), 1, slot, None)
+                (1, slot, None)
             }
             Phy::Ofdma(phy) => {
-                let (bits, slots) = ofdma_minislots(phy);
+                let (_, slots) = ofdma_minislots(phy);
                 let frame = ofdma_frame(phy);
                 let symbols = phy.frame_symbols.into();
-                (Burst::Ofdma(bits), slots, frame, Some(Frame { symbols, time: frame }))
+                (slots, frame, Some(Frame { symbols, time: frame }))
             }
         };
         let channels = u64::from(spec.channels);
         let wanted_ps = Time::from_secs_f64(spec.map_interval_ms / 1e3).ps();
         let slots = ((wanted_ps + slot.ps() / 2) / slot.ps()).max(1);
         Self {
-            burst,
+            bursts: vec![Burst::of(&spec.phy)],
             segment_header: spec.segment_header_bytes.into(),
             channels,
             map_interval: slot.times(slots),
             minislots: slots * slots_at_once * channels,
             frame,
         }
+    }
+
+    /// The number of the profile with so many bits per symbol, and subcarrier; `None` is the
+    /// channel's own.
+    pub fn profile(&mut self, phy: &Phy, bits: Option<f64>) -> u8 {
+        let Some(bits) = bits else { return 0 };
+        let burst = Burst::of(&phy.with_bits(bits));
+        let known = self.bursts.iter().position(|other| *other == burst);
+        let number = known.unwrap_or_else(|| {
+            self.bursts.push(burst);
+            self.bursts.len() - 1
+        });
+        number as u8
+    }
+
+    /// The same with another number of channels, of which some may be lost.
+    pub fn with_channels(&self, channels: u32) -> Self {
+        let channels = u64::from(channels);
+        let minislots = self.minislots / self.channels * channels;
+        Self { channels, minislots, ..self.clone() }
     }
 
     /// Time between MAPs.
@@ -92,32 +113,51 @@ impl Framing {
         Time::from_ps(self.map_interval.ps() * minislots / self.minislots)
     }
 
+    /// The first minislot that begins no earlier than this long after the MAP interval does.
+    pub fn minislot_at(&self, offset: Time) -> u64 {
+        let (all, interval) = (u128::from(self.minislots), u128::from(self.map_interval.ps()));
+        (u128::from(offset.ps()) * all).div_ceil(interval) as u64
+    }
+
     /// When the receiver has everything that was sent by now.
     pub fn received_at(&self, now: Time) -> Time {
         self.frame.map_or(now, |frame| frame.time.times(now.ps().div_ceil(frame.time.ps())))
     }
 
-    /// The minislots of a grant of `bytes`.
-    pub fn minislots_for(&self, bytes: u64) -> u64 {
+    /// The minislots of a grant of `bytes` in this profile.
+    pub fn minislots_for(&self, profile: u8, bytes: u64) -> u64 {
         if bytes == 0 {
             return 0;
         }
         let segments = bytes.div_ceil(SEGMENT_BYTES).min(self.channels);
-        segments * self.burst.minislots_for(bytes.div_ceil(segments) + self.segment_header)
+        let burst = &self.bursts[usize::from(profile)];
+        segments * burst.minislots_for(bytes.div_ceil(segments) + self.segment_header)
     }
 
-    /// The bytes of the largest grant that fits into this many minislots.
-    pub fn bytes_in(&self, minislots: u64) -> u64 {
-        let (mut fits, mut too_many) = (0, minislots * self.burst.bits_of_minislot() / 8 + 1);
+    /// The bytes of the largest grant in this profile that fits into this many minislots.
+    pub fn bytes_in(&self, profile: u8, minislots: u64) -> u64 {
+        let bits = self.bursts[usize::from(profile)].bits_of_minislot();
+        let (mut fits, mut too_many) = (0, minislots * bits / 8 + 1);
         while too_many - fits > 1 {
             let bytes = u64::midpoint(fits, too_many);
-            if self.minislots_for(bytes) <= minislots { fits = bytes } else { too_many = bytes }
+            if self.minislots_for(profile, bytes) <= minislots {
+                fits = bytes
+            } else {
+                too_many = bytes
+            }
         }
         fits
     }
 }
 
 impl Burst {
+    fn of(phy: &Phy) -> Self {
+        match phy {
+            Phy::ScQam(phy) => Self::ScQam(phy.clone()),
+            Phy::Ofdma(phy) => Self::Ofdma(ofdma_minislots(phy).0),
+        }
+    }
+
     fn minislots_for(&self, bytes: u64) -> u64 {
         match self {
             Self::ScQam(phy) => {
@@ -169,9 +209,10 @@ impl UpstreamChannel {
     pub(crate) fn check(&self) -> Result<(), Fault> {
         let (start, end) = (self.backoff_start, self.backoff_end);
         at_least(("backoff_end", f64::from(end)), ("backoff_start", f64::from(start)))?;
+        self.check_partial_service()?;
         let framing = Framing::of(self);
         let (all, requests) = (framing.minislots(), request_region(self));
-        if framing.bytes_in(all.saturating_sub(requests)) > 0 {
+        if framing.bytes_in(0, all.saturating_sub(requests)) > 0 {
             return Ok(());
         }
         let message = format!(
@@ -205,13 +246,13 @@ mod tests {
         assert_eq!((sc_qam(1).minislots(), sc_qam(4).minislots()), (160, 640));
         // 1528 B and 8 of header: 7 codewords, 1536 + 140 B = 13 408 bits = 2235 symbols of 6;
         // with 104 of preamble and guard 2339, 36.5 minislots of 64.
-        assert_eq!(sc_qam(1).minislots_for(1528), 37);
+        assert_eq!(sc_qam(1).minislots_for(0, 1528), 37);
         // On four channels two segments of 764 + 8 B: 4 codewords, 852 B = 1136 symbols, with 104
         // 1240: 19.4 minislots each.
-        assert_eq!(sc_qam(4).minislots_for(1528), 40);
+        assert_eq!(sc_qam(4).minislots_for(0, 1528), 40);
         // One byte needs a header, a parity and a preamble: 29 B = 39 symbols, 143 in all.
-        assert_eq!(sc_qam(4).minislots_for(1), 3);
-        assert_eq!(sc_qam(4).minislots_for(0), 0);
+        assert_eq!(sc_qam(4).minislots_for(0, 1), 3);
+        assert_eq!(sc_qam(4).minislots_for(0, 0), 0);
     }
 
     #[test]
@@ -221,7 +262,7 @@ mod tests {
         let framing = ofdma();
         assert_eq!(framing.map_interval(), Time::from_us(2025));
         assert_eq!(framing.minislots(), 15 * 235);
-        assert_eq!(framing.minislots_for(1528), 26); // 1536 / 60 = 25.6
+        assert_eq!(framing.minislots_for(0, 1528), 26); // 1536 / 60 = 25.6
         assert_eq!(framing.received_at(Time::from_us(136)), Time::from_us(270));
         assert_eq!(framing.received_at(Time::from_us(135)), Time::from_us(135));
     }
@@ -236,9 +277,9 @@ mod tests {
             minislots in 1_u64..700,
         ) {
             for framing in [sc_qam(channels), ofdma()] {
-                let bytes = framing.bytes_in(minislots);
-                prop_assert!(framing.minislots_for(bytes) <= minislots);
-                prop_assert!(framing.minislots_for(bytes + 1) > minislots);
+                let bytes = framing.bytes_in(0, minislots);
+                prop_assert!(framing.minislots_for(0, bytes) <= minislots);
+                prop_assert!(framing.minislots_for(0, bytes + 1) > minislots);
             }
         }
     }

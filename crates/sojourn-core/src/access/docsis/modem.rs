@@ -10,19 +10,27 @@
 //! With the specification's timing (timing.rs) a request is granted by the first MAP after the loop's
 //! fixed times, and an interval without a grant has its request in a random frame, as in docsis-ns3.
 //!
+//! With a scheduling service other than best effort, grants and polls come at regular times
+//! (unsolicited.rs), and the modem requests by itself only as far as its policy allows.
+//!
 //! Left out: request contention (a request always succeeds, as in the studies) and segment headers,
 //! both of which the shared channel has (shared_channel.rs). If a MAP brings nothing for a waiting
 //! fragment, the ns-2 code requests at a random moment; this modem requests at once.
 
 use super::congestion::FreeCapacity;
+use super::grant_split::Shares;
+use super::outages::Outages;
 use super::parameters::Shaping;
 use super::probe::Probe;
-use super::request_grant::{MacCounters, PieceEnd, RequestGrant};
+use super::request_grant::{By, MacCounters, PieceEnd, RequestGrant};
+use super::scheduling_service::RequestPolicy;
 use super::timing::{Specification, Timing};
+use super::unsolicited::{Opportunity, Unsolicited};
 use crate::access::context::ServiceFlowContext;
 use crate::access::service::Upstream;
 use crate::access::shaper::Shaper;
 use crate::aqm::DrainRate;
+use crate::aqm::virtual_queue::Loop;
 use crate::count::Count;
 use crate::dialect::Dialect;
 use crate::engine::rng::Rng;
@@ -67,6 +75,12 @@ pub struct Modem {
     channel: BitRate,
     capacity: FreeCapacity,
     rng: Rng,
+    /// How it requests beside polls.
+    policy: RequestPolicy,
+    /// Unsolicited grants and polls, if its service has any.
+    unsolicited: Option<Box<Unsolicited>>,
+    /// When it is silent: it gets no grants.
+    silent: Outages,
 
     last_request: Time,
     /// The fraction of one further byte that the last MAP could have granted.
@@ -81,10 +95,14 @@ pub struct Modem {
     /// When it requests without a grant; never with the documents' timing, whose requests are part
     /// of the MAP.
     request_at: Time,
+    /// Which flows of an aggregate then request.
+    request_by: By,
     /// When the burst of this interval begins.
     burst_start: Time,
     /// When the burst continues: the piece being sent ends, or the shaper has tokens.
     burst_next: Time,
+    /// The next unsolicited grant or poll.
+    opportunity: Time,
     pub(super) probe: Probe,
 }
 
@@ -99,6 +117,7 @@ impl Modem {
             Dialect::Ns2 => Shaping::Requests,
         };
         let shaping = Some(spec.shaping.unwrap_or(by_dialect));
+        let shaping = shaping.filter(|_| spec.scheduling.is_shaped());
         // CableLabs' ns-2 script: the grants of a single queue are limited to the peak rate.
         let free = shaper.peak.rate();
         Self::sending(queue, shaper, shaping, free, spec, context)
@@ -125,21 +144,35 @@ impl Modem {
         let map_interval = timing.map_interval();
         let spread_percent = spec.mac.grant_spread_percent;
         let congestion = spec.congestion.as_ref();
+        let name = context.name("upstream");
+        let mut unsolicited =
+            Unsolicited::of(&spec.scheduling, map_interval, 0, context.seed, &name);
+        let unsolicited = unsolicited.take().map(Box::new);
+        let mut queue = queue;
+        let proactive = spec.scheduling.proactive_rate(map_interval);
+        queue.set_request_loop(Loop { proactive, ..timing.request_loop() });
+        let mut flow = RequestGrant::new(queue, 0);
+        flow.set_proactive(proactive.map(|of| of.rate.bytes_in(map_interval) as u64));
         Self {
-            flow: RequestGrant::new(queue, 0),
+            flow,
             shaper,
             shaping,
             timing,
             map_interval,
             channel: channel_rate(spec),
             capacity: FreeCapacity::of(congestion, free, map_interval, spread_percent),
-            rng: Rng::named(context.seed, &format!("{} mac", context.name("upstream"))),
+            rng: Rng::named(context.seed, &format!("{name} mac")),
+            policy: spec.scheduling.policy(),
+            opportunity: unsolicited.as_ref().map_or(Time::NEVER, |unsolicited| unsolicited.next()),
+            unsolicited,
+            silent: Outages::new(&spec.ranging_outages),
             last_request: Time::ZERO,
             grant_fraction: 0.0,
             coming: 0,
             last_map: None,
             next_map: Time::NEVER,
             request_at: Time::NEVER,
+            request_by: By::Both,
             burst_start: Time::NEVER,
             burst_next: Time::NEVER,
             probe: Probe::upstream(context),
@@ -164,7 +197,7 @@ impl Modem {
     pub(super) fn enqueue(&mut self, now: Time, packet: Packet, ledger: &mut Ledger) {
         let drain_rate = self.drain_rate(now);
         self.flow.queue.enqueue(now, packet, &drain_rate, ledger);
-        if self.next_map == Time::NEVER {
+        if self.next_map == Time::NEVER && self.policy.contention {
             self.resume_maps(now);
         }
     }
@@ -178,12 +211,12 @@ impl Modem {
     #[inline]
     pub fn next_wake(&self) -> Time {
         let mac = self.next_map.min(self.burst_start).min(self.burst_next);
-        mac.min(self.request_at).min(self.flow.queue.next_update())
+        mac.min(self.request_at).min(self.opportunity).min(self.flow.queue.next_update())
     }
 
     /// Does one thing that is due. Returns the packet whose last byte has been sent, if any. At
     /// equal times the order is: the end of a piece, the AQM algorithm, the MAP, a request without a
-    /// grant, the start of a burst.
+    /// grant, an unsolicited grant or poll, the start of a burst.
     pub fn wake(&mut self, now: Time, ledger: &mut Ledger) -> Option<Packet> {
         if self.burst_next <= now {
             return self.continue_burst(now, ledger);
@@ -198,7 +231,9 @@ impl Modem {
             self.on_map(now, ledger);
         } else if self.request_at <= now {
             self.request_at = Time::NEVER;
-            self.request(now, ledger);
+            self.request(now, self.request_by, ledger);
+        } else if self.opportunity <= now {
+            self.on_opportunity(now, ledger);
         } else if self.burst_start <= now {
             self.start_burst(now, ledger);
         }
@@ -233,8 +268,46 @@ impl Modem {
 
     /// Draws when this interval's request without a grant is made.
     fn place_request(&mut self, map: Time) {
-        if !self.timing.is_documents() {
+        if !self.timing.is_documents() && self.policy.contention {
             self.request_at = self.timing.request_place(map, self.rng.uniform());
+            self.request_by = By::Both;
+        }
+    }
+
+    /// An unsolicited grant or a poll.
+    fn on_opportunity(&mut self, now: Time, ledger: &mut Ledger) {
+        let Some(unsolicited) = &mut self.unsolicited else { return };
+        match unsolicited.take() {
+            Opportunity::Grant(bytes) => {
+                let is_silent = self.silent.at(now);
+                let waits = self.flow.waits_for_unsolicited();
+                unsolicited.was_used(now, waits && !is_silent);
+                self.flow.begin_unsolicited(bytes);
+                self.note(ledger, now, Kind::Grant, bytes);
+                if self.flow.is_aggregate() && !is_silent {
+                    self.request(now, By::Proactive, ledger);
+                }
+                if is_silent {
+                    self.flow.waste_grant(now, self.probe, ledger);
+                } else if !self.flow.is_sending() {
+                    self.send_piece(now, ledger);
+                }
+            }
+            Opportunity::Poll => self.poll(now, ledger),
+        }
+        self.opportunity = self.unsolicited.as_ref().map_or(Time::NEVER, |u| u.next());
+    }
+
+    /// Requests what waits, if anything does.
+    fn poll(&mut self, now: Time, ledger: &mut Ledger) {
+        if self.silent.at(now) || !self.request(now, By::Proactive, ledger) {
+            return;
+        }
+        if let Some(unsolicited) = &mut self.unsolicited {
+            unsolicited.was_requested(self.timing.granted_from(now));
+        }
+        if self.next_map == Time::NEVER {
+            self.resume_maps(now);
         }
     }
 
@@ -249,22 +322,50 @@ impl Modem {
             if grant > 0 {
                 self.note(ledger, now, Kind::Grant, grant);
             }
-            if sends || self.timing.is_documents() {
-                self.request(now, ledger);
+            let may = if sends { self.policy.piggyback } else { self.policy.contention };
+            if may && (sends || self.timing.is_documents()) {
+                self.request(now, self.piggybacked(sends), ledger);
+                if sends {
+                    self.request_beside_burst(now, ledger);
+                }
             } else if !self.flow.is_idle() {
                 self.place_request(now);
             }
         } else {
             self.burst_start = now + self.place_of_burst(self.flow.granted);
+            self.request_beside_burst(now, ledger);
         }
         let idle = self.flow.is_idle();
         self.next_map = if idle { Time::NEVER } else { now + self.map_interval };
     }
 
+    /// Which flows of an aggregate request at the start of an interval: those whose burst extends into
+    /// it.
+    fn piggybacked(&self, sends: bool) -> By {
+        if sends && !self.timing.is_documents() { By::Granted } else { By::Both }
+    }
+
+    /// The flow of an aggregate that has no grant in this interval requests by itself.
+    fn request_beside_burst(&mut self, now: Time, ledger: &mut Ledger) {
+        if !self.flow.is_aggregate() {
+            return;
+        }
+        if self.timing.is_documents() {
+            self.request(now, By::Ungranted, ledger);
+            return;
+        }
+        let granted = self.flow.granted_to_both();
+        if granted.low == 0 || granted.classic == 0 {
+            self.place_request(now);
+            self.request_by = By::Ungranted;
+        }
+    }
+
     /// Bytes that the MAP at `at` grants of the requests that it can answer.
     fn grant_of_map(&mut self, at: Time, ledger: &mut Ledger) -> u64 {
         self.flow.requests_arrive(at);
-        let greatest = self.capacity.greatest_grant(at, self.rng.uniform()) + self.grant_fraction;
+        let free = self.capacity.greatest_grant(at, self.rng.uniform());
+        let greatest = if self.silent.at(at) { 0.0 } else { free } + self.grant_fraction;
         self.grant_fraction = greatest.fract();
         let grant = self.flow.at_cmts().min(greatest as u64);
         self.flow.grant(grant);
@@ -287,7 +388,9 @@ impl Modem {
     fn look_ahead(&mut self, now: Time, ledger: &mut Ledger) {
         self.flow.requests_arrive(self.next_map);
         let burst_end = now + self.channel.time_for(self.flow.granted);
-        let paced = self.shaping == Some(Shaping::Transmissions);
+        let paced = self.shaping == Some(Shaping::Transmissions)
+            || self.unsolicited.is_some()
+            || self.flow.is_aggregate();
         if paced || self.flow.at_cmts() == 0 || burst_end > self.next_map {
             return;
         }
@@ -314,7 +417,9 @@ impl Modem {
         self.burst_start = Time::NEVER;
         self.flow.granted += std::mem::take(&mut self.coming);
         self.note(ledger, now, Kind::Grant, self.flow.granted);
-        self.request(now, ledger);
+        if self.policy.piggyback {
+            self.request(now, By::Granted, ledger);
+        }
         self.look_ahead(now, ledger);
         self.send_piece(now, ledger);
     }
@@ -326,27 +431,36 @@ impl Modem {
         sent
     }
 
-    /// Requests waiting bytes that are not yet requested, as far as the shaper allows.
-    fn request(&mut self, now: Time, ledger: &mut Ledger) {
-        let wanted = self.flow.unrequested();
+    /// Requests waiting bytes that are not yet requested, as far as the shaper allows. Returns
+    /// whether there are any.
+    fn request(&mut self, now: Time, by: By, ledger: &mut Ledger) -> bool {
+        let shares = self.flow.is_aggregate().then(|| self.flow.unrequested_by(by));
+        let wanted = shares.map_or_else(|| self.flow.unrequested(), Shares::total);
+        let requested = self.flow.requested();
         let allowed = match self.shaping {
             None => Allowed { sustained: f64::INFINITY, peak: f64::INFINITY },
             Some(Shaping::Requests) => self.requestable(now),
-            Some(Shaping::Transmissions) => self.sendable_by_grant(now),
+            Some(Shaping::Transmissions) => self.sendable_by_grant(now, requested),
         };
-        let request = wanted.min(allowed.bytes());
+        let shares = shares.map(|wanted| self.allowed_shares(now, wanted, allowed.bytes()));
+        let request = shares.map_or_else(|| wanted.min(allowed.bytes()), Shares::total);
         if request > 0 {
             if self.shaping == Some(Shaping::Requests) {
                 self.shaper.sustained.take(now, request);
                 self.probe.bucket(ledger, &self.shaper.sustained);
             }
-            self.flow.request(request, self.timing.granted_from(now));
+            let granted_from = self.timing.granted_from(now);
+            match shares {
+                None => self.flow.request(request, granted_from),
+                Some(shares) => self.flow.request_shares(shares, granted_from),
+            }
             self.note(ledger, now, Kind::Request, request);
         }
         if wanted > request {
             self.shaper.hold(now, allowed.sustained, allowed.peak);
             self.note(ledger, now, Kind::Withhold, wanted - request);
         }
+        request > 0
     }
 
     /// docsislink.cc: tokens of the sustained bucket, and what the peak rate brought since the last
@@ -360,12 +474,33 @@ impl Modem {
         Allowed { sustained: self.shaper.sustained.tokens(now), peak }
     }
 
+    /// What both flows of an aggregate request of `wanted`, where `allowed` bytes are left beside all
+    /// that is requested. With the buckets at the transmission, what will conform by then is divided by
+    /// weight, proactive grants included: what the classic flow has requested does not hold the
+    /// low-latency flow back.
+    fn allowed_shares(&self, now: Time, wanted: Shares, allowed: u64) -> Shares {
+        if self.shaping != Some(Shaping::Transmissions) {
+            return self.flow.shares(allowed, wanted);
+        }
+        let requested = self.flow.requested_by_both();
+        let classic = requested.classic + self.flow.unrequested_by(By::Both).classic;
+        let pool = self.sendable_by_grant(now, 0).bytes();
+        let weighed = self.flow.shares(pool, Shares { low: pool, classic: pool });
+        let unasked = self.flow.unasked_in(self.timing.sent_within(now), self.map_interval);
+        let by_weight = weighed.low.saturating_sub(requested.low + unasked);
+        let left = pool.saturating_sub(classic + requested.low);
+        let low = wanted.low.min(by_weight.max(left));
+        let left = pool.saturating_sub(requested.low + low).max(weighed.classic);
+        let classic = wanted.classic.min(left.saturating_sub(requested.classic));
+        Shares { low, classic }
+    }
+
     /// Bytes, in addition to those requested, that will conform by the end of the interval in which
     /// a request made now is granted. Earlier requests have been sent by then, so the depths of the
     /// buckets do not limit the sum.
-    fn sendable_by_grant(&self, now: Time) -> Allowed {
+    fn sendable_by_grant(&self, now: Time, requested: u64) -> Allowed {
         let span = self.timing.sent_within(now);
-        let requested = self.flow.requested() as f64;
+        let requested = requested as f64;
         let by_then = |bucket: &TokenBucket| {
             (bucket.tokens(now) + bucket.rate().bytes_in(span) - requested).max(0.0)
         };
@@ -401,7 +536,10 @@ impl Modem {
             // The AQM algorithm dropped what the grant was for.
             return self.flow.waste_grant(now, self.probe, ledger);
         };
-        if self.shaping == Some(Shaping::Transmissions) {
+        if self.flow.sends_proactively() {
+            self.shaper.take(now, piece); // the buckets do not delay what is granted (docsis-ns3)
+            self.probe.bucket(ledger, &self.shaper.sustained);
+        } else if self.shaping == Some(Shaping::Transmissions) {
             let ready = self.shaper.ready_at(now, piece);
             if ready > now {
                 self.burst_next = ready;

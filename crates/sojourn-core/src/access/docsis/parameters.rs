@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::downstream_channel::Cmts;
 use super::framing::Framing;
+use super::impairments::{Interconnect, Noise};
 use super::timing::{PlantTiming, Specification, TimingSpec, propagation};
 use super::upstream_channel::UpstreamChannel;
 use crate::units::Time;
@@ -34,6 +35,14 @@ pub struct Cable {
     /// frame from destination address to CRC. `packet_bytes` of datagrams is counted as it is.
     /// Default: `ip` in the `ns2` dialect and on a plain link, otherwise `ethernet`.
     pub byte_count: Option<ByteCount>,
+    /// Errors on the cable toward the CMTS. Packets that are lost count as `dropped_link_packets`.
+    /// Default: none.
+    pub upstream_noise: Noise,
+    /// Errors on the cable toward the homes. Default: none.
+    pub downstream_noise: Noise,
+    /// The network between the CMTS and the nodes where modulation is done (remote PHY). Default: no
+    /// delay.
+    pub interconnect: Interconnect,
 }
 
 /// What the sizes of TCP packets count. Those of datagrams are what the scenario says.
@@ -200,6 +209,8 @@ impl<'a> PlantSpec<'a> {
     pub fn timing(&self, propagation: Time) -> PlantTiming<'a> {
         let pipeline = self.cmts.and_then(|cmts| cmts.channel.pipeline());
         let map_delivery = pipeline.map(|pipeline| pipeline.delivery());
+        // Requests and MAPs cross the interconnect as they do the cable.
+        let propagation = propagation + self.cable.interconnect.longest();
         PlantTiming { spec: self.cable.specification(), map_delivery, propagation }
     }
 

@@ -6,6 +6,7 @@
 
 use super::cmts::Cmts;
 use super::downstream::Downstream;
+use super::impairments::{InterconnectWay, NoiseSource};
 use super::parameters::{ModemSpec, PlantSpec};
 use super::request_grant::MacCounters;
 use super::shared_channel::SharedChannel;
@@ -18,7 +19,7 @@ use crate::access::{AccessNetwork, Alarms, Site};
 use crate::count::Count;
 use crate::metrics::rows::ChannelRow;
 use crate::metrics::{Ledger, Series};
-use crate::packet::{Direction, Packet};
+use crate::packet::{Direction, DropReason, Packet};
 use crate::queue::Queue;
 use crate::units::Time;
 
@@ -60,6 +61,10 @@ pub struct Docsis {
     downstream: Vec<Downstream>,
     cmts: Option<Cmts>,
     cable_down: DelayLine,
+    /// Errors on the cable, upstream and downstream.
+    noise: [Option<NoiseSource>; 2],
+    /// The network between CMTS and nodes, upstream and downstream.
+    interconnect: [Option<InterconnectWay>; 2],
     warnings: Vec<String>,
 }
 
@@ -78,12 +83,19 @@ impl Docsis {
                 Cmts::new(cmts, cmts.framing_bytes(spec.cable.byte_count().uncounted()), site)
             }),
             cable_down: DelayLine::new(Time::ZERO),
+            noise: [
+                NoiseSource::of(&spec.cable.upstream_noise, site.seed, Direction::Up),
+                NoiseSource::of(&spec.cable.downstream_noise, site.seed, Direction::Down),
+            ],
+            interconnect: Direction::BOTH
+                .map(|way| InterconnectWay::of(&spec.cable.interconnect, site.seed, way)),
             warnings: Vec::new(),
         };
         for home in homes::homes(&site.groups) {
             plant.connect(&home, spec, site);
         }
-        plant.orders_modems = plant.needs_order(spec.cable.specification().is_some());
+        let has_jitter = spec.cable.interconnect.jitter_us > 0.0;
+        plant.orders_modems = has_jitter || plant.needs_order(spec.cable.specification().is_some());
         let links = plant.upstream.iter().filter(|flow| matches!(flow, Upstream::Link(_)));
         let orders = links.count() > 1 || plant.orders_modems;
         plant.cable_up = orders.then(|| DelayLine::new(Time::ZERO));
@@ -228,7 +240,32 @@ impl Docsis {
         let (at, packet) = sent?;
         ledger.forwarded(at, &packet);
         let arrival = at + self.places[usize::from(packet.home)].delay;
+        let (arrival, packet) = self.cross(Direction::Up, arrival, packet, ledger)?;
         self.in_order(arrival, packet, alarms)
+    }
+
+    /// What the cable and the interconnect do to a packet that arrives at `at`. Returns it, unless it
+    /// is lost, and when it has crossed both.
+    #[inline]
+    fn cross(
+        &mut self,
+        direction: Direction,
+        at: Time,
+        packet: Packet,
+        ledger: &mut Ledger,
+    ) -> Option<(Time, Packet)> {
+        let way = direction as usize;
+        if let Some(noise) = &mut self.noise[way]
+            && noise.hits(at, &packet)
+        {
+            ledger.dropped(at, packet, DropReason::Link);
+            return None;
+        }
+        let crossed = match &mut self.interconnect[way] {
+            Some(interconnect) => interconnect.cross(at, packet.home.into()),
+            None => at,
+        };
+        Some((crossed, packet))
     }
 
     /// A packet on the cable that arrives at the CMTS at this time, unless it has to wait until
@@ -284,6 +321,7 @@ impl Docsis {
         };
         // Its last byte leaves its home now, and the time of arrival is known.
         ledger.forwarded(now, &packet);
+        let (received, packet) = self.cross(Direction::Up, received, packet, ledger)?;
         if self.orders_modems {
             return self.in_order(received, packet, alarms);
         }
@@ -396,8 +434,11 @@ impl Docsis {
         if let Some((at, packet)) = sent {
             ledger.forwarded(at, &packet);
             let arrival = at + self.places[usize::from(packet.home)].delay;
-            self.cable_down.accept(arrival, packet);
-            alarms.set(Direction::Down, self.cable_down_part(), self.cable_down.next_wake());
+            let crossed = self.cross(Direction::Down, arrival, packet, ledger);
+            if let Some((arrival, packet)) = crossed {
+                self.cable_down.accept(arrival, packet);
+                alarms.set(Direction::Down, self.cable_down_part(), self.cable_down.next_wake());
+            }
         }
     }
 

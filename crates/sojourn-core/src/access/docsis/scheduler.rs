@@ -70,7 +70,8 @@ impl Scheduler {
     ) -> u64 {
         let mut most = 0;
         for number in self.rings.iter().flatten() {
-            most += framing.minislots_for(flows[*number as usize].grantable(latest));
+            let flow = &flows[*number as usize];
+            most += framing.minislots_for(flow.profile, flow.grantable(latest));
             if most >= minislots {
                 return minislots;
             }
@@ -167,11 +168,11 @@ impl Scheduler {
         framing: &Framing,
         flow: &mut UpstreamServiceFlow,
     ) -> u64 {
-        let before = framing.minislots_for(flow.in_map);
+        let before = framing.minislots_for(flow.profile, flow.in_map);
         let room = before + self.left;
         let mut bytes = flow.in_map + wanted;
-        if framing.minislots_for(bytes) > room {
-            bytes = framing.bytes_in(room).max(flow.in_map);
+        if framing.minislots_for(flow.profile, bytes) > room {
+            bytes = framing.bytes_in(flow.profile, room).max(flow.in_map);
         }
         let given = bytes - flow.in_map;
         if given > 0 {
@@ -179,7 +180,7 @@ impl Scheduler {
                 self.granted.push(number);
             }
             flow.in_map = bytes;
-            self.left = room - framing.minislots_for(bytes);
+            self.left = room - framing.minislots_for(flow.profile, bytes);
         }
         given
     }

@@ -8,19 +8,24 @@
 //! buckets hold at that position. With each grant that it uses, a modem requests what has come
 //! since; without a grant it requests in contention. MAPs without any content are skipped.
 //!
-//! Left out: noise, ranging and station maintenance; scheduling services other than best effort;
-//! the place of the request region between the grants.
+//! Unsolicited grants and polls come at their own times (unsolicited.rs), and the others in what they
+//! leave of the interval (map_layout.rs). A channel that has any skips no MAP.
+//!
+//! Left out: noise, ranging and station maintenance; the place of the request region between the
+//! grants.
 
 use std::collections::VecDeque;
 
 use super::contention::{Contention, Outcome};
 use super::framing::{Framing, request_region};
+use super::map_layout::{MapLayout, Part, Placed};
 use super::scheduler::Scheduler;
 use super::timing::{PlantTiming, Timing};
+use super::unsolicited::{Opportunity, Unsolicited};
 use super::upstream_service_flow::UpstreamServiceFlow;
 use crate::access::context::ServiceFlowContext;
 use crate::access::delay_line::DelayLine;
-use crate::access::docsis::upstream_channel::UpstreamChannel;
+use crate::access::docsis::upstream_channel::{PartialService, Phy, UpstreamChannel};
 use crate::access::service::Upstream;
 use crate::count::Count;
 use crate::engine::rng::Rng;
@@ -39,6 +44,16 @@ struct Grant {
     start: Time,
     /// Transmission time of a byte.
     byte: Time,
+    kind: GrantKind,
+}
+
+/// What a grant is for.
+#[derive(Clone, Copy)]
+enum GrantKind {
+    /// So many bytes of a request.
+    Requested(u64),
+    /// What the CMTS gives unasked, and the index of its source.
+    Unsolicited(u32, Opportunity),
 }
 
 /// Counters of the channel.
@@ -55,6 +70,10 @@ struct ChannelCounters {
 /// The channel and the service flows on it.
 pub struct SharedChannel {
     framing: Framing,
+    /// The framing with all channels, and with some lost, and when.
+    whole: Framing,
+    partial: Vec<(Time, Time, u32)>,
+    phy: Phy,
     timing: Timing,
     overhead: u64,
     request_minislots: u64,
@@ -64,6 +83,9 @@ pub struct SharedChannel {
     updates: Wake,
     scheduler: Scheduler,
     contention: Contention,
+    /// Unsolicited grants and polls, with the numbers of their flows.
+    unsolicited: Vec<(u32, Unsolicited)>,
+    layout: MapLayout,
     rng: Rng,
 
     /// Packets from modems that are farther away than the nearest, by the number of their flow. Time
@@ -97,7 +119,10 @@ impl SharedChannel {
         let framing = Framing::of(spec);
         Self {
             timing: Timing::new(plant, framing.map_interval(), framing.frame()),
+            whole: framing.clone(),
             framing,
+            partial: spec.partial_service.iter().map(lost_channels).collect(),
+            phy: spec.phy.clone(),
             overhead,
             request_minislots: request_region(spec),
             request_opportunities: spec.request_opportunities.into(),
@@ -105,6 +130,8 @@ impl SharedChannel {
             updates: Wake::new(2),
             scheduler: Scheduler::new(spec.quantum_bytes.into()),
             contention: Contention::new(spec, seed),
+            unsolicited: Vec::new(),
+            layout: MapLayout::new(spec.request_minislots.into()),
             rng: Rng::named(seed, "upstream channel"),
             entering: DelayLine::new(Time::ZERO),
             asking: VecDeque::new(),
@@ -125,10 +152,21 @@ impl SharedChannel {
     /// Adds the service flows of a modem. Returns the number of the first.
     pub fn connect(&mut self, specs: &[Upstream], contexts: &[ServiceFlowContext]) -> u32 {
         let first = self.flows.len() as u32;
-        let map = self.framing.map_interval();
-        for (spec, context) in specs.iter().zip(contexts) {
-            self.flows.push(UpstreamServiceFlow::new(spec, context, map, self.overhead));
+        let map = self.timing.map_interval();
+        for ((number, spec), context) in (first..).zip(specs).zip(contexts) {
+            let name = context.name("upstream");
+            let service = &spec.scheduling;
+            let unsolicited = Unsolicited::of(service, map, self.overhead, context.seed, &name);
+            if let Some(unsolicited) = unsolicited {
+                self.unsolicited.push((number, unsolicited));
+                self.next_map = Time::ZERO;
+            }
+            let profile = self.whole.profile(&self.phy, spec.profile_bits);
+            let overhead = self.overhead;
+            let flow = UpstreamServiceFlow::new(spec, context, &self.timing, overhead, profile);
+            self.flows.push(flow);
         }
+        self.framing = self.whole.clone();
         self.updates.grow(self.flows.len());
         (first..self.flows.len() as u32).for_each(|number| self.schedule_update(number));
         first
@@ -223,20 +261,14 @@ impl SharedChannel {
 
     /// Ends a piece or begins a grant.
     fn go_on(&mut self, now: Time, ledger: &mut Ledger) {
-        let Some(grant) = self.grants.front() else { return };
-        let (number, byte) = (grant.number, grant.byte);
-        let flow = &mut self.flows[number as usize];
+        let Some(&Grant { number, byte, kind, .. }) = self.grants.front() else { return };
         if !self.sending {
-            // Piggybacked on the grant: what has come since the last request.
-            let granted_from = self.timing.granted_from(now);
-            if flow.begin_grant(now, granted_from, ledger) {
-                self.asking.push_back((granted_from, number));
-            }
-        } else if let Some(packet) = flow.end_piece(now, ledger) {
+            self.begin_grant(now, number, kind, ledger);
+        } else if let Some(packet) = self.flows[number as usize].end_piece(now, ledger) {
             let sent = self.framing.received_at(now);
             self.leaving.push_back((self.timing.received_at(sent), packet));
         }
-        let piece = flow.next_piece(now, ledger);
+        let piece = self.flows[number as usize].next_piece(now, ledger);
         self.sending = piece.is_some();
         if let Some(bytes) = piece {
             self.burst_next = now + byte.times(bytes);
@@ -248,15 +280,42 @@ impl SharedChannel {
         self.burst_next = self.grants.front().map_or(Time::NEVER, |next| next.start);
     }
 
+    /// Begins a grant or a poll.
+    fn begin_grant(&mut self, now: Time, number: u32, kind: GrantKind, ledger: &mut Ledger) {
+        let flow = &mut self.flows[number as usize];
+        let granted_from = self.timing.granted_from(now);
+        let requested = match kind {
+            // Piggybacked on the grant: what has come since the last request.
+            GrantKind::Requested(bytes) => flow.begin_grant(now, bytes, granted_from, ledger),
+            GrantKind::Unsolicited(source, Opportunity::Grant(bytes)) => {
+                let used = flow.begin_unsolicited(now, bytes, ledger);
+                self.unsolicited[source as usize].1.was_used(now, used);
+                flow.request_beyond_grant(now, granted_from, ledger)
+            }
+            GrantKind::Unsolicited(source, Opportunity::Poll) => {
+                let requested = flow.answer_poll(now, granted_from, ledger);
+                if requested {
+                    self.unsolicited[source as usize].1.was_requested(granted_from);
+                }
+                requested
+            }
+        };
+        if requested {
+            self.asking.push_back((granted_from, number));
+        }
+    }
+
     /// Handles a MAP that takes effect.
     fn on_map(&mut self, now: Time, ledger: &mut Ledger) {
+        self.choose_channels(now);
         self.take_requests(now);
         self.grant(now, ledger);
         self.take_requests(now + self.timing.map_interval());
         if self.timing.is_documents() {
             self.hold_contention(now, ledger);
         }
-        let is_idle = self.grants.is_empty()
+        let is_idle = self.unsolicited.is_empty()
+            && self.grants.is_empty()
             && self.asking.is_empty()
             && self.scheduler.is_idle()
             && self.contention.is_idle();
@@ -265,6 +324,18 @@ impl SharedChannel {
             self.next_map = now + self.timing.map_interval();
             self.place_region(now);
         }
+    }
+
+    /// Partial service: the MAP is for the channels that are left.
+    fn choose_channels(&mut self, map: Time) {
+        if self.partial.is_empty() {
+            return;
+        }
+        let lost = self.partial.iter().find(|(from, until, _)| (*from..*until).contains(&map));
+        self.framing = match lost {
+            Some((.., left)) => self.whole.with_channels(*left),
+            None => self.whole.clone(),
+        };
     }
 
     /// The scheduler now knows of the requests that the MAP at `map` can grant.
@@ -279,30 +350,74 @@ impl SharedChannel {
 
     /// Places the grants of the MAP that takes effect now.
     fn grant(&mut self, now: Time, ledger: &mut Ledger) {
-        let Self { framing, flows, scheduler, grants, .. } = self;
+        if !self.unsolicited.is_empty() {
+            let flows = &self.flows;
+            let sources = self
+                .unsolicited
+                .iter_mut()
+                .map(|(number, unsolicited)| (flows[*number as usize].profile, unsolicited));
+            self.layout.fill(now, &self.framing, sources);
+        }
+        self.grant_requests(now, ledger);
+        if !self.layout.placed().is_empty() {
+            self.grant_unsolicited(now);
+        }
+        self.burst_next = self.grants.front().map_or(Time::NEVER, |first| first.start);
+    }
+
+    /// Places what is granted of requests.
+    fn grant_requests(&mut self, now: Time, ledger: &mut Ledger) {
+        let Self { framing, flows, scheduler, layout, grants, asking, .. } = self;
         if scheduler.is_idle() {
             flows[0].note_map(now, now, ledger);
             return;
         }
-        let minislots = framing.minislots() - self.request_minislots;
+        let split = framing.minislots_for(0, 1) * layout.runs();
+        let taken = self.request_minislots + layout.taken() + split;
+        let minislots = framing.minislots().saturating_sub(taken); // none, if requests take all
         let free =
             minislots - scheduler.most(now + framing.map_interval(), minislots, framing, flows);
         let mut place = self.request_minislots + self.rng.below(free + 1);
-        let start = now + framing.time_of(place);
+        let start = now + framing.time_of(layout.free(place, framing.minislots()).0);
         let (granted, taken) = scheduler.share(start, minislots, framing, flows);
         flows[0].note_map(now, start, ledger); // traces the first home, if it is on this channel
-        if taken == 0 {
-            return;
-        }
-        for &number in granted {
-            let bytes = flows[number as usize].take_grant(start);
-            let minislots = framing.minislots_for(bytes);
-            let byte = Time::from_ps(framing.time_of(minislots).ps() / bytes);
-            grants.push_back(Grant { number, start: now + framing.time_of(place), byte });
-            place += minislots;
-        }
         self.counters.granted_minislots += taken;
-        self.burst_next = self.grants[0].start;
+        for &number in granted {
+            let flow = &mut flows[number as usize];
+            let mut left = flow.take_grant(start);
+            while left > 0 && place < framing.minislots() - layout.taken() {
+                let (part, next) = layout.part(place, left, flow.profile, framing);
+                place = next;
+                let Some(Part { place, minislots, bytes }) = part else { continue };
+                let start = now + framing.time_of(place);
+                let byte = Time::from_ps(framing.time_of(minislots).ps() / bytes);
+                let kind = GrantKind::Requested(bytes);
+                grants.push_back(Grant { number, start, byte, kind });
+                left -= bytes;
+            }
+            if left > 0 {
+                flow.take_back(left);
+                asking.push_front((now, number)); // the scheduler is told of it again
+            }
+        }
+    }
+
+    /// Places unsolicited grants and polls, in the order of time with the others.
+    fn grant_unsolicited(&mut self, now: Time) {
+        for &Placed { place, minislots, source, what } in self.layout.placed() {
+            let number = self.unsolicited[source as usize].0;
+            let start = now + self.framing.time_of(place);
+            let byte = match what {
+                Opportunity::Grant(bytes) => {
+                    self.counters.granted_minislots += minislots;
+                    Time::from_ps(self.framing.time_of(minislots).ps() / bytes)
+                }
+                Opportunity::Poll => Time::ZERO,
+            };
+            let kind = GrantKind::Unsolicited(source, what);
+            self.grants.push_back(Grant { number, start, byte, kind });
+        }
+        self.grants.make_contiguous().sort_by_key(|grant| grant.start);
     }
 
     fn hold_contention(&mut self, now: Time, ledger: &mut Ledger) {
@@ -361,7 +476,7 @@ impl SharedChannel {
     }
 
     fn minislots_until(&self, at: Time) -> f64 {
-        at.ps() as f64 / self.framing.map_interval().ps() as f64 * self.framing.minislots() as f64
+        at.ps() as f64 / self.framing.map_interval().ps() as f64 * self.whole.minislots() as f64
     }
 
     /// Counters up to `now`, including the request opportunities of skipped MAPs.
@@ -399,7 +514,7 @@ impl SharedChannel {
     /// The highest rate, including packet headers: one grant fills each MAP interval.
     pub fn greatest_mbps(&self) -> f64 {
         let minislots = self.framing.minislots() - self.request_minislots;
-        let bytes = self.framing.bytes_in(minislots) as f64;
+        let bytes = self.framing.bytes_in(0, minislots) as f64;
         bytes * 8e-6 / self.framing.map_interval().secs_f64()
     }
 
@@ -407,4 +522,10 @@ impl SharedChannel {
     pub fn series(&self) -> impl Iterator<Item = &Series> {
         self.gauges.iter()
     }
+}
+
+/// When channels are lost, and how many are left.
+fn lost_channels(partial: &PartialService) -> (Time, Time, u32) {
+    let PartialService { start_s, length_s, channels } = *partial;
+    (Time::from_secs_f64(start_s), Time::from_secs_f64(start_s + length_s), channels)
 }

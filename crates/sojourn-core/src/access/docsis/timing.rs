@@ -15,6 +15,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::aqm::virtual_queue::Loop;
 use crate::units::Time;
 
 /// Propagation in coaxial cable and fibre: two thirds of the speed of light (docsis-ns3: 8 km and
@@ -217,6 +218,13 @@ impl Timing {
             Rule::Documents => self.map_interval.times(3),
             Rule::Specification { .. } => self.granted_from(now) + self.map_interval - now,
         }
+    }
+
+    /// The longest time from the arrival of a packet to the end of the interval that grants it: it
+    /// waits an interval for its request.
+    pub fn request_loop(&self) -> Loop {
+        let delay = self.map_interval + self.sent_within(Time::ZERO);
+        Loop { delay, proactive: None }
     }
 
     /// Where the requests of the interval that begins at `map` are made without a grant:

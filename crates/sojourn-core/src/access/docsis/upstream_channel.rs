@@ -14,6 +14,10 @@ pub struct UpstreamChannel {
     /// Number of bonded channels. A modem sends on all of them.
     #[schemars(range(min = 1, max = 64))]
     pub channels: u32,
+    /// Times in which some of the channels are lost and modems go on with the others (partial
+    /// service). Default: none.
+    #[schemars(extend("maxItems" = 100))]
+    pub partial_service: Vec<PartialService>,
     /// Number of request opportunities at the start of each MAP interval.
     #[schemars(range(min = 1, max = 1024))]
     pub request_opportunities: u32,
@@ -49,6 +53,7 @@ impl Default for UpstreamChannel {
         Self {
             map_interval_ms: 2.0,
             channels: 4,
+            partial_service: Vec::new(),
             request_opportunities: 8,
             request_minislots: 2,
             backoff_start: 2,
@@ -59,6 +64,21 @@ impl Default for UpstreamChannel {
             phy: Phy::default(),
         }
     }
+}
+
+/// A time in which some of the bonded channels are lost.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PartialService {
+    /// When it begins, in s from the start of the run.
+    #[schemars(range(min = 0.0, max = 1_000_000.0))]
+    pub start_s: f64,
+    /// How long it lasts, in s.
+    #[schemars(range(min = 0.001, max = 1_000_000.0))]
+    pub length_s: f64,
+    /// How many channels are left.
+    #[schemars(range(min = 1, max = 64))]
+    pub channels: u32,
 }
 
 /// MAC header of an upstream packet in bytes (docsis-ns3's default).
@@ -79,6 +99,16 @@ pub enum Phy {
     ScQam(ScQam),
     /// Many subcarriers (OFDMA of DOCSIS 3.1).
     Ofdma(Ofdma),
+}
+
+impl Phy {
+    /// The same with this many bits per symbol, and subcarrier.
+    pub fn with_bits(&self, bits: f64) -> Self {
+        match self.clone() {
+            Self::ScQam(phy) => Self::ScQam(ScQam { symbol_bits: bits as u32, ..phy }),
+            Self::Ofdma(phy) => Self::Ofdma(Ofdma { subcarrier_bits: bits, ..phy }),
+        }
+    }
 }
 
 impl Default for Phy {

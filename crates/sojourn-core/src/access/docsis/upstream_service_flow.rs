@@ -8,12 +8,17 @@
 //! bucket must be deeper here than one frame: deeper by what arrives from the start of one MAP
 //! interval to the end of the next, the farthest apart that the grants of both may be.
 
+use super::grant_split::Shares;
+use super::outages::Outages;
 use super::probe::Probe;
-use super::request_grant::{MacCounters, PieceEnd, RequestGrant, Waiting};
+use super::request_grant::{By, MacCounters, PieceEnd, RequestGrant, Waiting};
+use super::scheduling_service::RequestPolicy;
+use super::timing::Timing;
 use crate::access::context::ServiceFlowContext;
 use crate::access::service::Upstream;
 use crate::access::shaper::{PEAK_BURST_BYTES, Shaper};
 use crate::aqm::DrainRate;
+use crate::aqm::virtual_queue::Loop;
 use crate::count::Count;
 use crate::metrics::Ledger;
 use crate::metrics::modem_trace::ModemEventKind as Kind;
@@ -30,6 +35,14 @@ pub struct UpstreamServiceFlow {
     pub(super) reserved: Option<TokenBucket>,
     /// Traffic priority, 7 being the highest.
     pub(super) priority: u8,
+    /// How it requests beside polls.
+    policy: RequestPolicy,
+    /// Do its rates limit it? Unsolicited grants set their own.
+    is_shaped: bool,
+    /// When its modem is silent.
+    silent: Outages,
+    /// Its profile on the channel (framing.rs).
+    pub(super) profile: u8,
 
     /// Is it contending?
     pub(super) contends: bool,
@@ -47,17 +60,32 @@ pub struct UpstreamServiceFlow {
 
 impl UpstreamServiceFlow {
     /// An idle flow with full token buckets.
-    pub fn new(spec: &Upstream, context: &ServiceFlowContext, map: Time, overhead: u64) -> Self {
+    pub fn new(
+        spec: &Upstream,
+        context: &ServiceFlowContext,
+        timing: &Timing,
+        overhead: u64,
+        profile: u8,
+    ) -> Self {
+        let map = timing.map_interval();
         let mut shaper = Shaper::of(spec.sustained_mbps, spec.peak_mbps, spec.burst_bytes);
         shaper.peak = deep_enough(shaper.peak.rate(), map.times(2));
         let buffer_bytes = default_limit_bytes(shaper.sustained.rate());
         let minimum = Some(spec.minimum_mbps).filter(|mbps| *mbps > 0.0).map(BitRate::from_mbps);
-        let queue = context.queue("upstream", &spec.queue, buffer_bytes);
+        let mut queue = context.queue("upstream", &spec.queue, buffer_bytes);
+        let proactive = spec.scheduling.proactive_rate(map);
+        queue.set_request_loop(Loop { proactive, ..timing.request_loop() });
+        let mut flow = RequestGrant::new(queue, overhead);
+        flow.set_proactive(proactive.map(|of| of.rate.bytes_in(map) as u64));
         Self {
-            flow: RequestGrant::new(queue, overhead),
+            flow,
             shaper,
             reserved: minimum.map(|rate| deep_enough(rate, map)),
             priority: spec.priority,
+            policy: spec.scheduling.policy(),
+            is_shaped: spec.scheduling.is_shaped(),
+            silent: Outages::new(&spec.ranging_outages),
+            profile,
             contends: false,
             waits: false,
             deficit: 0,
@@ -83,26 +111,75 @@ impl UpstreamServiceFlow {
 
     /// Does it need to contend? Only if it has no request yet: later bytes are requested in the
     /// grant.
+    /// An aggregate contends for both of its flows at once.
     pub fn wants_to_contend(&self) -> bool {
-        self.flow.requested() == 0 && self.flow.unrequested() > 0
+        if self.flow.is_aggregate() {
+            return self.flow.unrequested_by(By::Idle).total() > 0;
+        }
+        self.policy.contention && self.flow.requested() == 0 && self.flow.unrequested() > 0
     }
 
-    /// Requests all waiting bytes that are not yet requested; MAPs can grant them from
-    /// `granted_from` on. Returns whether there are any.
-    pub fn request(&mut self, now: Time, granted_from: Time, ledger: &mut Ledger) -> bool {
-        let request = self.flow.unrequested();
+    /// Requests when the CMTS polls its modem, which an aggregate's low-latency flow has.
+    pub fn answer_poll(&mut self, now: Time, granted_from: Time, ledger: &mut Ledger) -> bool {
+        !self.silent.at(now) && self.request_by(By::Proactive, now, granted_from, ledger)
+    }
+
+    /// Requests all waiting bytes that are not yet requested after contention; MAPs can grant them
+    /// from `granted_from` on.
+    pub fn request(&mut self, now: Time, granted_from: Time, ledger: &mut Ledger) {
+        self.request_by(By::Idle, now, granted_from, ledger);
+    }
+
+    /// Returns whether there is anything to request.
+    fn request_by(&mut self, by: By, now: Time, granted_from: Time, ledger: &mut Ledger) -> bool {
+        let shares = self.flow.is_aggregate().then(|| self.flow.unrequested_by(by));
+        let request = shares.map_or_else(|| self.flow.unrequested(), Shares::total);
         if request == 0 {
             return false;
         }
-        self.flow.request(request, granted_from);
+        match shares {
+            None => self.flow.request(request, granted_from),
+            Some(wanted) => self.flow.request_of(request, wanted, granted_from),
+        }
         self.note(ledger, now, Kind::Request, request);
         true
     }
 
-    /// Begins its grant: requests what has come since. Returns whether it requested anything.
-    pub fn begin_grant(&mut self, now: Time, granted_from: Time, ledger: &mut Ledger) -> bool {
-        self.note(ledger, now, Kind::Grant, self.flow.granted);
-        self.request(now, granted_from, ledger)
+    /// Begins a grant of `bytes`: requests what has come since. Returns whether it requested
+    /// anything.
+    pub fn begin_grant(
+        &mut self,
+        now: Time,
+        bytes: u64,
+        granted_from: Time,
+        ledger: &mut Ledger,
+    ) -> bool {
+        self.flow.begin_grant(bytes);
+        self.note(ledger, now, Kind::Grant, bytes);
+        self.policy.piggyback && self.request_by(By::Granted, now, granted_from, ledger)
+    }
+
+    /// Begins an unsolicited grant of `bytes`. Returns whether anything waits for it.
+    pub fn begin_unsolicited(&mut self, now: Time, bytes: u64, ledger: &mut Ledger) -> bool {
+        let is_used = self.flow.waits_for_unsolicited();
+        self.flow.begin_unsolicited(bytes);
+        self.note(ledger, now, Kind::Grant, bytes);
+        is_used && !self.silent.at(now)
+    }
+
+    /// Requests what an aggregate's proactive grant leaves of its low-latency flow.
+    pub fn request_beyond_grant(
+        &mut self,
+        now: Time,
+        granted_from: Time,
+        ledger: &mut Ledger,
+    ) -> bool {
+        self.flow.is_aggregate() && self.answer_poll(now, granted_from, ledger)
+    }
+
+    /// Takes back what a MAP granted and could not place.
+    pub fn take_back(&mut self, bytes: u64) {
+        self.flow.take_back(bytes);
     }
 
     /// Takes back a request that collided.
@@ -136,7 +213,7 @@ impl UpstreamServiceFlow {
         if self.map != start {
             self.map = start;
             self.grantable = self.grantable(start);
-            if self.grantable == 0 {
+            if self.grantable == 0 && !self.silent.at(start) {
                 self.hold(start);
             }
         }
@@ -151,6 +228,12 @@ impl UpstreamServiceFlow {
 
     /// Bytes that a grant at `start` may carry: requested, and allowed by the token buckets then.
     pub fn grantable(&self, start: Time) -> u64 {
+        if self.silent.at(start) {
+            return 0;
+        }
+        if !self.is_shaped {
+            return self.flow.at_cmts();
+        }
         let tokens = self.shaper.tokens(start);
         let Waiting { payload, on_channel } = self.flow.waiting();
         if tokens >= payload as f64 {
@@ -185,8 +268,7 @@ impl UpstreamServiceFlow {
         if grant == self.grantable && grant < self.flow.at_cmts() {
             self.hold(start);
         }
-        self.flow.grant(grant);
-        self.flow.granted += grant;
+        self.flow.grant_ahead(grant);
         if let Some(reserved) = &mut self.reserved {
             reserved.take(start, grant.min(reserved.tokens(start) as u64));
         }
@@ -198,6 +280,10 @@ impl UpstreamServiceFlow {
     /// send.
     pub fn next_piece(&mut self, now: Time, ledger: &mut Ledger) -> Option<u64> {
         if self.flow.granted == 0 {
+            return None;
+        }
+        if self.silent.at(now) {
+            self.flow.waste_grant(now, self.probe, ledger);
             return None;
         }
         let sendable = self.flow.sendable(now, self.probe, ledger);
@@ -214,8 +300,14 @@ impl UpstreamServiceFlow {
 
     /// How many of the next bytes may be sent now. Removes their tokens.
     fn conforming_piece(&mut self, now: Time, piece: u64, ledger: &mut Ledger) -> u64 {
+        if !self.is_shaped {
+            return piece;
+        }
         let payload = self.flow.payload_of(piece);
-        let excess = payload.saturating_sub(self.shaper.tokens(now) as u64);
+        let mut excess = payload.saturating_sub(self.shaper.tokens(now) as u64);
+        if self.flow.sends_proactively() {
+            excess = 0; // the buckets do not reduce what is granted (docsis-ns3)
+        }
         if excess > 0 {
             self.hold(now);
         }

@@ -6,6 +6,7 @@ use crate::apps::{AppParameters, Done, Quality};
 use crate::metrics::Latency;
 use crate::metrics::connections::ConnectionAccount;
 use crate::metrics::ledger::Account;
+use crate::metrics::options::VoiceModel;
 use crate::metrics::playout::Played;
 use crate::metrics::qoe::{
     self, GAME_ACCESS_MS, GAME_ROUND_TRIP_MS, VOICE_EXTRA_DELAY_MS, VOICE_LATE_MS,
@@ -36,6 +37,7 @@ pub fn flow_row(run: &Simulation, index: usize, direction: Direction, done: &Don
         dropped_contention_packets: account.dropped[DropReason::Contention as usize].packets,
         superseded_packets: account.dropped[DropReason::Superseded as usize].packets,
         marked_packets: account.marked_packets,
+        sanctioned_packets: account.sanctioned_packets,
         loss_percent: percent(account.lost_packets(), ended_packets(account)),
         throughput_mbps: mbps(account.delivered.bytes),
         goodput_mbps: mbps(account.goodput_bytes),
@@ -80,7 +82,10 @@ pub fn flow_row(run: &Simulation, index: usize, direction: Direction, done: &Don
         timeouts: account.tally.timeouts,
     };
     match entry.app.quality() {
-        Quality::Voice => score_voice(&mut row, account, entry.app.packet_interval()),
+        Quality::Voice => {
+            let model = run.scenario.metrics.voice_model;
+            score_voice(&mut row, account, entry.app.packet_interval(), model);
+        }
         Quality::Game => score_game(&mut row, run, index, direction),
         Quality::Pages if direction == Direction::Down => score_pages(&mut row, done),
         Quality::Responses if direction == Direction::Down => score_responses(&mut row, done),
@@ -118,7 +123,7 @@ fn ended_packets(account: &Account) -> u64 {
 
 /// Scores what was played, and what the network alone did (Hong 2015 §3.2.2.2 and table 4.10: latency
 /// and loss as they are).
-fn score_voice(row: &mut FlowRow, account: &Account, interval: Time) {
+fn score_voice(row: &mut FlowRow, account: &Account, interval: Time, model: VoiceModel) {
     let Some(mean_ms) = account.latency.mean_ms() else {
         return;
     };
@@ -126,14 +131,14 @@ fn score_voice(row: &mut FlowRow, account: &Account, interval: Time) {
         Some(played) => heard_adaptively(&played, account, interval),
         None => heard_on_time(account),
     };
-    let r = qoe::r_value(heard.delay_ms + VOICE_EXTRA_DELAY_MS, heard.concealed);
+    let r = model.r_value(heard.delay_ms + VOICE_EXTRA_DELAY_MS, heard.concealed);
     let ended = ended_packets(account) as f64;
     row.late_percent = Some(100.0 * heard.late_packets as f64 / ended);
     row.concealed_percent = Some(100.0 * heard.concealed);
     row.playout_delay_ms = account.calls.played().and_then(|played| played.delay_ms());
     row.r_value = Some(r);
     row.mos = Some(qoe::mos(r));
-    let network_r = qoe::r_value(mean_ms, account.lost_packets() as f64 / ended);
+    let network_r = model.r_value(mean_ms, account.lost_packets() as f64 / ended);
     row.network_r_value = Some(network_r);
     row.network_mos = Some(qoe::mos(network_r));
 }

@@ -17,6 +17,7 @@ use crate::metrics::{QueueMeter, Series, qoe};
 use crate::packet::Direction;
 use crate::queue::Queue;
 use crate::scenario::traffic::Entry;
+use crate::tcp::Transport;
 use crate::units::Time;
 
 /// The results of a run that has come to its end.
@@ -42,6 +43,7 @@ pub(super) fn results(
         service_flows: service_flows::rows(run),
         channels: run.access.channels(run.now),
         queues: queues.iter().filter_map(|queue| queue.meter()).map(queue_row).collect(),
+        latency_histogram: queues.iter().flat_map(|queue| queue.latency_histogram()).collect(),
         pages: names.iter().zip(&done).flat_map(|(name, done)| page_rows(name, done)).collect(),
         latencies: Vec::new(),
         series: queues
@@ -54,6 +56,7 @@ pub(super) fn results(
         delay_parts: delay_parts::rows(&names, &delays),
         delays,
         ports: run.scenario.traffic.values().map(Entry::port).collect(),
+        quic: run.configs.iter().map(|config| config.transport == Transport::Quic).collect(),
         timestamps: run.configs.iter().map(|config| config.timestamps).collect(),
         servers: run.scenario.servers.keys().cloned().collect(),
         traffic: names,
@@ -189,6 +192,29 @@ fn warnings(run: &Simulation, done: &[Done]) -> Vec<String> {
         } else if entry.app.quality() == Quality::Pages && done[index].pages.is_empty() {
             warnings.push(format!("traffic.{name} did not finish loading a single page"));
         }
+        warnings.extend(too_fast_for_nqb(run, index, name, entry));
     }
     warnings
+}
+
+/// RFC 9956 §4.1: senders of the NQB code point send no more than about 500 kb/s.
+fn too_fast_for_nqb(run: &Simulation, index: usize, name: &str, entry: &Entry) -> Option<String> {
+    const NQB: u8 = 45;
+    const MOST_KBPS: f64 = 500.0;
+    if entry.labels.dscp != NQB {
+        return None;
+    }
+    let scenario = &run.scenario;
+    let homes = f64::from(scenario.group(scenario.group_of(entry)).count);
+    let kbps = |way| {
+        let bytes = run.ledger.account(index, way).sent.bytes as f64;
+        bytes * 8e-3 / scenario.duration_s / homes
+    };
+    let fastest = Direction::BOTH.map(kbps).into_iter().fold(0.0, f64::max);
+    (fastest > MOST_KBPS).then(|| {
+        format!(
+            "traffic.{name} has dscp 45 (NQB) and sends {fastest:.0} kbps: RFC 9956 asks such senders to \
+             stay below {MOST_KBPS} kbps, or else to be capable of L4S"
+        )
+    })
 }

@@ -4,6 +4,7 @@ use super::super::Simulation;
 use crate::access::AccessNetwork;
 use crate::access::classifier::Classifier;
 use crate::access::docsis::request_grant::MacCounters;
+use crate::access::docsis::scheduling_service::SchedulingService;
 use crate::access::homes::Group;
 use crate::access::service::PRIMARY;
 use crate::address::{Address, Network};
@@ -35,6 +36,12 @@ fn groups(run: &Simulation) -> impl Iterator<Item = (usize, Group<'_>)> {
         *next += usize::from(group.count);
         Some((first, group))
     })
+}
+
+fn has_proactive_grants(group: &Group, flow: usize) -> bool {
+    let further = group.upstream.flows.values().map(|flow| &flow.scheduling);
+    let service = [&group.upstream.scheduling].into_iter().chain(further).nth(flow);
+    matches!(service, Some(SchedulingService::ProactiveGrants(_)))
 }
 
 fn row(
@@ -71,6 +78,9 @@ fn row(
         mac_grants: mac.map(|mac| mac.grants),
         mac_granted_bytes: mac.map(|mac| mac.granted_bytes),
         mac_unused_bytes: mac.map(|mac| mac.unused_bytes),
+        mac_unused_proactive_bytes: mac
+            .filter(|_| has_proactive_grants(group, flow))
+            .map(|mac| mac.unused_proactive_bytes),
     }
 }
 

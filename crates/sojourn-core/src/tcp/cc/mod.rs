@@ -3,27 +3,41 @@
 //! The window is a real number of segments. An algorithm changes it at acknowledgements, losses and
 //! timeouts, and knows nothing of sequence numbers, timers or packets.
 
+mod aggregation;
+pub mod bbr1;
+pub mod bbr3;
+mod bbr3_model;
 pub mod cubic;
 mod cubic_linux;
 mod cubic_ns2;
+pub mod dctcp;
+mod draw;
 mod hystart;
 mod hystart_classic;
 pub mod ledbat;
+mod policer;
+pub mod prague;
 pub mod reno;
 mod reno_linux;
 mod whole;
+mod windowed_max;
 
 use enum_dispatch::enum_dispatch;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::config::Config;
+use super::rate::RateSample;
 use crate::units::Time;
 
+pub use bbr1::Bbr1;
+pub use bbr3::Bbr3;
 pub use cubic::Cubic;
 pub use cubic_linux::LinuxCubic;
 pub use cubic_ns2::Ns2Cubic;
+pub use dctcp::Dctcp;
 pub use ledbat::Ledbat;
+pub use prague::Prague;
 pub use reno::Reno;
 pub use reno_linux::LinuxReno;
 
@@ -80,6 +94,25 @@ pub struct RoundTrip {
     pub is_paced: bool,
 }
 
+/// What an acknowledgement says of marks, for a control that reacts to their share.
+#[derive(Clone, Copy, Debug)]
+pub struct EcnFeedback {
+    /// Now.
+    pub now: Time,
+    /// Newly delivered segments.
+    pub delivered: f64,
+    /// Segments that it newly reports as marked.
+    pub marked: f64,
+    /// First byte not acknowledged.
+    pub una: u64,
+    /// One past the highest byte sent.
+    pub nxt: u64,
+    /// Smoothed round-trip time, zero before the first measurement.
+    pub srtt: Time,
+    /// A recovery from a loss goes on, or what follows a timeout.
+    pub is_recovering: bool,
+}
+
 #[cfg(test)]
 impl Ack {
     /// An acknowledgement of this many segments on a path with this round-trip time and no queue.
@@ -93,6 +126,21 @@ impl Ack {
 /// A congestion control.
 #[enum_dispatch]
 pub trait CongestionControl {
+    /// Does it want a sample of the delivery rate at each acknowledgement? It then sets the window by
+    /// itself, also in a recovery.
+    fn wants_samples(&self) -> bool {
+        false
+    }
+    /// The connection is open; the round trip of the handshake, zero if unknown.
+    fn on_established(&mut self, _window: &Window, _srtt: Time, _now: Time) {}
+    /// An acknowledgement came, and all that it says about deliveries and losses is known.
+    fn on_sample(&mut self, _window: &mut Window, _sample: &RateSample) {}
+    /// Something leaves while nothing is in flight.
+    fn on_restart(&mut self, _window: &mut Window, _now: Time, _is_app_limited: bool) {}
+    /// Does it send less than the path takes, so that samples are to be marked as limited?
+    fn holds_back(&self) -> bool {
+        false
+    }
     /// A round trip was measured. This comes first of all that an acknowledgement changes.
     fn on_round_trip(&mut self, _window: &mut Window, _trip: &RoundTrip) {}
     /// New data was acknowledged while the window limited sending.
@@ -102,6 +150,17 @@ pub trait CongestionControl {
     /// A mark was echoed; RFC 3168 §6.1.2 requires the reaction to a loss.
     fn on_mark(&mut self, window: &mut Window, flight: f64, now: Time) {
         self.on_loss(window, flight, now);
+    }
+    /// Does it react to the share of marks, by `on_feedback`, rather than to a mark as to a loss?
+    fn is_scalable(&self) -> bool {
+        false
+    }
+    /// With accurate feedback, for a scalable control: each acknowledgement that delivers something,
+    /// before the window grows for it. Marked segments do not keep it from growing.
+    fn on_feedback(&mut self, _window: &mut Window, _feedback: &EcnFeedback) {}
+    /// The most time at the pacing rate whose bytes leave as one burst, for a control that limits it.
+    fn burst_time(&self) -> Option<Time> {
+        None
     }
     /// The pacing rate in bytes per second, for a control that sets it; otherwise it follows from the
     /// window and the round trip.
@@ -127,6 +186,14 @@ pub enum Controller {
     Ns2Cubic,
     /// LEDBAT: uses what others leave, up to a target queue delay.
     Ledbat,
+    /// BBR of today's Linux: paced at the rate of delivery.
+    Bbr1,
+    /// BBR version 3.
+    Bbr3,
+    /// DCTCP: reduces by the share of marks.
+    Dctcp,
+    /// Prague: reduces by the share of marks, at a rate that depends little on the round trip.
+    Prague,
 }
 
 /// Builds a controller from its parameters.
@@ -148,6 +215,42 @@ pub enum CongestionSpec {
     /// LEDBAT, which yields to other traffic (RFC 6817; in the `ns2` dialect that of Rossi and
     /// Valenti). It requires timestamps, and enables them by default.
     Ledbat(ledbat::Parameters),
+    /// BBR version 1 as Linux has it (draft-cardwell-iccrg-bbr-00). It paces, and is only in the `linux`
+    /// dialect.
+    Bbr1(bbr1::Parameters),
+    /// BBR version 3 (draft-ietf-ccwg-bbr). It paces, and is only in the `linux` dialect.
+    Bbr3(bbr3::Parameters),
+    /// DCTCP (RFC 8257), which reduces by the share of marks. Only in the `linux` dialect, with `ecn`
+    /// `accecn`, its default, or `l4s`.
+    Dctcp(dctcp::Parameters),
+    /// Prague, the L4S reference (draft-briscoe-iccrg-prague-congestion-control). Only in the `linux`
+    /// dialect, with `ecn` `l4s`, its default, or `accecn`; paced by default.
+    Prague(prague::Parameters),
+}
+
+impl CongestionSpec {
+    /// Is it a kind of BBR, which needs the `linux` dialect and pacing?
+    pub fn is_bbr(&self) -> bool {
+        matches!(self, Self::Bbr1(_) | Self::Bbr3(_))
+    }
+
+    /// Does it need feedback of the share of marks?
+    pub fn is_scalable(&self) -> bool {
+        matches!(self, Self::Dctcp(_) | Self::Prague(_))
+    }
+
+    /// Name in scenarios.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Reno(_) => "reno",
+            Self::Cubic(_) => "cubic",
+            Self::Ledbat(_) => "ledbat",
+            Self::Bbr1(_) => "bbr1",
+            Self::Bbr3(_) => "bbr3",
+            Self::Dctcp(_) => "dctcp",
+            Self::Prague(_) => "prague",
+        }
+    }
 }
 
 impl Default for CongestionSpec {

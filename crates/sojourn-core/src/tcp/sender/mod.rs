@@ -18,6 +18,7 @@ use enum_dispatch::enum_dispatch;
 use super::cc::Window;
 use super::config::{Config, Recovery};
 use super::ranges::Ranges;
+use super::rate::{RateSample, RateSampler};
 use crate::dialect::Dialect;
 use crate::packet::{SACK_BLOCKS, SackBlock};
 use crate::units::Time;
@@ -236,6 +237,16 @@ pub trait Sending {
     /// An acknowledgement up to `ack` echoes a mark (RFC 3168 §6.1.2): is the sender to slow down?
     /// Once a window.
     fn on_mark(&mut self, ack: u64) -> bool;
+    /// The congestion control wants samples of the delivery rate from now on.
+    fn sample_rate(&mut self) {}
+    /// What samples it, if that is wanted.
+    fn sampler(&mut self) -> Option<&mut RateSampler> {
+        None
+    }
+    /// The sample of the acknowledgement at hand.
+    fn rate_sample(&mut self, _moment: &Moment) -> Option<RateSample<'_>> {
+        None
+    }
     /// The retransmission timer expired.
     fn on_timeout(&mut self, config: &Config);
     /// Has the timer expired for the first outstanding segment before?

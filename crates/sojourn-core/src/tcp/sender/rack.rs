@@ -16,6 +16,7 @@ use crate::dialect::Dialect;
 use crate::packet::{SACK_BLOCKS, SackBlock};
 use crate::tcp::cc::Window;
 use crate::tcp::config::Config;
+use crate::tcp::rate::{LossPhase, RateSample, RateSampler};
 use crate::tcp::ticks;
 use crate::units::Time;
 
@@ -312,6 +313,26 @@ impl Sending for RackSender {
             is_forced: self.retransmit_now || self.probe_due,
             head_sent: self.board.head_sent(),
         }
+    }
+
+    fn sample_rate(&mut self) {
+        self.board.sample_rate();
+    }
+
+    fn sampler(&mut self) -> Option<&mut RateSampler> {
+        self.board.rate_mut()
+    }
+
+    fn rate_sample(&mut self, moment: &Moment) -> Option<RateSample<'_>> {
+        let phase = match self.phase {
+            Phase::Open => LossPhase::Open,
+            Phase::Recovery(_) => LossPhase::Recovery,
+            Phase::AfterTimeout(_) => LossPhase::AfterTimeout,
+        };
+        let in_flight = self.board.under_way();
+        let sampler = self.board.rate_mut()?;
+        let sample = sampler.sample(moment.now, moment.min_rtt, in_flight);
+        Some(RateSample { phase, srtt: moment.srtt, ..sample })
     }
 
     fn shrink(&mut self, window: &mut Window, config: &Config) {

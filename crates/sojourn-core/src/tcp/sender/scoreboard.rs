@@ -11,6 +11,7 @@ use std::collections::{BinaryHeap, VecDeque};
 use super::ranges_of;
 use crate::packet::{SACK_BLOCKS, SackBlock};
 use crate::tcp::ranges::Ranges;
+use crate::tcp::rate::RateSampler;
 use crate::units::Time;
 
 /// A segment that has been sent and is not acknowledged.
@@ -111,9 +112,21 @@ pub struct Scoreboard {
     again: VecDeque<(u64, u64)>,
     /// Numbers of what is to be sent again; some may have been delivered since.
     to_send: BinaryHeap<Reverse<u64>>,
+    /// Samples of the delivery rate, where the congestion control wants them.
+    rate: Option<Box<RateSampler>>,
 }
 
 impl Scoreboard {
+    /// From now on the rate of delivery is sampled.
+    pub fn sample_rate(&mut self) {
+        self.rate = Some(Box::default());
+    }
+
+    /// The sampler of the delivery rate.
+    pub fn rate_mut(&mut self) -> Option<&mut RateSampler> {
+        self.rate.as_deref_mut()
+    }
+
     /// Bytes that the receiver holds beyond what it acknowledged.
     pub fn held(&self) -> u64 {
         self.held.covered()
@@ -146,6 +159,10 @@ impl Scoreboard {
 
     /// A new segment leaves.
     pub fn send(&mut self, now: Time, seq: u64, len: u64) {
+        if self.rate.is_some() {
+            let in_flight = self.under_way();
+            self.rate.iter_mut().for_each(|rate| rate.send(now, in_flight));
+        }
         let (state, order) = (State::Original, self.count());
         self.segments.push_back(Sent { seq, len: len as u32, state, at: now, order });
     }
@@ -185,6 +202,11 @@ impl Scoreboard {
             self.lost_segments -= 1;
         }
         self.again.push_back((number, order));
+        if self.rate.is_some() {
+            let in_flight = self.under_way().saturating_sub(1); // it counts already
+            let place = (number - self.gone) as usize;
+            self.rate.iter_mut().for_each(|rate| rate.send_again(place, now, in_flight));
+        }
     }
 
     /// The last segment leaves again as a probe (RFC 8985 §7.3): where it begins, and its length.
@@ -210,6 +232,10 @@ impl Scoreboard {
         min_rtt: Time,
     ) -> Delivery {
         let mut delivery = Delivery::default();
+        if self.rate.is_some() {
+            let in_flight = self.under_way();
+            self.rate.iter_mut().for_each(|rate| rate.begin(in_flight));
+        }
         for (start, end) in ranges_of(ack, blocks) {
             self.hold(now, start, end, min_rtt, &mut delivery);
         }
@@ -224,9 +250,12 @@ impl Scoreboard {
                     State::Again => delivery.is_ambiguous = true,
                     _ => delivery.acknowledged_sent.add(first.at),
                 }
-                self.leave(&first, now, min_rtt);
+                self.leave(0, &first, now, min_rtt);
             }
             self.segments.pop_front();
+            if let Some(rate) = &mut self.rate {
+                rate.forget_first();
+            }
             self.gone += 1;
         }
         self.held.remove_below(ack);
@@ -261,7 +290,7 @@ impl Scoreboard {
             if segment.end() > end {
                 break;
             }
-            self.leave(&segment, now, min_rtt);
+            self.leave(offset, &segment, now, min_rtt);
             delivery.segments += 1;
             if segment.state != State::Again {
                 delivery.held_sent.add(segment.at);
@@ -273,7 +302,10 @@ impl Scoreboard {
     }
 
     /// A segment is delivered.
-    fn leave(&mut self, segment: &Sent, now: Time, min_rtt: Time) {
+    fn leave(&mut self, place: usize, segment: &Sent, now: Time, min_rtt: Time) {
+        if let Some(rate) = &mut self.rate {
+            rate.deliver(place, now);
+        }
         if segment.state == State::Lost {
             self.lost -= u64::from(segment.len);
             self.lost_segments -= 1;
@@ -335,6 +367,9 @@ impl Scoreboard {
             self.lost += u64::from(len);
             self.lost_segments += 1;
             self.to_send.push(Reverse(number));
+            if let Some(rate) = &mut self.rate {
+                rate.lose((number - self.gone) as usize);
+            }
         }
     }
 

@@ -1,0 +1,97 @@
+//! Checks between the keys of the cable plant and those of homes.
+
+use super::downstream_channel::Channel;
+use super::framing::{Framing, request_region};
+use super::impairments::Noise;
+use super::parameters::{Cable, ModemSpec, PlantSpec};
+use super::upstream_channel::{Phy, UpstreamChannel};
+use crate::access::service::{Downstream, Upstream};
+use crate::input::problem::Fault;
+
+impl Cable {
+    /// Keys of noise need the one that makes it.
+    pub(crate) fn check_noise(&self) -> Result<(), Fault> {
+        for (path, noise) in
+            [("upstream_noise", &self.upstream_noise), ("downstream_noise", &self.downstream_noise)]
+        {
+            noise.check().map_err(|fault| fault.under(path))?;
+        }
+        Ok(())
+    }
+}
+
+impl Noise {
+    fn check(&self) -> Result<(), Fault> {
+        let alone = [
+            (
+                "codeword_bytes",
+                self.codeword_bytes.map(f64::from),
+                self.codeword_error_percent > 0.0,
+                "codeword_error_percent",
+            ),
+            ("burst_ms", self.burst_ms, self.burst_interval_s.is_some(), "burst_interval_s"),
+        ];
+        for (key, value, has_other, other) in alone {
+            if let (Some(value), false) = (value, has_other) {
+                let message = format!("found {value} without {other}; allowed: only with it");
+                return Err(Fault::new(key, message));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl UpstreamChannel {
+    /// Of the bonded channels one is left at least, and some are lost.
+    pub(super) fn check_partial_service(&self) -> Result<(), Fault> {
+        for (number, partial) in self.partial_service.iter().enumerate() {
+            let left = partial.channels;
+            let path = format!("partial_service.{number}");
+            if left >= self.channels {
+                let message =
+                    format!("found {left}; allowed: fewer than the {} channels", self.channels);
+                return Err(Fault::new("channels", message).under(&path));
+            }
+            let framing = Framing::of(self).with_channels(left);
+            if framing.bytes_in(0, framing.minislots().saturating_sub(request_region(self))) == 0 {
+                let message = format!(
+                    "found {left}; allowed: more, since the request region leaves no room for grants"
+                );
+                return Err(Fault::new("channels", message).under(&path));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl PlantSpec<'_> {
+    /// Profiles of homes must be possible on their channels.
+    pub(crate) fn check_profiles(&self, up: &Upstream, down: &Downstream) -> Result<(), Fault> {
+        if let Some(bits) = up.profile_bits {
+            let allowed = match (&up.modem, &self.upstream_channel.phy) {
+                (ModemSpec::SharedChannel, Phy::Ofdma(_)) => None,
+                (ModemSpec::SharedChannel, Phy::ScQam(_)) => (bits.fract() != 0.0
+                    || !(2.0..=8.0).contains(&bits))
+                .then_some("a whole number from 2 to 8 on a single carrier"),
+                _ => Some("only with modem.kind = \"shared_channel\""),
+            };
+            profile("upstream", bits, allowed)?;
+        }
+        if let Some(bits) = down.profile_bits {
+            let is_ofdm = self.cmts.is_some_and(|c| matches!(c.channel, Channel::Ofdm { .. }));
+            let allowed = (!is_ofdm).then_some("only where cmts.channel is of kind ofdm");
+            profile("downstream", bits, allowed)?;
+        }
+        Ok(())
+    }
+}
+
+fn profile(table: &str, bits: f64, allowed: Option<&str>) -> Result<(), Fault> {
+    match allowed {
+        None => Ok(()),
+        Some(allowed) => {
+            let message = format!("found {bits}; allowed: {allowed}");
+            Err(Fault::new("profile_bits", message).under(table))
+        }
+    }
+}

@@ -1,0 +1,30 @@
+//! What a user is told of a modem file.
+
+use serde_json::json;
+
+/// Lines about settings that cannot be simulated.
+pub(super) struct Notes<'a> {
+    /// The file's name.
+    pub source: &'a str,
+    /// The lines.
+    pub lines: Vec<String>,
+}
+
+impl Notes<'_> {
+    /// Adds a line about the key at `path`.
+    pub fn add(&mut self, path: &str, text: &str) {
+        self.lines.push(format!("{}: {path}: {text}", self.source));
+    }
+
+    /// Notes every key that is set and not among those in `done`.
+    pub fn note_others(&mut self, table: impl serde::Serialize, path: &str, done: &[&str]) {
+        let table = serde_json::to_value(table).unwrap_or_default();
+        for (key, value) in table.as_object().into_iter().flatten() {
+            let is_set = !value.is_null() && *value != json!([]);
+            if is_set && !done.contains(&&**key) {
+                let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
+                self.add(&path, "is not simulated");
+            }
+        }
+    }
+}

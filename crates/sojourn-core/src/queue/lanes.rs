@@ -1,0 +1,96 @@
+//! What schedulers with a low-latency queue L and a classic queue C share: a lane, and the weighted
+//! round robin between two.
+
+use std::collections::VecDeque;
+
+use crate::aqm::marking::Spacer;
+use crate::count::Count;
+use crate::packet::Packet;
+use crate::units::Time;
+
+/// Bytes of the packet that weights of the round robin are counted in: 1500 and an Ethernet header.
+pub const MTU: f64 = 1514.0;
+
+/// One of the two queues, with its spacing of signals.
+#[derive(Default)]
+pub struct Lane {
+    packets: VecDeque<Packet>,
+    bytes: u64,
+    /// Spaces its marks.
+    pub marks: Spacer,
+    /// Spaces its drops.
+    pub drops: Spacer,
+    /// Packets dropped.
+    pub dropped: u64,
+}
+
+impl Lane {
+    /// Appends a packet.
+    #[inline]
+    pub fn push(&mut self, packet: Packet) {
+        self.bytes += u64::from(packet.size);
+        self.packets.push_back(packet);
+    }
+
+    /// Removes the first packet.
+    #[inline]
+    pub fn pop(&mut self) -> Option<Packet> {
+        let packet = self.packets.pop_front()?;
+        self.bytes -= u64::from(packet.size);
+        Some(packet)
+    }
+
+    /// Does nothing wait?
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.packets.is_empty()
+    }
+
+    /// What waits.
+    #[inline]
+    pub fn backlog(&self) -> Count {
+        Count { bytes: self.bytes, packets: self.packets.len() as u64 }
+    }
+
+    /// How long the head has waited; nothing if there is none.
+    pub fn head_sojourn(&self, now: Time) -> Time {
+        self.packets.front().map_or(Time::ZERO, |head| now.since(head.queued_at))
+    }
+}
+
+/// Weighted round robin by credit (sch_dualpi2).
+pub struct Wrr {
+    classic_weight: f64,
+    credit: f64,
+}
+
+impl Wrr {
+    /// A round robin that gives this share to C.
+    pub fn new(classic_weight: f64) -> Self {
+        Self { classic_weight, credit: Self::start(classic_weight) }
+    }
+
+    /// Below zero while L has the larger weight, so that L goes first.
+    fn start(classic_weight: f64) -> f64 {
+        MTU * (2.0 * classic_weight - 1.0)
+    }
+
+    /// Is it the turn of L? Both wait.
+    #[inline]
+    pub fn serves_low(&self) -> bool {
+        self.credit <= 0.0
+    }
+
+    /// Forgets who has had how much: nothing waits.
+    #[inline]
+    pub fn reset(&mut self) {
+        self.credit = Self::start(self.classic_weight);
+    }
+
+    /// A packet of this queue is sent while the other one waits.
+    #[inline]
+    pub fn charge(&mut self, from_low: bool, size: f64) {
+        self.credit +=
+            if from_low { self.classic_weight * size } else { (self.classic_weight - 1.0) * size };
+    }
+}

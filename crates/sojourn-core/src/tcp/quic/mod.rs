@@ -1,0 +1,40 @@
+//! QUIC as a transport: RFC 9000 for packets and acknowledgements, RFC 9002 for loss recovery.
+//!
+//! A connection has one byte stream in each direction. Congestion controls and options are those of TCP.
+//! An acknowledgement tells of every packet that has come: it refers to the log of arrivals that its end
+//! keeps (received.rs), so a packet needs no room for the ranges and nothing is copied.
+//!
+//! Left out: several streams (what one of them need not wait for when another one's data is lost), 0-RTT,
+//! migration, new keys, closing by CONNECTION_CLOSE or a timeout, ECN, path MTU discovery (datagrams of
+//! the connection have the size that it would find), and the three spaces of packet numbers: handshake and data
+//! are numbered together.
+
+mod congestion;
+mod endpoint;
+mod handshake;
+mod header;
+mod pacer;
+mod received;
+mod rtt;
+mod sent;
+mod sizes;
+mod stream;
+
+pub use endpoint::QuicEndpoint;
+
+/// UDP payload of a full datagram where the path takes 1500 bytes, by IPv6 too (RFC 8899; quinn and quic-go
+/// find this size).
+pub const DATAGRAM: u16 = 1500 - 40 - 8;
+/// The least that a path must take (RFC 9000 §14).
+pub const LEAST_DATAGRAM: u64 = sizes::INITIAL_DATAGRAM;
+/// Headers below QUIC: IPv4 and UDP.
+pub const LOWER_HEADERS: u16 = 20 + 8;
+
+/// The initial window in whole datagrams (RFC 9002 §7.2).
+pub fn initial_window(datagram_bytes: u64) -> f64 {
+    let bytes = (10 * datagram_bytes).min((2 * datagram_bytes).max(14_720));
+    (bytes / datagram_bytes) as f64
+}
+
+#[cfg(test)]
+mod pair_tests;

@@ -1,0 +1,283 @@
+//! Low Latency DOCSIS on the cable: request and grant of both flows of an aggregate, the virtual queue,
+//! proactive grants, and what a game beside an upload has of it.
+
+use std::fmt::Write as _;
+
+use crate::common::{flow, series};
+use sojourn_core::metrics::results::Results;
+use sojourn_core::network::Simulation;
+use sojourn_core::scenario::load;
+
+fn run(keys: &str) -> Results {
+    let text = format!(
+        "upstream.burst_bytes = 100_000
+         downstream = {{ sustained_mbps = 200, peak_mbps = 200, burst_bytes = 100_000 }}
+         servers.near = {{ delay_ms = 0, rate_mbps = 1_000_000 }}
+         {keys}"
+    );
+    let variants = load(&text, "low-latency.toml", &[]);
+    let mut variants = variants.unwrap_or_else(|problem| panic!("{problem}\n{text}"));
+    Simulation::run(&variants.remove(0).scenario)
+}
+
+/// A single carrier: no frames, so that times are those of requests and grants alone.
+const NO_FRAMES: &str =
+    "cable = { distance_km = 0, timing = { kind = 'specification', frame_symbols = 0 } }
+     upstream.sustained_mbps = 50
+     upstream.peak_mbps = 50
+     upstream.mac = { map_interval_ms = 1, channel_mbps = 100 }";
+
+/// A game of 218 B every 20.618 ms, an irrational multiple of all intervals.
+const GAME: &str = "traffic.game = { kind = 'stream', purpose = 'game', server = 'near', dscp = 45,
+                                     interval_ms = 20.6180339887498 }";
+
+#[test]
+fn a_packet_waits_for_the_next_proactive_grant() {
+    // 5 Mb/s each ms are 625 B: 218 fit. The wait is uniform in 0 to 1 ms; 218 B at 100 Mb/s are
+    // 17.44 us. Of 5820 packets: minimum, quartiles and maximum.
+    for ggi_us in [1000, 2000, 500] {
+        let results = run(&format!(
+            "duration_s = 120
+             {NO_FRAMES}
+             {GAME}
+             upstream.queue.scheduler.kind = 'low_latency'
+             upstream.scheduling = {{ kind = 'proactive_grants', guaranteed_grant_rate_mbps = 5,
+                                      guaranteed_grant_interval_us = {ggi_us} }}"
+        ));
+        let row = flow(&results, "game", "up");
+        let ms = f64::from(ggi_us) / 1e3;
+        let sent = 0.01744;
+        for (got, want) in [
+            (row.latency_min_ms, sent),
+            (row.latency_p50_ms, 0.5 * ms + sent),
+            (row.latency_mean_ms, 0.5 * ms + sent),
+            (row.latency_p90_ms, 0.9 * ms + sent),
+            (row.latency_p99_ms, 0.99 * ms + sent),
+            (row.latency_max_ms, ms + sent),
+        ] {
+            let got = got.unwrap();
+            assert!((got - want).abs() < 0.02 * ms, "{ggi_us}: {got} {want}");
+        }
+    }
+}
+
+#[test]
+fn without_proactive_grants_a_packet_waits_for_request_and_grant() {
+    // The request is anywhere in an interval of 1 ms, the MAP 0.2 + 0.1125 + 0.6 ms and up to 1 ms
+    // later, and the burst anywhere in its interval.
+    let keys = format!("duration_s = 120\n{NO_FRAMES}\n{GAME}");
+    let alone = run(&keys);
+    let aggregate = run(&format!("{keys}\nupstream.queue.scheduler.kind = 'low_latency'"));
+    let mean = |results: &Results| flow(results, "game", "up").latency_mean_ms.unwrap();
+    assert!((2.0..3.5).contains(&mean(&aggregate)), "{}", mean(&aggregate));
+    // Alone in its aggregate, the low-latency flow is a service flow like any other.
+    assert!((mean(&alone) / mean(&aggregate) - 1.0).abs() < 0.02);
+}
+
+#[test]
+fn unused_proactive_grants_are_counted() {
+    // 120 s of 625 B each ms are 75 MB; 5820 packets of 218 B use 1.269 MB of them.
+    let of = |detection| {
+        let results = run(&format!(
+            "duration_s = 120
+             {NO_FRAMES}
+             {GAME}
+             upstream.queue.scheduler.kind = 'low_latency'
+             upstream.scheduling = {{ kind = 'proactive_grants', guaranteed_grant_rate_mbps = 5,
+                                      guaranteed_grant_interval_us = 1000,
+                                      activity_detection = {detection}, idle_grants = 5 }}"
+        ));
+        let row = results.service_flows.iter().find(|row| row.direction == "up").unwrap();
+        (
+            row.mac_unused_proactive_bytes.unwrap() as f64,
+            flow(&results, "game", "up").latency_mean_ms,
+        )
+    };
+    let (unused, _) = of(false);
+    let sent = 120.0 / 0.0206180339887498 * 218.0;
+    assert!((unused - (120_000.0 * 625.0 - sent)).abs() < 2000.0, "{unused}");
+    // Five unused grants after each packet, and then the request and its grant take longer.
+    let (with_detection, mean) = of(true);
+    let packets = 120.0 / 0.0206180339887498;
+    assert!((with_detection / (packets * 5.0 * 625.0) - 1.0).abs() < 0.1, "{with_detection}");
+    assert!(mean.unwrap() > 1.5, "{mean:?}");
+}
+
+/// The greatest estimated delay of the low-latency flow in ms, in the last half of 30 s with streams of
+/// 1000 B in both flows, docsis-ns3's test of delay estimation.
+fn estimated_delay(low_mbps: f64, classic_mbps: f64, ggr_mbps: f64) -> f64 {
+    let mut keys = String::from(
+        "duration_s = 30
+         cable.timing.kind = 'specification'
+         upstream.sustained_mbps = 50
+         upstream.peak_mbps = 100
+         upstream.mac = { map_interval_ms = 1, channel_mbps = 200 }
+         upstream.queue.scheduler = { kind = 'low_latency', queue_protection = false,
+                                      classic_aqm = false }\n",
+    );
+    for (name, mbps, ecn) in [("low", low_mbps, "ect1"), ("classic", classic_mbps, "not_ect")] {
+        if mbps > 0.0 {
+            let interval_ms = 8.0 / mbps;
+            writeln!(
+                keys,
+                "traffic.{name} = {{ kind = 'stream', purpose = 'data', server = 'near', ecn = '{ecn}',
+                                     packet_bytes = 1000, interval_ms = {interval_ms} }}"
+            )
+            .unwrap();
+        }
+    }
+    if ggr_mbps > 0.0 {
+        writeln!(
+            keys,
+            "upstream.scheduling = {{ kind = 'proactive_grants', guaranteed_grant_interval_us = 1000,
+                                      guaranteed_grant_rate_mbps = {ggr_mbps} }}"
+        )
+        .unwrap();
+    }
+    let results = run(&keys);
+    let delays = series(&results, "upstream", "low_latency_delay");
+    let values = &delays.series.values;
+    values[values.len() / 2..].iter().copied().fold(0.0_f32, f32::max).into()
+}
+
+#[test]
+fn waiting_for_grants_is_no_queue() {
+    // docsis-ns3's cases: (L, C, GGR) in Mb/s. A packet of 1000 B at 50 Mb/s is 0.16 ms: the virtual
+    // queue holds it alone, unless L is more than its share.
+    for (low, classic, ggr) in [
+        (49.9, 0.0, 0.0),
+        (44.9, 5.0, 0.0),
+        (24.9, 25.0, 0.0),
+        (44.9, 7.3, 0.0),
+        (49.9, 0.0, 10.0),
+        (49.9, 0.0, 20.0),
+        (49.9, 0.0, 30.0),
+        (49.9, 0.0, 40.0),
+        (49.9, 0.0, 49.9),
+    ] {
+        let delay = estimated_delay(low, classic, ggr);
+        assert!((0.159..0.33).contains(&delay), "{low} {classic} {ggr}: {delay} ms");
+    }
+    // 50.1 of 50 Mb/s; 47.085 where the weight leaves 230/256 of 50 = 44.9 Mb/s.
+    for (low, classic, ggr) in [(50.1, 0.0, 0.0), (47.085, 7.3, 0.0), (47.085, 7.3, 20.0)] {
+        let delay = estimated_delay(low, classic, ggr);
+        assert!(delay > 1.0, "{low} {classic} {ggr}: {delay} ms");
+    }
+}
+
+/// 99th percentile of a game's upstream latency beside one CUBIC upload of 10 Mb/s.
+fn game_p99(keys: &str) -> f64 {
+    let results = run(&format!(
+        "duration_s = 20
+         upstream.sustained_mbps = 10
+         upstream.peak_mbps = 10
+         servers.files = {{ delay_ms = 10 }}
+         traffic.upload = {{ kind = 'transfer', server = 'files', direction = 'up',
+                             tcp.congestion_control.kind = 'cubic' }}
+         {GAME}
+         {keys}"
+    ));
+    flow(&results, "game", "up").latency_p99_ms.unwrap()
+}
+
+#[test]
+fn a_game_beside_an_upload_has_less_to_wait_with_each_step() {
+    let lld = "upstream.queue.scheduler.kind = 'low_latency'";
+    let grants =
+        "upstream.scheduling = { kind = 'proactive_grants', guaranteed_grant_rate_mbps = 1,
+                                          guaranteed_grant_interval_us = 2000 }";
+    let without = game_p99("");
+    let pie = game_p99("upstream.queue.law.kind = 'docsis_pie'");
+    let low_latency = game_p99(lld);
+    let proactive = game_p99(&format!("{lld}\n{grants}"));
+    println!("{without:.2} {pie:.2} {low_latency:.2} {proactive:.2}");
+    assert!(pie < 0.5 * without && low_latency < 0.25 * pie && proactive < 0.5 * low_latency);
+    // A loop of at most five MAP intervals of 2 ms, and at most one interval of grants with the frames
+    // of a burst and one packet of the upload at 100 Mb/s.
+    assert!((4.0..10.5).contains(&low_latency), "{low_latency}");
+    assert!(proactive < 3.0, "{proactive}");
+}
+
+#[test]
+fn modems_of_a_shared_channel_have_aggregates_too() {
+    let results = run("duration_s = 10
+         upstream.sustained_mbps = 10
+         upstream.peak_mbps = 10
+         upstream.modem.kind = 'shared_channel'
+         upstream.queue.scheduler.kind = 'low_latency'
+         upstream.scheduling = { kind = 'proactive_grants', guaranteed_grant_rate_mbps = 1,
+                                 guaranteed_grant_interval_us = 2000 }
+         homes.own = { count = 1 }
+         homes.others = { count = 3, upstream.scheduling = { kind = 'best_effort' } }
+         servers.files = { delay_ms = 10 }
+         traffic.upload = { kind = 'transfer', server = 'files', direction = 'up' }
+         traffic.theirs = { kind = 'transfer', server = 'files', direction = 'up', home = 'others' }
+         traffic.game = { kind = 'stream', purpose = 'game', server = 'near', dscp = 46,
+                          interval_ms = 20.6180339887498 }
+         traffic.their_game = { kind = 'stream', purpose = 'game', server = 'near', dscp = 46,
+                                home = 'others', interval_ms = 20.6180339887498 }");
+    // A grant carries 250 B of packets each 2 ms; frames and MAPs come to it.
+    let p99 = |name| flow(&results, name, "up").latency_p99_ms.unwrap();
+    assert!(p99("game") < 4.0, "{}", p99("game"));
+    assert!((4.0..16.0).contains(&p99("their_game")), "{}", p99("their_game"));
+    for name in ["upload", "theirs"] {
+        assert!(flow(&results, name, "up").throughput_mbps > 8.0, "{name}");
+    }
+}
+
+#[test]
+fn a_flow_that_builds_the_queue_is_sent_to_the_classic_flow() {
+    // 30 of 20 Mb/s of datagrams that say they are scalable, beside a game: with Queue Protection the game
+    // keeps its delay.
+    let of = |keys: &str| {
+        run(&format!(
+            "duration_s = 10
+             upstream.sustained_mbps = 20
+             upstream.peak_mbps = 20
+             upstream.queue.scheduler = {{ kind = 'low_latency', {keys} }}
+             traffic.abuse = {{ kind = 'stream', purpose = 'data', server = 'near', ecn = 'ect1',
+                                packet_bytes = 1000, interval_ms = 0.26666 }}
+             {GAME}"
+        ))
+    };
+    let p99 = |results: &Results| flow(results, "game", "up").latency_p99_ms.unwrap();
+    let protected = of("queue_protection = true");
+    let open = of("queue_protection = false");
+    assert!(flow(&protected, "abuse", "up").sanctioned_packets > 10_000);
+    assert_eq!(flow(&protected, "game", "up").sanctioned_packets, 0);
+    assert_eq!(flow(&open, "abuse", "up").sanctioned_packets, 0);
+    assert!(p99(&protected) < 12.0, "{}", p99(&protected));
+    // The buffer of 40 000 B takes 16 ms at 20 Mb/s.
+    assert!((16.0..26.0).contains(&p99(&open)), "{}", p99(&open));
+}
+
+#[test]
+fn modems_count_packets_by_estimated_latency() {
+    let results = run(&format!(
+        "duration_s = 10
+         upstream.sustained_mbps = 10
+         upstream.peak_mbps = 10
+         upstream.queue.scheduler = {{ kind = 'low_latency', latency_histogram_ms = [0.5, 5, 50] }}
+         servers.files = {{ delay_ms = 10 }}
+         traffic.upload = {{ kind = 'transfer', server = 'files', direction = 'up' }}
+         {GAME}"
+    ));
+    let of = |member: &str| -> Vec<_> {
+        let rows = results.latency_histogram.iter().filter(|row| row.member == member);
+        rows.map(|row| (row.up_to_ms, row.packets)).collect()
+    };
+    // A packet of 218 B at 10 Mb/s is 0.174 ms, and the game has nothing else in its queue.
+    let sent = |name| flow(&results, name, "up").sent_packets;
+    let edges = [Some(0.5), Some(5.0), Some(50.0), None];
+    assert_eq!(
+        of("low_latency"),
+        [sent("game"), 0, 0, 0]
+            .into_iter()
+            .zip(edges)
+            .map(|(n, edge)| (edge, n))
+            .collect::<Vec<_>>()
+    );
+    let classic: Vec<u64> = of("classic").iter().map(|(_, packets)| *packets).collect();
+    assert_eq!(classic.iter().sum::<u64>(), sent("upload"));
+    assert!(classic[2] > classic[0] + classic[1] + classic[3], "{classic:?}");
+}
