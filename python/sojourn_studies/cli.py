@@ -2,6 +2,7 @@
 
 # Modules are imported where they are used, so that help is shown at once.
 
+import textwrap
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -28,9 +29,21 @@ def list_studies() -> None:
         typer.echo(f"{name}: {plan.study.title}, {len(plan.cases)} runs")
         for key, words in plan.choices.items():
             if words:
-                typer.echo(f"  --{key} {', '.join(_listed(str(word)) for word in words)}")
+                listed = ", ".join(_listed(str(word)) for word in words)
+                typer.echo(_wrapped(f"--{key} {listed}"))
         alternatives = ", ".join(one.name for one in plan.study.alternatives)
-        typer.echo(f"  alternative assumptions that --alternatives runs: {alternatives}")
+        typer.echo(_wrapped(f"alternative assumptions that --alternatives runs: {alternatives}"))
+
+
+def _wrapped(line: str) -> str:
+    return textwrap.fill(
+        line,
+        100,
+        initial_indent="  ",
+        subsequent_indent="      ",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
 
 
 def _listed(word: str) -> str:

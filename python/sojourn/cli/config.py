@@ -103,6 +103,7 @@ def write(
 
 def _variant(scenario: Path, name: str | None) -> "Variant":
     """The variant with this name, or the only one."""
+    from ..base.lookup import quoted
     from ..runs.scenario import load
 
     variants = load(scenario)
@@ -111,7 +112,7 @@ def _variant(scenario: Path, name: str | None) -> "Variant":
     for variant in variants:
         if variant.name and variant.name == name:
             return variant
-    names = ", ".join(variant.name for variant in variants if variant.name)
+    names = ", ".join(quoted(variant.name) for variant in variants if variant.name)
     found = "missing" if name is None else f"found {name!r}"
     raise typer.BadParameter(f"--variant: {found}; allowed: {names or 'none'}")
 

@@ -18,7 +18,7 @@ def explain(error: Exception) -> int:
 
     if isinstance(error, typer.TyperException):
         problem = _bad_number(error) or error.format_message().removeprefix("Invalid value: ")
-        return _fail(f"error: {problem}", BAD_INPUT)
+        return _fail(f"error: {problem}{_next_step(error)}", BAD_INPUT)
     if isinstance(error, BatchStopped):
         return _fail(str(error), error.status)
     if isinstance(
@@ -30,6 +30,18 @@ def explain(error: Exception) -> int:
     if isinstance(error, Defect):
         return _fail(f"error: {error}", DEFECT)
     raise error
+
+
+def _next_step(error: typer.TyperException) -> str:
+    """What to do about a command that is unknown, or an argument that is missing."""
+    context = getattr(error, "ctx", None)
+    if context is None:
+        return ""
+    if error.format_message().startswith("No such command"):
+        return f" Allowed: {', '.join(context.command.list_commands(context))}."
+    if error.format_message().startswith("Missing argument"):
+        return f" See {context.command_path} --help."
+    return ""
 
 
 def _bad_number(error: typer.TyperException) -> str | None:

@@ -41,3 +41,4 @@ def plot(
     results = read_results(directory).only(variant or [])
     drawn = chart(results, kind, metric, traffic or [])
     write_file(out, picture(drawn, suffix.removeprefix("."), columns))
+    typer.echo(f"figure: {out}")

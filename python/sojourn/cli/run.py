@@ -32,12 +32,18 @@ def run(
 
     A scenario with a compare table runs once for each variant.
     """
+    from .._sojourn import ScenarioError
     from ..analysis.summary import summary_json
     from ..base.terminal import progress_bar
     from ..runs.runner import run_variants
     from ..runs.scenario import load
 
-    variants = load(scenario, seed=seed, duration_s=duration, set=set or (), config=config)
+    try:
+        variants = load(scenario, seed=seed, duration_s=duration, set=set or (), config=config)
+    except ScenarioError as error:
+        _name_option(error, "--seed", f"seed={seed}")
+        _name_option(error, "--duration", f"duration_s={duration}")
+        raise
     if out:
         from ..store.write import check
 
@@ -52,3 +58,11 @@ def run(
         result.summary()
         if out:
             typer.echo(f"report: {out / 'report.html'}")
+
+
+def _name_option(error: Exception, option: str, setting: str) -> None:
+    """Raises the error as one of the option that was typed, which is passed on as a setting."""
+    key = setting.partition("=")[0]
+    before = f"--set {setting}: {key}: "
+    if str(error).startswith(before):
+        raise typer.BadParameter(f"{option}: {str(error).removeprefix(before)}") from None

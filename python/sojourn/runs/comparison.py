@@ -20,6 +20,8 @@ class Comparison(Outcome, Mapping[str, Result]):
         self._results = {result.name: result for result in results}
 
     def __getitem__(self, name: str) -> Result:
+        if name not in self._results:
+            raise KeyError(f"found {name!r}; allowed: {', '.join(map(repr, self))}")
         return self._results[name]
 
     def __iter__(self) -> Iterator[str]:

@@ -7,7 +7,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from .._sojourn import ScenarioError, read_document
+from .._sojourn import ScenarioError, read_document, schema_json
 from ..base.csv_text import csv_bytes
 from ..base.files import read_text
 from ..base.toml_text import toml_value
@@ -38,6 +38,7 @@ _SCHEMA = json.dumps(
         },
     }
 )
+_OF_A_SCENARIO = frozenset(json.loads(schema_json())["properties"])
 _A_KEY = "upstream.queue.limit_bytes"
 
 
@@ -90,7 +91,13 @@ class Sweep:
 
 def read_sweep(path: Path) -> Sweep:
     """Reads a sweep file; raises `ScenarioError` if it is invalid."""
-    table = json.loads(read_document(read_text(path), _SCHEMA, str(path)))
+    try:
+        table = json.loads(read_document(read_text(path), _SCHEMA, str(path)))
+    except ScenarioError as error:
+        if error.path in _OF_A_SCENARIO and "unknown key" in str(error):
+            found = f'found a key of a scenario; a sweep file has scenario = "{path.name}" instead'
+            raise _problem(path, error.path, found) from None
+        raise
     keys, scenario = table.get("keys", {}), path.parent / table["scenario"]
     if "seed" in keys:
         raise _problem(path, "keys.seed", "not allowed here; set seeds = N to run the seeds 1 to N")

@@ -25,7 +25,8 @@ def page(study: Study, results: Results, said: Mapping[int, Said]) -> str:
     blocks = [
         f"# {study.title}",
         "Explanation. Made by `sojourn study snapshot` from runs of full length and one seed; "
-        "[Studies](../studies.md) tells how to run and read it.",
+        "[Studies](../studies.md) explains how to run and read it.",
+        *([study.terms.legend] if study.terms.legend else []),
         *_agreement(study, results, said),
         *_misses(study, results),
         *_failed(study, results, said),
@@ -81,6 +82,7 @@ def _failed(study: Study, results: Results, said: Mapping[int, Said]) -> Iterato
     failed = [c for c in study.claims if c.number in said and said[c.number].verdict[0] == "d"]
     if failed:
         yield "## Claims that do not hold"
+        yield "Claims are summarised in our words; they are not quotations."
     for claim in failed:
         yield f"- {_claim(claim)} Here: {said[claim.number].numbers}." + (
             f" {filled(claim.why, study.rows, results)}" if claim.why else ""
@@ -89,7 +91,7 @@ def _failed(study: Study, results: Results, said: Mapping[int, Said]) -> Iterato
 
 def _claim(claim: Claim) -> str:
     section = claim.section if claim.section[0].isalpha() else f"Section {claim.section}"
-    return f"{section}: “{claim.sentence}”"
+    return f"{section}: {claim.sentence}"
 
 
 def _open(study: Study, results: Results) -> Iterator[str]:

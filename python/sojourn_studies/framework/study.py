@@ -27,6 +27,8 @@ class Terms:
     source: str = "document"
     values: str = "published"
     open_points: str = "What the paper leaves open"
+    legend: str = ""
+    """What the names of experiments and metrics on the page mean."""
 
 
 @dataclass(frozen=True)

@@ -181,7 +181,10 @@ fn choice(names: &[&str], value: &Value, path: &str) -> Result<(), Fault> {
         Value::String(name) => words::quoted(name),
         other => words::found(other),
     };
-    let message = format!("found {found}; allowed: {}", names.join(", "));
+    let mut message = format!("found {found}; allowed: {}", names.join(", "));
+    if let Some(close) = value.as_str().and_then(|name| words::closest(name, names)) {
+        message += &words::did_you_mean(close);
+    }
     Err(Fault::new(path, message))
 }
 

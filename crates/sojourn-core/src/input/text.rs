@@ -52,7 +52,7 @@ fn not_toml(text: &str, error: &toml::de::Error) -> Fault {
         _ => words::quoted(rest),
     };
     let reason = error.message().lines().collect::<Vec<_>>().join(" ");
-    let message = format!("line {line}, column {column}: found {found} ({reason}); allowed: TOML");
+    let message = format!("line {line}, column {column}: not valid TOML: found {found} ({reason})");
     Fault::new("", message)
 }
 
@@ -83,8 +83,11 @@ fn integer_value(integer: &DeInteger, path: &str) -> Result<Value, Fault> {
     }
     // Beyond what TOML requires, but seeds use all 64 bits.
     u64::from_str_radix(digits, radix).map(Value::from).map_err(|_| {
-        let (min, max) = (i64::MIN, u64::MAX);
-        let message = format!("found {integer}; allowed: whole numbers from {min} to {max}");
+        let allowed = match digits.starts_with('-') {
+            true => format!("at least {}", i64::MIN),
+            false => format!("at most {}", u64::MAX),
+        };
+        let message = format!("found {integer}; allowed: {allowed}");
         Fault::new(path, message)
     })
 }

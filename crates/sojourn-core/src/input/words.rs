@@ -49,9 +49,14 @@ pub(crate) fn first_sentence(description: &str) -> String {
 pub(crate) fn unknown_key(key: &str, known: &[&str]) -> String {
     let mut message = format!("unknown key; allowed here: {}", known.join(", "));
     if let Some(close) = closest(key, known) {
-        message += &format!(" (did you mean {close}?)");
+        message += &did_you_mean(close);
     }
     message
+}
+
+/// The end of a message that suggests a name.
+pub(crate) fn did_you_mean(name: &str) -> String {
+    format!(" (did you mean {name}?)")
 }
 
 /// The name that `word` most likely misspells, if any is close.
@@ -62,7 +67,12 @@ pub(crate) fn closest<'a>(word: &str, names: &[&'a str]) -> Option<&'a str> {
     }
     let distances = names.iter().map(|name| (strsim::levenshtein(word, name), *name));
     let (distance, name) = distances.min_by_key(|(distance, _)| *distance)?;
-    (distance <= (name.len() / 3).max(1)).then_some(name)
+    if distance <= (name.len() / 3).max(1) {
+        return Some(name);
+    }
+    // A key without its unit, as `sustained` of `sustained_mbps`.
+    let begins = |name: &&str| name.strip_prefix(word).is_some_and(|rest| rest.starts_with('_'));
+    names.iter().copied().find(|name| !word.is_empty() && begins(name))
 }
 
 #[cfg(test)]
@@ -76,6 +86,9 @@ mod tests {
         assert_eq!(closest("interval", &names), Some("interval_ms"));
         assert_eq!(closest("sed", &names), Some("seed"));
         assert_eq!(closest("burst", &names), None);
+        assert_eq!(closest("sustained", &["peak_mbps", "sustained_mbps"]), Some("sustained_mbps"));
+        assert_eq!(closest("sus", &["sustained_mbps"]), None);
+        assert_eq!(closest("docsis-pie", &["pie", "docsis_pie"]), Some("docsis_pie"));
         assert_eq!(closest("", &names), None);
         assert_eq!(closest("x", &[]), None);
     }

@@ -20,22 +20,19 @@ pub fn refusal_with(line: &str, by: &str) -> String {
 fn text_that_is_not_toml() {
     assert_eq!(
         refusal("duration_s = 10\ndialect = ns-2\n"),
-        "home.toml: line 2, column 11: found \"ns-2\" (invalid float, expected `nan`); \
-         allowed: TOML"
+        "home.toml: line 2, column 11: not valid TOML: found \"ns-2\" (invalid float, expected `nan`)"
     );
     assert_eq!(
         refusal("a = 1\r\nb = [1,\r\n"),
-        "home.toml: line 2, column 8: found the end of the line (unclosed array, expected `]`); \
-         allowed: TOML"
+        "home.toml: line 2, column 8: not valid TOML: found the end of the line (unclosed array, expected `]`)"
     );
     assert_eq!(
         refusal("seed = 1\nseed = 2\n"),
-        "home.toml: line 2, column 1: found \"seed\" (duplicate key); allowed: TOML"
+        "home.toml: line 2, column 1: not valid TOML: found \"seed\" (duplicate key)"
     );
     assert_eq!(
         refusal("{ seed: 1 }"),
-        "home.toml: line 1, column 1: found \"{ seed: 1 }\" (invalid key-value pair, expected key); \
-         allowed: TOML"
+        "home.toml: line 1, column 1: not valid TOML: found \"{ seed: 1 }\" (invalid key-value pair, expected key)"
     );
 }
 
@@ -185,8 +182,8 @@ fn numbers_that_are_none() {
     );
     assert_eq!(
         refusal_with("duration_s = 10", "duration_s = 99999999999999999999"),
-        "home.toml: duration_s: found 99999999999999999999; allowed: whole numbers from \
-         -9223372036854775808 to 18446744073709551615"
+        "home.toml: duration_s: found 99999999999999999999; allowed: at most \
+         18446744073709551615"
     );
 }
 
@@ -243,7 +240,7 @@ fn wrong_names() {
     );
     assert_eq!(
         refusal_with("duration_s = 10", "duration_s = 10\ndialect = 'ns3'"),
-        "home.toml: dialect: found \"ns3\"; allowed: rfc, ns2, linux"
+        "home.toml: dialect: found \"ns3\"; allowed: rfc, ns2, linux (did you mean ns2?)"
     );
     assert_begins(
         &refusal_with("kind = \"transfer\"", "kind = 1"),
