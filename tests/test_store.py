@@ -67,7 +67,7 @@ def test_a_killed_study_goes_on_to_the_same_bytes(tmp_path: Path) -> None:
     assert start(tmp_path / "unbroken").wait(120) == 0
     killed = start(tmp_path / "killed")
     deadline = time.monotonic() + 60
-    while not list((tmp_path / "killed").glob("runs/*/meta.json")):
+    while not list((tmp_path / "killed").glob("runs/[!.]*/meta.json")):
         assert time.monotonic() < deadline
         time.sleep(0.01)
     killed.send_signal(signal.SIGKILL)
@@ -179,7 +179,7 @@ def test_a_store_that_may_not_be_written_is_refused_before_it_is_run(
     monkeypatch.setattr(Path, "write_bytes", read_only)
     monkeypatch.setattr("sojourn.store.batch.execute", None)
     with pytest.raises(
-        BatchStopped, match=r"runs\.csv: Read-only file system; 1 of 2 runs are saved"
+        BatchStopped, match=r"SHA256SUMS: Read-only file system; 1 of 2 runs are saved"
     ):
         run_batch(tasks(2), tmp_path, about={"runs.csv": b""})
 
