@@ -57,7 +57,7 @@ def study(directory: Path, *more: str) -> list[str]:
 
 
 def runs_in(directory: Path) -> list[Path]:
-    return list(directory.glob("runs/*/meta.json"))
+    return list(directory.glob("runs/[!.]*/meta.json"))
 
 
 def test_a_study_outlives_a_worker(cluster: Cluster, tmp_path: Path) -> None:

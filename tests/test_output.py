@@ -11,8 +11,8 @@ import pytest
 import sojourn
 from conftest import HOME, SHORT_S, Cli
 from sojourn.store import write as module
+from sojourn.store.checksums import StoreError
 from sojourn.store.read import read_results
-from sojourn.store.stored_run import StoreError
 
 FILES = {
     "flows",
@@ -37,10 +37,11 @@ def saved(comparison: sojourn.Comparison, tmp_path_factory: pytest.TempPathFacto
 
 def test_what_is_in_it(saved: Path, comparison: sojourn.Comparison) -> None:
     names = {path.name for path in saved.iterdir()}
-    assert names == {"report.html", "latency-cdf.svg", "summary.json", *comparison}
+    assert names == {"report.html", "latency-cdf.svg", "summary.json", "SHA256SUMS", *comparison}
     for name, result in comparison.items():
         files = {path.name for path in (saved / name).iterdir()}
-        assert files == {f"{table}.parquet" for table in FILES} | {"meta.json", "scenario.toml"}
+        words = {"meta.json", "scenario.toml", "SHA256SUMS"}
+        assert files == {f"{table}.parquet" for table in FILES} | words
         assert json.loads((saved / name / "meta.json").read_text()) == result.meta
         assert pq.read_table(saved / name / "flows.parquet").equals(result.flows)
 
@@ -61,7 +62,7 @@ def test_parquet_columns_carry_their_units(saved: Path) -> None:
 def test_summary_is_that_of_the_command(saved: Path, cli: Cli) -> None:
     printed = json.loads(cli("run", HOME, "--duration", SHORT_S, "--json").stdout)
     written = json.loads((saved / "summary.json").read_text())
-    assert written.pop("format") == "sojourn-output-3"
+    assert written.pop("format") == "sojourn-output-4"
     assert set(written.pop("files")) == {
         path.relative_to(saved).as_posix() for path in saved.rglob("*") if path.is_file()
     }

@@ -51,7 +51,7 @@ def test_a_stopped_sweep_says_what_is_kept(
     """One run that is done in no time, and one that never is."""
     out, sweep = tmp_path / "out", tmp_path / "sweep.toml"
     sweep.write_text(f'scenario = "{alone}"\n[keys]\nduration_s = [0.1, 1e6]')
-    assert ended("sweep", sweep, out, "runs/*/meta.json", number) == (
+    assert ended("sweep", sweep, out, "runs/[!.]*/meta.json", number) == (
         status,
         f"stopped; 1 of 2 runs are saved in {out}; "
         "repeat the command with --resume to run the rest\n",

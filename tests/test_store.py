@@ -1,6 +1,7 @@
 """Stores of runs."""
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -8,15 +9,19 @@ import time
 from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
+from random import Random
 
 import duckdb
 import polars as pl
 import pytest
 from conftest import Cli
+from sojourn.base.csv_text import csv_bytes
 from sojourn.store.batch import BatchStopped, run_batch
+from sojourn.store.checksums import StoreError
+from sojourn.store.read import read_results
 from sojourn.store.store import Store
-from sojourn.store.stored_run import StoreError
 from sojourn.store.task import SCALARS, Task, task
+from sojourn.store.verify import verify
 from sojourn_studies.framework.plan import Plan
 from sojourn_studies.framework.running import run_plan
 
@@ -62,7 +67,7 @@ def test_a_killed_study_goes_on_to_the_same_bytes(tmp_path: Path) -> None:
     assert start(tmp_path / "unbroken").wait(120) == 0
     killed = start(tmp_path / "killed")
     deadline = time.monotonic() + 60
-    while not list((tmp_path / "killed").glob("runs/*/meta.json")):
+    while not list((tmp_path / "killed").glob("runs/[!.]*/meta.json")):
         assert time.monotonic() < deadline
         time.sleep(0.01)
     killed.send_signal(signal.SIGKILL)
@@ -174,7 +179,7 @@ def test_a_store_that_may_not_be_written_is_refused_before_it_is_run(
     monkeypatch.setattr(Path, "write_bytes", read_only)
     monkeypatch.setattr("sojourn.store.batch.execute", None)
     with pytest.raises(
-        BatchStopped, match=r"runs\.csv: Read-only file system; 1 of 2 runs are saved"
+        BatchStopped, match=r"SHA256SUMS: Read-only file system; 1 of 2 runs are saved"
     ):
         run_batch(tasks(2), tmp_path, about={"runs.csv": b""})
 
@@ -186,3 +191,101 @@ def test_rows_of_a_table_are_made_once(tmp_path: Path) -> None:
     assert run.rows("flows") == run.flows.to_pylist()
     assert run.rows("flows") is run.rows("flows")
     assert run.flow("upload", "up") is run.rows("flows")[0]
+
+
+def flipped(content: bytes, bit: int) -> bytes:
+    changed = bytearray(content)
+    changed[bit // 8] ^= 1 << bit % 8
+    return bytes(changed)
+
+
+def what_is_read(directory: Path) -> object:
+    """Everything that a report or a study can read of a stored sweep."""
+    results = read_results(directory)
+    runs = [run for group in results.groups for run in group.runs]
+    tables = [{name: run.table(name).to_pylist() for name in SCALARS} for run in runs]
+    labels = [(group.name, group.point, group.variant) for group in results.groups]
+    return labels, tables, [(run.meta, run.scenario) for run in runs]
+
+
+def test_a_changed_bit_is_noticed_wherever_it_is(tmp_path: Path) -> None:
+    """Some 250 places in all files of a sweep of two runs, one bit each."""
+    rows = csv_bytes(("seed", "run"), [(str(seed), one.run) for seed, one in enumerate(tasks(2))])
+    run_batch(tasks(2), tmp_path, about={"runs.csv": rows})
+    whole = what_is_read(tmp_path)
+    assert verify(tmp_path).damage == []
+    files = sorted(path for path in tmp_path.rglob("*") if path.is_file())
+    random, harmless = Random(1), 0
+    for number in range(250):
+        path = files[number % len(files)]
+        content = path.read_bytes()
+        path.write_bytes(flipped(content, random.randrange(8 * len(content))))
+        try:
+            is_noticed = bool(verify(tmp_path).damage)
+        except StoreError as error:
+            is_noticed = str(tmp_path) in str(error)
+        assert is_noticed, path
+        try:
+            assert what_is_read(tmp_path) == whole, path
+            harmless += 1
+        except StoreError as error:
+            assert str(tmp_path) in str(error)
+        path.write_bytes(content)
+    assert what_is_read(tmp_path) == whole
+    assert harmless < 25  # a space of store.json, the checksum of a file that is not read
+
+
+def test_resume_repeats_a_damaged_run_and_names_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run_batch(tasks(2), tmp_path)
+    before = bytes_of(tmp_path)
+    place = tmp_path / "runs" / tasks(2)[1].run / "meta.json"
+    # A flipped bit that is still valid JSON: the last digit of a count.
+    at = place.read_bytes().index(b"0")
+    place.write_bytes(flipped(place.read_bytes(), 8 * at))
+    assert bytes_of(tmp_path) != before
+    store = run_batch(tasks(2), tmp_path, resume=True)
+    assert [task.run for task in store.added] == [tasks(2)[1].run]
+    assert bytes_of(tmp_path) == before
+    assert f"{place}: damaged (it differs from its checksum in SHA256SUMS)" in (
+        capsys.readouterr().err
+    )
+
+
+def test_verify_lists_damaged_runs(tmp_path: Path, cli: Cli) -> None:
+    run_batch(tasks(2), tmp_path)
+    done = cli("verify", tmp_path)
+    assert (done.returncode, done.stdout) == (0, f"2 runs verified in {tmp_path}\n")
+    place = tmp_path / "runs" / tasks(1)[0].run / "flows.parquet"
+    place.write_bytes(flipped(place.read_bytes(), 800))
+    done = cli("verify", tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == (
+        f"error: {place}: damaged (it differs from its checksum in SHA256SUMS); repeat the command "
+        "that wrote it, a sweep or study with --resume, to rerun it\n"
+    )
+
+
+def test_the_checksums_are_those_of_sha256sum(tmp_path: Path) -> None:
+    run_batch(tasks(1), tmp_path)
+    command = ["sha256sum", "--check", "--strict", "SHA256SUMS"]
+    for directory in (tmp_path, tmp_path / "runs" / tasks(1)[0].run):
+        assert subprocess.run(command, cwd=directory, capture_output=True).returncode == 0
+
+
+@pytest.mark.parametrize("left", [".store.json.1", "store.json"])
+def test_a_store_killed_while_it_was_made_is_made(tmp_path: Path, left: str) -> None:
+    (tmp_path / left).touch()
+    run_batch(tasks(1), tmp_path)
+    run_batch(tasks(2), tmp_path, resume=True)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["SHA256SUMS", "runs", "store.json"]
+
+
+def test_drafts_of_ended_processes_are_swept(tmp_path: Path) -> None:
+    run_batch(tasks(1), tmp_path)
+    (tmp_path / ".runs.csv.999999999").touch()  # above the greatest process id, 2^22
+    alive = tmp_path / f".report.html.{os.getpid()}"
+    alive.touch()
+    run_batch(tasks(1), tmp_path, resume=True)
+    assert [path.name for path in tmp_path.glob(".*")] == [alive.name]

@@ -16,7 +16,7 @@ import pytest
 from conftest import Cli
 from sojourn.analysis.distribution import Distribution, evenly, pooled
 from sojourn.base.lookup import UnknownError, look_up
-from sojourn.store.stored_run import StoreError
+from sojourn.store.checksums import StoreError
 from sojourn_studies.framework.claims import Cells
 from sojourn_studies.framework.plan import Plan
 from sojourn_studies.framework.registry import STUDIES, draw, study
@@ -502,7 +502,7 @@ def test_a_damaged_plan_is_named_with_what_to_do(tmp_path: Path, cli: Cli, conte
     (tmp_path / "study.json").write_text(content)
     done = cli("study", "score", tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
-    assert "study.json: not the plan of a study; remove it" in done.stderr
+    assert "study.json: damaged (it differs from its checksum" in done.stderr
     (tmp_path / "study.json").unlink()
     cli("study", "run", *options, "--resume")
     assert (tmp_path / "study.json").read_text() == whole

@@ -1,8 +1,10 @@
 """Reads the files that users write, and writes the files of commands.
 
-A written file or directory appears only when it is complete. Errors name its path.
+A written file or directory appears only when it is complete and on the disk: the content is synced
+before the rename, and the directory of the new name after it. Errors name its path.
 """
 
+import errno
 import os
 import shutil
 import tempfile
@@ -59,10 +61,30 @@ def write_file(path: Path, content: bytes) -> None:
     with failures_named(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
-            draft.write_bytes(content)
+            write_synced(draft, content)
             draft.replace(path)
+            sync(path.parent)
         finally:
             draft.unlink(missing_ok=True)
+
+
+def write_synced(path: Path, content: bytes) -> None:
+    """Writes a file and waits until its content is on the disk."""
+    path.write_bytes(content)
+    sync(path)
+
+
+def sync(path: Path) -> None:
+    """Waits until the content of a file, or the names in a directory, are on the disk."""
+    number = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(number)
+    except OSError as error:
+        # File systems that cannot sync a directory say so with this error.
+        if error.errno != errno.EINVAL:
+            raise
+    finally:
+        os.close(number)
 
 
 @contextmanager
@@ -75,7 +97,10 @@ def draft_of(directory: Path) -> Iterator[Path]:
         draft = scratch / "new"
         draft.mkdir()
         yield draft
+        for path in (*draft.rglob("*"), draft):
+            sync(path)
         _replace(target, draft, scratch / "old")
+        sync(target.parent)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
 

@@ -13,8 +13,8 @@ def explain(error: Exception) -> int:
     from ..base.lookup import UnknownError
     from ..export.runs import ExportError
     from ..store.batch import BatchStopped
+    from ..store.checksums import StoreError
     from ..store.cluster import ClusterError
-    from ..store.stored_run import StoreError
 
     if isinstance(error, typer.TyperException):
         problem = _bad_number(error) or error.format_message().removeprefix("Invalid value: ")

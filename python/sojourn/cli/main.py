@@ -26,6 +26,7 @@ from .run import run
 from .schema import schema
 from .sweep import sweep
 from .validate import validate
+from .verify import verify
 
 _STOPPED = 130  # 128 + SIGINT, as in shells
 _AGAIN_S = 0.05
@@ -53,7 +54,7 @@ def _options(
         typer.echo(context.get_help())
 
 
-for _command in (init, run, validate, schema, sweep, export, lab, report, plot):
+for _command in (init, run, validate, schema, sweep, export, lab, report, plot, verify):
     app.command()(_command)
 for _name, _application in plugins.commands():
     app.add_typer(_application, name=_name)

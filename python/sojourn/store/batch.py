@@ -1,5 +1,6 @@
 """Runs many tasks in parallel and writes their results to one store."""
 
+import sys
 import time
 from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, nullcontext
@@ -81,17 +82,25 @@ def run_batch(
         with telling_what_is_kept(store, named), store.held():
             store.sweep_drafts()
             (directory / REPORT).unlink(missing_ok=True)
-            for name, content in (about or {}).items():
-                store.write(name, content)
+            store.describe(about or {})
             missing = _missing(store, list(named)) if resume else list(named)
             _run(missing, [named[task] for task in missing], store, jobs, cluster)
     return store
 
 
 def _missing(store: Store, tasks: Sequence[Task]) -> Sequence[Task]:
-    """The tasks whose runs are missing or damaged."""
+    """The tasks whose runs are missing or damaged; damage is reported."""
+    missing, damaged = [], []
     with counting_bar(tasks, "saved runs checked") as each:
-        return [task for task in each if not store.is_sound(task)]
+        for task in each:
+            damage = store.damage_of(task) if store.keeps(task.run) else None
+            if damage or task not in store:
+                missing.append(task)
+            if damage:
+                damaged.append(damage)
+    for damage in damaged:
+        sys.stderr.write(f"{damage.path}: damaged ({damage.reason}); this run is repeated\n")
+    return missing
 
 
 def _run(

@@ -16,7 +16,7 @@ from typing import Any
 
 from .._sojourn import version as this_version
 from ..base.progress import Progress
-from .stored_run import StoreError
+from .checksums import StoreError
 from .task import Files, Task, execute
 
 _CONNECT_S = 10

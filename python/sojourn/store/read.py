@@ -9,13 +9,14 @@ from pathlib import Path
 
 from ..analysis.groups import Group, Results
 from ..runs.result import Result
+from .checksums import SUMS, Checksums, DamagedError, StoreError
 from .store import MARKER, RUN_LIST, Store, open_store
-from .stored_run import StoredRun, StoreError
+from .stored_run import StoredRun
 
 SUMMARY = "summary.json"
 """The file that marks the directory of `run --out`."""
 
-FORMATS = ("sojourn-output-2", "sojourn-output-3")
+FORMATS = ("sojourn-output-2", "sojourn-output-3", "sojourn-output-4")
 """The formats of such a directory; the last is this version's."""
 
 _NOT_KEYS = ("variant", "case", "seed", "run")
@@ -27,35 +28,40 @@ def read_results(directory: Path) -> Results:
     Raises `OSError` or `StoreError` if there are none.
     """
     if (directory / SUMMARY).exists():
-        return _of_run(directory)
+        return Results.of(runs_of_summary(directory))
     if not (directory / MARKER).exists():
         reason = "holds no results of run --out, sweep or study run"
         raise FileNotFoundError(errno.ENOENT, reason, str(directory))
     return _of_store(open_store(directory))
 
 
-def _of_run(directory: Path) -> Results:
+def runs_of_summary(directory: Path) -> dict[str, StoredRun]:
+    """The runs that `run --out` wrote, by variant; raises `StoreError` if there are none."""
     try:
         summary = json.loads((directory / SUMMARY).read_text("utf-8"))
         form, variants = summary["format"], summary["variants"]
         places = {variant["name"]: directory / variant["directory"] for variant in variants}
     except (ValueError, KeyError, TypeError):
+        if (directory / SUMS).exists():
+            raise DamagedError(directory / SUMMARY, "not a summary that sojourn wrote") from None
         raise StoreError(f"{directory / SUMMARY}: not a summary that sojourn wrote") from None
     if form != FORMATS[-1]:
         raise StoreError(
             f"{directory}: made by another version ({form}, not {FORMATS[-1]}); "
             "rerun the scenario with --out"
         )
-    return Results.of({name: StoredRun(place, name) for name, place in places.items()})
+    Checksums(directory).read(SUMMARY)
+    return {name: StoredRun(place, name) for name, place in places.items()}
 
 
 def _of_store(store: Store) -> Results:
     try:
-        text = (store.directory / RUN_LIST).read_text("utf-8")
+        (store.directory / RUN_LIST).stat()
     except FileNotFoundError:
         raise StoreError(
             f"{store.directory}: incomplete, runs.csv is missing; repeat the command with --resume"
         ) from None
+    text = store.read(RUN_LIST).decode()
     lines = list(csv.DictReader(StringIO(text, newline="")))
     if not lines or "run" not in lines[0]:
         raise StoreError(f"{store.directory / RUN_LIST}: lists no runs")

@@ -1,29 +1,34 @@
 """A store: a directory of many runs, each a directory of Parquet files named by a hash.
 
 The hash is over everything the run depends on. A run appears only when it is complete and never
-changes, so an interrupted store is valid.
+changes, so an interrupted store is valid. Every file has a checksum (`checksums.py`).
 """
 
 import errno
 import fcntl
 import json
 import os
+import re
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from .._sojourn import version as this_version
-from ..base.files import check_place, failures_named, write_file
-from .stored_run import StoredRun, StoreError
-from .task import Files, Task
+from ..base.files import check_place, failures_named, sync, write_file, write_synced
+from .checksums import SUMS, Checksums, DamagedError, StoreError, sums_of
+from .stored_run import StoredRun
+from .task import Files, Task, name_of
 
-FORMAT = "sojourn-store-2"
+FORMAT = "sojourn-store-3"
 
 MARKER = "store.json"
 """The file that marks a store."""
 
 _RUNS = "runs"
+
+_DRAFT = re.compile(r"\..+\.(\d+)")
+"""The name of a draft, with the process that wrote it."""
 
 RUN_LIST = "runs.csv"
 """The file that maps settings, variants and seeds to runs."""
@@ -46,9 +51,9 @@ class Store:
         self.replaced = 0
         """How many of these runs replaced existing ones."""
         marker = directory / MARKER
-        if marker.exists():
+        if marker.exists() and not _is_empty(marker):
             _check(directory, marker)
-        elif directory.is_dir() and any(directory.iterdir()):
+        elif not marker.exists() and _holds_other_files(directory):
             raise FileExistsError(
                 f"{directory} holds other files and no sweep or study; give another directory"
             )
@@ -65,25 +70,37 @@ class Store:
     def __getitem__(self, task: Task) -> StoredRun:
         return StoredRun(self._place(task))
 
-    def is_sound(self, task: Task) -> bool:
-        """Is the run of a task stored, complete and readable?"""
-        if task not in self:
-            return False
-        run = self[task]
+    def damage_of(self, task: Task) -> DamagedError | None:
+        """What is wrong with the stored run of a task; `None` if it is as it was written."""
         try:
-            for name in task.tables:
-                run.table(name)
-            return run.scenario == task.scenario and "fingerprint" in run.meta
-        except ValueError:  # StoreError, invalid JSON or invalid UTF-8
-            return False
+            self.verify_run(task.run)
+        except DamagedError as damage:
+            return damage
+        return None
+
+    def verify_run(self, run: str) -> None:
+        """Raises `DamagedError` unless all files of a run are as they were written."""
+        stored = self.named(run)
+        stored.verify()
+        if name_of(stored.scenario) != run:
+            raise DamagedError(stored.directory, "it holds the scenario of another run")
+
+    @property
+    def runs(self) -> list[str]:
+        """The names of all runs in the store."""
+        return sorted(
+            path.name
+            for path in (self.directory / _RUNS).glob("*")
+            if path.is_dir() and not path.name.startswith(".")
+        )
 
     def named(self, run: str, variant: str = "") -> StoredRun:
         """The run with this name, labelled with its variant."""
         return StoredRun(self.directory / _RUNS / run, variant)
 
     def keeps(self, run: str) -> bool:
-        """Is a run with this name stored?"""
-        return (self.directory / _RUNS / run / "meta.json").exists()
+        """Is there a run with this name, damaged or not?"""
+        return (self.directory / _RUNS / run).is_dir()
 
     def check(self, there: Sequence[bool]) -> None:
         """Raises `StoreError` unless every run is present."""
@@ -101,11 +118,13 @@ class Store:
             try:
                 draft.mkdir(parents=True)
                 for name, content in files.items():
-                    (draft / name).write_bytes(content)
+                    write_synced(draft / name, content)
+                sync(draft)
                 if place.exists():
                     shutil.rmtree(place)
                     self.replaced += 1
                 draft.rename(place)
+                sync(place.parent)
                 self.added.append(task)
             finally:
                 shutil.rmtree(draft, ignore_errors=True)
@@ -115,6 +134,23 @@ class Store:
         path = self.directory / name
         write_file(path, content)
         return path
+
+    def describe(self, about: Mapping[str, bytes]) -> None:
+        """Writes the files that describe the runs, after their checksums.
+
+        So a store that is stopped in between lacks files, and none is without its checksum.
+        """
+        self.write(SUMS, sums_of({MARKER: (self.directory / MARKER).read_bytes(), **about}))
+        for name, content in about.items():
+            self.write(name, content)
+
+    def read(self, name: str) -> bytes:
+        """A file that describes the runs; raises `DamagedError` if it is not as written."""
+        return Checksums(self.directory).read(name)
+
+    def verify(self) -> None:
+        """Raises `DamagedError` unless the files that describe the runs are as they were."""
+        Checksums(self.directory).verify()
 
     @contextmanager
     def held(self) -> Iterator[None]:
@@ -132,12 +168,11 @@ class Store:
             yield
 
     def sweep_drafts(self) -> None:
-        """Removes temporary directories left by killed processes."""
-        for draft in self._drafts():
+        """Removes temporary files and directories left by killed processes."""
+        for draft in (self.directory / _RUNS).glob(".*"):
             shutil.rmtree(draft, ignore_errors=True)
-
-    def _drafts(self) -> Iterator[Path]:
-        return (path for path in (self.directory / _RUNS).glob(".*") if path.is_dir())
+        for draft in filter(_is_left_over, self.directory.glob(".*")):
+            draft.unlink(missing_ok=True)
 
     def _place(self, task: Task) -> Path:
         return self.directory / _RUNS / task.run
@@ -147,7 +182,33 @@ def open_store(directory: Path) -> Store:
     """Opens an existing store."""
     if not (directory / MARKER).exists():
         raise FileNotFoundError(errno.ENOENT, "holds no sweep or study", str(directory))
+    if _is_empty(directory / MARKER):
+        raise DamagedError(directory / MARKER, "the file is empty")
     return Store(directory)
+
+
+def _is_empty(marker: Path) -> bool:
+    """A power cut can leave an empty marker; nothing else writes one."""
+    return marker.is_file() and not marker.stat().st_size
+
+
+def _holds_other_files(directory: Path) -> bool:
+    """Is there anything but drafts of a marker, which a killed process may have left?"""
+    if not directory.is_dir():
+        return False
+    own = f".{MARKER}."
+    return any(
+        not (path.name.startswith(own) and _DRAFT.fullmatch(path.name))
+        for path in directory.iterdir()
+    )
+
+
+def _is_left_over(path: Path) -> bool:
+    """Is this a draft that nobody writes? That of a report may be written meanwhile."""
+    draft = _DRAFT.fullmatch(path.name)
+    if draft is None or not path.is_file():
+        return False
+    return path.name.startswith(f".{MARKER}.") or not Path("/proc", draft[1]).exists()
 
 
 def _check(directory: Path, marker: Path) -> None:

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ..runs.result import SavedResult
+from .checksums import SUMS, Checksums, DamagedError, StoreError
 
 Rows = Sequence[Mapping[str, Any]]
 
@@ -19,50 +20,55 @@ class AbsentError(LookupError):
     """A missing row: the traffic sent nothing, or the run was too short."""
 
 
-class StoreError(ValueError):
-    """A store or a stored run that cannot be used."""
-
-
 class StoredRun(SavedResult):
-    """The result of a run in a directory. Tables are read on first use."""
+    """The result of a run in a directory.
+
+    Tables are read on first use. Reading a damaged file raises `DamagedError`.
+    """
 
     def __init__(self, directory: Path, name: str = "") -> None:
         """Opens the run in this directory; `name` is its variant."""
         super().__init__(name)
         self.directory = directory
         self._rows: dict[str, Rows] = {}
+        self._files = Checksums(directory)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return StoredRun, (self.directory, self._name)
 
     def keeps(self, table: str) -> bool:
         """Is this table stored?"""
-        return self._place(table).exists()
+        return _file_of(table) in self._files
+
+    def verify(self) -> None:
+        """Raises `DamagedError` unless all files of the run are as they were written."""
+        self._files.verify()
+        for path in self.directory.iterdir():
+            if path.name not in self._files and path.name != SUMS and path.name[0] != ".":
+                raise DamagedError(path, f"it has no checksum in {SUMS}")
 
     def table(self, name: str) -> pa.Table:
         """A table by its name; raises `StoreError` if it is missing or damaged."""
         if not self.keeps(name):
             raise StoreError(f"{self.directory}: the table {name!r} was not stored")
+        content = self._files.read(_file_of(name))
         try:
             # Twice as fast as pq.read_table.
-            with pq.ParquetFile(self._place(name)) as file:
+            with pq.ParquetFile(pa.BufferReader(content)) as file:
                 return file.read()
         except (pa.ArrowException, OSError) as error:
-            raise StoreError(
-                f"{self._place(name)}: damaged ({error}); "
-                "repeat the command with --resume to rerun it"
-            ) from None
+            raise DamagedError(self.directory / _file_of(name), str(error)) from None
 
     @cached_property
     def meta(self) -> dict[str, Any]:
         """Version, seed, duration in s, counts, fingerprint and warnings."""
-        meta: dict[str, Any] = json.loads((self.directory / "meta.json").read_text("utf-8"))
+        meta: dict[str, Any] = json.loads(self._files.read("meta.json"))
         return meta
 
     @cached_property
     def scenario(self) -> str:
         """The complete scenario, as TOML."""
-        return (self.directory / "scenario.toml").read_text(encoding="utf-8")
+        return self._files.read("scenario.toml").decode()
 
     @cached_property
     def settings(self) -> dict[str, Any]:
@@ -83,8 +89,9 @@ class StoredRun(SavedResult):
         """The row of `queues` for a queue."""
         return _row(self.rows("queues"), queue=name)
 
-    def _place(self, table: str) -> Path:
-        return self.directory / f"{table}.parquet"
+
+def _file_of(table: str) -> str:
+    return f"{table}.parquet"
 
 
 def _row(rows: Rows, **keys: str) -> Mapping[str, Any]:

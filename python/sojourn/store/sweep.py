@@ -13,8 +13,8 @@ from ..base.files import read_text
 from ..base.toml_text import toml_value
 from ..runs.scenario import Loaded, load
 from .batch import run_batch
+from .checksums import StoreError
 from .store import PLAN, RUN_LIST, Store
-from .stored_run import StoreError
 from .task import Task, task_of
 
 _SCHEMA = json.dumps(

@@ -15,6 +15,7 @@ from .._sojourn import Job, Variant, version
 from .._sojourn import run as run_native
 from ..runs.result import Result
 from ..runs.scenario import load
+from .checksums import SUMS, sums_of
 
 _NAME_DIGITS = 20  # 80 bits: the chance of a collision among a million runs is 4e-13
 
@@ -37,13 +38,19 @@ class Task:
     @cached_property
     def run(self) -> str:
         """The name of the run: a hash of scenario, seed and version."""
-        content = f"{version}\n{self.scenario}".encode()
-        return hashlib.sha256(content).hexdigest()[:_NAME_DIGITS]
+        return name_of(self.scenario)
 
     @property
     def files(self) -> list[str]:
         """The names of the files of the run."""
-        return [*(f"{table}.parquet" for table in self.tables), "meta.json", "scenario.toml"]
+        tables = (f"{table}.parquet" for table in self.tables)
+        return [*tables, "meta.json", "scenario.toml", SUMS]
+
+
+def name_of(scenario: str) -> str:
+    """The name of the run of a complete scenario."""
+    content = f"{version}\n{scenario}".encode()
+    return hashlib.sha256(content).hexdigest()[:_NAME_DIGITS]
 
 
 def task(scenario: Mapping[str, Any], *, seed: int, tables: Iterable[str] = ()) -> Task:
@@ -64,7 +71,7 @@ def execute(task: Task, job: Job | None = None) -> Files:
     files = {f"{name}.parquet": _parquet(name, task.run, result) for name in task.tables}
     files["meta.json"] = (json.dumps(result.meta, indent=2, ensure_ascii=False) + "\n").encode()
     files["scenario.toml"] = task.scenario.encode()
-    return files
+    return {**files, SUMS: sums_of(files)}
 
 
 def _parquet(name: str, run: str, result: Result) -> bytes:

@@ -15,6 +15,7 @@ from ..analysis.tables import RunTables
 from ..base.files import check_place, draft_of, failures_named
 from ..report.html import latency_cdf_svg, report_html
 from ..runs.tables import TABLES, TRACES
+from .checksums import SUMS, sums_of
 from .read import FORMATS, SUMMARY
 
 _REPORT = "report.html"
@@ -40,7 +41,7 @@ def check(directory: Path) -> None:
 def directory_names(variants: Iterable[str]) -> dict[str, str]:
     """A directory name for each variant, close to its name and valid on all file systems."""
     names: dict[str, str] = {}
-    taken = {SUMMARY, _REPORT, _FIGURE}
+    taken = {SUMMARY, _REPORT, _FIGURE, SUMS.lower()}
     for variant in variants:
         base = re.sub(r"[^\w .+-]", "_", variant)[:80].strip(". ") or "run"
         name, number = base, 2
@@ -76,7 +77,9 @@ def _write_all(runs: Mapping[str, RunTables], directory: Path) -> None:
         (directory / _FIGURE).write_bytes(svg)
     for name, result in runs.items():
         _write_run(result, directory / names[name])
-    _write_json(directory / SUMMARY, {**summary, "files": sorted(_files(directory) | {SUMMARY})})
+    files = sorted(_files(directory) | {SUMMARY, SUMS})
+    _write_json(directory / SUMMARY, {**summary, "files": files})
+    _seal(directory, [SUMMARY])
 
 
 def _write_run(result: RunTables, directory: Path) -> None:
@@ -86,6 +89,13 @@ def _write_run(result: RunTables, directory: Path) -> None:
         _write_table(getattr(result, name), directory / f"{name}.parquet")
     _write_json(directory / "meta.json", result.meta)
     (directory / "scenario.toml").write_text(result.scenario, encoding="utf-8")
+    _seal(directory, _files(directory))
+
+
+def _seal(directory: Path, names: Iterable[str]) -> None:
+    """Writes the checksums of these files."""
+    sums = sums_of({name: (directory / name).read_bytes() for name in names})
+    (directory / SUMS).write_bytes(sums)
 
 
 def _write_table(table: pa.Table, path: Path) -> None:

@@ -9,8 +9,9 @@ from sojourn.analysis.statistics import Value, over_seeds
 from sojourn.base.csv_text import csv_bytes
 from sojourn.base.lookup import UnknownError
 from sojourn.store.batch import run_batch, telling_what_is_kept
+from sojourn.store.checksums import SUMS, Checksums, DamagedError, StoreError
 from sojourn.store.store import MARKER, PLAN, RUN_LIST, Store, open_store
-from sojourn.store.stored_run import StoredRun, StoreError
+from sojourn.store.stored_run import StoredRun
 from sojourn.store.task import Task
 
 from .cases import Alternative, Runs
@@ -25,7 +26,7 @@ CELLS = "cells.csv"
 
 ALTERNATIVES = "alternatives.csv"
 
-_FIRST = {MARKER, PLAN, RUN_LIST}
+_FIRST = {MARKER, PLAN, RUN_LIST, SUMS}
 
 _RUN_COLUMNS = ("case", "seed", "run")
 
@@ -136,11 +137,19 @@ def _refuse_another(plan: Plan, directory: Path) -> None:
     Or a sweep. A study that was stopped before anything came of it is none.
     """
     list_of_runs, headings = directory / RUN_LIST, csv_bytes(_RUN_COLUMNS, ())
-    if list_of_runs.exists() and not list_of_runs.read_bytes().startswith(headings):
+    is_planned = (directory / PLAN).exists()
+    if (
+        list_of_runs.exists()
+        and not is_planned
+        and not list_of_runs.read_bytes().startswith(headings)
+    ):
         raise StoreError(f"{directory}: holds a sweep; allowed: another directory")
-    if not (directory / PLAN).exists() or {path.name for path in directory.iterdir()} <= _FIRST:
+    if not is_planned or {path.name for path in directory.iterdir()} <= _FIRST:
         return
-    there = _plan(directory)
+    try:
+        there = _plan(directory)
+    except DamagedError:  # the batch writes the plan again, and checks each run
+        return
     if (there.name, there.duration_scale) != (plan.name, plan.duration_scale):
         raise StoreError(
             f"{directory}: holds {there.name} with duration scale {there.duration_scale:g}; "
@@ -150,9 +159,9 @@ def _refuse_another(plan: Plan, directory: Path) -> None:
 
 def _plan(directory: Path) -> Plan:
     try:
-        plan = Plan(**json.loads((directory / PLAN).read_text()))
+        plan = Plan(**json.loads(Checksums(directory).read(PLAN)))
         plan.check()
-    except UnknownError:
+    except (UnknownError, DamagedError):
         raise
     except (ValueError, TypeError):
         raise StoreError(
@@ -164,12 +173,11 @@ def _plan(directory: Path) -> Plan:
 def read(directory: Path) -> Outcome:
     """A study that was run into this directory."""
     store = open_store(directory)
-    try:
-        plan = _plan(directory)
-    except FileNotFoundError:
+    if not (directory / PLAN).exists():
         raise StoreError(
             f"{directory}: no study was run there; allowed: what `sojourn study run` wrote"
-        ) from None
+        )
+    plan = _plan(directory)
     tasks = plan.tasks
     store.check([task in store for task in tasks.values()])
     return _outcome(plan, store, tasks)

@@ -10,7 +10,7 @@ from io import StringIO
 from pathlib import Path
 
 from sojourn.base.csv_text import csv_bytes
-from sojourn.store.stored_run import StoreError
+from sojourn.store.checksums import StoreError
 
 from .claims import Cells
 from .page import Said, page

@@ -1,0 +1,86 @@
+"""Checksums of stored files, in the format of `sha256sum`.
+
+A directory has one file of them, `SHA256SUMS`. Every file is compared with it when it is read, so
+a changed bit is reported and never becomes a result. `sha256sum --check SHA256SUMS` checks it too.
+"""
+
+import re
+from collections.abc import Mapping
+from functools import cached_property
+from hashlib import sha256
+from pathlib import Path
+
+SUMS = "SHA256SUMS"
+"""The file of checksums in a directory."""
+
+_LINE = re.compile(r"([0-9a-f]{64})  ([^/\n]+)")
+
+
+class StoreError(ValueError):
+    """A store or a stored run that cannot be used."""
+
+
+class DamagedError(StoreError):
+    """A stored file that is not as it was written."""
+
+    def __init__(self, path: Path, reason: str) -> None:
+        """Names the file, what is wrong with it and what to do."""
+        self.path, self.reason = path, reason
+        super().__init__(
+            f"{path}: damaged ({reason}); repeat the command that wrote it, "
+            "a sweep or study with --resume, to rerun it"
+        )
+
+
+def sums_of(files: Mapping[str, bytes]) -> bytes:
+    """The content of `SHA256SUMS` for these files."""
+    lines = (f"{sha256(files[name]).hexdigest()}  {name}\n" for name in sorted(files))
+    return "".join(lines).encode()
+
+
+class Checksums:
+    """Reads the files of a directory that has checksums."""
+
+    def __init__(self, directory: Path) -> None:
+        """Takes the directory; its checksums are read on first use."""
+        self.directory = directory
+
+    @cached_property
+    def _sums(self) -> Mapping[str, str]:
+        path = self.directory / SUMS
+        try:
+            lines = path.read_bytes().decode("ascii").split("\n")
+        except FileNotFoundError:
+            raise DamagedError(path, "the file is missing") from None
+        except OSError as error:
+            raise DamagedError(path, f"unreadable: {error.strerror}") from None
+        except UnicodeDecodeError:
+            raise DamagedError(path, "not a list of checksums") from None
+        parts = [_LINE.fullmatch(line) for line in lines[:-1]]
+        sums = {part[2]: part[1] for part in parts if part}
+        if not sums or len(sums) < len(parts) or lines[-1]:
+            raise DamagedError(path, "not a list of checksums")
+        return sums
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._sums
+
+    def read(self, name: str) -> bytes:
+        """The content of a file; raises `DamagedError` if it differs from what was written."""
+        path = self.directory / name
+        if name not in self._sums:
+            raise DamagedError(self.directory / SUMS, f"no checksum of {name}")
+        try:
+            content = path.read_bytes()
+        except FileNotFoundError:
+            raise DamagedError(path, "the file is missing") from None
+        except OSError as error:
+            raise DamagedError(path, f"unreadable: {error.strerror}") from None
+        if sha256(content).hexdigest() != self._sums[name]:
+            raise DamagedError(path, f"it differs from its checksum in {SUMS}")
+        return content
+
+    def verify(self) -> None:
+        """Raises `DamagedError` at the first file that is missing or differs."""
+        for name in self._sums:
+            self.read(name)
