@@ -180,7 +180,7 @@ fn what_contradicts_the_channel_is_refused() {
             "",
             "cmts.channel = { kind = 'ofdm', spacing = '30_khz' }",
             "cmts.channel.spacing: found \
-          \"30_khz\"; allowed: 25_khz, 50_khz",
+          \"30_khz\"; allowed: 25_khz, 50_khz (did you mean 50_khz?)",
         ),
         (
             "",
