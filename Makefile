@@ -6,7 +6,7 @@ INSTRUCTIONS := $(CURDIR)/crates/sojourn-core/benches/packet_cost/instructions.j
 MINUTES := 10
 RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
-.PHONY: help run test fuzz lint bench bench-peers record figures docs columns studies
+.PHONY: help run test crash audit wheel fuzz lint bench bench-peers record figures docs columns studies
 .DEFAULT_GOAL := help
 
 help: ## List the targets
@@ -19,6 +19,18 @@ test: $(VENV)/installed ## Run all tests
 	cargo test --workspace --locked
 	cargo bench -p sojourn-core --locked --bench packet_cost -- --check $(INSTRUCTIONS)
 	$(BIN)/pytest --numprocesses auto --dist loadfile
+
+crash: $(VENV)/installed ## Kill commands at every place where they change files, for some minutes
+	$(BIN)/python tests/crash.py
+
+audit: ## Check licences, sources and known vulnerabilities of Rust packages; needs cargo-deny
+	cargo deny --locked check $(AUDIT)
+
+wheel: $(VENV)/packages $(VENV)/zig ## Build the wheel into out/wheels and test it in a fresh environment
+	rm -rf out/wheels
+	PATH="$(CURDIR)/$(BIN):$$PATH" maturin build --release --locked --zig --compatibility manylinux2014 \
+	    --target $$(uname -m)-unknown-linux-gnu --out out/wheels
+	python3 tests/wheel.py out/wheels/*.whl
 
 fuzz: ## Run the tests at random with fresh seeds, MINUTES=10 in all
 	@cargo test -p sojourn-core --locked --lib --tests --no-run
@@ -76,5 +88,9 @@ $(VENV)/installed: $(VENV)/packages $(RUST) pyproject.toml
 
 $(VENV)/packages: requirements.lock
 	python3 -m venv --clear $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check --requirement requirements.lock
+	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements.lock
+	@touch $@
+
+$(VENV)/zig: $(VENV)/packages release.lock
+	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes --requirement release.lock
 	@touch $@
