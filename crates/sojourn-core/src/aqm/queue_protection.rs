@@ -39,7 +39,6 @@ pub struct QueueProtection {
     thresholds: Thresholds,
     aging_bytes_per_s: f64,
     buckets: [Bucket; DREGS + 1],
-    sanctioned: u64,
     judged_by_dregs: u64,
 }
 
@@ -48,7 +47,7 @@ impl QueueProtection {
     pub fn new(thresholds: Thresholds) -> Self {
         let aging_bytes_per_s = 1e9 * 2_f64.powi(thresholds.lg_aging as i32 - 30);
         let buckets = [Bucket::default(); DREGS + 1];
-        Self { thresholds, aging_bytes_per_s, buckets, sanctioned: 0, judged_by_dregs: 0 }
+        Self { thresholds, aging_bytes_per_s, buckets, judged_by_dregs: 0 }
     }
 
     /// The delay above which packets may be sanctioned follows the queue's rate.
@@ -69,9 +68,7 @@ impl QueueProtection {
         let bucket = self.pick_bucket(now, flow);
         let score = self.fill_bucket(now, bucket, likelihood * size as f64);
         self.judged_by_dregs += u64::from(bucket == DREGS);
-        let sanctioned = self.is_too_much(delay, score);
-        self.sanctioned += u64::from(sanctioned);
-        sanctioned
+        self.is_too_much(delay, score)
     }
 
     /// RFC 9957 §4: its own bucket, else the first one that has expired, else the shared one.
@@ -108,9 +105,8 @@ impl QueueProtection {
         (delay > critical_delay && product > limit) || score >= SCORE_MAX
     }
 
-    /// Reports how many packets were sanctioned, and how many were judged by the shared bucket.
+    /// Reports how many packets were judged by the shared bucket.
     pub fn gauges(&self, out: &mut Gauges) {
-        out.set("sanctioned_packets", "packets", self.sanctioned as f64);
         out.set("shared_bucket_packets", "packets", self.judged_by_dregs as f64);
     }
 }

@@ -24,8 +24,8 @@ use crate::aqm::{Aqm, AqmSpec, Arrival, DrainRate, Verdict};
 use crate::count::Count;
 use crate::input::compare::ascending;
 use crate::input::problem::Fault;
-use crate::metrics::Gauges;
 use crate::metrics::latency_histogram::LatencyHistogram;
+use crate::metrics::{Gauges, Member, MemberCounts};
 use crate::packet::{DropReason, Ecn, Packet};
 use crate::units::{BitRate, Time};
 
@@ -34,7 +34,8 @@ use crate::units::{BitRate, Time};
 struct Signals {
     native: u64,
     coupled: u64,
-    redirected: u64,
+    overload: u64,
+    sanctioned: u64,
 }
 
 /// What depends on the rate of the aggregate.
@@ -163,10 +164,11 @@ impl LowLatency {
         if !self.low.marks.says_signal(native.max(self.coupled)) {
             return;
         }
-        match native > self.coupled {
-            true => self.signals.native += 1,
-            false => self.signals.coupled += 1,
-        }
+        *match (self.coupled >= 1.0, native > self.coupled) {
+            (true, _) => &mut self.signals.overload,
+            (false, true) => &mut self.signals.native,
+            (false, false) => &mut self.signals.coupled,
+        } += 1;
         packet.mark();
         entry.ledger.marked(entry.now, packet);
     }
@@ -186,14 +188,14 @@ impl LowLatency {
         let delay = self.delay_with(now, size);
         self.delay = delay;
         if let Some(histogram) = &mut self.histogram {
-            histogram.count(true, delay);
+            histogram.count(Member::LowLatency, delay);
         }
         let native = self.of_rate.ramp.likelihood(delay);
         self.mark(&mut packet, native, entry);
         if let Some(protection) = &mut self.protection
             && protection.sanctions(now, packet.tuple, size, delay, native)
         {
-            self.signals.redirected += 1;
+            self.signals.sanctioned += 1;
             self.give_back(size);
             entry.ledger.sanctioned(&packet);
             return self.enqueue_classic(packet, entry);
@@ -202,7 +204,7 @@ impl LowLatency {
             self.low.push(packet);
         } else {
             self.give_back(size);
-            self.low.dropped += 1;
+            self.low.dropped_overflow += 1;
             entry.ledger.dropped(now, packet, DropReason::Overflow);
         }
     }
@@ -218,7 +220,7 @@ impl LowLatency {
         let Some(histogram) = &mut self.histogram else { return };
         let by_backlog = || self.of_rate.rate.time_for(self.classic.backlog().bytes);
         let delay = self.classic_aqm.as_ref().map_or_else(by_backlog, |aqm| aqm.pie.delay());
-        histogram.count(false, delay);
+        histogram.count(Member::Classic, delay);
     }
 
     fn enqueue_classic(&mut self, packet: Packet, entry: &mut Entry) {
@@ -229,14 +231,14 @@ impl LowLatency {
             if let Some(aqm) = &mut self.classic_aqm {
                 aqm.pie.on_overflow();
             }
-            self.classic.dropped += 1;
+            self.classic.dropped_overflow += 1;
             return entry.ledger.dropped(entry.now, packet, DropReason::Overflow);
         }
         let arrival = Arrival { now: entry.now, size, backlog, share: 1.0 };
         if let Some(aqm) = &mut self.classic_aqm
             && aqm.pie.on_arrival(&arrival, &drain, entry.rng) != Verdict::Pass
         {
-            self.classic.dropped += 1;
+            self.classic.dropped_aqm += 1;
             return entry.ledger.dropped(entry.now, packet, DropReason::Aqm);
         }
         self.classic.push(packet);
@@ -318,12 +320,11 @@ impl Discipline for LowLatency {
                 self.turns.reset();
                 None
             }
-            (false, true) => self.take_low(exit.now),
-            (true, false) => self.classic.pop(),
+            (false, true) => self.dequeue_member(true, exit),
+            (true, false) => self.dequeue_member(false, exit),
             (false, false) => {
                 let serves_low = self.turns.serves_low();
-                let next = if serves_low { self.take_low(exit.now) } else { self.classic.pop() };
-                let packet = next?;
+                let packet = self.dequeue_member(serves_low, exit)?;
                 self.turns.charge(serves_low, packet.size.into());
                 Some(packet)
             }
@@ -331,7 +332,20 @@ impl Discipline for LowLatency {
     }
 
     fn dequeue_member(&mut self, low: bool, exit: &mut Exit) -> Option<Packet> {
+        exit.member = Some(if low { Member::LowLatency } else { Member::Classic });
         if low { self.take_low(exit.now) } else { self.classic.pop() }
+    }
+
+    fn members(&self) -> Option<[MemberCounts; 2]> {
+        let Signals { native, coupled, overload, sanctioned } = self.signals;
+        let low = MemberCounts {
+            native_marks: native,
+            coupled_marks: coupled,
+            overload_marks: overload,
+            sanctioned,
+            ..self.low.counts()
+        };
+        Some([low, self.classic.counts()])
     }
 
     fn low_latency_weight(&self) -> Option<f64> {
@@ -384,9 +398,10 @@ impl Discipline for LowLatency {
         out.set("classic_packets", "packets", self.classic.backlog().packets as f64);
         out.set("native_marks", "packets", self.signals.native as f64);
         out.set("coupled_marks", "packets", self.signals.coupled as f64);
-        out.set("low_latency_drops", "packets", self.low.dropped as f64);
-        out.set("classic_drops", "packets", self.classic.dropped as f64);
-        out.set("redirected_packets", "packets", self.signals.redirected as f64);
+        out.set("overload_marks", "packets", self.signals.overload as f64);
+        out.set("low_latency_drops", "packets", self.low.dropped() as f64);
+        out.set("classic_drops", "packets", self.classic.dropped() as f64);
+        out.set("sanctioned_packets", "packets", self.signals.sanctioned as f64);
         if let Some(protection) = &self.protection {
             protection.gauges(out);
         }

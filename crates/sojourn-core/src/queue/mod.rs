@@ -37,7 +37,7 @@ use crate::engine::rng::Rng;
 use crate::input::problem::Fault;
 use crate::metrics::latency_histogram::LatencyHistogram;
 use crate::metrics::rows::LatencyHistogramRow;
-use crate::metrics::{Gauges, Ledger, QueueMeter, Series};
+use crate::metrics::{Gauges, Ledger, Member, MemberCounts, QueueMeter, Series};
 use crate::packet::{DropReason, Packet};
 use crate::units::{BitRate, Time};
 
@@ -161,6 +161,8 @@ pub struct Exit<'a> {
     pub ecn: bool,
     /// Where drops and marks are recorded.
     pub ledger: &'a mut Ledger,
+    /// Which of two members the packet comes from. A scheduler that has members sets it.
+    pub member: Option<Member>,
 }
 
 impl Exit<'_> {
@@ -199,6 +201,10 @@ pub trait Discipline {
     /// Schedulers that are no aggregate have only a classic one.
     fn dequeue_member(&mut self, _low: bool, exit: &mut Exit) -> Option<Packet> {
         self.dequeue(exit)
+    }
+    /// What its low-latency and its classic queue did, if it has these.
+    fn members(&self) -> Option<[MemberCounts; 2]> {
+        None
     }
     /// Share of the low-latency flow in the grants of an aggregate, if it is one.
     fn low_latency_weight(&self) -> Option<f64> {
@@ -386,13 +392,15 @@ impl Queue {
             packets: spec.limit_packets.unwrap_or(u64::MAX),
             exclusive: dialect == Dialect::Ns2,
         };
+        let scheduler = spec.scheduler.start(&Setting { law: &spec.law, limit: &limit, dialect });
+        let meter = QueueMeter::new(name, scheduler.members().is_some());
         Self {
-            scheduler: spec.scheduler.start(&Setting { law: &spec.law, limit: &limit, dialect }),
+            scheduler,
             limit,
             ecn: spec.ecn,
             acks: AckLane::new(spec.acks),
             rng: Rng::named(seed, name),
-            meter: Some(Box::new(QueueMeter::new(name))),
+            meter: Some(Box::new(meter)),
             watch: Watch::default(),
         }
     }
@@ -470,26 +478,40 @@ impl Queue {
         ledger: &mut Ledger,
     ) -> Option<Packet> {
         let ack = self.acks.as_mut().and_then(AckLane::pop);
-        let exit = &mut Exit { now, next_queue, ecn: self.ecn, ledger };
+        let exit = &mut Exit { now, next_queue, ecn: self.ecn, ledger, member: None };
         let packet = ack.or_else(|| self.scheduler.dequeue(exit))?;
-        self.note_departure(now, &packet);
+        let member = exit.member;
+        self.note_departure(now, &packet, member);
         Some(packet)
     }
 
     /// The next packet that a minimum reserved rate is due for.
     pub fn dequeue_reserved(&mut self, now: Time, ledger: &mut Ledger) -> Option<Packet> {
-        let exit = &mut Exit { now, next_queue: NextQueue::default(), ecn: self.ecn, ledger };
+        let exit = &mut Exit {
+            now,
+            next_queue: NextQueue::default(),
+            ecn: self.ecn,
+            ledger,
+            member: None,
+        };
         let packet = self.scheduler.dequeue_reserved(exit)?;
-        self.note_departure(now, &packet);
+        self.note_departure(now, &packet, None);
         Some(packet)
     }
 
     /// The next packet of one member of an aggregate.
     #[inline]
     pub fn dequeue_member(&mut self, low: bool, now: Time, ledger: &mut Ledger) -> Option<Packet> {
-        let exit = &mut Exit { now, next_queue: NextQueue::default(), ecn: self.ecn, ledger };
+        let exit = &mut Exit {
+            now,
+            next_queue: NextQueue::default(),
+            ecn: self.ecn,
+            ledger,
+            member: None,
+        };
         let packet = self.scheduler.dequeue_member(low, exit)?;
-        self.note_departure(now, &packet);
+        let member = exit.member;
+        self.note_departure(now, &packet, member);
         Some(packet)
     }
 
@@ -510,9 +532,9 @@ impl Queue {
     }
 
     #[inline]
-    fn note_departure(&mut self, now: Time, packet: &Packet) {
+    fn note_departure(&mut self, now: Time, packet: &Packet, member: Option<Member>) {
         if let Some(meter) = &mut self.meter {
-            meter.departed(now.since(packet.queued_at));
+            meter.departed(now.since(packet.queued_at), member);
         }
     }
 
@@ -547,6 +569,11 @@ impl Queue {
         named.map_or_else(Vec::new, |(meter, histogram)| histogram.rows(meter.name()))
     }
 
+    /// What its low-latency and its classic queue did, if it has these.
+    pub fn members(&self) -> Option<[MemberCounts; 2]> {
+        self.scheduler.members()
+    }
+
     /// Sojourn times and time series of this queue, if it is measured.
     pub fn meter(&self) -> Option<&QueueMeter> {
         self.meter.as_deref()
@@ -559,6 +586,10 @@ impl Queue {
             let queue = meter.name();
             let own = meter.series().map(|series| (queue.to_owned(), series));
             let flows = self.watch.series();
+            let members = meter.member_series();
+            let own = own.chain(
+                members.map(move |(member, series)| (format!("{queue} {}", member.name()), series)),
+            );
             own.chain(flows.map(move |(flow, series)| (format!("{queue} {flow}"), series)))
         })
     }
@@ -569,7 +600,7 @@ impl Queue {
         let Self { scheduler, meter, watch, .. } = self;
         watch.sample(scheduler);
         let Some(meter) = meter else { return };
-        meter.sample(backlog, |gauges| {
+        meter.sample(backlog, scheduler.members(), |gauges| {
             show_link(gauges);
             scheduler.gauges(gauges);
         });

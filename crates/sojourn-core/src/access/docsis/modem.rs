@@ -22,6 +22,7 @@ use super::grant_split::Shares;
 use super::outages::Outages;
 use super::parameters::Shaping;
 use super::probe::Probe;
+use super::regularity::Grid;
 use super::request_grant::{By, MacCounters, PieceEnd, RequestGrant};
 use super::scheduling_service::RequestPolicy;
 use super::timing::{Specification, Timing};
@@ -79,6 +80,8 @@ pub struct Modem {
     policy: RequestPolicy,
     /// Unsolicited grants and polls, if its service has any.
     unsolicited: Option<Box<Unsolicited>>,
+    /// Does the low-latency flow of its aggregate get grants unasked?
+    grants_proactively: bool,
     /// When it is silent: it gets no grants.
     silent: Outages,
 
@@ -145,11 +148,12 @@ impl Modem {
         let spread_percent = spec.mac.grant_spread_percent;
         let congestion = spec.congestion.as_ref();
         let name = context.name("upstream");
-        let mut unsolicited =
-            Unsolicited::of(&spec.scheduling, map_interval, 0, context.seed, &name);
-        let unsolicited = unsolicited.take().map(Box::new);
+        let grid =
+            Grid { map_interval, frame: frame.map(|frame| frame.time), overhead: 0, is_own: true };
+        let unsolicited = Unsolicited::of(&spec.scheduling, &grid, context.seed, &name);
+        let unsolicited = unsolicited.map(Box::new);
         let mut queue = queue;
-        let proactive = spec.scheduling.proactive_rate(map_interval);
+        let proactive = spec.scheduling.proactive_rate(&grid);
         queue.set_request_loop(Loop { proactive, ..timing.request_loop() });
         let mut flow = RequestGrant::new(queue, 0);
         flow.set_proactive(proactive.map(|of| of.rate.bytes_in(map_interval) as u64));
@@ -163,6 +167,7 @@ impl Modem {
             capacity: FreeCapacity::of(congestion, free, map_interval, spread_percent),
             rng: Rng::named(context.seed, &format!("{name} mac")),
             policy: spec.scheduling.policy(),
+            grants_proactively: proactive.is_some(),
             opportunity: unsolicited.as_ref().map_or(Time::NEVER, |unsolicited| unsolicited.next()),
             unsolicited,
             silent: Outages::new(&spec.ranging_outages),
@@ -401,7 +406,12 @@ impl Modem {
 
     /// A uniform position within the MAP interval at which the whole grant still fits. The
     /// two-queue modem sends from the start of the interval (White & Padden 2012 §2.2.2).
+    ///
+    /// Beside proactive grants it is sent from the start too, behind the first of them (docsis-ns3).
     fn place_of_burst(&mut self, grant: u64) -> Time {
+        if self.grants_proactively {
+            return Time::ZERO;
+        }
         let at_channel_rate = self.channel.time_for(grant);
         let length = match self.shaping {
             None => self.map_interval,
