@@ -9,7 +9,8 @@
 //! With a modem's request and grant both flows request for themselves, and grants are divided
 //! (access/docsis/grant_split.rs). Elsewhere a round robin chooses.
 //!
-//! Left out: rates of the members below that of the aggregate, and traffic priorities.
+//! Own rates of the members are kept where packets wait for request and grant. Left out: traffic
+//! priorities of the members.
 
 use super::lanes::{Lane, Wrr};
 use super::low_latency_parameters::{Buffers, ClassicAqm, Estimate, Parameters};
@@ -41,6 +42,8 @@ struct Signals {
 /// What depends on the rate of the aggregate.
 struct OfRate {
     rate: BitRate,
+    /// The rate that L may have of it (MAX_RATE: the smaller one of the aggregate's and its own).
+    low: BitRate,
     ramp: Ramp,
     buffers: Buffers,
     /// Bytes of L that may wait for request and grant.
@@ -84,6 +87,7 @@ impl LowLatency {
             code_points: parameters.code_points(),
             of_rate: OfRate {
                 rate: BitRate::from_bps(1),
+                low: BitRate::from_bps(1),
                 ramp: Ramp { min: Time::NEVER, max: Time::NEVER },
                 buffers: Buffers { low: 0, classic: 0 },
                 allowed: 0.0,
@@ -115,15 +119,17 @@ impl LowLatency {
     fn set_rate(&mut self, rate: BitRate) {
         let Parameters { low_latency_max_us, low_latency_range_exponent, .. } = *self.parameters;
         let max = Time::from_secs_f64(low_latency_max_us / 1e6);
-        let ramp = immediate::ramp(max, low_latency_range_exponent.into(), rate);
+        let [own, _] = self.parameters.member_rates();
+        let low = own.map_or(rate, |own| own.min(rate));
+        let ramp = immediate::ramp(max, low_latency_range_exponent.into(), low);
         if let Some(protection) = &mut self.protection
             && self.parameters.critical_delay_us.is_none()
         {
             protection.set_critical_delay(ramp.max);
         }
-        let allowed = self.request_loop.map_or(0.0, |of_loop| of_loop.allowed_bytes(rate));
+        let allowed = self.request_loop.map_or(0.0, |of_loop| of_loop.allowed_bytes(low));
         let buffers = self.parameters.buffers(rate);
-        self.of_rate = OfRate { rate, ramp, buffers, allowed };
+        self.of_rate = OfRate { rate, low, ramp, buffers, allowed };
     }
 
     /// The classifier (RFC 9332 §2.3; RFC 9956).
@@ -136,7 +142,7 @@ impl LowLatency {
     /// The estimated delay of L with this packet (MULPI annex O).
     #[inline]
     fn delay_with(&mut self, now: Time, size: u64) -> Time {
-        let OfRate { rate, allowed, .. } = self.of_rate;
+        let OfRate { low: rate, allowed, .. } = self.of_rate;
         let waiting = self.low.backlog().bytes;
         match &mut self.estimate {
             Estimate::Backlog => rate.time_for(waiting + size),
@@ -150,7 +156,7 @@ impl LowLatency {
     /// A packet that was estimated does not wait in L.
     fn give_back(&mut self, size: u64) {
         if let Estimate::Virtual(queue) = &mut self.estimate {
-            queue.give_back(size, self.of_rate.rate);
+            queue.give_back(size, self.of_rate.low);
         }
     }
 
@@ -179,7 +185,7 @@ impl LowLatency {
         let backlog = self.low.backlog();
         let fits = backlog.bytes < most
             || matches!(self.estimate, Estimate::Virtual(_))
-                && delay < self.of_rate.rate.time_for(most);
+                && delay < self.of_rate.low.time_for(most);
         fits && entry.limit.admits(self.backlog(), packet.size.into())
     }
 
@@ -247,19 +253,23 @@ impl LowLatency {
     fn take_low(&mut self, now: Time) -> Option<Packet> {
         if let Estimate::Virtual(queue) = &mut self.estimate {
             let waiting = self.low.backlog().bytes;
-            queue.advance(now, waiting, self.of_rate.rate, self.of_rate.allowed);
+            queue.advance(now, waiting, self.of_rate.low, self.of_rate.allowed);
         }
         let packet = self.low.pop()?;
         self.left_low += u64::from(packet.size);
         Some(packet)
     }
 
-    /// What L leaves of the rate (MULPI annex O): r_C = AMSR - min(W AMSR, what left L).
+    /// What L leaves of the rate (MULPI annex O): r_C = min(AMSR - r_L, MSR_C), with r_L = min(W AMSR,
+    /// MSR_L, what left L).
     fn classic_rate(&self, interval: Time) -> BitRate {
         let rate = self.of_rate.rate.bps() as f64;
         let low = 8.0 * self.left_low as f64 / interval.secs_f64();
         let most = self.parameters.low_latency_weight() * rate;
-        BitRate::from_bps(((rate - low.min(most)) as u64).max(1))
+        let most = most.min(self.of_rate.low.bps() as f64);
+        let left = BitRate::from_bps(((rate - low.min(most)) as u64).max(1));
+        let [_, own] = self.parameters.member_rates();
+        own.map_or(left, |own| own.min(left))
     }
 
     /// MULPI annex N: p_CL = min(1, k p'), with p' = sqrt(p).
@@ -350,6 +360,10 @@ impl Discipline for LowLatency {
 
     fn low_latency_weight(&self) -> Option<f64> {
         Some(self.parameters.low_latency_weight())
+    }
+
+    fn member_rates(&self) -> [Option<BitRate>; 2] {
+        self.parameters.member_rates()
     }
 
     fn low_latency_backlog(&self) -> Count {

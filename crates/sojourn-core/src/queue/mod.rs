@@ -210,6 +210,10 @@ pub trait Discipline {
     fn low_latency_weight(&self) -> Option<f64> {
         None
     }
+    /// Own maximum sustained rates of the low-latency and the classic flow of an aggregate.
+    fn member_rates(&self) -> [Option<BitRate>; 2] {
+        [None; 2]
+    }
     /// Backlog of the low-latency flow of an aggregate.
     fn low_latency_backlog(&self) -> Count {
         Count::default()
@@ -349,6 +353,23 @@ impl Default for QueueSpec {
 }
 
 impl QueueSpec {
+    /// The first key that gives a member of an aggregate a rate of its own, and that rate in Mbps.
+    pub fn member_rate(&self) -> Option<(&'static str, f64)> {
+        let SchedulerSpec::LowLatency(keys) = &self.scheduler else { return None };
+        let rates =
+            [("low_latency_mbps", keys.low_latency_mbps), ("classic_mbps", keys.classic_mbps)];
+        rates.into_iter().find_map(|(key, mbps)| Some((key, mbps?)))
+    }
+
+    /// Refuses own rates of members where packets do not wait for request and grant.
+    pub(crate) fn check_no_member_rate(&self) -> Result<(), Fault> {
+        self.member_rate().map_or(Ok(()), |(key, _)| {
+            let message = "found where nobody requests bandwidth; allowed: only upstream with \
+                           modem.kind = \"single_queue\"";
+            Err(Fault::new(key, message).under("queue.scheduler"))
+        })
+    }
+
     /// Leaves its scheduler without AQM algorithms. DualQ is nothing without its own.
     pub fn switch_aqm_off(&mut self) {
         self.law = AqmSpec::default();
@@ -518,6 +539,11 @@ impl Queue {
     /// Share of the low-latency flow in the grants of an aggregate, if it is one.
     pub fn low_latency_weight(&self) -> Option<f64> {
         self.scheduler.low_latency_weight()
+    }
+
+    /// Own maximum sustained rates of the low-latency and the classic flow of an aggregate.
+    pub fn member_rates(&self) -> [Option<BitRate>; 2] {
+        self.scheduler.member_rates()
     }
 
     /// What waits in the low-latency flow of an aggregate.
