@@ -15,6 +15,8 @@ ROOT = Path(__file__).resolve().parent.parent
 
 PACKAGES = ("python/sojourn", "python/sojourn_studies")
 
+GENERATED = ("sojourn/_sojourn.abi3.so", "sojourn/lab/static/sojourn.wasm")
+
 LICENCES = ("LICENSE-APACHE", "LICENSE-MIT")
 
 
@@ -43,7 +45,7 @@ def check_content(wheel: Path) -> None:
     command = ["git", "ls-files", "-z", "--", *PACKAGES]
     listed = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
     expected = {name.removeprefix("python/") for name in listed.stdout.split("\0") if name}
-    if missing := sorted(expected - set(names)):
+    if missing := sorted({*expected, *GENERATED} - set(names)):
         raise SystemExit(f"{wheel.name}: lacks {', '.join(missing)}")
     for end in (*LICENCES, "sojourn-core.cyclonedx.json"):
         if not any(name.endswith(end) for name in names):
