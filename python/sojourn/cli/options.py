@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from ..base.memory import allow
+
 ScenarioFile = Annotated[Path, typer.Argument(metavar="SCENARIO.toml", help="Scenario file.")]
 Set = Annotated[
     list[str] | None,
@@ -15,6 +17,24 @@ Config = Annotated[
     typer.Option(
         metavar="MODEM.cfg",
         help="Modem configuration file; its service overrides the scenario's.",
+    ),
+]
+
+
+def _allow(max_memory_gb: float | None) -> float | None:
+    """Sets the limit for all that the command loads and runs."""
+    allow(max_memory_gb)
+    return max_memory_gb
+
+
+MaxMemory = Annotated[
+    float | None,
+    typer.Option(
+        "--max-memory",
+        metavar="GB",
+        min=0.001,
+        callback=_allow,
+        help="Refuse runs that may need more memory; default: half of the machine's.",
     ),
 ]
 Directory = Annotated[

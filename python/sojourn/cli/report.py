@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from .options import Directory
+from .say import say
 
 
 def report(
@@ -23,7 +24,7 @@ def report(
 
     path = out or directory / REPORT
     write_file(path, _page(directory).encode())
-    typer.echo(f"report: {path}")
+    say(f"report: {path}")
 
 
 def _page(directory: Path) -> str:

@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from .options import Config, ScenarioFile, Set
+from .options import Config, MaxMemory, ScenarioFile, Set
+from .say import say
 
 
 def run(
@@ -23,6 +24,7 @@ def run(
         Path | None,
         typer.Option(metavar="DIR", help="Write report, summary and tables here."),
     ] = None,
+    max_memory: MaxMemory = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print only the summary, as JSON.")
     ] = False,
@@ -53,11 +55,11 @@ def run(
     if out:
         result.save(out)
     if as_json:
-        typer.echo(json.dumps(summary_json(result.runs), indent=2))
+        say(json.dumps(summary_json(result.runs), indent=2))
     elif not quiet:
         result.summary()
         if out:
-            typer.echo(f"report: {out / 'report.html'}")
+            say(f"report: {out / 'report.html'}")
 
 
 def _name_option(error: Exception, option: str, setting: str) -> None:

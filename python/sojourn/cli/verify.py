@@ -4,6 +4,7 @@ import typer
 
 from .errors import BAD_INPUT
 from .options import Directory
+from .say import say
 
 
 def verify(directory: Directory) -> None:
@@ -15,7 +16,7 @@ def verify(directory: Directory) -> None:
 
     found = verified(directory)
     for damage in found.damage:
-        typer.echo(f"error: {damage}", err=True)
+        say(f"error: {damage}", err=True)
     if found.damage:
         raise typer.Exit(BAD_INPUT)
-    typer.echo(f"{found.runs} run{'' if found.runs == 1 else 's'} verified in {directory}")
+    say(f"{found.runs} run{'' if found.runs == 1 else 's'} verified in {directory}")

@@ -5,9 +5,10 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from .._sojourn import ConfigFile, Variant
+from .._sojourn import ConfigError, ConfigFile, Variant
 from .._sojourn import load as load_native
-from ..base.files import read_text
+from ..base.files import read_content, read_text
+from ..base.memory import allowed_bytes
 from ..base.toml_text import toml_document, toml_value
 from .hooks import hooks
 
@@ -30,25 +31,28 @@ def load(
     duration_s: float | None = None,
     set: Settings = (),
     config: str | os.PathLike[str] | None = None,
+    max_memory_gb: float | None = None,
 ) -> Loaded:
     """Reads and checks a scenario, without running it.
 
     `scenario` is a path, TOML text of several lines, or a dict with the same keys. `set` overrides
     single keys: `["upstream.sustained_mbps=10"]` or `{"upstream.sustained_mbps": 10}`. `config` is
     a modem configuration file; its service overrides the scenario's. Settings of the file that
-    cannot be simulated are listed in each variant's `notes` and in the warnings of its run.
+    cannot be simulated are listed in each variant's `notes` and in the warnings of its run. A
+    variant whose run may need more memory than `max_memory_gb` is refused (default: half of the
+    machine's).
     """
     text, source = _text_and_source(scenario)
     modem = None
     if config is not None:
         path = Path(config)
-        modem = (ConfigFile.from_bytes(path.read_bytes(), str(path)), str(path))
+        modem = (ConfigFile.from_bytes(read_content(path, ConfigError), str(path)), str(path))
     sets = _assignments(set)
     if seed is not None:
         sets.append(f"seed={seed}")
     if duration_s is not None:
         sets.append(f"duration_s={duration_s}")
-    return Loaded(load_native(text, source, sets, modem))
+    return Loaded(load_native(text, source, sets, modem, allowed_bytes(max_memory_gb)))
 
 
 def _text_and_source(scenario: Scenario) -> tuple[str, str]:

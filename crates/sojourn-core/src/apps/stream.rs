@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::check_stop;
-use super::{App, AppContext, AppParameters, Command, Done, Event, Model, Quality};
+use super::{App, AppContext, AppParameters, Command, Done, Event, Load, Model, Quality};
 use crate::engine::rng::Rng;
 use crate::input::problem::Fault;
 use crate::packet::Direction;
@@ -102,6 +102,16 @@ impl AppParameters for Parameters {
 
     fn largest_datagram(&self) -> u16 {
         self.packet_bytes
+    }
+
+    fn load(&self, seconds: f64) -> Load {
+        let start = self.start_s.unwrap_or_default();
+        let sending_s = (self.stop_s.unwrap_or(seconds).min(seconds) - start).max(0.0);
+        Load {
+            packets: sending_s / (self.interval_ms / 1e3) + 1.0,
+            packet_bytes: self.packet_bytes.into(),
+            ..Load::default()
+        }
     }
 
     fn quality(&self) -> Quality {

@@ -18,7 +18,8 @@ pub use read::Provision;
 pub use write::modem_config;
 
 /// Reads a scenario file, with the service of a modem's configuration file. That overrides the
-/// scenario file and its variants; `sets` override everything.
+/// scenario file and its variants; `sets` override everything. A variant whose run may need more than
+/// `most_bytes` of memory is refused.
 ///
 /// # Errors The first problem: where it is, what was found and what is allowed.
 pub fn load_for(
@@ -26,6 +27,7 @@ pub fn load_for(
     source: &str,
     sets: &[String],
     modem: Option<&Provision>,
+    most_bytes: u64,
 ) -> Result<Vec<Variant>, Problem> {
-    load_with(text, source, sets, modem.map(|modem| modem as _))
+    load_with(text, source, sets, modem.map(|modem| modem as _), most_bytes)
 }

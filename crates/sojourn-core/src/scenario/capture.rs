@@ -6,6 +6,7 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use pcap_parser::pcapng::{Block, InterfaceDescriptionBlock};
@@ -34,6 +35,8 @@ const FRAMING: [(Linktype, u16); 5] = [
 const PS_PER_SECOND: i128 = 1_000_000_000_000;
 /// The longest allowed run in seconds.
 const LONGEST_S: i128 = 1_000_000;
+/// Bytes of a capture file.
+const MOST_BYTES: u64 = 1 << 31;
 /// A packet block of the first version of pcapng, which newer writers must not use.
 const OLD_PACKET_BLOCK: u32 = 2;
 const ALLOWED: &str = "allowed: a complete pcap or pcapng file";
@@ -99,7 +102,15 @@ fn bytes_of(file: &Path) -> Result<Vec<u8>, String> {
     if !std::fs::metadata(file).map_err(unreadable)?.is_file() {
         return Err(format!("which is not a regular file; {ALLOWED}"));
     }
-    std::fs::read(file).map_err(unreadable)
+    let mut bytes = Vec::new();
+    let opened = std::fs::File::open(file).map_err(unreadable)?;
+    opened.take(MOST_BYTES + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+    if bytes.len() as u64 > MOST_BYTES {
+        return Err(format!(
+            "which has more than {MOST_BYTES} bytes; allowed: {MOST_BYTES} or fewer"
+        ));
+    }
+    Ok(bytes)
 }
 
 /// The packets of a capture file. An error continues a sentence that starts with the file's name.

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::capture::Captures;
 use super::check;
+use super::estimate::estimate;
 use super::overlay::{COMPARE, Overlay, Set, merge};
 use super::schema::{Scenario, json_schema};
 use crate::input::problem::{Fault, Problem};
@@ -32,16 +33,17 @@ pub struct Variant {
 /// the directory of `source`. Each of `sets` is `key.path=value` and overrides the file and its
 /// variants; a set that begins with `compare.` changes a variant.
 pub fn load(text: &str, source: &str, sets: &[String]) -> Result<Vec<Variant>, Problem> {
-    load_with(text, source, sets, None)
+    load_with(text, source, sets, None, u64::MAX)
 }
 
 /// As [`load`], with an overlay that overrides the file and its variants. `sets` override
-/// everything.
+/// everything. A variant whose run may need more than `most_bytes` of memory is refused.
 pub fn load_with(
     text: &str,
     source: &str,
     sets: &[String],
     overlay: Option<&dyn Overlay>,
+    most_bytes: u64,
 ) -> Result<Vec<Variant>, Problem> {
     let sets = sets.iter().map(|set| Set::parse(set)).collect::<Result<Vec<_>, _>>()?;
     let mut base = text::document(text).map_err(|fault| fault.of(source))?;
@@ -52,7 +54,8 @@ pub fn load_with(
     // Without variants, an unknown-key message should list `compare` among the allowed keys.
     let schema = if compare.is_some() { json_schema() } else { file_schema() };
     let captures = Captures::beside(source);
-    let file = File { source, sets, base, overlay, checker: Checker::new(schema), captures };
+    let checker = Checker::new(schema);
+    let file = File { source, sets, base, overlay, checker, captures, most_bytes };
     match compare {
         None => Ok(vec![file.variant("", &json!({}))?]),
         Some(compare) => file.variants(&compare),
@@ -66,6 +69,7 @@ pub fn file_schema() -> Value {
         "type": "object",
         "additionalProperties": { "type": "object" },
         "minProperties": 1,
+        "maxProperties": 10_000,
         "description": "Variants of the scenario to compare, by name. Each holds the keys in which it \
             differs from the scenario. Its tables are merged into the scenario's key by key, but a \
             table with its own `kind` and any other value replace the scenario's.",
@@ -104,6 +108,7 @@ struct File<'a> {
     overlay: Option<&'a dyn Overlay>,
     checker: Checker,
     captures: Captures,
+    most_bytes: u64,
 }
 
 impl File<'_> {
@@ -161,6 +166,7 @@ impl File<'_> {
         self.captures.fill(&mut scenario)?;
         scenario.fill();
         check::check(&scenario)?;
+        estimate(&scenario).check(self.most_bytes)?;
         Ok(scenario)
     }
 

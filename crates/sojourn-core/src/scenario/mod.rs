@@ -6,6 +6,7 @@
 
 mod capture;
 mod check;
+pub mod estimate;
 pub mod file;
 pub mod homes;
 pub mod overlay;
