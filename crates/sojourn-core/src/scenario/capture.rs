@@ -114,7 +114,7 @@ fn bytes_of(file: &Path) -> Result<Vec<u8>, String> {
 }
 
 /// The packets of a capture file. An error continues a sentence that starts with the file's name.
-fn parse(bytes: &[u8], framing: Option<u16>) -> Result<Capture, String> {
+pub fn parse(bytes: &[u8], framing: Option<u16>) -> Result<Capture, String> {
     let mut reader = Reader { framing, packets: Vec::new() };
     match PcapNGSlice::from_slice(bytes) {
         Ok(blocks) => reader.pcapng(blocks)?,

@@ -16,18 +16,18 @@ use super::network;
 /// Events of a run of a drawn network; what needs more is left.
 pub const MOST_EVENTS: u64 = 400_000;
 
-/// The results, if the network is not too busy.
-fn run(scenario: &Scenario) -> Option<Results> {
+/// The results, if the network needs no more events.
+fn run(scenario: &Scenario, most_events: u64) -> Option<Results> {
     let mut simulation = Simulation::new(scenario);
-    let goes_on = simulation.advance(MOST_EVENTS);
+    let goes_on = simulation.advance(most_events);
     let results = simulation.finish();
     (!goes_on).then_some(results)
 }
 
 /// Latencies are not below the configured delays, service flows not above their rates, and steady senders
 /// send what they are asked for.
-pub fn bounds(scenario: &Scenario) {
-    let Some(results) = run(scenario) else { return };
+pub fn bounds(scenario: &Scenario, most_events: u64) {
+    let Some(results) = run(scenario, most_events) else { return };
     delays(scenario, &results);
     rates(scenario, &results);
     offered(scenario, &results);
@@ -146,7 +146,10 @@ pub fn unused_parts(keys: &Value, scenario: &Scenario) {
         "packet_bytes": 64, "start_s": scenario.duration_s + 1.0,
     });
     let Ok(with_more) = network::scenario(&more) else { return };
-    let (Some(plain), Some(with_more)) = (run(scenario), run(&with_more)) else { return };
+    let (Some(plain), Some(with_more)) = (run(scenario, MOST_EVENTS), run(&with_more, MOST_EVENTS))
+    else {
+        return;
+    };
     let rows = |results: &Results| {
         let rows = results.flows.iter().map(|row| format!("{row:?}"));
         let connections = results.connections.iter().map(|row| format!("{row:?}"));
@@ -184,12 +187,12 @@ fn steady(seed: u64, factor: f64) -> Value {
     let mut between = |low: f64, high: f64| low * (high / low).powf(rng.uniform());
     let kbps = |mbps: f64| (mbps * 1000.0).round().max(1.0) * 4.0;
     let (up, down) = (kbps(between(0.5, 20.0)), kbps(between(0.5, 50.0)));
-    let (peak, burst) = (between(1.0, 3.0).round(), between(3000.0, 50_000.0).round());
+    let (peak, burst) = (between(1.0, 3.0).round(), between(3000.0, 50_000.0) as u64);
     let (map_ms, near, far) = (between(1.0, 5.0), between(1.0, 50.0), between(1.0, 50.0));
-    let limit = between(5.0, 100.0).round();
+    let limit = between(5.0, 100.0) as u64;
     let entries = 1 + (between(1.0, 4.0) as usize);
     let traffic = (0..entries).map(|number| {
-        let (bytes, interval) = (between(64.0, 1500.0).round(), between(0.5, 20.0));
+        let (bytes, interval) = (between(64.0, 1500.0) as u64, between(0.5, 20.0));
         let direction = if between(1.0, 4.0) < 2.0 { "up" } else { "down" };
         let server = if between(1.0, 4.0) < 2.0 { "near" } else { "far" };
         let entry = json!({
@@ -203,7 +206,7 @@ fn steady(seed: u64, factor: f64) -> Value {
     let mut keys = json!({
         "duration_s": 2.0 * factor,
         "seed": seed,
-        "cable": { "delay_ms": 2.0 * factor, "byte_count": "frame" },
+        "cable": { "delay_ms": 2.0 * factor, "byte_count": "ethernet" },
         "upstream": {
             "sustained_mbps": up / 1000.0 / factor, "peak_mbps": peak * up / 1000.0 / factor,
             "burst_bytes": burst, "queue": { "limit_packets": limit }, "modem": { "kind": modem },
