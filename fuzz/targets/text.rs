@@ -3,14 +3,15 @@
 #![no_main]
 
 use sojourn_core::network::Simulation;
-use sojourn_core::scenario::file::load_with;
+use sojourn_core::scenario::Disk;
+use sojourn_core::scenario::file::load_from;
 use sojourn_fuzz::swarm::network::MOST_BYTES;
 
 /// Events of each run.
 const MOST_EVENTS: u64 = 20_000;
 
 libfuzzer_sys::fuzz_target!(|text: &str| {
-    match load_with(text, "file", &[], None, MOST_BYTES) {
+    match load_from(text, "file", &[], None, &Disk, MOST_BYTES) {
         Err(problem) => assert!(!problem.to_string().contains('\n'), "{problem}"),
         Ok(variants) => {
             for variant in variants.iter().take(3) {

@@ -104,7 +104,7 @@ pub fn check(bytes: &[u8]) -> bool {
 /// A modem with this file is refused in a message, or made; what nothing here can do is listed.
 fn provision(file: &File) {
     let modem = Provision { config: &file.view(), source: "modem.cfg" };
-    match load_for(SCENARIO, "home.toml", &[], Some(&modem), u64::MAX) {
+    match load_for(SCENARIO, "home.toml", &[], Some(&modem)) {
         Err(problem) => assert!(problem.to_string().contains("; allowed: "), "{problem}"),
         Ok(variants) => {
             assert!(variants[0].notes.iter().all(|note| note.starts_with("modem.cfg: ")));

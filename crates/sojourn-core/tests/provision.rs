@@ -34,7 +34,7 @@ fn view(bytes: &[u8]) -> ModemConfig {
 
 fn load(text: &str, sets: &[&str], config: &ModemConfig) -> Result<Vec<Variant>, Problem> {
     let sets: Vec<_> = sets.iter().map(|set| (*set).to_owned()).collect();
-    load_for(text, "home.toml", &sets, Some(&Provision { config, source: "modem.cfg" }), u64::MAX)
+    load_for(text, "home.toml", &sets, Some(&Provision { config, source: "modem.cfg" }))
 }
 
 fn only(config: &ModemConfig) -> Variant {

@@ -3,10 +3,10 @@
 use pyo3::prelude::*;
 use sojourn_core::network;
 use sojourn_core::provision::Provision;
-use sojourn_core::provision::load_for;
-use sojourn_core::scenario::Scenario;
+use sojourn_core::provision::load_from;
 use sojourn_core::scenario::estimate::estimate;
 use sojourn_core::scenario::file::to_toml;
+use sojourn_core::scenario::{Disk, Scenario};
 
 use crate::ScenarioError;
 use crate::modem_config::ConfigFile;
@@ -80,7 +80,7 @@ pub fn load(
     let load = || {
         let modem = modem.as_ref().map(|(file, source)| (file.view(), source));
         let provision = modem.as_ref().map(|(config, source)| Provision { config, source });
-        load_for(text, source, &sets, provision.as_ref(), most_bytes.unwrap_or(u64::MAX))
+        load_from(text, source, &sets, provision.as_ref(), &Disk, most_bytes.unwrap_or(u64::MAX))
     };
     let variants = caught(load)?.map_err(|problem| about(py, &problem, ScenarioError::new_err))?;
     let variants = variants.into_iter();

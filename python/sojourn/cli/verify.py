@@ -10,13 +10,14 @@ from .say import say
 def verify(directory: Directory) -> None:
     """Check that stored results are as they were written.
 
-    Every file is compared with its checksum. Damaged files are listed; the exit status is then 2.
+    Every file is compared with its checksum. Damaged files and missing runs are reported; the exit
+    status is then 2.
     """
     from ..store.verify import verify as verified
 
     found = verified(directory)
-    for damage in found.damage:
-        say(f"error: {damage}", err=True)
-    if found.damage:
+    for problem in found.problems:
+        say(f"error: {problem}", err=True)
+    if found.problems:
         raise typer.Exit(BAD_INPUT)
     say(f"{found.runs} run{'' if found.runs == 1 else 's'} verified in {directory}")

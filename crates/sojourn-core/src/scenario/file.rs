@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::capture::Captures;
+use super::capture::{Captures, Disk, Files};
 use super::check;
 use super::estimate::estimate;
 use super::overlay::{COMPARE, Overlay, Set, merge};
@@ -33,16 +33,28 @@ pub struct Variant {
 /// the directory of `source`. Each of `sets` is `key.path=value` and overrides the file and its
 /// variants; a set that begins with `compare.` changes a variant.
 pub fn load(text: &str, source: &str, sets: &[String]) -> Result<Vec<Variant>, Problem> {
-    load_with(text, source, sets, None, u64::MAX)
+    load_with(text, source, sets, None)
 }
 
 /// As [`load`], with an overlay that overrides the file and its variants. `sets` override
-/// everything. A variant whose run may need more than `most_bytes` of memory is refused.
+/// everything.
 pub fn load_with(
     text: &str,
     source: &str,
     sets: &[String],
     overlay: Option<&dyn Overlay>,
+) -> Result<Vec<Variant>, Problem> {
+    load_from(text, source, sets, overlay, &Disk, u64::MAX)
+}
+
+/// As [`load_with`], with captures from `files` instead of this machine's disk. A variant whose run
+/// may need more than `most_bytes` of memory is refused.
+pub fn load_from(
+    text: &str,
+    source: &str,
+    sets: &[String],
+    overlay: Option<&dyn Overlay>,
+    files: &dyn Files,
     most_bytes: u64,
 ) -> Result<Vec<Variant>, Problem> {
     let sets = sets.iter().map(|set| Set::parse(set)).collect::<Result<Vec<_>, _>>()?;
@@ -53,7 +65,7 @@ pub fn load_with(
     let compare = base.as_object_mut().and_then(|table| table.shift_remove(COMPARE));
     // Without variants, an unknown-key message should list `compare` among the allowed keys.
     let schema = if compare.is_some() { json_schema() } else { file_schema() };
-    let captures = Captures::beside(source);
+    let captures = Captures::beside(source, files);
     let checker = Checker::new(schema);
     let file = File { source, sets, base, overlay, checker, captures, most_bytes };
     match compare {
@@ -107,7 +119,7 @@ struct File<'a> {
     base: Value,
     overlay: Option<&'a dyn Overlay>,
     checker: Checker,
-    captures: Captures,
+    captures: Captures<'a>,
     most_bytes: u64,
 }
 

@@ -13,5 +13,6 @@ pub mod overlay;
 pub mod schema;
 pub mod traffic;
 
+pub use capture::{Disk, Files};
 pub use file::{Variant, load};
 pub use schema::Scenario;

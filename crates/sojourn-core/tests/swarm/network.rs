@@ -3,8 +3,8 @@
 //! and something happens in them; some are the ends of their ranges.
 
 use serde_json::{Map, Value, json};
-use sojourn_core::scenario::Scenario;
-use sojourn_core::scenario::file::load_with;
+use sojourn_core::scenario::file::load_from;
+use sojourn_core::scenario::{Disk, Scenario};
 
 use crate::queue_kit::TRAFFIC;
 use crate::queue_kit::drawer::{Choices, Drawer};
@@ -191,6 +191,7 @@ fn entry(drawer: &mut Drawer) -> Value {
 /// The scenario of a drawn network, unless it is refused.
 pub fn scenario(keys: &Value) -> Result<Scenario, String> {
     let text = toml::to_string(keys).expect("it is a table");
-    let variants = load_with(&text, "drawn", &[], None, MOST_BYTES).map_err(|p| p.to_string())?;
+    let variants =
+        load_from(&text, "drawn", &[], None, &Disk, MOST_BYTES).map_err(|p| p.to_string())?;
     Ok(variants.into_iter().next().expect("there is one").scenario)
 }
