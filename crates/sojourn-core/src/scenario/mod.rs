@@ -8,9 +8,11 @@ mod capture;
 mod check;
 pub mod file;
 pub mod homes;
+pub mod idle_line;
 pub mod overlay;
 pub mod schema;
 pub mod traffic;
 
 pub use file::{Variant, load};
+pub use idle_line::idle_line;
 pub use schema::Scenario;
