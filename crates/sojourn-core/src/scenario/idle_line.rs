@@ -39,7 +39,7 @@ pub fn idle_line(variants: &[Variant]) -> Option<Variant> {
     while variants.iter().any(|variant| variant.name == name) {
         name.push('\'');
     }
-    Some(Variant { name, scenario, notes: Vec::new() })
+    Some(Variant { kept_name: name.clone(), name, scenario, notes: Vec::new() })
 }
 
 /// Does no bulk traffic begin before the end?

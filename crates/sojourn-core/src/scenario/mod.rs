@@ -9,6 +9,7 @@ mod check;
 pub mod file;
 pub mod homes;
 pub mod idle_line;
+pub mod labels;
 pub mod overlay;
 pub mod schema;
 pub mod traffic;
