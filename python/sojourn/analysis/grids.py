@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..base.grid import Grid, shown
+from .groups import THIS_RUN
 from .measures import MEASURES, Row, transfers
 from .statistics import Value
 from .tables import RunTables
@@ -90,7 +91,14 @@ def summary_grids(runs: Mapping[str, RunTables]) -> list[Grid]:
     if is_comparison(runs):
         grids = [comparison_grid({name: [result] for name, result in runs.items()})]
         return grids + [rates_grid(runs)] * are_summed(runs.values())
-    return [grid for result in runs.values() for grid in run_grids(result)]
+    return [*idle_grids(runs), *run_grids(runs[""])]
+
+
+def idle_grids(runs: Mapping[str, RunTables]) -> list[Grid]:
+    """A single run beside its idle line, if it has one."""
+    if len(runs) < 2:
+        return []
+    return [comparison_grid({name or THIS_RUN: [result] for name, result in runs.items()})]
 
 
 def run_grids(result: RunTables) -> list[Grid]:

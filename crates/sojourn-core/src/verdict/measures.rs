@@ -21,11 +21,17 @@ pub enum Better {
 enum Of {
     /// Flows of a quality.
     Quality(&'static str),
+    /// The same, in a scenario with a low-latency queue: there the far tail is what it is about.
+    NearLowLatency(&'static str),
     /// Bulk transfers in a direction, without their acknowledgements.
     Transfers(Direction),
     /// A queue, by its name.
     Queue(&'static str),
 }
+
+/// The members of an upstream queue with a low-latency and a classic one.
+const LOW_LATENCY: &str = "upstream low_latency";
+const CLASSIC: &str = "upstream classic";
 
 /// How several rows become one number: the worst counts, and rates are summed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -67,17 +73,23 @@ const fn measure(
 }
 
 use Merge::{Max, Min, Sum};
-use Of::{Quality, Queue, Transfers};
+use Of::{NearLowLatency, Quality, Queue, Transfers};
 
 /// All measures, in the order of tables.
-pub const MEASURES: [Measure; 14] = [
+pub const MEASURES: [Measure; 18] = [
     measure(("game_latency_p50_ms", "game p50", "ms", 1), Quality("game"), "latency_p50_ms", Max),
     measure(("game_latency_p90_ms", "game p90", "ms", 1), Quality("game"), "latency_p90_ms", Max),
     measure(("game_latency_p99_ms", "game p99", "ms", 1), Quality("game"), "latency_p99_ms", Max),
     measure(
         ("game_latency_p999_ms", "game p99.9", "ms", 1),
-        Quality("game"),
+        NearLowLatency("game"),
         "latency_p999_ms",
+        Max,
+    ),
+    measure(
+        ("game_latency_p9999_ms", "game p99.99", "ms", 1),
+        NearLowLatency("game"),
+        "latency_p9999_ms",
         Max,
     ),
     measure(("game_loss_percent", "game loss", "%", 2), Quality("game"), "loss_percent", Max),
@@ -120,6 +132,24 @@ pub const MEASURES: [Measure; 14] = [
         "sojourn_p99_ms",
         Max,
     ),
+    measure(
+        ("low_latency_queue_p99_ms", "low-latency p99", "ms", 2),
+        Queue(LOW_LATENCY),
+        "sojourn_p99_ms",
+        Max,
+    ),
+    measure(
+        ("low_latency_queue_p999_ms", "low-latency p99.9", "ms", 2),
+        Queue(LOW_LATENCY),
+        "sojourn_p999_ms",
+        Max,
+    ),
+    measure(
+        ("classic_queue_p99_ms", "classic p99", "ms", 1),
+        Queue(CLASSIC),
+        "sojourn_p99_ms",
+        Max,
+    ),
 ];
 
 impl Measure {
@@ -149,6 +179,14 @@ impl Measure {
     ) -> Box<dyn Iterator<Item = &'a Row> + 'a> {
         match self.of {
             Of::Quality(quality) => {
+                Box::new(rows.flows.iter().filter(move |row| row.text("quality") == quality))
+            }
+            Of::NearLowLatency(_)
+                if !rows.queues.iter().any(|row| row.text("queue") == LOW_LATENCY) =>
+            {
+                Box::new(std::iter::empty())
+            }
+            Of::NearLowLatency(quality) => {
                 Box::new(rows.flows.iter().filter(move |row| row.text("quality") == quality))
             }
             Of::Transfers(direction) => Box::new(rows.flows.iter().filter(move |row| {
