@@ -167,8 +167,6 @@ mod tests {
         assert_eq!(names(&[]), pairs(&all));
         assert_eq!(names(&["seed=7"]), pairs(&all), "no variant is named for its seed");
         // The limit of two is all that they are named for; the fourth never named one.
-        let equal =
-            "limit_bytes 50000 and as it is are equal: they are run once, as limit_bytes 50000";
         let told = names(&["upstream.queue.limit_bytes=50000"]);
         assert_eq!(told.len(), 2);
         assert_eq!(told[0].0, "limit_bytes 50000");
