@@ -14,6 +14,7 @@ pub mod overlay;
 pub mod schema;
 pub mod traffic;
 
+pub use capture::{Disk, Files};
 pub use file::{Variant, load};
 pub use idle_line::idle_line;
 pub use schema::Scenario;
