@@ -132,5 +132,7 @@ def _group(keys: Sequence[str], place: tuple[str, ...], runs: Sequence[Result]) 
 
 
 def _short(key: str) -> str:
-    """The last part of a dotted key, its short name."""
-    return key.rpartition(".")[2]
+    """The last part of a dotted key, its short name; that of a variant's key names the variant."""
+    compare, _, rest = key.partition(".")
+    last = key.rpartition(".")[2]
+    return f"{rest.partition('.')[0]} {last}" if compare == "compare" else last
