@@ -37,4 +37,5 @@ mod shared_channel;
 mod traffic;
 mod transport;
 mod two_queues;
+mod two_way;
 mod verdict;

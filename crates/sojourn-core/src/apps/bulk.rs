@@ -1,7 +1,7 @@
 //! Bulk traffic: what fills a line and is judged by its rate alone. An idle line is one without it.
 //!
 //! Bulk are transfers in either direction (uploads, downloads), torrents, on/off sources, streams of
-//! data and replayed captures. Games, calls, pages, web sessions and videos are what people notice.
+//! data and replayed captures. Games, calls, video calls, pages, web sessions and videos are what people notice.
 
 use super::AppSpec;
 use crate::packet::Direction;
@@ -20,8 +20,19 @@ impl AppSpec {
             Self::Torrent(torrent) => Some(torrent.direction),
             Self::OnOff(source) => Some(source.direction),
             Self::Replay(replay) => Some(replay.direction),
-            Self::Stream(stream) if stream.purpose == Purpose::Data => Some(stream.direction),
-            Self::Stream(_) | Self::Web(_) | Self::WebSessions(_) | Self::Video(_) => None,
+            Self::Stream(stream) if stream.purpose == Purpose::Data => Some(
+                // What it sends to the home with `both` is its answers.
+                if stream.direction.includes(Direction::Up) {
+                    Direction::Up
+                } else {
+                    Direction::Down
+                },
+            ),
+            Self::Stream(_)
+            | Self::Web(_)
+            | Self::WebSessions(_)
+            | Self::Video(_)
+            | Self::VideoCall(_) => None,
         }
     }
 
@@ -33,7 +44,11 @@ impl AppSpec {
             Self::OnOff(source) => source.start_s,
             Self::Replay(replay) => replay.start_s,
             Self::Stream(stream) if self.is_bulk() => stream.start_s.unwrap_or_default(),
-            Self::Stream(_) | Self::Web(_) | Self::WebSessions(_) | Self::Video(_) => f64::INFINITY,
+            Self::Stream(_)
+            | Self::Web(_)
+            | Self::WebSessions(_)
+            | Self::Video(_)
+            | Self::VideoCall(_) => f64::INFINITY,
         }
     }
 
