@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from ..analysis.grids import comparison_grid, drop_grid, run_grids
+from ..analysis.grids import comparison_grid, drop_grid, low_latency_grids, run_grids
 from ..analysis.groups import Group, Results
 from ..analysis.summary import dedupe_warnings
 from ..analysis.tables import RunTables
@@ -68,7 +68,8 @@ def latency_cdf_svg(runs: Mapping[str, RunTables]) -> bytes | None:
 def _grids(results: Results) -> list[Grid]:
     several = [comparison_grid({group.name: group.runs for group in results.groups})]
     if results.is_comparison:
-        return several
+        firsts = {group.name: group.first for group in results.groups}
+        return several + (low_latency_grids(firsts) if len(firsts) <= _IN_FULL_AT_MOST else [])
     return [*several[: len(results.groups) - 1], *run_grids(results.first)]
 
 

@@ -76,7 +76,7 @@ use Merge::{Max, Min, Sum};
 use Of::{NearLowLatency, Quality, Queue, Transfers};
 
 /// All measures, in the order of tables.
-pub const MEASURES: [Measure; 18] = [
+pub const MEASURES: [Measure; 19] = [
     measure(("game_latency_p50_ms", "game p50", "ms", 1), Quality("game"), "latency_p50_ms", Max),
     measure(("game_latency_p90_ms", "game p90", "ms", 1), Quality("game"), "latency_p90_ms", Max),
     measure(("game_latency_p99_ms", "game p99", "ms", 1), Quality("game"), "latency_p99_ms", Max),
@@ -111,6 +111,12 @@ pub const MEASURES: [Measure; 18] = [
         ("video_stalled_percent", "video stalled", "%", 1),
         Quality("video"),
         "video_stalled_percent",
+        Max,
+    ),
+    measure(
+        ("video_call_latency_p90_ms", "video call p90", "ms", 1),
+        Quality("video_call"),
+        "frame_latency_p90_ms",
         Max,
     ),
     measure(("upload_mbps", "upload", "Mbps", 2), Transfers(Direction::Up), "throughput_mbps", Sum),
