@@ -358,7 +358,7 @@ mod tests {
     #[test]
     fn a_loss_halves_the_window() {
         let (mut prague, mut window) = prague(Some(0.0), 41.0);
-        prague.srtt = MS(10);
+        (prague.srtt, prague.rounds) = (MS(10), 0);
         prague.on_loss(&mut window, 7.0, MS(100));
         assert_eq!(window, Window { cwnd: 20.5, ssthresh: 20.5 });
         prague.on_ack(&mut window, &Ack::of(MS(109), 20.0, MS(10)));
