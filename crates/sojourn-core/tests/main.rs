@@ -37,3 +37,4 @@ mod shared_channel;
 mod traffic;
 mod transport;
 mod two_queues;
+mod two_way;

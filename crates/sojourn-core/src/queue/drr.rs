@@ -275,6 +275,7 @@ mod tests {
                 rng: &mut rng,
                 ecn: true,
                 ledger: &mut ledger,
+                member: None,
             };
             while drr.dequeue(exit).is_some() {}
             assert_eq!(drr.rounds.busy(), 0);
