@@ -2,7 +2,8 @@
 
 A case is run twice: as long as the testbed was measured and had run before, and up to where it
 began to be measured. Equal scenarios with equal seeds are equal as far as they go, so what was
-measured is the difference. Round trips are fixed delays; packets have 1500 B of IP.
+measured is the difference. Round trips are fixed delays. Linux counts packets with their Ethernet
+header, and a rate of UDP is that of its payload.
 """
 
 from dataclasses import dataclass, replace
@@ -12,7 +13,13 @@ from typing import Any
 from ..framework.cases import Case
 from ..framework.rows import Row
 
-PACKET_BYTES = 1500
+_TCP_BYTES = 1514
+_ETHERNET_BYTES = 14
+_TCP_HEADER_BYTES = 40 + _ETHERNET_BYTES
+"""Without the option of timestamps."""
+_UDP_PAYLOAD_BYTES = 1470
+"""iperf's."""
+_UDP_BYTES = _UDP_PAYLOAD_BYTES + 28 + _ETHERNET_BYTES
 
 _CABLE_MS = 0.01
 _RETURN_MBPS = 10_000
@@ -61,7 +68,7 @@ def _fq_codel(queues: int = 1024, target_ms: float = 5, interval_ms: float = 100
 
 
 def _pie(target_ms: float = 15) -> dict[str, Any]:
-    law = {"kind": "pie", "target_ms": target_ms, "estimate": "sojourn"}
+    law = {"kind": "pie", "target_ms": target_ms, "estimate": "sojourn", "rests": False}
     return {"limit_packets": 1000, "law": law}
 
 
@@ -106,7 +113,8 @@ class Link:
     def base_ms(self, entry: str) -> float:
         """The one-way delay of a full packet that waits for nothing."""
         _, rtt_ms = self.senders["a" if entry == "udp" else entry]
-        return rtt_ms / 2 + PACKET_BYTES * 8 / self.mbps / 1e3
+        size_bytes = _UDP_BYTES if entry == "udp" else _TCP_BYTES
+        return rtt_ms / 2 + size_bytes * 8 / self.mbps / 1e3
 
     def entries(self, queue: str) -> list[str]:
         """The entries whose packets wait in a queue, `low` or `classic`, or are of one kind."""
@@ -164,8 +172,8 @@ def _traffic(table: str, link: Link) -> dict[str, Any]:
             "kind": "stream",
             "purpose": "data",
             "server": "a",
-            "packet_bytes": PACKET_BYTES,
-            "interval_ms": PACKET_BYTES * 8 / mbps / 1e3,
+            "packet_bytes": _UDP_BYTES,
+            "interval_ms": _UDP_PAYLOAD_BYTES * 8 / mbps / 1e3,
             "ecn": "ect1" if queue == "low" else "not_ect",
         }
     return entries
@@ -174,4 +182,8 @@ def _traffic(table: str, link: Link) -> dict[str, Any]:
 def _tcp(table: str, control: str) -> dict[str, Any]:
     kind, _, ecn = control.partition("_")
     keys = PRAGUE[table] if kind == "prague" else {}
-    return {"congestion_control": {"kind": kind, **keys}, **({"ecn": "classic"} if ecn else {})}
+    return {
+        "congestion_control": {"kind": kind, **keys},
+        "header_bytes": _TCP_HEADER_BYTES,
+        **({"ecn": "classic"} if ecn else {}),
+    }

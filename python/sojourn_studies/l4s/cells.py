@@ -42,7 +42,7 @@ def _of_queue(metric: str, of: dict[str, Flow], base_ms: dict[str, float]) -> fl
     delivered = sum(one.delivered for one in of.values())
     if metric == "marks":
         return 100 * sum(one.marked for one in of.values()) / delivered
-    if metric == "drops":
+    if metric == "drop_rate":
         dropped = sum(one.dropped for one in of.values())
         return 100 * dropped / (delivered + dropped)
     if metric == "delay_mean":

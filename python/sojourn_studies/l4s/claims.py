@@ -77,7 +77,7 @@ def _same_delay(cells: Cells, runs: Runs) -> Verdict:
 
 def _drops_are_the_excess(cells: Cells, runs: Runs) -> Verdict:
     pairs = [
-        (_overload(cells, "drops", queue, queue)[mbps], 100 * (1 - 100 / float(mbps)))
+        (_overload(cells, "drop_rate", queue, queue)[mbps], 100 * (1 - 100 / float(mbps)))
         for queue in ("low", "classic")
         for mbps in ("140", "200")
     ]
@@ -115,7 +115,7 @@ TESTS: Mapping[str, Test] = {
     "ratio_rises": _ratio_rises,
     "low_delay": _low_delay,
     "classic_delay_falls": _falls("delay_mean", "classic"),
-    "drops_fall": _falls("drops", "classic"),
+    "drops_fall": _falls("drop_rate", "classic"),
     "marks_fall": _falls("marks", "low", ["100"]),
     "same_share": _same_share,
     "same_delay": _same_delay,

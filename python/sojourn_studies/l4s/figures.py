@@ -14,7 +14,7 @@ _PANELS = {
     "p99 of L (ms)": ("delay_p99", "low"),
     "mean delay of C (ms)": ("delay_mean", "classic"),
     "marks of L (%)": ("marks", "low"),
-    "drops of C (%)": ("drops", "classic"),
+    "drops of C (%)": ("drop_rate", "classic"),
 }
 
 
