@@ -157,6 +157,8 @@ pub struct Exit<'a> {
     pub now: Time,
     /// The queue behind this one, if AQM algorithms look at both.
     pub next_queue: NextQueue,
+    /// The queue's random stream.
+    pub rng: &'a mut Rng,
     /// Mark packets of ECN transports instead of dropping them, where the algorithm allows it.
     pub ecn: bool,
     /// Where drops and marks are recorded.
@@ -503,7 +505,8 @@ impl Queue {
         ledger: &mut Ledger,
     ) -> Option<Packet> {
         let ack = self.acks.as_mut().and_then(AckLane::pop);
-        let exit = &mut Exit { now, next_queue, ecn: self.ecn, ledger, member: None };
+        let Self { rng, ecn, .. } = self;
+        let exit = &mut Exit { now, next_queue, rng, ecn: *ecn, ledger, member: None };
         let packet = ack.or_else(|| self.scheduler.dequeue(exit))?;
         let member = exit.member;
         self.note_departure(now, &packet, member);
@@ -512,10 +515,12 @@ impl Queue {
 
     /// The next packet that a minimum reserved rate is due for.
     pub fn dequeue_reserved(&mut self, now: Time, ledger: &mut Ledger) -> Option<Packet> {
+        let Self { rng, ecn, .. } = self;
         let exit = &mut Exit {
             now,
             next_queue: NextQueue::default(),
-            ecn: self.ecn,
+            rng,
+            ecn: *ecn,
             ledger,
             member: None,
         };
@@ -527,10 +532,12 @@ impl Queue {
     /// The next packet of one member of an aggregate.
     #[inline]
     pub fn dequeue_member(&mut self, low: bool, now: Time, ledger: &mut Ledger) -> Option<Packet> {
+        let Self { rng, ecn, .. } = self;
         let exit = &mut Exit {
             now,
             next_queue: NextQueue::default(),
-            ecn: self.ecn,
+            rng,
+            ecn: *ecn,
             ledger,
             member: None,
         };

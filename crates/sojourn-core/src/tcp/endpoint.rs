@@ -511,7 +511,7 @@ impl Endpoint {
         if config.dialect == Dialect::Linux {
             let (counts, srtt) = (self.sender.counts(), self.rtt.smoothed(config));
             let stated = self.controller.pacing_rate();
-            self.departures.limit_bursts(self.controller.burst_time());
+            self.departures.limit_bursts(self.controller.burst_limit());
             self.departures.set_rate(stated, &self.window, &counts, srtt, config);
         }
     }

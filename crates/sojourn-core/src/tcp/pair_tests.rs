@@ -860,6 +860,24 @@ fn a_window_with_marks_slows_once_and_sends_nothing_again() {
     }
 }
 
+/// Windows of 10, 20, 40 segments leave at 100, 200, 300 ms. A mark on number 12 is echoed at 300 ms with up to
+/// 28 segments under way; until they are acknowledged, at 400 ms, Linux' window stays at half of what it was.
+#[test]
+fn the_window_of_linux_does_not_grow_in_the_round_of_a_mark() {
+    let options = TcpOptions { ecn: Some(EcnMode::Classic), ..options(Recovery::Sack) };
+    let mut pair =
+        Pair::new(options.resolve(Dialect::Linux), RTT.scaled(0.5), nothing(), nothing());
+    pair.marks = vec![12];
+    pair.upload(1000 * MSS);
+    pair.run_until(Time::from_ms(310));
+    let halved = pair.ends[CLIENT].window();
+    assert_eq!(halved.cwnd, halved.ssthresh);
+    pair.run_until(Time::from_ms(395));
+    assert_eq!(pair.ends[CLIENT].window().cwnd, halved.cwnd);
+    pair.run_until(Time::from_ms(700));
+    assert!(pair.ends[CLIENT].window().cwnd > halved.cwnd);
+}
+
 /// RFC 3168 §6.1.2: a mark and a loss in one window are one congestion. §6.1.5: what is sent again
 /// cannot be marked: 99 of the 100 segments arrive markable.
 #[test]
