@@ -469,11 +469,15 @@ impl Queue {
         next_queue: NextQueue,
         ledger: &mut Ledger,
     ) -> Option<Packet> {
-        let ack = self.acks.as_mut().and_then(AckLane::pop);
         let exit = &mut Exit { now, next_queue, ecn: self.ecn, ledger };
-        let packet = ack.or_else(|| self.scheduler.dequeue(exit))?;
-        self.note_departure(now, &packet);
-        Some(packet)
+        let packet = match &mut self.acks {
+            None => self.scheduler.dequeue(exit),
+            Some(acks) => acks.pop().or_else(|| self.scheduler.dequeue(exit)),
+        };
+        if let Some(packet) = &packet {
+            self.note_departure(now, packet);
+        }
+        packet
     }
 
     /// The next packet that a minimum reserved rate is due for.
@@ -533,6 +537,13 @@ impl Queue {
     #[inline]
     pub fn next_update(&self) -> Time {
         self.scheduler.next_update()
+    }
+
+    /// When something is to be done with a link behind it that is free from `free` on.
+    #[inline]
+    pub fn next_wake(&self, free: Time) -> Time {
+        let next = self.next_update();
+        if self.backlog().packets > 0 { free.min(next) } else { next }
     }
 
     /// Runs the periodic update of the AQM algorithms.
