@@ -11,8 +11,8 @@ mod scheduling;
 mod write;
 
 use crate::input::problem::Problem;
-use crate::scenario::Variant;
-use crate::scenario::file::load_with;
+use crate::scenario::file;
+use crate::scenario::{Disk, Files, Variant};
 
 pub use read::Provision;
 pub use write::modem_config;
@@ -27,5 +27,18 @@ pub fn load_for(
     sets: &[String],
     modem: Option<&Provision>,
 ) -> Result<Vec<Variant>, Problem> {
-    load_with(text, source, sets, modem.map(|modem| modem as _))
+    load_from(text, source, sets, modem, &Disk)
+}
+
+/// As [`load_for`], with captures from `files` instead of this machine's disk.
+///
+/// # Errors As [`load_for`].
+pub fn load_from(
+    text: &str,
+    source: &str,
+    sets: &[String],
+    modem: Option<&Provision>,
+    files: &dyn Files,
+) -> Result<Vec<Variant>, Problem> {
+    file::load_from(text, source, sets, modem.map(|modem| modem as _), files)
 }

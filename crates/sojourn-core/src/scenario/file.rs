@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::capture::Captures;
+use super::capture::{Captures, Disk, Files};
 use super::check;
 use super::overlay::{COMPARE, Overlay, Set, merge};
 use super::schema::{Scenario, json_schema};
@@ -43,6 +43,17 @@ pub fn load_with(
     sets: &[String],
     overlay: Option<&dyn Overlay>,
 ) -> Result<Vec<Variant>, Problem> {
+    load_from(text, source, sets, overlay, &Disk)
+}
+
+/// As [`load_with`], with captures from `files` instead of this machine's disk.
+pub fn load_from(
+    text: &str,
+    source: &str,
+    sets: &[String],
+    overlay: Option<&dyn Overlay>,
+    files: &dyn Files,
+) -> Result<Vec<Variant>, Problem> {
     let sets = sets.iter().map(|set| Set::parse(set)).collect::<Result<Vec<_>, _>>()?;
     let mut base = text::document(text).map_err(|fault| fault.of(source))?;
     for set in &sets {
@@ -51,7 +62,7 @@ pub fn load_with(
     let compare = base.as_object_mut().and_then(|table| table.shift_remove(COMPARE));
     // Without variants, an unknown-key message should list `compare` among the allowed keys.
     let schema = if compare.is_some() { json_schema() } else { file_schema() };
-    let captures = Captures::beside(source);
+    let captures = Captures::beside(source, files);
     let file = File { source, sets, base, overlay, checker: Checker::new(schema), captures };
     match compare {
         None => Ok(vec![file.variant("", &json!({}))?]),
@@ -103,7 +114,7 @@ struct File<'a> {
     base: Value,
     overlay: Option<&'a dyn Overlay>,
     checker: Checker,
-    captures: Captures,
+    captures: Captures<'a>,
 }
 
 impl File<'_> {
