@@ -696,8 +696,7 @@ impl Endpoint {
         self.restart_after_idle(now, config);
         let is_silent = self.wants_samples && self.sender.counts().under_way == 0;
         if self.may_leave(now, config)
-            && let Some(outgoing) =
-                self.sender.next(self.window.cwnd, &self.moment(now), config)
+            && let Some(outgoing) = self.sender.next(self.window.cwnd, &self.moment(now), config)
         {
             if is_silent {
                 self.note_restart(now);

@@ -254,12 +254,7 @@ impl Docsis {
     /// What the cable and the interconnect do to a packet that arrives at `at`. Returns it, unless it
     /// is lost, and when it has crossed both.
     #[inline]
-    fn cross(
-        &mut self,
-        at: Time,
-        packet: Packet,
-        ledger: &mut Ledger,
-    ) -> Option<(Time, Packet)> {
+    fn cross(&mut self, at: Time, packet: Packet, ledger: &mut Ledger) -> Option<(Time, Packet)> {
         let way = packet.direction as usize;
         if let Some(noise) = &mut self.noise[way]
             && noise.hits(at, &packet)
