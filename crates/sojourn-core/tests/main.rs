@@ -38,3 +38,4 @@ mod swarm;
 mod traffic;
 mod transport;
 mod two_queues;
+mod two_way;

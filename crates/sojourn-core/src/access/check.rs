@@ -58,6 +58,13 @@ impl Upstream {
                            single_queue or shared_channel";
             Err(Fault::new("scheduling", message))
         };
+        let queues =
+            self.flows.iter().map(|(name, flow)| (words::join("flows", name), &flow.queue));
+        for (path, queue) in std::iter::once((String::new(), &self.queue)).chain(queues) {
+            if self.modem != ModemSpec::SingleQueue {
+                queue.check_no_member_rate().map_err(|fault| fault.under(&path))?;
+            }
+        }
         check_aggregate(&self.scheduling, &self.queue)?;
         check(&self.scheduling, (self.sustained_mbps, self.minimum_mbps, self.priority))?;
         for (name, flow) in &self.flows {
@@ -107,6 +114,12 @@ impl Downstream {
             false => self.check_no_sharing()?,
         }
         self.check_no_scheduling()?;
+        self.queue.check_no_member_rate()?;
+        for (name, flow) in &self.flows {
+            flow.queue
+                .check_no_member_rate()
+                .map_err(|fault| fault.under(&words::join("flows", name)))?;
+        }
         check_flows(&self.queue, &self.buffer, &self.flows, room)?;
         room_in(&self.queue, &self.buffer, self.sustained_mbps, self.burst_bytes, room)?;
         room_in_flows(&self.flows, room)

@@ -10,7 +10,9 @@ pub mod replay;
 pub mod stream;
 pub mod torrent;
 pub mod transfer;
+pub mod two_way;
 pub mod video;
+pub mod video_call;
 pub mod web;
 pub mod web_sessions;
 
@@ -33,7 +35,9 @@ pub use replay::Replay;
 pub use stream::Stream;
 pub use torrent::Torrent;
 pub use transfer::Transfer;
+pub use two_way::Answer;
 pub use video::Video;
+pub use video_call::VideoCall;
 pub use web::Web;
 pub use web_sessions::WebSessions;
 
@@ -88,6 +92,15 @@ pub enum Event {
     Acknowledged(u32, ConnectionId, End),
 }
 
+/// A frame of a video call, of which datagrams are parts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Frame {
+    /// Its number in its direction, from 0.
+    pub number: u32,
+    /// How many datagrams it has.
+    pub packets: u32,
+}
+
 /// A command of an app.
 #[derive(Clone, Copy, Debug)]
 pub enum Command {
@@ -114,6 +127,8 @@ pub enum Command {
         direction: Direction,
         /// Bytes on the wire.
         size: u16,
+        /// The video frame that it is a part of.
+        frame: Option<Frame>,
     },
     /// Set the app's timer to this time. This replaces the earlier time.
     Wake(Time),
@@ -260,6 +275,8 @@ pub enum App {
     OnOff,
     /// Replay of a packet capture.
     Replay,
+    /// Video calls.
+    VideoCall,
 }
 
 /// Builds an app from its parameters.
@@ -287,9 +304,17 @@ pub trait AppParameters {
     fn plays_adaptively(&self) -> bool {
         false
     }
-    /// Time between its packets, where it is constant.
-    fn packet_interval(&self) -> Time {
+    /// Time between its packets in a direction, where it is constant.
+    fn packet_interval(&self, _direction: Direction) -> Time {
         Time::ZERO
+    }
+    /// How its server answers, if its ends send datagrams to each other.
+    fn answer(&self) -> Option<Answer> {
+        None
+    }
+    /// Are its datagrams parts of frames?
+    fn sends_frames(&self) -> bool {
+        false
     }
     /// Checks that its keys agree with each other.
     ///
@@ -330,14 +355,23 @@ pub enum Quality {
     Responses,
     /// Rate, stalls and level changes of video.
     Video,
+    /// Delay and loss of the frames of a video call.
+    VideoCall,
     /// Throughput.
     Throughput,
 }
 
 impl Quality {
     /// All of them.
-    pub const ALL: [Self; 6] =
-        [Self::Voice, Self::Game, Self::Pages, Self::Responses, Self::Video, Self::Throughput];
+    pub const ALL: [Self; 7] = [
+        Self::Voice,
+        Self::Game,
+        Self::Pages,
+        Self::Responses,
+        Self::Video,
+        Self::VideoCall,
+        Self::Throughput,
+    ];
 
     /// Its name in results.
     pub const fn name(self) -> &'static str {
@@ -347,6 +381,7 @@ impl Quality {
             Self::Pages => "pages",
             Self::Responses => "responses",
             Self::Video => "video",
+            Self::VideoCall => "video_call",
             Self::Throughput => "throughput",
         }
     }
@@ -378,6 +413,8 @@ pub enum AppSpec {
     OnOff(on_off::Parameters),
     /// Replay of a capture file's packets as datagrams.
     Replay(replay::Parameters),
+    /// Video calls: frames of several datagrams at a steady pace.
+    VideoCall(video_call::Parameters),
 }
 
 impl AppSpec {
@@ -391,6 +428,7 @@ impl AppSpec {
                 stream::Purpose::Game => 3074,
                 stream::Purpose::Data => 9,
             },
+            Self::VideoCall(_) => 5004,
             Self::Torrent(_) => 6881,
             Self::OnOff(_) | Self::Replay(_) => 9,
         }

@@ -219,7 +219,7 @@ impl OnOff {
         let (server, size) = (self.server, self.packet_bytes);
         context.ask(match (self.transport, self.sources[number as usize].connection) {
             (Transport::Datagrams, _) => {
-                Command::Datagram { server, direction: self.direction, size }
+                Command::Datagram { server, direction: self.direction, size, frame: None }
             }
             (Transport::Tcp, Some(connection)) => {
                 Command::Send(connection, self.sender, size.into())

@@ -181,6 +181,7 @@ impl Model for Replay {
             server: self.server,
             direction: self.direction,
             size: packet.size,
+            frame: None,
         });
         self.next += 1;
         if self.next == self.capture.0.len() {

@@ -3,9 +3,9 @@
 use super::Simulation;
 use super::connections::{Connection, Owner, Route};
 use crate::access::classifier::{Header, Protocol, service_flow};
-use crate::apps::{App, AppContext, AppParameters, Command, End, Event, Model};
+use crate::apps::{App, AppContext, AppParameters, Command, End, Event, Frame, Model};
 use crate::engine::rng::Rng;
-use crate::packet::{DATAGRAM, Direction, Ecn, Packet, Segment};
+use crate::packet::{DATAGRAM, Direction, Ecn, Packet, SACK_BLOCKS, SackBlock, Segment};
 use crate::scenario::Scenario;
 use crate::tcp::{SegmentEvents, Transport};
 
@@ -42,6 +42,12 @@ pub(super) fn instances(scenario: &Scenario) -> Vec<AppInstance> {
         }
     }
     instances
+}
+
+/// The number of the first instance of each traffic entry.
+pub(super) fn first_of_entries(scenario: &Scenario, instances: &[AppInstance]) -> Vec<u32> {
+    let first = |traffic| instances.partition_point(|of| usize::from(of.owner.traffic) < traffic);
+    (0..scenario.traffic.len()).map(|traffic| first(traffic) as u32).collect()
 }
 
 /// A traffic entry in the home with this number in its group, from 0.
@@ -169,8 +175,8 @@ impl Simulation {
                     self.release(id.slot);
                 }
             }
-            Command::Datagram { server, direction, size } => {
-                self.send_datagram(app, server, direction, size);
+            Command::Datagram { server, direction, size, frame } => {
+                self.send_datagram(app, server, direction, size, frame);
             }
             Command::Wake(at) => self.wake.set(self.numbers.apps + app, at),
         }
@@ -199,14 +205,45 @@ impl Simulation {
         self.pump(id.slot, End::Home);
     }
 
-    fn send_datagram(&mut self, app: u32, server: u16, direction: Direction, size: u16) {
+    /// A datagram has arrived: it may complete a round trip, and may be answered at once.
+    #[inline]
+    pub(super) fn hear(&mut self, packet: &Packet) {
+        let Some(reaction) = self.conversations.hear(self.now, packet) else { return };
+        if let Some(round_trip) = reaction.round_trip {
+            self.ledger.round_trip(packet, round_trip);
+        }
+        if let Some(app) = reaction.answered_by {
+            self.send_datagram(app, packet.server, packet.direction.reversed(), packet.size, None);
+        }
+    }
+
+    fn send_datagram(
+        &mut self,
+        app: u32,
+        server: u16,
+        direction: Direction,
+        size: u16,
+        frame: Option<Frame>,
+    ) {
         let instance = &mut self.instances[app as usize];
         let seq = instance.datagrams_sent;
         instance.datagrams_sent += 1;
+        let Owner { traffic, home, .. } = instance.owner;
+        let echo = self.conversations.echo(self.now, traffic, home, direction);
+        let mut sack = [SackBlock::default(); SACK_BLOCKS];
+        if let Some(Frame { number, packets }) = frame {
+            sack[0] = SackBlock { start: number, end: packets };
+        }
         let packet = Packet {
             sent_at: self.now,
             queued_at: self.now,
-            segment: Segment { seq, dscp: instance.datagrams.dscp, ..Segment::default() },
+            segment: Segment {
+                seq,
+                echo,
+                sack,
+                dscp: instance.datagrams.dscp,
+                ..Segment::default()
+            },
             tuple: instance.datagrams.tuples[direction as usize],
             flow: DATAGRAM,
             generation: 0,

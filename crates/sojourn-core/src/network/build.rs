@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use super::connections::Connections;
+use super::conversations::Conversations;
 use super::{Numbers, SAMPLER, Simulation, Stage, apps, books};
 use crate::access::docsis::parameters::PlantSpec;
 use crate::access::docsis::plant::Docsis;
@@ -23,6 +24,7 @@ impl Simulation {
         let mut scenario = scenario.clone();
         scenario.fill();
         let s = &scenario;
+        let instances = apps::instances(s);
         let mut simulation = Self {
             now: Time::ZERO,
             end: Time::from_secs_f64(s.duration_s),
@@ -31,7 +33,8 @@ impl Simulation {
             stages: Vec::new(),
             events: 0,
             fingerprint: 0,
-            instances: apps::instances(s),
+            conversations: Conversations::new(s, &apps::first_of_entries(s, &instances)),
+            instances,
             configs: s
                 .traffic
                 .values()

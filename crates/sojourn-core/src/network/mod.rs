@@ -15,6 +15,7 @@ mod apps;
 mod books;
 mod build;
 mod connections;
+mod conversations;
 mod report;
 mod transport;
 
@@ -35,6 +36,7 @@ use crate::tcp::cc::Window;
 use crate::units::Time;
 use apps::AppInstance;
 use connections::Connections;
+use conversations::Conversations;
 
 /// Warnings before a run: settings without effect, rates that cannot be kept. One home of each group is
 /// built for them, and no app.
@@ -85,6 +87,7 @@ pub struct Simulation {
     /// TCP configuration of each traffic entry.
     configs: Vec<Config>,
     connections: Connections,
+    conversations: Conversations,
     access: Access,
     /// The links of each server, upstream and downstream.
     links: [Vec<Link>; 2],

@@ -74,6 +74,9 @@ impl QueueSpec {
                            queues of their own";
             return Err(Fault::new("acks", message));
         }
+        if let SchedulerSpec::LowLatency(keys) = &self.scheduler {
+            keys.check_member_rates(rate).map_err(|fault| fault.under("scheduler"))?;
+        }
         let scheduler = self.scheduler.check(&self.law, room.largest);
         scheduler.map_err(|fault| fault.under("scheduler"))
     }

@@ -45,6 +45,7 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), Fault> {
         let mbps = cmts.channel.rate_mbps() * f64::from(cmts.channel.count());
         let checked = cmts.queue.check(&room, BitRate::from_mbps(mbps));
         checked.map_err(|fault| fault.under("cmts.queue"))?;
+        cmts.queue.check_no_member_rate().map_err(|fault| fault.under("cmts"))?;
     }
     access(scenario)?;
     cable(scenario)?;
