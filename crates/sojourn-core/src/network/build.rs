@@ -8,7 +8,7 @@ use super::{Numbers, SAMPLER, Simulation, Stage, apps, books};
 use crate::access::docsis::parameters::PlantSpec;
 use crate::access::docsis::plant::Docsis;
 use crate::access::fibre::Fibre;
-use crate::access::{Access, AccessNetwork, AccessSpec, Site};
+use crate::access::{Access, AccessNetwork, AccessSpec, Extent, Site};
 use crate::apps::Model;
 use crate::engine::rng::Rng;
 use crate::engine::wake::{StageId, Wake};
@@ -41,7 +41,7 @@ impl Simulation {
                 .map(|entry| entry.app.tcp_config(&s.tcp, s.dialect))
                 .collect(),
             connections: Connections::default(),
-            access: access(s),
+            access: access(s, Extent::Whole),
             links: Direction::BOTH.map(|direction| server_links(s, direction)),
             numbers: Numbers::default(),
             ledger: books::ledger(s),
@@ -56,7 +56,7 @@ impl Simulation {
     }
 
     fn number_stages(&mut self) {
-        let servers = self.links[0].len() as u16;
+        let servers = u16::try_from(self.links[0].len()).expect("the schema limits servers");
         let part = |direction| move |part| Stage::Access(direction, part);
         let link = |direction| move |server| Stage::Link(direction, server);
         let [up, down] = Direction::BOTH;
@@ -72,7 +72,7 @@ impl Simulation {
         self.numbers.access[1] = stages.len() as StageId;
         stages.extend((0..parts[1]).map(part(down)));
         self.numbers.apps = stages.len() as StageId;
-        stages.extend((0..self.instances.len() as u32).map(Stage::App));
+        stages.extend((0..).take(self.instances.len()).map(Stage::App));
         self.wake.grow(stages.len());
     }
 
@@ -93,11 +93,12 @@ impl Simulation {
 }
 
 /// The access network of a scenario.
-fn access(scenario: &Scenario) -> Access {
+pub(super) fn access(scenario: &Scenario, extent: Extent) -> Access {
     let site = Site {
         groups: scenario.groups().collect(),
         traffic: scenario.traffic.keys().map(String::as_str).collect(),
         watch_flows: scenario.metrics.watch_flows as usize,
+        extent,
         dialect: scenario.dialect,
         seed: scenario.seed,
     };

@@ -279,6 +279,10 @@ pub trait SchedulerParameters {
     fn limits_itself(&self) -> bool {
         false
     }
+    /// Bins that it has from the start, and AQM algorithms in them.
+    fn bins(&self) -> (u32, u32) {
+        (1, 1)
+    }
     /// Does it keep minimum reserved rates?
     fn keeps_reserved_rates(&self) -> bool {
         false
