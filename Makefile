@@ -8,7 +8,7 @@ RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.l
 
 WEB := python/sojourn/lab/static/sojourn.wasm
 
-.PHONY: help run web test fuzz swarm lint bench bench-peers record figures docs columns studies
+.PHONY: help run web test crash audit wheel fuzz swarm lint bench bench-peers record figures docs columns studies
 .DEFAULT_GOAL := help
 
 help: ## List the targets
@@ -28,6 +28,18 @@ test: $(VENV)/installed ## Run all tests
 	cargo test --workspace --locked
 	cargo bench -p sojourn-core --locked --bench packet_cost -- --check $(INSTRUCTIONS)
 	$(BIN)/pytest --numprocesses auto --dist loadfile
+
+crash: $(VENV)/installed ## Kill commands at every place where they change files, for some minutes
+	$(BIN)/python tests/crash.py
+
+audit: ## Check licences, sources and known vulnerabilities of Rust packages; needs cargo-deny
+	cargo deny --locked check $(AUDIT)
+
+wheel: $(VENV)/zig $(WEB) ## Build the wheel into out/wheels and test it in a fresh environment
+	rm -rf out/wheels
+	PATH="$(CURDIR)/$(BIN):$$PATH" maturin build --release --locked --zig --compatibility manylinux2014 \
+	    --target $$(uname -m)-unknown-linux-gnu --out out/wheels
+	python3 tests/wheel.py out/wheels/*.whl
 
 # The tests whose names contain $(1), with fresh seeds, $(2) minutes in all.
 define at_random
@@ -99,5 +111,9 @@ $(WEB): $(RUST)
 
 $(VENV)/packages: requirements.lock
 	python3 -m venv --clear $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check --requirement requirements.lock
+	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements.lock
+	@touch $@
+
+$(VENV)/zig: $(VENV)/packages release.lock
+	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes --requirement release.lock
 	@touch $@
