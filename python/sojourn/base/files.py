@@ -17,18 +17,38 @@ from pathlib import Path
 
 from .._sojourn import ConfigError, ScenarioError
 
+MOST_BYTES = 64 * 1024 * 1024
+"""The largest file that a user may write: scenario, sweep, or a modem's configuration."""
 
-def read_text(
-    path: str | os.PathLike[str], refusal: type[ScenarioError | ConfigError] = ScenarioError
-) -> str:
-    """The text of a UTF-8 file; raises `refusal` if it is not UTF-8."""
+Refusal = type[ScenarioError | ConfigError]
+
+
+def read_content(path: str | os.PathLike[str], refusal: Refusal = ScenarioError) -> bytes:
+    """The content of a file; raises `refusal` if it has more than `MOST_BYTES`.
+
+    So what never ends, such as a device, is not read for ever.
+    """
+    with open(path, "rb") as file:
+        content = file.read(MOST_BYTES + 1)
+    if len(content) > MOST_BYTES:
+        found = f"found more than {MOST_BYTES} bytes; allowed: {MOST_BYTES} or fewer"
+        raise _refused(path, found, refusal)
+    return content
+
+
+def read_text(path: str | os.PathLike[str], refusal: Refusal = ScenarioError) -> str:
+    """The text of a UTF-8 file; raises `refusal` if it is not UTF-8 or too long."""
     try:
-        return Path(path).read_bytes().decode()
+        return read_content(path, refusal).decode()
     except UnicodeDecodeError as error:
-        source = os.fspath(path)
-        problem = refusal(f"{source}: not UTF-8 text (byte {error.start})")
-        problem.source, problem.path = source, ""
-        raise problem from None
+        raise _refused(path, f"not UTF-8 text (byte {error.start})", refusal) from None
+
+
+def _refused(path: str | os.PathLike[str], reason: str, refusal: Refusal) -> Exception:
+    source = os.fspath(path)
+    problem = refusal(f"{source}: {reason}")
+    problem.source, problem.path = source, ""
+    return problem
 
 
 def check_place(directory: Path) -> None:
