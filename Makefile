@@ -112,7 +112,7 @@ $(WEB): $(RUST)
 
 $(VENV)/packages: requirements.lock
 	python3 -m venv --clear $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check --requirement requirements.lock
+	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements.lock
 	@touch $@
 
 $(VENV)/zig: $(VENV)/packages release.lock
