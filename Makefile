@@ -4,6 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTRUCTIONS := $(CURDIR)/crates/sojourn-core/benches/packet_cost/instructions.json
 MINUTES := 10
+EVERY := 1
 RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
 WEB := python/sojourn/lab/static/sojourn.wasm
@@ -29,8 +30,8 @@ test: $(VENV)/installed $(VENV)/checks ## Run all tests
 	cargo bench -p sojourn-core --locked --bench packet_cost -- --check $(INSTRUCTIONS)
 	$(BIN)/pytest --numprocesses auto --dist loadfile
 
-crash: $(VENV)/installed ## Kill commands at every place where they change files, for some minutes
-	$(BIN)/python tests/crash.py
+crash: $(VENV)/installed ## Kill commands at every place where they change files, for half an hour; EVERY=9 for each ninth
+	$(BIN)/python tests/crash.py --every $(EVERY)
 
 audit: ## Check licences, sources and known vulnerabilities of Rust packages; needs cargo-deny
 	cargo deny --locked check $(AUDIT)

@@ -1,6 +1,6 @@
 """Kills commands, and makes their system calls fail, at every place where they change files.
 
-`python tests/crash.py` takes minutes; `--every 11` tries each eleventh place. After each kill the
+`python tests/crash.py` takes half an hour; `--every 9` tries each ninth place. After each kill the
 files must be the old ones, the new ones, or be refused; the repeated command must then give the
 same bytes as an undisturbed one, with nothing left over. strace (https://strace.io) kills. The
 process is forked for each place, since starting Python takes longer than what is tested.
@@ -30,6 +30,7 @@ from sojourn.cli.errors import DEFECT
 from sojourn.cli.main import main as command_line
 from sojourn.report import html
 from sojourn.store import write
+from sojourn.store.checksums import SUMS
 
 # Those that a system lacks have a question mark.
 CHANGES = (
@@ -129,7 +130,7 @@ def disturb(case: Case, fault: str, every: int, place: Path) -> int:
         shutil.copytree(start, tried)
         ended = run(case.command, tried, f"{FAULTS[fault]}:when={number}")
         if not ended.is_disturbed:
-            return number // every
+            return (number - 1) // every
         try:
             _check(case, ended, old, new, tried)
             _require(run(case.again, tried))
@@ -161,7 +162,9 @@ def _check(case: Case, ended: Ended, old: Contents, new: Contents, tried: Path) 
     verified = run("verify out", tried)
     if verified.status not in (0, 2) or "Traceback" in verified.told:
         raise Failed(f"verify: status {verified.status}\n{verified.told}")
-    if verified.status == 0 and not there.items() <= {*old.items(), *new.items()}:
+    # The checksums of a study that lacks its cells are neither the old nor the new ones.
+    results = {item for item in there.items() if not item[0].endswith(SUMS)}
+    if verified.status == 0 and not results <= {*old.items(), *new.items()}:
         raise Failed("files differ, and verify does not notice")
 
 
