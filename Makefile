@@ -111,7 +111,7 @@ $(WEB): $(RUST)
 	@crates/sojourn-web/build.sh $@
 
 $(VENV)/packages: requirements.lock
-	python3 -m venv $(VENV)
+	python3 -m venv --clear $(VENV)
 	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements.lock
 	@touch $@
 
