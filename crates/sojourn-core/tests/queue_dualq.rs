@@ -1,6 +1,8 @@
 //! DualQ: whom it serves, whom it marks, and what it does when overloaded.
 
+use crate::common::{queue, scenario, series};
 use crate::queue_kit::{Rig, datagram};
+use sojourn_core::network::Simulation;
 use sojourn_core::packet::{Ecn, Packet};
 use sojourn_core::units::Time;
 
@@ -231,5 +233,44 @@ fn a_load_that_does_not_slow_down_is_cut_to_the_link() {
             assert!((dropped - want).abs() < 0.01, "L, {keys} {x}: {dropped}");
             assert!(longest_ms < most_ms, "L, {keys} {x}: {longest_ms} ms");
         }
+    }
+}
+
+/// Datagrams at `x` times the 10 Mb/s of a link for two minutes: the mean p_C of the second one, and the
+/// median sojourn time in ms of the queue that they go to.
+fn overloaded(ecn: &str, x: f64, member: &str) -> (f64, f64) {
+    let results = Simulation::run(&scenario(&format!(
+        "duration_s = 120
+         upstream = {{ sustained_mbps = 10, peak_mbps = 10, burst_bytes = 3044, modem.kind = 'link',
+                       queue.scheduler.kind = 'dualq' }}
+         downstream = {{ sustained_mbps = 10, peak_mbps = 10, burst_bytes = 3044 }}
+         servers.near = {{ delay_ms = 5 }}
+         traffic.load = {{ kind = 'stream', purpose = 'data', server = 'near', ecn = '{ecn}',
+                           packet_bytes = 1000, interval_ms = {} }}",
+        0.8 / x
+    )));
+    let values = &series(&results, "upstream", "classic_probability").series.values;
+    let late = &values[values.len() / 2..];
+    let mean = late.iter().sum::<f32>() / late.len() as f32;
+    let row = queue(&results, &format!("upstream {member}"));
+    (mean.into(), row.sojourn_p50_ms.unwrap())
+}
+
+#[test]
+fn overload_drops_what_is_too_much() {
+    // Of x times the rate a share of 1 - 1/x must go: 1/6, 2/7, 1/2. So long as the limit does not drop it,
+    // p_C does, and the queue stays at its target of 15 ms. In L that takes p_C of 1/4 or more, from where
+    // on packets of L are dropped.
+    for (ecn, x, member) in [
+        ("not_ect", 1.2, "classic"),
+        ("not_ect", 1.4, "classic"),
+        ("not_ect", 2.0, "classic"),
+        ("ect1", 1.4, "low_latency"),
+        ("ect1", 2.0, "low_latency"),
+    ] {
+        let (p, delay_ms) = overloaded(ecn, x, member);
+        let want = 1.0 - 1.0 / x;
+        assert!((p / want - 1.0).abs() < 0.03, "{ecn} {x}: {p} {want}");
+        assert!((delay_ms - 15.0).abs() < 2.0, "{ecn} {x}: {delay_ms} ms");
     }
 }

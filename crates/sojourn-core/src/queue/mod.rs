@@ -281,6 +281,10 @@ pub trait SchedulerParameters {
     fn limits_itself(&self) -> bool {
         false
     }
+    /// Bins that it has from the start, and AQM algorithms in them.
+    fn bins(&self) -> (u32, u32) {
+        (1, 1)
+    }
     /// Does it keep minimum reserved rates?
     fn keeps_reserved_rates(&self) -> bool {
         false
@@ -500,10 +504,12 @@ impl Queue {
         next_queue: NextQueue,
         ledger: &mut Ledger,
     ) -> Option<Packet> {
-        let ack = self.acks.as_mut().and_then(AckLane::pop);
         let Self { rng, ecn, .. } = self;
         let exit = &mut Exit { now, next_queue, rng, ecn: *ecn, ledger, member: None };
-        let packet = ack.or_else(|| self.scheduler.dequeue(exit))?;
+        let packet = match &mut self.acks {
+            None => self.scheduler.dequeue(exit),
+            Some(acks) => acks.pop().or_else(|| self.scheduler.dequeue(exit)),
+        }?;
         let member = exit.member;
         self.note_departure(now, &packet, member);
         Some(packet)
@@ -588,6 +594,13 @@ impl Queue {
     #[inline]
     pub fn next_update(&self) -> Time {
         self.scheduler.next_update()
+    }
+
+    /// When something is to be done with a link behind it that is free from `free` on.
+    #[inline]
+    pub fn next_wake(&self, free: Time) -> Time {
+        let next = self.next_update();
+        if self.backlog().packets > 0 { free.min(next) } else { next }
     }
 
     /// Runs the periodic update of the AQM algorithms.

@@ -33,7 +33,7 @@ impl BurstLimit {
     pub fn segments(self, bytes_per_s: u64, mss: u64) -> u64 {
         let ps = u128::from(bytes_per_s) * u128::from(self.time.ps());
         let bytes = ps / u128::from(Time::from_s(1).ps());
-        (bytes as u64 / mss).max(self.least)
+        (u64::try_from(bytes).unwrap_or(u64::MAX) / mss).max(self.least)
     }
 }
 

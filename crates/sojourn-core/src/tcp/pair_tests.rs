@@ -382,7 +382,7 @@ fn upload_bytes(dialect: Dialect, recovery: Recovery, bytes: u64, up: Loss, down
     pair.upload(bytes);
     pair.run(Time::from_s(600));
     assert_eq!(pair.reported[SERVER].received_bytes, bytes);
-    let smoothed = pair.ends[CLIENT].smoothed_rtt(&pair.config);
+    let smoothed = pair.ends[CLIENT].smoothed_rtt();
     let is_late = dialect == Dialect::Ns2 && smoothed > RTT;
     assert!(is_late || [Time::ZERO, RTT].contains(&smoothed), "{smoothed:?}");
     pair
@@ -783,7 +783,7 @@ fn what_was_sent_twice_is_not_measured() {
         pair.delay = Time::from_s(1);
         pair.run(Time::from_s(60));
         assert!(pair.timeouts[CLIENT] >= 3, "no timer ran out too early");
-        let smoothed = pair.ends[CLIENT].smoothed_rtt(&pair.config).ms_f64();
+        let smoothed = pair.ends[CLIENT].smoothed_rtt().ms_f64();
         let after = |k: i32| match dialect {
             Dialect::Rfc | Dialect::Linux => 2000.0 - 1900.0 * 0.875_f64.powi(k),
             Dialect::Ns2 => f64::from((0..k).fold(80, |s, _| s + 200 - s / 8)) * 1.25,
