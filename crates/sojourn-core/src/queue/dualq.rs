@@ -50,7 +50,7 @@ pub enum Service {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Overload {
-    /// They are dropped by p_C, and marked otherwise (RFC 9332 §4.2.2).
+    /// They are dropped by p_C, and marked otherwise (RFC 9332 §4.2).
     #[default]
     Drop,
     /// They are all marked; p' stays at 1/k or below, and the limit drops the rest.
