@@ -10,6 +10,7 @@ __all__ = [
     "ConfigFile",
     "Defect",
     "Job",
+    "Problem",
     "RunResult",
     "ScenarioError",
     "Variant",
@@ -28,15 +29,36 @@ __all__ = [
 
 version: str
 
-class ScenarioError(ValueError):
-    """A scenario that cannot be run."""
+@final
+class Problem:
+    """One problem with a file; its text is `FILE:LINE: KEY: what was found; what is allowed`."""
 
+    def __init__(self, source: str, path: str, message: str, line: int | None = None) -> None: ...
+    @property
+    def source(self) -> str: ...
+    @property
+    def line(self) -> int | None: ...
+    @property
+    def path(self) -> str: ...
+    @property
+    def message(self) -> str: ...
+
+class ScenarioError(ValueError):
+    """A scenario that cannot be run. `problems` lists what is wrong, up to 30 problems.
+
+    `rest` says how many more there are. `source` and `path` are those of the first problem.
+    """
+
+    problems: list[Problem]
+    rest: str | None
     source: str
     path: str
 
 class ConfigError(ValueError):
-    """A modem's file that cannot be read or made."""
+    """A modem's file that cannot be read or made; its attributes are those of `ScenarioError`."""
 
+    problems: list[Problem]
+    rest: str | None
     source: str
     path: str
 

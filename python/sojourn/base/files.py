@@ -12,20 +12,20 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from .._sojourn import ConfigError, ScenarioError
+from .._sojourn import ConfigError, Problem, ScenarioError
+from .problems import refused
 
 
 def read_text(
-    path: str | os.PathLike[str], refusal: type[ScenarioError | ConfigError] = ScenarioError
+    path: str | os.PathLike[str], kind: type[ScenarioError] | type[ConfigError] = ScenarioError
 ) -> str:
-    """The text of a UTF-8 file; raises `refusal` if it is not UTF-8."""
+    """The text of a UTF-8 file; raises `kind` if it is not UTF-8."""
     try:
         return Path(path).read_bytes().decode()
     except UnicodeDecodeError as error:
         source = os.fspath(path)
-        problem = refusal(f"{source}: not UTF-8 text (byte {error.start})")
-        problem.source, problem.path = source, ""
-        raise problem from None
+        problem = Problem(source, "", f"not UTF-8 text (byte {error.start})")
+        raise refused(kind, [problem]) from None
 
 
 def check_place(directory: Path) -> None:

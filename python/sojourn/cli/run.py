@@ -3,11 +3,14 @@
 import json
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from .options import Config, ScenarioFile, Set
+
+if TYPE_CHECKING:
+    from .._sojourn import ScenarioError
 
 
 def run(
@@ -60,9 +63,8 @@ def run(
             typer.echo(f"report: {out / 'report.html'}")
 
 
-def _name_option(error: Exception, option: str, setting: str) -> None:
+def _name_option(error: "ScenarioError", option: str, setting: str) -> None:
     """Raises the error as one of the option that was typed, which is passed on as a setting."""
-    key = setting.partition("=")[0]
-    before = f"--set {setting}: {key}: "
-    if str(error).startswith(before):
-        raise typer.BadParameter(f"{option}: {str(error).removeprefix(before)}") from None
+    for problem in error.problems:
+        if problem.source == f"--set {setting}":
+            raise typer.BadParameter(f"{option}: {problem.message}") from None

@@ -214,7 +214,9 @@ def _responding(
         try:
             return await reply(request)
         except (ScenarioError, ConfigError) as error:
-            return _error_response(422, str(error).removeprefix(f"{error.source}: "), error.path)
+            first = error.problems[0]
+            message = ": ".join(filter(None, (first.path, first.message)))
+            return _error_response(422, message, first.path)
         except RequestError as error:
             return _error_response(422, str(error), error.path)
         except TooLong as error:

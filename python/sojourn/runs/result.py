@@ -2,7 +2,7 @@
 
 import json
 import os
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -13,17 +13,34 @@ import pyarrow as pa
 from .._sojourn import RunResult, Variant
 from ..analysis.fairness import Fairness, fairness
 from ..analysis.summary import print_summary
+from .frames import Frames, joined, labelled
 from .hooks import hooks
 from .tables import ALL_TABLES, known_table
 
 
-class Outcome(ABC):
+class Outcome(Frames):
     """The return value of `sojourn.run`: a `Result`, or a `Comparison` of several."""
 
     @property
     @abstractmethod
     def runs(self) -> Mapping[str, "Result"]:
         """The results by variant. A single run has the empty name."""
+
+    @abstractmethod
+    def __getitem__(self, variant: str) -> "Result":
+        """The result of a variant."""
+
+    def tidy(self, table: str = "flows") -> pa.Table:
+        """A table of all variants together, with the first columns `variant` and `seed`.
+
+        >>> result = sojourn.run("scenarios/upload.toml", duration_s=1)
+        >>> result.tidy("queues").column_names[:4]
+        ['variant', 'seed', 'queue', 'p50_ms']
+        """
+        return joined(
+            labelled(run.table(table), {"variant": name, "seed": run.meta["seed"]})
+            for name, run in self.runs.items()
+        )
 
     def summary(self) -> None:
         """Prints the summary table."""
@@ -43,12 +60,20 @@ class Outcome(ABC):
 
 
 class Result(Outcome):
-    """The result of one run. Its Arrow tables convert to polars or pandas without a copy."""
+    """The result of one run. Its Arrow tables convert to polars or pandas without a copy.
 
-    def __init__(self, variant: Variant, native: RunResult) -> None:
-        """Wraps the native result of `variant`."""
+    >>> result = sojourn.run("scenarios/fibre.toml", duration_s=1)
+    >>> result
+    <Result seed 1, 1 s simulated>
+    >>> result.flows.column_names[:3]
+    ['traffic', 'direction', 'quality']
+    """
+
+    def __init__(self, variant: Variant, native: RunResult, name: str | None = None) -> None:
+        """Wraps the native result of `variant`, under its own name or another."""
         self._variant = variant
         self._native = native
+        self._name = variant.name if name is None else name
 
     def __repr__(self) -> str:
         name = f"{self.name!r}, " if self.name else ""
@@ -60,10 +85,17 @@ class Result(Outcome):
         """A mapping with this result only."""
         return {self.name: self}
 
+    def __getitem__(self, variant: str) -> "Result":
+        """The result itself; raises `KeyError` for any other variant, for there is only one."""
+        if variant != self.name:
+            allowed = f"{self.name!r}" if self.name else "none: the scenario has no variants"
+            raise KeyError(f"found {variant!r}; allowed: {allowed}")
+        return self
+
     @property
     def name(self) -> str:
         """Name in the scenario's compare table, empty where there is none."""
-        return self._variant.name
+        return self._name
 
     @cached_property
     def meta(self) -> dict[str, Any]:
@@ -233,11 +265,6 @@ class SavedResult(Result):
     def __init__(self, name: str) -> None:
         """Names the variant; empty if there is none."""
         self._name = name
-
-    @property
-    def name(self) -> str:
-        """Name in the scenario's compare table, empty where there is none."""
-        return self._name
 
 
 class _Restored(SavedResult):

@@ -24,10 +24,56 @@ def run(
 
     See `load` for `scenario`, `seed`, `duration_s`, `set` and `config`. `progress` is called
     several times a second with the simulated and the total time in s. `jobs` limits the variants
-    that run in parallel (default: the number of CPU cores). Ctrl-C stops all of them.
+    that run in parallel (default: the number of CPU cores). Ctrl-C stops all of them. Raises
+    `ScenarioError` with all that is wrong with the scenario.
+
+        >>> result = sojourn.run("scenarios/upload.toml", duration_s=2, seed=3)
+        >>> result["upload, drop-tail"].meta["seed"]
+        3
     """
     variants = load(scenario, seed=seed, duration_s=duration_s, set=set, config=config)
     return run_variants(variants, progress=progress, jobs=jobs)
+
+
+def compare(
+    *scenarios: Scenario,
+    seed: int | None = None,
+    duration_s: float | None = None,
+    set: Settings = (),
+    progress: Progress | None = None,
+    jobs: int | None = None,
+) -> Comparison:
+    """Runs all variants of one scenario, or several scenarios side by side.
+
+    A scenario without a compare table has one variant. With several scenarios the variants are named
+    by the files (or the titles), and by their own variants. The other parameters are those of `run`;
+    `set` overrides keys of all scenarios. Raises `ValueError` if two variants have the same name.
+
+        >>> both = sojourn.compare("scenarios/fibre.toml", "scenarios/evening.toml", duration_s=1)
+        >>> list(both)
+        ['fibre', 'evening']
+    """
+    if not scenarios:
+        raise TypeError("compare: found no scenario; allowed: one or more")
+    loaded = [load(one, seed=seed, duration_s=duration_s, set=set) for one in scenarios]
+    variants = [variant for each in loaded for variant in each]
+    names = [variant.name or "scenario" for variant in variants]
+    if len(scenarios) > 1:
+        names = [
+            ", ".join(filter(None, (each.name, variant.name)))
+            for each in loaded
+            for variant in each
+        ]
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(
+                f"compare: found two variants named {name!r}; allowed: different names"
+            )
+    natives = run_all(variants, progress, jobs)
+    return Comparison(
+        Result(variant, native, name)
+        for variant, native, name in zip(variants, natives, names, strict=True)
+    )
 
 
 def run_variants(

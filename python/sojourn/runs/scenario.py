@@ -1,5 +1,6 @@
 """Reads, overrides and checks scenarios without running them."""
 
+import json
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -19,6 +20,12 @@ Settings = Iterable[str] | Mapping[str, Any]
 class Loaded(list[Variant]):
     """The variants of a scenario, each a complete scenario."""
 
+    def __init__(self, variants: Iterable[Variant], name: str = "") -> None:
+        """Lists the variants of the scenario of this name."""
+        super().__init__(variants)
+        self.name = name
+        """What the scenario is called beside others: the name of its file, or its title."""
+
     def _repr_html_(self) -> str:
         return hooks().scenario_html(self)
 
@@ -36,7 +43,11 @@ def load(
     `scenario` is a path, TOML text of several lines, or a dict with the same keys. `set` overrides
     single keys: `["upstream.sustained_mbps=10"]` or `{"upstream.sustained_mbps": 10}`. `config` is
     a modem configuration file; its service overrides the scenario's. Settings of the file that
-    cannot be simulated are listed in each variant's `notes` and in the warnings of its run.
+    cannot be simulated are listed in each variant's `notes` and in the warnings of its run. Raises
+    `ScenarioError`; its `problems` are all that is wrong.
+
+        >>> [variant.name for variant in sojourn.load("scenarios/upload.toml")]
+        ['no upload', 'upload, drop-tail', 'upload, DOCSIS-PIE']
     """
     text, source = _text_and_source(scenario)
     modem = None
@@ -48,7 +59,15 @@ def load(
         sets.append(f"seed={seed}")
     if duration_s is not None:
         sets.append(f"duration_s={duration_s}")
-    return Loaded(load_native(text, source, sets, modem))
+    variants = load_native(text, source, sets, modem)
+    return Loaded(variants, _name(scenario, variants[0]))
+
+
+def _name(scenario: Scenario, first: Variant) -> str:
+    if isinstance(scenario, Mapping) or (isinstance(scenario, str) and "\n" in scenario):
+        title: str = json.loads(first.to_json())["title"]
+        return title or "scenario"
+    return Path(scenario).stem
 
 
 def _text_and_source(scenario: Scenario) -> tuple[str, str]:

@@ -18,7 +18,7 @@ use super::{Discipline, Entry, Exit, Scheduler, SchedulerParameters, Setting};
 use crate::aqm::marking::{PiController, Ramp};
 use crate::aqm::{AqmSpec, DrainRate};
 use crate::count::Count;
-use crate::input::problem::Fault;
+use crate::input::problem::{Fault, Faults};
 use crate::metrics::Gauges;
 use crate::packet::{DropReason, Ecn, Packet};
 use crate::units::Time;
@@ -172,13 +172,13 @@ impl SchedulerParameters for Parameters {
         .into()
     }
 
-    fn check(&self, law: &AqmSpec, _largest: u64) -> Result<(), Fault> {
+    fn check(&self, law: &AqmSpec, _largest: u64) -> Faults {
         match law {
-            AqmSpec::None(_) => Ok(()),
+            AqmSpec::None(_) => Faults::default(),
             _ => {
                 let message = "found dualq with a law; allowed: dualq alone, since it has AQM \
                                algorithms of its own";
-                Err(Fault::new("kind", message))
+                Fault::new("kind", message).into()
             }
         }
     }

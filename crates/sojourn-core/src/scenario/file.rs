@@ -1,14 +1,17 @@
 //! Scenario files: from text to scenarios, and back.
 
+use std::cell::OnceCell;
+
 use serde_json::{Value, json};
 
 use super::capture::Captures;
 use super::check;
 use super::overlay::{COMPARE, Overlay, Set, merge};
 use super::schema::{Scenario, json_schema};
-use crate::input::problem::{Fault, Problem};
+use crate::input::problem::{Fault, Faults, Problem, Problems};
 use crate::input::schema_check::Checker;
-use crate::input::{text, words};
+use crate::input::text::{Document, Lines};
+use crate::input::words;
 
 /// The scenario's table of groups of homes.
 const HOMES: &str = "homes";
@@ -31,7 +34,9 @@ pub struct Variant {
 /// `text` is the file's text and `source` its name in messages; paths of captures are relative to
 /// the directory of `source`. Each of `sets` is `key.path=value` and overrides the file and its
 /// variants; a set that begins with `compare.` changes a variant.
-pub fn load(text: &str, source: &str, sets: &[String]) -> Result<Vec<Variant>, Problem> {
+///
+/// # Errors All problems of the file, or those of the text itself.
+pub fn load(text: &str, source: &str, sets: &[String]) -> Result<Vec<Variant>, Problems> {
     load_with(text, source, sets, None)
 }
 
@@ -42,21 +47,34 @@ pub fn load_with(
     source: &str,
     sets: &[String],
     overlay: Option<&dyn Overlay>,
-) -> Result<Vec<Variant>, Problem> {
-    let sets = sets.iter().map(|set| Set::parse(set)).collect::<Result<Vec<_>, _>>()?;
-    let mut base = text::document(text).map_err(|fault| fault.of(source))?;
+) -> Result<Vec<Variant>, Problems> {
+    let sets = all_of(sets.iter().map(|set| Set::parse(set).map_err(Problems::from)))?;
+    let (mut base, lines) = Document::parse(text, source)?.into_parts();
     for set in &sets {
         set.apply(&mut base)?;
     }
     let compare = base.as_object_mut().and_then(|table| table.shift_remove(COMPARE));
     // Without variants, an unknown-key message should list `compare` among the allowed keys.
     let schema = if compare.is_some() { json_schema() } else { file_schema() };
-    let captures = Captures::beside(source);
-    let file = File { source, sets, base, overlay, checker: Checker::new(schema), captures };
+    let (checker, captures) = (Checker::new(schema), Captures::beside(source));
+    let shared = OnceCell::new();
+    let file = File { source, lines, sets, base, overlay, checker, captures, shared };
     match compare {
         None => Ok(vec![file.variant("", &json!({}))?]),
         Some(compare) => file.variants(&compare),
     }
+}
+
+/// What all succeed in giving, or the problems of all that fail.
+fn all_of<T>(results: impl Iterator<Item = Result<T, Problems>>) -> Result<Vec<T>, Problems> {
+    let (mut values, mut problems) = (Vec::new(), Vec::new());
+    for result in results {
+        match result {
+            Ok(value) => values.push(value),
+            Err(more) => problems.extend(more.told().cloned()),
+        }
+    }
+    Problems::of(problems).map_or(Ok(values), Err)
 }
 
 /// The JSON Schema (draft 2020-12) of a scenario file: the scenario's, plus the table of variants.
@@ -99,22 +117,23 @@ fn without_nulls(value: Value) -> Value {
 /// A file with `--set` values applied and its variants split off.
 struct File<'a> {
     source: &'a str,
+    lines: Lines,
     sets: Vec<Set>,
     base: Value,
     overlay: Option<&'a dyn Overlay>,
     checker: Checker,
     captures: Captures,
+    /// Faults of the scenario without its variants, once they are asked for.
+    shared: OnceCell<Vec<Fault>>,
 }
 
 impl File<'_> {
-    fn variants(&self, compare: &Value) -> Result<Vec<Variant>, Problem> {
+    fn variants(&self, compare: &Value) -> Result<Vec<Variant>, Problems> {
         let schema = file_schema()["properties"][COMPARE].take();
-        let checked = Checker::new(schema).check(compare, COMPARE);
-        checked.map_err(|fault| self.problem(fault, ""))?;
+        self.told(Checker::new(schema).check(compare, COMPARE), "")?;
         let variants = compare.as_object().into_iter().flatten();
-        let variants: Result<Vec<_>, _> =
-            variants.map(|(name, overlay)| self.named(name, overlay)).collect();
-        Ok(self.note_equal_variants(variants?))
+        let variants = all_of(variants.map(|(name, overlay)| self.named(name, overlay)))?;
+        Ok(self.note_equal_variants(variants))
     }
 
     /// Notes it where a modem's file overrides everything in which the variants differ.
@@ -130,44 +149,53 @@ impl File<'_> {
         variants
     }
 
-    fn named(&self, name: &str, overlay: &Value) -> Result<Variant, Problem> {
+    fn named(&self, name: &str, overlay: &Value) -> Result<Variant, Problems> {
         if name.is_empty() {
             let message =
                 "found a variant with an empty name; allowed: a name of at least 1 character";
-            return Err(Fault::new(COMPARE, message).of(self.source));
+            return Err(Fault::new(COMPARE, message).of(self.source).into());
         }
         self.variant(name, overlay)
     }
 
-    fn variant(&self, name: &str, overlay: &Value) -> Result<Variant, Problem> {
+    fn variant(&self, name: &str, overlay: &Value) -> Result<Variant, Problems> {
         let mut value = self.base.clone();
         merge(&mut value, overlay);
         let notes = self.overlay.map_or_else(Vec::new, |overlay| overlay.apply(&mut value));
         for set in self.sets.iter().filter(|set| !set.is_for_variants()) {
             set.apply(&mut value)?;
         }
-        let scenario = self.scenario(&value).map_err(|fault| self.problem(fault, name))?;
-        Ok(Variant { name: name.to_owned(), scenario, notes })
+        match self.scenario(&value) {
+            Ok(scenario) => Ok(Variant { name: name.to_owned(), scenario, notes }),
+            Err(faults) => Err(self.told(faults, name).expect_err("a refusal has a fault")),
+        }
     }
 
-    fn scenario(&self, value: &Value) -> Result<Scenario, Fault> {
-        self.checker.check(value, "")?;
+    /// The scenario, or its faults: those of single keys, or else those between keys.
+    fn scenario(&self, value: &Value) -> Result<Scenario, Faults> {
+        let mut faults = self.checker.check(value, "");
         let mut value = value.clone();
-        self.merge_homes(&mut value)?;
+        if faults.is_empty() {
+            faults = self.merge_homes(&mut value);
+        }
+        if !faults.is_empty() {
+            return Err(faults);
+        }
         let mut scenario: Scenario = serde_path_to_error::deserialize(&value).map_err(|error| {
             let path = error.path().to_string();
             Fault::new(path.trim_start_matches('.'), error.inner().to_string())
         })?;
-        self.captures.fill(&mut scenario)?;
+        let mut faults = self.captures.fill(&mut scenario);
         scenario.fill();
-        check::check(&scenario)?;
-        Ok(scenario)
+        faults.add(check::check(&scenario));
+        if faults.is_empty() { Ok(scenario) } else { Err(faults) }
     }
 
     /// Merges what homes set for their upstream and downstream into copies of the scenario's
     /// tables.
-    fn merge_homes(&self, value: &mut Value) -> Result<(), Fault> {
+    fn merge_homes(&self, value: &mut Value) -> Faults {
         let base = value.clone();
+        let mut faults = Faults::default();
         let homes = value.get_mut(HOMES).and_then(Value::as_object_mut);
         for (name, home) in homes.into_iter().flatten() {
             for direction in DIRECTIONS {
@@ -179,11 +207,11 @@ impl File<'_> {
                 let path = [HOMES, name, direction]
                     .iter()
                     .fold(String::new(), |path, key| words::join(&path, key));
-                self.checker.check_key(direction, &merged, &path)?;
+                faults.add(self.checker.check_key(direction, &merged, &path));
                 *own = merged;
             }
         }
-        Ok(())
+        faults
     }
 
     /// The file or files in which a fault lies.
@@ -199,18 +227,36 @@ impl File<'_> {
         }
     }
 
+    /// The faults of a variant as problems, if there are any.
+    fn told(&self, faults: Faults, variant: &str) -> Result<(), Problems> {
+        let problems = faults.into_iter().map(|fault| self.problem(fault, variant));
+        Problems::of(problems).map_or(Ok(()), Err)
+    }
+
     /// Names the origin of a fault: a `--set`, one variant, or the scenario that all variants
     /// share.
     fn problem(&self, fault: Fault, variant: &str) -> Problem {
         let set = self.sets.iter().rev().find(|set| set.gave(&fault.path, variant));
         let source = set.map_or_else(|| self.source_of(&fault), |set| set.source.clone());
-        let source = source.as_str();
-        let shared = || self.scenario(&self.base).err().as_ref() == Some(&fault);
-        if variant.is_empty() || shared() {
-            return fault.of(source);
-        }
-        let path = format!("variant {variant}: {}", fault.path);
-        Fault { path, ..fault }.of(source)
+        let line = set.is_none().then(|| self.line_of(&fault.path, variant)).flatten();
+        let path = match variant.is_empty() || self.is_shared(&fault) {
+            true => fault.path.clone(),
+            false => format!("variant {variant}: {}", fault.path),
+        };
+        Problem { line, ..Fault { path, ..fault }.of(&source) }
+    }
+
+    /// Is the scenario at fault, and not a variant of it?
+    fn is_shared(&self, fault: &Fault) -> bool {
+        let faults = || self.scenario(&self.base).err().into_iter().flatten().collect();
+        self.shared.get_or_init(faults).contains(fault)
+    }
+
+    /// The line of the file that gives a key in a variant.
+    fn line_of(&self, path: &str, variant: &str) -> Option<usize> {
+        let own = words::join(&words::join("", COMPARE), variant);
+        let own = (!variant.is_empty()).then(|| self.lines.at(&format!("{own}.{path}"))).flatten();
+        own.or_else(|| self.lines.near(path))
     }
 }
 
