@@ -6,7 +6,9 @@ INSTRUCTIONS := $(CURDIR)/crates/sojourn-core/benches/packet_cost/instructions.j
 MINUTES := 10
 RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
-.PHONY: help run test fuzz lint bench bench-peers record figures docs columns studies
+WEB := python/sojourn/lab/static/sojourn.wasm
+
+.PHONY: help run web test fuzz lint bench bench-peers record figures docs columns studies
 .DEFAULT_GOAL := help
 
 help: ## List the targets
@@ -15,7 +17,14 @@ help: ## List the targets
 run: $(VENV)/installed ## Build sojourn and run the home scenario into out/home
 	$(BIN)/sojourn run scenarios/home.toml --out out/home
 
+web: $(WEB) ## Build the live page for any web host, into the package and out/web
+	mkdir -p out
+	rm -rf out/web
+	cp -r python/sojourn/lab/static out/web
+
+# Without the target the page is not built, and its tests say that they are skipped.
 test: $(VENV)/installed ## Run all tests
+	@if crates/sojourn-web/build.sh; then $(MAKE) $(WEB); fi
 	cargo test --workspace --locked
 	cargo bench -p sojourn-core --locked --bench packet_cost -- --check $(INSTRUCTIONS)
 	$(BIN)/pytest --numprocesses auto --dist loadfile
@@ -73,6 +82,11 @@ $(VENV)/installed: $(VENV)/packages $(RUST) pyproject.toml
 	@echo 'Building the simulator: one to four minutes the first time'
 	@PIP_QUIET=1 $(BIN)/maturin develop --release --locked --quiet
 	@touch $@
+
+# The live page's module; crates/sojourn-web/build.sh says what it needs.
+$(WEB): $(RUST)
+	@echo 'Building the module of the live page: two to four minutes the first time'
+	@crates/sojourn-web/build.sh $@
 
 $(VENV)/packages: requirements.lock
 	python3 -m venv --clear $(VENV)

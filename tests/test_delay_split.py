@@ -137,6 +137,7 @@ def test_of_many_settings_there_are_bars_but_no_curves(comparison: sojourn.Compa
 
 def test_the_command_draws_it(comparison: sojourn.Comparison, cli: Cli, tmp_path: Path) -> None:
     comparison.save(tmp_path / "out")
-    done = cli("plot", tmp_path / "out", "--kind", "delay", "--out", tmp_path / "delay.svg")
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-    assert "request wait" in (tmp_path / "delay.svg").read_text()
+    out = tmp_path / "delay.svg"
+    done = cli("plot", tmp_path / "out", "--kind", "delay", "--out", out)
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"figure: {out}\n", "")
+    assert "request wait" in out.read_text()

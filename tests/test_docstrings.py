@@ -14,9 +14,10 @@ PUBLIC = [name for name in sojourn.__all__ if name != "__version__"]
 OWN = [name for name in PUBLIC if getattr(sojourn, name).__module__ != "sojourn._sojourn"]
 
 
-@pytest.mark.parametrize(
-    "thing", [*(getattr(sojourn, name) for name in OWN), scenario_keys.reference]
-)
+THINGS = [*(getattr(sojourn, name) for name in OWN), scenario_keys.reference]
+
+
+@pytest.mark.parametrize("thing", THINGS)
 def test_examples_run(thing: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "scenarios").symlink_to(ROOT / "scenarios")
     monkeypatch.chdir(tmp_path)

@@ -43,7 +43,7 @@ def test_a_pdf_has_the_width_of_a_column_and_embedded_letters(
 ) -> None:
     out = tmp_path / "deep" / "figure.pdf"
     done = cli("plot", stored, "--kind", "cdf", "--columns", columns, "--out", out)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"figure: {out}\n", "")
     pdf = out.read_bytes()
     width_pt, _ = map(float, re.search(rb"/MediaBox \[ 0 0 ([\d.]+) ([\d.]+) \]", pdf).groups())
     assert width_pt == pytest.approx(72 * COLUMNS_IN[columns])

@@ -216,10 +216,10 @@ def made_up(
         ("game", (5, 0, 1.1), Grade.FAIR),
         ("game", (100, 10.1, 0), Grade.POOR),
         ("game", (0, 0, 21), Grade.POOR),
-        ("call", (4.0,), Grade.GOOD),
-        ("call", (3.99,), Grade.FAIR),
-        ("call", (2.99,), Grade.POOR),
-        ("call", (None,), None),
+        ("call", (4.0, 0.5, 0.1), Grade.GOOD),
+        ("call", (3.99, 0.5, 0.1), Grade.FAIR),
+        ("call", (2.99, 0.5, 0.1), Grade.POOR),
+        ("call", (None, None, None), None),
         ("page", (3.3,), Grade.GOOD),
         ("page", (6.9,), Grade.FAIR),
         ("page", (7.0,), Grade.POOR),
@@ -233,7 +233,7 @@ def test_grades_are_those_of_the_limits(
 ) -> None:
     names = {
         "game": ("over_20_ms_access_percent", "over_80_ms_round_trip_percent", "loss_percent"),
-        "call": ("mos",),
+        "call": ("mos", "late_percent", "loss_percent"),
         "page": ("page_load_median_s",),
         "video": ("video_stalled_percent",),
     }[use]

@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 from random import Random
@@ -16,6 +16,7 @@ import polars as pl
 import pytest
 from conftest import Cli
 from sojourn.base.csv_text import csv_bytes
+from sojourn.runs.tables import TABLES
 from sojourn.store.batch import BatchStopped, run_batch
 from sojourn.store.checksums import StoreError
 from sojourn.store.read import read_results
@@ -36,6 +37,12 @@ HOME = {
 
 def tasks(number: int) -> list[Task]:
     return [task(HOME, seed=seed) for seed in range(number)]
+
+
+def listed(tasks: Sequence[Task]) -> Mapping[str, bytes]:
+    """The file that lists these runs by seed."""
+    rows = [(str(seed), task.run) for seed, task in enumerate(tasks)]
+    return {"runs.csv": csv_bytes(("seed", "run"), rows)}
 
 
 def bytes_of(directory: Path) -> Mapping[str, str]:
@@ -106,7 +113,7 @@ def test_a_store_of_another_version_is_refused_with_the_versions(tmp_path: Path)
     Store(tmp_path)
     marker = tmp_path / "store.json"
     marker.write_text(json.dumps({**json.loads(marker.read_text()), "version": "0.0.1"}))
-    with pytest.raises(StoreError, match=r"written by sojourn 0\.0\.1 .*; this is 0\.1\.0"):
+    with pytest.raises(StoreError, match=r"written by sojourn 0\.0\.1 .*; this is 0\.2\.0"):
         Store(tmp_path)
 
 
@@ -203,17 +210,20 @@ def what_is_read(directory: Path) -> object:
     """Everything that a report or a study can read of a stored sweep."""
     results = read_results(directory)
     runs = [run for group in results.groups for run in group.runs]
-    tables = [{name: run.table(name).to_pylist() for name in SCALARS} for run in runs]
+    kept = [[name for name in TABLES if run.keeps(name)] for run in runs]
+    tables = [
+        {name: run.table(name).to_pylist() for name in names}
+        for run, names in zip(runs, kept, strict=True)
+    ]
     labels = [(group.name, group.point, group.variant) for group in results.groups]
     return labels, tables, [(run.meta, run.scenario) for run in runs]
 
 
 def test_a_changed_bit_is_noticed_wherever_it_is(tmp_path: Path) -> None:
     """Some 250 places in all files of a sweep of two runs, one bit each."""
-    rows = csv_bytes(("seed", "run"), [(str(seed), one.run) for seed, one in enumerate(tasks(2))])
-    run_batch(tasks(2), tmp_path, about={"runs.csv": rows})
+    run_batch(tasks(2), tmp_path, about=listed(tasks(2)))
     whole = what_is_read(tmp_path)
-    assert verify(tmp_path).damage == []
+    assert verify(tmp_path).problems == []
     files = sorted(path for path in tmp_path.rglob("*") if path.is_file())
     random, harmless = Random(1), 0
     for number in range(250):
@@ -221,7 +231,7 @@ def test_a_changed_bit_is_noticed_wherever_it_is(tmp_path: Path) -> None:
         content = path.read_bytes()
         path.write_bytes(flipped(content, random.randrange(8 * len(content))))
         try:
-            is_noticed = bool(verify(tmp_path).damage)
+            is_noticed = bool(verify(tmp_path).problems)
         except StoreError as error:
             is_noticed = str(tmp_path) in str(error)
         assert is_noticed, path
@@ -254,7 +264,7 @@ def test_resume_repeats_a_damaged_run_and_names_it(
 
 
 def test_verify_lists_damaged_runs(tmp_path: Path, cli: Cli) -> None:
-    run_batch(tasks(2), tmp_path)
+    run_batch(tasks(2), tmp_path, about=listed(tasks(2)))
     done = cli("verify", tmp_path)
     assert (done.returncode, done.stdout) == (0, f"2 runs verified in {tmp_path}\n")
     place = tmp_path / "runs" / tasks(1)[0].run / "flows.parquet"
@@ -267,6 +277,27 @@ def test_verify_lists_damaged_runs(tmp_path: Path, cli: Cli) -> None:
     )
 
 
+def test_verify_tells_that_runs_are_missing(tmp_path: Path, cli: Cli) -> None:
+    """As after an incomplete copy."""
+    run_batch(tasks(1), tmp_path, about=listed(tasks(2)))
+    done = cli("verify", tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    told = f"error: {tmp_path}: 1 of 2 runs are missing; repeat the command with --resume to run"
+    assert done.stderr == f"{told} them\n"
+
+
+def test_verify_checks_what_is_computed_from_the_runs(tmp_path: Path) -> None:
+    """Every file of a study but its report."""
+    run_plan(Plan("white2012", table=["7"], experiment=["D01/C01"], duration_scale=0.01), tmp_path)
+    assert verify(tmp_path).problems == []
+    for name in ("study.json", "runs.csv", "cells.csv"):
+        whole = (tmp_path / name).read_bytes()
+        (tmp_path / name).write_bytes(flipped(whole, 4 * len(whole)))
+        (problem,) = verify(tmp_path).problems
+        assert str(problem).startswith(f"{tmp_path / name}: damaged")
+        (tmp_path / name).write_bytes(whole)
+
+
 def test_the_checksums_are_those_of_sha256sum(tmp_path: Path) -> None:
     run_batch(tasks(1), tmp_path)
     command = ["sha256sum", "--check", "--strict", "SHA256SUMS"]
@@ -274,7 +305,7 @@ def test_the_checksums_are_those_of_sha256sum(tmp_path: Path) -> None:
         assert subprocess.run(command, cwd=directory, capture_output=True).returncode == 0
 
 
-@pytest.mark.parametrize("left", [".store.json.1", "store.json"])
+@pytest.mark.parametrize("left", [".store.json.1", ".store.json.1.draft", "store.json"])
 def test_a_store_killed_while_it_was_made_is_made(tmp_path: Path, left: str) -> None:
     (tmp_path / left).touch()
     run_batch(tasks(1), tmp_path)
@@ -284,8 +315,8 @@ def test_a_store_killed_while_it_was_made_is_made(tmp_path: Path, left: str) -> 
 
 def test_drafts_of_ended_processes_are_swept(tmp_path: Path) -> None:
     run_batch(tasks(1), tmp_path)
-    (tmp_path / ".runs.csv.999999999").touch()  # above the greatest process id, 2^22
-    alive = tmp_path / f".report.html.{os.getpid()}"
+    (tmp_path / ".runs.csv.999999999.draft").touch()  # above the greatest process id, 2^22
+    alive = tmp_path / f".report.html.{os.getpid()}.draft"
     alive.touch()
     run_batch(tasks(1), tmp_path, resume=True)
     assert [path.name for path in tmp_path.glob(".*")] == [alive.name]

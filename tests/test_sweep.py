@@ -54,7 +54,7 @@ def test_every_combination_is_run(tmp_path: Path, cli: Cli) -> None:
             "scenario = 'a'\nkeys.seed = [1, [1979-05-27]]",
             "keys.seed.1.0: found a date or time; allowed: numbers, strings, true, false, lists,",
         ),
-        ("scenario = ", "line 1, column 12: found the end of the line"),
+        ("scenario = ", "line 1, column 12: not valid TOML: found the end of the line"),
     ],
 )
 def test_bad_sweeps_are_refused(text: str, message: str, tmp_path: Path) -> None:

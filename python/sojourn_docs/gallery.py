@@ -22,7 +22,7 @@ _HEAD = """# Gallery
 
 *Examples for everybody. The results on this page were simulated when it was built.*
 
-Ten short scenarios, each with what to look for. Run any of them with `sojourn run`, or open it in
+Short scenarios, each with what to look for. Run any of them with `sojourn run`, or open it in
 an editor and change a number.
 """
 

@@ -165,12 +165,11 @@ fn captures_that_are_refused() {
     );
     assert_eq!(
         refusal("captures"),
-        format!("{prefix}\"captures\", which is not a regular file; {allowed}")
+        format!("{prefix}\"captures\", which cannot be read (not a regular file); {allowed}")
     );
-    assert!(
-        refusal("/dev/zero")
-            .ends_with("which is not a regular file; allowed: a complete pcap or pcapng file")
-    );
+    assert!(refusal("/dev/zero").ends_with(
+        "which cannot be read (not a regular file); allowed: a complete pcap or pcapng file"
+    ));
 }
 
 /// A queue must be able to hold the largest packet of a capture, and a burst to pass it.

@@ -6,10 +6,13 @@ before the rename, and the directory of the new name after it. Errors name its p
 
 import errno
 import os
+import re
 import shutil
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from ctypes import CDLL
+from glob import escape
+from hashlib import sha256
 from pathlib import Path
 
 from .._sojourn import ConfigError, Problem, ScenarioError
@@ -57,21 +60,44 @@ def write_file(path: Path, content: bytes) -> None:
         raise IsADirectoryError(
             f"cannot write {path}: found a directory; allowed: the path of a file"
         )
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
     with failures_named(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_directory(path.parent)
+        sweep_drafts(path)
+        draft = _draft(path, os.getpid())
         try:
-            write_synced(draft, content)
+            draft.write_bytes(content)
+            sync(draft)
             draft.replace(path)
             sync(path.parent)
         finally:
             draft.unlink(missing_ok=True)
 
 
-def write_synced(path: Path, content: bytes) -> None:
-    """Writes a file and waits until its content is on the disk."""
-    path.write_bytes(content)
-    sync(path)
+@contextmanager
+def draft_of(directory: Path) -> Iterator[Path]:
+    """A temporary directory that replaces `directory` when the block succeeds."""
+    target = directory.resolve()
+    make_directory(target.parent)
+    sweep_drafts(target)
+    draft = _draft(target, os.getpid())
+    try:
+        draft.mkdir()
+        yield draft
+        for path in (*draft.rglob("*"), draft):
+            sync(path)
+        _replace(target, draft)
+        sync(target.parent)
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+
+
+def make_directory(directory: Path) -> None:
+    """Creates a directory and its parents, unless they exist."""
+    if directory.is_dir():
+        return
+    make_directory(directory.parent)
+    directory.mkdir(exist_ok=True)
+    sync(directory.parent)
 
 
 def sync(path: Path) -> None:
@@ -80,40 +106,87 @@ def sync(path: Path) -> None:
     try:
         os.fsync(number)
     except OSError as error:
-        # File systems that cannot sync a directory say so with this error.
-        if error.errno != errno.EINVAL:
+        # File systems that cannot sync a directory say so with one of these errors.
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP, errno.ENOSYS):
             raise
     finally:
         os.close(number)
 
 
-@contextmanager
-def draft_of(directory: Path) -> Iterator[Path]:
-    """A temporary directory that replaces `directory` when the block succeeds."""
-    target = directory.resolve()
-    target.parent.mkdir(parents=True, exist_ok=True)
-    scratch = Path(tempfile.mkdtemp(prefix=f".{target.name[:80]}.", dir=target.parent))
-    try:
-        draft = scratch / "new"
-        draft.mkdir()
-        yield draft
-        for path in (*draft.rglob("*"), draft):
-            sync(path)
-        _replace(target, draft, scratch / "old")
-        sync(target.parent)
-    finally:
-        shutil.rmtree(scratch, ignore_errors=True)
+def sweep_drafts(path: Path) -> None:
+    """Removes the drafts of this file or directory that killed processes left."""
+    for draft in path.parent.glob(f".{escape(_stem(path))}.*.draft"):
+        writer = writer_of(draft)
+        if writer is None or draft not in (_draft(path, writer), _draft(path, writer, _OLD)):
+            continue
+        if writer == os.getpid() or not is_running(writer):
+            remove(draft)
 
 
-def _replace(target: Path, new: Path, old: Path) -> None:
-    if target.exists():
-        target.rename(old)
+def remove(path: Path) -> None:
+    """Removes a file, or a directory with all that it holds, if it is there."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def writer_of(path: Path) -> int | None:
+    """The process that writes or wrote this draft; `None` if it is no draft."""
+    draft = _DRAFT.fullmatch(path.name)
+    return int(draft[1]) if draft else None
+
+
+def is_running(process: int) -> bool:
+    """Is there a process with this number?"""
     try:
+        os.kill(process, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:
+        pass
+    return True
+
+
+_DRAFT = re.compile(r"\..+\.([1-9][0-9]*)\.draft")
+"""The name of a draft, with the process that writes it."""
+
+_OLD = "old."
+"""In the name of what a directory replaces."""
+
+
+def _draft(path: Path, writer: int, part: str = "") -> Path:
+    return path.with_name(f".{_stem(path)}.{part}{writer}.draft")
+
+
+def _stem(path: Path) -> str:
+    """What of a name is in those of its drafts, which may have at most 255 bytes."""
+    name = os.fsencode(path.name)
+    return path.name if len(name) <= 200 else sha256(name).hexdigest()
+
+
+def _replace(target: Path, new: Path) -> None:
+    """Gives a directory its name; what had this name is removed."""
+    if not target.exists():
         new.rename(target)
-    except BaseException:
-        if old.exists():
+    elif not _exchange(target, new):
+        old = _draft(target, os.getpid(), _OLD)
+        target.rename(old)
+        try:
+            new.rename(target)
+        except BaseException:
             old.rename(target)
-        raise
+            raise
+        remove(old)
+
+
+def _exchange(one: Path, other: Path) -> bool:
+    """Exchanges two names in one step, so that each exists at any time; not on every system."""
+    rename = getattr(CDLL(None), "renameat2", None)
+    here, exchange = -100, 2  # AT_FDCWD, RENAME_EXCHANGE
+    return rename is not None and not rename(
+        here, os.fsencode(one), here, os.fsencode(other), exchange
+    )
 
 
 def reason_of(error: OSError) -> str:

@@ -9,13 +9,14 @@ from .options import Directory
 def verify(directory: Directory) -> None:
     """Check that stored results are as they were written.
 
-    Every file is compared with its checksum. Damaged files are listed; the exit status is then 2.
+    Every file is compared with its checksum. Damaged files and missing runs are reported; the exit
+    status is then 2.
     """
     from ..store.verify import verify as verified
 
     found = verified(directory)
-    for damage in found.damage:
-        typer.echo(f"error: {damage}", err=True)
-    if found.damage:
+    for problem in found.problems:
+        typer.echo(f"error: {problem}", err=True)
+    if found.problems:
         raise typer.Exit(BAD_INPUT)
     typer.echo(f"{found.runs} run{'' if found.runs == 1 else 's'} verified in {directory}")

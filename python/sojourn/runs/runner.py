@@ -45,9 +45,10 @@ def compare(
 ) -> Comparison:
     """Runs all variants of one scenario, or several scenarios side by side.
 
-    A scenario without a compare table has one variant. With several scenarios the variants are named
-    by the files (or the titles), and by their own variants. The other parameters are those of `run`;
-    `set` overrides keys of all scenarios. Raises `ValueError` if two variants have the same name.
+    A scenario without a compare table has one variant. With several scenarios the variants are
+    named by the files (or the titles), and by their own variants. The other parameters are those
+    of `run`; `set` overrides keys of all scenarios. Raises `ValueError` if two variants have the
+    same name.
 
         >>> both = sojourn.compare("scenarios/fibre.toml", "scenarios/evening.toml", duration_s=1)
         >>> list(both)
@@ -66,9 +67,8 @@ def compare(
         ]
     for name in names:
         if names.count(name) > 1:
-            raise ValueError(
-                f"compare: found two variants named {name!r}; allowed: different names"
-            )
+            found = f"found two variants named {name!r}"
+            raise ValueError(f"compare: {found}; allowed: different names")
     natives = run_all(variants, progress, jobs)
     return Comparison(
         Result(variant, native, name)

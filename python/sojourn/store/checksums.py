@@ -2,6 +2,7 @@
 
 A directory has one file of them, `SHA256SUMS`. Every file is compared with it when it is read, so
 a changed bit is reported and never becomes a result. `sha256sum --check SHA256SUMS` checks it too.
+The last line, a comment, is the checksum of the lines before it: a changed name would hide a file.
 """
 
 import re
@@ -12,6 +13,8 @@ from pathlib import Path
 
 SUMS = "SHA256SUMS"
 """The file of checksums in a directory."""
+
+_SEAL = "# These lines: "
 
 _LINE = re.compile(r"([0-9a-f]{64})  ([^/\n]+)")
 
@@ -34,8 +37,22 @@ class DamagedError(StoreError):
 
 def sums_of(files: Mapping[str, bytes]) -> bytes:
     """The content of `SHA256SUMS` for these files."""
-    lines = (f"{sha256(files[name]).hexdigest()}  {name}\n" for name in sorted(files))
-    return "".join(lines).encode()
+    return _listed(_sums_of(files))
+
+
+def _sums_of(files: Mapping[str, bytes]) -> dict[str, str]:
+    return {name: sha256(content).hexdigest() for name, content in files.items()}
+
+
+def _parsed(content: bytes) -> dict[str, str]:
+    lines = content.decode("utf-8", "replace").split("\n")
+    parts = (_LINE.fullmatch(line) for line in lines)
+    return {part[2]: part[1] for part in parts if part}
+
+
+def _listed(sums: Mapping[str, str]) -> bytes:
+    lines = "".join(f"{sums[name]}  {name}\n" for name in sorted(sums)).encode()
+    return lines + f"{_SEAL}{sha256(lines).hexdigest()}\n".encode()
 
 
 class Checksums:
@@ -49,21 +66,22 @@ class Checksums:
     def _sums(self) -> Mapping[str, str]:
         path = self.directory / SUMS
         try:
-            lines = path.read_bytes().decode("ascii").split("\n")
+            content = path.read_bytes()
         except FileNotFoundError:
             raise DamagedError(path, "the file is missing") from None
         except OSError as error:
             raise DamagedError(path, f"unreadable: {error.strerror}") from None
-        except UnicodeDecodeError:
-            raise DamagedError(path, "not a list of checksums") from None
-        parts = [_LINE.fullmatch(line) for line in lines[:-1]]
-        sums = {part[2]: part[1] for part in parts if part}
-        if not sums or len(sums) < len(parts) or lines[-1]:
-            raise DamagedError(path, "not a list of checksums")
+        sums = _parsed(content)
+        if _listed(sums) != content:
+            raise DamagedError(path, "not a list of checksums as sojourn writes it")
         return sums
 
     def __contains__(self, name: str) -> bool:
         return name in self._sums
+
+    def with_files(self, files: Mapping[str, bytes]) -> bytes:
+        """The content of `SHA256SUMS` with these files too."""
+        return _listed({**self._sums, **_sums_of(files)})
 
     def read(self, name: str) -> bytes:
         """The content of a file; raises `DamagedError` if it differs from what was written."""

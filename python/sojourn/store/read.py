@@ -54,7 +54,8 @@ def runs_of_summary(directory: Path) -> dict[str, StoredRun]:
     return {name: StoredRun(place, name) for name, place in places.items()}
 
 
-def _of_store(store: Store) -> Results:
+def listed_runs(store: Store) -> list[dict[str, str]]:
+    """The lines of `runs.csv`; raises `StoreError` unless all runs that it lists are there."""
     try:
         (store.directory / RUN_LIST).stat()
     except FileNotFoundError:
@@ -66,6 +67,11 @@ def _of_store(store: Store) -> Results:
     if not lines or "run" not in lines[0]:
         raise StoreError(f"{store.directory / RUN_LIST}: lists no runs")
     store.check([store.keeps(line["run"]) for line in lines])
+    return lines
+
+
+def _of_store(store: Store) -> Results:
+    lines = listed_runs(store)
     keys = [key for key in lines[0] if key not in _NOT_KEYS]
     groups: dict[tuple[str, ...], list[Result]] = {}
     for line in lines:

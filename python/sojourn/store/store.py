@@ -7,15 +7,22 @@ changes, so an interrupted store is valid. Every file has a checksum (`checksums
 import errno
 import fcntl
 import json
-import os
 import re
-import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from .._sojourn import version as this_version
-from ..base.files import check_place, failures_named, sync, write_file, write_synced
+from ..base.files import (
+    check_place,
+    draft_of,
+    failures_named,
+    is_running,
+    make_directory,
+    remove,
+    write_file,
+    writer_of,
+)
 from .checksums import SUMS, Checksums, DamagedError, StoreError, sums_of
 from .stored_run import StoredRun
 from .task import Files, Task, name_of
@@ -27,8 +34,8 @@ MARKER = "store.json"
 
 _RUNS = "runs"
 
-_DRAFT = re.compile(r"\..+\.(\d+)")
-"""The name of a draft, with the process that wrote it."""
+_DRAFT_OF_MARKER = re.compile(r"\.store\.json\.\d+(\.draft)?")
+"""Also those that version 0.1.0 left."""
 
 RUN_LIST = "runs.csv"
 """The file that maps settings, variants and seeds to runs."""
@@ -60,7 +67,7 @@ class Store:
         else:
             check_place(directory)
             with failures_named(directory):
-                directory.mkdir(parents=True, exist_ok=True)
+                make_directory(directory)
             content = {"format": FORMAT, "version": this_version}
             self.write(MARKER, (json.dumps(content, indent=2) + "\n").encode())
 
@@ -113,21 +120,11 @@ class Store:
     def put(self, task: Task, files: Files) -> None:
         """Stores the files of a run."""
         place = self._place(task)
-        draft = place.with_name(f".{place.name}.{os.getpid()}")
-        with failures_named(self.directory):
-            try:
-                draft.mkdir(parents=True)
-                for name, content in files.items():
-                    write_synced(draft / name, content)
-                sync(draft)
-                if place.exists():
-                    shutil.rmtree(place)
-                    self.replaced += 1
-                draft.rename(place)
-                sync(place.parent)
-                self.added.append(task)
-            finally:
-                shutil.rmtree(draft, ignore_errors=True)
+        self.replaced += place.exists()
+        with failures_named(self.directory), draft_of(place) as draft:
+            for name, content in files.items():
+                (draft / name).write_bytes(content)
+        self.added.append(task)
 
     def write(self, name: str, content: bytes) -> Path:
         """Writes a file next to the runs; it appears only when it is complete."""
@@ -136,12 +133,21 @@ class Store:
         return path
 
     def describe(self, about: Mapping[str, bytes]) -> None:
-        """Writes the files that describe the runs, after their checksums.
+        """Writes the files that describe the runs, in place of all others."""
+        marker = (self.directory / MARKER).read_bytes()
+        self._write_all(sums_of({MARKER: marker, **about}), about)
+
+    def add(self, derived: Mapping[str, bytes]) -> None:
+        """Writes files that are computed from the runs, beside those that describe them."""
+        self._write_all(Checksums(self.directory).with_files(derived), derived)
+
+    def _write_all(self, sums: bytes, files: Mapping[str, bytes]) -> None:
+        """Writes checksums and files.
 
         So a store that is stopped in between lacks files, and none is without its checksum.
         """
-        self.write(SUMS, sums_of({MARKER: (self.directory / MARKER).read_bytes(), **about}))
-        for name, content in about.items():
+        self.write(SUMS, sums)
+        for name, content in files.items():
             self.write(name, content)
 
     def read(self, name: str) -> bytes:
@@ -170,9 +176,9 @@ class Store:
     def sweep_drafts(self) -> None:
         """Removes temporary files and directories left by killed processes."""
         for draft in (self.directory / _RUNS).glob(".*"):
-            shutil.rmtree(draft, ignore_errors=True)
+            remove(draft)
         for draft in filter(_is_left_over, self.directory.glob(".*")):
-            draft.unlink(missing_ok=True)
+            remove(draft)
 
     def _place(self, task: Task) -> Path:
         return self.directory / _RUNS / task.run
@@ -194,21 +200,17 @@ def _is_empty(marker: Path) -> bool:
 
 def _holds_other_files(directory: Path) -> bool:
     """Is there anything but drafts of a marker, which a killed process may have left?"""
-    if not directory.is_dir():
-        return False
-    own = f".{MARKER}."
-    return any(
-        not (path.name.startswith(own) and _DRAFT.fullmatch(path.name))
-        for path in directory.iterdir()
-    )
+    return directory.is_dir() and not all(map(_is_draft_of_marker, directory.iterdir()))
 
 
 def _is_left_over(path: Path) -> bool:
     """Is this a draft that nobody writes? That of a report may be written meanwhile."""
-    draft = _DRAFT.fullmatch(path.name)
-    if draft is None or not path.is_file():
-        return False
-    return path.name.startswith(f".{MARKER}.") or not Path("/proc", draft[1]).exists()
+    writer = writer_of(path)
+    return _is_draft_of_marker(path) or (writer is not None and not is_running(writer))
+
+
+def _is_draft_of_marker(path: Path) -> bool:
+    return _DRAFT_OF_MARKER.fullmatch(path.name) is not None
 
 
 def _check(directory: Path, marker: Path) -> None:

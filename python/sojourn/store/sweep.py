@@ -1,6 +1,7 @@
 """Sweeps: a scenario run for every combination of key values and seeds, into a store."""
 
 import json
+import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -117,10 +118,12 @@ class Sweep:
 
 def read_sweep(path: Path) -> Sweep:
     """Reads a sweep file; raises `ScenarioError` if it is invalid."""
+    text = read_text(path)
     try:
-        table = json.loads(read_document(read_text(path), _SCHEMA, str(path)))
+        table = json.loads(read_document(text, _SCHEMA, str(path)))
     except ScenarioError as error:
-        if error.path in _OF_A_SCENARIO and "unknown key" in str(error):
+        is_a_scenario = error.path in _OF_A_SCENARIO and "unknown key" in str(error)
+        if is_a_scenario and "scenario" not in tomllib.loads(text):
             found = f'found a key of a scenario; a sweep file has scenario = "{path.name}" instead'
             raise _problem(path, error.path, found) from None
         raise

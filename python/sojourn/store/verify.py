@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from .checksums import DamagedError
-from .read import SUMMARY, runs_of_summary
-from .store import open_store
+from .checksums import StoreError
+from .read import SUMMARY, listed_runs, runs_of_summary
+from .store import Store, open_store
 
 
 @dataclass(frozen=True)
@@ -16,8 +16,8 @@ class Verified:
 
     runs: int
     """How many runs were checked."""
-    damage: list[DamagedError]
-    """One for each damaged run, and one if a file that describes the runs is damaged."""
+    problems: list[StoreError]
+    """One for each damaged run, and one if other files are damaged or runs are missing."""
 
 
 def verify(directory: Path) -> Verified:
@@ -26,24 +26,29 @@ def verify(directory: Path) -> Verified:
     Raises `OSError` or `StoreError` if there are no results.
     """
     checks = list(_checks(directory))
-    found = [_damage_of(check) for _, check in checks]
+    found = [_problem_of(check) for _, check in checks]
     runs = sum(is_run for is_run, _ in checks)
-    return Verified(runs, [damage for damage in found if damage])
+    return Verified(runs, [problem for problem in found if problem])
 
 
-def _checks(directory: Path) -> Iterator[tuple[bool, Callable[[], None]]]:
+def _checks(directory: Path) -> Iterator[tuple[bool, Callable[[], object]]]:
     """Is it the check of a run, and the check."""
     if (directory / SUMMARY).exists():
         yield from ((True, run.verify) for run in runs_of_summary(directory).values())
         return
     store = open_store(directory)
-    yield False, store.verify
+    yield False, partial(_verify_description, store)
     yield from ((True, partial(store.verify_run, name)) for name in store.runs)
 
 
-def _damage_of(check: Callable[[], None]) -> DamagedError | None:
+def _verify_description(store: Store) -> None:
+    store.verify()
+    listed_runs(store)
+
+
+def _problem_of(check: Callable[[], object]) -> StoreError | None:
     try:
         check()
-    except DamagedError as damage:
-        return damage
+    except StoreError as problem:
+        return problem
     return None

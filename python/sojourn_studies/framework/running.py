@@ -121,14 +121,22 @@ def run_plan(
 
 def _write(outcome: Outcome) -> None:
     plan, store = outcome.plan, outcome.store
-    store.write(CELLS, cells_csv(outcome.values))
-    if plan.alternatives:
-        store.write(ALTERNATIVES, alternatives_csv(outcome.otherwise))
-    else:  # what stands there is of another selection
+    derived = tables(outcome)
+    if ALTERNATIVES not in derived:  # what stands there is of another selection
         (store.directory / ALTERNATIVES).unlink(missing_ok=True)
     for number, drawing in outcome.drawings.items():
-        store.write(f"{plan.name}-figure-{number}.csv", drawing.csv)
-        store.write(f"{plan.name}-figure-{number}.svg", drawing.svg)
+        derived[f"{plan.name}-figure-{number}.csv"] = drawing.csv
+        derived[f"{plan.name}-figure-{number}.svg"] = drawing.svg
+    with store.held():
+        store.add(derived)
+
+
+def tables(outcome: Outcome) -> dict[str, bytes]:
+    """The files of all cells, and of those under alternatives if there are any."""
+    files = {CELLS: cells_csv(outcome.values)}
+    if outcome.plan.alternatives:
+        files[ALTERNATIVES] = alternatives_csv(outcome.otherwise)
+    return files
 
 
 def _refuse_another(plan: Plan, directory: Path) -> None:

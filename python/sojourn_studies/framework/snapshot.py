@@ -18,7 +18,7 @@ from .registry import study as study_of
 from .report import Judged, judge
 from .results import Results, Values
 from .rows import KEYS, Row
-from .running import ALTERNATIVES, CELLS, read
+from .running import ALTERNATIVES, CELLS, read, tables
 from .score import Score, compared, scores
 from .study import Study
 
@@ -37,11 +37,7 @@ def renew(directory: Path, repository: Path) -> list[Path]:
     study = plan.study
     judged = judge(study.claims, Cells(outcome.means), outcome.seeds[0], Cells({}))
     place = repository / CELLS_DIRECTORY / study.name
-    written = {
-        place / name: (directory / name).read_bytes()
-        for name in (CELLS, ALTERNATIVES)
-        if (directory / name).exists()
-    }
+    written = {place / name: content for name, content in tables(outcome).items()}
     written[place / CLAIMS] = _claims_csv(judged)
     _write(written)
     return [*written, *renew_texts(study.name, repository)]

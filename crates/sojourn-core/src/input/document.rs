@@ -6,6 +6,11 @@ use super::problem::Problems;
 use super::schema_check::Checker;
 use super::text::Document;
 
+/// Parses `text`. A problem names `source` as the file.
+pub fn parse(text: &str, source: &str) -> Result<Value, Problem> {
+    text::document(text).map_err(|fault| fault.of(source))
+}
+
 /// Parses `text` and checks it against `schema`. A problem names `source` as the file.
 ///
 /// The schema may use the part of JSON Schema that describes a scenario: types, ranges, numbers of

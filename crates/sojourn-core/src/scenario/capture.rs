@@ -38,17 +38,37 @@ const LONGEST_S: i128 = 1_000_000;
 const OLD_PACKET_BLOCK: u32 = 2;
 const ALLOWED: &str = "allowed: a complete pcap or pcapng file";
 
+/// Where captures are read from.
+pub trait Files {
+    /// The content of a file.
+    fn read(&self, path: &Path) -> std::io::Result<Vec<u8>>;
+}
+
+/// The files of this machine.
+pub struct Disk;
+
+impl Files for Disk {
+    fn read(&self, path: &Path) -> std::io::Result<Vec<u8>> {
+        // Reading a pipe or a device might never end.
+        if !std::fs::metadata(path)?.is_file() {
+            return Err(std::io::Error::other("not a regular file"));
+        }
+        std::fs::read(path)
+    }
+}
+
 /// The captures of one scenario file's runs, each read once.
-pub(super) struct Captures {
+pub(super) struct Captures<'a> {
+    files: &'a dyn Files,
     directory: PathBuf,
     read: RefCell<BTreeMap<(PathBuf, Option<u16>), Capture>>,
 }
 
-impl Captures {
+impl<'a> Captures<'a> {
     /// Captures with paths relative to the directory of the scenario file `source`.
-    pub fn beside(source: &str) -> Self {
+    pub fn beside(source: &str, files: &'a dyn Files) -> Self {
         let directory = Path::new(source).parent().unwrap_or(Path::new("")).to_owned();
-        Self { directory, read: RefCell::default() }
+        Self { files, directory, read: RefCell::default() }
     }
 
     /// Fills each replay of a scenario: its packets, their digest, and the path they came from.
@@ -88,19 +108,11 @@ impl Captures {
         if let Some(capture) = self.read.borrow().get(&key) {
             return Ok(capture.clone());
         }
-        let capture = parse(&bytes_of(file)?, framing)?;
+        let unreadable = |error| format!("which cannot be read ({error}); {ALLOWED}");
+        let capture = parse(&self.files.read(file).map_err(unreadable)?, framing)?;
         self.read.borrow_mut().insert(key, capture.clone());
         Ok(capture)
     }
-}
-
-fn bytes_of(file: &Path) -> Result<Vec<u8>, String> {
-    let unreadable = |error: std::io::Error| format!("which cannot be read ({error}); {ALLOWED}");
-    // Reading a pipe or a device might never end.
-    if !std::fs::metadata(file).map_err(unreadable)?.is_file() {
-        return Err(format!("which is not a regular file; {ALLOWED}"));
-    }
-    std::fs::read(file).map_err(unreadable)
 }
 
 /// The packets of a capture file. An error continues a sentence that starts with the file's name.

@@ -12,5 +12,6 @@ pub mod overlay;
 pub mod schema;
 pub mod traffic;
 
+pub use capture::{Disk, Files};
 pub use file::{Variant, load};
 pub use schema::Scenario;

@@ -1,0 +1,30 @@
+#!/bin/sh
+# Builds the module of the live page: `build.sh FILE` writes it, `build.sh` says whether it can be built.
+#
+# rustup's toolchain has the target after `rustup target add wasm32-unknown-unknown`. Where that cannot be had,
+# Debian's packages rustc-web, cargo-web, rust-web-src and lld build the standard library too, in some minutes.
+set -eu
+cd "$(dirname "$0")/../.."
+target=wasm32-unknown-unknown
+
+has_target() { [ -d "$(rustc --print sysroot)/lib/rustlib/$target/lib" ]; }
+has_debian() { command -v rust-lld wasm-ld >/dev/null && /usr/bin/cargo --version >/dev/null 2>&1 &&
+    [ -d "$(/usr/bin/rustc --print sysroot 2>/dev/null)/lib/rustlib/src/rust/library" ]; }
+# Inlining that pays on a processor makes a module a quarter larger, and no faster to speak of.
+build() { "$@" rustc --package sojourn-web --lib --crate-type cdylib --profile web --target $target --locked \
+    --quiet -- -C llvm-args=-inline-threshold=5; }
+
+if ! has_target && ! has_debian; then
+    echo "no $target: run \`rustup target add $target\`, or see crates/sojourn-web/build.sh" >&2
+    exit 2
+fi
+[ $# = 1 ] || exit 0
+if has_target; then
+    build cargo
+else
+    linker=$(command -v rust-lld || command -v wasm-ld)
+    export RUSTC=/usr/bin/rustc RUSTC_BOOTSTRAP=1 CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER="$linker"
+    build /usr/bin/cargo -Z build-std=std,panic_abort
+fi
+cp "${CARGO_TARGET_DIR:-target}/$target/web/sojourn_web.wasm" "$1.new"
+mv "$1.new" "$1"

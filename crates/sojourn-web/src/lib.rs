@@ -1,0 +1,17 @@
+//! Sojourn as a WebAssembly module: a page sends requests, and the module loads, checks and runs
+//! scenarios, reads and writes modem files, and replies with JSON and columns of numbers.
+//!
+//! The module imports nothing. [`abi`] is its C interface, [`request`] the requests, and
+//! [`module::Module`] does what they say. All simulation is in `sojourn-core`, so a run has the same
+//! fingerprint as a native one.
+
+pub mod abi;
+mod columns;
+mod files;
+mod gallery;
+mod modem;
+pub mod module;
+mod picture;
+pub mod reply;
+pub mod request;
+mod run;

@@ -1,0 +1,75 @@
+//! A run in slices.
+
+use serde_json::{Value, json};
+use sojourn_core::metrics::results::Results;
+use sojourn_core::network::Simulation;
+use sojourn_core::scenario::Variant;
+use sojourn_core::units::Time;
+
+use crate::columns::{Blob, tables};
+
+/// A run, from its start to its results.
+pub struct Run {
+    variant: Variant,
+    simulation: Option<Simulation>,
+    goes_on: bool,
+    results: Option<Results>,
+}
+
+impl Run {
+    /// Builds the simulation. A page shows no traces of packets, whose memory grows with the run;
+    /// they change nothing else.
+    pub fn new(mut variant: Variant, picture_until_s: Option<f64>) -> Self {
+        let scenario = &mut variant.scenario;
+        scenario.metrics.packet_trace = false;
+        scenario.metrics.modem_trace = picture_until_s.is_some();
+        if let Some(until_s) = picture_until_s {
+            scenario.duration_s = scenario.duration_s.min(until_s);
+        }
+        let simulation = Some(Simulation::new(&variant.scenario));
+        Self { variant, simulation, goes_on: true, results: None }
+    }
+
+    /// Handles so many events. Replies how far it is.
+    pub fn advance(&mut self, events: u64) -> Value {
+        if let Some(simulation) = &mut self.simulation {
+            self.goes_on = simulation.advance(events);
+        }
+        let now = self.simulation.as_ref().map(Simulation::now);
+        let end = Time::from_secs_f64(self.variant.scenario.duration_s);
+        let now = if self.goes_on { now.unwrap_or(end).min(end) } else { end };
+        json!({ "goes_on": self.goes_on, "simulated_s": now.secs_f64() })
+    }
+
+    /// The results, once the run has come to its end.
+    pub fn results(&mut self) -> Option<&Results> {
+        if !self.goes_on
+            && let Some(simulation) = self.simulation.take()
+        {
+            let mut results = simulation.finish();
+            results.warnings.splice(0..0, self.variant.notes.iter().cloned());
+            self.results = Some(results);
+        }
+        self.results.as_ref()
+    }
+
+    /// The variant that runs.
+    pub fn variant(&self) -> &Variant {
+        &self.variant
+    }
+}
+
+/// Meta data and tables of a run.
+pub fn shown(results: &Results, seed: u64, blob: &mut Blob) -> Value {
+    json!({
+        "version": results.version,
+        // As text: JavaScript has no whole numbers from 2^53 on.
+        "seed": seed.to_string(),
+        "duration_s": results.duration_s,
+        "events": results.events,
+        "forwarded_packets": results.forwarded_packets,
+        "fingerprint": format!("{:016x}", results.fingerprint),
+        "warnings": results.warnings,
+        "tables": tables(results, blob),
+    })
+}

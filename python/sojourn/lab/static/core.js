@@ -1,0 +1,87 @@
+// The simulator: a WebAssembly module that takes requests and replies with JSON and columns.
+// It runs in pages, workers and node alike.
+
+const ENCODER = new TextEncoder();
+const DECODER = new TextDecoder();
+
+/** What is wrong with a scenario or file: a list of faults with `source`, `path` and `message`. */
+export class InputError extends Error {
+  constructor(faults) {
+    super(faults.map(({ path, message }) => (path ? `${path}: ${message}` : message)).join("\n"));
+    this.name = "InputError";
+    this.faults = faults;
+  }
+}
+
+/** A defect of the simulator, which has stopped. */
+export class Defect extends Error {
+  constructor(message) {
+    super(`A defect in Sojourn, please report it: ${message}`);
+    this.name = "Defect";
+  }
+}
+
+/** An instance of the module. */
+export class Core {
+  /** From a compiled `WebAssembly.Module`. */
+  static async of(module) {
+    return new Core((await WebAssembly.instantiate(module, {})).exports);
+  }
+
+  constructor(exports) {
+    this.exports = exports;
+  }
+
+  /** Bytes of memory that it holds. */
+  get memoryBytes() {
+    return this.exports.memory.buffer.byteLength;
+  }
+
+  /** The value that answers a request; throws `InputError` or `Defect`. */
+  ask(request, blob = new Uint8Array()) {
+    return this.exchange(request, blob).value;
+  }
+
+  /** The value, and a copy of the blob that came with it. */
+  exchange(request, blob = new Uint8Array()) {
+    const json = ENCODER.encode(JSON.stringify(request));
+    try {
+      const at = this.exports.reserve(4 + json.length + blob.length);
+      const { buffer } = this.exports.memory;
+      new DataView(buffer).setUint32(at, json.length, true);
+      new Uint8Array(buffer).set(json, at + 4);
+      new Uint8Array(buffer).set(blob, at + 4 + json.length);
+      this.exports.handle();
+    } catch (error) {
+      throw new Defect(this.text("defect") || String(error));
+    }
+    const { value, faults } = JSON.parse(this.text("reply"));
+    if (faults) throw new InputError(faults);
+    return { value, blob: this.bytes("blob") };
+  }
+
+  text(part) {
+    return DECODER.decode(this.bytes(part));
+  }
+
+  bytes(part) {
+    const at = this.exports[`${part}_at`]();
+    return new Uint8Array(this.exports.memory.buffer).slice(at, at + this.exports[`${part}_size`]());
+  }
+}
+
+/** A column: its numbers, or its texts by number. */
+export function column({ first, count, texts }, blob) {
+  const numbers = new Float64Array(blob.buffer, first * 8, count);
+  return texts ? Array.from(numbers, number => texts[number] ?? null) : numbers;
+}
+
+/** The rows of a table, as objects; a cell without a value is null. */
+export function rows({ rows: count, columns }, blob) {
+  const read = Object.entries(columns).map(([name, place]) => [name, column(place, blob)]);
+  return Array.from({ length: count }, (_, row) =>
+    Object.fromEntries(
+      read.map(([name, cells]) => [name, Number.isNaN(cells[row]) ? null : cells[row]]),
+    ),
+  );
+}

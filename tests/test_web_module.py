@@ -1,0 +1,62 @@
+"""The module of the live page gives the results of the native build, bit for bit."""
+
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sojourn
+from conftest import ROOT
+
+STATIC = ROOT / "python" / "sojourn" / "lab" / "static"
+MODULE = STATIC / "sojourn.wasm"
+SCRIPT = ROOT / "tests" / "web" / "fingerprints.mjs"
+MOST_BYTES = 2_500_000
+
+# Scenarios of each kind of part, with a duration in which all of it is at work.
+SCENARIOS = {
+    "home.toml": 60,
+    "low-latency.toml": 20,
+    "neighbourhood.toml": 3,
+    "two-queues.toml": 60,
+    "tiers.toml": 10,
+    "fibre.toml": 20,
+}
+
+needs_module = pytest.mark.skipif(not MODULE.exists(), reason="no module: `make web` builds it")
+needs_node = pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
+
+
+def told_by_node(files: list[Path]) -> Any:
+    command = ["node", SCRIPT, MODULE, STATIC / "core.js", *files]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@needs_module
+@needs_node
+def test_runs_are_those_of_the_native_build(tmp_path: Path) -> None:
+    files = []
+    for name, duration_s in SCENARIOS.items():
+        text = (ROOT / "scenarios" / name).read_text()
+        files.append(tmp_path / name)
+        files[-1].write_text(
+            re.sub(r"^duration_s = .*", f"duration_s = {duration_s}", text, flags=re.M)
+        )
+    told = told_by_node(files)
+    assert told["imports"] == []
+    for file in files:
+        runs = sojourn.run(file).runs
+        web = {run["name"]: run["fingerprint"] for run in told["told"][str(file)]}
+        assert web == {name: runs[name].meta["fingerprint"] for name in web}
+        # A run in slices is the same as one at once: it had some.
+        assert max(run["slices"] for run in told["told"][str(file)]) > 1
+
+
+@needs_module
+def test_the_module_is_small() -> None:
+    assert MODULE.stat().st_size < MOST_BYTES
