@@ -73,7 +73,8 @@ pub fn load(
         let provision = modem.as_ref().map(|(config, source)| Provision { config, source });
         load_for(text, source, &sets, provision.as_ref())
     };
-    let variants = caught(load)?.map_err(|problems| about(py, &problems, ScenarioError::new_err))?;
+    let variants =
+        caught(load)?.map_err(|problems| about(py, &problems, ScenarioError::new_err))?;
     let variants = variants.into_iter();
     Ok(variants.map(|v| Variant { name: v.name, scenario: v.scenario, notes: v.notes }).collect())
 }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use sojourn_core::VERSION;
 use sojourn_core::input::document::parse;
-use sojourn_core::input::problem::Problem;
+use sojourn_core::input::problem::{Problem, Problems};
 use sojourn_core::metrics::tables::definitions;
 use sojourn_core::provision::{Provision, load_from};
 use sojourn_core::scenario::Variant;
@@ -41,7 +41,7 @@ impl Module {
         let plain = |value| Ok((value, Vec::new()));
         match request {
             Request::About => plain(about()),
-            Request::Document { text } => plain(parse(&text, "").map_err(one)?),
+            Request::Document { text } => plain(parse(&text, "").map_err(all)?),
             Request::Check(source) => plain(self.check(&source)?),
             Request::Keep { name } => {
                 self.files.keep(name, blob.to_vec());
@@ -72,7 +72,7 @@ impl Module {
     fn variants(&self, source: &Source) -> Result<Vec<Variant>, Vec<Problem>> {
         let modem = source.modem.as_deref().map(|name| self.modem(name)).transpose()?;
         let provision = modem.as_ref().map(|(config, source)| Provision { config, source });
-        load_from(&source.text, &source.name, &[], provision.as_ref(), &self.files).map_err(one)
+        load_from(&source.text, &source.name, &[], provision.as_ref(), &self.files).map_err(all)
     }
 
     fn modem<'a>(
@@ -153,10 +153,15 @@ fn described(variant: &Variant) -> Value {
     })
 }
 
+fn all(problems: Problems) -> Vec<Problem> {
+    problems.told().cloned().collect()
+}
+
 fn one(problem: Problem) -> Vec<Problem> {
     vec![problem]
 }
 
 fn refused(path: &str, message: &str) -> Vec<Problem> {
-    one(Problem { source: String::new(), path: path.to_owned(), message: message.to_owned() })
+    let (path, message) = (path.to_owned(), message.to_owned());
+    one(Problem { source: String::new(), line: None, path, message })
 }

@@ -7,8 +7,8 @@ use super::schema_check::Checker;
 use super::text::Document;
 
 /// Parses `text`. A problem names `source` as the file.
-pub fn parse(text: &str, source: &str) -> Result<Value, Problem> {
-    text::document(text).map_err(|fault| fault.of(source))
+pub fn parse(text: &str, source: &str) -> Result<Value, Problems> {
+    Document::parse(text, source).map(|document| document.value)
 }
 
 /// Parses `text` and checks it against `schema`. A problem names `source` as the file.

@@ -10,15 +10,9 @@ mod read;
 mod scheduling;
 mod write;
 
-<<<<<<< HEAD
 use crate::input::problem::Problems;
-use crate::scenario::Variant;
-use crate::scenario::file::load_with;
-=======
-use crate::input::problem::Problem;
 use crate::scenario::file;
 use crate::scenario::{Disk, Files, Variant};
->>>>>>> main
 
 pub use read::Provision;
 pub use write::modem_config;
@@ -32,11 +26,7 @@ pub fn load_for(
     source: &str,
     sets: &[String],
     modem: Option<&Provision>,
-<<<<<<< HEAD
 ) -> Result<Vec<Variant>, Problems> {
-    load_with(text, source, sets, modem.map(|modem| modem as _))
-=======
-) -> Result<Vec<Variant>, Problem> {
     load_from(text, source, sets, modem, &Disk)
 }
 
@@ -49,7 +39,6 @@ pub fn load_from(
     sets: &[String],
     modem: Option<&Provision>,
     files: &dyn Files,
-) -> Result<Vec<Variant>, Problem> {
+) -> Result<Vec<Variant>, Problems> {
     file::load_from(text, source, sets, modem.map(|modem| modem as _), files)
->>>>>>> main
 }

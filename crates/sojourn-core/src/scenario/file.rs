@@ -47,12 +47,7 @@ pub fn load_with(
     source: &str,
     sets: &[String],
     overlay: Option<&dyn Overlay>,
-<<<<<<< HEAD
 ) -> Result<Vec<Variant>, Problems> {
-    let sets = all_of(sets.iter().map(|set| Set::parse(set).map_err(Problems::from)))?;
-    let (mut base, lines) = Document::parse(text, source)?.into_parts();
-=======
-) -> Result<Vec<Variant>, Problem> {
     load_from(text, source, sets, overlay, &Disk)
 }
 
@@ -63,24 +58,18 @@ pub fn load_from(
     sets: &[String],
     overlay: Option<&dyn Overlay>,
     files: &dyn Files,
-) -> Result<Vec<Variant>, Problem> {
-    let sets = sets.iter().map(|set| Set::parse(set)).collect::<Result<Vec<_>, _>>()?;
-    let mut base = text::document(text).map_err(|fault| fault.of(source))?;
->>>>>>> main
+) -> Result<Vec<Variant>, Problems> {
+    let sets = all_of(sets.iter().map(|set| Set::parse(set).map_err(Problems::from)))?;
+    let (mut base, lines) = Document::parse(text, source)?.into_parts();
     for set in &sets {
         set.apply(&mut base)?;
     }
     let compare = base.as_object_mut().and_then(|table| table.shift_remove(COMPARE));
     // Without variants, an unknown-key message should list `compare` among the allowed keys.
     let schema = if compare.is_some() { json_schema() } else { file_schema() };
-<<<<<<< HEAD
-    let (checker, captures) = (Checker::new(schema), Captures::beside(source));
+    let (checker, captures) = (Checker::new(schema), Captures::beside(source, files));
     let shared = OnceCell::new();
     let file = File { source, lines, sets, base, overlay, checker, captures, shared };
-=======
-    let captures = Captures::beside(source, files);
-    let file = File { source, sets, base, overlay, checker: Checker::new(schema), captures };
->>>>>>> main
     match compare {
         None => Ok(vec![file.variant("", &json!({}))?]),
         Some(compare) => file.variants(&compare),
@@ -144,13 +133,9 @@ struct File<'a> {
     base: Value,
     overlay: Option<&'a dyn Overlay>,
     checker: Checker,
-<<<<<<< HEAD
-    captures: Captures,
+    captures: Captures<'a>,
     /// Faults of the scenario without its variants, once they are asked for.
     shared: OnceCell<Vec<Fault>>,
-=======
-    captures: Captures<'a>,
->>>>>>> main
 }
 
 impl File<'_> {
