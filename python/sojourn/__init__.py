@@ -81,10 +81,10 @@ def _scenario_html(variants: "Sequence[Variant]") -> str:
     return scenario_html(variants)
 
 
-def _save(runs: "Mapping[str, RunTables]", directory: Path) -> None:
+def _save(runs: "Mapping[str, RunTables]", directory: Path, overwrite: bool) -> None:
     from .store.write import save
 
-    save(runs, directory)
+    save(runs, directory, overwrite=overwrite)
 
 
 register(Hooks(_results_html, _scenario_html, _save))

@@ -44,6 +44,14 @@ def check_place(directory: Path) -> None:
         raise PermissionError(f"cannot write {directory}: {parent} is not a writable directory")
 
 
+def place_of(file: str | os.PathLike[str], directory: Path) -> str:
+    """The path of a file from a directory, by which results know what they are of."""
+    try:
+        return Path(os.path.relpath(file, directory)).as_posix()
+    except ValueError:  # another drive
+        return Path(file).absolute().as_posix()
+
+
 @contextmanager
 def failures_named(path: Path) -> Iterator[None]:
     """Makes errors name the target path instead of the temporary one."""

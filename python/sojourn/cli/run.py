@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .options import Config, ScenarioFile, Set
+from .options import Config, Overwrite, ScenarioFile, Set
 
 if TYPE_CHECKING:
     from .._sojourn import ScenarioError
@@ -26,6 +26,7 @@ def run(
         Path | None,
         typer.Option(metavar="DIR", help="Write report, summary and tables here."),
     ] = None,
+    overwrite: Overwrite = False,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print only the summary, as JSON.")
     ] = False,
@@ -48,13 +49,13 @@ def run(
         _name_option(error, "--duration", f"duration_s={duration}")
         raise
     if out:
-        from ..store.write import check
+        from ..store.write import check, save
 
-        check(out)
+        check(out, str(scenario), overwrite=overwrite)
     with nullcontext() if quiet else progress_bar() as progress:
         result = run_variants(variants, progress=progress)
     if out:
-        result.save(out)
+        save(result.runs, out, str(scenario), overwrite=overwrite)
     if as_json:
         typer.echo(json.dumps(summary_json(result.runs), indent=2))
     elif not quiet:

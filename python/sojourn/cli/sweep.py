@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from .options import Dask, Jobs, Resume, check_workers
+from .options import Dask, Jobs, Overwrite, Resume, check_workers
 
 
 def sweep(
@@ -14,6 +14,7 @@ def sweep(
     jobs: Jobs = None,
     dask: Dask = None,
     resume: Resume = False,
+    overwrite: Overwrite = False,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Results directory.")] = Path(
         "out/sweep"
     ),
@@ -26,5 +27,7 @@ def sweep(
 
     check_workers(jobs, dask)
     start = time.perf_counter()
-    store = run_sweep(read_sweep(file), out, resume=resume, jobs=jobs, dask=dask)
+    store = run_sweep(
+        read_sweep(file), out, resume=resume, overwrite=overwrite, jobs=jobs, dask=dask
+    )
     typer.echo(f"results: {store.directory} ({time.perf_counter() - start:.1f} s)")

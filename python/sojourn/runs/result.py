@@ -54,9 +54,15 @@ class Outcome(Frames):
     def _repr_html_(self) -> str:
         return hooks().results_html(self.runs)
 
-    def save(self, directory: str | os.PathLike[str]) -> None:
-        """Writes a report and all tables, like `sojourn run --out`."""
-        hooks().save(self.runs, Path(directory))
+    def save(self, directory: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+        """Writes a report and all tables, like `sojourn run --out`.
+
+        What an earlier `save` wrote there is replaced. `overwrite` also replaces results of
+        `sojourn run --out`; other files are never replaced, but `FileExistsError` is raised.
+
+            >>> sojourn.run("scenarios/fibre.toml", duration_s=1).save("out/fibre")
+        """
+        hooks().save(self.runs, Path(directory), overwrite)
 
 
 class Result(Outcome):

@@ -1,6 +1,7 @@
 """Sweeps: a scenario run for every combination of key values and seeds, into a store."""
 
 import json
+import os
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ from typing import Any
 
 from .._sojourn import Problem, ScenarioError, read_document, schema_json
 from ..base.csv_text import csv_bytes
-from ..base.files import read_text
+from ..base.files import place_of, read_text
 from ..base.problems import refusal, refused
 from ..base.toml_text import toml_value
 from ..runs.scenario import Loaded, Scenario, load
@@ -39,6 +40,8 @@ _SCHEMA = json.dumps(
         },
     }
 )
+_ORIGIN = "sweep.json"
+"""The file in a store that names the sweep file."""
 _OF_A_SCENARIO = frozenset(json.loads(schema_json())["properties"])
 _A_KEY = "upstream.queue.limit_bytes"
 
@@ -148,15 +151,18 @@ def run_sweep(
     directory: Path,
     *,
     resume: bool = False,
+    overwrite: bool = False,
     jobs: int | None = None,
     dask: str | None = None,
 ) -> Store:
     """Runs every combination with `run_batch`; `runs.csv` in the store lists them.
 
-    Raises `StoreError` if the directory holds a study.
+    Raises `StoreError` if the directory holds a study, or without `overwrite` another sweep.
     """
     if (directory / PLAN).exists():
         raise StoreError(f"{directory}: holds a study; allowed: another directory")
+    origin = place_of(sweep.file, directory) if isinstance(sweep.file, Path) else ""
+    _check_origin(directory, origin, overwrite)
     tasks = sweep.tasks
     columns = sweep.columns
     labels = [
@@ -171,8 +177,25 @@ def run_sweep(
         jobs=jobs,
         dask=dask,
         labels=labels,
-        about={RUN_LIST: csv_bytes((*columns, "run"), rows)},
+        about={
+            RUN_LIST: csv_bytes((*columns, "run"), rows),
+            _ORIGIN: (json.dumps({"sweep": origin}) + "\n").encode(),
+        },
     )
+
+
+def _check_origin(directory: Path, origin: str, overwrite: bool) -> None:
+    """Raises `StoreError` if the directory holds the runs of another sweep file."""
+    try:
+        earlier = json.loads((directory / _ORIGIN).read_text("utf-8"))["sweep"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return
+    if earlier != origin and not overwrite:
+        found = os.path.relpath(directory / earlier) if earlier else "a sweep without a file"
+        raise StoreError(
+            f"{directory}: holds results of {found}; allowed: another directory, or --overwrite "
+            "(in Python, overwrite=True) to replace them"
+        )
 
 
 def _check_keys(path: Path | str, table: Mapping[str, Any]) -> None:

@@ -62,6 +62,7 @@ def sweep(
     series: bool = False,
     out: str | os.PathLike[str] = "out/sweep",
     resume: bool = False,
+    overwrite: bool = False,
     jobs: int | None = None,
 ) -> Swept:
     """Runs a scenario for all combinations of values and seeds, and stores the results in `out`.
@@ -69,7 +70,9 @@ def sweep(
     `scenario` is that of `run`, or the path of a sweep file if `keys` and `together` are not given.
     `keys` are lists of values by key. In each mapping of `together` the values change together: the
     first of each key, the second of each and so on. The seeds are 1 to `seeds`. `series` keeps what
-    is measured over time. `resume` keeps the runs that are there. Raises `ScenarioError`.
+    is measured over time. `resume` keeps the runs that are there; `overwrite` replaces those of a
+    sweep file. Raises `ScenarioError` for keys and values that the scenario refuses, and
+    `StoreError` (a `ValueError`) for a directory of something else.
 
         >>> tiers = {"downstream.sustained_mbps": [50, 100], "upstream.sustained_mbps": [10, 20]}
         >>> swept = sojourn.sweep(
@@ -84,7 +87,7 @@ def sweep(
         wanted = checked(
             Sweep(_NAME, scenario, keys or {}, together, seeds, duration_s, series=series)
         )
-    return Swept(run_sweep(wanted, Path(out), resume=resume, jobs=jobs))
+    return Swept(run_sweep(wanted, Path(out), resume=resume, overwrite=overwrite, jobs=jobs))
 
 
 def _value(key: str, text: str) -> Any:
