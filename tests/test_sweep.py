@@ -192,5 +192,5 @@ def test_a_sweep_from_python_is_one_frame(tmp_path: Path) -> None:
     there = frame.filter((pl.col("seed") == 2) & (pl.col("downstream.sustained_mbps") == 100))
     assert there["delivered_packets"].to_list() == [row["delivered_packets"] for row in alone]
     assert len(swept.to_pandas("queues")) == len(swept.tidy("queues"))
-    with pytest.raises(sojourn.ScenarioError, match="sweep: keys.seed: not allowed here"):
+    with pytest.raises(sojourn.ScenarioError, match=r"sweep: keys\.seed: not allowed here"):
         sojourn.sweep(scenario, {"seed": [1]}, out=tmp_path / "other")
