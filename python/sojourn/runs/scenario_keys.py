@@ -172,7 +172,7 @@ class _Reference:
         if kind is None and step in kinds:
             return value, True, step
         if is_map(resolved) and kind is None and not self._is_key(tables, step):
-            return resolved["additionalProperties"], True, None
+            return resolved["additionalProperties"], False, None
         chosen = [kinds[kind]] if kind else tables
         for table in chosen:
             if step in table["properties"]:
@@ -193,18 +193,18 @@ class _Reference:
         tables = self._schema.tables(value)
         if kind is None:
             yield from self._described(path, value, is_required)
+        base = path if kind is None else path.rpartition(".")[0]
         if is_map(self._schema.resolved(value)):
-            path = f"{path}.{NAME}"
+            base = f"{base}.{NAME}"
         kinds = [table for table in tables if kind_of(table)]
         shown = [table for table in tables if kind is None or kind_of(table) == kind]
         if kinds and kind is None:
             yield ""
-            yield f"  {path}.kind is one of (see: sojourn schema {path}.KIND)"
+            yield f"  {base}.kind is one of these (see: sojourn schema {path}.KIND)"
             for table in kinds:
                 meaning = one_line(table.get("description", "")).split(". ")[0].rstrip(".")
-                yield from self._filled(f"{kind_of(table)}: {meaning}".rstrip(": "), 4)
+                yield from self._filled(f"{kind_of(table)}: {meaning}".rstrip(": "), 4, 2)
             return
-        base = path if kind is None else path.rsplit(".", 1)[0]
         for table in shown:
             if kind is not None:
                 yield from self._filled(one_line(table.get("description", "")), 4)
@@ -218,15 +218,18 @@ class _Reference:
     def _described(
         self, path: str, value: Schema, is_required: bool, indent: int = 4
     ) -> Iterator[str]:
-        facts = ". ".join(self._schema.facts(path, value, is_required)).replace("`", "")
+        facts = ". ".join(self._schema.facts(path, value, is_required))
         yield from self._filled(f"{facts}.", indent)
-        yield from self._filled(one_line(value.get("description", "")).replace("`", ""), indent)
+        yield from self._filled(one_line(value.get("description", "")), indent)
         for word, meaning in self._schema.words(value):
-            yield from self._filled(f"{word}: {meaning}".replace("`", ""), indent + 2)
+            yield from self._filled(f"{word}: {meaning}", indent + 2, 2)
 
-    def _filled(self, text: str, indent: int) -> list[str]:
+    def _filled(self, text: str, indent: int, hanging: int = 0) -> list[str]:
         margin = " " * indent
         return textwrap.wrap(
-            text, self._width, initial_indent=margin, subsequent_indent=margin,
+            text.replace("`", ""),
+            self._width,
+            initial_indent=margin,
+            subsequent_indent=margin + " " * hanging,
             break_on_hyphens=False,
-        )  # fmt: skip
+        )
