@@ -8,7 +8,7 @@ RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.l
 
 WEB := python/sojourn/lab/static/sojourn.wasm
 
-.PHONY: help run web test fuzz lint bench bench-peers record figures docs columns studies
+.PHONY: help run web test fuzz swarm lint bench bench-peers record figures docs columns studies
 .DEFAULT_GOAL := help
 
 help: ## List the targets
@@ -29,13 +29,22 @@ test: $(VENV)/installed ## Run all tests
 	cargo bench -p sojourn-core --locked --bench packet_cost -- --check $(INSTRUCTIONS)
 	$(BIN)/pytest --numprocesses auto --dist loadfile
 
-fuzz: ## Run the tests at random with fresh seeds, MINUTES=10 in all
+# The tests whose names contain $(1), with fresh seeds, $(2) minutes in all.
+define at_random
 	@cargo test -p sojourn-core --locked --lib --tests --no-run
-	@tests=$$(cargo test -p sojourn-core --locked --lib --tests -- --list at_random 2>/dev/null | grep -c ': test$$') && \
+	@tests=$$(cargo test -p sojourn-core --locked --lib --tests -- --list $(1) 2>/dev/null | grep -c ': test$$') && \
 	export FUZZ_SEED=$$(od -An -N4 -tu4 /dev/urandom | tr -d ' ') && \
-	export FUZZ_SECONDS=$$(($(MINUTES) * 60 * $$(getconf _NPROCESSORS_ONLN) / tests)) && \
+	export FUZZ_SECONDS=$$(($(2) * 60 * $$(getconf _NPROCESSORS_ONLN) / tests)) && \
 	echo "FUZZ_SEED=$$FUZZ_SEED FUZZ_SECONDS=$$FUZZ_SECONDS for each of $$tests tests" && \
-	cargo test -p sojourn-core --locked --lib --tests -- --show-output at_random
+	cargo test -p sojourn-core --locked --lib --tests -- --show-output $(1)
+endef
+
+fuzz: ## Run the tests at random and the fuzz targets with fresh seeds, MINUTES=10 for each
+	$(call at_random,at_random,$(MINUTES))
+	fuzz/run.sh $(MINUTES)
+
+swarm: ## Run random whole networks against what must be true of any, MINUTES=10 in all
+	$(call at_random,at_random::swarm,$(MINUTES))
 
 lint: $(VENV)/packages ## Check formatting, lints and types
 	cargo fmt --all --check

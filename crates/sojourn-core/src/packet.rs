@@ -97,7 +97,8 @@ impl SackBlock {
 /// Blocks in one acknowledgement: three fit beside the timestamps option (RFC 2018 §3).
 pub const SACK_BLOCKS: usize = 3;
 
-/// The transport header. A datagram uses `seq` alone, to count.
+/// The transport header. A datagram has its number in `seq`, what it echoes in `echo`, and the number and
+/// the packets of its video frame in the place of the first block.
 #[derive(Clone, Debug, Default)]
 pub struct Segment {
     /// Sequence number of the first payload byte; SYN and FIN take one number each.

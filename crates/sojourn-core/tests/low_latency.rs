@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use crate::common::{flow, series};
+use crate::common::{flow, queue, series};
 use sojourn_core::metrics::results::Results;
 use sojourn_core::network::Simulation;
 use sojourn_core::scenario::load;
@@ -249,6 +249,126 @@ fn a_flow_that_builds_the_queue_is_sent_to_the_classic_flow() {
     assert!(p99(&protected) < 12.0, "{}", p99(&protected));
     // The buffer of 40 000 B takes 16 ms at 20 Mb/s.
     assert!((16.0..26.0).contains(&p99(&open)), "{}", p99(&open));
+}
+
+#[test]
+fn members_keep_their_own_rates() {
+    // Both flows want all of 20 Mb/s. L may have 5 of them, or C 1; the other one has the rest.
+    for (keys, low, classic) in [
+        ("low_latency_mbps = 5", 5.0, 15.0),
+        ("classic_mbps = 1", 19.0, 1.0),
+        ("low_latency_mbps = 5, classic_mbps = 4", 5.0, 4.0),
+    ] {
+        let results = run(&format!(
+            "duration_s = 10
+             upstream.sustained_mbps = 20
+             upstream.peak_mbps = 20
+             upstream.queue.scheduler = {{ kind = 'low_latency', queue_protection = false, {keys} }}
+             traffic.low = {{ kind = 'stream', purpose = 'data', server = 'near', ecn = 'ect1',
+                              packet_bytes = 1000, interval_ms = 0.27 }}
+             traffic.classic = {{ kind = 'stream', purpose = 'data', server = 'near',
+                                  packet_bytes = 1000, interval_ms = 0.27 }}"
+        ));
+        for (name, want) in [("low", low), ("classic", classic)] {
+            let got = flow(&results, name, "up").throughput_mbps;
+            assert!((got / want - 1.0).abs() < 0.04, "{keys} {name}: {got} {want}");
+        }
+    }
+}
+
+#[test]
+fn results_have_both_flows_apart() {
+    // The game in L waits for grants, the upload in C for the rate: both together are the queue.
+    let results = run(&format!(
+        "duration_s = 10
+         upstream.sustained_mbps = 10
+         upstream.peak_mbps = 10
+         upstream.queue.scheduler.kind = 'low_latency'
+         servers.files = {{ delay_ms = 10 }}
+         traffic.upload = {{ kind = 'transfer', server = 'files', direction = 'up' }}
+         traffic.prague = {{ kind = 'transfer', server = 'files', direction = 'up', start_s = 5,
+                             tcp = {{ ecn = 'l4s', congestion_control.kind = 'prague' }} }}
+         {GAME}"
+    ));
+    let [whole, low, classic] =
+        ["upstream", "upstream low_latency", "upstream classic"].map(|name| queue(&results, name));
+    assert_eq!(whole.departed_packets, low.departed_packets + classic.departed_packets);
+    assert!(low.sojourn_p50_ms < classic.sojourn_p50_ms);
+    assert!(low.sojourn_p9999_ms <= low.sojourn_max_ms);
+    // Marks of L by their cause are all marks, and those of its entries.
+    let marked = |name| flow(&results, name, "up").marked_packets;
+    let by_cause =
+        [low.native_marked_packets, low.coupled_marked_packets, low.overload_marked_packets];
+    let by_cause: u64 = by_cause.into_iter().flatten().sum();
+    assert!(by_cause > 0);
+    assert_eq!(low.marked_packets, Some(by_cause));
+    assert_eq!(whole.marked_packets, Some(marked("prague")));
+    assert_eq!((classic.marked_packets, marked("upload")), (Some(0), 0));
+    // Drops of C are those of the upload; the state of both is there over time.
+    let dropped = flow(&results, "upload", "up").dropped_aqm_packets;
+    assert!(dropped > 0);
+    assert!(classic.dropped_aqm_packets.unwrap() >= dropped);
+    let sanctioned = ["upload", "prague", "game"];
+    let sanctioned = sanctioned.map(|name| flow(&results, name, "up").sanctioned_packets);
+    assert_eq!(low.sanctioned_packets, Some(sanctioned.into_iter().sum()));
+    for metric in ["base_probability", "classic_probability", "coupled_probability"] {
+        let values = &series(&results, "upstream", metric).series.values;
+        assert!(values.iter().any(|value| *value > 0.0), "{metric}");
+    }
+    for (member, row) in [("low_latency", low), ("classic", classic)] {
+        let delays = &series(&results, &format!("upstream {member}"), "queue_delay").series.values;
+        let greatest = delays.iter().copied().filter(|ms| ms.is_finite()).fold(0.0, f32::max);
+        assert!(greatest > 0.0 && f64::from(greatest) <= row.sojourn_max_ms.unwrap() + 1e-3);
+    }
+}
+
+#[test]
+fn senders_of_nqb_are_warned_that_burst() {
+    let warnings = |keys: &str| {
+        let results = run(&format!(
+            "duration_s = 5
+             upstream.sustained_mbps = 20
+             upstream.peak_mbps = 20
+             {keys}"
+        ));
+        results.warnings
+    };
+    assert_eq!(warnings(GAME), [""; 0]);
+    let call = warnings("traffic.call = { kind = 'video_call', server = 'near', dscp = 45 }");
+    assert!(call.iter().any(|line| line.contains("dscp 45 (NQB) and sends 2")), "{call:?}");
+    // 0.4 Mb/s in frames of 1667 B.
+    let slow = warnings(
+        "traffic.call = { kind = 'video_call', server = 'near', dscp = 45, rate_mbps = 0.4 }",
+    );
+    assert!(slow.iter().any(|line| line.contains("sends bursts of")), "{slow:?}");
+}
+
+#[test]
+fn proactive_grants_begin_with_frames() {
+    // Frames of 135 us: a game's packet waits for the next of every seventh frame, 945 us, is built in one
+    // frame, sent in one, decoded in one. Uniform in 405 to 1350 us.
+    let results = run(&format!(
+        "duration_s = 120
+         cable = {{ distance_km = 0, timing.kind = 'specification' }}
+         upstream.sustained_mbps = 50
+         upstream.peak_mbps = 50
+         upstream.mac = {{ map_interval_ms = 1, channel_mbps = 100 }}
+         upstream.queue.scheduler.kind = 'low_latency'
+         upstream.scheduling = {{ kind = 'proactive_grants', guaranteed_grant_rate_mbps = 5,
+                                  guaranteed_grant_interval_us = 1000 }}
+         {GAME}"
+    ));
+    let row = flow(&results, "game", "up");
+    for (got, want) in [
+        (row.latency_min_ms, 0.405),
+        (row.latency_p50_ms, 0.405 + 0.4725),
+        (row.latency_mean_ms, 0.405 + 0.4725),
+        (row.latency_p99_ms, 0.405 + 0.99 * 0.945),
+        (row.latency_max_ms, 1.350),
+    ] {
+        let got = got.unwrap();
+        assert!((got - want).abs() < 0.02, "{got} {want}");
+    }
 }
 
 #[test]

@@ -381,6 +381,8 @@ fn an_aggregate_written_and_read_is_the_same() {
          kind = 'low_latency'
          dscp = [45, 46, 40]
          weight = 200
+         low_latency_mbps = 5
+         classic_mbps = 18.5
          coupling = 1.5
          critical_delay_us = 2000
          critical_score_us = 3000
@@ -425,12 +427,8 @@ fn what_an_aggregate_of_a_file_lacks_is_listed() {
     let notes = only(&config).notes;
     assert_eq!(
         notes,
-        [
-            "modem.cfg: upstream_service_flows: the maximum sustained rate of the low-latency flow 4 is \
-             not simulated; the aggregate's 20 Mbps hold",
-            "modem.cfg: upstream_aggregates.0: simulated as its classic flow, since \
-             low_latency_disable is set",
-        ]
+        ["modem.cfg: upstream_aggregates.0: simulated as its classic flow, since \
+          low_latency_disable is set"]
     );
     config.low_latency_disable = None;
     config.upstream_service_flows.pop();

@@ -81,12 +81,12 @@ fn the_second_full_packet_of_a_fresh_flow_is_sanctioned() {
     for other in 1..=9 {
         rig.put(Packet { tuple: other << 20 | other, ..with_dscp(46, other.into()) });
     }
-    assert_eq!(rig.gauge("redirected_packets"), 0.0);
+    assert_eq!(rig.gauge("sanctioned_packets"), 0.0);
     rig.put(Packet { tuple: 30, ..low(1) });
-    assert_eq!(rig.gauge("redirected_packets"), 0.0);
+    assert_eq!(rig.gauge("sanctioned_packets"), 0.0);
     assert_eq!(rig.gauge("low_latency_packets"), 10.0);
     rig.put(Packet { tuple: 30, ..low(2) });
-    assert_eq!(rig.gauge("redirected_packets"), 1.0);
+    assert_eq!(rig.gauge("sanctioned_packets"), 1.0);
     assert_eq!(rig.gauge("low_latency_packets"), 10.0);
     assert_eq!(rig.gauge("classic_packets"), 1.0);
     let account = |traffic| rig.ledger.account(traffic, sojourn_core::packet::Direction::Up);
@@ -192,6 +192,6 @@ fn sanctioned_packets_wait_in_c_without_a_second_chance() {
         rig.put(low(seq));
         assert!(rig.gauge("low_latency_packets") <= 9.0);
     }
-    assert!(rig.gauge("redirected_packets") > 180.0);
+    assert!(rig.gauge("sanctioned_packets") > 180.0);
     rig.assert_conserved();
 }

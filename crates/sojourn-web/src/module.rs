@@ -18,6 +18,9 @@ use crate::reply::Reply;
 use crate::request::{Request, Source};
 use crate::run::{Run, shown};
 
+/// Memory that a run may need: half of what a module of 32 bits can have.
+const MOST_BYTES: u64 = 1 << 31;
+
 /// The files that a page has brought, and the run in progress.
 #[derive(Default)]
 pub struct Module {
@@ -72,7 +75,8 @@ impl Module {
     fn variants(&self, source: &Source) -> Result<Vec<Variant>, Vec<Problem>> {
         let modem = source.modem.as_deref().map(|name| self.modem(name)).transpose()?;
         let provision = modem.as_ref().map(|(config, source)| Provision { config, source });
-        load_from(&source.text, &source.name, &[], provision.as_ref(), &self.files).map_err(all)
+        load_from(&source.text, &source.name, &[], provision.as_ref(), &self.files, MOST_BYTES)
+            .map_err(all)
     }
 
     fn modem<'a>(

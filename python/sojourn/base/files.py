@@ -18,17 +18,32 @@ from pathlib import Path
 from .._sojourn import ConfigError, Problem, ScenarioError
 from .problems import refused
 
+MOST_BYTES = 64 * 1024 * 1024
+"""The largest file that a user may write: scenario, sweep, or a modem's configuration."""
 
-def read_text(
-    path: str | os.PathLike[str], kind: type[ScenarioError] | type[ConfigError] = ScenarioError
-) -> str:
-    """The text of a UTF-8 file; raises `kind` if it is not UTF-8."""
+Refusal = type[ScenarioError] | type[ConfigError]
+
+
+def read_content(path: str | os.PathLike[str], refusal: Refusal = ScenarioError) -> bytes:
+    """The content of a file; raises `refusal` if it has more than `MOST_BYTES`.
+
+    So what never ends, such as a device, is not read for ever.
+    """
+    with open(path, "rb") as file:
+        content = file.read(MOST_BYTES + 1)
+    if len(content) > MOST_BYTES:
+        found = f"found more than {MOST_BYTES} bytes; allowed: {MOST_BYTES} or fewer"
+        raise refused(refusal, [Problem(os.fspath(path), "", found)])
+    return content
+
+
+def read_text(path: str | os.PathLike[str], refusal: Refusal = ScenarioError) -> str:
+    """The text of a UTF-8 file; raises `refusal` if it is not UTF-8 or too long."""
     try:
-        return Path(path).read_bytes().decode()
+        return read_content(path, refusal).decode()
     except UnicodeDecodeError as error:
-        source = os.fspath(path)
-        problem = Problem(source, "", f"not UTF-8 text (byte {error.start})")
-        raise refused(kind, [problem]) from None
+        problem = Problem(os.fspath(path), "", f"not UTF-8 text (byte {error.start})")
+        raise refused(refusal, [problem]) from None
 
 
 def check_place(directory: Path) -> None:

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 
 import typer
 
+from .say import say
+
 BAD_INPUT = 2
 DEFECT = 1
 
@@ -70,5 +72,5 @@ def _fail(message: str, status: int) -> int:
 
 def _fail_all(messages: Sequence[str], status: int) -> int:
     for message in messages:
-        typer.echo(" ".join(message.splitlines()), err=True)
+        say(" ".join(message.splitlines()), err=True)
     return status

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from ..runs.draft import AQMS, PEOPLE, bytes_of, draft
+from .say import say
 
 _SCHEMA = "scenario.schema.json"
 
@@ -57,7 +58,7 @@ def init(
     if with_schema:
         write_file(file.with_name(_SCHEMA), schema_text().encode())
     write_file(file, text.encode())
-    typer.echo(f"{file}: written; run it with: sojourn run {file} --out out/{file.stem}")
+    say(f"{file}: written; run it with: sojourn run {file} --out out/{file.stem}")
 
 
 def _is_free(path: Path) -> bool:

@@ -5,7 +5,12 @@ from typing import Annotated
 
 import typer
 
+from ..base.memory import allow
+
 ScenarioFile = Annotated[Path, typer.Argument(metavar="SCENARIO.toml", help="Scenario file.")]
+ScenarioFiles = Annotated[
+    list[Path], typer.Argument(metavar="SCENARIO.toml...", help="Scenario files.")
+]
 Set = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="KEY.PATH=VALUE", help="Override a scenario key; repeatable."),
@@ -17,8 +22,43 @@ Config = Annotated[
         help="Modem configuration file; its service overrides the scenario's.",
     ),
 ]
+Configs = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--config",
+        metavar="MODEM.cfg",
+        help="Modem configuration file; its service overrides the scenario's. Repeatable.",
+    ),
+]
+Vary = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="KEY.PATH=VALUE", help="Compare with the same where this key differs; repeatable."
+    ),
+]
+
+
+def _allow(max_memory_gb: float | None) -> float | None:
+    """Sets the limit for all that the command loads and runs."""
+    allow(max_memory_gb)
+    return max_memory_gb
+
+
+MaxMemory = Annotated[
+    float | None,
+    typer.Option(
+        "--max-memory",
+        metavar="GB",
+        min=0.001,
+        callback=_allow,
+        help="Refuse runs that may need more memory; default: half of the machine's.",
+    ),
+]
 Directory = Annotated[
     Path, typer.Argument(metavar="DIR", help="Results of run --out, sweep or study run.")
+]
+Directories = Annotated[
+    list[Path], typer.Argument(metavar="DIR...", help="Results of run --out, sweep or study run.")
 ]
 Jobs = Annotated[int | None, typer.Option(min=1, help="Parallel runs; default: all CPU cores.")]
 Dask = Annotated[

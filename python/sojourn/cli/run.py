@@ -7,16 +7,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .options import Config, Overwrite, ScenarioFile, Set
+from .options import Configs, MaxMemory, Overwrite, ScenarioFiles, Set, Vary
+from .say import say
 
 if TYPE_CHECKING:
     from .._sojourn import ScenarioError
 
 
 def run(
-    scenario: ScenarioFile,
+    scenarios: ScenarioFiles,
     set: Set = None,
-    config: Config = None,
+    config: Configs = None,
+    vary: Vary = None,
     seed: Annotated[int | None, typer.Option(help="Random seed; overrides the scenario's.")] = None,
     duration: Annotated[
         float | None,
@@ -27,6 +29,7 @@ def run(
         typer.Option(metavar="DIR", help="Write report, summary and tables here."),
     ] = None,
     overwrite: Overwrite = False,
+    max_memory: MaxMemory = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print only the summary, as JSON.")
     ] = False,
@@ -34,34 +37,46 @@ def run(
 ) -> None:
     """Run a scenario and print latency, loss, throughput and scores.
 
-    A scenario with a compare table runs once for each variant.
+    A scenario with a compare table runs once for each variant. Several scenarios, several modem
+    configuration files and what --vary changes are run side by side. So is an idle line: the same
+    people without uploads, downloads and other bulk traffic. `baseline = false` in a scenario
+    leaves it out.
     """
     from .._sojourn import ScenarioError
     from ..analysis.summary import summary_json
     from ..base.terminal import progress_bar
     from ..runs.runner import run_variants
-    from ..runs.scenario import load
+    from ..runs.scenario import load_all
 
     try:
-        variants = load(scenario, seed=seed, duration_s=duration, set=set or (), config=config)
+        variants = load_all(
+            scenarios,
+            seed=seed,
+            duration_s=duration,
+            set=set or (),
+            configs=config or (),
+            vary=vary or (),
+        )
     except ScenarioError as error:
         _name_option(error, "--seed", f"seed={seed}")
         _name_option(error, "--duration", f"duration_s={duration}")
+        for change in vary or ():
+            _name_option(error, f"--vary {change}", change)
         raise
     if out:
         from ..store.write import check, save
 
-        check(out, str(scenario), overwrite=overwrite)
+        check(out, scenarios, overwrite=overwrite)
     with nullcontext() if quiet else progress_bar() as progress:
         result = run_variants(variants, progress=progress)
     if out:
-        save(result.runs, out, str(scenario), overwrite=overwrite)
+        save(result.runs, out, scenarios, overwrite=overwrite)
     if as_json:
-        typer.echo(json.dumps(summary_json(result.runs), indent=2))
+        say(json.dumps(summary_json(result.runs), indent=2))
     elif not quiet:
         result.summary()
         if out:
-            typer.echo(f"report: {out / 'report.html'}")
+            say(f"report: {out / 'report.html'}")
 
 
 def _name_option(error: "ScenarioError", option: str, setting: str) -> None:

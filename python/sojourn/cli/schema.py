@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from .say import say
+
 
 def schema(
     key: Annotated[
@@ -28,8 +30,8 @@ def schema(
         raise typer.BadParameter("KEY.PATH, --out: found both; allowed: one of them")
     if out is not None:
         write_file(out, schema_text().encode())
-        typer.echo(f"{out}: written; a scenario beside it begins with: #:schema ./{out.name}")
+        say(f"{out}: written; a scenario beside it begins with: #:schema ./{out.name}")
     elif key is not None:
-        typer.echo(reference(key))
+        say(reference(key))
     else:
-        typer.echo(schema_text(), nl=False)
+        say(schema_text(), nl=False)

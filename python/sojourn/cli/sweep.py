@@ -6,7 +6,8 @@ from typing import Annotated
 
 import typer
 
-from .options import Dask, Jobs, Overwrite, Resume, check_workers
+from .options import Dask, Jobs, MaxMemory, Overwrite, Resume, check_workers
+from .say import say
 
 
 def sweep(
@@ -15,6 +16,7 @@ def sweep(
     dask: Dask = None,
     resume: Resume = False,
     overwrite: Overwrite = False,
+    max_memory: MaxMemory = None,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Results directory.")] = Path(
         "out/sweep"
     ),
@@ -30,4 +32,4 @@ def sweep(
     store = run_sweep(
         read_sweep(file), out, resume=resume, overwrite=overwrite, jobs=jobs, dask=dask
     )
-    typer.echo(f"results: {store.directory} ({time.perf_counter() - start:.1f} s)")
+    say(f"results: {store.directory} ({time.perf_counter() - start:.1f} s)")

@@ -11,9 +11,8 @@ from ..analysis.curves import Curve, Sample, cdf, over_time, series
 from ..analysis.distribution import Distribution, Numbers
 from ..analysis.groups import Results
 from ..analysis.tables import RunTables
+from ..analysis.verdict import Assessment, verdict
 from ..base.grid import digits
-from ..report.grades import Assessment
-from ..report.verdict import verdict
 from .catalog import Json, activities
 from .lab_request import LabRequest
 

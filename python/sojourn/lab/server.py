@@ -174,9 +174,12 @@ async def _modem(request: Request) -> Response:
 async def _sent(request: Request) -> object:
     body = await _body(request)
     try:
-        return json.loads(body)
+        sent: object = json.loads(body)
+        # Half of a surrogate pair is valid JSON, but no text.
+        json.dumps(sent, ensure_ascii=False).encode()
     except (ValueError, RecursionError):
         raise RequestError("request", "not valid JSON") from None
+    return sent
 
 
 async def _results(

@@ -1,12 +1,13 @@
 """Runs scenarios and returns their results."""
 
 import os
+from collections.abc import Sequence
 
-from .._sojourn import Variant
+from .._sojourn import Variant, idle_line
 from ..base.progress import Progress
 from .comparison import Comparison
 from .result import Result
-from .scenario import Scenario, Settings, load
+from .scenario import Config, Scenario, Settings, load, load_all
 from .threads import run_all
 
 
@@ -19,20 +20,33 @@ def run(
     config: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
     jobs: int | None = None,
+    max_memory_gb: float | None = None,
 ) -> Result | Comparison:
     """Runs a scenario. With a compare table it returns a `Comparison`, else a `Result`.
 
-    See `load` for `scenario`, `seed`, `duration_s`, `set` and `config`. `progress` is called
-    several times a second with the simulated and the total time in s. `jobs` limits the variants
-    that run in parallel (default: the number of CPU cores). Ctrl-C stops all of them. Raises
-    `ScenarioError` with all that is wrong with the scenario.
+    An idle line is run too: the same people without bulk traffic. It is the last variant of a
+    comparison, and `Result.idle_line` of a single run. `baseline = false` in the scenario leaves it
+    out.
+
+    See `load` for `scenario`, `seed`, `duration_s`, `set`, `config` and `max_memory_gb`.
+    `progress` is called several times a second with the simulated and the total time in s.
+    `jobs` limits the variants that run in parallel (default: the number of CPU cores); fewer run
+    where memory for so many may lack. Ctrl-C stops all of them. Raises `ScenarioError` with all
+    that is wrong with the scenario.
 
         >>> result = sojourn.run("scenarios/upload.toml", duration_s=2, seed=3)
         >>> result["upload, drop-tail"].meta["seed"]
         3
     """
-    variants = load(scenario, seed=seed, duration_s=duration_s, set=set, config=config)
-    return run_variants(variants, progress=progress, jobs=jobs)
+    variants = load(
+        scenario,
+        seed=seed,
+        duration_s=duration_s,
+        set=set,
+        config=config,
+        max_memory_gb=max_memory_gb,
+    )
+    return run_variants(variants, progress=progress, jobs=jobs, max_memory_gb=max_memory_gb)
 
 
 def compare(
@@ -40,51 +54,44 @@ def compare(
     seed: int | None = None,
     duration_s: float | None = None,
     set: Settings = (),
+    configs: Sequence[Config] = (),
+    vary: Settings = (),
     progress: Progress | None = None,
     jobs: int | None = None,
 ) -> Comparison:
     """Runs all variants of one scenario, or several scenarios side by side.
 
-    A scenario without a compare table has one variant. With several scenarios the variants are
-    named by the files (or the titles), and by their own variants. The other parameters are those
-    of `run`; `set` overrides keys of all scenarios. Raises `ValueError` if two variants have the
-    same name.
+    Each scenario is run with each modem configuration file of `configs`, and once more for each
+    `key.path=value` of `vary`. The other parameters are those of `run`. Variants are named by their
+    file and what was changed, and an idle line is run too.
 
         >>> both = sojourn.compare("scenarios/fibre.toml", "scenarios/evening.toml", duration_s=1)
-        >>> list(both)
+        >>> list(both)[:2]
         ['fibre', 'evening']
     """
     if not scenarios:
         raise TypeError("compare: found no scenario; allowed: one or more")
-    loaded = [load(one, seed=seed, duration_s=duration_s, set=set) for one in scenarios]
-    variants = [variant for each in loaded for variant in each]
-    names = [variant.name or "scenario" for variant in variants]
-    if len(scenarios) > 1:
-        names = [
-            ", ".join(filter(None, (each.name, variant.name)))
-            for each in loaded
-            for variant in each
-        ]
-    for name in names:
-        if names.count(name) > 1:
-            found = f"found two variants named {name!r}"
-            raise ValueError(f"compare: {found}; allowed: different names")
-    natives = run_all(variants, progress, jobs)
-    return Comparison(
-        Result(variant, native, name)
-        for variant, native, name in zip(variants, natives, names, strict=True)
+    variants = load_all(
+        scenarios, seed=seed, duration_s=duration_s, set=set, configs=configs, vary=vary
     )
+    result = run_variants(variants, progress=progress, jobs=jobs)
+    return result if isinstance(result, Comparison) else Comparison(result.runs.values())
 
 
 def run_variants(
-    variants: list[Variant],
+    variants: Sequence[Variant],
     *,
     progress: Progress | None = None,
     jobs: int | None = None,
+    max_memory_gb: float | None = None,
 ) -> Result | Comparison:
-    """Runs the variants that `load` returned."""
+    """Runs the variants that `load` returned, and the idle line that they are held against."""
     if jobs is not None and jobs < 1:
         raise ValueError(f"jobs: found {jobs}; allowed: 1 or more")
-    natives = run_all(variants, progress, jobs)
-    results = [Result(variant, native) for variant, native in zip(variants, natives, strict=True)]
-    return Comparison(results) if variants[0].name else results[0]
+    idle = idle_line(variants)
+    everything = [*variants, *([idle] if idle else [])]
+    natives = run_all(everything, progress, jobs, max_memory_gb)
+    results = [Result(variant, native) for variant, native in zip(everything, natives, strict=True)]
+    if variants[0].name:
+        return Comparison(results)
+    return Result(variants[0], natives[0], results[1] if idle else None)

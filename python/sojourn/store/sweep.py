@@ -68,7 +68,9 @@ class Sweep:
         """The tasks by key values, variant and seed."""
         tables = [name for name in ("series", "latencies") if getattr(self, name)]
         return {
-            (*map(toml_value, point.values()), variant.name, str(seed)): task_of(variant, tables)
+            (*map(toml_value, point.values()), variant.kept_name, str(seed)): task_of(
+                variant, tables
+            )
             for point in self._points()
             for seed in range(1, self.seeds + 1)
             for variant in self._load(seed, point)

@@ -3,7 +3,7 @@
 import json
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -26,20 +26,20 @@ _FIGURE = "latency-cdf.svg"
 def save(
     runs: Mapping[str, RunTables],
     directory: Path,
-    scenario: str | None = None,
+    scenarios: Sequence[Path] = (),
     *,
     overwrite: bool = False,
 ) -> None:
     """Writes report, summary and tables; the directory appears only when it is complete.
 
-    `scenario` is the path of the scenario, if it is a file. Raises `OSError` as `check` does.
+    `scenarios` are the files of the scenarios, if they are files. Raises `OSError` as `check` does.
     """
-    check(directory, scenario, overwrite=overwrite)
+    check(directory, scenarios, overwrite=overwrite)
     with failures_named(directory), draft_of(directory) as draft:
-        _write_all(runs, draft, _origin(scenario, directory))
+        _write_all(runs, draft, _origin(scenarios, directory))
 
 
-def check(directory: Path, scenario: str | None = None, *, overwrite: bool = False) -> None:
+def check(directory: Path, scenarios: Sequence[Path] = (), *, overwrite: bool = False) -> None:
     """Raises `OSError` if `save` would refuse the directory.
 
     It replaces earlier results of the same scenario file alone, or with `overwrite` those of any
@@ -50,7 +50,7 @@ def check(directory: Path, scenario: str | None = None, *, overwrite: bool = Fal
         raise FileExistsError(
             f"{directory} holds other files, such as {strange}; give another directory"
         )
-    earlier, now = _summary(directory).get("scenario"), _origin(scenario, directory)
+    earlier, now = _summary(directory).get("scenarios"), _origin(scenarios, directory)
     if earlier is not None and earlier != now and not overwrite:
         found = _shown(earlier, directory)
         raise FileExistsError(
@@ -59,15 +59,15 @@ def check(directory: Path, scenario: str | None = None, *, overwrite: bool = Fal
         )
 
 
-def _origin(scenario: str | None, directory: Path) -> str:
-    """The path of the scenario from the directory of its results; empty if it is no file."""
-    return "" if scenario is None else place_of(scenario, directory)
+def _origin(scenarios: Sequence[Path], directory: Path) -> list[str]:
+    """The paths of the scenarios from the directory of their results."""
+    return [place_of(scenario, directory) for scenario in scenarios]
 
 
-def _shown(origin: str, directory: Path) -> str:
+def _shown(origin: Sequence[str], directory: Path) -> str:
     if not origin:
         return "a scenario without a file"
-    return os.path.relpath(directory / origin)
+    return ", ".join(os.path.relpath(directory / place) for place in origin)
 
 
 def directory_names(variants: Iterable[str]) -> dict[str, str]:
@@ -104,9 +104,9 @@ def _summary(directory: Path) -> dict[str, Any]:
         return {}
 
 
-def _write_all(runs: Mapping[str, RunTables], directory: Path, origin: str) -> None:
+def _write_all(runs: Mapping[str, RunTables], directory: Path, origin: Sequence[str]) -> None:
     names = directory_names(runs)
-    summary = {"format": FORMATS[-1], "scenario": origin, **summary_json(runs)}
+    summary = {"format": FORMATS[-1], "scenarios": origin, **summary_json(runs)}
     for variant in summary["variants"]:
         variant["directory"] = names[variant["name"]]
     (directory / _REPORT).write_text(report_html(runs), encoding="utf-8")

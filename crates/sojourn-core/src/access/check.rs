@@ -61,6 +61,13 @@ impl Upstream {
         let mut faults = Faults::from(check_aggregate(&self.scheduling, &self.queue));
         let terms = (self.sustained_mbps, self.minimum_mbps, self.priority);
         faults.add(check(&self.scheduling, terms));
+        let queues =
+            self.flows.iter().map(|(name, flow)| (words::join("flows", name), &flow.queue));
+        for (path, queue) in std::iter::once((String::new(), &self.queue)).chain(queues) {
+            if self.modem != ModemSpec::SingleQueue {
+                faults.add_under(&path, queue.check_no_member_rate());
+            }
+        }
         for (name, flow) in &self.flows {
             let path = words::join("flows", name);
             faults.add_under(&path, check_aggregate(&flow.scheduling, &flow.queue));
@@ -107,6 +114,10 @@ impl Downstream {
             false => self.check_no_sharing(),
         });
         faults.add(self.check_no_scheduling());
+        faults.add(self.queue.check_no_member_rate());
+        for (name, flow) in &self.flows {
+            faults.add_under(&words::join("flows", name), flow.queue.check_no_member_rate());
+        }
         faults.add(self.terms().check_room(&self.queue, &self.buffer, room));
         faults.add(check_flows(&self.flows, room));
         faults

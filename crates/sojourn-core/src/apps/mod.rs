@@ -4,13 +4,16 @@
 //! and answers with commands, which the network carries out.
 
 mod agenda;
+mod bulk;
 pub mod draw;
 pub mod on_off;
 pub mod replay;
 pub mod stream;
 pub mod torrent;
 pub mod transfer;
+pub mod two_way;
 pub mod video;
+pub mod video_call;
 pub mod web;
 pub mod web_sessions;
 
@@ -33,7 +36,9 @@ pub use replay::Replay;
 pub use stream::Stream;
 pub use torrent::Torrent;
 pub use transfer::Transfer;
+pub use two_way::Answer;
 pub use video::Video;
+pub use video_call::VideoCall;
 pub use web::Web;
 pub use web_sessions::WebSessions;
 
@@ -88,6 +93,15 @@ pub enum Event {
     Acknowledged(u32, ConnectionId, End),
 }
 
+/// A frame of a video call, of which datagrams are parts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Frame {
+    /// Its number in its direction, from 0.
+    pub number: u32,
+    /// How many datagrams it has.
+    pub packets: u32,
+}
+
 /// A command of an app.
 #[derive(Clone, Copy, Debug)]
 pub enum Command {
@@ -114,6 +128,8 @@ pub enum Command {
         direction: Direction,
         /// Bytes on the wire.
         size: u16,
+        /// The video frame that it is a part of.
+        frame: Option<Frame>,
     },
     /// Set the app's timer to this time. This replaces the earlier time.
     Wake(Time),
@@ -260,6 +276,8 @@ pub enum App {
     OnOff,
     /// Replay of a packet capture.
     Replay,
+    /// Video calls.
+    VideoCall,
 }
 
 /// Builds an app from its parameters.
@@ -281,13 +299,23 @@ pub trait AppParameters {
     }
     /// How its service is scored.
     fn quality(&self) -> Quality;
+    /// What it asks of the network in so many seconds.
+    fn load(&self, seconds: f64) -> Load;
     /// Are its packets played by a buffer that adapts?
     fn plays_adaptively(&self) -> bool {
         false
     }
-    /// Time between its packets, where it is constant.
-    fn packet_interval(&self) -> Time {
+    /// Time between its packets in a direction, where it is constant.
+    fn packet_interval(&self, _direction: Direction) -> Time {
         Time::ZERO
+    }
+    /// How its server answers, if its ends send datagrams to each other.
+    fn answer(&self) -> Option<Answer> {
+        None
+    }
+    /// Are its datagrams parts of frames?
+    fn sends_frames(&self) -> bool {
+        false
     }
     /// Its keys that name servers.
     fn server_keys(&mut self) -> ServerKeys<'_>;
@@ -305,6 +333,24 @@ pub enum ServerKeys<'a> {
     Several(&'a mut Vec<String>),
 }
 
+/// What an app asks of the network in one home, on average, for estimates before a run.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Load {
+    /// Connections that are open at once.
+    pub connections: f64,
+    /// Connections that it opens in all.
+    pub opened: f64,
+    /// Packets that it sends by its timer, whatever the network does: datagrams, or data for a
+    /// connection.
+    pub packets: f64,
+    /// Their mean size in bytes.
+    pub packet_bytes: f64,
+    /// Bytes that its connections carry if the network does not limit them.
+    pub stream_bytes: f64,
+    /// Bytes of memory that it takes beside its connections.
+    pub kept_bytes: f64,
+}
+
 /// How an app's service is scored.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Quality {
@@ -318,14 +364,23 @@ pub enum Quality {
     Responses,
     /// Rate, stalls and level changes of video.
     Video,
+    /// Delay and loss of the frames of a video call.
+    VideoCall,
     /// Throughput.
     Throughput,
 }
 
 impl Quality {
     /// All of them.
-    pub const ALL: [Self; 6] =
-        [Self::Voice, Self::Game, Self::Pages, Self::Responses, Self::Video, Self::Throughput];
+    pub const ALL: [Self; 7] = [
+        Self::Voice,
+        Self::Game,
+        Self::Pages,
+        Self::Responses,
+        Self::Video,
+        Self::VideoCall,
+        Self::Throughput,
+    ];
 
     /// Its name in results.
     pub const fn name(self) -> &'static str {
@@ -335,6 +390,7 @@ impl Quality {
             Self::Pages => "pages",
             Self::Responses => "responses",
             Self::Video => "video",
+            Self::VideoCall => "video_call",
             Self::Throughput => "throughput",
         }
     }
@@ -366,6 +422,8 @@ pub enum AppSpec {
     OnOff(on_off::Parameters),
     /// Replay of a capture file's packets as datagrams.
     Replay(replay::Parameters),
+    /// Video calls: frames of several datagrams at a steady pace.
+    VideoCall(video_call::Parameters),
 }
 
 impl AppSpec {
@@ -379,6 +437,7 @@ impl AppSpec {
                 stream::Purpose::Game => 3074,
                 stream::Purpose::Data => 9,
             },
+            Self::VideoCall(_) => 5004,
             Self::Torrent(_) => 6881,
             Self::OnOff(_) | Self::Replay(_) => 9,
         }

@@ -14,7 +14,9 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{App, AppContext, AppParameters, Command, Done, Event, Model, Quality, ServerKeys};
+use super::{
+    App, AppContext, AppParameters, Command, Done, Event, Load, Model, Quality, ServerKeys,
+};
 use crate::engine::rng::Rng;
 use crate::packet::Direction;
 use crate::tcp::TcpOptions;
@@ -130,6 +132,18 @@ impl AppParameters for Parameters {
         self.capture.0.iter().map(|packet| packet.size).max().unwrap_or(0)
     }
 
+    fn load(&self, seconds: f64) -> Load {
+        let packets = self.capture.0.len() as f64;
+        let bytes: f64 = self.capture.0.iter().map(|packet| f64::from(packet.size)).sum();
+        let span_s = self.capture.0.last().map_or(0.0, |last| last.at.secs_f64()) / self.speed;
+        let rounds = self.pause_s.map_or(1.0, |pause| 1.0 + seconds / (span_s + pause));
+        Load {
+            packets: packets * rounds,
+            packet_bytes: bytes / packets.max(1.0),
+            ..Load::default()
+        }
+    }
+
     fn quality(&self) -> Quality {
         Quality::Throughput
     }
@@ -174,6 +188,7 @@ impl Model for Replay {
             server: self.server,
             direction: self.direction,
             size: packet.size,
+            frame: None,
         });
         self.next += 1;
         if self.next == self.capture.0.len() {

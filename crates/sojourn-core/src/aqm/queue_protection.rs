@@ -25,6 +25,8 @@ pub struct Thresholds {
     pub critical_score: Time,
     /// Binary logarithm of the aging rate in B/s (LG_AGING, 19): 2^(this - 30) B/ns.
     pub lg_aging: u32,
+    /// Is a packet sanctioned while its flow's score is at its cap, however short the queue is?
+    pub cap_sanctions: bool,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -39,7 +41,6 @@ pub struct QueueProtection {
     thresholds: Thresholds,
     aging_bytes_per_s: f64,
     buckets: [Bucket; DREGS + 1],
-    sanctioned: u64,
     judged_by_dregs: u64,
 }
 
@@ -48,7 +49,7 @@ impl QueueProtection {
     pub fn new(thresholds: Thresholds) -> Self {
         let aging_bytes_per_s = 1e9 * 2_f64.powi(thresholds.lg_aging as i32 - 30);
         let buckets = [Bucket::default(); DREGS + 1];
-        Self { thresholds, aging_bytes_per_s, buckets, sanctioned: 0, judged_by_dregs: 0 }
+        Self { thresholds, aging_bytes_per_s, buckets, judged_by_dregs: 0 }
     }
 
     /// The delay above which packets may be sanctioned follows the queue's rate.
@@ -69,9 +70,7 @@ impl QueueProtection {
         let bucket = self.pick_bucket(now, flow);
         let score = self.fill_bucket(now, bucket, likelihood * size as f64);
         self.judged_by_dregs += u64::from(bucket == DREGS);
-        let sanctioned = self.is_too_much(delay, score);
-        self.sanctioned += u64::from(sanctioned);
-        sanctioned
+        self.is_too_much(delay, score)
     }
 
     /// RFC 9957 §4: its own bucket, else the first one that has expired, else the shared one.
@@ -102,15 +101,14 @@ impl QueueProtection {
 
     /// RFC 9957 §4: the product of delay and score counts; a score at its cap always does.
     fn is_too_much(&self, delay: Time, score: Time) -> bool {
-        let Thresholds { critical_delay, critical_score, .. } = self.thresholds;
+        let Thresholds { critical_delay, critical_score, cap_sanctions, .. } = self.thresholds;
         let limit = critical_delay.secs_f64() * critical_score.secs_f64();
         let product = delay.secs_f64() * score.secs_f64();
-        (delay > critical_delay && product > limit) || score >= SCORE_MAX
+        (delay > critical_delay && product > limit) || (cap_sanctions && score >= SCORE_MAX)
     }
 
-    /// Reports how many packets were sanctioned, and how many were judged by the shared bucket.
+    /// Reports how many packets were judged by the shared bucket.
     pub fn gauges(&self, out: &mut Gauges) {
-        out.set("sanctioned_packets", "packets", self.sanctioned as f64);
         out.set("shared_bucket_packets", "packets", self.judged_by_dregs as f64);
     }
 }
@@ -126,6 +124,7 @@ mod tests {
             critical_delay: Time::from_ms(1),
             critical_score: Time::from_ms(4),
             lg_aging: 19,
+            cap_sanctions: true,
         })
     }
 
@@ -147,6 +146,33 @@ mod tests {
         let mut packets = (1..2000)
             .map(|n| (n, protection.sanctions(Time::ZERO, 9, 1500, Time::from_us(1000), 1.0)));
         assert_eq!(packets.find(|(_, sanctioned)| *sanctioned), Some((1628, true)));
+    }
+
+    #[test]
+    fn docsis_ns3_does_not_look_at_the_cap() {
+        let mut protection = protection();
+        protection.thresholds.cap_sanctions = false;
+        let sanctioned =
+            (0..5000).any(|_| protection.sanctions(Time::ZERO, 9, 1500, Time::from_us(1000), 1.0));
+        assert!(!sanctioned);
+        assert!(protection.sanctions(Time::ZERO, 9, 1500, LONG, 1.0));
+    }
+
+    #[test]
+    fn five_packets_of_three_flows_are_not_sanctioned() {
+        // docsis-ns3's test: two, one and two packets of 1000 B at a threshold of 1 ms, whose queue is
+        // that of 250 Mb/s at most: 32 us a packet, no likelihood of a mark, no score.
+        let mut protection = protection();
+        for (n, flow) in [(1, 11), (2, 11), (3, 22), (4, 33), (5, 33)] {
+            let delay = Time::from_us(32 * n);
+            assert!(!protection.sanctions(Time::ZERO, flow, 1000, delay, 0.0));
+        }
+        // With a likelihood of 1 each adds 1000 / 488 281.25 s = 2.048 ms: at 1 ms nobody is sanctioned.
+        for (flow, score_us) in [(11, 2048), (11, 4096), (22, 2048), (33, 2048), (33, 4096)] {
+            assert!(!protection.sanctions(Time::ZERO, flow, 1000, Time::from_ms(1), 1.0));
+            let bucket = protection.pick_bucket(Time::ZERO, flow);
+            assert_eq!(protection.buckets[bucket].expires, Time::from_us(score_us));
+        }
     }
 
     #[test]

@@ -113,6 +113,11 @@ impl Checker {
     fn table(&self, schema: &Value, table: &Map<String, Value>, path: &str, faults: &mut Faults) {
         let others = &schema["additionalProperties"];
         for (key, value) in table {
+            if key.chars().any(char::is_control) {
+                let message = "found a name with a control character; allowed: a name without";
+                faults.add(Fault::new(words::join(path, key), message));
+                continue;
+            }
             match schema["properties"].get(key) {
                 None if others == false => faults.add(unknown(schema, path, key)),
                 known => {

@@ -1,17 +1,16 @@
 //! Counts of packets by the queue latency that was estimated when they came, as modems report them
 //! (TLV 24.40.6; DOCSIS 3.1 MULPI §C.2.2.7.15.6).
 
+use super::queue_meter::Member;
 use super::rows::LatencyHistogramRow;
 use crate::units::Time;
-
-/// Names of the members of an aggregate in results.
-const MEMBERS: [&str; 2] = ["classic", "low_latency"];
 
 /// Counters of both members of an aggregate.
 pub struct LatencyHistogram {
     /// Greatest latency of each bin but the last.
     edges: Vec<Time>,
-    packets: [Vec<u64>; 2],
+    /// Packets in each bin, and the greatest latency, of each member.
+    members: [(Vec<u64>, Time); 2],
 }
 
 impl LatencyHistogram {
@@ -22,13 +21,15 @@ impl LatencyHistogram {
         }
         let edges: Vec<_> = edges_ms.iter().map(|ms| Time::from_secs_f64(ms / 1e3)).collect();
         let bins = vec![0; edges.len() + 1];
-        Some(Self { edges, packets: [bins.clone(), bins] })
+        Some(Self { edges, members: [(bins.clone(), Time::ZERO), (bins, Time::ZERO)] })
     }
 
-    /// Counts a packet of the classic or the low-latency flow.
-    pub fn count(&mut self, low: bool, latency: Time) {
+    /// Counts a packet of a member.
+    pub fn count(&mut self, member: Member, latency: Time) {
         let bin = self.edges.partition_point(|edge| *edge < latency);
-        self.packets[usize::from(low)][bin] += 1;
+        let (packets, greatest) = &mut self.members[member as usize];
+        packets[bin] += 1;
+        *greatest = latency.max(*greatest);
     }
 
     /// The counters of the queue of this name.
@@ -36,10 +37,15 @@ impl LatencyHistogram {
         let edges = self.edges.iter().map(|edge| Some(edge.ms_f64())).chain([None]);
         let bins = edges.collect::<Vec<_>>();
         let mut rows = Vec::new();
-        for (member, packets) in MEMBERS.into_iter().zip(&self.packets) {
-            rows.extend(bins.iter().zip(packets).map(|(&up_to_ms, &packets)| {
-                LatencyHistogramRow { queue: queue.to_owned(), member, up_to_ms, packets }
-            }));
+        for (member, (packets, greatest)) in Member::BOTH.into_iter().zip(&self.members) {
+            let row = |(&up_to_ms, &packets)| LatencyHistogramRow {
+                queue: queue.to_owned(),
+                member: member.name(),
+                up_to_ms,
+                packets,
+                greatest_ms: greatest.ms_f64(),
+            };
+            rows.extend(bins.iter().zip(packets).map(row));
         }
         rows
     }
@@ -53,7 +59,7 @@ mod tests {
     fn a_packet_counts_in_the_bin_whose_edge_it_does_not_exceed() {
         let mut histogram = LatencyHistogram::of(&[1.0, 5.0]).unwrap();
         for us in [0, 1000, 1001, 5000, 5001, 90_000] {
-            histogram.count(true, Time::from_us(us));
+            histogram.count(Member::LowLatency, Time::from_us(us));
         }
         let rows = histogram.rows("upstream");
         let of_low: Vec<_> = rows
@@ -62,6 +68,7 @@ mod tests {
             .map(|row| (row.up_to_ms, row.packets))
             .collect();
         assert_eq!(of_low, [(Some(1.0), 2), (Some(5.0), 2), (None, 2)]);
+        assert_eq!([&rows[0], &rows[3]].map(|row| row.greatest_ms), [90.0, 0.0]);
         assert!(LatencyHistogram::of(&[]).is_none());
     }
 }

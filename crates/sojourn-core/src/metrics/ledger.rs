@@ -2,11 +2,12 @@
 //! or dropped, so that at the end what is missing must still be inside.
 
 use super::connections::{ConnectionBook, Way};
+use super::nqb::Bound;
 use super::playout::{Played, Playout};
 use super::ramp::Ramp;
 use super::results::Outcome;
 use super::service_flows::ServiceFlowBook;
-use super::{Latency, LatencyMeter, Series, TimeMean, Trace};
+use super::{Frames, Latency, LatencyMeter, Series, TimeMean, Trace};
 use crate::count::{Count, Tally};
 use crate::packet::{Direction, DropReason, Packet};
 use crate::units::{Time, mbps};
@@ -31,7 +32,7 @@ pub struct Account {
     pub latency: Latency,
     /// Bytes on the wire delivered, over time.
     pub throughput: Series,
-    /// Round-trip times that its TCP senders measured with the data of this direction.
+    /// Round-trip times that its senders measured with the data of this direction.
     pub round_trips: LatencyMeter,
     /// Ages of the segments that acknowledgements of its new data echo.
     pub echoes: TimeMean,
@@ -41,6 +42,10 @@ pub struct Account {
     pub first_sent: Option<Time>,
     /// The playout buffers of its calls, if they adapt.
     pub calls: Calls,
+    /// The frames of its video calls, if it has any.
+    pub frames: Option<Box<Frames>>,
+    /// The bound on its senders, if they claim to build no queue.
+    pub nqb: Option<Box<Bound>>,
     /// How soon it got to the sustained rate of the service.
     pub to_sustained: Ramp,
     /// How soon it got to the peak rate of the service.
@@ -65,6 +70,8 @@ impl Account {
             tally: Tally::default(),
             first_sent: None,
             calls: Calls::default(),
+            frames: None,
+            nqb: None,
             to_sustained: Ramp::to(rates.sustained_mbps),
             to_peak: Ramp::to(rates.peak_mbps),
             interval_bytes: 0,
@@ -170,6 +177,20 @@ impl Ledger {
         }
     }
 
+    /// The senders of an entry, in `homes` homes from `first_home` on, claim to build no queue.
+    pub fn bound_nqb(&mut self, traffic: usize, first_home: usize, homes: usize) {
+        for account in &mut self.accounts[traffic] {
+            account.nqb = Some(Box::new(Bound::new(first_home, homes)));
+        }
+    }
+
+    /// The datagrams of an entry, in `homes` homes from `first_home` on, are parts of frames.
+    pub fn watch_frames(&mut self, traffic: usize, first_home: usize, homes: usize) {
+        for account in &mut self.accounts[traffic] {
+            account.frames = Some(Box::new(Frames::new(first_home, homes)));
+        }
+    }
+
     #[inline]
     fn account_of(&mut self, packet: &Packet) -> &mut Account {
         &mut self.accounts[usize::from(packet.traffic)][packet.direction as usize]
@@ -184,6 +205,9 @@ impl Ledger {
         let account = self.account_of(packet);
         account.sent.add(packet);
         account.first_sent.get_or_insert(packet.sent_at);
+        if let Some(bound) = &mut account.nqb {
+            bound.sent(packet);
+        }
     }
 
     /// A packet has come to its endpoint.
@@ -195,6 +219,9 @@ impl Ledger {
         account.interval_bytes += u64::from(packet.size);
         account.latency.record(now.since(packet.sent_at));
         account.calls.arrive(now, packet);
+        if let Some(frames) = &mut account.frames {
+            frames.arrive(now, packet);
+        }
         if let Some(way) = self.connections.way_of(packet) {
             way.delivered(packet);
         }
@@ -266,7 +293,7 @@ impl Ledger {
         }
     }
 
-    /// A sender measured a round-trip time with this acknowledgement of its data.
+    /// A sender measured a round-trip time with this acknowledgement, or answer, of its data.
     #[inline]
     pub fn round_trip(&mut self, acknowledgement: &Packet, rtt: Time) {
         let (account, way) = self.answered(acknowledgement);

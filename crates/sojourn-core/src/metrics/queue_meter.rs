@@ -4,36 +4,129 @@ use super::{GaugeSeries, Gauges, Latency, LatencyMeter, Series};
 use crate::count::Count;
 use crate::units::Time;
 
+/// A queue of a scheduler that has a low-latency queue and a classic one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Member {
+    /// The low-latency queue, L.
+    LowLatency,
+    /// The classic queue, C.
+    Classic,
+}
+
+impl Member {
+    /// Both, in the order of results.
+    pub const BOTH: [Self; 2] = [Self::LowLatency, Self::Classic];
+
+    /// Name in results.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::LowLatency => "low_latency",
+            Self::Classic => "classic",
+        }
+    }
+}
+
+/// What a member did to packets, from the start of the run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MemberCounts {
+    /// What waits in it now.
+    pub backlog: Count,
+    /// Marks by the law of the low-latency queue itself.
+    pub native_marks: u64,
+    /// Marks that follow the classic queue.
+    pub coupled_marks: u64,
+    /// Marks while the coupled likelihood is 1.
+    pub overload_marks: u64,
+    /// Marks of the classic queue.
+    pub classic_marks: u64,
+    /// Packets dropped at a limit.
+    pub dropped_overflow: u64,
+    /// Packets dropped early.
+    pub dropped_aqm: u64,
+    /// Packets that Queue Protection sent from the low-latency queue to the classic one.
+    pub sanctioned: u64,
+}
+
+impl MemberCounts {
+    /// Marks for all causes.
+    pub fn marks(&self) -> u64 {
+        self.native_marks + self.coupled_marks + self.overload_marks + self.classic_marks
+    }
+
+    /// The sum of two members.
+    pub fn plus(self, other: Self) -> Self {
+        Self {
+            backlog: self.backlog.plus(other.backlog),
+            native_marks: self.native_marks + other.native_marks,
+            coupled_marks: self.coupled_marks + other.coupled_marks,
+            overload_marks: self.overload_marks + other.overload_marks,
+            classic_marks: self.classic_marks + other.classic_marks,
+            dropped_overflow: self.dropped_overflow + other.dropped_overflow,
+            dropped_aqm: self.dropped_aqm + other.dropped_aqm,
+            sanctioned: self.sanctioned + other.sanctioned,
+        }
+    }
+}
+
+/// What is measured of a member alone.
+struct MemberMeter {
+    sojourn: LatencyMeter,
+    bytes: Series,
+}
+
+impl Default for MemberMeter {
+    fn default() -> Self {
+        Self { sojourn: LatencyMeter::new("queue_delay"), bytes: Series::new("queue_bytes", "B") }
+    }
+}
+
 /// Sojourn times of a queue, and its state over time.
 pub struct QueueMeter {
     name: String,
     sojourn: LatencyMeter,
+    members: Option<Box<[MemberMeter; 2]>>,
     bytes: Series,
     packets: Series,
     gauges: GaugeSeries,
 }
 
 impl QueueMeter {
-    /// A meter that has seen nothing, of the queue called `name`.
-    pub fn new(name: &str) -> Self {
+    /// A meter that has seen nothing, of the queue called `name`, which may have two members.
+    pub fn new(name: &str, has_members: bool) -> Self {
         Self {
             name: name.to_owned(),
             sojourn: LatencyMeter::new("queue_delay"),
+            members: has_members.then(Box::default),
             bytes: Series::new("queue_bytes", "B"),
             packets: Series::new("queue_packets", "packets"),
             gauges: GaugeSeries::default(),
         }
     }
 
-    /// A packet left the queue after `sojourn`.
+    /// A packet left the queue, and this member of it, after `sojourn`.
     #[inline]
-    pub fn departed(&mut self, sojourn: Time) {
+    pub fn departed(&mut self, sojourn: Time, member: Option<Member>) {
         self.sojourn.record(sojourn);
+        if let (Some(member), Some(members)) = (member, &mut self.members) {
+            members[member as usize].sojourn.record(sojourn);
+        }
     }
 
     /// Ends a sampling interval.
-    pub fn sample(&mut self, backlog: Count, show: impl FnOnce(&mut Gauges)) {
+    pub fn sample(
+        &mut self,
+        backlog: Count,
+        members: Option<[MemberCounts; 2]>,
+        show: impl FnOnce(&mut Gauges),
+    ) {
         self.sojourn.sample();
+        for (meter, counts) in
+            self.members.iter_mut().flat_map(|both| both.iter_mut()).zip(members.iter().flatten())
+        {
+            meter.sojourn.sample();
+            meter.bytes.push(counts.backlog.bytes as f64);
+        }
         self.bytes.push(backlog.bytes as f64);
         self.packets.push(backlog.packets as f64);
         self.gauges.sample(show);
@@ -47,6 +140,19 @@ impl QueueMeter {
     /// Time from entering the queue to leaving it, of all packets that were not dropped.
     pub fn sojourn(&self) -> &Latency {
         self.sojourn.latency()
+    }
+
+    /// Sojourn times in a member, of the packets that left it.
+    pub fn sojourn_of(&self, member: Member) -> Option<&Latency> {
+        self.members.as_ref().map(|both| both[member as usize].sojourn.latency())
+    }
+
+    /// The series of each member: its queue delay and its backlog.
+    pub fn member_series(&self) -> impl Iterator<Item = (Member, &Series)> {
+        let both = Member::BOTH.into_iter().zip(self.members.iter().flat_map(|both| both.iter()));
+        both.flat_map(|(member, meter)| {
+            [meter.sojourn.series(), &meter.bytes].map(|series| (member, series))
+        })
     }
 
     /// All series, the queue delay first: the mean sojourn time of the packets that left.

@@ -11,7 +11,8 @@ rows! {
         /// Entry of the scenario's traffic list.
         traffic: String;
         /// How an entry is judged: game by latency and loss, voice by its score, pages by load time,
-        /// responses by response time, video by what was seen, throughput by rate.
+        /// responses by response time, video by what was seen, video_call by its frames, throughput by
+        /// rate.
         quality: &'static str;
         /// up: from the home to a server; down: to the home.
         direction: &'static str;
@@ -56,14 +57,17 @@ rows! {
         latency_p99_ms: Option<f64>, in "ms";
         /// 99.9 % quantile of the one-way latency.
         latency_p999_ms: Option<f64>, in "ms";
+        /// 99.99 % quantile of the one-way latency; no more than the greatest of fewer than 10 000
+        /// packets.
+        latency_p9999_ms: Option<f64>, in "ms";
         /// Greatest one-way latency.
         latency_max_ms: Option<f64>, in "ms";
         /// Game: share of delivered packets with more than 20 ms in the access network, which is the
         /// one-way latency without cable and server link. Lost packets are in loss_percent alone.
         over_20_ms_access_percent: Option<f64>, in "%", from "White & Rice 2013, section 4.1.3";
-        /// Game: share of delivered packets that leave a round trip of more than 80 ms. The way back
-        /// counts with the mean latency of what the entry sends that way, or with cable and link alone
-        /// if that is nothing.
+        /// Game: share of round trips of more than 80 ms, among those that a two-way stream measured.
+        /// Otherwise share of delivered packets that leave a round trip of more than 80 ms, where the
+        /// way back counts with cable and link alone.
         over_80_ms_round_trip_percent: Option<f64>, in "%",
             from "Choy et al. in White & Rice 2013, section 4.1.3";
         /// Voice: share of packets that came after they should have been played; with `playout =
@@ -111,6 +115,15 @@ rows! {
         /// Video: share of the time since playing began in which it stood still.
         video_stalled_percent: Option<f64>, in "%",
             from "Hong 2015, section 3.2.2.1, rebufferTime";
+        /// Video call: median time from the sending of a frame's first packet to the arrival of its
+        /// last one, of frames that came whole.
+        frame_latency_p50_ms: Option<f64>, in "ms", from "RFC 8593, section 5: frames of several packets";
+        /// Video call: 90 % quantile of that time.
+        frame_latency_p90_ms: Option<f64>, in "ms";
+        /// Video call: 99 % quantile of that time.
+        frame_latency_p99_ms: Option<f64>, in "ms";
+        /// Video call: share of frames that lack a packet when 32 newer ones have begun to come.
+        frames_incomplete_percent: Option<f64>, in "%";
         /// Transfers of known size, and pieces of BitTorrent, that came to their end.
         transfers_completed: Option<u64>, in "transfers";
         /// Throughput: time from the first packet to the end of the first sampling interval (100 ms by
@@ -120,20 +133,26 @@ rows! {
         time_to_peak_rate_s: Option<f64>, in "s", from "White & Rice 2013, section 4.4";
         /// TCP connections that an entry opened, in the rows of both directions.
         connections: u64, in "connections";
-        /// TCP: mean of the round-trip times that the senders of this direction measured with their
-        /// data, delayed acknowledgements included.
-        rtt_mean_ms: Option<f64>, in "ms", from "RFC 7323, section 4; RFC 6298, section 3";
+        /// Mean of the round-trip times that the senders of this direction measured. TCP and QUIC measure
+        /// with their data, delayed acknowledgements included; two-way streams with what the other end
+        /// echoes, less the time that it waited before.
+        rtt_mean_ms: Option<f64>, in "ms",
+            from "RFC 7323, section 4; RFC 6298, section 3; RFC 3550, section 6.4.1";
+        /// Least of these round-trip times.
+        rtt_min_ms: Option<f64>, in "ms";
         /// TCP: mean over acknowledgements of new data of the time since the segment was sent that
         /// they echo: the first of those acknowledged, in ns-2 the latest, so that a receiver's wait is
         /// not in it. Each window weighs by its packets.
         rtt_echo_mean_ms: Option<f64>, in "ms",
             from "RFC 7323, section 4.3; Hong 2015, table 5.4: what packets experience";
-        /// TCP: median of these round-trip times. Quantiles are exact to 0.1 % or 1 µs.
+        /// Median of these round-trip times. Quantiles are exact to 0.1 % or 1 µs.
         rtt_p50_ms: Option<f64>, in "ms", from "RFC 7323, section 4; RFC 6298, section 3";
-        /// TCP: 90 % quantile of these round-trip times.
+        /// 90 % quantile of these round-trip times.
         rtt_p90_ms: Option<f64>, in "ms", from "RFC 7323, section 4; RFC 6298, section 3";
-        /// TCP: 99 % quantile of these round-trip times.
+        /// 99 % quantile of these round-trip times.
         rtt_p99_ms: Option<f64>, in "ms", from "RFC 7323, section 4; RFC 6298, section 3";
+        /// 99.9 % quantile of these round-trip times.
+        rtt_p999_ms: Option<f64>, in "ms";
         /// TCP and QUIC: segments that the senders of this direction sent again, those of handshakes too.
         retransmitted_packets: u64, in "packets", from "RFC 4898, tcpEStatsPerfSegsRetrans";
         /// TCP and QUIC: times that a retransmission or probe timer of theirs expired.
@@ -287,9 +306,11 @@ rows! {
 }
 
 rows! {
-    /// One row per queue of the first home of each group: the sojourn times of its packets.
+    /// One row per queue of the first home of each group: the sojourn times of its packets. A queue with
+    /// a low-latency and a classic member has rows for these too.
     "queues" of QueueRow, Plain {
-        /// Name of the queue: upstream, downstream, cmts, with its home or flow.
+        /// Name of the queue: upstream, downstream, cmts, with its home or flow, and its member:
+        /// low_latency or classic.
         queue: String;
         /// Packets that left the queue without being dropped.
         departed_packets: u64, in "packets";
@@ -301,8 +322,27 @@ rows! {
         sojourn_p90_ms: Option<f64>, in "ms", from "RFC 8289, section 3";
         /// 99 % quantile of that time.
         sojourn_p99_ms: Option<f64>, in "ms", from "RFC 8289, section 3";
+        /// 99.9 % quantile of this time.
+        sojourn_p999_ms: Option<f64>, in "ms", from "RFC 8289, section 3";
+        /// 99.99 % quantile of this time; no more than the greatest of fewer than 10 000 packets.
+        sojourn_p9999_ms: Option<f64>, in "ms", from "RFC 8289, section 3";
         /// Greatest of these times.
         sojourn_max_ms: Option<f64>, in "ms", from "RFC 8289, section 3";
+        /// Low-latency queue managers: packets marked, for any cause. Null for all others.
+        marked_packets: Option<u64>, in "packets", from "RFC 9332, section 2.4";
+        /// Those marked because of the low-latency queue's own delay.
+        native_marked_packets: Option<u64>, in "packets", from "RFC 9332, section 2.4";
+        /// Those marked in the low-latency queue because of the classic queue's signals.
+        coupled_marked_packets: Option<u64>, in "packets", from "RFC 9332, section 2.4";
+        /// Those marked in the low-latency queue while the classic queue's signals ask to mark
+        /// everything.
+        overload_marked_packets: Option<u64>, in "packets", from "RFC 9332, section 4.2";
+        /// Packets that such a queue manager dropped because a queue was at its limit.
+        dropped_overflow_packets: Option<u64>, in "packets";
+        /// Packets that it dropped early.
+        dropped_aqm_packets: Option<u64>, in "packets";
+        /// Packets that Queue Protection sent from the low-latency queue to the classic one.
+        sanctioned_packets: Option<u64>, in "packets", from "RFC 9957, section 4";
     }
 }
 
@@ -312,12 +352,14 @@ rows! {
     "latency_histogram" of LatencyHistogramRow, Plain {
         /// Name of the queue: upstream, downstream, cmts, with its home or flow.
         queue: String;
-        /// Which flow of the aggregate: classic or low_latency.
+        /// Which flow of the aggregate: low_latency or classic.
         member: &'static str;
         /// Greatest latency of the bin; null in the last one, which has no bound.
         up_to_ms: Option<f64>, in "ms", from "DOCSIS 3.1 MULPI, section C.2.2.7.15.6";
         /// Packets that came when the estimated queue latency was in the bin.
         packets: u64, in "packets", from "DOCSIS 3.1 MULPI, section C.2.2.7.15.6";
+        /// Greatest estimated queue latency of this flow of the aggregate, in all its rows.
+        greatest_ms: f64, in "ms", from "DOCSIS 3.1 MULPI, section C.2.2.7.15.6";
     }
 }
 

@@ -42,7 +42,46 @@ pub(super) fn check(tlvs: &[Tlv]) -> Result<(), Fault> {
     UNIQUE.iter().try_for_each(|paths| unique(tlvs, paths))?;
     KNOWN.iter().try_for_each(|(path, among)| known(tlvs, path, among))?;
     ascending(tlvs, ASCENDING_RATES, |rate| rate > 0)?;
+    members(tlvs)?;
     ASCENDING.iter().try_for_each(|pairs| ascending(tlvs, *pairs, |_| true))
+}
+
+/// The maximum sustained rate of an aggregate bounds those of its members (CM-SP-MULPI C.2.2.7).
+fn members(tlvs: &[Tlv]) -> Result<(), Fault> {
+    let first = |tlvs: &[Tlv], number| numbers(tlvs, &[number]).into_iter().next();
+    let bps = |tlvs: &[Tlv]| {
+        let unit = tlvs.iter().find(|tlv| tlv.number == 41).map(|tlv| match &tlv.content {
+            Content::Bytes(bytes) => bytes.first().copied().unwrap_or_default(),
+            Content::Nested(_) => 0,
+        });
+        let rate = first(tlvs, 8)?;
+        let bps = rate.number.saturating_mul(1000_u64.saturating_pow(unit.unwrap_or(0).into()));
+        Some((bps, rate)).filter(|(bps, _)| *bps > 0)
+    };
+    for (i, tlv) in tlvs.iter().enumerate() {
+        let aggregate = match tlv.number {
+            24 => 70,
+            25 => 71,
+            _ => continue,
+        };
+        let Some(reference) = first(tlv.children(), 36) else { continue };
+        let is_its = |other: &&Tlv| {
+            let own = first(other.children(), 1).map(|own| own.number);
+            other.number == aggregate && own == Some(reference.number)
+        };
+        let whole = tlvs.iter().find(is_its).and_then(|whole| bps(whole.children()));
+        let (Some((most, _)), Some((own, rate))) = (whole, bps(tlv.children())) else { continue };
+        if own > most {
+            let flow = first(tlv.children(), 1).map_or(0, |own| own.number);
+            let message = format!(
+                "found {own} bps in service flow {flow}; allowed: {most} or less, the rate of its \
+                 aggregate {}",
+                reference.number
+            );
+            return Err(rate.fault(message).under(&step(tlv.row, &tlvs[..i])));
+        }
+    }
+    Ok(())
 }
 
 /// Checks how many TLVs there are of each type.

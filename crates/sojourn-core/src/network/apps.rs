@@ -3,9 +3,9 @@
 use super::Simulation;
 use super::connections::{Connection, Owner, Route};
 use crate::access::classifier::{Header, Protocol, service_flow};
-use crate::apps::{App, AppContext, AppParameters, Command, End, Event, Model};
+use crate::apps::{App, AppContext, AppParameters, Command, End, Event, Frame, Model};
 use crate::engine::rng::Rng;
-use crate::packet::{DATAGRAM, Direction, Ecn, Packet, Segment};
+use crate::packet::{DATAGRAM, Direction, Ecn, Packet, SACK_BLOCKS, SackBlock, Segment};
 use crate::scenario::Scenario;
 use crate::tcp::{SegmentEvents, Transport};
 
@@ -35,18 +35,28 @@ pub(super) fn instances(scenario: &Scenario) -> Vec<AppInstance> {
         let group = scenario.group_of(&scenario.traffic[traffic]);
         let before: u16 = scenario.groups().take(group).map(|group| group.count).sum();
         for number in 0..scenario.group(group).count {
-            let app = instances.len() as u32;
-            let owner = Owner { app, traffic: traffic as u16, home: before + number };
+            let app = u32::try_from(instances.len()).expect("entries and homes are limited");
+            let traffic = u16::try_from(traffic).expect("the schema limits entries");
+            let owner = Owner { app, traffic, home: before + number };
             instances.push(instance(scenario, owner, number));
         }
     }
     instances
 }
 
+/// The number of the first instance of each traffic entry.
+pub(super) fn first_of_entries(scenario: &Scenario, instances: &[AppInstance]) -> Vec<u32> {
+    let first = |traffic| instances.partition_point(|of| usize::from(of.owner.traffic) < traffic);
+    (0..scenario.traffic.len()).map(|traffic| first(traffic) as u32).collect()
+}
+
 /// A traffic entry in the home with this number in its group, from 0.
 fn instance(scenario: &Scenario, owner: Owner, number: u16) -> AppInstance {
     let (name, entry) = scenario.traffic.get_index(owner.traffic.into()).expect("it is an entry");
-    let server = |name: &str| scenario.servers.get_index_of(name).unwrap_or_default() as u16;
+    let server = |name: &str| {
+        let index = scenario.servers.get_index_of(name).unwrap_or_default();
+        u16::try_from(index).expect("the schema limits servers")
+    };
     let stream = |what: &str| match number {
         0 => Rng::named(scenario.seed, &format!("{what} {name}")),
         _ => Rng::named(scenario.seed, &format!("{what} {name}, home {}", number + 1)),
@@ -165,8 +175,8 @@ impl Simulation {
                     self.release(id.slot);
                 }
             }
-            Command::Datagram { server, direction, size } => {
-                self.send_datagram(app, server, direction, size);
+            Command::Datagram { server, direction, size, frame } => {
+                self.send_datagram(app, server, direction, size, frame);
             }
             Command::Wake(at) => self.wake.set(self.numbers.apps + app, at),
         }
@@ -195,14 +205,45 @@ impl Simulation {
         self.pump(id.slot, End::Home);
     }
 
-    fn send_datagram(&mut self, app: u32, server: u16, direction: Direction, size: u16) {
+    /// A datagram has arrived: it may complete a round trip, and may be answered at once.
+    #[inline]
+    pub(super) fn hear(&mut self, packet: &Packet) {
+        let Some(reaction) = self.conversations.hear(self.now, packet) else { return };
+        if let Some(round_trip) = reaction.round_trip {
+            self.ledger.round_trip(packet, round_trip);
+        }
+        if let Some(app) = reaction.answered_by {
+            self.send_datagram(app, packet.server, packet.direction.reversed(), packet.size, None);
+        }
+    }
+
+    fn send_datagram(
+        &mut self,
+        app: u32,
+        server: u16,
+        direction: Direction,
+        size: u16,
+        frame: Option<Frame>,
+    ) {
         let instance = &mut self.instances[app as usize];
         let seq = instance.datagrams_sent;
         instance.datagrams_sent += 1;
+        let Owner { traffic, home, .. } = instance.owner;
+        let echo = self.conversations.echo(self.now, traffic, home, direction);
+        let mut sack = [SackBlock::default(); SACK_BLOCKS];
+        if let Some(Frame { number, packets }) = frame {
+            sack[0] = SackBlock { start: number, end: packets };
+        }
         let packet = Packet {
             sent_at: self.now,
             queued_at: self.now,
-            segment: Segment { seq, dscp: instance.datagrams.dscp, ..Segment::default() },
+            segment: Segment {
+                seq,
+                echo,
+                sack,
+                dscp: instance.datagrams.dscp,
+                ..Segment::default()
+            },
             tuple: instance.datagrams.tuples[direction as usize],
             flow: DATAGRAM,
             generation: 0,

@@ -3,6 +3,7 @@
 use crate::access::service::{Downstream, Upstream};
 use crate::apps::AppParameters;
 use crate::metrics::ledger::Rates;
+use crate::metrics::nqb::NQB;
 use crate::metrics::service_flows::ServiceFlowBook;
 use crate::metrics::{Ledger, Trace};
 use crate::scenario::Scenario;
@@ -28,9 +29,16 @@ pub(super) fn ledger(scenario: &Scenario) -> Ledger {
     let book = ServiceFlowBook::new(groups);
     let mut ledger = Ledger::with(&rates, book, trace, metrics.connections.into());
     for (number, entry) in scenario.traffic.values().enumerate() {
+        let homes = scenario.group(scenario.group_of(entry)).count.into();
+        let first_home = scenario.first_home_of(entry);
         if entry.app.plays_adaptively() {
-            let homes = scenario.group(scenario.group_of(entry)).count;
-            ledger.play_calls(number, scenario.first_home_of(entry), homes.into());
+            ledger.play_calls(number, first_home, homes);
+        }
+        if entry.app.sends_frames() {
+            ledger.watch_frames(number, first_home, homes);
+        }
+        if entry.labels.dscp == NQB {
+            ledger.bound_nqb(number, first_home, homes);
         }
     }
     ledger

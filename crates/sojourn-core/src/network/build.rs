@@ -3,11 +3,12 @@
 use std::collections::VecDeque;
 
 use super::connections::Connections;
+use super::conversations::Conversations;
 use super::{Numbers, SAMPLER, Simulation, Stage, apps, books};
 use crate::access::docsis::parameters::PlantSpec;
 use crate::access::docsis::plant::Docsis;
 use crate::access::fibre::Fibre;
-use crate::access::{Access, AccessNetwork, AccessSpec, Site};
+use crate::access::{Access, AccessNetwork, AccessSpec, Extent, Site};
 use crate::apps::Model;
 use crate::engine::rng::Rng;
 use crate::engine::wake::{StageId, Wake};
@@ -23,6 +24,7 @@ impl Simulation {
         let mut scenario = scenario.clone();
         scenario.fill();
         let s = &scenario;
+        let instances = apps::instances(s);
         let mut simulation = Self {
             now: Time::ZERO,
             end: Time::from_secs_f64(s.duration_s),
@@ -31,14 +33,15 @@ impl Simulation {
             stages: Vec::new(),
             events: 0,
             fingerprint: 0,
-            instances: apps::instances(s),
+            conversations: Conversations::new(s, &apps::first_of_entries(s, &instances)),
+            instances,
             configs: s
                 .traffic
                 .values()
                 .map(|entry| entry.app.tcp_config(&s.tcp, s.dialect))
                 .collect(),
             connections: Connections::default(),
-            access: access(s),
+            access: access(s, Extent::Whole),
             links: Direction::BOTH.map(|direction| server_links(s, direction)),
             numbers: Numbers::default(),
             ledger: books::ledger(s),
@@ -53,7 +56,7 @@ impl Simulation {
     }
 
     fn number_stages(&mut self) {
-        let servers = self.links[0].len() as u16;
+        let servers = u16::try_from(self.links[0].len()).expect("the schema limits servers");
         let part = |direction| move |part| Stage::Access(direction, part);
         let link = |direction| move |server| Stage::Link(direction, server);
         let [up, down] = Direction::BOTH;
@@ -69,7 +72,7 @@ impl Simulation {
         self.numbers.access[1] = stages.len() as StageId;
         stages.extend((0..parts[1]).map(part(down)));
         self.numbers.apps = stages.len() as StageId;
-        stages.extend((0..self.instances.len() as u32).map(Stage::App));
+        stages.extend((0..).take(self.instances.len()).map(Stage::App));
         self.wake.grow(stages.len());
     }
 
@@ -90,11 +93,12 @@ impl Simulation {
 }
 
 /// The access network of a scenario.
-fn access(scenario: &Scenario) -> Access {
+pub(super) fn access(scenario: &Scenario, extent: Extent) -> Access {
     let site = Site {
         groups: scenario.groups().collect(),
         traffic: scenario.traffic.keys().map(String::as_str).collect(),
         watch_flows: scenario.metrics.watch_flows as usize,
+        extent,
         dialect: scenario.dialect,
         seed: scenario.seed,
     };

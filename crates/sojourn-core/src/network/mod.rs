@@ -15,12 +15,13 @@ mod apps;
 mod books;
 mod build;
 mod connections;
+mod conversations;
 mod report;
 mod transport;
 
 use std::collections::VecDeque;
 
-use crate::access::{Access, AccessNetwork, Alarms};
+use crate::access::{Access, AccessNetwork, Alarms, Extent};
 use crate::apps::{Command, End, Event};
 use crate::count::Count;
 use crate::engine::wake::{StageId, Wake};
@@ -35,6 +36,15 @@ use crate::tcp::cc::Window;
 use crate::units::Time;
 use apps::AppInstance;
 use connections::Connections;
+use conversations::Conversations;
+
+/// Warnings before a run: settings without effect, rates that cannot be kept. One home of each group is
+/// built for them, and no app.
+pub fn warnings(scenario: &Scenario) -> Vec<String> {
+    let mut scenario = scenario.clone();
+    scenario.fill();
+    report::warnings_of_network(&build::access(&scenario, Extent::Samples), &scenario)
+}
 
 /// Everything that can be woken. Stages are numbered in this order, which also decides the order at
 /// equal times; timers of connections come after all of them.
@@ -77,6 +87,7 @@ pub struct Simulation {
     /// TCP configuration of each traffic entry.
     configs: Vec<Config>,
     connections: Connections,
+    conversations: Conversations,
     access: Access,
     /// The links of each server, upstream and downstream.
     links: [Vec<Link>; 2],
@@ -94,11 +105,6 @@ pub struct Simulation {
 const SAMPLER: StageId = 0;
 
 impl Simulation {
-    /// Warnings before the run: settings without effect, rates that cannot be kept.
-    pub fn warnings(&self) -> Vec<String> {
-        report::warnings_of_network(self)
-    }
-
     /// Simulated time reached.
     pub fn now(&self) -> Time {
         self.now
@@ -234,10 +240,13 @@ impl Simulation {
         for (slot, connection) in self.connections.open_ones() {
             self.ledger.settle(slot, connection.owner.traffic, connection.tallies(), None);
         }
-        let (packets, modem) =
-            self.ledger.take_trace().map(|trace| trace.finish()).unwrap_or_default();
+        let trace = self.ledger.take_trace();
+        let cut = trace.iter().flat_map(|trace| trace.warnings()).collect::<Vec<_>>();
+        let (packets, modem) = trace.map(|trace| trace.finish()).unwrap_or_default();
         let modem = modem.map(ModemTrace::finish).unwrap_or_default();
-        report::results(&self, packets, modem)
+        let mut results = report::results(&self, packets, modem);
+        results.warnings.extend(cut);
+        results
     }
 }
 

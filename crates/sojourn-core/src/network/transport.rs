@@ -14,7 +14,7 @@ impl Simulation {
         self.ledger.delivered(self.now, &packet);
         if packet.flow == DATAGRAM {
             self.ledger.received(&packet, u64::from(packet.size));
-            return;
+            return self.hear(&packet);
         }
         let connection = self.connections.get_mut(packet.flow);
         if connection.generation != packet.generation {

@@ -52,6 +52,8 @@ pub(super) struct Direction<'a> {
     pub classifiers: &'a [Classifier],
     /// Is low latency support disabled (TLV 91)?
     pub is_disabled: bool,
+    /// Do the scenario's modems keep own rates of an aggregate's members?
+    pub keeps_own_rates: bool,
 }
 
 impl Direction<'_> {
@@ -89,7 +91,7 @@ impl Direction<'_> {
             .iter_mut()
             .find(|of| of.flow.aggregate_reference == Some(aggregate.reference))
             .ok_or("no other flow names it as its aggregate_reference")?;
-        note_rates(aggregate, &low, &classic.flow, self.name, notes);
+        let own = self.own_rates(aggregate, &low.flow, &classic.flow, notes);
         notes.note_others(
             &low.flow,
             &format!("{}_service_flows.{}", self.name, low.index),
@@ -117,12 +119,40 @@ impl Direction<'_> {
             return Ok(());
         }
         let dscp = self.code_points(low.flow.reference, notes);
-        let scheduler = scheduler(keys, &low.flow, &classic.flow, dscp);
+        let scheduler = scheduler(keys, &low.flow, &classic.flow, dscp, own);
         let scheduling = proactive_grants(&low.flow, path, notes);
         classic.flow.aqm = None;
         classic.flow.buffer_control = None;
         classic.aggregate = Some((scheduler, scheduling));
         Ok(())
+    }
+
+    /// Rates in Mbps of both members where they are lower than that of the aggregate.
+    fn own_rates(
+        &self,
+        aggregate: &Aggregate,
+        low: &ServiceFlow,
+        classic: &ServiceFlow,
+        notes: &mut Notes,
+    ) -> [Option<f64>; 2] {
+        let whole = aggregate.rates().max_sustained;
+        [(low, "low-latency"), (classic, "classic")].map(|(flow, which)| {
+            let (whole, own) = (whole?.bps(), flow.rates().max_sustained?.bps());
+            if own >= whole {
+                return None;
+            }
+            if self.keeps_own_rates {
+                return Some(own as f64 / 1e6);
+            }
+            let text = format!(
+                "the maximum sustained rate of the {which} flow {} is not simulated; the aggregate's \
+                 {} Mbps hold",
+                flow.reference,
+                whole as f64 / 1e6
+            );
+            notes.add(&format!("{}_service_flows", self.name), &text);
+            None
+        })
     }
 
     /// The code points that classifiers send to the low-latency flow; the default ones without any
@@ -161,29 +191,6 @@ const RATES: [&str; 6] = [
     "traffic_priority",
 ];
 
-/// Members have the rate of their aggregate; lower ones are not enforced.
-fn note_rates(
-    aggregate: &Aggregate,
-    low: &Flow,
-    classic: &ServiceFlow,
-    name: &str,
-    notes: &mut Notes,
-) {
-    let whole = aggregate.rates().max_sustained;
-    for (flow, which) in [(&low.flow, "low-latency"), (classic, "classic")] {
-        let Some(own) = flow.rates().max_sustained else { continue };
-        if whole.is_some_and(|whole| own.bps() != whole.bps()) {
-            let text = format!(
-                "the maximum sustained rate of the {which} flow {} is not simulated; the aggregate's \
-                 {} Mbps hold",
-                flow.reference,
-                whole.map_or(0.0, |whole| whole.bps() as f64 / 1e6)
-            );
-            notes.add(&format!("{name}_service_flows"), &text);
-        }
-    }
-}
-
 /// The classic flow gets the rates of the aggregate, where it has any.
 fn take_rates(aggregate: &Aggregate, flow: &mut ServiceFlow) {
     if aggregate.max_sustained_rate.is_none() {
@@ -203,6 +210,7 @@ fn scheduler(
     low: &ServiceFlow,
     classic: &ServiceFlow,
     dscp: Option<Vec<u8>>,
+    [own_of_low, own_of_classic]: [Option<f64>; 2],
 ) -> Value {
     let is_on = |aqm: &Option<Aqm>| aqm.as_ref().is_none_or(|aqm| aqm.disable != Some(true));
     let of_low = low.aqm.clone().unwrap_or_default();
@@ -212,7 +220,14 @@ fn scheduler(
     let set = [
         ("dscp", dscp.map(|list| json!(list))),
         ("weight", keys.scheduling_weight.filter(|weight| *weight > 0).map(Value::from)),
-        ("coupling", keys.coupling_factor_tenths.map(|tenths| json!(f64::from(tenths) / 10.0))),
+        ("low_latency_mbps", own_of_low.map(Value::from)),
+        ("classic_mbps", own_of_classic.map(Value::from)),
+        (
+            "coupling",
+            keys.coupling_factor_tenths
+                .filter(|tenths| *tenths < 255)
+                .map(|tenths| json!(f64::from(tenths) / 10.0)),
+        ),
         ("queue_protection", keys.queue_protection.map(Value::from)),
         ("critical_delay_us", keys.queue_protection_latency_us.map(Value::from)),
         ("critical_score_us", keys.queue_protection_score_us.map(Value::from)),
@@ -272,8 +287,11 @@ fn proactive_grants(low: &ServiceFlow, path: &str, notes: &mut Notes) -> Value {
         }
         (None | Some(Scheduling::Undefined | Scheduling::BestEffort), _) => best_effort,
         (Some(_), _) => {
-            let text = "the scheduling of the low-latency flow is simulated as best_effort";
-            notes.add(path, text);
+            let text = format!(
+                "the scheduling of the low-latency flow {} is simulated as best_effort",
+                low.reference
+            );
+            notes.add(path, &text);
             best_effort
         }
     }
@@ -313,6 +331,9 @@ pub(super) fn write(
         target_bytes
             .map(|bytes| BufferControl { target_bytes: Some(bytes), ..BufferControl::default() })
     };
+    if let Some(mbps) = keys.classic_mbps {
+        (classic.max_sustained_rate, classic.data_rate_unit) = kbps(mbps);
+    }
     classic.aggregate_reference = Some(aggregate_reference);
     classic.scheduling = None;
     classic.request_policy = None;
@@ -338,10 +359,18 @@ pub(super) fn write(
         }),
         ..ServiceFlow::default()
     };
+    if let Some(mbps) = keys.low_latency_mbps {
+        (low.max_sustained_rate, low.data_rate_unit) = kbps(mbps);
+    }
     if let Some(SchedulingService::ProactiveGrants(grants)) = service {
         write_grants(grants, &mut low);
     }
     (aggregate, low)
+}
+
+/// A rate as files have it, and its unit.
+fn kbps(mbps: f64) -> (Option<u32>, Option<DataRateUnit>) {
+    (Some((mbps * 1e3).round() as u32), Some(DataRateUnit::Kbps))
 }
 
 /// A file has no key for `coupled = false`; a factor of 0 is the same.
@@ -351,10 +380,8 @@ fn coupling_tenths(keys: &Parameters) -> u8 {
 
 fn write_grants(grants: &ProactiveGrants, low: &mut ServiceFlow) {
     let short = |us: Option<u32>| us.and_then(|us| u16::try_from(us).ok());
-    let kbps = (grants.guaranteed_grant_rate_mbps * 1e3).round() as u32;
     low.scheduling = Some(Scheduling::ProactiveGrants);
-    low.data_rate_unit = Some(DataRateUnit::Kbps);
-    low.guaranteed_grant_rate = Some(kbps);
+    (low.guaranteed_grant_rate, low.data_rate_unit) = kbps(grants.guaranteed_grant_rate_mbps);
     low.guaranteed_grant_interval_us = short(grants.guaranteed_grant_interval_us);
     low.guaranteed_request_interval_us = short(grants.guaranteed_request_interval_us);
     low.activity_detection_disable = Some(!grants.activity_detection);

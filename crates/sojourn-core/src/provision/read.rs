@@ -69,6 +69,8 @@ impl Overlay for Provision<'_> {
         let mut notes = Notes { source: self.source, lines: Vec::new() };
         self.note_top_level(&mut notes);
         let config = self.config;
+        let modem = scenario.pointer("/upstream/modem/kind").and_then(Value::as_str);
+        let keeps_own_rates = modem.is_none_or(|kind| kind == "single_queue");
         let is_disabled = config.low_latency_disable.is_some_and(|how_far| how_far > 0);
         let directions = [
             low_latency::Direction {
@@ -77,6 +79,7 @@ impl Overlay for Provision<'_> {
                 aggregates: &config.upstream_aggregates,
                 classifiers: &config.upstream_classifiers,
                 is_disabled,
+                keeps_own_rates,
             },
             low_latency::Direction {
                 name: "downstream",
@@ -84,6 +87,7 @@ impl Overlay for Provision<'_> {
                 aggregates: &config.downstream_aggregates,
                 classifiers: &config.downstream_classifiers,
                 is_disabled,
+                keeps_own_rates: false,
             },
         ]
         .map(|direction| DirectionSettings {

@@ -274,6 +274,7 @@ mod tests {
                 next_queue: NextQueue::default(),
                 ecn: true,
                 ledger: &mut ledger,
+                member: None,
             };
             while drr.dequeue(exit).is_some() {}
             assert_eq!(drr.rounds.busy(), 0);

@@ -19,7 +19,7 @@ use crate::aqm::marking::{PiController, Ramp};
 use crate::aqm::{AqmSpec, DrainRate};
 use crate::count::Count;
 use crate::input::problem::{Fault, Faults};
-use crate::metrics::Gauges;
+use crate::metrics::{Gauges, Member, MemberCounts};
 use crate::packet::{DropReason, Ecn, Packet};
 use crate::units::Time;
 
@@ -316,7 +316,7 @@ impl Discipline for DualQ {
         if entry.limit.admits(self.backlog(), packet.size.into()) {
             self.lane(low).push(packet);
         } else {
-            self.lane(low).dropped += 1;
+            self.lane(low).dropped_overflow += 1;
             entry.ledger.dropped(entry.now, packet, DropReason::Overflow);
         }
     }
@@ -324,10 +324,11 @@ impl Discipline for DualQ {
     fn dequeue(&mut self, exit: &mut Exit) -> Option<Packet> {
         while let Some((low, dropped, packet)) = self.take(exit) {
             if !dropped {
+                exit.member = Some(if low { Member::LowLatency } else { Member::Classic });
                 self.charge(low, packet.size);
                 return Some(packet);
             }
-            self.lane(low).dropped += 1;
+            self.lane(low).dropped_aqm += 1;
             exit.ledger.dropped(exit.now, packet, DropReason::Aqm);
         }
         if let Turns::Wrr(wrr) = &mut self.turns {
@@ -338,6 +339,17 @@ impl Discipline for DualQ {
 
     fn backlog(&self) -> Count {
         self.low.backlog().plus(self.classic.backlog())
+    }
+
+    fn members(&self) -> Option<[MemberCounts; 2]> {
+        let Signals { native, coupled, overload, classic } = self.signals;
+        let low = MemberCounts {
+            native_marks: native,
+            coupled_marks: coupled,
+            overload_marks: overload,
+            ..self.low.counts()
+        };
+        Some([low, MemberCounts { classic_marks: classic, ..self.classic.counts() }])
     }
 
     fn next_update(&self) -> Time {
@@ -362,7 +374,7 @@ impl Discipline for DualQ {
         out.set("coupled_marks", "packets", self.signals.coupled as f64);
         out.set("overload_marks", "packets", self.signals.overload as f64);
         out.set("classic_marks", "packets", self.signals.classic as f64);
-        out.set("low_latency_drops", "packets", self.low.dropped as f64);
-        out.set("classic_drops", "packets", self.classic.dropped as f64);
+        out.set("low_latency_drops", "packets", self.low.dropped() as f64);
+        out.set("classic_drops", "packets", self.classic.dropped() as f64);
     }
 }

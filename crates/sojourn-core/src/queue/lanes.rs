@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 
 use crate::aqm::marking::Spacer;
 use crate::count::Count;
+use crate::metrics::MemberCounts;
 use crate::packet::Packet;
 use crate::units::Time;
 
@@ -20,8 +21,10 @@ pub struct Lane {
     pub marks: Spacer,
     /// Spaces its drops.
     pub drops: Spacer,
-    /// Packets dropped.
-    pub dropped: u64,
+    /// Packets dropped at a limit.
+    pub dropped_overflow: u64,
+    /// Packets dropped early.
+    pub dropped_aqm: u64,
 }
 
 impl Lane {
@@ -38,6 +41,21 @@ impl Lane {
         let packet = self.packets.pop_front()?;
         self.bytes -= u64::from(packet.size);
         Some(packet)
+    }
+
+    /// Packets dropped for either reason.
+    pub fn dropped(&self) -> u64 {
+        self.dropped_overflow + self.dropped_aqm
+    }
+
+    /// What it counts by itself.
+    pub fn counts(&self) -> MemberCounts {
+        MemberCounts {
+            backlog: self.backlog(),
+            dropped_overflow: self.dropped_overflow,
+            dropped_aqm: self.dropped_aqm,
+            ..MemberCounts::default()
+        }
     }
 
     /// Does nothing wait?

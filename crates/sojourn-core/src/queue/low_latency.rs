@@ -9,7 +9,8 @@
 //! With a modem's request and grant both flows request for themselves, and grants are divided
 //! (access/docsis/grant_split.rs). Elsewhere a round robin chooses.
 //!
-//! Left out: rates of the members below that of the aggregate, and traffic priorities.
+//! Own rates of the members are kept where packets wait for request and grant. Left out: traffic
+//! priorities of the members.
 
 use super::lanes::{Lane, Wrr};
 use super::low_latency_parameters::{Buffers, ClassicAqm, Estimate, Parameters};
@@ -24,8 +25,8 @@ use crate::aqm::{Aqm, AqmSpec, Arrival, DrainRate, Verdict};
 use crate::count::Count;
 use crate::input::compare::ascending;
 use crate::input::problem::{Fault, Faults};
-use crate::metrics::Gauges;
 use crate::metrics::latency_histogram::LatencyHistogram;
+use crate::metrics::{Gauges, Member, MemberCounts};
 use crate::packet::{DropReason, Ecn, Packet};
 use crate::units::{BitRate, Time};
 
@@ -34,12 +35,15 @@ use crate::units::{BitRate, Time};
 struct Signals {
     native: u64,
     coupled: u64,
-    redirected: u64,
+    overload: u64,
+    sanctioned: u64,
 }
 
 /// What depends on the rate of the aggregate.
 struct OfRate {
     rate: BitRate,
+    /// The rate that L may have of it (MAX_RATE: the smaller one of the aggregate's and its own).
+    low: BitRate,
     ramp: Ramp,
     buffers: Buffers,
     /// Bytes of L that may wait for request and grant.
@@ -83,6 +87,7 @@ impl LowLatency {
             code_points: parameters.code_points(),
             of_rate: OfRate {
                 rate: BitRate::from_bps(1),
+                low: BitRate::from_bps(1),
                 ramp: Ramp { min: Time::NEVER, max: Time::NEVER },
                 buffers: Buffers { low: 0, classic: 0 },
                 allowed: 0.0,
@@ -114,15 +119,17 @@ impl LowLatency {
     fn set_rate(&mut self, rate: BitRate) {
         let Parameters { low_latency_max_us, low_latency_range_exponent, .. } = *self.parameters;
         let max = Time::from_secs_f64(low_latency_max_us / 1e6);
-        let ramp = immediate::ramp(max, low_latency_range_exponent.into(), rate);
+        let [own, _] = self.parameters.member_rates();
+        let low = own.map_or(rate, |own| own.min(rate));
+        let ramp = immediate::ramp(max, low_latency_range_exponent.into(), low);
         if let Some(protection) = &mut self.protection
             && self.parameters.critical_delay_us.is_none()
         {
             protection.set_critical_delay(ramp.max);
         }
-        let allowed = self.request_loop.map_or(0.0, |of_loop| of_loop.allowed_bytes(rate));
+        let allowed = self.request_loop.map_or(0.0, |of_loop| of_loop.allowed_bytes(low));
         let buffers = self.parameters.buffers(rate);
-        self.of_rate = OfRate { rate, ramp, buffers, allowed };
+        self.of_rate = OfRate { rate, low, ramp, buffers, allowed };
     }
 
     /// The classifier (RFC 9332 §2.3; RFC 9956).
@@ -135,7 +142,7 @@ impl LowLatency {
     /// The estimated delay of L with this packet (MULPI annex O).
     #[inline]
     fn delay_with(&mut self, now: Time, size: u64) -> Time {
-        let OfRate { rate, allowed, .. } = self.of_rate;
+        let OfRate { low: rate, allowed, .. } = self.of_rate;
         let waiting = self.low.backlog().bytes;
         match &mut self.estimate {
             Estimate::Backlog => rate.time_for(waiting + size),
@@ -149,7 +156,7 @@ impl LowLatency {
     /// A packet that was estimated does not wait in L.
     fn give_back(&mut self, size: u64) {
         if let Estimate::Virtual(queue) = &mut self.estimate {
-            queue.give_back(size, self.of_rate.rate);
+            queue.give_back(size, self.of_rate.low);
         }
     }
 
@@ -163,10 +170,11 @@ impl LowLatency {
         if !self.low.marks.says_signal(native.max(self.coupled)) {
             return;
         }
-        match native > self.coupled {
-            true => self.signals.native += 1,
-            false => self.signals.coupled += 1,
-        }
+        *match (self.coupled >= 1.0, native > self.coupled) {
+            (true, _) => &mut self.signals.overload,
+            (false, true) => &mut self.signals.native,
+            (false, false) => &mut self.signals.coupled,
+        } += 1;
         packet.mark();
         entry.ledger.marked(entry.now, packet);
     }
@@ -177,7 +185,7 @@ impl LowLatency {
         let backlog = self.low.backlog();
         let fits = backlog.bytes < most
             || matches!(self.estimate, Estimate::Virtual(_))
-                && delay < self.of_rate.rate.time_for(most);
+                && delay < self.of_rate.low.time_for(most);
         fits && entry.limit.admits(self.backlog(), packet.size.into())
     }
 
@@ -186,14 +194,14 @@ impl LowLatency {
         let delay = self.delay_with(now, size);
         self.delay = delay;
         if let Some(histogram) = &mut self.histogram {
-            histogram.count(true, delay);
+            histogram.count(Member::LowLatency, delay);
         }
         let native = self.of_rate.ramp.likelihood(delay);
         self.mark(&mut packet, native, entry);
         if let Some(protection) = &mut self.protection
             && protection.sanctions(now, packet.tuple, size, delay, native)
         {
-            self.signals.redirected += 1;
+            self.signals.sanctioned += 1;
             self.give_back(size);
             entry.ledger.sanctioned(&packet);
             return self.enqueue_classic(packet, entry);
@@ -202,7 +210,7 @@ impl LowLatency {
             self.low.push(packet);
         } else {
             self.give_back(size);
-            self.low.dropped += 1;
+            self.low.dropped_overflow += 1;
             entry.ledger.dropped(now, packet, DropReason::Overflow);
         }
     }
@@ -218,7 +226,7 @@ impl LowLatency {
         let Some(histogram) = &mut self.histogram else { return };
         let by_backlog = || self.of_rate.rate.time_for(self.classic.backlog().bytes);
         let delay = self.classic_aqm.as_ref().map_or_else(by_backlog, |aqm| aqm.pie.delay());
-        histogram.count(false, delay);
+        histogram.count(Member::Classic, delay);
     }
 
     fn enqueue_classic(&mut self, packet: Packet, entry: &mut Entry) {
@@ -229,14 +237,14 @@ impl LowLatency {
             if let Some(aqm) = &mut self.classic_aqm {
                 aqm.pie.on_overflow();
             }
-            self.classic.dropped += 1;
+            self.classic.dropped_overflow += 1;
             return entry.ledger.dropped(entry.now, packet, DropReason::Overflow);
         }
         let arrival = Arrival { now: entry.now, size, backlog, share: 1.0 };
         if let Some(aqm) = &mut self.classic_aqm
             && aqm.pie.on_arrival(&arrival, &drain, entry.rng) != Verdict::Pass
         {
-            self.classic.dropped += 1;
+            self.classic.dropped_aqm += 1;
             return entry.ledger.dropped(entry.now, packet, DropReason::Aqm);
         }
         self.classic.push(packet);
@@ -245,19 +253,23 @@ impl LowLatency {
     fn take_low(&mut self, now: Time) -> Option<Packet> {
         if let Estimate::Virtual(queue) = &mut self.estimate {
             let waiting = self.low.backlog().bytes;
-            queue.advance(now, waiting, self.of_rate.rate, self.of_rate.allowed);
+            queue.advance(now, waiting, self.of_rate.low, self.of_rate.allowed);
         }
         let packet = self.low.pop()?;
         self.left_low += u64::from(packet.size);
         Some(packet)
     }
 
-    /// What L leaves of the rate (MULPI annex O): r_C = AMSR - min(W AMSR, what left L).
+    /// What L leaves of the rate (MULPI annex O): r_C = min(AMSR - r_L, MSR_C), with r_L = min(W AMSR,
+    /// MSR_L, what left L).
     fn classic_rate(&self, interval: Time) -> BitRate {
         let rate = self.of_rate.rate.bps() as f64;
         let low = 8.0 * self.left_low as f64 / interval.secs_f64();
         let most = self.parameters.low_latency_weight() * rate;
-        BitRate::from_bps(((rate - low.min(most)) as u64).max(1))
+        let most = most.min(self.of_rate.low.bps() as f64);
+        let left = BitRate::from_bps(((rate - low.min(most)) as u64).max(1));
+        let [_, own] = self.parameters.member_rates();
+        own.map_or(left, |own| own.min(left))
     }
 
     /// MULPI annex N: p_CL = min(1, k p'), with p' = sqrt(p).
@@ -319,12 +331,11 @@ impl Discipline for LowLatency {
                 self.turns.reset();
                 None
             }
-            (false, true) => self.take_low(exit.now),
-            (true, false) => self.classic.pop(),
+            (false, true) => self.dequeue_member(true, exit),
+            (true, false) => self.dequeue_member(false, exit),
             (false, false) => {
                 let serves_low = self.turns.serves_low();
-                let next = if serves_low { self.take_low(exit.now) } else { self.classic.pop() };
-                let packet = next?;
+                let packet = self.dequeue_member(serves_low, exit)?;
                 self.turns.charge(serves_low, packet.size.into());
                 Some(packet)
             }
@@ -332,11 +343,28 @@ impl Discipline for LowLatency {
     }
 
     fn dequeue_member(&mut self, low: bool, exit: &mut Exit) -> Option<Packet> {
+        exit.member = Some(if low { Member::LowLatency } else { Member::Classic });
         if low { self.take_low(exit.now) } else { self.classic.pop() }
+    }
+
+    fn members(&self) -> Option<[MemberCounts; 2]> {
+        let Signals { native, coupled, overload, sanctioned } = self.signals;
+        let low = MemberCounts {
+            native_marks: native,
+            coupled_marks: coupled,
+            overload_marks: overload,
+            sanctioned,
+            ..self.low.counts()
+        };
+        Some([low, self.classic.counts()])
     }
 
     fn low_latency_weight(&self) -> Option<f64> {
         Some(self.parameters.low_latency_weight())
+    }
+
+    fn member_rates(&self) -> [Option<BitRate>; 2] {
+        self.parameters.member_rates()
     }
 
     fn low_latency_backlog(&self) -> Count {
@@ -385,9 +413,10 @@ impl Discipline for LowLatency {
         out.set("classic_packets", "packets", self.classic.backlog().packets as f64);
         out.set("native_marks", "packets", self.signals.native as f64);
         out.set("coupled_marks", "packets", self.signals.coupled as f64);
-        out.set("low_latency_drops", "packets", self.low.dropped as f64);
-        out.set("classic_drops", "packets", self.classic.dropped as f64);
-        out.set("redirected_packets", "packets", self.signals.redirected as f64);
+        out.set("overload_marks", "packets", self.signals.overload as f64);
+        out.set("low_latency_drops", "packets", self.low.dropped() as f64);
+        out.set("classic_drops", "packets", self.classic.dropped() as f64);
+        out.set("sanctioned_packets", "packets", self.signals.sanctioned as f64);
         if let Some(protection) = &self.protection {
             protection.gauges(out);
         }

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::aqm::docsis_pie::{self, DocsisPie};
 use crate::aqm::queue_protection::{QueueProtection, Thresholds};
 use crate::aqm::virtual_queue::VirtualQueue;
+use crate::input::problem::Fault;
 use crate::units::{BitRate, Time};
 
 /// How the queue delay of L is estimated.
@@ -16,6 +17,17 @@ pub enum Estimator {
     CoupledL,
     /// A virtual queue, so that waiting for request and grant is no delay (MULPI annex O, upstream).
     VirtualQueue,
+}
+
+/// Which rule sanctions packets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ProtectionRule {
+    /// RFC 9957 §4: by delay and score, and whenever the score is at its cap of 5 s.
+    #[default]
+    Rfc9957,
+    /// docsis-ns3 1.3: by delay and score alone.
+    DocsisNs3,
 }
 
 /// What the state of an estimator is.
@@ -38,6 +50,14 @@ pub struct Parameters {
     /// Weight, TLV 70.42.6: 230).
     #[schemars(range(min = 1, max = 255))]
     pub weight: u8,
+    /// Maximum sustained rate of the low-latency flow itself in Mbps, within that of the aggregate
+    /// (TLV 24.8). Default: that of the aggregate.
+    #[schemars(range(min = 0.001, max = 100_000.0))]
+    pub low_latency_mbps: Option<f64>,
+    /// Maximum sustained rate of the classic flow itself in Mbps, within that of the aggregate (TLV
+    /// 24.8). Default: that of the aggregate.
+    #[schemars(range(min = 0.001, max = 100_000.0))]
+    pub classic_mbps: Option<f64>,
     /// Whether marks of the low-latency flow follow the classic flow's drops (annex M).
     pub coupled: bool,
     /// Coupling factor k: packets of the low-latency flow are marked with k times the root of the
@@ -64,6 +84,8 @@ pub struct Parameters {
     /// Enables Queue Protection (RFC 9957; TLV 70.42.7): packets of flows that build the queue go to
     /// the classic flow.
     pub queue_protection: bool,
+    /// Which packets Queue Protection sanctions. Default: `rfc9957`.
+    pub protection_rule: ProtectionRule,
     /// Estimated delay in us above which packets are sanctioned (CRITICALqL, TLV 70.42.8). Default:
     /// that at which everything is marked.
     #[schemars(range(min = 0.0, max = 65_535.0))]
@@ -94,6 +116,8 @@ impl Default for Parameters {
         Self {
             dscp: vec![46, 45],
             weight: 230,
+            low_latency_mbps: None,
+            classic_mbps: None,
             coupled: true,
             coupling: 2.0,
             classic_aqm: true,
@@ -103,6 +127,7 @@ impl Default for Parameters {
             low_latency_range_exponent: 19,
             estimator: None,
             queue_protection: true,
+            protection_rule: ProtectionRule::default(),
             critical_delay_us: None,
             critical_score_us: 4000.0,
             aging_exponent: 19,
@@ -135,6 +160,25 @@ impl Parameters {
         f64::from(self.weight) / 256.0
     }
 
+    /// The rate of the aggregate bounds those of its members.
+    pub(super) fn check_member_rates(&self, rate: BitRate) -> Result<(), Fault> {
+        let keys = ["low_latency_mbps", "classic_mbps"];
+        for (key, own) in keys.into_iter().zip(self.member_rates()) {
+            if let Some(own) = own.filter(|own| *own > rate) {
+                let [own, most] = [own, rate].map(|rate| rate.bps() as f64 / 1e6);
+                let message =
+                    format!("found {own}; allowed: {most} or less, the rate of the aggregate");
+                return Err(Fault::new(key, message));
+            }
+        }
+        Ok(())
+    }
+
+    /// Own maximum sustained rates of L and C, where they have one.
+    pub fn member_rates(&self) -> [Option<BitRate>; 2] {
+        [self.low_latency_mbps, self.classic_mbps].map(|mbps| mbps.map(BitRate::from_mbps))
+    }
+
     /// One bit for each code point of L.
     pub(super) fn code_points(&self) -> u64 {
         self.dscp.iter().fold(0, |bits, dscp| bits | 1 << (dscp & 63))
@@ -156,6 +200,7 @@ impl Parameters {
                 critical_delay: us(self.critical_delay_us.unwrap_or(self.low_latency_max_us)),
                 critical_score: us(self.critical_score_us),
                 lg_aging: self.aging_exponent.into(),
+                cap_sanctions: self.protection_rule == ProtectionRule::Rfc9957,
             })
         })
     }

@@ -34,10 +34,10 @@ use crate::aqm::{AqmSpec, DrainRate, Verdict};
 use crate::count::Count;
 use crate::dialect::Dialect;
 use crate::engine::rng::Rng;
-use crate::input::problem::Faults;
+use crate::input::problem::{Fault, Faults};
 use crate::metrics::latency_histogram::LatencyHistogram;
 use crate::metrics::rows::LatencyHistogramRow;
-use crate::metrics::{Gauges, Ledger, QueueMeter, Series};
+use crate::metrics::{Gauges, Ledger, Member, MemberCounts, QueueMeter, Series};
 use crate::packet::{DropReason, Packet};
 use crate::units::{BitRate, Time};
 
@@ -161,6 +161,8 @@ pub struct Exit<'a> {
     pub ecn: bool,
     /// Where drops and marks are recorded.
     pub ledger: &'a mut Ledger,
+    /// Which of two members the packet comes from. A scheduler that has members sets it.
+    pub member: Option<Member>,
 }
 
 impl Exit<'_> {
@@ -200,9 +202,17 @@ pub trait Discipline {
     fn dequeue_member(&mut self, _low: bool, exit: &mut Exit) -> Option<Packet> {
         self.dequeue(exit)
     }
+    /// What its low-latency and its classic queue did, if it has these.
+    fn members(&self) -> Option<[MemberCounts; 2]> {
+        None
+    }
     /// Share of the low-latency flow in the grants of an aggregate, if it is one.
     fn low_latency_weight(&self) -> Option<f64> {
         None
+    }
+    /// Own maximum sustained rates of the low-latency and the classic flow of an aggregate.
+    fn member_rates(&self) -> [Option<BitRate>; 2] {
+        [None; 2]
     }
     /// Backlog of the low-latency flow of an aggregate.
     fn low_latency_backlog(&self) -> Count {
@@ -266,6 +276,10 @@ pub trait SchedulerParameters {
     /// Has it limits of its own, so that an unset limit of the queue is none?
     fn limits_itself(&self) -> bool {
         false
+    }
+    /// Bins that it has from the start, and AQM algorithms in them.
+    fn bins(&self) -> (u32, u32) {
+        (1, 1)
     }
     /// Does it keep minimum reserved rates?
     fn keeps_reserved_rates(&self) -> bool {
@@ -341,6 +355,23 @@ impl Default for QueueSpec {
 }
 
 impl QueueSpec {
+    /// The first key that gives a member of an aggregate a rate of its own, and that rate in Mbps.
+    pub fn member_rate(&self) -> Option<(&'static str, f64)> {
+        let SchedulerSpec::LowLatency(keys) = &self.scheduler else { return None };
+        let rates =
+            [("low_latency_mbps", keys.low_latency_mbps), ("classic_mbps", keys.classic_mbps)];
+        rates.into_iter().find_map(|(key, mbps)| Some((key, mbps?)))
+    }
+
+    /// Refuses own rates of members where packets do not wait for request and grant.
+    pub(crate) fn check_no_member_rate(&self) -> Result<(), Fault> {
+        self.member_rate().map_or(Ok(()), |(key, _)| {
+            let message = "found where nobody requests bandwidth; allowed: only upstream with \
+                           modem.kind = \"single_queue\"";
+            Err(Fault::new(key, message).under("queue.scheduler"))
+        })
+    }
+
     /// Leaves its scheduler without AQM algorithms. DualQ is nothing without its own.
     pub fn switch_aqm_off(&mut self) {
         self.law = AqmSpec::default();
@@ -384,13 +415,15 @@ impl Queue {
             packets: spec.limit_packets.unwrap_or(u64::MAX),
             exclusive: dialect == Dialect::Ns2,
         };
+        let scheduler = spec.scheduler.start(&Setting { law: &spec.law, limit: &limit, dialect });
+        let meter = QueueMeter::new(name, scheduler.members().is_some());
         Self {
-            scheduler: spec.scheduler.start(&Setting { law: &spec.law, limit: &limit, dialect }),
+            scheduler,
             limit,
             ecn: spec.ecn,
             acks: AckLane::new(spec.acks),
             rng: Rng::named(seed, name),
-            meter: Some(Box::new(QueueMeter::new(name))),
+            meter: Some(Box::new(meter)),
             watch: Watch::default(),
         }
     }
@@ -468,32 +501,51 @@ impl Queue {
         ledger: &mut Ledger,
     ) -> Option<Packet> {
         let ack = self.acks.as_mut().and_then(AckLane::pop);
-        let exit = &mut Exit { now, next_queue, ecn: self.ecn, ledger };
+        let exit = &mut Exit { now, next_queue, ecn: self.ecn, ledger, member: None };
         let packet = ack.or_else(|| self.scheduler.dequeue(exit))?;
-        self.note_departure(now, &packet);
+        let member = exit.member;
+        self.note_departure(now, &packet, member);
         Some(packet)
     }
 
     /// The next packet that a minimum reserved rate is due for.
     pub fn dequeue_reserved(&mut self, now: Time, ledger: &mut Ledger) -> Option<Packet> {
-        let exit = &mut Exit { now, next_queue: NextQueue::default(), ecn: self.ecn, ledger };
+        let exit = &mut Exit {
+            now,
+            next_queue: NextQueue::default(),
+            ecn: self.ecn,
+            ledger,
+            member: None,
+        };
         let packet = self.scheduler.dequeue_reserved(exit)?;
-        self.note_departure(now, &packet);
+        self.note_departure(now, &packet, None);
         Some(packet)
     }
 
     /// The next packet of one member of an aggregate.
     #[inline]
     pub fn dequeue_member(&mut self, low: bool, now: Time, ledger: &mut Ledger) -> Option<Packet> {
-        let exit = &mut Exit { now, next_queue: NextQueue::default(), ecn: self.ecn, ledger };
+        let exit = &mut Exit {
+            now,
+            next_queue: NextQueue::default(),
+            ecn: self.ecn,
+            ledger,
+            member: None,
+        };
         let packet = self.scheduler.dequeue_member(low, exit)?;
-        self.note_departure(now, &packet);
+        let member = exit.member;
+        self.note_departure(now, &packet, member);
         Some(packet)
     }
 
     /// Share of the low-latency flow in the grants of an aggregate, if it is one.
     pub fn low_latency_weight(&self) -> Option<f64> {
         self.scheduler.low_latency_weight()
+    }
+
+    /// Own maximum sustained rates of the low-latency and the classic flow of an aggregate.
+    pub fn member_rates(&self) -> [Option<BitRate>; 2] {
+        self.scheduler.member_rates()
     }
 
     /// What waits in the low-latency flow of an aggregate.
@@ -508,9 +560,9 @@ impl Queue {
     }
 
     #[inline]
-    fn note_departure(&mut self, now: Time, packet: &Packet) {
+    fn note_departure(&mut self, now: Time, packet: &Packet, member: Option<Member>) {
         if let Some(meter) = &mut self.meter {
-            meter.departed(now.since(packet.queued_at));
+            meter.departed(now.since(packet.queued_at), member);
         }
     }
 
@@ -545,6 +597,11 @@ impl Queue {
         named.map_or_else(Vec::new, |(meter, histogram)| histogram.rows(meter.name()))
     }
 
+    /// What its low-latency and its classic queue did, if it has these.
+    pub fn members(&self) -> Option<[MemberCounts; 2]> {
+        self.scheduler.members()
+    }
+
     /// Sojourn times and time series of this queue, if it is measured.
     pub fn meter(&self) -> Option<&QueueMeter> {
         self.meter.as_deref()
@@ -557,6 +614,10 @@ impl Queue {
             let queue = meter.name();
             let own = meter.series().map(|series| (queue.to_owned(), series));
             let flows = self.watch.series();
+            let members = meter.member_series();
+            let own = own.chain(
+                members.map(move |(member, series)| (format!("{queue} {}", member.name()), series)),
+            );
             own.chain(flows.map(move |(flow, series)| (format!("{queue} {flow}"), series)))
         })
     }
@@ -567,7 +628,7 @@ impl Queue {
         let Self { scheduler, meter, watch, .. } = self;
         watch.sample(scheduler);
         let Some(meter) = meter else { return };
-        meter.sample(backlog, |gauges| {
+        meter.sample(backlog, scheduler.members(), |gauges| {
             show_link(gauges);
             scheduler.gauges(gauges);
         });

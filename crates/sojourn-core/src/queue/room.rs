@@ -75,6 +75,9 @@ impl QueueSpec {
                            queues of their own";
             faults.add(Fault::new("acks", message));
         }
+        if let SchedulerSpec::LowLatency(keys) = &self.scheduler {
+            faults.add_under("scheduler", keys.check_member_rates(rate));
+        }
         faults.add_under("scheduler", self.scheduler.check(&self.law, room.largest));
         faults
     }

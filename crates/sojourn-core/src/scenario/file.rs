@@ -6,6 +6,8 @@ use serde_json::{Value, json};
 
 use super::capture::{Captures, Disk, Files};
 use super::check;
+use super::estimate::estimate;
+use super::labels::{Overridden, distinct, file_name};
 use super::overlay::{COMPARE, Overlay, Set, merge};
 use super::schema::{Scenario, json_schema};
 use crate::input::problem::{Fault, Faults, Problem, Problems};
@@ -21,8 +23,12 @@ const DIRECTIONS: [&str; 2] = ["upstream", "downstream"];
 /// One run of a scenario file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Variant {
-    /// Name from the `compare` table, empty where there is none.
+    /// Its name: that in the `compare` table, with what overrides the keys that it is named for; empty
+    /// where there is no such table.
     pub name: String,
+    /// What of its name in the `compare` table holds: all of it, or nothing if every key of the variant
+    /// is overridden.
+    pub kept_name: String,
     /// The scenario in full.
     pub scenario: Scenario,
     /// What a modem's configuration file sets that cannot be simulated, a line for each.
@@ -48,19 +54,22 @@ pub fn load_with(
     sets: &[String],
     overlay: Option<&dyn Overlay>,
 ) -> Result<Vec<Variant>, Problems> {
-    load_from(text, source, sets, overlay, &Disk)
+    load_from(text, source, sets, overlay, &Disk, u64::MAX)
 }
 
-/// As [`load_with`], with captures from `files` instead of this machine's disk.
+/// As [`load_with`], with captures from `files` instead of this machine's disk. A variant whose run
+/// may need more than `most_bytes` of memory is refused.
 pub fn load_from(
     text: &str,
     source: &str,
     sets: &[String],
     overlay: Option<&dyn Overlay>,
     files: &dyn Files,
+    most_bytes: u64,
 ) -> Result<Vec<Variant>, Problems> {
     let sets = all_of(sets.iter().map(|set| Set::parse(set).map_err(Problems::from)))?;
     let (mut base, lines) = Document::parse(text, source)?.into_parts();
+    let written = base.get(COMPARE).cloned().unwrap_or_default();
     for set in &sets {
         set.apply(&mut base)?;
     }
@@ -69,7 +78,8 @@ pub fn load_from(
     let schema = if compare.is_some() { json_schema() } else { file_schema() };
     let (checker, captures) = (Checker::new(schema), Captures::beside(source, files));
     let shared = OnceCell::new();
-    let file = File { source, lines, sets, base, overlay, checker, captures, shared };
+    let file =
+        File { source, lines, sets, base, written, overlay, checker, captures, most_bytes, shared };
     match compare {
         None => Ok(vec![file.variant("", &json!({}))?]),
         Some(compare) => file.variants(&compare),
@@ -95,6 +105,7 @@ pub fn file_schema() -> Value {
         "type": "object",
         "additionalProperties": { "type": "object" },
         "minProperties": 1,
+        "maxProperties": 10_000,
         "description": "Variants of the scenario to compare, by name. Each holds the keys in which it \
             differs from the scenario. Its tables are merged into the scenario's key by key, but a \
             table with its own `kind` and any other value replace the scenario's.",
@@ -131,9 +142,12 @@ struct File<'a> {
     lines: Lines,
     sets: Vec<Set>,
     base: Value,
+    /// The variants as they are written, without `--set` values.
+    written: Value,
     overlay: Option<&'a dyn Overlay>,
     checker: Checker,
     captures: Captures<'a>,
+    most_bytes: u64,
     /// Faults of the scenario without its variants, once they are asked for.
     shared: OnceCell<Vec<Fault>>,
 }
@@ -143,21 +157,7 @@ impl File<'_> {
         let schema = file_schema()["properties"][COMPARE].take();
         self.told(Checker::new(schema).check(compare, COMPARE), "")?;
         let variants = compare.as_object().into_iter().flatten();
-        let variants = all_of(variants.map(|(name, overlay)| self.named(name, overlay)))?;
-        Ok(self.note_equal_variants(variants))
-    }
-
-    /// Notes it where a modem's file overrides everything in which the variants differ.
-    fn note_equal_variants(&self, mut variants: Vec<Variant>) -> Vec<Variant> {
-        let is_alike = variants.windows(2).all(|two| two[0].scenario == two[1].scenario);
-        if let Some(overlay) = self.overlay.filter(|_| is_alike && variants.len() > 1) {
-            let note = format!(
-                "{}: overrides every key in which the variants differ, so all variants are equal",
-                overlay.source()
-            );
-            variants.iter_mut().for_each(|variant| variant.notes.push(note.clone()));
-        }
-        variants
+        all_of(variants.map(|(name, overlay)| self.named(name, overlay))).map(distinct)
     }
 
     fn named(&self, name: &str, overlay: &Value) -> Result<Variant, Problems> {
@@ -169,17 +169,27 @@ impl File<'_> {
         self.variant(name, overlay)
     }
 
-    fn variant(&self, name: &str, overlay: &Value) -> Result<Variant, Problems> {
+    fn variant(&self, name: &str, own: &Value) -> Result<Variant, Problems> {
         let mut value = self.base.clone();
-        merge(&mut value, overlay);
-        let notes = self.overlay.map_or_else(Vec::new, |overlay| overlay.apply(&mut value));
+        merge(&mut value, own);
+        let mut overridden = Overridden::of(self.written.get(name).unwrap_or(own));
+        let within = self.sets.iter().filter(|set| set.is_of(name));
+        within.for_each(|set| overridden.within(&set.label(), own));
+        let notes = self.overlay.map_or_else(Vec::new, |overlay| {
+            let notes = overlay.apply(&mut value);
+            overridden.by(&file_name(overlay.source()), &value);
+            notes
+        });
         for set in self.sets.iter().filter(|set| !set.is_for_variants()) {
             set.apply(&mut value)?;
+            overridden.by(&set.label(), &value);
         }
-        match self.scenario(&value) {
-            Ok(scenario) => Ok(Variant { name: name.to_owned(), scenario, notes }),
-            Err(faults) => Err(self.told(faults, name).expect_err("a refusal has a fault")),
-        }
+        let scenario = match self.scenario(&value) {
+            Ok(scenario) => scenario,
+            Err(faults) => return Err(self.told(faults, name).expect_err("a refusal has a fault")),
+        };
+        let (name, kept_name) = overridden.names(name);
+        Ok(Variant { name, kept_name, scenario, notes })
     }
 
     /// The scenario, or its faults: those of single keys, or else those between keys.
@@ -199,6 +209,9 @@ impl File<'_> {
         let mut faults = self.captures.fill(&mut scenario);
         scenario.fill();
         faults.add(check::check(&scenario));
+        if faults.is_empty() {
+            faults.add(estimate(&scenario).check(self.most_bytes));
+        }
         if faults.is_empty() { Ok(scenario) } else { Err(faults) }
     }
 

@@ -4,14 +4,18 @@
 //! units, ranges and defaults: the JSON Schema, the checks of a file and the documentation come
 //! from them.
 
-mod capture;
+pub mod capture;
 mod check;
+pub mod estimate;
 pub mod file;
 pub mod homes;
+pub mod idle_line;
+pub mod labels;
 pub mod overlay;
 pub mod schema;
 pub mod traffic;
 
 pub use capture::{Disk, Files};
 pub use file::{Variant, load};
+pub use idle_line::idle_line;
 pub use schema::Scenario;

@@ -22,7 +22,7 @@ pub fn burst_segments(bytes_per_s: u64, mss: u64) -> u64 {
 /// Segments of a burst that takes so long at most at a pacing rate; one at least.
 pub fn segments_within(time: Time, bytes_per_s: u64, mss: u64) -> u64 {
     let bytes = u128::from(bytes_per_s) * u128::from(time.ps()) / u128::from(Time::from_s(1).ps());
-    (bytes as u64 / mss).max(1)
+    (u64::try_from(bytes).unwrap_or(u64::MAX) / mss).max(1)
 }
 
 /// What a sender knows when the window has room for less than a burst.

@@ -45,6 +45,29 @@ fn files_that_end_early() {
 }
 
 #[test]
+fn an_aggregate_slower_than_its_member() {
+    // Flow 4 has 25 Mb/s, and aggregate 1 has 20 of them: in bit/s, and with the unit Mbit/s.
+    let flow = [24, 14, 1, 2, 0, 4, 36, 2, 0, 1, 8, 4, 0x01, 0x7d, 0x78, 0x40];
+    for aggregate in [
+        &[70, 10, 1, 2, 0, 1, 8, 4, 0x01, 0x31, 0x2d, 0x00][..],
+        &[70, 13, 1, 2, 0, 1, 8, 4, 0, 0, 0, 20, 41, 1, 2],
+    ] {
+        assert_eq!(
+            refusal(&ended(&[&flow, aggregate])),
+            "modem.cfg: byte 10: upstream_service_flows.0.max_sustained_rate: found 25000000 bps in \
+             service flow 4; allowed: 20000000 or less, the rate of its aggregate 1"
+        );
+    }
+}
+
+#[test]
+fn a_weight_of_nothing() {
+    let refused = refusal(&ended(&[&[70, 9, 1, 2, 0, 1, 42, 3, 6, 1, 0]]));
+    let path = "modem.cfg: byte 8: upstream_aggregates.0.low_latency.scheduling_weight: found 0";
+    assert!(refused.starts_with(path), "{refused}");
+}
+
+#[test]
 fn values_past_the_end_of_what_holds_them() {
     // 24 has 6 bytes, of which the first TLV takes 4; 24.8 says 4 bytes and the flow has none left,
     // though the file has.

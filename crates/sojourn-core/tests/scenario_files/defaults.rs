@@ -3,7 +3,7 @@
 use super::{load_with, only};
 use sojourn_core::apps::AppSpec;
 use sojourn_core::apps::web::Objects;
-use sojourn_core::network::Simulation;
+use sojourn_core::network::warnings;
 use sojourn_core::scenario::Scenario;
 
 const LEAST: &str = "
@@ -72,8 +72,8 @@ fn default_bursts_suffice_on_every_modem() {
                 "traffic.upload.tcp.dialect=ns2".to_owned(),
             ];
             let sets: Vec<_> = sets.iter().map(String::as_str).collect();
-            let warnings = Simulation::new(&only(LEAST, &sets)).warnings();
-            assert!(warnings.iter().all(|text| !text.contains("burst_bytes")), "{warnings:?}");
+            let told = warnings(&only(LEAST, &sets));
+            assert!(told.iter().all(|text| !text.contains("burst_bytes")), "{told:?}");
         }
     }
 }

@@ -96,6 +96,29 @@ fn a_member_faster_than_its_aggregate() {
 }
 
 #[test]
+fn own_rates_of_members() {
+    let rate = "upstream.queue.scheduler.low_latency_mbps=5.5";
+    assert_eq!(
+        refusal_of(&[LOW_LATENCY, rate]),
+        format!(
+            "--set {rate}: upstream.queue.scheduler.low_latency_mbps: found 5.5; allowed: 5 or less, \
+             the rate of the aggregate"
+        )
+    );
+    let rate = "upstream.queue.scheduler.classic_mbps=4";
+    only(SMALL, &[LOW_LATENCY, rate]);
+    let link = "upstream.modem.kind=link";
+    let message = refusal_of(&[LOW_LATENCY, rate, link]);
+    assert!(
+        message.ends_with(
+            "upstream.queue.scheduler.classic_mbps: found where nobody requests bandwidth; allowed: \
+             only upstream with modem.kind = \"single_queue\""
+        ),
+        "{message}"
+    );
+}
+
+#[test]
 fn acknowledgements_apart_from_an_aggregate() {
     let acks = "upstream.queue.acks=prioritised";
     assert_eq!(

@@ -69,8 +69,8 @@ fn missing_keys() {
     );
     assert_eq!(
         refusal(""),
-        "home.toml: upstream: missing; allowed: a table (The modem's primary upstream service flow: \
-         a rate service with bursts (White 2014 appendix C))\n\
+        "home.toml: upstream: missing; allowed: a table (The modem's primary upstream service \
+         flow)\n\
          home.toml: downstream: missing; allowed: a table (The home's primary downstream service \
          flow at the CMTS)\n\
          home.toml: traffic: missing; allowed: a table of 1 or more entries (Traffic entries, by \
@@ -116,7 +116,7 @@ fn all_faults_are_told_at_once() {
             (Some(20), "traffic.upload.server"),
             (Some(21), "traffic.upload.stop_s"),
             (Some(6), "upstream.peak_mbps"),
-            (Some(13), "downstream.queue.limit_bytes"),
+            (Some(14), "downstream.queue.limit_bytes"),
         ],
         "{problems}"
     );
@@ -391,5 +391,30 @@ fn problems_say_whose_they_are() {
             "--set {set}: variant A: upstream.queue.limit_packets: found 0; \
              allowed: a whole number from 1 to 10000000"
         )
+    );
+}
+
+/// Packets carry the numbers of servers and entries in 16 bits.
+#[test]
+fn more_servers_than_packets_can_name() {
+    let more: String = (0..65_541).map(|n| format!("servers.s{n}.delay_ms = 5\n")).collect();
+    let message = refusal(&format!("{more}{SMALL}"));
+    assert!(message.starts_with("home.toml: servers: found a table"), "{message}");
+    assert!(message.ends_with("65535 entries or fewer"), "{message}");
+}
+
+#[test]
+fn more_variants_than_anybody_compares() {
+    let more: String = (0..10_001).map(|n| format!("compare.v{n}.seed = {n}\n")).collect();
+    let message = refusal(&format!("{more}{SMALL}"));
+    assert!(message.starts_with("home.toml: compare: found a table"), "{message}");
+}
+
+/// A terminal would obey them.
+#[test]
+fn names_with_control_characters() {
+    assert_eq!(
+        refusal_of(&[r#"servers."a\u001b[2J".delay_ms=5"#]),
+        r#"--set servers."a\u001b[2J".delay_ms=5: servers."a\u{1b}[2J": found a name with a control character; allowed: a name without"#
     );
 }

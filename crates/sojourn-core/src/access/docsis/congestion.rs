@@ -86,7 +86,8 @@ impl Pattern {
         match self {
             Self::Steady(grant) => *grant,
             Self::Levels(grants, step) => {
-                grants[PATTERN[(now.ps() / step.ps()) as usize % PATTERN.len()]]
+                let steps = now.ps() / step.ps() % PATTERN.len() as u64;
+                grants[PATTERN[steps as usize]]
             }
             Self::Steps(steps) => {
                 let cycle = steps.last().map_or(Time::NEVER, |(end, _)| *end);

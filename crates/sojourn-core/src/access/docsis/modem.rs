@@ -22,6 +22,7 @@ use super::grant_split::Shares;
 use super::outages::Outages;
 use super::parameters::Shaping;
 use super::probe::Probe;
+use super::regularity::Grid;
 use super::request_grant::{By, MacCounters, PieceEnd, RequestGrant};
 use super::scheduling_service::RequestPolicy;
 use super::timing::{Specification, Timing};
@@ -44,6 +45,9 @@ use crate::units::{BitRate, Time};
 /// Rate of the channels in CableLabs' ns-2 script. It is the default, if it is at least twice the
 /// peak rate.
 const LEAST_CHANNEL_MBPS: f64 = 100.0;
+
+/// Burst of a flow that sets none (DOCSIS 3.1 MULPI §C.2.2.8.4).
+const LEAST_BURST: u64 = 3044;
 
 /// Bytes that each rate allows in a request.
 struct Allowed {
@@ -79,6 +83,10 @@ pub struct Modem {
     policy: RequestPolicy,
     /// Unsolicited grants and polls, if its service has any.
     unsolicited: Option<Box<Unsolicited>>,
+    /// Own rates of the low-latency and the classic flow of an aggregate.
+    member_rates: [Option<TokenBucket>; 2],
+    /// Does the low-latency flow of its aggregate get grants unasked?
+    grants_proactively: bool,
     /// When it is silent: it gets no grants.
     silent: Outages,
 
@@ -145,12 +153,18 @@ impl Modem {
         let spread_percent = spec.mac.grant_spread_percent;
         let congestion = spec.congestion.as_ref();
         let name = context.name("upstream");
-        let mut unsolicited =
-            Unsolicited::of(&spec.scheduling, map_interval, 0, context.seed, &name);
-        let unsolicited = unsolicited.take().map(Box::new);
+        let grid =
+            Grid { map_interval, frame: frame.map(|frame| frame.time), overhead: 0, is_own: true };
+        let unsolicited = Unsolicited::of(&spec.scheduling, &grid, context.seed, &name);
+        let unsolicited = unsolicited.map(Box::new);
         let mut queue = queue;
-        let proactive = spec.scheduling.proactive_rate(map_interval);
+        let proactive = spec.scheduling.proactive_rate(&grid);
         queue.set_request_loop(Loop { proactive, ..timing.request_loop() });
+        let bucket = |rate: BitRate| {
+            let between_requests = rate.bytes_in(map_interval.times(2)) as u64;
+            TokenBucket::new(rate, LEAST_BURST + between_requests)
+        };
+        let member_rates = queue.member_rates().map(|rate| rate.map(bucket));
         let mut flow = RequestGrant::new(queue, 0);
         flow.set_proactive(proactive.map(|of| of.rate.bytes_in(map_interval) as u64));
         Self {
@@ -163,6 +177,8 @@ impl Modem {
             capacity: FreeCapacity::of(congestion, free, map_interval, spread_percent),
             rng: Rng::named(context.seed, &format!("{name} mac")),
             policy: spec.scheduling.policy(),
+            member_rates,
+            grants_proactively: proactive.is_some(),
             opportunity: unsolicited.as_ref().map_or(Time::NEVER, |unsolicited| unsolicited.next()),
             unsolicited,
             silent: Outages::new(&spec.ranging_outages),
@@ -401,7 +417,12 @@ impl Modem {
 
     /// A uniform position within the MAP interval at which the whole grant still fits. The
     /// two-queue modem sends from the start of the interval (White & Padden 2012 §2.2.2).
+    ///
+    /// Beside proactive grants it is sent from the start too, behind the first of them (docsis-ns3).
     fn place_of_burst(&mut self, grant: u64) -> Time {
+        if self.grants_proactively {
+            return Time::ZERO;
+        }
         let at_channel_rate = self.channel.time_for(grant);
         let length = match self.shaping {
             None => self.map_interval,
@@ -434,7 +455,7 @@ impl Modem {
     /// Requests waiting bytes that are not yet requested, as far as the shaper allows. Returns
     /// whether there are any.
     fn request(&mut self, now: Time, by: By, ledger: &mut Ledger) -> bool {
-        let shares = self.flow.is_aggregate().then(|| self.flow.unrequested_by(by));
+        let shares = self.flow.is_aggregate().then(|| self.within_own_rates(now, by));
         let wanted = shares.map_or_else(|| self.flow.unrequested(), Shares::total);
         let requested = self.flow.requested();
         let allowed = match self.shaping {
@@ -452,7 +473,10 @@ impl Modem {
             let granted_from = self.timing.granted_from(now);
             match shares {
                 None => self.flow.request(request, granted_from),
-                Some(shares) => self.flow.request_shares(shares, granted_from),
+                Some(shares) => {
+                    self.take_from_own_rates(now, shares);
+                    self.flow.request_shares(shares, granted_from);
+                }
             }
             self.note(ledger, now, Kind::Request, request);
         }
@@ -461,6 +485,22 @@ impl Modem {
             self.note(ledger, now, Kind::Withhold, wanted - request);
         }
         request > 0
+    }
+
+    /// What these flows of an aggregate want that their own rates allow them to request now.
+    fn within_own_rates(&self, now: Time, by: By) -> Shares {
+        let Shares { low, classic } = self.flow.unrequested_by(by);
+        let [of_low, of_classic] = &self.member_rates;
+        let within = |bytes: u64, own: &Option<TokenBucket>| {
+            own.as_ref().map_or(bytes, |own| bytes.min(own.tokens(now) as u64))
+        };
+        Shares { low: within(low, of_low), classic: within(classic, of_classic) }
+    }
+
+    fn take_from_own_rates(&mut self, now: Time, Shares { low, classic }: Shares) {
+        for (bytes, own) in [low, classic].into_iter().zip(&mut self.member_rates) {
+            own.iter_mut().for_each(|own| own.take(now, bytes));
+        }
     }
 
     /// docsislink.cc: tokens of the sustained bucket, and what the peak rate brought since the last

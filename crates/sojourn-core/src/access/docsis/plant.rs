@@ -14,7 +14,7 @@ use super::upstream::Upstream;
 use super::warnings;
 use crate::access::context::ServiceFlowContext;
 use crate::access::delay_line::DelayLine;
-use crate::access::homes::{self, Group, Home};
+use crate::access::homes::{Group, Home};
 use crate::access::{AccessNetwork, Alarms, Site};
 use crate::count::Count;
 use crate::metrics::rows::ChannelRow;
@@ -91,7 +91,7 @@ impl Docsis {
                 .map(|way| InterconnectWay::of(&spec.cable.interconnect, site.seed, way)),
             warnings: Vec::new(),
         };
-        for home in homes::homes(&site.groups) {
+        for home in site.homes() {
             plant.connect(&home, spec, site);
         }
         let has_jitter = spec.cable.interconnect.jitter_us > 0.0;

@@ -5,12 +5,13 @@
 //! with it. Grants that nobody needs are lost: that is the price. With activity detection the CMTS
 //! stops them after some unused ones and polls until there is a request.
 //!
-//! Left out: grants that begin with OFDMA frames, and the place of the first grant in a MAP.
+//! On a channel of the modem's own, grants begin with frames, the first one with a MAP interval; the
+//! interval is rounded down to whole frames (docsis-ns3). Left out: the frames of a shared channel.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::regularity::Regularity;
+use super::regularity::{Grid, Regularity};
 use crate::aqm::proactive_rate::ProactiveRate;
 use crate::input::problem::Fault;
 use crate::units::{BitRate, Time};
@@ -66,26 +67,30 @@ impl ProactiveGrants {
         Err(Fault::new("guaranteed_grant_rate_mbps", message).under("scheduling"))
     }
 
-    /// Rate and interval, with MAPs of this interval.
-    pub fn rate(&self, map_interval: Time) -> ProactiveRate {
+    /// Rate and interval on this grid.
+    pub fn rate(&self, grid: &Grid) -> ProactiveRate {
         let rate = BitRate::from_mbps(self.guaranteed_grant_rate_mbps);
-        let interval = regular(self.guaranteed_grant_interval_us, map_interval).interval;
-        ProactiveRate { rate, interval }
+        ProactiveRate { rate, interval: self.times(grid).interval }
     }
 
-    /// Bytes of a grant, for packets that take `overhead` bytes more on the channel, and its times.
-    pub fn grants(&self, map_interval: Time, overhead: u64) -> (u64, Regularity) {
-        let ProactiveRate { rate, interval } = self.rate(map_interval);
+    fn times(&self, grid: &Grid) -> Regularity {
+        let times = regular(self.guaranteed_grant_interval_us, grid.map_interval);
+        Regularity { interval: grid.whole_frames(times.interval), ..times }
+    }
+
+    /// Bytes of a grant and its times.
+    pub fn grants(&self, grid: &Grid) -> (u64, Regularity) {
+        let ProactiveRate { rate, interval } = self.rate(grid);
         let bits = u128::from(rate.bps()) * u128::from(interval.ps());
-        let with_headers = bits * u128::from(MEAN_PACKET + overhead);
+        let with_headers = bits * u128::from(MEAN_PACKET + grid.overhead);
         let bytes = with_headers.div_ceil(u128::from(MEAN_PACKET) * 8_000_000_000_000) as u64;
-        (bytes, regular(self.guaranteed_grant_interval_us, map_interval))
+        (bytes, self.times(grid))
     }
 
     /// Times of polls while the grants are stopped, if they ever are.
-    pub fn polls(&self, map_interval: Time) -> Option<Regularity> {
+    pub fn polls(&self, grid: &Grid) -> Option<Regularity> {
         let us = self.guaranteed_request_interval_us.or(self.guaranteed_grant_interval_us);
-        self.activity_detection.then(|| regular(us, map_interval))
+        self.activity_detection.then(|| regular(us, grid.map_interval))
     }
 }
 
@@ -103,12 +108,19 @@ mod tests {
             guaranteed_request_interval_us: None,
             idle_grants: 100,
         };
-        let map = Time::from_ms(2);
-        assert_eq!(keys(Some(1000)).grants(map, 0).0, 625);
-        assert_eq!(keys(Some(1000)).grants(map, 10).0, 657);
+        let map_interval = Time::from_ms(2);
+        let grid = |overhead, frame| Grid { map_interval, frame, overhead, is_own: true };
+        assert_eq!(keys(Some(1000)).grants(&grid(0, None)).0, 625);
+        assert_eq!(keys(Some(1000)).grants(&grid(10, None)).0, 657);
         // Without an interval there is one in each MAP interval.
-        assert_eq!(keys(None).grants(map, 0).0, 1250);
-        assert_eq!(keys(None).grants(map, 0).1.interval, map);
-        assert_eq!(keys(None).polls(map), None);
+        assert_eq!(keys(None).grants(&grid(0, None)).0, 1250);
+        assert_eq!(keys(None).grants(&grid(0, None)).1.interval, map_interval);
+        assert_eq!(keys(None).polls(&grid(0, None)), None);
+        // Seven frames of 135 us: 945 us, in which 5 Mb/s with headers are 620.2 B. Less than a frame
+        // is a frame.
+        let framed = grid(10, Some(Time::from_us(135)));
+        let (bytes, times) = keys(Some(1000)).grants(&framed);
+        assert_eq!((bytes, times.interval), (621, Time::from_us(945)));
+        assert_eq!(keys(Some(100)).grants(&framed).1.interval, Time::from_us(135));
     }
 }

@@ -20,3 +20,23 @@ impl Regularity {
         Self { interval: us(interval_us), jitter: us(jitter_us), per_interval }
     }
 }
+
+/// What grants must fit to.
+#[derive(Clone, Copy, Debug)]
+pub struct Grid {
+    /// Time between MAPs.
+    pub map_interval: Time,
+    /// Time of a frame, if grants begin with frames.
+    pub frame: Option<Time>,
+    /// Bytes that a packet takes on the channel in addition to its own.
+    pub overhead: u64,
+    /// Has the modem a channel of its own, where nobody else's grants are in the way?
+    pub is_own: bool,
+}
+
+impl Grid {
+    /// The longest interval of whole frames that is not longer, but a frame at least.
+    pub fn whole_frames(&self, interval: Time) -> Time {
+        self.frame.map_or(interval, |frame| frame.times((interval.ps() / frame.ps()).max(1)))
+    }
+}

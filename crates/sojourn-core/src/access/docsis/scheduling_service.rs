@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::proactive_grants::ProactiveGrants;
-pub use super::regularity::Regularity;
+pub use super::regularity::{Grid, Regularity};
 use crate::aqm::proactive_rate::ProactiveRate;
 use crate::input::problem::Fault;
 use crate::units::Time;
@@ -144,9 +144,9 @@ impl SchedulingService {
         }
     }
 
-    /// What a low-latency flow is granted unasked, with MAPs of this interval.
-    pub fn proactive_rate(&self, map_interval: Time) -> Option<ProactiveRate> {
-        self.proactive().map(|keys| keys.rate(map_interval))
+    /// What a low-latency flow is granted unasked on this grid.
+    pub fn proactive_rate(&self, grid: &Grid) -> Option<ProactiveRate> {
+        self.proactive().map(|keys| keys.rate(grid))
     }
 
     /// Bytes of an unsolicited grant and when there is one.

@@ -19,6 +19,7 @@ use std::collections::VecDeque;
 use super::contention::{Contention, Outcome};
 use super::framing::{Framing, request_region};
 use super::map_layout::{MapLayout, Part, Placed};
+use super::regularity::Grid;
 use super::scheduler::Scheduler;
 use super::timing::{PlantTiming, Timing};
 use super::unsolicited::{Opportunity, Unsolicited};
@@ -152,18 +153,18 @@ impl SharedChannel {
     /// Adds the service flows of a modem. Returns the number of the first.
     pub fn connect(&mut self, specs: &[Upstream], contexts: &[ServiceFlowContext]) -> u32 {
         let first = self.flows.len() as u32;
-        let map = self.timing.map_interval();
+        let map_interval = self.timing.map_interval();
+        let grid = Grid { map_interval, frame: None, overhead: self.overhead, is_own: false };
         for ((number, spec), context) in (first..).zip(specs).zip(contexts) {
             let name = context.name("upstream");
             let service = &spec.scheduling;
-            let unsolicited = Unsolicited::of(service, map, self.overhead, context.seed, &name);
+            let unsolicited = Unsolicited::of(service, &grid, context.seed, &name);
             if let Some(unsolicited) = unsolicited {
                 self.unsolicited.push((number, unsolicited));
                 self.next_map = Time::ZERO;
             }
             let profile = self.whole.profile(&self.phy, spec.profile_bits);
-            let overhead = self.overhead;
-            let flow = UpstreamServiceFlow::new(spec, context, &self.timing, overhead, profile);
+            let flow = UpstreamServiceFlow::new(spec, context, &self.timing, &grid, profile);
             self.flows.push(flow);
         }
         self.framing = self.whole.clone();

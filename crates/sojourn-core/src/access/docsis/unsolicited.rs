@@ -4,7 +4,7 @@
 //! The i-th nominal time is t0 + i times the interval, t0 being anywhere in an interval. A grant or
 //! poll is up to the tolerated jitter later than nominal, at random.
 
-use super::regularity::Regularity;
+use super::regularity::{Grid, Regularity};
 use super::scheduling_service::SchedulingService;
 use crate::engine::rng::Rng;
 use crate::units::Time;
@@ -86,23 +86,22 @@ pub struct Unsolicited {
 }
 
 impl Unsolicited {
-    /// What the service gives, if anything, with MAPs of this interval and packets that take `overhead`
-    /// bytes more on the channel. `name` is that of the flow's random streams.
-    pub fn of(
-        service: &SchedulingService,
-        map_interval: Time,
-        overhead: u64,
-        seed: u64,
-        name: &str,
-    ) -> Option<Self> {
+    /// What the service gives on this grid, if anything. `name` is that of the flow's random streams.
+    pub fn of(service: &SchedulingService, grid: &Grid, seed: u64, name: &str) -> Option<Self> {
         let clock = |times, what: &str| {
             OpportunityClock::new(times, Rng::named(seed, &format!("{name} {what}")))
         };
         let proactive = service.proactive();
-        let of_proactive = proactive.map(|keys| keys.grants(map_interval, overhead));
+        let of_proactive = proactive.map(|keys| keys.grants(grid));
         let grants = of_proactive.or_else(|| service.grants());
-        let grants = grants.map(|(bytes, times)| (bytes, clock(times, "grants")));
-        let polls = proactive.map_or_else(|| service.polls(), |keys| keys.polls(map_interval));
+        let mut grants = grants.map(|(bytes, times)| (bytes, clock(times, "grants")));
+        if let Some((_, clock)) = &mut grants
+            && proactive.is_some()
+            && grid.is_own
+        {
+            clock.restart(Time::ZERO); // docsis-ns3: from the first frame of a MAP interval on
+        }
+        let polls = proactive.map_or_else(|| service.polls(), |keys| keys.polls(grid));
         let polls = polls.map(|times| clock(times, "polls"));
         if grants.is_none() && polls.is_none() {
             return None;
@@ -239,7 +238,8 @@ mod tests {
             tolerated_poll_jitter_us: 0,
             idle_grants: 3,
         };
-        let mut flow = Unsolicited::of(&service, Time::from_ms(2), 0, 1, "up").unwrap();
+        let grid = Grid { map_interval: Time::from_ms(2), frame: None, overhead: 0, is_own: true };
+        let mut flow = Unsolicited::of(&service, &grid, 1, "up").unwrap();
         assert_eq!(flow.take(), Opportunity::Poll);
         flow.was_requested(Time::from_ms(100));
         // The request's own grant is at 100 ms, so that unsolicited ones begin at 120 ms.

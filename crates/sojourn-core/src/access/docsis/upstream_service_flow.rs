@@ -11,6 +11,7 @@
 use super::grant_split::Shares;
 use super::outages::Outages;
 use super::probe::Probe;
+use super::regularity::Grid;
 use super::request_grant::{By, MacCounters, PieceEnd, RequestGrant, Waiting};
 use super::scheduling_service::RequestPolicy;
 use super::timing::Timing;
@@ -64,7 +65,7 @@ impl UpstreamServiceFlow {
         spec: &Upstream,
         context: &ServiceFlowContext,
         timing: &Timing,
-        overhead: u64,
+        grid: &Grid,
         profile: u8,
     ) -> Self {
         let map = timing.map_interval();
@@ -73,9 +74,9 @@ impl UpstreamServiceFlow {
         let buffer_bytes = default_limit_bytes(shaper.sustained.rate());
         let minimum = Some(spec.minimum_mbps).filter(|mbps| *mbps > 0.0).map(BitRate::from_mbps);
         let mut queue = context.queue("upstream", &spec.queue, buffer_bytes);
-        let proactive = spec.scheduling.proactive_rate(map);
+        let proactive = spec.scheduling.proactive_rate(grid);
         queue.set_request_loop(Loop { proactive, ..timing.request_loop() });
-        let mut flow = RequestGrant::new(queue, overhead);
+        let mut flow = RequestGrant::new(queue, grid.overhead);
         flow.set_proactive(proactive.map(|of| of.rate.bytes_in(map) as u64));
         Self {
             flow,

@@ -47,6 +47,7 @@ pub fn flow_row(run: &Simulation, index: usize, direction: Direction, done: &Don
         latency_p90_ms: latency.quantile_ms(0.9),
         latency_p99_ms: latency.quantile_ms(0.99),
         latency_p999_ms: latency.quantile_ms(0.999),
+        latency_p9999_ms: latency.quantile_ms(0.9999),
         latency_max_ms: latency.max_ms(),
         over_20_ms_access_percent: None,
         over_80_ms_round_trip_percent: None,
@@ -69,28 +70,35 @@ pub fn flow_row(run: &Simulation, index: usize, direction: Direction, done: &Don
         video_rate_mbps: None,
         video_adaptations_per_hour: None,
         video_stalled_percent: None,
+        frame_latency_p50_ms: None,
+        frame_latency_p90_ms: None,
+        frame_latency_p99_ms: None,
+        frames_incomplete_percent: None,
         transfers_completed: done.transfers_completed,
         time_to_sustained_rate_s: None,
         time_to_peak_rate_s: None,
         connections: run.ledger.connections().opened_by(index),
         rtt_mean_ms: rtt.mean_ms(),
+        rtt_min_ms: rtt.min_ms(),
         rtt_echo_mean_ms: account.echoes.ms(),
         rtt_p50_ms: rtt.quantile_ms(0.5),
         rtt_p90_ms: rtt.quantile_ms(0.9),
         rtt_p99_ms: rtt.quantile_ms(0.99),
+        rtt_p999_ms: rtt.quantile_ms(0.999),
         retransmitted_packets: account.tally.retransmissions,
         timeouts: account.tally.timeouts,
     };
     match entry.app.quality() {
         Quality::Voice => {
             let model = run.scenario.metrics.voice_model;
-            score_voice(&mut row, account, entry.app.packet_interval(), model);
+            score_voice(&mut row, account, entry.app.packet_interval(direction), model);
         }
         Quality::Game => score_game(&mut row, run, index, direction),
         Quality::Pages if direction == Direction::Down => score_pages(&mut row, done),
         Quality::Responses if direction == Direction::Down => score_responses(&mut row, done),
         Quality::Video if direction == Direction::Down => score_video(&mut row, done),
         Quality::Pages | Quality::Responses | Quality::Video => {}
+        Quality::VideoCall => score_frames(&mut row, account),
         Quality::Throughput => score_throughput(&mut row, account),
     }
     row
@@ -110,6 +118,15 @@ fn score_video(row: &mut FlowRow, done: &Done) {
     row.video_adaptations_per_hour =
         done.viewing.and_then(|viewing| viewing.adaptations_per_hour());
     row.video_stalled_percent = done.viewing.and_then(|viewing| viewing.stalled_percent());
+}
+
+fn score_frames(row: &mut FlowRow, account: &Account) {
+    let Some(frames) = &account.frames else { return };
+    row.frame_latency_p50_ms = frames.latency().quantile_ms(0.5);
+    row.frame_latency_p90_ms = frames.latency().quantile_ms(0.9);
+    row.frame_latency_p99_ms = frames.latency().quantile_ms(0.99);
+    let (ended, incomplete) = frames.incomplete();
+    row.frames_incomplete_percent = percent(incomplete, ended);
 }
 
 /// A share in percent.
@@ -179,14 +196,14 @@ fn heard_on_time(account: &Account) -> Heard {
 }
 
 fn score_game(row: &mut FlowRow, run: &Simulation, index: usize, direction: Direction) {
-    let latency = &run.ledger.account(index, direction).latency;
+    let account = run.ledger.account(index, direction);
+    let round_trips = account.round_trips.latency();
     let beyond_access_ms = beyond_access_ms(run, index, direction);
-    let back = direction.reversed();
-    let way_back_ms = run.ledger.account(index, back).latency.mean_ms();
-    let way_back_ms = way_back_ms.unwrap_or(beyond_access_ms);
-    let over = |budget_ms: f64| share_over(latency, budget_ms);
-    row.over_20_ms_access_percent = over(GAME_ACCESS_MS + beyond_access_ms);
-    row.over_80_ms_round_trip_percent = over(GAME_ROUND_TRIP_MS - way_back_ms);
+    row.over_20_ms_access_percent = share_over(&account.latency, GAME_ACCESS_MS + beyond_access_ms);
+    row.over_80_ms_round_trip_percent = match round_trips.count() {
+        0 => share_over(&account.latency, GAME_ROUND_TRIP_MS - beyond_access_ms),
+        _ => share_over(round_trips, GAME_ROUND_TRIP_MS),
+    };
 }
 
 fn share_over(latency: &Latency, budget_ms: f64) -> Option<f64> {

@@ -6,16 +6,17 @@ mod service_flows;
 mod traffic_classes;
 
 use super::Simulation;
-use crate::access::AccessNetwork;
+use crate::access::{Access, AccessNetwork};
 use crate::apps::{AppParameters, Done, Model, Quality};
 use crate::metrics::connections::ConnectionAccount;
 use crate::metrics::delay_parts::split;
 use crate::metrics::modem_trace::ModemEvent;
 use crate::metrics::results::{LatencyCells, PacketRecord, Results, SeriesRow};
 use crate::metrics::rows::{PageRow, QueueRow};
-use crate::metrics::{QueueMeter, Series, qoe};
+use crate::metrics::{Latency, Member, MemberCounts, Series, qoe};
 use crate::packet::Direction;
 use crate::queue::Queue;
+use crate::scenario::Scenario;
 use crate::scenario::traffic::Entry;
 use crate::tcp::Transport;
 use crate::units::Time;
@@ -42,7 +43,7 @@ pub(super) fn results(
         connections: Vec::new(),
         service_flows: service_flows::rows(run),
         channels: run.access.channels(run.now),
-        queues: queues.iter().filter_map(|queue| queue.meter()).map(queue_row).collect(),
+        queues: queues.iter().flat_map(|queue| queue_rows(queue)).collect(),
         latency_histogram: queues.iter().flat_map(|queue| queue.latency_histogram()).collect(),
         pages: names.iter().zip(&done).flat_map(|(name, done)| page_rows(name, done)).collect(),
         latencies: Vec::new(),
@@ -148,16 +149,38 @@ fn page_rows(name: &str, done: &Done) -> impl Iterator<Item = PageRow> {
     })
 }
 
-fn queue_row(meter: &QueueMeter) -> QueueRow {
-    let sojourn = meter.sojourn();
+/// The row of a queue, and of its members if it has any.
+fn queue_rows(queue: &Queue) -> Vec<QueueRow> {
+    let Some(meter) = queue.meter() else { return Vec::new() };
+    let counts = queue.members();
+    let both = counts.map(|[low, classic]| low.plus(classic));
+    let whole = queue_row(meter.name().to_owned(), meter.sojourn(), both.as_ref());
+    let members =
+        Member::BOTH.into_iter().zip(counts.iter().flatten()).filter_map(|(of, counts)| {
+            let name = format!("{} {}", meter.name(), of.name());
+            Some(queue_row(name, meter.sojourn_of(of)?, Some(counts)))
+        });
+    std::iter::once(whole).chain(members).collect()
+}
+
+fn queue_row(queue: String, sojourn: &Latency, counts: Option<&MemberCounts>) -> QueueRow {
     QueueRow {
-        queue: meter.name().to_owned(),
+        queue,
         departed_packets: sojourn.count(),
         sojourn_mean_ms: sojourn.mean_ms(),
         sojourn_p50_ms: sojourn.quantile_ms(0.5),
         sojourn_p90_ms: sojourn.quantile_ms(0.9),
         sojourn_p99_ms: sojourn.quantile_ms(0.99),
+        sojourn_p999_ms: sojourn.quantile_ms(0.999),
+        sojourn_p9999_ms: sojourn.quantile_ms(0.9999),
         sojourn_max_ms: sojourn.max_ms(),
+        marked_packets: counts.map(MemberCounts::marks),
+        native_marked_packets: counts.map(|counts| counts.native_marks),
+        coupled_marked_packets: counts.map(|counts| counts.coupled_marks),
+        overload_marked_packets: counts.map(|counts| counts.overload_marks),
+        dropped_overflow_packets: counts.map(|counts| counts.dropped_overflow),
+        dropped_aqm_packets: counts.map(|counts| counts.dropped_aqm),
+        sanctioned_packets: counts.map(|counts| counts.sanctioned),
     }
 }
 
@@ -176,15 +199,15 @@ fn series_row(run: &Simulation, subject: String, series: &Series) -> SeriesRow {
 }
 
 /// What a user must know of the network.
-pub(super) fn warnings_of_network(run: &Simulation) -> Vec<String> {
-    let mut warnings = run.access.warnings();
-    warnings.extend(service_flows::strange_addresses(&run.scenario));
+pub(super) fn warnings_of_network(access: &Access, scenario: &Scenario) -> Vec<String> {
+    let mut warnings = access.warnings();
+    warnings.extend(service_flows::strange_addresses(scenario));
     warnings
 }
 
 /// What a user must know before trusting the results.
 fn warnings(run: &Simulation, done: &[Done]) -> Vec<String> {
-    let mut warnings = warnings_of_network(run);
+    let mut warnings = warnings_of_network(&run.access, &run.scenario);
     for (index, (name, entry)) in run.scenario.traffic.iter().enumerate() {
         let sent = Direction::BOTH.map(|way| run.ledger.account(index, way).sent.packets);
         if sent == [0, 0] {
@@ -197,24 +220,16 @@ fn warnings(run: &Simulation, done: &[Done]) -> Vec<String> {
     warnings
 }
 
-/// RFC 9956 §4.1: senders of the NQB code point send no more than about 500 kb/s.
+/// RFC 9956 §4.1: senders of the NQB code point are slow and smooth.
 fn too_fast_for_nqb(run: &Simulation, index: usize, name: &str, entry: &Entry) -> Option<String> {
-    const NQB: u8 = 45;
-    const MOST_KBPS: f64 = 500.0;
-    if entry.labels.dscp != NQB {
-        return None;
-    }
-    let scenario = &run.scenario;
-    let homes = f64::from(scenario.group(scenario.group_of(entry)).count);
-    let kbps = |way| {
-        let bytes = run.ledger.account(index, way).sent.bytes as f64;
-        bytes * 8e-3 / scenario.duration_s / homes
-    };
-    let fastest = Direction::BOTH.map(kbps).into_iter().fold(0.0, f64::max);
-    (fastest > MOST_KBPS).then(|| {
-        format!(
-            "traffic.{name} has dscp 45 (NQB) and sends {fastest:.0} kbps: RFC 9956 asks such senders to \
-             stay below {MOST_KBPS} kbps, or else to be capable of L4S"
-        )
-    })
+    let homes = f64::from(run.scenario.group(run.scenario.group_of(entry)).count);
+    let complaint = Direction::BOTH.into_iter().find_map(|direction| {
+        let account = run.ledger.account(index, direction);
+        let kbps = account.sent.bytes as f64 * 8e-3 / run.scenario.duration_s / homes;
+        account.nqb.as_ref()?.complaint(kbps)
+    })?;
+    Some(format!(
+        "traffic.{name} has dscp 45 (NQB) and {complaint}: RFC 9956 asks such senders to stay below 500 \
+         kbps and to send smoothly, or else to be capable of L4S"
+    ))
 }
