@@ -13,7 +13,14 @@ import pyarrow.parquet as pq
 
 from ..analysis.summary import summary_json
 from ..analysis.tables import RunTables
-from ..base.files import check_place, draft_of, failures_named, place_of
+from ..base.files import (
+    check_place,
+    draft_of,
+    failures_named,
+    files_below,
+    place_of,
+    sweep_drafts,
+)
 from ..report.html import latency_cdf_svg, report_html
 from ..runs.tables import TABLES, TRACES
 from .checksums import SUMS, sums_of
@@ -46,6 +53,7 @@ def check(directory: Path, scenarios: Sequence[Path] = (), *, overwrite: bool = 
     scenario, and never files that it has not written.
     """
     check_place(directory)
+    sweep_drafts(directory / _REPORT)
     if strange := next(iter(_files(directory) - _own_files(directory)), None):
         raise FileExistsError(
             f"{directory} holds other files, such as {strange}; give another directory"
@@ -86,8 +94,9 @@ def directory_names(variants: Iterable[str]) -> dict[str, str]:
 
 def _files(directory: Path) -> set[str]:
     """Relative paths of all files below a directory."""
-    below = directory.rglob("*")
-    return {path.relative_to(directory).as_posix() for path in below if not path.is_dir()}
+    if not directory.exists():
+        return set()
+    return {path.relative_to(directory).as_posix() for path in files_below(directory)}
 
 
 def _own_files(directory: Path) -> set[str]:

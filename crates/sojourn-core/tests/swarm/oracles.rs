@@ -110,6 +110,9 @@ fn most_down(scenario: &Scenario, down: &Downstream, row: &ServiceFlowRow) -> Op
 fn offered(scenario: &Scenario, results: &Results) {
     for (name, entry) in &scenario.traffic {
         let AppSpec::Stream(stream) = &entry.app else { continue };
+        if stream.direction.is_both() || stream.interval_deviation_percent > 0.0 {
+            continue;
+        }
         let homes = homes_of(scenario, entry);
         let start_s = stream.start_s.unwrap_or(0.0);
         let end_s = stream.stop_s.unwrap_or(f64::INFINITY).min(scenario.duration_s);
