@@ -247,10 +247,8 @@ def test_a_missing_library_is_named(
 
 def test_several_scenarios_side_by_side(alone: Path) -> None:
     both = sojourn.compare(alone, HOME, duration_s=1)
-    assert list(both)[:2] == ["alone", "home, BufferBloat"]
-    assert both["home, CoDel"].meta == sojourn.run(HOME, duration_s=1)["CoDel"].meta
-    with pytest.raises(ValueError, match="found two variants named 'alone'"):
-        sojourn.compare(alone, alone, duration_s=1)
+    assert list(both)[:2] == ["alone", "home: BufferBloat"]
+    assert both["home: CoDel"].meta == sojourn.run(HOME, duration_s=1)["CoDel"].meta
     with pytest.raises(KeyError, match="the scenario has no variants"):
         sojourn.run(alone, duration_s=1)["CoDel"]
 

@@ -16,8 +16,8 @@ class Comparison(Outcome, Mapping[str, Result]):
     additional first column `variant`.
 
         >>> comparison = sojourn.compare("scenarios/upload.toml", duration_s=1)
-        >>> comparison["upload, DOCSIS-PIE"].name
-        'upload, DOCSIS-PIE'
+        >>> comparison["DOCSIS-PIE"].name
+        'DOCSIS-PIE'
         >>> comparison.queues.column_names[:2]
         ['variant', 'queue']
     """

@@ -36,8 +36,8 @@ class Outcome(Frames):
         """A table of all variants together, with the first columns `variant` and `seed`.
 
         >>> result = sojourn.run("scenarios/upload.toml", duration_s=1)
-        >>> result.tidy("queues").column_names[:4]
-        ['variant', 'seed', 'queue', 'p50_ms']
+        >>> result.tidy("queues").column_names[:2]
+        ['variant', 'seed']
         """
         return joined(
             labelled(run.table(table), {"variant": name, "seed": run.meta["seed"]})
@@ -70,11 +70,11 @@ class Outcome(Frames):
 class Result(Outcome):
     """The result of one run. Its Arrow tables convert to polars or pandas without a copy.
 
-    >>> result = sojourn.run("scenarios/fibre.toml", duration_s=1)
+    >>> result = sojourn.run("scenarios/upload.toml", duration_s=1)["drop-tail"]
     >>> result
-    <Result seed 1, 1 s simulated>
+    <Result 'drop-tail', seed 1, 1 s simulated>
     >>> result.flows.column_names[:3]
-    ['traffic', 'direction', 'quality']
+    ['traffic', 'quality', 'direction']
     """
 
     idle_line: "Result | None" = None

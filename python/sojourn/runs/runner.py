@@ -35,7 +35,7 @@ def run(
     that is wrong with the scenario.
 
         >>> result = sojourn.run("scenarios/upload.toml", duration_s=2, seed=3)
-        >>> result["upload, drop-tail"].meta["seed"]
+        >>> result["drop-tail"].meta["seed"]
         3
     """
     variants = load(
@@ -65,9 +65,9 @@ def compare(
     `key.path=value` of `vary`. The other parameters are those of `run`. Variants are named by their
     file and what was changed, and an idle line is run too.
 
-        >>> both = sojourn.compare("scenarios/fibre.toml", "scenarios/evening.toml", duration_s=1)
+        >>> both = sojourn.compare("scenarios/upload.toml", "scenarios/fibre.toml", duration_s=1)
         >>> list(both)[:2]
-        ['fibre', 'evening']
+        ['upload: drop-tail', 'upload: DOCSIS-PIE']
     """
     if not scenarios:
         raise TypeError("compare: found no scenario; allowed: one or more")

@@ -79,7 +79,7 @@ def sweep(
         ...     "scenarios/fibre.toml", together=[tiers], duration_s=0.5, out="out/tiers"
         ... )
         >>> len(swept)
-        2
+        8
     """
     if keys is None and not together and isinstance(scenario, str | os.PathLike):
         wanted = read_sweep(Path(scenario))
