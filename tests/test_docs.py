@@ -191,7 +191,8 @@ class Shown:
 
 def shown(runs: Results) -> list[Shown]:
     """Of each variant, in the order of the file."""
-    return [_shown(group.first) for group in runs.groups]
+    variants = [group for group in runs.groups if group.variant != "idle line"]
+    return [_shown(group.first) for group in variants]
 
 
 def _shown(run: RunTables) -> Shown:

@@ -93,8 +93,8 @@ def test_it_loads_nothing_and_runs_nothing(page: str) -> None:
 
 
 def test_it_can_be_mailed(page: str) -> None:
-    # Attachments of more than some 10 MB are refused by many; this is a twentieth of that.
-    assert len(page.encode()) < 500_000
+    # Attachments of more than some 10 MB are refused by many; six variants take a fifteenth of that.
+    assert len(page.encode()) < 650_000
 
 
 def test_every_variant_is_there_in_full(page: str, comparison: sojourn.Comparison) -> None:
@@ -265,7 +265,7 @@ def test_the_question_says_what_is_compared(results: Results, traced: sojourn.Re
     )
     alone = verdict(Results.of(traced.runs)).question
     assert alone.startswith("How well does this service work for")
-    rows = {row[0]: row[1:] for row in differences(results).rows}
+    rows = {row[0]: row[1:] for row in differences(results, verdict(results).idle_lines).rows}
     assert rows["upstream.queue.limit_bytes"] == ["625000", "31250", "625000", "625000", "–"]
     assert not [key for key in rows if not key.startswith("upstream.queue.")]
 

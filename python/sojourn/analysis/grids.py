@@ -245,11 +245,11 @@ def _rows(run: RunTables, table: str) -> list[Row]:
 def _is_member(row: Row) -> bool:
     """Is it a low-latency or classic queue, which has counts of its own?"""
     name: str = row["queue"]
-    return row["marked_packets"] is not None and name.endswith((" low_latency", " classic"))
+    return row.get("marked_packets") is not None and name.endswith((" low_latency", " classic"))
 
 
 def _is_granted(row: Row) -> bool:
-    return bool(row["mac_unused_proactive_bytes"])
+    return bool(row.get("mac_unused_proactive_bytes"))
 
 
 def drop_grid(runs: Mapping[str, RunTables]) -> Grid:
