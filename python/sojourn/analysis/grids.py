@@ -238,7 +238,7 @@ def _rows_of(runs: Mapping[str, RunTables], select: Callable[[RunTables], list[R
 
 
 def _rows(run: RunTables, table: str) -> list[Row]:
-    rows: list[Row] = run.table(table).to_pylist()
+    rows: list[Row] = run.table(table).to_pylist() if run.keeps(table) else []
     return rows
 
 

@@ -16,7 +16,7 @@ from ..analysis.summary import print_summary
 from .hooks import hooks
 from .tables import ALL_TABLES, known_table
 
-_OF_FACTS = ("flows", "queues", "pages", "service_flows")
+_OF_FACTS = ("flows", "queues", "pages")
 
 
 class Outcome(ABC):
