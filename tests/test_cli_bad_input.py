@@ -1,9 +1,12 @@
 """Whatever a user gets wrong: status 2, one plain line on stderr, nothing on stdout."""
 
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
+import sojourn
 from conftest import HOME, SHORT_S, Cli
+from sojourn.plot.svg import blank, to_svg
 
 TRAFFIC = '[traffic.game]\nkind = "stream"\npurpose = "game"\nserver = "peer"\n'
 
@@ -131,3 +134,51 @@ def test_output_over_a_file(cli: Cli, tmp_path: Path, command: str) -> None:
 
 def test_output_where_nothing_can_be_written(cli: Cli) -> None:
     assert_refused(cli("run", HOME, "--duration", SHORT_S, "--out", "/proc/sojourn"), "/proc")
+
+
+@pytest.mark.parametrize("command", [["run"], ["validate"], ["run", HOME, "--config"]])
+def test_a_device_is_not_read_for_ever(cli: Cli, command: list[object]) -> None:
+    assert_refused(cli(*command, "/dev/zero"), "/dev/zero: found more than", "bytes; allowed:")
+
+
+MANY = ["--set", "homes.all.count=10000"]
+
+
+@pytest.mark.parametrize("command", ["run", "validate"])
+def test_what_needs_more_memory_than_there_is(cli: Cli, alone: Path, command: str) -> None:
+    bins = ["--set", "upstream.queue.scheduler={kind='sfq',bins=65536}"]
+    refused = cli(command, alone, *MANY, *bins)
+    assert_refused(refused, "upstream.queue.scheduler: the run needs up to", "10000 homes")
+    peers = ["--set", "traffic.peers={kind='torrent',servers=['peer'],connections=10000}"]
+    refused = cli(command, alone, "--set", "servers.peer.delay_ms=5", *MANY, *peers)
+    assert_refused(refused, "traffic.peers: the run needs up to", "100000000 connections")
+
+
+def test_max_memory_sets_the_limit(cli: Cli, alone: Path) -> None:
+    many = ["validate", alone, "--set", "homes.all.count=100"]
+    assert_refused(cli(*many, "--max-memory", "0.001"), "allowed: 1 MB", "--max-memory")
+    assert cli(*many, "--max-memory", "1").returncode == 0
+    with pytest.raises(sojourn.ScenarioError, match="allowed: 1 MB"):
+        sojourn.load(alone, max_memory_gb=0.001)
+    with pytest.raises(ValueError, match="max_memory_gb: found 0; allowed"):
+        sojourn.load(alone, max_memory_gb=0)
+
+
+def test_control_characters_are_shown_as_escapes(cli: Cli, tmp_path: Path) -> None:
+    named = cli("run", HOME, "--set", 'servers."a\x1b[2J".delay_ms=5')
+    assert_refused(named)
+    assert "\x1b" not in named.stderr
+    # The name of a file that somebody else made.
+    path = tmp_path / "a\x1b[2Jb.toml"
+    path.write_text("x = = 1")
+    refused = cli("validate", path)
+    assert_refused(refused, "a\\x1b[2Jb.toml")
+    assert "\x1b" not in refused.stderr
+
+
+def test_control_characters_in_figures_have_pictures() -> None:
+    figure, axes = blank()
+    axes.set_title("a\x1b[2Jb")
+    svg = to_svg(figure).decode()
+    ElementTree.fromstring(svg)
+    assert "a␛[2Jb" in svg

@@ -1,24 +1,28 @@
 """Stores of runs."""
 
 import json
+import math
 import os
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 from random import Random
 
 import duckdb
 import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
+import sojourn
 from conftest import Cli
 from sojourn.base.csv_text import csv_bytes
 from sojourn.runs.tables import TABLES
 from sojourn.store.batch import BatchStopped, run_batch
-from sojourn.store.checksums import StoreError
+from sojourn.store.checksums import SUMS, StoreError, sums_of
 from sojourn.store.read import read_results
 from sojourn.store.store import Store
 from sojourn.store.task import SCALARS, Task, task
@@ -320,3 +324,46 @@ def test_drafts_of_ended_processes_are_swept(tmp_path: Path) -> None:
     alive.touch()
     run_batch(tasks(1), tmp_path, resume=True)
     assert [path.name for path in tmp_path.glob(".*")] == [alive.name]
+
+
+def without_a_column(table: pa.Table) -> pa.Table:
+    return table.drop_columns(["latency_p95_ms"])
+
+
+def with_an_infinite_value(table: pa.Table) -> pa.Table:
+    place = table.column_names.index("latency_p95_ms")
+    return table.set_column(place, "latency_p95_ms", pa.array([math.inf] * len(table)))
+
+
+def with_a_text(table: pa.Table) -> pa.Table:
+    place = table.column_names.index("latency_p95_ms")
+    return table.set_column(place, "latency_p95_ms", pa.array(["long"] * len(table)))
+
+
+@pytest.mark.parametrize(
+    ("change", "found"),
+    [
+        (without_a_column, "it has no column 'latency_p95_ms'"),
+        (with_an_infinite_value, "a value of 'latency_p95_ms' is infinite"),
+        (with_a_text, "the values of 'latency_p95_ms' are of type string"),
+    ],
+)
+@pytest.mark.parametrize("command", [["report"], ["plot", "--kind", "cdf", "--out", "x.svg"]])
+def test_a_store_of_other_tables_is_refused_in_a_line(
+    tmp_path: Path,
+    cli: Cli,
+    change: Callable[[pa.Table], pa.Table],
+    found: str,
+    command: list[str],
+) -> None:
+    directory = tmp_path / "out"
+    sojourn.run(HOME).save(directory)
+    flows = next(directory.rglob("flows.parquet"))
+    pq.write_table(change(pq.read_table(flows)), flows)
+    sums = flows.with_name(SUMS)
+    files = {path.name: path.read_bytes() for path in flows.parent.iterdir() if path != sums}
+    sums.write_bytes(sums_of(files))
+    refused = cli(command[0], directory, *command[1:])
+    assert refused.returncode == 2
+    assert refused.stderr.startswith(f"error: {flows}: damaged ({found})"), refused.stderr
+    assert refused.stderr.count("\n") == 1

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from sojourn.base.lookup import UnknownError
-from sojourn.cli.options import Dask, Jobs, Resume, check_workers
+from sojourn.cli.options import Dask, Jobs, MaxMemory, Resume, check_workers
 from sojourn.cli.report import report
+from sojourn.cli.say import say
 
 if TYPE_CHECKING:
     from .framework.running import Outcome
@@ -26,13 +27,13 @@ def list_studies() -> None:
 
     for name in STUDIES:
         plan = Plan(name)
-        typer.echo(f"{name}: {plan.study.title}, {len(plan.cases)} runs")
+        say(f"{name}: {plan.study.title}, {len(plan.cases)} runs")
         for key, words in plan.choices.items():
             if words:
                 listed = ", ".join(_listed(str(word)) for word in words)
-                typer.echo(_wrapped(f"--{key} {listed}"))
+                say(_wrapped(f"--{key} {listed}"))
         alternatives = ", ".join(one.name for one in plan.study.alternatives)
-        typer.echo(_wrapped(f"alternative assumptions that --alternatives runs: {alternatives}"))
+        say(_wrapped(f"alternative assumptions that --alternatives runs: {alternatives}"))
 
 
 def _wrapped(line: str) -> str:
@@ -88,6 +89,7 @@ def run_study(
     jobs: Jobs = None,
     dask: Dask = None,
     resume: Resume = False,
+    max_memory: MaxMemory = None,
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Where to; default: out/NAME.")
     ] = None,
@@ -132,13 +134,13 @@ def score_study(
     outcome = read(directory)
     means = outcome.means
     if not compared(means):
-        typer.echo("nothing to compare: no cell of this selection has a published value")
+        say("nothing to compare: no cell of this selection has a published value")
         return
     print_grids(score_grids(outcome.plan.study, means))
     if outcome.plan.alternatives:
         print_grids([alternatives_grid(outcome.results)])
     if (scale := outcome.plan.duration_scale) != 1:
-        typer.echo(f"runs are {scale:g} times as long as the document's")
+        say(f"runs are {scale:g} times as long as the document's")
 
 
 @studies.command("snapshot")
@@ -160,7 +162,7 @@ def snapshot_study(
     else:
         renewed = (renew_texts(name, repository) for name in STUDIES)
     for paths in renewed:
-        typer.echo("\n".join(map(str, paths)))
+        say("\n".join(map(str, paths)))
 
 
 studies.command("report")(report)
@@ -170,21 +172,19 @@ def _tell(outcome: "Outcome", took_s: float, *, resumed: bool) -> None:
     plan, directory, added = outcome.plan, outcome.store.directory, outcome.store.added
     wanted = plan.run_count
     if len(added) < wanted:
-        typer.echo(f"{wanted - len(added)} of {wanted} runs were there already")
+        say(f"{wanted - len(added)} of {wanted} runs were there already")
     if added:
         simulated_s = sum(task.duration_s for task in added)
         runs = "1 run" if len(added) == 1 else f"{len(added)} runs"
-        typer.echo(
+        say(
             f"{runs}, {simulated_s:g} s simulated in {took_s:.1f} s: "
             f"{simulated_s / took_s:.0f} × real time"
         )
     if replaced := outcome.store.replaced:
         why = "damaged" if resumed else "--resume would have kept them"
-        typer.echo(f"{replaced} of them had been there before: {why}")
-    typer.echo(f"{len(plan.rows)} cells: {directory / 'cells.csv'}")
+        say(f"{replaced} of them had been there before: {why}")
+    say(f"{len(plan.rows)} cells: {directory / 'cells.csv'}")
     if plan.alternatives:
-        typer.echo(
-            f"cells of {len(plan.alternatives)} alternatives: {directory / 'alternatives.csv'}"
-        )
+        say(f"cells of {len(plan.alternatives)} alternatives: {directory / 'alternatives.csv'}")
     for number in plan.figures:
-        typer.echo(f"figure {number}: {directory / f'{plan.name}-figure-{number}.svg'}")
+        say(f"figure {number}: {directory / f'{plan.name}-figure-{number}.svg'}")

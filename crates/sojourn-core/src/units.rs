@@ -3,6 +3,9 @@
 //! Time is counted in picoseconds. So a byte lasts a whole number of ticks at common rates, or is
 //! off by less than one: 1 byte at 10 Gb/s takes 800 ps. 2^64 ps are 213 days. There is one
 //! rounding rule: a transmission never ends early, so durations round up.
+//!
+//! Sums and products do not wrap: what is beyond the range of `Time` is [`Time::NEVER`]. The longest run
+//! is a twentieth of that range. A span below zero is a defect, and stops the run.
 
 use std::fmt;
 use std::ops::{Add, AddAssign, Sub};
@@ -30,17 +33,17 @@ impl Time {
 
     /// From whole microseconds.
     pub const fn from_us(us: u64) -> Self {
-        Self(us * 1_000_000)
+        Self(us.saturating_mul(1_000_000))
     }
 
     /// From whole milliseconds.
     pub const fn from_ms(ms: u64) -> Self {
-        Self(ms * 1_000_000_000)
+        Self(ms.saturating_mul(1_000_000_000))
     }
 
     /// From whole seconds.
     pub const fn from_s(s: u64) -> Self {
-        Self(s * 1_000_000_000_000)
+        Self(s.saturating_mul(1_000_000_000_000))
     }
 
     /// From seconds, rounded to the nearest picosecond; negative values give zero.
@@ -70,7 +73,7 @@ impl Time {
 
     /// This span `n` times over.
     pub const fn times(self, n: u64) -> Self {
-        Self(self.0 * n)
+        Self(self.0.saturating_mul(n))
     }
 
     /// This span multiplied by a factor, rounded to the nearest picosecond.
@@ -81,21 +84,23 @@ impl Time {
 
 impl Add for Time {
     type Output = Self;
+    #[inline]
     fn add(self, other: Self) -> Self {
-        Self(self.0 + other.0)
+        Self(self.0.saturating_add(other.0))
     }
 }
 
 impl AddAssign for Time {
     fn add_assign(&mut self, other: Self) {
-        self.0 += other.0;
+        *self = *self + other;
     }
 }
 
 impl Sub for Time {
     type Output = Self;
+    #[track_caller]
     fn sub(self, other: Self) -> Self {
-        Self(self.0 - other.0)
+        Self(self.0.checked_sub(other.0).expect("a span of time is not below zero"))
     }
 }
 
@@ -156,6 +161,42 @@ impl BitRate {
     }
 }
 
+/// A rate that remembers how long the last size took: most packets of a link have one of two sizes,
+/// and divisions are slow.
+#[derive(Clone, Debug)]
+pub struct Pace {
+    rate: BitRate,
+    bytes: u64,
+    time: Time,
+}
+
+impl Pace {
+    /// The pace of this rate.
+    pub const fn new(rate: BitRate) -> Self {
+        Self { rate, bytes: 0, time: Time::ZERO }
+    }
+
+    /// The rate.
+    pub const fn rate(&self) -> BitRate {
+        self.rate
+    }
+
+    /// As [`BitRate::time_for`].
+    #[inline]
+    pub fn time_for(&mut self, bytes: u64) -> Time {
+        if bytes != self.bytes {
+            *self = Self { rate: self.rate, bytes, time: self.rate.time_for(bytes) };
+        }
+        self.time
+    }
+}
+
+/// The whole part of a number below 2^63, as `trunc` gives it; a plain processor calls a function for that.
+#[inline]
+pub fn whole(number: f64) -> f64 {
+    number as i64 as f64
+}
+
 /// The rate of `bytes` in `span`, in megabits (10^6 bits) per second. It is rounded once, so that
 /// nine tenths of a rate compare as no less than nine tenths of it.
 pub fn mbps(bytes: u64, span: Time) -> f64 {
@@ -188,6 +229,27 @@ mod tests {
         // 10 MB at 5 Mb/s: 8e7 bit / 5e6 = 16 s; 330 MB at 1 b/s needs more than 64 bits on the way.
         assert_eq!(BitRate::from_mbps(5.0).time_for(10_000_000), Time::from_s(16));
         assert_eq!(BitRate::from_bps(1000).time_for(330_000_000), Time::from_s(2_640_000));
+    }
+
+    /// A time that is beyond the range, as from a pause of 10^11 s, stays there whatever is added.
+    #[test]
+    fn sums_and_products_do_not_wrap() {
+        let beyond = Time::from_secs_f64(1e11);
+        assert_eq!(beyond, Time::NEVER);
+        assert_eq!(Time::from_s(1) + beyond, Time::NEVER);
+        let mut sum = beyond;
+        sum += Time::from_ps(1);
+        assert_eq!(sum, Time::NEVER);
+        // 2^64 ps are 18 446 744.07 s.
+        assert_eq!(Time::from_s(18_446_744).times(2), Time::NEVER);
+        assert_eq!(Time::from_s(18_446_745), Time::NEVER);
+        assert_eq!(Time::from_s(1).scaled(1e300), Time::NEVER);
+    }
+
+    #[test]
+    #[should_panic(expected = "not below zero")]
+    fn a_span_below_zero_is_a_defect() {
+        let _ = Time::from_ps(1) - Time::from_ps(2);
     }
 
     #[test]

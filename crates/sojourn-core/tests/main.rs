@@ -34,6 +34,7 @@ mod replay;
 mod scenario_files;
 mod scheduling_services;
 mod shared_channel;
+mod swarm;
 mod traffic;
 mod transport;
 mod two_queues;

@@ -81,7 +81,7 @@ fn garbage(rng: &mut Rng) -> Vec<u8> {
 }
 
 /// Says whether it was a file.
-fn check(bytes: &[u8]) -> bool {
+pub fn check(bytes: &[u8]) -> bool {
     let file = match File::decode(bytes, "modem.cfg") {
         Ok(file) => file,
         Err(problem) => {

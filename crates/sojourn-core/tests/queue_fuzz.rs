@@ -1,7 +1,7 @@
 //! Queue managers under random operations. Random bytes are decoded into a queue manager with any
 //! parameters that the schema allows and into what happens to it; see [`Operation`].
 
-use crate::queue_kit::drawer::Drawer;
+use crate::queue_kit::drawer::{Choices, Drawer};
 use crate::queue_kit::{Rig, TRAFFIC, datagram, keeps_order, labelled, segment};
 use sojourn_core::dialect::Dialect;
 use sojourn_core::engine::rng::Rng;
@@ -200,8 +200,8 @@ fn flow_of(packet: &Packet) -> usize {
 }
 
 /// A queue manager of all that the schema allows, with room for one packet.
-fn spec(seed: u64, dialect: Dialect) -> QueueSpec {
-    let mut spec = Drawer::new(seed).queue();
+fn spec(mut drawer: Drawer, dialect: Dialect) -> QueueSpec {
+    let mut spec = drawer.queue();
     let slack = u64::from(dialect == Dialect::Ns2);
     spec.limit_bytes = spec.limit_bytes.map(|limit| limit.max(u64::from(LARGEST) + slack));
     spec.limit_packets = spec.limit_packets.map(|limit| limit.max(1 + slack));
@@ -224,14 +224,39 @@ impl Drop for Sequence {
 
 fn run(seed: u64) {
     let mut bytes = Bytes::of(seed);
-    let dialect = if bytes.byte().is_multiple_of(2) { Dialect::Rfc } else { Dialect::Ns2 };
-    let spec = spec(bytes.number(), dialect);
+    let dialect = dialect(&mut bytes);
+    let spec = spec(Drawer::new(bytes.number()), dialect);
+    operate(spec, dialect, bytes);
+}
+
+/// The bytes choose the parameters too; those of the operations come after.
+pub fn run_bytes(bytes: &[u8]) {
+    let (parameters, operations) = bytes.split_at(bytes.len().min(96));
+    let mut operations = Bytes(Vec::from(operations).into_iter());
+    let dialect = dialect(&mut operations);
+    let choices = Choices::of(parameters);
+    operate(spec(Drawer::usually(|_, _| None, 2, choices), dialect), dialect, operations);
+}
+
+fn dialect(bytes: &mut Bytes) -> Dialect {
+    if bytes.byte().is_multiple_of(2) { Dialect::Rfc } else { Dialect::Ns2 }
+}
+
+fn operate(spec: QueueSpec, dialect: Dialect, mut bytes: Bytes) {
     let sequence = Sequence { spec, dialect };
     let mut subject = Subject::new(&sequence.spec, dialect);
     while !bytes.is_empty() {
         subject.apply(Operation::decode(&mut bytes));
     }
     subject.drain();
+}
+
+/// Bytes alone are a queue and what happens to it.
+#[test]
+fn bytes_choose_the_queue_too() {
+    let bytes: Vec<u8> = (0..=255).cycle().take(1500).collect();
+    (0..200).for_each(|start| run_bytes(&bytes[start..]));
+    run_bytes(&[]);
 }
 
 mod at_random {

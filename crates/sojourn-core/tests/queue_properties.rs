@@ -16,9 +16,10 @@ use sojourn_core::units::Time;
 fn queue(seed: u64) -> QueueSpec {
     let mut drawer = Drawer::new(seed);
     let mut spec = drawer.queue();
-    let limits = drawer.rng.below(3);
-    spec.limit_bytes = (limits != 0).then(|| u64::from(LARGEST) + 1 + drawer.rng.below(100_000));
-    spec.limit_packets = (limits != 1).then(|| 2 + drawer.rng.below(100));
+    let limits = drawer.choices.below(3);
+    spec.limit_bytes =
+        (limits != 0).then(|| u64::from(LARGEST) + 1 + drawer.choices.below(100_000));
+    spec.limit_packets = (limits != 1).then(|| 2 + drawer.choices.below(100));
     spec
 }
 

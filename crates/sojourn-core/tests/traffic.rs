@@ -333,3 +333,18 @@ fn a_video_alone_goes_up_a_level_with_each_segment() {
     // Five changes in 60 s less the handshake of 0.09 s: 300 an hour, within a part in 500.
     assert!((row.video_adaptations_per_hour.unwrap() / 300.0 - 1.0).abs() < 2e-3);
 }
+
+/// Bursts of 10^5 s with pauses of 10^6 times that: a mean of 10^11 s, which is beyond any time. A source
+/// begins with a pause, so with a probability of 10 s / 10^11 s something is sent.
+#[test]
+fn a_pause_beyond_all_time_does_not_wrap() {
+    let results = Simulation::run(&scenario(
+        "duration_s = 10
+         upstream = { sustained_mbps = 5, peak_mbps = 20, burst_bytes = 1_000_000 }
+         downstream = { sustained_mbps = 50, peak_mbps = 100, burst_bytes = 1_000_000 }
+         servers.near = { delay_ms = 5 }
+         traffic.noise = { kind = 'on_off', server = 'near', mean_mbps = [0.00001], on_s = [100_000],
+                           off_per_on = 1_000_000 }",
+    ));
+    assert_eq!(results.flows.len(), 0, "{:?}", results.flows);
+}

@@ -1,11 +1,12 @@
 //! Loaded and checked scenarios.
 
 use pyo3::prelude::*;
-use sojourn_core::network::Simulation;
+use sojourn_core::network;
 use sojourn_core::provision::Provision;
-use sojourn_core::provision::load_for;
+use sojourn_core::provision::load_from;
+use sojourn_core::scenario::estimate::estimate;
 use sojourn_core::scenario::file::to_toml;
-use sojourn_core::scenario::{self, Scenario};
+use sojourn_core::scenario::{self, Disk, Scenario};
 
 use crate::ScenarioError;
 use crate::modem_config::ConfigFile;
@@ -66,10 +67,16 @@ impl Variant {
         self.scenario.duration_s
     }
 
+    /// Bytes of memory that the run needs, at most: an estimate.
+    #[getter]
+    fn memory_bytes(&self) -> u64 {
+        estimate(&self.scenario).bytes()
+    }
+
     /// Warnings before a run: settings without effect, rates that cannot be kept, and settings of a
     /// modem's configuration file that cannot be simulated.
     fn warnings(&self) -> PyResult<Vec<String>> {
-        let told = caught(|| Simulation::new(&self.scenario).warnings())?;
+        let told = caught(|| network::warnings(&self.scenario))?;
         Ok(self.notes.iter().cloned().chain(told).collect())
     }
 
@@ -86,20 +93,22 @@ impl Variant {
 
 /// The runs that the TOML `text` describes. Each of `sets` (`key.path=value`) overrides it, and
 /// `source` is its name in messages. `modem` is a modem's configuration file and its name; its
-/// service overrides that of the text.
+/// service overrides that of the text. A variant whose run may need more than `most_bytes` of memory is
+/// refused.
 #[pyfunction]
-#[pyo3(signature = (text, source, sets, modem=None))]
+#[pyo3(signature = (text, source, sets, modem=None, most_bytes=None))]
 pub fn load(
     py: Python<'_>,
     text: &str,
     source: &str,
     sets: Vec<String>,
     modem: Option<(PyRef<'_, ConfigFile>, String)>,
+    most_bytes: Option<u64>,
 ) -> PyResult<Vec<Variant>> {
     let load = || {
         let modem = modem.as_ref().map(|(file, source)| (file.view(), source));
         let provision = modem.as_ref().map(|(config, source)| Provision { config, source });
-        load_for(text, source, &sets, provision.as_ref())
+        load_from(text, source, &sets, provision.as_ref(), &Disk, most_bytes.unwrap_or(u64::MAX))
     };
     let variants = caught(load)?.map_err(|problem| about(py, &problem, ScenarioError::new_err))?;
     Ok(variants.into_iter().map(Variant::from).collect())

@@ -206,7 +206,7 @@ def quality_grid(result: RunTables) -> Grid:
 def tcp_grid(result: RunTables) -> Grid:
     """One row per flow with measured round-trip times."""
     rows = [row for row in result.flows.to_pylist() if row["rtt_mean_ms"] is not None]
-    return _grid("TCP: round-trip time and retransmissions", TCP_COLUMNS, rows)
+    return _grid("Round-trip times and retransmissions", TCP_COLUMNS, rows)
 
 
 def low_latency_grids(runs: Mapping[str, RunTables]) -> list[Grid]:

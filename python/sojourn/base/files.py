@@ -17,18 +17,38 @@ from pathlib import Path
 
 from .._sojourn import ConfigError, ScenarioError
 
+MOST_BYTES = 64 * 1024 * 1024
+"""The largest file that a user may write: scenario, sweep, or a modem's configuration."""
 
-def read_text(
-    path: str | os.PathLike[str], refusal: type[ScenarioError | ConfigError] = ScenarioError
-) -> str:
-    """The text of a UTF-8 file; raises `refusal` if it is not UTF-8."""
+Refusal = type[ScenarioError | ConfigError]
+
+
+def read_content(path: str | os.PathLike[str], refusal: Refusal = ScenarioError) -> bytes:
+    """The content of a file; raises `refusal` if it has more than `MOST_BYTES`.
+
+    So what never ends, such as a device, is not read for ever.
+    """
+    with open(path, "rb") as file:
+        content = file.read(MOST_BYTES + 1)
+    if len(content) > MOST_BYTES:
+        found = f"found more than {MOST_BYTES} bytes; allowed: {MOST_BYTES} or fewer"
+        raise _refused(path, found, refusal)
+    return content
+
+
+def read_text(path: str | os.PathLike[str], refusal: Refusal = ScenarioError) -> str:
+    """The text of a UTF-8 file; raises `refusal` if it is not UTF-8 or too long."""
     try:
-        return Path(path).read_bytes().decode()
+        return read_content(path, refusal).decode()
     except UnicodeDecodeError as error:
-        source = os.fspath(path)
-        problem = refusal(f"{source}: not UTF-8 text (byte {error.start})")
-        problem.source, problem.path = source, ""
-        raise problem from None
+        raise _refused(path, f"not UTF-8 text (byte {error.start})", refusal) from None
+
+
+def _refused(path: str | os.PathLike[str], reason: str, refusal: Refusal) -> Exception:
+    source = os.fspath(path)
+    problem = refusal(f"{source}: {reason}")
+    problem.source, problem.path = source, ""
+    return problem
 
 
 def check_place(directory: Path) -> None:
@@ -83,12 +103,28 @@ def draft_of(directory: Path) -> Iterator[Path]:
     try:
         draft.mkdir()
         yield draft
-        for path in (*draft.rglob("*"), draft):
-            sync(path)
+        for folder, files in _walk(draft):
+            for path in (*files, folder):
+                sync(path)
         _replace(target, draft)
         sync(target.parent)
     finally:
         shutil.rmtree(draft, ignore_errors=True)
+
+
+def files_below(directory: Path) -> list[Path]:
+    """All files below a directory; raises `OSError` if not all can be listed."""
+    return [path for _, files in _walk(directory) for path in files]
+
+
+def _walk(directory: Path) -> Iterator[tuple[Path, list[Path]]]:
+    """A directory and those below it, each with its files. `Path.rglob` would hide errors."""
+
+    def fail(error: OSError) -> None:
+        raise error
+
+    for folder, _, names in os.walk(directory, onerror=fail):
+        yield Path(folder), [Path(folder, name) for name in names]
 
 
 def make_directory(directory: Path) -> None:

@@ -12,6 +12,7 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from .grid import Grid
+from .plain_text import plain
 from .progress import Finished, Progress
 
 _WIDTH_OF_FILES = 120
@@ -58,7 +59,7 @@ def batch_bar(runs: int) -> Iterator[tuple[Progress | None, Finished]]:
             done += 1
             progress.update(progress.task_ids[0], description=f"{done} of {runs} runs")
             progress.console.print(
-                Text(f"{label}: {simulated_s:g} s in {took_s:.1f} s"), soft_wrap=True
+                Text(f"{plain(label)}: {simulated_s:g} s in {took_s:.1f} s"), soft_wrap=True
             )
 
         yield tell, finished
@@ -100,16 +101,16 @@ def _teller(progress: Bar) -> Progress:
 
 def _table(grid: Grid) -> Table:
     table = Table(
-        title=grid.title,
+        title=plain(grid.title),
         title_justify="left",
         box=SIMPLE_HEAD,
         pad_edge=False,
         collapse_padding=True,
     )
     for heading, numeric in zip(grid.headings, grid.numeric, strict=True):
-        table.add_column(Text(heading), justify="right" if numeric else "left")
+        table.add_column(Text(plain(heading)), justify="right" if numeric else "left")
     for row in grid.rows:
-        table.add_row(*map(Text, row))
+        table.add_row(*(Text(plain(cell)) for cell in row))
     return table
 
 

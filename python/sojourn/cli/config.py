@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from .say import say
+
 # As in `main`, other rooms are imported where they are used.
 if TYPE_CHECKING:
     from .._sojourn import ConfigFile, Variant
@@ -37,21 +39,22 @@ def show(
     secret: Secret = None,
 ) -> None:
     """Show the settings in a file; with --secret, verify its MICs."""
-    from .._sojourn import ConfigFile
+    from .._sojourn import ConfigError, ConfigFile
+    from ..base.files import read_content
 
     if as_json and as_toml:
         raise typer.BadParameter("--json, --toml: found both; allowed: one of them")
-    content = ConfigFile.from_bytes(file.read_bytes(), str(file))
+    content = ConfigFile.from_bytes(read_content(file, ConfigError), str(file))
     if secret is not None:
         content.verify(secret.encode(), str(file))
-        typer.echo(f"{file}: CM MIC and CMTS MIC are valid", err=True)
+        say(f"{file}: CM MIC and CMTS MIC are valid", err=True)
     if as_toml:
-        typer.echo(content.to_toml(), nl=False)
+        say(content.to_toml(), nl=False)
     elif as_json:
-        typer.echo(json.dumps(json.loads(content.to_json()), indent=2))
+        say(json.dumps(json.loads(content.to_json()), indent=2))
     else:
         for line in _lines(content) or ["no settings"]:
-            typer.echo(line)
+            say(line)
 
 
 @config.command()
@@ -92,13 +95,13 @@ def write(
     if scenario is not None:
         file, notes = ConfigFile.from_scenario(_variant(scenario, variant), home, key)
         for note in notes:
-            typer.echo(f"warning: {note}", err=True)
+            say(f"warning: {note}", err=True)
     elif source is not None:
         file = ConfigFile.from_toml(read_text(source, ConfigError), str(source), key)
     content = file.to_bytes()
     write_file(out, content)
     lacks = "" if secret is not None else ", without a CMTS MIC (no --secret)"
-    typer.echo(f"{out}: {len(content)} bytes{lacks}")
+    say(f"{out}: {len(content)} bytes{lacks}")
 
 
 def _variant(scenario: Path, name: str | None) -> "Variant":

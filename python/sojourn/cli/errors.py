@@ -2,6 +2,8 @@
 
 import typer
 
+from .say import say
+
 BAD_INPUT = 2
 DEFECT = 1
 
@@ -62,5 +64,5 @@ def _bad_number(error: typer.TyperException) -> str | None:
 
 
 def _fail(message: str, status: int) -> int:
-    typer.echo(" ".join(message.splitlines()), err=True)
+    say(" ".join(message.splitlines()), err=True)
     return status

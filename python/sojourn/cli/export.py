@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from .say import say
+
 
 def export(
     results: Annotated[
@@ -32,4 +34,4 @@ def export(
     from ..export import export as write
 
     write(results, form, out, point=point, variant=variant)
-    typer.echo(f"{out}: written")
+    say(f"{out}: written")

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from ..runs.draft import AQMS, PEOPLE, bytes_of, draft
+from .say import say
 
 
 def init(
@@ -42,7 +43,7 @@ def init(
         people=[activity.strip() for activity in people.split(",")],
     )
     write_file(file, text.encode())
-    typer.echo(f"{file}: written; run it with: sojourn run {file} --out out/{file.stem}")
+    say(f"{file}: written; run it with: sojourn run {file} --out out/{file.stem}")
 
 
 def _buffer_bytes(size: str | None) -> int | None:

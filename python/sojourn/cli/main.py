@@ -23,6 +23,7 @@ from .lab import lab
 from .plot import plot
 from .report import report
 from .run import run
+from .say import say
 from .schema import schema
 from .sweep import sweep
 from .validate import validate
@@ -48,10 +49,10 @@ def _options(
     if version:
         from .._sojourn import version as this_version
 
-        typer.echo(f"sojourn {this_version}")
+        say(f"sojourn {this_version}")
         raise typer.Exit
     if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
+        say(context.get_help())
 
 
 for _command in (init, run, validate, schema, sweep, export, lab, report, plot, verify):
@@ -84,7 +85,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         status, is_explained = explain(error), True
     # Typer turns Ctrl-C within a command into this status.
     if status == _STOPPED and not is_explained:
-        typer.echo("stopped; nothing was written", err=True)
+        say("stopped; nothing was written", err=True)
     sys.exit(stop.status if status == _STOPPED else status)
 
 

@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from ..base.memory import allow
+
 ScenarioFile = Annotated[Path, typer.Argument(metavar="SCENARIO.toml", help="Scenario file.")]
 ScenarioFiles = Annotated[
     list[Path], typer.Argument(metavar="SCENARIO.toml...", help="Scenario files.")
@@ -32,6 +34,24 @@ Vary = Annotated[
     list[str] | None,
     typer.Option(
         metavar="KEY.PATH=VALUE", help="Compare with the same where this key differs; repeatable."
+    ),
+]
+
+
+def _allow(max_memory_gb: float | None) -> float | None:
+    """Sets the limit for all that the command loads and runs."""
+    allow(max_memory_gb)
+    return max_memory_gb
+
+
+MaxMemory = Annotated[
+    float | None,
+    typer.Option(
+        "--max-memory",
+        metavar="GB",
+        min=0.001,
+        callback=_allow,
+        help="Refuse runs that may need more memory; default: half of the machine's.",
     ),
 ]
 Directory = Annotated[

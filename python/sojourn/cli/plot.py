@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from .options import Directory
+from .say import say
 
 
 def plot(
@@ -41,4 +42,4 @@ def plot(
     results = read_results(directory).only(variant or [])
     drawn = chart(results, kind, metric, traffic or [])
     write_file(out, picture(drawn, suffix.removeprefix("."), columns))
-    typer.echo(f"figure: {out}")
+    say(f"figure: {out}")

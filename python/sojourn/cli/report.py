@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from .options import Directories
+from .say import say
 
 
 def report(
@@ -29,7 +30,7 @@ def report(
         )
     path = out or directories[0] / REPORT
     write_file(path, _page(directories).encode())
-    typer.echo(f"report: {path}")
+    say(f"report: {path}")
 
 
 def _page(directories: Sequence[Path]) -> str:

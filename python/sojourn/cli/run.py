@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from .options import Configs, ScenarioFiles, Set, Vary
+from .options import Configs, MaxMemory, ScenarioFiles, Set, Vary
+from .say import say
 
 
 def run(
@@ -24,6 +25,7 @@ def run(
         Path | None,
         typer.Option(metavar="DIR", help="Write report, summary and tables here."),
     ] = None,
+    max_memory: MaxMemory = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print only the summary, as JSON.")
     ] = False,
@@ -66,11 +68,11 @@ def run(
     if out:
         result.save(out)
     if as_json:
-        typer.echo(json.dumps(summary_json(result.runs), indent=2))
+        say(json.dumps(summary_json(result.runs), indent=2))
     elif not quiet:
         result.summary()
         if out:
-            typer.echo(f"report: {out / 'report.html'}")
+            say(f"report: {out / 'report.html'}")
 
 
 def _name_option(error: Exception, option: str, setting: str) -> None:

@@ -1,10 +1,10 @@
 """The command `sojourn schema`."""
 
-import typer
+from .say import say
 
 
 def schema() -> None:
     """Print the JSON Schema of scenario files."""
     from .._sojourn import schema_json
 
-    typer.echo(schema_json())
+    say(schema_json())

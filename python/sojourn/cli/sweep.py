@@ -6,7 +6,8 @@ from typing import Annotated
 
 import typer
 
-from .options import Dask, Jobs, Resume, check_workers
+from .options import Dask, Jobs, MaxMemory, Resume, check_workers
+from .say import say
 
 
 def sweep(
@@ -14,6 +15,7 @@ def sweep(
     jobs: Jobs = None,
     dask: Dask = None,
     resume: Resume = False,
+    max_memory: MaxMemory = None,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Results directory.")] = Path(
         "out/sweep"
     ),
@@ -27,4 +29,4 @@ def sweep(
     check_workers(jobs, dask)
     start = time.perf_counter()
     store = run_sweep(read_sweep(file), out, resume=resume, jobs=jobs, dask=dask)
-    typer.echo(f"results: {store.directory} ({time.perf_counter() - start:.1f} s)")
+    say(f"results: {store.directory} ({time.perf_counter() - start:.1f} s)")

@@ -1,17 +1,18 @@
 """The command `sojourn validate`."""
 
-import typer
+from .options import Config, MaxMemory, ScenarioFile, Set
+from .say import say
 
-from .options import Config, ScenarioFile, Set
 
-
-def validate(scenario: ScenarioFile, set: Set = None, config: Config = None) -> None:
+def validate(
+    scenario: ScenarioFile, set: Set = None, config: Config = None, max_memory: MaxMemory = None
+) -> None:
     """Check a scenario without running it."""
     from ..analysis.summary import dedupe_warnings
     from ..runs.scenario import load
 
     variants = load(scenario, set=set or (), config=config)
     for warning in dedupe_warnings({v.name: v.warnings() for v in variants}):
-        typer.echo(f"warning: {warning}", err=True)
+        say(f"warning: {warning}", err=True)
     names = f" (compares {', '.join(v.name for v in variants)})" if variants[0].name else ""
-    typer.echo(f"{scenario}: valid{names}")
+    say(f"{scenario}: valid{names}")

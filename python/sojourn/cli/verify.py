@@ -4,6 +4,7 @@ import typer
 
 from .errors import BAD_INPUT
 from .options import Directory
+from .say import say
 
 
 def verify(directory: Directory) -> None:
@@ -16,7 +17,7 @@ def verify(directory: Directory) -> None:
 
     found = verified(directory)
     for problem in found.problems:
-        typer.echo(f"error: {problem}", err=True)
+        say(f"error: {problem}", err=True)
     if found.problems:
         raise typer.Exit(BAD_INPUT)
-    typer.echo(f"{found.runs} run{'' if found.runs == 1 else 's'} verified in {directory}")
+    say(f"{found.runs} run{'' if found.runs == 1 else 's'} verified in {directory}")

@@ -1,6 +1,7 @@
 """Reproducible SVG figures."""
 
 import logging
+import re
 from io import BytesIO
 from typing import TYPE_CHECKING, Literal
 
@@ -9,6 +10,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _SIZE_IN = (7.0, 4.0)
+_CONTROLS = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 
 
 def blank(
@@ -30,4 +32,9 @@ def to_svg(figure: "Figure") -> bytes:
     svg = BytesIO()
     with rc_context({"svg.hashsalt": "sojourn"}):
         figure.savefig(svg, format="svg", metadata={"Date": None})
-    return svg.getvalue()
+    return shown_controls(svg.getvalue())
+
+
+def shown_controls(svg: bytes) -> bytes:
+    """The SVG with pictures of control characters (U+2400 and on) in their place: XML has none."""
+    return _CONTROLS.sub(lambda found: chr(0x2400 + found[0][0]).encode(), svg)

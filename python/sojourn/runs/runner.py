@@ -20,6 +20,7 @@ def run(
     config: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
     jobs: int | None = None,
+    max_memory_gb: float | None = None,
 ) -> Result | Comparison:
     """Runs a scenario. With a compare table it returns a `Comparison`, else a `Result`.
 
@@ -27,12 +28,20 @@ def run(
     comparison, and `Result.idle_line` of a single run. `baseline = false` in the scenario leaves it
     out.
 
-    See `load` for `scenario`, `seed`, `duration_s`, `set` and `config`. `progress` is called
-    several times a second with the simulated and the total time in s. `jobs` limits the variants
-    that run in parallel (default: the number of CPU cores). Ctrl-C stops all of them.
+    See `load` for `scenario`, `seed`, `duration_s`, `set`, `config` and `max_memory_gb`.
+    `progress` is called several times a second with the simulated and the total time in s.
+    `jobs` limits the variants that run in parallel (default: the number of CPU cores); fewer run
+    where memory for so many may lack. Ctrl-C stops all of them.
     """
-    variants = load(scenario, seed=seed, duration_s=duration_s, set=set, config=config)
-    return run_variants(variants, progress=progress, jobs=jobs)
+    variants = load(
+        scenario,
+        seed=seed,
+        duration_s=duration_s,
+        set=set,
+        config=config,
+        max_memory_gb=max_memory_gb,
+    )
+    return run_variants(variants, progress=progress, jobs=jobs, max_memory_gb=max_memory_gb)
 
 
 def run_variants(
@@ -40,13 +49,14 @@ def run_variants(
     *,
     progress: Progress | None = None,
     jobs: int | None = None,
+    max_memory_gb: float | None = None,
 ) -> Result | Comparison:
     """Runs the variants that `load` returned, and the idle line that they are held against."""
     if jobs is not None and jobs < 1:
         raise ValueError(f"jobs: found {jobs}; allowed: 1 or more")
     idle = idle_line(variants)
     everything = [*variants, *([idle] if idle else [])]
-    natives = run_all(everything, progress, jobs)
+    natives = run_all(everything, progress, jobs, max_memory_gb)
     results = [Result(variant, native) for variant, native in zip(everything, natives, strict=True)]
     if variants[0].name:
         return Comparison(results)

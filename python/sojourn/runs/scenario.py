@@ -6,9 +6,10 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from .._sojourn import ConfigFile, Variant, distinct, set_label
+from .._sojourn import ConfigError, ConfigFile, Variant, distinct, set_label
 from .._sojourn import load as load_native
-from ..base.files import read_text
+from ..base.files import read_content, read_text
+from ..base.memory import allowed_bytes
 from ..base.toml_text import toml_document, toml_value
 from .hooks import hooks
 
@@ -33,19 +34,22 @@ def load(
     duration_s: float | None = None,
     set: Settings = (),
     config: Config | None = None,
+    max_memory_gb: float | None = None,
 ) -> Loaded:
     """Reads and checks a scenario, without running it.
 
     `scenario` is a path, TOML text of several lines, or a dict with the same keys. `set` overrides
     single keys: `["upstream.sustained_mbps=10"]` or `{"upstream.sustained_mbps": 10}`. `config` is
     a modem configuration file; its service overrides the scenario's. Settings of the file that
-    cannot be simulated are listed in each variant's `notes` and in the warnings of its run.
+    cannot be simulated are listed in each variant's `notes` and in the warnings of its run. A
+    variant whose run may need more memory than `max_memory_gb` is refused (default: half of the
+    machine's).
 
     What overrides a key that a variant sets is part of the variant's name. Variants that are equal
     are one, which says so in its `notes`.
     """
     sets = _all_sets(set, seed, duration_s)
-    return _load(scenario, sets, config)
+    return _load(scenario, sets, config, max_memory_gb)
 
 
 def load_all(
@@ -106,13 +110,18 @@ def _label(scenario: Scenario, config: Config | None, are_several: bool) -> str:
     return ", ".join([*([stem] if are_several or not modem else []), *modem])
 
 
-def _load(scenario: Scenario, sets: Sequence[str], config: Config | None) -> Loaded:
+def _load(
+    scenario: Scenario,
+    sets: Sequence[str],
+    config: Config | None,
+    max_memory_gb: float | None = None,
+) -> Loaded:
     text, source = _text_and_source(scenario)
     modem = None
     if config is not None:
         path = Path(config)
-        modem = (ConfigFile.from_bytes(path.read_bytes(), str(path)), str(path))
-    return Loaded(load_native(text, source, sets, modem))
+        modem = (ConfigFile.from_bytes(read_content(path, ConfigError), str(path)), str(path))
+    return Loaded(load_native(text, source, sets, modem, allowed_bytes(max_memory_gb)))
 
 
 def _all_sets(settings: Settings, seed: int | None, duration_s: float | None) -> list[str]:

@@ -11,6 +11,7 @@ from typing import TypeVar
 
 from .._sojourn import Job, RunResult, Variant
 from .._sojourn import run as run_native
+from ..base.memory import allowed_bytes, side_by_side
 from ..base.progress import Progress
 
 T = TypeVar("T")
@@ -21,12 +22,20 @@ _WATCH_INTERVAL_S = 0.1
 
 
 def run_all(
-    variants: Sequence[Variant], progress: Progress | None, workers: int | None
+    variants: Sequence[Variant],
+    progress: Progress | None,
+    workers: int | None,
+    max_memory_gb: float | None = None,
 ) -> list[RunResult]:
     """Results in the order of `variants`. A failure or Ctrl-C stops all runs."""
     works = [_running(variant) for variant in variants]
     total_s = sum(variant.duration_s for variant in variants)
-    done = dict(run_each(works, total_s, progress, workers))
+    fitting = side_by_side(
+        workers or os.cpu_count() or 1,
+        [variant.memory_bytes for variant in variants],
+        allowed_bytes(max_memory_gb),
+    )
+    done = dict(run_each(works, total_s, progress, fitting))
     return [done[number] for number in range(len(variants))]
 
 

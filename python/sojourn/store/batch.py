@@ -1,5 +1,6 @@
 """Runs many tasks in parallel and writes their results to one store."""
 
+import os
 import sys
 import time
 from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
@@ -8,6 +9,7 @@ from pathlib import Path
 
 from .._sojourn import Job
 from ..base.files import reason_of
+from ..base.memory import allowed_bytes, side_by_side
 from ..base.progress import Progress
 from ..base.terminal import batch_bar, counting_bar
 from ..runs.threads import Work, run_each
@@ -123,7 +125,9 @@ def _run(
 
 def _run_here(tasks: Sequence[Task], progress: Progress | None, jobs: int | None) -> Done:
     works = [_timed(task) for task in tasks]
-    return run_each(works, sum(task.duration_s for task in tasks), progress, jobs)
+    needs = [task.memory_bytes for task in tasks]
+    fitting = side_by_side(jobs or os.cpu_count() or 1, needs, allowed_bytes())
+    return run_each(works, sum(task.duration_s for task in tasks), progress, fitting)
 
 
 def _timed(task: Task) -> Work[tuple[Files, float]]:

@@ -3,15 +3,20 @@
 import json
 import tomllib
 from collections.abc import Mapping, Sequence
-from functools import cached_property
+from functools import cache, cached_property
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from .._sojourn import tables_json
 from ..runs.result import SavedResult
 from .checksums import SUMS, Checksums, DamagedError, StoreError
+
+_META = {"version", "seed", "duration_s", "events", "forwarded_packets", "fingerprint", "warnings"}
 
 Rows = Sequence[Mapping[str, Any]]
 
@@ -55,25 +60,54 @@ class StoredRun(SavedResult):
         try:
             # Twice as fast as pq.read_table.
             with pq.ParquetFile(pa.BufferReader(content)) as file:
-                return file.read()
+                table = file.read()
         except (pa.ArrowException, OSError) as error:
             raise DamagedError(self.directory / _file_of(name), str(error)) from None
+        self._check(name, table)
+        return table
+
+    def _check(self, name: str, table: pa.Table) -> None:
+        """Raises `DamagedError` unless it has the columns of that table, and finite values."""
+        path = self.directory / _file_of(name)
+        wanted, texts = _columns()[name]
+        missing = [field for field in wanted if field not in table.column_names]
+        if missing:
+            raise DamagedError(path, f"it has no column {missing[0]!r}")
+        for field in wanted:
+            column = table[field]
+            kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+            if (field in texts) != (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
+                raise DamagedError(path, f"the values of {field!r} are of type {kind}")
+            if pa.types.is_floating(kind) and pc.any(pc.is_inf(column)).as_py():
+                raise DamagedError(path, f"a value of {field!r} is infinite")
 
     @cached_property
     def meta(self) -> dict[str, Any]:
         """Version, seed, duration in s, counts, fingerprint and warnings."""
-        meta: dict[str, Any] = json.loads(self._files.read("meta.json"))
+        try:
+            meta: dict[str, Any] = json.loads(self._files.read("meta.json"))
+            is_complete = meta.keys() >= _META and isfinite(meta["duration_s"])
+        except (ValueError, TypeError, AttributeError):
+            is_complete = False
+        if not is_complete:
+            raise DamagedError(self.directory / "meta.json", "not what sojourn writes of a run")
         return meta
 
     @cached_property
     def scenario(self) -> str:
         """The complete scenario, as TOML."""
-        return self._files.read("scenario.toml").decode()
+        try:
+            return self._files.read("scenario.toml").decode()
+        except UnicodeDecodeError:
+            raise DamagedError(self.directory / "scenario.toml", "not UTF-8 text") from None
 
     @cached_property
     def settings(self) -> dict[str, Any]:
         """The complete scenario, as a dict; keys without a value are missing."""
-        return tomllib.loads(self.scenario)
+        try:
+            return tomllib.loads(self.scenario)
+        except tomllib.TOMLDecodeError as error:
+            raise DamagedError(self.directory / "scenario.toml", str(error)) from None
 
     def rows(self, table: str) -> Rows:
         """The rows of a table. They are cached because studies read them thousands of times."""
@@ -88,6 +122,15 @@ class StoredRun(SavedResult):
     def queue(self, name: str) -> Mapping[str, Any]:
         """The row of `queues` for a queue."""
         return _row(self.rows("queues"), queue=name)
+
+
+@cache
+def _columns() -> dict[str, tuple[list[str], list[str]]]:
+    """The columns of each table, and those of texts."""
+    return {
+        table["name"]: ([column["name"] for column in table["columns"]], table["texts"])
+        for table in json.loads(tables_json())
+    }
 
 
 def _file_of(table: str) -> str:

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -34,6 +35,8 @@ class Task:
     scenario: str
     duration_s: float
     tables: tuple[str, ...] = SCALARS
+    memory_bytes: int = 0
+    """Memory that the run may need."""
 
     @cached_property
     def run(self) -> str:
@@ -61,12 +64,13 @@ def task(scenario: Mapping[str, Any], *, seed: int, tables: Iterable[str] = ()) 
 
 def task_of(variant: Variant, tables: Iterable[str] = ()) -> Task:
     """The task to run a variant returned by `load`."""
-    return Task(variant.to_toml(), variant.duration_s, (*SCALARS, *tables))
+    return Task(variant.to_toml(), variant.duration_s, (*SCALARS, *tables), variant.memory_bytes)
 
 
 def execute(task: Task, job: Job | None = None) -> Files:
     """Runs a task. The files are identical on every machine."""
-    (variant,) = load(task.scenario)
+    # Its memory was checked when the task was made, on this machine or another.
+    (variant,) = load(task.scenario, max_memory_gb=math.inf)
     result = Result(variant, run_native(variant, job or Job()))
     files = {f"{name}.parquet": _parquet(name, task.run, result) for name in task.tables}
     files["meta.json"] = (json.dumps(result.meta, indent=2, ensure_ascii=False) + "\n").encode()

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::context::ServiceFlowContext;
 use super::delay_line::DelayLine;
-use super::homes::{self, Group};
+use super::homes::Group;
 use super::shaped_link::ShapedLink;
 use super::{AccessNetwork, Alarms, Site};
 use crate::count::Count;
@@ -97,7 +97,7 @@ impl Fibre {
         let propagation = spec.propagation();
         let mut lines = [Vec::new(), Vec::new()];
         let mut watched = Vec::new();
-        for (index, home) in homes::homes(&site.groups).enumerate() {
+        for (index, home) in site.homes().enumerate() {
             let name = home.name(index == 0);
             let context = ServiceFlowContext::new(site, &name, "", home.is_watched());
             let [up, down] = &mut lines;

@@ -31,7 +31,16 @@ use crate::packet::{Direction, Packet};
 use crate::queue::Queue;
 use crate::units::Time;
 use docsis::request_grant::MacCounters;
-use homes::Group;
+use homes::{Group, Home};
+
+/// Which homes of a site are built.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Extent {
+    /// All.
+    Whole,
+    /// The first of each group: enough for warnings.
+    Samples,
+}
 
 /// What an access network is built from.
 pub struct Site<'a> {
@@ -41,10 +50,20 @@ pub struct Site<'a> {
     pub traffic: Vec<&'a str>,
     /// How many connections each measured queue watches one by one.
     pub watch_flows: usize,
+    /// Which of the homes are built.
+    pub extent: Extent,
     /// The dialect its parts follow.
     pub dialect: Dialect,
     /// Seed of the run.
     pub seed: u64,
+}
+
+impl Site<'_> {
+    /// The homes that are built.
+    pub fn homes(&self) -> impl Iterator<Item = Home<'_>> {
+        let all = self.extent == Extent::Whole;
+        homes::homes(&self.groups).filter(move |home| all || home.is_watched())
+    }
 }
 
 /// Where the parts of an access network set their next wake times.
@@ -75,6 +94,11 @@ impl<'a> Alarms<'a> {
 pub trait AccessNetwork {
     /// How many parts are woken in this direction.
     fn parts(&self, direction: Direction) -> u32;
+    /// The number of a part in the order of wake-ups, where service flows that are never woken have
+    /// numbers too; behind the last part, how many numbers there are.
+    fn number(&self, _direction: Direction, part: u32) -> u32 {
+        part
+    }
     /// When a part is first woken, before any packet has come.
     fn first_wake(&self, direction: Direction, part: u32) -> Time;
     /// Takes a packet from a home or from a server's link. Returns the packet, as [`Self::wake`]

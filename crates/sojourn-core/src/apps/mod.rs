@@ -299,6 +299,8 @@ pub trait AppParameters {
     }
     /// How its service is scored.
     fn quality(&self) -> Quality;
+    /// What it asks of the network in so many seconds.
+    fn load(&self, seconds: f64) -> Load;
     /// Are its packets played by a buffer that adapts?
     fn plays_adaptively(&self) -> bool {
         false
@@ -321,6 +323,24 @@ pub trait AppParameters {
     fn check(&self) -> Result<(), Fault> {
         Ok(())
     }
+}
+
+/// What an app asks of the network in one home, on average, for estimates before a run.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Load {
+    /// Connections that are open at once.
+    pub connections: f64,
+    /// Connections that it opens in all.
+    pub opened: f64,
+    /// Packets that it sends by its timer, whatever the network does: datagrams, or data for a
+    /// connection.
+    pub packets: f64,
+    /// Their mean size in bytes.
+    pub packet_bytes: f64,
+    /// Bytes that its connections carry if the network does not limit them.
+    pub stream_bytes: f64,
+    /// Bytes of memory that it takes beside its connections.
+    pub kept_bytes: f64,
 }
 
 /// How an app's service is scored.

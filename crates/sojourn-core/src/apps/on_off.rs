@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::agenda::Agenda;
 use super::{
-    App, AppContext, AppParameters, Command, ConnectionId, Done, End, Event, Model, Quality,
+    App, AppContext, AppParameters, Command, ConnectionId, Done, End, Event, Load, Model, Quality,
 };
 use crate::engine::rng::Rng;
 use crate::input::compare::ascending;
@@ -126,6 +126,26 @@ impl AppParameters for Parameters {
 
     fn largest_datagram(&self) -> u16 {
         if self.transport == Transport::Datagrams { self.packet_bytes } else { 0 }
+    }
+
+    fn load(&self, seconds: f64) -> Load {
+        let mean = |(least, most): (f64, f64)| (least + most) / 2.0;
+        let burst_mbps = mean(bounds(&self.mean_mbps)) * (1.0 + self.off_per_on);
+        let (interval_s, on_s) =
+            (f64::from(self.packet_bytes) * 8e-6 / burst_mbps, mean(bounds(&self.on_s)));
+        // A burst has at least one packet.
+        let in_burst = (on_s / interval_s).max(1.0);
+        let bursts = seconds / (in_burst * interval_s.max(1e-12) + on_s * self.off_per_on);
+        let (sources, packets) = (f64::from(self.sources), in_burst * bursts);
+        let is_tcp = self.transport == Transport::Tcp;
+        Load {
+            connections: if is_tcp { sources } else { 0.0 },
+            opened: if is_tcp { sources } else { 0.0 },
+            packets: sources * packets,
+            packet_bytes: self.packet_bytes.into(),
+            kept_bytes: 96.0 * sources,
+            ..Load::default()
+        }
     }
 
     fn quality(&self) -> Quality {

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{App, AppContext, AppParameters, Command, Done, Event, Model, Quality};
+use super::{App, AppContext, AppParameters, Command, Done, Event, Load, Model, Quality};
 use crate::engine::rng::Rng;
 use crate::packet::Direction;
 use crate::tcp::TcpOptions;
@@ -123,6 +123,18 @@ impl AppParameters for Parameters {
 
     fn largest_datagram(&self) -> u16 {
         self.capture.0.iter().map(|packet| packet.size).max().unwrap_or(0)
+    }
+
+    fn load(&self, seconds: f64) -> Load {
+        let packets = self.capture.0.len() as f64;
+        let bytes: f64 = self.capture.0.iter().map(|packet| f64::from(packet.size)).sum();
+        let span_s = self.capture.0.last().map_or(0.0, |last| last.at.secs_f64()) / self.speed;
+        let rounds = self.pause_s.map_or(1.0, |pause| 1.0 + seconds / (span_s + pause));
+        Load {
+            packets: packets * rounds,
+            packet_bytes: bytes / packets.max(1.0),
+            ..Load::default()
+        }
     }
 
     fn quality(&self) -> Quality {

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::check_stop;
 use super::two_way::{Answer, StreamDirection};
-use super::{App, AppContext, AppParameters, Command, Done, Event, Model, Quality};
+use super::{App, AppContext, AppParameters, Command, Done, Event, Load, Model, Quality};
 use crate::engine::rng::Rng;
 use crate::input::problem::Fault;
 use crate::packet::{Direction, LARGEST_PACKET};
@@ -183,6 +183,22 @@ impl AppParameters for Parameters {
 
     fn answer(&self) -> Option<Answer> {
         self.direction.is_both().then(|| self.answer.unwrap_or_default())
+    }
+
+    fn load(&self, seconds: f64) -> Load {
+        let start = self.start_s.unwrap_or_default();
+        let sending_s = (self.stop_s.unwrap_or(seconds).min(seconds) - start).max(0.0);
+        let sent = |interval_ms: f64| sending_s / (interval_ms / 1e3) + 1.0;
+        let (home_bytes, home_ms) = self.of_home();
+        let (answer_bytes, answer_ms) = self.of_answers();
+        let packets = sent(home_ms);
+        let answers = if self.direction.is_both() { sent(answer_ms) } else { 0.0 };
+        let bytes = packets * f64::from(home_bytes) + answers * f64::from(answer_bytes);
+        Load {
+            packets: packets + answers,
+            packet_bytes: bytes / (packets + answers),
+            ..Load::default()
+        }
     }
 
     fn quality(&self) -> Quality {

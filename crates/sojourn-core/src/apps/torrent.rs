@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use super::agenda::Agenda;
 use super::{
-    App, AppContext, AppParameters, Command, ConnectionId, Done, End, Event, Model, Quality,
+    App, AppContext, AppParameters, Command, ConnectionId, Done, End, Event, Load, Model, Quality,
 };
 use crate::dialect::Dialect;
 use crate::engine::rng::Rng;
@@ -104,6 +104,17 @@ impl AppParameters for Parameters {
     fn usual_tcp(&self, _dialect: Dialect) -> TcpOptions {
         let ledbat = CongestionSpec::Ledbat(ledbat::Parameters::default());
         TcpOptions { congestion_control: Some(ledbat), ..TcpOptions::default() }
+    }
+
+    fn load(&self, seconds: f64) -> Load {
+        let connections = f64::from(self.connections);
+        Load {
+            connections,
+            opened: connections,
+            stream_bytes: self.limit_mbps.map_or(f64::INFINITY, |mbps| mbps * seconds * 1e6 / 8.0),
+            kept_bytes: 64.0 * connections,
+            ..Load::default()
+        }
     }
 
     fn quality(&self) -> Quality {

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::agenda::Agenda;
 use super::check_stop;
 use super::{
-    App, AppContext, AppParameters, Command, ConnectionId, Done, End, Event, Model, Quality,
+    App, AppContext, AppParameters, Command, ConnectionId, Done, End, Event, Load, Model, Quality,
 };
 use crate::engine::rng::Rng;
 use crate::input::problem::Fault;
@@ -118,6 +118,21 @@ impl AppParameters for Parameters {
 
     fn tcp(&self) -> Option<&TcpOptions> {
         Some(&self.tcp)
+    }
+
+    fn load(&self, seconds: f64) -> Load {
+        let connections = f64::from(self.connections);
+        let files = match (self.file_bytes, self.pause_s.or(self.every_s)) {
+            (Some(_), Some(gap_s)) => 1.0 + seconds / gap_s.max(1e-3),
+            _ => 1.0,
+        };
+        Load {
+            connections,
+            opened: connections * files,
+            stream_bytes: self.file_bytes.map_or(f64::INFINITY, |b| b as f64 * connections * files),
+            kept_bytes: 64.0 * connections,
+            ..Load::default()
+        }
     }
 
     fn quality(&self) -> Quality {

@@ -27,7 +27,7 @@ use serde::{Deserialize, Serialize};
 
 use super::agenda::Agenda;
 use super::{
-    App, AppContext, AppParameters, Command, ConnectionId, Done, End, Event, Model, Quality,
+    App, AppContext, AppParameters, Command, ConnectionId, Done, End, Event, Load, Model, Quality,
     Viewing,
 };
 use crate::dialect::Dialect;
@@ -193,6 +193,17 @@ impl AppParameters for Parameters {
         match dialect {
             Dialect::Ns2 => TcpOptions::full_sack(),
             Dialect::Rfc | Dialect::Linux => TcpOptions::default(),
+        }
+    }
+
+    fn load(&self, _seconds: f64) -> Load {
+        let viewers = f64::from(self.viewers);
+        Load {
+            connections: viewers,
+            opened: viewers,
+            stream_bytes: f64::INFINITY,
+            kept_bytes: 256.0 * viewers,
+            ..Load::default()
         }
     }
 

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::check_stop;
 use super::two_way::{Answer, StreamDirection};
-use super::{App, AppContext, AppParameters, Command, Done, Event, Frame, Model, Quality};
+use super::{App, AppContext, AppParameters, Command, Done, Event, Frame, Load, Model, Quality};
 use crate::engine::rng::Rng;
 use crate::input::problem::Fault;
 use crate::packet::Direction;
@@ -132,6 +132,15 @@ impl AppParameters for Parameters {
 
     fn sends_frames(&self) -> bool {
         true
+    }
+
+    fn load(&self, seconds: f64) -> Load {
+        let start = self.start_s.unwrap_or_default();
+        let sending_s = (self.stop_s.unwrap_or(seconds).min(seconds) - start).max(0.0);
+        let ways = if self.direction.is_both() { 2.0 } else { 1.0 };
+        let frames = ways * (sending_s * self.frames_per_s + 1.0);
+        let packets = frames * (self.frame_bytes() / f64::from(self.packet_bytes)).ceil();
+        Load { packets, packet_bytes: frames * self.frame_bytes() / packets, ..Load::default() }
     }
 
     fn quality(&self) -> Quality {

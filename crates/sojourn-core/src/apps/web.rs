@@ -12,7 +12,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::agenda::Agenda;
-use super::{App, AppContext, AppParameters, Command, Done, End, Event, Model, Quality};
+use super::{App, AppContext, AppParameters, Command, Done, End, Event, Load, Model, Quality};
 use crate::dialect::Dialect;
 use crate::engine::rng::Rng;
 use crate::tcp::TcpOptions;
@@ -223,6 +223,18 @@ impl AppParameters for Parameters {
         match dialect {
             Dialect::Ns2 => TcpOptions { nagle: Some(false), ..TcpOptions::full_sack() },
             Dialect::Rfc | Dialect::Linux => TcpOptions::default(),
+        }
+    }
+
+    fn load(&self, seconds: f64) -> Load {
+        let connections = f64::from(self.connections_per_server) * self.servers.len() as f64;
+        let users = f64::from(self.users);
+        Load {
+            connections: users * connections,
+            opened: users * connections * (1.0 + seconds / self.pause_s.max(1e-2)),
+            stream_bytes: f64::INFINITY,
+            kept_bytes: users * (128.0 + 8.0 * connections + 8.0 * self.servers.len() as f64),
+            ..Load::default()
         }
     }
 

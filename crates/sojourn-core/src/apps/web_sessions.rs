@@ -25,7 +25,7 @@ use serde::{Deserialize, Serialize};
 use super::agenda::Agenda;
 use super::draw::Draw;
 use super::{
-    App, AppContext, AppParameters, Command, ConnectionId, Done, End, Event, Model, Quality,
+    App, AppContext, AppParameters, Command, ConnectionId, Done, End, Event, Load, Model, Quality,
 };
 use crate::engine::rng::Rng;
 use crate::input::problem::Fault;
@@ -156,6 +156,20 @@ impl AppParameters for Parameters {
         Some(&self.tcp)
     }
 
+    fn load(&self, seconds: f64) -> Load {
+        let sessions = f64::from(self.sessions);
+        let objects = if self.pushed { 1.0 } else { self.objects.mean().max(1.0) };
+        let pages = self.pages.map_or(f64::INFINITY, |pages| pages as f64);
+        let pages = pages.min(1.0 + seconds / (self.think_s.mean() + self.gap_s.mean()).max(1e-2));
+        Load {
+            connections: sessions * objects,
+            opened: sessions * objects * pages,
+            stream_bytes: f64::INFINITY,
+            kept_bytes: sessions * (256.0 + 16.0 * objects * pages),
+            ..Load::default()
+        }
+    }
+
     fn quality(&self) -> Quality {
         Quality::Responses
     }
@@ -251,7 +265,7 @@ impl WebSessions {
         let server = session.server;
         if self.is_pushed {
             session.pushing.since.push(context.now);
-            session.pushing.waiting += bytes;
+            session.pushing.waiting = session.pushing.waiting.saturating_add(bytes);
             if session.pushing.connection.is_some() {
                 self.push(number, context);
             } else if session.pushing.since.len() == 1 {

@@ -118,6 +118,10 @@ impl Checker {
             }
         }
         for (key, value) in table {
+            if key.chars().any(char::is_control) {
+                let message = "found a name with a control character; allowed: a name without";
+                return Err(Fault::new(words::join(path, key), message));
+            }
             let schema = property(key).unwrap_or(others);
             self.node(schema, value, &words::join(path, key))?;
         }

@@ -96,6 +96,9 @@ struct Visitor {
     waits: bool,
 }
 
+/// Events that are kept.
+pub const MOST_EVENTS: usize = 1 << 24;
+
 /// The events, as they are reported.
 #[derive(Default)]
 pub struct ModemTrace {
@@ -105,9 +108,21 @@ pub struct ModemTrace {
     /// In the order of their numbers.
     visitors: Vec<Visitor>,
     deliveries: Vec<(u64, Time)>,
+    /// Since when nothing is kept.
+    cut_at: Option<Time>,
 }
 
 impl ModemTrace {
+    /// Keeps nothing from now on.
+    pub fn cut(&mut self, now: Time) {
+        self.cut_at = self.cut_at.or(Some(now));
+    }
+
+    /// Since when nothing is kept, and how many events are, if the trace was cut.
+    pub fn cut_at(&self) -> Option<(Time, usize)> {
+        self.cut_at.map(|at| (at, self.events.len()))
+    }
+
     /// The bucket of the sustained rate, in which tokens only gather until it is reported again.
     pub fn bucket(&mut self, bucket: &TokenBucket) {
         self.bucket = Some(bucket.clone());
@@ -115,7 +130,10 @@ impl ModemTrace {
 
     /// A packet comes.
     pub fn arrive(&mut self, now: Time, number: u64, connection: Option<u32>, packet: &Packet) {
-        self.visitors.push(Visitor { number, traffic: packet.traffic, connection, waits: false });
+        if self.cut_at.is_none() {
+            let traffic = packet.traffic;
+            self.visitors.push(Visitor { number, traffic, connection, waits: false });
+        }
         self.packet(now, ModemEventKind::Arrive, number, packet.size.into());
     }
 
@@ -130,6 +148,12 @@ impl ModemTrace {
     }
 
     fn push(&mut self, at: Time, kind: ModemEventKind, packet: Option<u64>, bytes: u64) {
+        if self.events.len() == MOST_EVENTS {
+            self.cut(at);
+        }
+        if self.cut_at.is_some() {
+            return;
+        }
         let (traffic, connection, backlog) = (None, None, Count::default());
         let tokens = self.bucket.as_ref().map_or(0.0, |bucket| bucket.tokens(at));
         self.events.push(ModemEvent {
@@ -146,7 +170,9 @@ impl ModemTrace {
 
     /// A packet has come to its server.
     pub fn deliver(&mut self, at: Time, number: u64) {
-        self.deliveries.push((number, at));
+        if self.cut_at.is_none() {
+            self.deliveries.push((number, at));
+        }
     }
 
     /// The events in the order of time, each with whose packet it is of and what waits after it; and

@@ -13,11 +13,12 @@ pub struct Metrics {
     /// where a run is so long that a series would have more than 4096 values.
     #[schemars(range(min = 1.0, max = 1_000_000.0))]
     pub series_interval_ms: f64,
-    /// Keep headers, times and outcome of every packet. Memory then grows with the run: about 130 bytes a
-    /// packet.
+    /// Keep headers, times and outcome of every packet. Memory then grows with the run: about 400 bytes a
+    /// packet. A trace is full with 16 777 215 packets; a warning says when.
     pub packet_trace: bool,
     /// Keep what happens at the primary upstream service flow of the first home, event by event, and
-    /// the parts of its packets' delay. Memory then grows with the run: about 600 bytes a packet.
+    /// the parts of its packets' delay. Memory then grows with the run: about 600 bytes a packet. A trace
+    /// is full with 16 777 216 events; a warning says when.
     pub modem_trace: bool,
     /// How many flows of each queue are watched one by one, the first that come: series of the bin,
     /// weight, deficit and law's state of each, where the queue manager tells flows apart.

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::column::{Definition, Table, columns};
+use super::column::{Cells, Definition, Table, columns};
 use super::modem_trace::{ModemEvent, ModemEventKind};
 use super::results::{LatencyCells, PacketRecord, Results, SeriesRow};
 use super::rows::{
@@ -27,6 +27,8 @@ pub struct TableDefinition {
     pub about: &'static str,
     /// Its columns in their order.
     pub columns: Vec<Definition>,
+    /// The names of those that hold texts.
+    pub texts: Vec<&'static str>,
 }
 
 impl Results {
@@ -71,8 +73,14 @@ pub fn definitions() -> Vec<TableDefinition> {
 }
 
 fn definition<Row: Table>() -> TableDefinition {
-    let columns = Row::columns().iter().map(|column| column.definition).collect();
-    TableDefinition { name: Row::NAME, about: Row::ABOUT, columns }
+    let columns = Row::columns();
+    let of_text = columns.iter().filter(|column| matches!((column.cells)(&[]), Cells::Text(_)));
+    TableDefinition {
+        name: Row::NAME,
+        about: Row::ABOUT,
+        texts: of_text.map(|column| column.definition.name).collect(),
+        columns: columns.iter().map(|column| column.definition).collect(),
+    }
 }
 
 /// A cell of the distribution of a flow's latency.

@@ -1,6 +1,6 @@
 //! What a run keeps of single packets where the scenario asks for it: the outcome of each
 //! (`metrics.packet_trace`), and what happens at a modem (`metrics.modem_trace`). Memory then grows
-//! with the run.
+//! with the run, until a trace is full: what comes later is not in it, and a warning says so.
 
 use super::modem_trace::{ModemEventKind, ModemTrace};
 use super::results::{Outcome, PacketRecord};
@@ -8,8 +8,9 @@ use crate::packet::{DATAGRAM, Direction, DropReason, Packet};
 use crate::token_bucket::TokenBucket;
 use crate::units::Time;
 
-/// Numbers that a packet can carry: a packet is not under way while so many others are sent.
-const NUMBERS: u64 = 1 << 24;
+/// Packets of a trace. A packet carries its number in 24 bits; one number says that it has none.
+pub const MOST_PACKETS: u64 = (1 << 24) - 1;
+const NO_NUMBER: [u8; 3] = [0xff; 3];
 
 /// The traces of a run, one of them at least.
 pub struct Trace {
@@ -19,6 +20,8 @@ pub struct Trace {
     connections: Vec<u32>,
     packets: Option<Vec<PacketRecord>>,
     modem: Option<ModemTrace>,
+    /// When the first packet was sent that has no number.
+    full_at: Option<Time>,
 }
 
 impl Trace {
@@ -27,7 +30,8 @@ impl Trace {
         let packets = packets.then(Vec::new);
         let modem = modem.then(ModemTrace::default);
         let is_wanted = packets.is_some() || modem.is_some();
-        let new = || Box::new(Self { sent: 0, connections: Vec::new(), packets, modem });
+        let new =
+            || Box::new(Self { sent: 0, connections: Vec::new(), packets, modem, full_at: None });
         is_wanted.then(new)
     }
 
@@ -37,11 +41,19 @@ impl Trace {
         if slot >= self.connections.len() {
             self.connections.resize(slot + 1, 0);
         }
-        self.connections[slot] = number as u32;
+        self.connections[slot] = u32::try_from(number).expect("a trace is full before");
     }
 
-    /// A packet sets out: it gets its number.
+    /// A packet sets out: it gets its number, unless the trace is full.
     pub fn sent(&mut self, packet: &mut Packet) {
+        if self.sent == MOST_PACKETS {
+            packet.number = NO_NUMBER;
+            if self.full_at.is_none() {
+                self.full_at = Some(packet.sent_at);
+                self.modem.iter_mut().for_each(|modem| modem.cut(packet.sent_at));
+            }
+            return;
+        }
         let number = self.sent;
         self.sent += 1;
         let [a, b, c, ..] = number.to_le_bytes();
@@ -57,16 +69,15 @@ impl Trace {
         (packet.flow != DATAGRAM).then(|| self.connections[packet.flow as usize])
     }
 
-    /// The number of a packet under way: the last with what it carries of it.
-    fn number(&self, packet: &Packet) -> u64 {
+    /// The number of a packet, if it has one.
+    fn number(packet: &Packet) -> Option<u64> {
         let [a, b, c] = packet.number;
-        let carried = u64::from(u32::from_le_bytes([a, b, c, 0]));
-        let last = self.sent - 1;
-        last - (last.wrapping_sub(carried) % NUMBERS)
+        let number = u32::from_le_bytes([a, b, c, 0]).into();
+        (packet.number != NO_NUMBER).then_some(number)
     }
 
     fn record(&mut self, packet: &Packet) -> Option<&mut PacketRecord> {
-        let number = self.number(packet);
+        let number = Self::number(packet)?;
         self.packets.as_mut()?.get_mut(number as usize)
     }
 
@@ -102,8 +113,9 @@ impl Trace {
             Outcome::Dropped(DropReason::Link) => {} // beyond the modem
             Outcome::Dropped(reason) => self.at_modem(at, ModemEventKind::Drop(reason), packet),
             Outcome::Delivered if passes_modem(packet) => {
-                let number = self.number(packet);
-                self.modem.iter_mut().for_each(|modem| modem.deliver(at, number));
+                if let (Some(modem), Some(number)) = (&mut self.modem, Self::number(packet)) {
+                    modem.deliver(at, number);
+                }
             }
             Outcome::Delivered | Outcome::UnderWay => {}
         }
@@ -111,8 +123,8 @@ impl Trace {
 
     /// A packet comes to the modem that is traced, whose bucket of the sustained rate is this.
     pub fn arrives_at_modem(&mut self, now: Time, bucket: &TokenBucket, packet: &Packet) {
-        let (number, connection) = (self.number(packet), self.connection(packet));
-        if let Some(modem) = &mut self.modem {
+        let connection = self.connection(packet);
+        if let (Some(modem), Some(number)) = (&mut self.modem, Self::number(packet)) {
             modem.bucket(bucket);
             modem.arrive(now, number, connection, packet);
         }
@@ -124,8 +136,7 @@ impl Trace {
         if !passes_modem(packet) {
             return;
         }
-        let number = self.number(packet);
-        if let Some(modem) = &mut self.modem {
+        if let (Some(modem), Some(number)) = (&mut self.modem, Self::number(packet)) {
             modem.packet(at, kind, number, packet.size.into());
         }
     }
@@ -133,6 +144,21 @@ impl Trace {
     /// The trace of the modem, if one is kept.
     pub fn modem(&mut self) -> Option<&mut ModemTrace> {
         self.modem.as_mut()
+    }
+
+    /// What a user must know of traces that became full.
+    pub fn warnings(&self) -> Vec<String> {
+        let told = |key: &str, at: Time, kept: String| {
+            format!(
+                "metrics.{key}: the trace is full at {:.3} s, with {kept}; what comes later is not in it",
+                at.secs_f64()
+            )
+        };
+        let packets = self.packets.as_ref().and(self.full_at);
+        let packets = packets.map(|at| told("packet_trace", at, format!("{} packets", self.sent)));
+        let modem = self.modem.as_ref().and_then(ModemTrace::cut_at);
+        let modem = modem.map(|(at, events)| told("modem_trace", at, format!("{events} events")));
+        packets.into_iter().chain(modem).collect()
     }
 
     /// The packets that ended, in the order in which they did, and what happened at the modem.
@@ -173,19 +199,27 @@ mod tests {
         }
     }
 
-    /// Of the 24 bits that a packet carries, the number is the last one that ends so.
+    /// The last packets that have a number, and those after them: their outcomes are not written to
+    /// the records of others.
     #[test]
-    fn numbers_are_known_beyond_what_packets_carry_of_them() {
+    fn a_full_trace_says_when_and_keeps_what_it_has() {
         let mut trace = Trace::new(false, true).expect("it is asked for");
-        trace.sent = NUMBERS - 2;
-        let packets = [(); 4].map(|()| {
-            let mut packet = datagram();
+        trace.sent = MOST_PACKETS - 2;
+        let packets = [1, 2, 3, 4].map(|s| {
+            let mut packet = Packet { sent_at: Time::from_s(s), ..datagram() };
             trace.sent(&mut packet);
             packet
         });
-        assert_eq!(packets[3].number, [1, 0, 0]);
-        let numbers = packets.each_ref().map(|packet| trace.number(packet));
-        assert_eq!(numbers, [NUMBERS - 2, NUMBERS - 1, NUMBERS, NUMBERS + 1]);
+        let numbers = packets.each_ref().map(Trace::number);
+        assert_eq!(numbers, [Some(MOST_PACKETS - 2), Some(MOST_PACKETS - 1), None, None]);
+        let warnings = trace.warnings();
+        assert_eq!(
+            warnings,
+            [
+                "metrics.modem_trace: the trace is full at 3.000 s, with 0 events; what comes later is not \
+              in it"
+            ]
+        );
     }
 
     #[test]

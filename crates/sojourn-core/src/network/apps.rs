@@ -35,8 +35,9 @@ pub(super) fn instances(scenario: &Scenario) -> Vec<AppInstance> {
         let group = scenario.group_of(&scenario.traffic[traffic]);
         let before: u16 = scenario.groups().take(group).map(|group| group.count).sum();
         for number in 0..scenario.group(group).count {
-            let app = instances.len() as u32;
-            let owner = Owner { app, traffic: traffic as u16, home: before + number };
+            let app = u32::try_from(instances.len()).expect("entries and homes are limited");
+            let traffic = u16::try_from(traffic).expect("the schema limits entries");
+            let owner = Owner { app, traffic, home: before + number };
             instances.push(instance(scenario, owner, number));
         }
     }
@@ -52,7 +53,10 @@ pub(super) fn first_of_entries(scenario: &Scenario, instances: &[AppInstance]) -
 /// A traffic entry in the home with this number in its group, from 0.
 fn instance(scenario: &Scenario, owner: Owner, number: u16) -> AppInstance {
     let (name, entry) = scenario.traffic.get_index(owner.traffic.into()).expect("it is an entry");
-    let server = |name: &str| scenario.servers.get_index_of(name).unwrap_or_default() as u16;
+    let server = |name: &str| {
+        let index = scenario.servers.get_index_of(name).unwrap_or_default();
+        u16::try_from(index).expect("the schema limits servers")
+    };
     let stream = |what: &str| match number {
         0 => Rng::named(scenario.seed, &format!("{what} {name}")),
         _ => Rng::named(scenario.seed, &format!("{what} {name}, home {}", number + 1)),
@@ -174,7 +178,7 @@ impl Simulation {
             Command::Datagram { server, direction, size, frame } => {
                 self.send_datagram(app, server, direction, size, frame);
             }
-            Command::Wake(at) => self.wake.set(self.numbers.apps + app, at),
+            Command::Wake(at) => self.timers.set(app, at),
         }
     }
 
@@ -194,7 +198,7 @@ impl Simulation {
         let route = Route { server, tuples, service_flows, dscp };
         let (id, is_new) = self.connections.open(Connection::new(owner, tag, route, config));
         if is_new {
-            self.timers.grow(2 * (id.slot as usize + 1));
+            self.timers.grow(self.timer_of(id.slot + 1, End::Home) as usize);
         }
         self.ledger.opened(self.now, id.slot, id.generation, owner.traffic, home_number);
         self.pending_events.push_back((app, Event::Opening(tag, id)));

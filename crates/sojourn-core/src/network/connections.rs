@@ -96,8 +96,9 @@ impl Connections {
             *old = connection;
             return (self.id(slot), false);
         }
+        let slot = u32::try_from(self.slots.len()).expect("memory ends before slots do");
         self.slots.push(connection);
-        (self.id(self.slots.len() as u32 - 1), true)
+        (self.id(slot), true)
     }
 
     /// The connection in a slot.
@@ -126,10 +127,40 @@ impl Connections {
         (0..).zip(&self.slots).filter(|(_, connection)| !connection.is_done())
     }
 
-    /// Frees a slot. Packets still in flight to it no longer belong to a connection.
+    /// Frees a slot. Packets still in flight to it no longer belong to a connection. A slot whose
+    /// generations are used up stays empty, so that no old packet is taken for one of a later
+    /// connection.
     pub fn release(&mut self, slot: u32) {
         let connection = &mut self.slots[slot as usize];
-        connection.generation = connection.generation.wrapping_add(1);
-        self.free.push(slot);
+        connection.generation += 1;
+        if connection.generation < u16::MAX {
+            self.free.push(slot);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialect::Dialect;
+    use crate::tcp::TcpOptions;
+
+    #[test]
+    fn a_generation_is_never_used_twice() {
+        let config = TcpOptions::default().resolve(Dialect::Rfc);
+        let owner = Owner { app: 0, traffic: 0, home: 0 };
+        let route = Route { server: 0, tuples: [0; 2], service_flows: [0; 2], dscp: 0 };
+        let new = || Connection::new(owner, 0, route, &config);
+        let mut connections = Connections::default();
+        let (first, _) = connections.open(new());
+        connections.release(first.slot);
+        for _ in 0..1 << 17 {
+            let (id, _) = connections.open(new());
+            assert_ne!(id, first);
+            assert!(connections.current(first).is_none());
+            connections.release(id.slot);
+        }
+        // A slot has 65 535 generations: 131 073 connections take three.
+        assert_eq!(connections.slots.len(), 3);
     }
 }

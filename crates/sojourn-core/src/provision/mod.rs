@@ -27,10 +27,11 @@ pub fn load_for(
     sets: &[String],
     modem: Option<&Provision>,
 ) -> Result<Vec<Variant>, Problem> {
-    load_from(text, source, sets, modem, &Disk)
+    load_from(text, source, sets, modem, &Disk, u64::MAX)
 }
 
-/// As [`load_for`], with captures from `files` instead of this machine's disk.
+/// As [`load_for`], with captures from `files` instead of this machine's disk. A variant whose run may
+/// need more than `most_bytes` of memory is refused.
 ///
 /// # Errors As [`load_for`].
 pub fn load_from(
@@ -39,6 +40,7 @@ pub fn load_from(
     sets: &[String],
     modem: Option<&Provision>,
     files: &dyn Files,
+    most_bytes: u64,
 ) -> Result<Vec<Variant>, Problem> {
-    file::load_from(text, source, sets, modem.map(|modem| modem as _), files)
+    file::load_from(text, source, sets, modem.map(|modem| modem as _), files, most_bytes)
 }

@@ -78,6 +78,10 @@ impl Default for Parameters {
 }
 
 impl SchedulerParameters for Parameters {
+    fn bins(&self) -> (u32, u32) {
+        (self.bins, self.bins)
+    }
+
     fn start(&self, setting: &Setting) -> Scheduler {
         let bins = self.bins as usize;
         let interval = Time::from_secs_f64(self.interval_s);

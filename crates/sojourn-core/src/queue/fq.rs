@@ -43,6 +43,10 @@ impl Default for Parameters {
 }
 
 impl SchedulerParameters for Parameters {
+    fn bins(&self) -> (u32, u32) {
+        (self.queues, self.queues)
+    }
+
     fn start(&self, setting: &Setting) -> Scheduler {
         let queues = self.queues as usize;
         Fq {

@@ -54,6 +54,10 @@ impl Default for Parameters {
 }
 
 impl SchedulerParameters for Parameters {
+    fn bins(&self) -> (u32, u32) {
+        (self.bins, if self.one_law { 1 } else { self.bins })
+    }
+
     fn start(&self, setting: &Setting) -> Scheduler {
         let bins = self.bins as usize;
         let aqm_bins = if self.one_law {

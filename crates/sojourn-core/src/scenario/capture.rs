@@ -6,6 +6,7 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use pcap_parser::pcapng::{Block, InterfaceDescriptionBlock};
@@ -34,6 +35,8 @@ const FRAMING: [(Linktype, u16); 5] = [
 const PS_PER_SECOND: i128 = 1_000_000_000_000;
 /// The longest allowed run in seconds.
 const LONGEST_S: i128 = 1_000_000;
+/// Bytes of a capture file.
+const MOST_BYTES: u64 = 1 << 31;
 /// A packet block of the first version of pcapng, which newer writers must not use.
 const OLD_PACKET_BLOCK: u32 = 2;
 const ALLOWED: &str = "allowed: a complete pcap or pcapng file";
@@ -53,7 +56,12 @@ impl Files for Disk {
         if !std::fs::metadata(path)?.is_file() {
             return Err(std::io::Error::other("not a regular file"));
         }
-        std::fs::read(path)
+        let mut bytes = Vec::new();
+        std::fs::File::open(path)?.take(MOST_BYTES + 1).read_to_end(&mut bytes)?;
+        if bytes.len() as u64 > MOST_BYTES {
+            return Err(std::io::Error::other(format!("more than {MOST_BYTES} bytes")));
+        }
+        Ok(bytes)
     }
 }
 
@@ -115,7 +123,7 @@ impl<'a> Captures<'a> {
 }
 
 /// The packets of a capture file. An error continues a sentence that starts with the file's name.
-fn parse(bytes: &[u8], framing: Option<u16>) -> Result<Capture, String> {
+pub fn parse(bytes: &[u8], framing: Option<u16>) -> Result<Capture, String> {
     let mut reader = Reader { framing, packets: Vec::new() };
     match PcapNGSlice::from_slice(bytes) {
         Ok(blocks) => reader.pcapng(blocks)?,

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::capture::{Captures, Disk, Files};
 use super::check;
+use super::estimate::estimate;
 use super::labels::{Overridden, distinct, file_name};
 use super::overlay::{COMPARE, Overlay, Set, merge};
 use super::schema::{Scenario, json_schema};
@@ -48,16 +49,18 @@ pub fn load_with(
     sets: &[String],
     overlay: Option<&dyn Overlay>,
 ) -> Result<Vec<Variant>, Problem> {
-    load_from(text, source, sets, overlay, &Disk)
+    load_from(text, source, sets, overlay, &Disk, u64::MAX)
 }
 
-/// As [`load_with`], with captures from `files` instead of this machine's disk.
+/// As [`load_with`], with captures from `files` instead of this machine's disk. A variant whose run
+/// may need more than `most_bytes` of memory is refused.
 pub fn load_from(
     text: &str,
     source: &str,
     sets: &[String],
     overlay: Option<&dyn Overlay>,
     files: &dyn Files,
+    most_bytes: u64,
 ) -> Result<Vec<Variant>, Problem> {
     let sets = sets.iter().map(|set| Set::parse(set)).collect::<Result<Vec<_>, _>>()?;
     let mut base = text::document(text).map_err(|fault| fault.of(source))?;
@@ -69,8 +72,8 @@ pub fn load_from(
     // Without variants, an unknown-key message should list `compare` among the allowed keys.
     let schema = if compare.is_some() { json_schema() } else { file_schema() };
     let captures = Captures::beside(source, files);
-    let file =
-        File { source, sets, base, written, overlay, checker: Checker::new(schema), captures };
+    let checker = Checker::new(schema);
+    let file = File { source, sets, base, written, overlay, checker, captures, most_bytes };
     match compare {
         None => Ok(vec![file.variant("", &json!({}))?]),
         Some(compare) => file.variants(&compare),
@@ -84,6 +87,7 @@ pub fn file_schema() -> Value {
         "type": "object",
         "additionalProperties": { "type": "object" },
         "minProperties": 1,
+        "maxProperties": 10_000,
         "description": "Variants of the scenario to compare, by name. Each holds the keys in which it \
             differs from the scenario. Its tables are merged into the scenario's key by key, but a \
             table with its own `kind` and any other value replace the scenario's.",
@@ -124,6 +128,7 @@ struct File<'a> {
     overlay: Option<&'a dyn Overlay>,
     checker: Checker,
     captures: Captures<'a>,
+    most_bytes: u64,
 }
 
 impl File<'_> {
@@ -177,6 +182,7 @@ impl File<'_> {
         self.captures.fill(&mut scenario)?;
         scenario.fill();
         check::check(&scenario)?;
+        estimate(&scenario).check(self.most_bytes)?;
         Ok(scenario)
     }
 

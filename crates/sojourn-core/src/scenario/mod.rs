@@ -4,8 +4,9 @@
 //! units, ranges and defaults: the JSON Schema, the checks of a file and the documentation come
 //! from them.
 
-mod capture;
+pub mod capture;
 mod check;
+pub mod estimate;
 pub mod file;
 pub mod homes;
 pub mod idle_line;

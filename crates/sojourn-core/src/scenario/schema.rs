@@ -65,12 +65,13 @@ pub struct Scenario {
     pub homes: IndexMap<String, Homes>,
     /// Servers beyond the CMTS, by name.
     #[serde(default)]
+    #[schemars(extend("maxProperties" = 65_535))]
     pub servers: IndexMap<String, Server>,
     /// TCP options of all connections. Entries of `traffic` may override single keys.
     #[serde(default)]
     pub tcp: TcpOptions,
     /// Traffic entries, by name: what users and their devices do.
-    #[schemars(extend("minProperties" = 1))]
+    #[schemars(extend("minProperties" = 1, "maxProperties" = 65_535))]
     pub traffic: IndexMap<String, Entry>,
     /// What is measured and recorded.
     #[serde(default)]

@@ -13,9 +13,11 @@ const AVOIDANCE_PERCENT: u64 = 120;
 pub fn rate(cwnd: f64, ssthresh: f64, outstanding: u64, mss: u64, srtt: Time) -> u64 {
     let is_doubling = cwnd < (ssthresh / 2.0).floor();
     let percent = if is_doubling { SLOW_START_PERCENT } else { AVOIDANCE_PERCENT };
-    let bytes = u128::from((cwnd as u64).max(outstanding) * mss * percent);
+    let bytes = u128::from((cwnd as u64).max(outstanding)) * u128::from(mss * percent);
     let per_second = bytes * u128::from(Time::from_s(1).ps()) / 100;
-    per_second.checked_div(u128::from(srtt.ps())).map_or(u64::MAX, |rate| rate as u64)
+    per_second
+        .checked_div(u128::from(srtt.ps()))
+        .map_or(u64::MAX, |rate| u64::try_from(rate).unwrap_or(u64::MAX))
 }
 
 /// When the next burst may leave.
@@ -45,7 +47,7 @@ impl Pacer {
 
 fn time_for(bytes: u64, bytes_per_s: u64) -> Time {
     let ps = u128::from(bytes) * u128::from(Time::from_s(1).ps()) / u128::from(bytes_per_s.max(1));
-    Time::from_ps(ps as u64)
+    Time::from_ps(u64::try_from(ps).unwrap_or(u64::MAX))
 }
 
 #[cfg(test)]

@@ -250,9 +250,15 @@ impl Receiver {
 
     fn write_blocks(&self, blocks: &mut [SackBlock; SACK_BLOCKS]) {
         let held = self.recent.iter().filter_map(|&at| self.held.containing(at));
-        for (block, (start, end)) in blocks.iter_mut().zip(held) {
-            *block = SackBlock { start: (start - self.next) as u32, end: (end - self.next) as u32 };
+        for (block, told) in blocks.iter_mut().zip(held.filter_map(|run| self.block(run))) {
+            *block = told;
         }
+    }
+
+    /// A run of bytes as a block; `None` if it ends 4 GiB beyond what is acknowledged, or farther.
+    fn block(&self, (start, end): (u64, u64)) -> Option<SackBlock> {
+        let offset = |at: u64| u32::try_from(at - self.next).ok();
+        Some(SackBlock { start: offset(start)?, end: offset(end)? })
     }
 }
 
@@ -277,6 +283,19 @@ mod tests {
         let config = TcpOptions::default().resolve(Dialect::Rfc);
         receiver.acknowledge(&mut Segment::default(), &config);
         (receiver, config)
+    }
+
+    /// Blocks are offsets of 32 bits. A run that is farther ahead is left out: it is not told as another.
+    #[test]
+    fn what_is_too_far_ahead_is_not_told() {
+        let (mut receiver, config) = receiver();
+        for seq in [1 << 32, 1001] {
+            receiver.on_data(Time::ZERO, &data(seq, 100), Time::ZERO, Time::ZERO, &config);
+        }
+        let mut segment = Segment::default();
+        receiver.acknowledge(&mut segment, &config);
+        let near = SackBlock { start: 1000, end: 1100 };
+        assert_eq!(segment.sack, [near, SackBlock::default(), SackBlock::default()]);
     }
 
     #[test]

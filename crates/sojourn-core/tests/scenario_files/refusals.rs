@@ -332,3 +332,28 @@ fn problems_say_whose_they_are() {
         )
     );
 }
+
+/// Packets carry the numbers of servers and entries in 16 bits.
+#[test]
+fn more_servers_than_packets_can_name() {
+    let more: String = (0..65_541).map(|n| format!("servers.s{n}.delay_ms = 5\n")).collect();
+    let message = refusal(&format!("{more}{SMALL}"));
+    assert!(message.starts_with("home.toml: servers: found a table"), "{message}");
+    assert!(message.ends_with("65535 entries or fewer"), "{message}");
+}
+
+#[test]
+fn more_variants_than_anybody_compares() {
+    let more: String = (0..10_001).map(|n| format!("compare.v{n}.seed = {n}\n")).collect();
+    let message = refusal(&format!("{more}{SMALL}"));
+    assert!(message.starts_with("home.toml: compare: found a table"), "{message}");
+}
+
+/// A terminal would obey them.
+#[test]
+fn names_with_control_characters() {
+    assert_eq!(
+        refusal_of(&[r#"servers."a\u001b[2J".delay_ms=5"#]),
+        r#"--set servers."a\u001b[2J".delay_ms=5: servers."a\u{1b}[2J": found a name with a control character; allowed: a name without"#
+    );
+}

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::input::compare::ascending;
 use crate::input::problem::Fault;
-use crate::units::{BitRate, Time};
+use crate::units::{BitRate, Time, whole};
 
 /// Upstream capacity that other modems leave free. It follows either the pattern of the CableLabs
 /// studies (`levels_mbps`) or your own `steps`. The pattern has four levels, and each of the twelve
@@ -86,7 +86,8 @@ impl Pattern {
         match self {
             Self::Steady(grant) => *grant,
             Self::Levels(grants, step) => {
-                grants[PATTERN[(now.ps() / step.ps()) as usize % PATTERN.len()]]
+                let steps = now.ps() / step.ps() % PATTERN.len() as u64;
+                grants[PATTERN[steps as usize]]
             }
             Self::Steps(steps) => {
                 let cycle = steps.last().map_or(Time::NEVER, |(end, _)| *end);
@@ -157,8 +158,8 @@ impl FreeCapacity {
     /// fraction: at low rates a MAP interval carries less than a byte.
     pub fn greatest_grant(&self, now: Time, draw: f64) -> f64 {
         let mean = self.pattern.at(now);
-        let width = (mean * self.spread).trunc();
-        mean + (2.0 * width * draw).floor() - width
+        let width = whole(mean * self.spread);
+        mean + whole(2.0 * width * draw) - width
     }
 }
 

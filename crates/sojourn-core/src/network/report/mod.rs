@@ -6,7 +6,7 @@ mod service_flows;
 mod traffic_classes;
 
 use super::Simulation;
-use crate::access::AccessNetwork;
+use crate::access::{Access, AccessNetwork};
 use crate::apps::{AppParameters, Done, Model, Quality};
 use crate::metrics::connections::ConnectionAccount;
 use crate::metrics::delay_parts::split;
@@ -16,6 +16,7 @@ use crate::metrics::rows::{PageRow, QueueRow};
 use crate::metrics::{Latency, Member, MemberCounts, Series, qoe};
 use crate::packet::Direction;
 use crate::queue::Queue;
+use crate::scenario::Scenario;
 use crate::scenario::traffic::Entry;
 use crate::tcp::Transport;
 use crate::units::Time;
@@ -198,15 +199,15 @@ fn series_row(run: &Simulation, subject: String, series: &Series) -> SeriesRow {
 }
 
 /// What a user must know of the network.
-pub(super) fn warnings_of_network(run: &Simulation) -> Vec<String> {
-    let mut warnings = run.access.warnings();
-    warnings.extend(service_flows::strange_addresses(&run.scenario));
+pub(super) fn warnings_of_network(access: &Access, scenario: &Scenario) -> Vec<String> {
+    let mut warnings = access.warnings();
+    warnings.extend(service_flows::strange_addresses(scenario));
     warnings
 }
 
 /// What a user must know before trusting the results.
 fn warnings(run: &Simulation, done: &[Done]) -> Vec<String> {
-    let mut warnings = warnings_of_network(run);
+    let mut warnings = warnings_of_network(&run.access, &run.scenario);
     for (index, (name, entry)) in run.scenario.traffic.iter().enumerate() {
         let sent = Direction::BOTH.map(|way| run.ledger.account(index, way).sent.packets);
         if sent == [0, 0] {

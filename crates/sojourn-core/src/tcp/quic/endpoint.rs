@@ -127,7 +127,7 @@ impl QuicEndpoint {
     /// Reports when `bytes` more than expected so far have been received.
     pub fn expect(&mut self, bytes: u64) {
         let base = if self.expected == u64::MAX { 0 } else { self.expected };
-        self.expected = base + bytes;
+        self.expected = base.saturating_add(bytes);
     }
 
     /// Closes this end: nothing more to send.

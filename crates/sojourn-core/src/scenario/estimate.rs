@@ -1,0 +1,403 @@
+//! What a run will need, estimated from its scenario before anything is built.
+//!
+//! Memory is estimated at most: every queue is full that the traffic can fill, and every connection is
+//! open that may be. Events are estimated at least: only those that come by the clock. Sizes are those
+//! of the structures in a build of 64 bits, with what growing tables take in advance; `tests/memory.rs`
+//! holds them against what runs allocate.
+
+use super::schema::Scenario;
+use super::traffic::Entry;
+use crate::access::docsis::parameters::ModemSpec;
+use crate::access::homes::Group;
+use crate::access::service::{Buffer, PRIMARY, ServiceFlow};
+use crate::apps::{AppParameters, Load};
+use crate::aqm::AqmAlgorithm;
+use crate::input::problem::Fault;
+use crate::input::words;
+use crate::metrics::modem_trace::{MOST_EVENTS, ModemEvent};
+use crate::metrics::results::PacketRecord;
+use crate::metrics::trace::MOST_PACKETS;
+use crate::packet::Packet;
+use crate::queue::{QueueSpec, SchedulerParameters, default_limit_bytes};
+use crate::tcp::Ends;
+use crate::units::BitRate;
+
+/// The program, and what every run has.
+const FIXED_BYTES: f64 = 4e6;
+/// Samples of a series: values of 4 bytes, as many as there are before it halves.
+const SERIES_VALUES: f64 = 4096.0;
+/// Histogram of latencies, and the means beside it.
+const LATENCY_BYTES: f64 = 100_000.0;
+/// A service flow with its buckets, its requests and an empty queue.
+const FLOW_BYTES: f64 = 3_000.0;
+/// A bin without its AQM algorithm: chain, turn, place in the tournament.
+const BIN_BYTES: f64 = 110.0;
+/// A packet inside: in a queue or on a link, with its sender's and its receiver's notes of it.
+const INSIDE_BYTES: f64 = 3.0 * size_of::<Packet>() as f64;
+/// A connection with its timers, the slot it takes, and what its ends allocate.
+const CONNECTION_BYTES: f64 = 1.5 * size_of::<Ends>() as f64 + 1_500.0;
+/// The account of a connection, without its series.
+const ACCOUNT_BYTES: f64 = 700.0;
+/// Records of traces are copied into tables when the run is over.
+const COPIES: f64 = 3.0;
+/// A run of more events would take weeks: a million take about a tenth of a second.
+const MOST_EVENTS_OF_A_RUN: f64 = 1e13;
+
+/// What one part of a scenario needs.
+#[derive(Clone, Debug)]
+struct Need {
+    /// The key that says how much.
+    path: String,
+    what: String,
+    bytes: f64,
+}
+
+/// What a run needs.
+#[derive(Clone, Debug)]
+pub struct Estimate {
+    needs: Vec<Need>,
+    /// The traffic entry with the most events by the clock, and these.
+    busiest: (String, f64),
+}
+
+/// Estimates a checked scenario.
+pub fn estimate(scenario: &Scenario) -> Estimate {
+    let mut estimate = Estimate { needs: Vec::new(), busiest: (String::new(), 0.0) };
+    estimate.add("", "what every run has".to_owned(), FIXED_BYTES);
+    let homes: Vec<HomeLoad> =
+        (0..scenario.groups().count()).map(|n| HomeLoad::new(scenario, n)).collect();
+    for (number, home) in homes.iter().enumerate() {
+        estimate.add_group(scenario, number, home);
+    }
+    for (name, entry) in &scenario.traffic {
+        estimate.add_entry(scenario, name, entry);
+    }
+    if let Some(cmts) = &scenario.cmts {
+        let (bins, algorithms) = cmts.queue.scheduler.bins();
+        estimate.add("cmts.queue.scheduler", "its bins".to_owned(), bins_bytes(bins, algorithms));
+    }
+    estimate.add_traces(scenario, &homes);
+    estimate
+}
+
+impl Estimate {
+    /// Bytes of memory, at most.
+    pub fn bytes(&self) -> u64 {
+        self.needs.iter().map(|need| need.bytes).sum::<f64>() as u64
+    }
+
+    /// Events that come by the clock.
+    pub fn events(&self) -> f64 {
+        self.busiest.1
+    }
+
+    /// Refuses a run that needs more bytes than these, or longer than anybody waits.
+    ///
+    /// # Errors The key that needs the most.
+    pub fn check(&self, most_bytes: u64) -> Result<(), Fault> {
+        let (entry, events) = &self.busiest;
+        if *events > MOST_EVENTS_OF_A_RUN {
+            let message = format!(
+                "it sends about {events:.0e} packets in the run; allowed: {MOST_EVENTS_OF_A_RUN:.0e} or \
+                 fewer, which take weeks"
+            );
+            return Err(Fault::new(words::join("traffic", entry), message));
+        }
+        if self.bytes() <= most_bytes {
+            return Ok(());
+        }
+        let largest =
+            self.needs.iter().max_by(|a, b| a.bytes.total_cmp(&b.bytes)).expect("one is fixed");
+        let message = format!(
+            "the run needs up to {} of memory, {} of it for {}; allowed: {}; use less of it, or allow more \
+             with --max-memory",
+            giga(self.bytes() as f64),
+            giga(largest.bytes),
+            largest.what,
+            giga(most_bytes as f64),
+        );
+        Err(Fault::new(largest.path.clone(), message))
+    }
+
+    fn add(&mut self, path: &str, what: String, bytes: f64) {
+        self.needs.push(Need { path: path.to_owned(), what, bytes });
+    }
+
+    /// The homes of a group: their service flows, and what waits in these and on the way.
+    fn add_group(&mut self, scenario: &Scenario, number: usize, home: &HomeLoad) {
+        let group = scenario.group(number);
+        let homes = f64::from(group.count);
+        let samples = samples(scenario);
+        for (direction, flows) in
+            [("upstream", flows_up(&group)), ("downstream", flows_down(&group))]
+        {
+            let own = scenario.homes.get_index(number).map(|(name, homes)| {
+                (
+                    name,
+                    match direction {
+                        "upstream" => homes.upstream.is_some(),
+                        _ => homes.downstream.is_some(),
+                    },
+                )
+            });
+            let base = match own {
+                Some((name, true)) => words::join(&words::join("homes", name), direction),
+                _ => direction.to_owned(),
+            };
+            for flow in flows {
+                let path = match flow.name {
+                    PRIMARY => base.clone(),
+                    name => words::join(&words::join(&base, "flows"), name),
+                };
+                let (bins, algorithms) = flow.queue.scheduler.bins();
+                let each = FLOW_BYTES + bins_bytes(bins, algorithms);
+                let what =
+                    format!("the bins of {homes} {}", if homes == 1.0 { "home" } else { "homes" });
+                self.add(&format!("{path}.queue.scheduler"), what, homes * each);
+                // Of the first home the queue is measured: up to ten series, and a histogram.
+                let watched = LATENCY_BYTES + 10.0 * samples * 4.0;
+                let flows = f64::from(scenario.metrics.watch_flows) * 8.0 * samples * 4.0;
+                self.add("metrics.watch_flows", "the series of queues".to_owned(), watched + flows);
+                let waiting = homes * home.waiting(&flow);
+                self.add(
+                    &format!("{path}.queue.limit_bytes"),
+                    "packets in queues".to_owned(),
+                    waiting * INSIDE_BYTES,
+                );
+            }
+        }
+        let what = "packets on the way".to_owned();
+        self.add("servers", what, homes * home.on_the_way(scenario, &group) * INSIDE_BYTES);
+    }
+
+    /// An entry: its apps with their connections, and its accounts.
+    fn add_entry(&mut self, scenario: &Scenario, name: &str, entry: &Entry) {
+        let path = words::join("traffic", name);
+        let homes = f64::from(scenario.group(scenario.group_of(entry)).count);
+        let load = entry.app.load(scenario.duration_s);
+        let packets = homes * load.packets;
+        if packets > self.busiest.1 {
+            self.busiest = (name.to_owned(), packets);
+        }
+        let samples = samples(scenario);
+        let accounts = 2.0 * (2.0 * LATENCY_BYTES + 4.0 * samples * 4.0);
+        self.add(&path, "its accounts".to_owned(), accounts + homes * (2_000.0 + load.kept_bytes));
+        let connections = homes * load.connections;
+        self.add(&path, format!("{connections} connections"), connections * CONNECTION_BYTES);
+        let kept = (homes * load.opened).min(scenario.metrics.connections.into());
+        let each = ACCOUNT_BYTES + 2.0 * 2.0 * 4.0 * samples;
+        self.add("metrics.connections", "accounts of connections".to_owned(), kept * each);
+        // Pages and responses are kept one by one.
+        self.add(&path, "what it has done".to_owned(), homes * load.opened.min(1e9) * 24.0);
+    }
+
+    fn add_traces(&mut self, scenario: &Scenario, homes: &[HomeLoad]) {
+        let packets: f64 = homes.iter().map(|home| home.packets * home.homes).sum();
+        let packets = packets.min(MOST_PACKETS as f64);
+        if scenario.metrics.packet_trace {
+            let bytes = packets * COPIES * size_of::<PacketRecord>() as f64;
+            self.add("metrics.packet_trace", format!("{packets:.0} packets"), bytes);
+        }
+        if scenario.metrics.modem_trace {
+            // A packet has about six events; a MAP comes every few ms.
+            let events =
+                (6.0 * packets + 2.0 * scenario.duration_s * 500.0).min(MOST_EVENTS as f64);
+            let bytes = events * COPIES * size_of::<ModemEvent>() as f64;
+            self.add("metrics.modem_trace", format!("{events:.0} events"), bytes);
+        }
+    }
+}
+
+/// Values of a series of this run.
+fn samples(scenario: &Scenario) -> f64 {
+    (scenario.duration_s * 1e3 / scenario.metrics.series_interval_ms + 1.0).min(SERIES_VALUES)
+}
+
+fn bins_bytes(bins: u32, algorithms: u32) -> f64 {
+    f64::from(bins) * BIN_BYTES + f64::from(algorithms) * (1.0 + size_of::<AqmAlgorithm>() as f64)
+}
+
+fn giga(bytes: f64) -> String {
+    if bytes < 1e8 { format!("{:.0} MB", bytes / 1e6) } else { format!("{:.1} GB", bytes / 1e9) }
+}
+
+/// A service flow of a home, as far as memory goes.
+struct Flow<'a> {
+    name: &'a str,
+    peak_mbps: f64,
+    sustained_mbps: f64,
+    burst_bytes: f64,
+    queue: &'a QueueSpec,
+    buffer: Buffer,
+}
+
+fn further<'a>(
+    flows: impl IntoIterator<Item = (&'a String, &'a ServiceFlow)>,
+) -> impl Iterator<Item = Flow<'a>> {
+    flows.into_iter().map(|(name, flow)| Flow {
+        name,
+        peak_mbps: flow.peak_mbps,
+        sustained_mbps: flow.sustained_mbps,
+        burst_bytes: flow.burst_bytes as f64,
+        queue: &flow.queue,
+        buffer: flow.buffer,
+    })
+}
+
+macro_rules! flows_of {
+    ($name:ident, $way:ident) => {
+        fn $name<'a>(group: &Group<'a>) -> Vec<Flow<'a>> {
+            let way = group.$way;
+            let primary = Flow {
+                name: PRIMARY,
+                peak_mbps: way.peak_mbps,
+                sustained_mbps: way.sustained_mbps,
+                burst_bytes: way.burst_bytes as f64,
+                queue: &way.queue,
+                buffer: way.buffer,
+            };
+            [primary].into_iter().chain(further(&way.flows)).collect()
+        }
+    };
+}
+flows_of!(flows_up, upstream);
+flows_of!(flows_down, downstream);
+
+impl Flow<'_> {
+    /// Bytes that it carries in so many seconds, at most.
+    fn carries(&self, seconds: f64) -> f64 {
+        let bytes = |mbps: f64| mbps * seconds * 1e6 / 8.0;
+        bytes(self.peak_mbps).min(self.burst_bytes + bytes(self.sustained_mbps)) + 1522.0
+    }
+
+    /// Bytes that its queue holds, at most.
+    fn holds(&self) -> f64 {
+        let default = default_limit_bytes(BitRate::from_mbps(self.sustained_mbps));
+        let bytes = self.buffer.bytes(self.sustained_mbps).or(self.queue.limit_bytes);
+        let unlimited = if self.queue.limit_packets.is_some() { u64::MAX } else { default };
+        bytes.unwrap_or(unlimited) as f64
+    }
+}
+
+/// What the entries of a group put on the network in one home.
+struct HomeLoad {
+    homes: f64,
+    /// Packets in the whole run, at most.
+    packets: f64,
+    /// Mean bytes of a packet.
+    mean_bytes: f64,
+    /// Packets that may be inside at once: windows of connections, and all packets sent by a timer.
+    outstanding: f64,
+}
+
+impl HomeLoad {
+    fn new(scenario: &Scenario, number: usize) -> Self {
+        let group = scenario.group(number);
+        let seconds = scenario.duration_s;
+        let flows = flows_up(&group).into_iter().chain(flows_down(&group));
+        let carried: f64 = flows.map(|flow| flow.carries(seconds)).sum();
+        let mut home =
+            Self { homes: group.count.into(), packets: 0.0, mean_bytes: 1500.0, outstanding: 0.0 };
+        let mut bytes = 0.0;
+        for (_, entry) in scenario.traffic.iter().filter(|(_, e)| scenario.group_of(e) == number) {
+            let Load { connections, packets, packet_bytes, stream_bytes, .. } =
+                entry.app.load(seconds);
+            home.packets += packets;
+            home.outstanding += packets;
+            bytes += packets * packet_bytes;
+            if entry.app.tcp().is_some() {
+                let config = entry.app.tcp_config(&scenario.tcp, scenario.dialect);
+                let segments = stream_bytes.min(carried) / config.mss as f64;
+                // A segment, and an acknowledgement for every one or two.
+                home.packets += 1.5 * segments;
+                home.outstanding += (connections * config.max_window).min(1.5 * segments);
+                bytes += stream_bytes.min(carried);
+            }
+        }
+        home.mean_bytes =
+            if home.packets > 0.0 { (bytes / home.packets).max(60.0) } else { 1500.0 };
+        home
+    }
+
+    /// Packets in the queue of a service flow.
+    fn waiting(&self, flow: &Flow) -> f64 {
+        let most = flow.queue.limit_packets.map_or(f64::INFINITY, |packets| packets as f64);
+        self.outstanding.min(most).min(flow.holds() / self.mean_bytes)
+    }
+
+    /// Packets between the access network and the servers, both ways.
+    fn on_the_way(&self, scenario: &Scenario, group: &Group) -> f64 {
+        let delay_s =
+            scenario.servers.values().map(|s| s.delay_ms / 1e3).fold(0.0, f64::max) + 0.01;
+        let flows = flows_up(group).into_iter().chain(flows_down(group));
+        let bytes: f64 = flows.map(|flow| flow.carries(delay_s.min(scenario.duration_s))).sum();
+        let transmit = match group.upstream.modem {
+            ModemSpec::TwoQueues { transmit_packets, .. } => transmit_packets as f64,
+            _ => 0.0,
+        };
+        self.outstanding.min(bytes / self.mean_bytes + transmit)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scenario(more: &str) -> Scenario {
+        let text = format!(
+            "duration_s = 10
+             upstream = {{ sustained_mbps = 5, peak_mbps = 20, burst_bytes = 1_000_000 }}
+             downstream = {{ sustained_mbps = 50, peak_mbps = 100, burst_bytes = 1_000_000 }}
+             servers.near = {{ delay_ms = 5 }}
+             {more}"
+        );
+        toml::from_str(&text).unwrap_or_else(|error| panic!("{error}\n{text}"))
+    }
+
+    fn refusal(more: &str, most: u64) -> String {
+        let fault = estimate(&scenario(more)).check(most).unwrap_err();
+        format!("{}: {}", fault.path, fault.message)
+    }
+
+    /// The least for each of 65 536 bins: its algorithm of some 100 bytes and 110 bytes more. 2 * 10^4 *
+    /// 65 536 * 210 are 275 GB.
+    #[test]
+    fn many_homes_with_many_bins_are_refused() {
+        let message = refusal(
+            "homes.all = { count = 10_000 }
+             upstream.queue.scheduler = { kind = 'sfq', bins = 65_536 }
+             traffic.call = { kind = 'stream', purpose = 'voice', server = 'near' }",
+            12_000_000_000,
+        );
+        assert!(message.starts_with("upstream.queue.scheduler: the run needs up to "), "{message}");
+        assert!(message.contains("for the bins of 10000 homes; allowed: 12.0 GB"), "{message}");
+    }
+
+    #[test]
+    fn torrents_of_many_connections_in_many_homes_are_refused() {
+        let message = refusal(
+            "homes.all = { count = 10_000 }
+             traffic.torrent = { kind = 'torrent', servers = ['near'], connections = 10_000 }",
+            12_000_000_000,
+        );
+        assert!(message.starts_with("traffic.torrent: the run needs up to "), "{message}");
+        assert!(message.contains("for 100000000 connections; allowed: 12.0 GB"), "{message}");
+    }
+
+    #[test]
+    fn what_would_take_weeks_is_refused() {
+        let message = refusal(
+            "traffic.noise = { kind = 'on_off', server = 'near', mean_mbps = [100_000], sources = 10_000,
+                               off_per_on = 1_000_000, on_s = [100], packet_bytes = 1 }",
+            12_000_000_000,
+        );
+        assert!(message.starts_with("traffic.noise: it sends about "), "{message}");
+    }
+
+    #[test]
+    fn a_home_needs_little() {
+        let home = "traffic.call = { kind = 'stream', purpose = 'voice', server = 'near' }";
+        let estimate = estimate(&scenario(home));
+        assert!(estimate.check(100_000_000).is_ok(), "{} bytes", estimate.bytes());
+    }
+}

@@ -1,0 +1,122 @@
+//! Swarm tests: random networks of all parts, held against what must be true of any network.
+
+pub mod network;
+pub mod oracles;
+
+use crate::queue_kit::drawer::Choices;
+use serde_json::Value;
+use sojourn_core::engine::rng::Rng;
+use sojourn_core::scenario::Scenario;
+
+/// Says on a failure what it was that failed.
+struct Told<'a>(&'a Value);
+
+impl Drop for Told<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("{}", toml::to_string(self.0).expect("it is a table"));
+        }
+    }
+}
+
+fn drawn(seed: u64) -> Value {
+    network::keys(Choices::Random(Rng::named(seed, "network")))
+}
+
+/// Draws a network, and holds it against an oracle if it is accepted.
+fn held(seed: u64, oracle: impl Fn(&Value, &Scenario)) {
+    let keys = drawn(seed);
+    let told = Told(&keys);
+    if let Ok(scenario) = network::scenario(told.0) {
+        oracle(told.0, &scenario);
+    }
+}
+
+mod at_random {
+    use super::{held, oracles};
+    use crate::at_random::rounds;
+
+    #[test]
+    fn swarm_keeps_to_delays_rates_and_what_is_asked_for() {
+        rounds(150, |seed| {
+            held(seed, |_, scenario| oracles::bounds(scenario, oracles::MOST_EVENTS))
+        });
+    }
+
+    #[test]
+    fn swarm_does_not_change_with_what_is_not_used() {
+        rounds(60, |seed| held(seed, oracles::unused_parts));
+    }
+
+    #[test]
+    fn swarm_scales_with_rates_and_times() {
+        rounds(60, oracles::scaling);
+    }
+}
+
+/// Bytes decide as well as random numbers; after the last one come zeros.
+#[test]
+fn bytes_are_a_network_too() {
+    let bytes: Vec<u8> = (0..=255).cycle().take(5000).collect();
+    let mut kinds = std::collections::BTreeSet::new();
+    for start in (0..4000).step_by(97) {
+        let keys = network::keys(Choices::of(&bytes[start..]));
+        kinds.insert(keys["traffic"]["a"]["kind"].to_string());
+    }
+    assert!(kinds.len() > 3, "{kinds:?}");
+    assert!(network::keys(Choices::of(&[]))["traffic"].is_object());
+}
+
+/// A fair share of the drawn networks is accepted, or the oracles would see nothing; and all parts are.
+#[test]
+fn many_networks_are_accepted() {
+    let (mut accepted, mut refused) = (0, std::collections::BTreeMap::<String, u32>::new());
+    let mut seen = String::new();
+    for seed in 0..600 {
+        match network::scenario(&drawn(seed)) {
+            Ok(scenario) => {
+                accepted += 1;
+                seen += &sojourn_core::scenario::file::to_toml(&scenario);
+            }
+            Err(problem) => {
+                let key = problem.split(": ").nth(1).unwrap_or_default();
+                *refused.entry(key.to_owned()).or_default() += 1;
+            }
+        }
+    }
+    assert!(accepted >= 150, "{accepted} of 600; refused: {refused:?}");
+    let kinds = [
+        "stream",
+        "transfer",
+        "web",
+        "web_sessions",
+        "video",
+        "torrent",
+        "on_off",
+        "sfq",
+        "fq",
+        "drr",
+    ];
+    let more = [
+        "abb",
+        "dualq",
+        "low_latency",
+        "codel",
+        "docsis_pie",
+        "pie",
+        "pi2",
+        "red",
+        "fifo",
+        "fibre",
+    ];
+    let modems = ["single_queue", "two_queues", "shared_channel", "link"];
+    for kind in kinds.iter().chain(&more).chain(&modems) {
+        assert!(
+            seen.contains(&format!("kind = \"{kind}\"")),
+            "no {kind} among those that are accepted"
+        );
+    }
+    for word in ["dialect = \"ns2\"", "dialect = \"rfc\"", "transport = \"quic\"", "[cmts"] {
+        assert!(seen.contains(word), "no {word} among those that are accepted");
+    }
+}

@@ -1,0 +1,15 @@
+//! What the targets share with the random tests: how bytes become networks, queues and files, and what must
+//! be true of them.
+
+#![allow(dead_code, unused_imports, unused_macros, reason = "the tests use more of it")]
+
+#[path = "../../crates/sojourn-core/tests/at_random.rs"]
+pub mod at_random;
+#[path = "../../crates/sojourn-core/tests/modem_config_fuzz.rs"]
+pub mod modem_config_fuzz;
+#[path = "../../crates/sojourn-core/tests/queue_fuzz.rs"]
+pub mod queue_fuzz;
+#[path = "../../crates/sojourn-core/tests/queue_kit/mod.rs"]
+pub mod queue_kit;
+#[path = "../../crates/sojourn-core/tests/swarm/mod.rs"]
+pub mod swarm;

@@ -1,0 +1,24 @@
+//! The text of a scenario file: it is refused in one message, or each of its runs goes on for a while and
+//! loses no packet.
+#![no_main]
+
+use sojourn_core::network::Simulation;
+use sojourn_core::scenario::Disk;
+use sojourn_core::scenario::file::load_from;
+use sojourn_fuzz::swarm::network::MOST_BYTES;
+
+/// Events of each run.
+const MOST_EVENTS: u64 = 20_000;
+
+libfuzzer_sys::fuzz_target!(|text: &str| {
+    match load_from(text, "file", &[], None, &Disk, MOST_BYTES) {
+        Err(problem) => assert!(!problem.to_string().contains('\n'), "{problem}"),
+        Ok(variants) => {
+            for variant in variants.iter().take(3) {
+                let mut simulation = Simulation::new(&variant.scenario);
+                simulation.advance(MOST_EVENTS);
+                simulation.finish();
+            }
+        }
+    }
+});
