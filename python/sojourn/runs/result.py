@@ -17,7 +17,7 @@ from .frames import Frames, joined, labelled
 from .hooks import hooks
 from .tables import ALL_TABLES, known_table
 
-_OF_FACTS = ("flows", "queues", "pages", "service_flows")
+_OF_FACTS = ("flows", "queues", "pages")
 
 
 class Outcome(Frames):
