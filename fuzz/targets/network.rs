@@ -8,7 +8,7 @@ use sojourn_fuzz::swarm::{network, oracles};
 const MOST_EVENTS: u64 = 30_000;
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
-    let keys = network::keys(Choices::Bytes(bytes.to_vec().into_iter()));
+    let keys = network::keys(Choices::of(bytes));
     if let Ok(scenario) = network::scenario(&keys) {
         oracles::bounds(&scenario, MOST_EVENTS);
     }

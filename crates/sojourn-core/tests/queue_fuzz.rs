@@ -232,9 +232,9 @@ fn run(seed: u64) {
 /// The bytes choose the parameters too; those of the operations come after.
 pub fn run_bytes(bytes: &[u8]) {
     let (parameters, operations) = bytes.split_at(bytes.len().min(96));
-    let mut operations = Bytes(operations.to_vec().into_iter());
+    let mut operations = Bytes(Vec::from(operations).into_iter());
     let dialect = dialect(&mut operations);
-    let choices = Choices::Bytes(parameters.to_vec().into_iter());
+    let choices = Choices::of(parameters);
     operate(spec(Drawer::usually(|_, _| None, 2, choices), dialect), dialect, operations);
 }
 

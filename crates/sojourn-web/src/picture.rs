@@ -10,7 +10,7 @@ use sojourn_core::scenario::Scenario;
 use crate::columns::Blob;
 
 /// Length of a picture in s, unless it has too many events.
-pub const SHOWN_S: f64 = 1.0;
+const SHOWN_S: f64 = 1.0;
 /// The most events of a picture.
 const MOST_EVENTS: usize = 20_000;
 /// How far runs are traced: bytes that a modem can have sent. Memory grows with them.
@@ -18,7 +18,7 @@ const MOST_TRACED_BYTES: f64 = 250e6;
 
 /// The latest start of a picture, in s.
 pub fn latest_s(scenario: &Scenario) -> f64 {
-    let traced_s = MOST_TRACED_BYTES * 8e-6 / scenario.upstream.peak_mbps;
+    let traced_s = MOST_TRACED_BYTES * 8e-6 / scenario.upstream.terms().peak_mbps;
     (scenario.duration_s.min(traced_s) - SHOWN_S).max(0.0)
 }
 

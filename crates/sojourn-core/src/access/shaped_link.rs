@@ -14,7 +14,7 @@ use crate::metrics::Ledger;
 use crate::metrics::modem_trace::ModemEventKind as Kind;
 use crate::packet::Packet;
 use crate::queue::{Queue, default_limit_bytes};
-use crate::units::{BitRate, Time};
+use crate::units::{BitRate, Pace, Time};
 
 /// Ratio of channel rate to peak rate downstream, where the scenario sets no channel rate.
 const CHANNEL_OVER_PEAK: f64 = 10.0;
@@ -23,7 +23,7 @@ const CHANNEL_OVER_PEAK: f64 = 10.0;
 pub struct ShapedLink {
     queue: Queue,
     shaper: Shaper,
-    channel: BitRate,
+    channel: Pace,
     /// Until when a packet is held or sent.
     busy_until: Time,
     probe: Probe,
@@ -32,7 +32,7 @@ pub struct ShapedLink {
 impl ShapedLink {
     /// The downstream at the CMTS, on the scenario's channel or on one that is never the bottleneck.
     pub fn downstream(spec: &Downstream, context: &ServiceFlowContext) -> Self {
-        let channel_mbps = spec.channel_mbps.unwrap_or(CHANNEL_OVER_PEAK * spec.peak_mbps);
+        let channel_mbps = spec.channel_mbps.unwrap_or(CHANNEL_OVER_PEAK * spec.terms().peak_mbps);
         Self::downstream_at(BitRate::from_mbps(channel_mbps), spec, context)
     }
 
@@ -43,7 +43,7 @@ impl ShapedLink {
         spec: &Downstream,
         context: &ServiceFlowContext,
     ) -> Self {
-        let shaper = Shaper::of(spec.sustained_mbps, spec.peak_mbps, spec.burst_bytes);
+        let shaper = Shaper::of(spec.terms());
         let buffer_bytes = default_limit_bytes(shaper.sustained.rate());
         let queue = context.queue("downstream", &spec.queue, buffer_bytes);
         Self::new(queue, shaper, channel, Probe::default())
@@ -51,18 +51,19 @@ impl ShapedLink {
 
     /// An upstream without a MAC, at the peak rate.
     pub fn upstream(spec: &Upstream, context: &ServiceFlowContext) -> Self {
-        Self::upstream_at(BitRate::from_mbps(spec.peak_mbps), spec, context)
+        Self::upstream_at(BitRate::from_mbps(spec.terms().peak_mbps), spec, context)
     }
 
     /// An upstream without a MAC, on a channel of this rate.
     pub fn upstream_at(channel: BitRate, spec: &Upstream, context: &ServiceFlowContext) -> Self {
-        let shaper = Shaper::of(spec.sustained_mbps, spec.peak_mbps, spec.burst_bytes);
+        let shaper = Shaper::of(spec.terms());
         let buffer_bytes = default_limit_bytes(shaper.sustained.rate());
         let queue = context.queue("upstream", &spec.queue, buffer_bytes);
         Self::new(queue, shaper, channel, Probe::upstream(context))
     }
 
     fn new(queue: Queue, shaper: Shaper, channel: BitRate, probe: Probe) -> Self {
+        let channel = Pace::new(channel);
         Self { queue, shaper, channel, busy_until: Time::ZERO, probe }
     }
 
@@ -84,8 +85,7 @@ impl ShapedLink {
     /// The next wake time: when the channel is free, if a packet waits for it.
     #[inline]
     pub fn next_wake(&self) -> Time {
-        let free = if self.queue.backlog().packets > 0 { self.busy_until } else { Time::NEVER };
-        free.min(self.queue.next_update())
+        self.queue.next_wake(self.busy_until)
     }
 
     /// Does what is due. Returns the packet that is sent next, if there is one, and when its last byte

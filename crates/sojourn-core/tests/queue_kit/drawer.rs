@@ -14,6 +14,11 @@ pub enum Choices {
 }
 
 impl Choices {
+    /// These bytes choose.
+    pub fn of(bytes: &[u8]) -> Self {
+        Self::Bytes(Vec::from(bytes).into_iter())
+    }
+
     /// A whole number below `n`.
     pub fn below(&mut self, n: u64) -> u64 {
         match self {

@@ -50,7 +50,7 @@ mod at_random {
 
     #[test]
     fn swarm_scales_with_rates_and_times() {
-        rounds(60, |seed| oracles::scaling(seed));
+        rounds(60, oracles::scaling);
     }
 }
 
@@ -60,11 +60,11 @@ fn bytes_are_a_network_too() {
     let bytes: Vec<u8> = (0..=255).cycle().take(5000).collect();
     let mut kinds = std::collections::BTreeSet::new();
     for start in (0..4000).step_by(97) {
-        let keys = network::keys(Choices::Bytes(bytes[start..].to_vec().into_iter()));
+        let keys = network::keys(Choices::of(&bytes[start..]));
         kinds.insert(keys["traffic"]["a"]["kind"].to_string());
     }
     assert!(kinds.len() > 3, "{kinds:?}");
-    assert!(network::keys(Choices::Bytes(Vec::new().into_iter()))["traffic"].is_object());
+    assert!(network::keys(Choices::of(&[]))["traffic"].is_object());
 }
 
 /// A fair share of the drawn networks is accepted, or the oracles would see nothing; and all parts are.

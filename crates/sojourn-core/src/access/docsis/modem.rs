@@ -40,7 +40,7 @@ use crate::metrics::{Gauges, Ledger};
 use crate::packet::Packet;
 use crate::queue::{Queue, default_limit_bytes};
 use crate::token_bucket::TokenBucket;
-use crate::units::{BitRate, Time};
+use crate::units::{BitRate, Time, whole};
 
 /// Rate of the channels in CableLabs' ns-2 script. It is the default, if it is at least twice the
 /// peak rate.
@@ -117,7 +117,7 @@ pub struct Modem {
 impl Modem {
     /// An idle modem with full token buckets.
     pub fn new(spec: &Upstream, context: &ServiceFlowContext) -> Self {
-        let shaper = Shaper::of(spec.sustained_mbps, spec.peak_mbps, spec.burst_bytes);
+        let shaper = Shaper::of(spec.terms());
         let buffer_bytes = default_limit_bytes(shaper.sustained.rate());
         let queue = context.queue("upstream", &spec.queue, buffer_bytes);
         let by_dialect = match context.dialect {
@@ -134,7 +134,7 @@ impl Modem {
     /// A modem that sends as fast as the channel allows. White & Padden 2012 §3.1.3: without
     /// congestion the CMTS does not limit grants.
     pub(super) fn unshaped(queue: Queue, spec: &Upstream, context: &ServiceFlowContext) -> Self {
-        let shaper = Shaper::of(spec.sustained_mbps, spec.peak_mbps, spec.burst_bytes);
+        let shaper = Shaper::of(spec.terms());
         Self::sending(queue, shaper, None, channel_rate(spec), spec, context)
     }
 
@@ -382,7 +382,7 @@ impl Modem {
         self.flow.requests_arrive(at);
         let free = self.capacity.greatest_grant(at, self.rng.uniform());
         let greatest = if self.silent.at(at) { 0.0 } else { free } + self.grant_fraction;
-        self.grant_fraction = greatest.fract();
+        self.grant_fraction = greatest - whole(greatest);
         let grant = self.flow.at_cmts().min(greatest as u64);
         self.flow.grant(grant);
         let ungranted = self.flow.at_cmts();
@@ -509,7 +509,7 @@ impl Modem {
     fn requestable(&mut self, now: Time) -> Allowed {
         let rate = self.shaper.peak.rate();
         let peak = rate.bytes_in(now.since(self.last_request));
-        let fraction = peak.fract();
+        let fraction = peak - whole(peak);
         self.last_request = now.since(Time::from_secs_f64(fraction * 8.0 / rate.bps() as f64));
         Allowed { sustained: self.shaper.sustained.tokens(now), peak }
     }
@@ -658,6 +658,7 @@ pub(super) fn show_channel(gauges: &mut Gauges, mbps: f64) {
 
 /// Rate at which a burst is sent.
 fn channel_rate(spec: &Upstream) -> BitRate {
-    let mbps = spec.mac.channel_mbps.unwrap_or(LEAST_CHANNEL_MBPS.max(2.0 * spec.peak_mbps));
+    let mbps =
+        spec.mac.channel_mbps.unwrap_or(LEAST_CHANNEL_MBPS.max(2.0 * spec.terms().peak_mbps));
     BitRate::from_mbps(mbps)
 }
