@@ -24,7 +24,7 @@ web: $(WEB) ## Build the live page for any web host, into the package and out/we
 	cp -r python/sojourn/lab/static out/web
 
 # Without the target the page is not built, and its tests say that they are skipped.
-test: $(VENV)/installed ## Run all tests
+test: $(VENV)/installed $(VENV)/checks ## Run all tests
 	@if crates/sojourn-web/build.sh; then $(MAKE) $(WEB); fi
 	cargo test --workspace --locked
 	cargo bench -p sojourn-core --locked --bench packet_cost -- --check $(INSTRUCTIONS)
@@ -59,7 +59,7 @@ fuzz: ## Run the tests at random and the fuzz targets with fresh seeds, MINUTES=
 swarm: ## Run random whole networks against what must be true of any, MINUTES=10 in all
 	$(call at_random,at_random::swarm,$(MINUTES))
 
-lint: $(VENV)/packages ## Check formatting, lints and types
+lint: $(VENV)/checks ## Check formatting, lints and types
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	$(BIN)/ruff check
@@ -82,7 +82,7 @@ figures: $(VENV)/installed ## Draw the figures of docs and the README's table ag
 	$(BIN)/python -m sojourn_studies.queues docs/queues/img
 	$(BIN)/python -m sojourn_docs figures docs/img
 
-docs: $(VENV)/installed ## Build the documentation site into out/site; a broken link fails
+docs: $(VENV)/installed $(VENV)/checks ## Build the documentation site into out/site; a broken link fails
 	$(BIN)/python -m sojourn_docs sources out/docs
 	$(BIN)/zensical build --clean --strict
 	$(BIN)/python -m sojourn_docs links out/site
@@ -117,4 +117,9 @@ $(VENV)/packages: requirements.lock
 
 $(VENV)/zig: $(VENV)/packages release.lock
 	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes --requirement release.lock
+	@touch $@
+
+# What tests, linters and documentation use beside it: three times as many packages.
+$(VENV)/checks: $(VENV)/packages requirements-dev.lock
+	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements-dev.lock
 	@touch $@

@@ -17,7 +17,7 @@ def test_the_version_is_the_same_everywhere() -> None:
     assert f'version = "{sojourn.__version__}"' in (ROOT / "Cargo.toml").read_text()
 
 
-@pytest.mark.parametrize("name", ["requirements.lock", "release.lock"])
+@pytest.mark.parametrize("name", ["requirements.lock", "requirements-dev.lock", "release.lock"])
 def test_every_locked_package_has_hashes(name: str) -> None:
     lines = (ROOT / name).read_text().splitlines()
     entries = [number for number, line in enumerate(lines) if re.match(r"[A-Za-z]", line)]

@@ -26,7 +26,7 @@ LOADS: dict[str, dict[str, dict[str, Any]]] = {
 """Uploads of each load; abuse has UDP instead."""
 
 PROACTIVE_MBPS = 5
-DURATION_S = 120
+DURATION_S = 60
 _TRACED_S = 20
 _GAME_BYTES = 146
 _GAME_INTERVAL_MS = 15
