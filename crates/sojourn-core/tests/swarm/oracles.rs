@@ -42,7 +42,7 @@ fn delays(scenario: &Scenario, results: &Results) {
         let group = scenario.group(scenario.group_of(entry));
         let access_ms = match &scenario.access {
             AccessSpec::Docsis => scenario.cable.delay(group.distance_km).ms_f64(),
-            AccessSpec::Fibre(fibre) => group.distance_km.unwrap_or(fibre.length_km) * 0.005,
+            AccessSpec::Fibre(fibre) => fibre.propagation(group.distance_km).ms_f64(),
         };
         let least_ms = nearest.fold(f64::INFINITY, f64::min) + access_ms;
         if let Some(found_ms) = row.latency_min_ms {
