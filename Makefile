@@ -4,11 +4,12 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTRUCTIONS := $(CURDIR)/crates/sojourn-core/benches/packet_cost/instructions.json
 MINUTES := 10
+EVERY := 1
 RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
 WEB := python/sojourn/lab/static/sojourn.wasm
 
-.PHONY: help run web test fuzz swarm lint bench bench-peers record figures docs columns studies
+.PHONY: help run web test crash audit wheel fuzz swarm lint bench bench-peers record figures docs columns studies
 .DEFAULT_GOAL := help
 
 help: ## List the targets
@@ -23,11 +24,23 @@ web: $(WEB) ## Build the live page for any web host, into the package and out/we
 	cp -r python/sojourn/lab/static out/web
 
 # Without the target the page is not built, and its tests say that they are skipped.
-test: $(VENV)/installed ## Run all tests
+test: $(VENV)/installed $(VENV)/checks ## Run all tests
 	@if crates/sojourn-web/build.sh; then $(MAKE) $(WEB); fi
 	cargo test --workspace --locked
 	cargo bench -p sojourn-core --locked --bench packet_cost -- --check $(INSTRUCTIONS)
 	$(BIN)/pytest --numprocesses auto --dist loadfile
+
+crash: $(VENV)/installed ## Kill commands at every place where they change files, for half an hour; EVERY=9 for each ninth
+	$(BIN)/python tests/crash.py --every $(EVERY)
+
+audit: ## Check licences, sources and known vulnerabilities of Rust packages; needs cargo-deny
+	cargo deny --locked check $(AUDIT)
+
+wheel: $(VENV)/zig $(WEB) ## Build the wheel into out/wheels and test it in a fresh environment
+	rm -rf out/wheels
+	PATH="$(CURDIR)/$(BIN):$$PATH" maturin build --release --locked --zig --compatibility manylinux2014 \
+	    --target $$(uname -m)-unknown-linux-gnu --out out/wheels
+	python3 tests/wheel.py out/wheels/*.whl
 
 # The tests whose names contain $(1), with fresh seeds, $(2) minutes in all.
 define at_random
@@ -46,7 +59,7 @@ fuzz: ## Run the tests at random and the fuzz targets with fresh seeds, MINUTES=
 swarm: ## Run random whole networks against what must be true of any, MINUTES=10 in all
 	$(call at_random,at_random::swarm,$(MINUTES))
 
-lint: $(VENV)/packages ## Check formatting, lints and types
+lint: $(VENV)/checks ## Check formatting, lints and types
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	$(BIN)/ruff check
@@ -69,7 +82,7 @@ figures: $(VENV)/installed ## Draw the figures of docs and the README's table ag
 	$(BIN)/python -m sojourn_studies.queues docs/queues/img
 	$(BIN)/python -m sojourn_docs figures docs/img
 
-docs: $(VENV)/installed ## Build the documentation site into out/site; a broken link fails
+docs: $(VENV)/installed $(VENV)/checks ## Build the documentation site into out/site; a broken link fails
 	$(BIN)/python -m sojourn_docs sources out/docs
 	$(BIN)/zensical build --clean --strict
 	$(BIN)/python -m sojourn_docs links out/site
@@ -78,7 +91,7 @@ columns: $(VENV)/installed ## Write docs/columns.md again, after a change of a t
 	$(BIN)/python -m sojourn.report.definitions > docs/columns.md.new
 	mv docs/columns.md.new docs/columns.md
 
-STUDIES = linux white2012 white2014 white2013 hong2015
+STUDIES = linux l4s lld white2012 white2014 white2013 hong2015
 
 studies: $(VENV)/installed ## Run all studies at full length, for hours, and renew their stored results and pages
 	for study in $(STUDIES); do \
@@ -99,5 +112,14 @@ $(WEB): $(RUST)
 
 $(VENV)/packages: requirements.lock
 	python3 -m venv --clear $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check --requirement requirements.lock
+	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements.lock
+	@touch $@
+
+$(VENV)/zig: $(VENV)/packages release.lock
+	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes --requirement release.lock
+	@touch $@
+
+# What tests, linters and documentation use beside it: three times as many packages.
+$(VENV)/checks: $(VENV)/packages requirements-dev.lock
+	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements-dev.lock
 	@touch $@

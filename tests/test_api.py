@@ -18,7 +18,14 @@ def address(column: pa.ChunkedArray) -> int:
 
 
 def test_comparison_is_a_mapping_in_the_order_of_the_file(comparison: sojourn.Comparison) -> None:
-    assert list(comparison) == ["BufferBloat", "Buffer Control", "CoDel", "SFQ-CoDel", "DOCSIS-PIE"]
+    assert list(comparison) == [
+        "BufferBloat",
+        "Buffer Control",
+        "CoDel",
+        "SFQ-CoDel",
+        "DOCSIS-PIE",
+        "idle line",
+    ]
     assert comparison["CoDel"].name == "CoDel"
     assert comparison.runs is comparison
 

@@ -12,7 +12,14 @@ import pytest
 import sojourn
 from conftest import HOME, SHORT_S, Cli
 
-VARIANTS = ["BufferBloat", "Buffer Control", "CoDel", "SFQ-CoDel", "DOCSIS-PIE"]
+VARIANTS = [
+    "BufferBloat",
+    "Buffer Control",
+    "CoDel",
+    "SFQ-CoDel",
+    "DOCSIS-PIE",
+    "idle line",
+]
 
 
 def test_summary_has_a_row_per_variant_and_stderr_stays_empty(cli: Cli) -> None:

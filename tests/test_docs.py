@@ -23,6 +23,7 @@ from sojourn.analysis.groups import Results
 from sojourn.analysis.measures import flows_of, transfers
 from sojourn.analysis.tables import RunTables
 from sojourn.cli.main import app
+from sojourn_docs import live
 from sojourn_docs.figures import drawings, renewed, standalone, with_rows
 from sojourn_docs.gallery import SCENARIOS, Case
 from sojourn_docs.site import broken_links, generated
@@ -148,6 +149,22 @@ def test_every_generated_page_is_in_the_navigation() -> None:
         assert f'"docs/{name}"' in config
 
 
+def test_cases_in_pages_become_live_figures(monkeypatch: pytest.MonkeyPatch) -> None:
+    cases = {path.stem.split("-", 1)[1] for path in SCENARIOS}
+    found = [
+        case for page in PAGES for case in re.findall("<!-- live: (.*?) -->", page.read_text())
+    ]
+    assert len(found) >= 5 and set(found) <= cases
+    text = "before\n<!-- live: codel -->\nafter"
+    monkeypatch.setattr(live, "is_built", lambda: True)
+    placed = live.with_live_figures(text, depth=1)
+    assert 'src="../lab/index.html#case=codel"' in placed
+    # Without the page's module nothing is left, and no link leads nowhere.
+    monkeypatch.setattr(live, "is_built", lambda: False)
+    assert live.with_live_figures(text) == "before\n\nafter"
+    assert "href" not in live.link("codel")
+
+
 def test_links_that_lead_nowhere_are_found(tmp_path: Path) -> None:
     (tmp_path / "there.html").write_text('<a href="#here">')
     (tmp_path / "index.html").write_text(
@@ -191,7 +208,7 @@ class Shown:
 
 def shown(runs: Results) -> list[Shown]:
     """Of each variant, in the order of the file."""
-    return [_shown(group.first) for group in runs.groups]
+    return [_shown(group.first) for group in runs.groups if group.variant != "idle line"]
 
 
 def _shown(run: RunTables) -> Shown:
@@ -267,6 +284,19 @@ def abb(one: Shown, abb: Shown, drr: Shown) -> None:
     assert abb.rates == pytest.approx(fair, rel=0.2)
 
 
+def low_latency(drop_tail: Shown, pie: Shown, lld: Shown, granted: Shown) -> None:
+    # Without a request-grant loop a packet waits for the next grant, 2 ms at most.
+    assert drop_tail.latency_ms > 200 > 30 > pie.latency_ms > lld.latency_ms + 10
+    assert granted.latency_ms < lld.latency_ms - 3
+    assert granted.rates["upload"] == pytest.approx(drop_tail.rates["upload"], rel=0.02)
+
+
+def l4s(drop_tail: Shown, one: Shown, two: Shown) -> None:
+    assert one.rates["prague"] == pytest.approx(13 * one.rates["cubic"], rel=0.1)
+    for shared in (drop_tail, two):
+        assert shared.rates["cubic"] < shared.rates["prague"] < 2 * shared.rates["cubic"]
+
+
 SHOWN = {
     "bufferbloat": bufferbloat,
     "codel": codel,
@@ -278,6 +308,8 @@ SHOWN = {
     "fibre": fibre,
     "cmts": cmts,
     "abb": abb,
+    "low-latency": low_latency,
+    "l4s": l4s,
 }
 """What each gallery scenario's description claims."""
 

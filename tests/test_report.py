@@ -1,10 +1,8 @@
 """The report: one file that needs nothing else, and says what a run came to."""
 
 import re
-from collections.abc import Sequence
 from itertools import combinations
 from pathlib import Path
-from typing import ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -17,6 +15,8 @@ from sojourn.analysis.curves import Curve, Sample, averaged, ccdf, cdf, latencie
 from sojourn.analysis.distribution import Distribution
 from sojourn.analysis.groups import Group, Results
 from sojourn.analysis.measures import flows_of
+from sojourn.analysis.tables import RunTables
+from sojourn.analysis.verdict import APPLICATIONS, Assessment, Grade, verdict
 from sojourn.base.lookup import UnknownError
 from sojourn.plot.charts.clouds import ellipse
 from sojourn.plot.charts.lines import tail_grid
@@ -24,11 +24,9 @@ from sojourn.plot.drawing import inline_svg
 from sojourn.plot.figures.by_kind import chart, figures
 from sojourn.plot.labels import Label, places
 from sojourn.report.definitions import SECTIONS, SERIES, dictionary
-from sojourn.report.grades import APPLICATIONS, Grade, assess
+from sojourn.report.differences import differences
 from sojourn.report.html import latency_cdf_svg, report_html, report_of
 from sojourn.report.notebook import results_html
-from sojourn.report.unfinished import unfinished_s
-from sojourn.report.verdict import differences, question, verdict
 from sojourn.runs.delay_split import DelaySplit, delay_split
 from sojourn.runs.tables import ALL_TABLES
 from sojourn.store.read import read_results
@@ -163,112 +161,16 @@ def test_every_measure_of_a_grade_is_defined_and_every_limit_has_a_source() -> N
             assert len(threshold.source) > 10
 
 
-def made_up(
-    use: str, *, pages: Sequence[tuple[float, float]] = ((0, 1), (1, 1)), **measures: float | None
-) -> list[sojourn.Result]:
-    """Results as `flows_of` and the limits of a use read them, with starts and load times of pages.
-
-    There are two people who begin within a second, and pause for an hour after a page.
-    """
-    quality = {"game": "game", "call": "voice", "page": "pages", "video": "video"}[use]
-    loaded = pages
-
-    class MadeUp(sojourn.Result):
-        def __init__(self) -> None:
-            pass
-
-        flows = pa.table(
-            {
-                "quality": [quality],
-                "traffic": ["x"],
-                **{k: pa.array([v], pa.float64()) for k, v in measures.items()},
-            }
-        )
-        pages = pa.table(
-            {
-                "traffic": pa.array(["x"] * len(loaded), pa.string()),
-                "start_s": pa.array([start for start, _ in loaded], pa.float64()),
-                "load_time_s": pa.array([took for _, took in loaded], pa.float64()),
-            }
-        )
-        settings: ClassVar = {
-            "traffic": {
-                "x": {
-                    "kind": "web",
-                    "users": 2,
-                    "pause_s": 3600.0,
-                    "start_s": 0.0,
-                    "start_spread_s": 1.0,
-                }
-            }
-        }
-        meta: ClassVar = {"duration_s": 60}
-
-    return [MadeUp()]
-
-
-@pytest.mark.parametrize(
-    ("use", "measures", "grade"),
-    [
-        # White & Rice 2013, section 4.1.3: 20 ms in the access network, 80 ms there and back.
-        ("game", (10, 0, 1), Grade.GOOD),
-        ("game", (10.1, 10, 1), Grade.FAIR),
-        ("game", (5, 0, 1.1), Grade.FAIR),
-        ("game", (100, 10.1, 0), Grade.POOR),
-        ("game", (0, 0, 21), Grade.POOR),
-        ("call", (4.0, 0.5, 0.1), Grade.GOOD),
-        ("call", (3.99, 0.5, 0.1), Grade.FAIR),
-        ("call", (2.99, 0.5, 0.1), Grade.POOR),
-        ("call", (None, None, None), None),
-        ("page", (3.3,), Grade.GOOD),
-        ("page", (6.9,), Grade.FAIR),
-        ("page", (7.0,), Grade.POOR),
-        ("video", (0.0,), Grade.GOOD),
-        ("video", (0.9,), Grade.FAIR),
-        ("video", (1.1,), Grade.POOR),
-    ],
-)
-def test_grades_are_those_of_the_limits(
-    use: str, measures: tuple[float | None, ...], grade: Grade | None
-) -> None:
-    names = {
-        "game": ("over_20_ms_access_percent", "over_80_ms_round_trip_percent", "loss_percent"),
-        "call": ("mos", "late_percent", "loss_percent"),
-        "page": ("page_load_median_s",),
-        "video": ("video_stalled_percent",),
-    }[use]
-    (found,) = assess(made_up(use, **dict(zip(names, measures, strict=True))))
-    assert (found.application.name, found.grade) == (use, grade)
-    assert found.summary
+def assessed(run: RunTables, application: str) -> Assessment | None:
+    """The assessment of an application in a run."""
+    (grades,) = verdict(Results([Group("", [run])])).groups.values()
+    return next((one for one in grades if one.application == application), None)
 
 
 def test_a_single_page_is_not_judged(alone: Path) -> None:
     # It was loaded before the others had filled the queue; the next begins after the end.
-    (page,) = [
-        found
-        for found in assess([sojourn.run(alone, duration_s=8, set=["traffic.web.pause_s=60"])])
-        if found.application.name == "page"
-    ]
-    assert page.grade is None and "too short" in page.summary
-
-
-@pytest.mark.parametrize(
-    ("pages", "median_s", "grade"),
-    [
-        # The run ends at 60 s, and the second person began at 1 s or before: 59 s of waiting.
-        ([(0, 1.0)], (1 + 59) / 2, Grade.POOR),
-        # So did both; half of the pages take 59 s or more.
-        ([], 59, Grade.POOR),
-    ],
-)
-def test_a_page_that_did_not_end_counts_against_the_grade(
-    pages: list[tuple[float, float]], median_s: float, grade: Grade
-) -> None:
-    measured_s = pages[0][1] if pages else None
-    (found,) = assess(made_up("page", pages=pages, page_load_median_s=measured_s))
-    assert found.values["page_load_median_s"] == pytest.approx(median_s)
-    assert found.grade is grade
-    assert found.summary.endswith("counting pages unfinished at the end as loaded then")
+    page = assessed(sojourn.run(alone, duration_s=8, set=["traffic.web.pause_s=60"]), "page")
+    assert page and page.grade is None and "too short" in page.summary
 
 
 def test_pages_under_way_are_those_that_have_begun(alone: Path) -> None:
@@ -279,17 +181,14 @@ def test_pages_under_way_are_those_that_have_begun(alone: Path) -> None:
         pages = run.pages.to_pylist()
         assert len(pages) == loaded
         began_s = pages[-1]["start_s"] + pages[-1]["load_time_s"] + 5
-        assert unfinished_s(run, "web") == pytest.approx([duration_s - began_s])
-    # Of two people, one of whom has loaded nothing, and whose page began within the first second.
-    (other,) = made_up("page", pages=[(0.5, 2.0)])
-    assert unfinished_s(other, "x") == [59.0]
+        assert run.facts.unfinished_s("web") == pytest.approx([duration_s - began_s])
 
 
 def test_a_page_that_has_just_begun_says_nothing(alone: Path) -> None:
     # Pages took 2.8 and 19.6 s, 11.2 in the median; the third had 6 s, and may be slower or not.
     run = sojourn.run(alone, duration_s=40, set=["upstream.queue.limit_bytes=625000"])
-    (page,) = [found for found in assess([run]) if found.application.name == "page"]
-    assert page.summary == "half of the pages load within 11.2 s"
+    page = assessed(run, "page")
+    assert page and page.summary == "half of the pages load within 11.2 s"
 
 
 def test_an_upload_is_held_against_what_rate_and_burst_allow() -> None:
@@ -303,22 +202,22 @@ def test_an_upload_is_held_against_what_rate_and_burst_allow() -> None:
     }
     result = sojourn.run(scenario)
     (row,) = [row for row in result.flows.to_pylist() if row["direction"] == "up"]
-    (found,) = assess([result])
-    assert found.application.name == "upload"
+    found = assessed(result, "upload")
+    assert found
     assert found.values["upload_share_percent"] == pytest.approx(100 * row["throughput_mbps"] / 6)
     assert found.grade is Grade.GOOD
-    # In a short run it has not found its rate yet.
-    (short,) = assess([sojourn.run(scenario, duration_s=5)])
-    assert short.grade is None
-    # An upload that ends has no share, and is not graded.
-    assert assess([sojourn.run(scenario, set=["traffic.upload.file_bytes=10000"])]) == []
 
 
-def test_the_verdict_names_what_is_good_and_what_is_not(results: Results) -> None:
+def test_the_verdict_names_what_is_best_and_what_is_not_good(results: Results) -> None:
     found = verdict(results)
-    assert re.match(r".*SFQ-CoDel.* scores? Good on every test \(game", found.sentences[0])
-    assert any(re.match(r"BufferBloat: game.* poor", sentence) for sentence in found.sentences)
-    assert "90 % of game packets arrive within" in found.sentences[-1]
+    assert (found.best, found.reference) == ("SFQ-CoDel", "BufferBloat")
+    first, idle, good, *others = found.sentences
+    assert re.match(r"SFQ-CoDel does best: against BufferBloat, game p90 falls from \d+ to ", first)
+    assert first.endswith(" % of its rate.")
+    assert idle.startswith("On an idle line, without the upload, game p90 is ")
+    assert re.match(r"Good on every test \(game, call, .*\): .*SFQ-CoDel.*", good)
+    assert any(re.match(r"BufferBloat: game.* poor", sentence) for sentence in others)
+    assert found.idle_lines == {"idle line"}
 
 
 def test_what_is_not_graded_is_named(alone: Path, comparison: sojourn.Comparison) -> None:
@@ -342,8 +241,8 @@ def test_truth_and_names_are_told_as_in_a_scenario(alone: Path) -> None:
     results = Results.of(runs.runs)
     rows = {row[0]: row[1:] for row in differences(results).rows}
     assert rows["upstream.queue.ecn"] == ["true", "false"]
-    assert question(results).startswith("Which of 'marks, not drops' and drops works best")
-    with pytest.raises(UnknownError, match="allowed: 'marks, not drops', drops"):
+    assert verdict(results).question.startswith("Which of 'marks, not drops' and drops works best")
+    with pytest.raises(UnknownError, match="allowed: 'marks, not drops', drops, idle line"):
         results.only(["marks"])
 
 
@@ -360,11 +259,12 @@ def test_what_all_runs_warn_of_is_told_once(comparison: sojourn.Comparison) -> N
 
 
 def test_the_question_says_what_is_compared(results: Results, traced: sojourn.Result) -> None:
-    assert question(results) == (
+    assert verdict(results).question == (
         "Which of BufferBloat, Buffer Control, CoDel, SFQ-CoDel and DOCSIS-PIE "
         "works best for game, call, page and upload?"
     )
-    assert question(Results.of(traced.runs)).startswith("How well does this service work for")
+    alone = verdict(Results.of(traced.runs)).question
+    assert alone.startswith("How well does this service work for")
     rows = {row[0]: row[1:] for row in differences(results).rows}
     assert rows["upstream.queue.limit_bytes"] == ["625000", "31250", "625000", "625000", "–"]
     assert not [key for key in rows if not key.startswith("upstream.queue.")]

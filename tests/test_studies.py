@@ -84,8 +84,11 @@ DURATION_SCALES = {
     "white2014": 0.035,
     "hong2015": 0.005,
     "linux": 0.1,
+    "l4s": 0.02,
+    "lld": 0.03,
 }
-"""Of runs of 600 s, 2 h, 120 s, in which a page takes 3 s, 1000 or 2000 s, 8 to 40 s."""
+"""Of runs of 600 s, 2 h, 120 s, in which a page takes 3 s, 1000 or 2000 s, 8 to 40 s, 90 or 300 s,
+and 20 or 60 s."""
 
 
 @pytest.fixture(scope="module", params=STUDIES)

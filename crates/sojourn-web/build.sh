@@ -11,8 +11,9 @@ has_target() { [ -d "$(rustc --print sysroot)/lib/rustlib/$target/lib" ]; }
 has_debian() { command -v rust-lld wasm-ld >/dev/null && /usr/bin/cargo --version >/dev/null 2>&1 &&
     [ -d "$(/usr/bin/rustc --print sysroot 2>/dev/null)/lib/rustlib/src/rust/library" ]; }
 # Inlining that pays on a processor makes a module a quarter larger, and no faster to speak of.
+export CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS="-C llvm-args=-inline-threshold=0"
 build() { "$@" rustc --package sojourn-web --lib --crate-type cdylib --profile web --target $target --locked \
-    --quiet -- -C llvm-args=-inline-threshold=5; }
+    --quiet; }
 
 if ! has_target && ! has_debian; then
     echo "no $target: run \`rustup target add $target\`, or see crates/sojourn-web/build.sh" >&2

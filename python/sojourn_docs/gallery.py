@@ -12,6 +12,7 @@ from sojourn.plot.charts.base import Chart
 from sojourn.plot.figures.by_kind import chart
 
 from .figures import ROOT, standalone
+from .live import link
 
 SCENARIOS = sorted((ROOT / "scenarios" / "gallery").glob("*.toml"))
 
@@ -69,7 +70,7 @@ class Case:
         yield f"![{self.drawing.title}](img/gallery-{self.name}.svg)"
         if self.name in _DRAWN:
             yield f"The figure shows the variant {', '.join(_DRAWN[self.name])}."
-        yield f"The scenario is [{relative}](../{relative})."
+        yield f"The scenario is [{relative}](../{relative}). {link(self.name)}"
 
 
 def gallery(cases: list[Case]) -> str:

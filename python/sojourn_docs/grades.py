@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from sojourn.report.grades import APPLICATIONS, Application, Threshold
+from sojourn.analysis.verdict import APPLICATIONS, Application, Threshold
 
 _HEAD = """# Grades
 

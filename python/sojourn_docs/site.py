@@ -14,6 +14,7 @@ from .command_line import command_line
 from .figures import ROOT
 from .gallery import SCENARIOS, Case, gallery
 from .grades import grades
+from .live import copy_page, with_live_figures
 from .python_api import python_api
 from .scenario_keys import pages
 
@@ -37,6 +38,8 @@ def assemble(directory: Path) -> None:
     for name, text in generated().items():
         write_file(directory / "docs" / name, text.encode())
     _write_gallery(directory / "docs")
+    copy_page(directory / "docs")
+    _place_live_figures(directory / "docs")
 
 
 def generated() -> dict[str, str]:
@@ -63,6 +66,14 @@ def broken_links(site: Path) -> list[str]:
         for target in _targets(page)
         if not (page.parent / target).exists()
     ]
+
+
+def _place_live_figures(docs: Path) -> None:
+    for page in docs.rglob("*.md"):
+        text = page.read_text()
+        depth = len(page.relative_to(docs).parts) - 1
+        if (placed := with_live_figures(text, depth)) != text:
+            page.write_text(placed)
 
 
 def _write_gallery(docs: Path) -> None:

@@ -43,6 +43,7 @@ pub mod scenario;
 pub mod tcp;
 pub mod token_bucket;
 pub mod units;
+pub mod verdict;
 
 #[cfg(test)]
 #[path = "../tests/at_random.rs"]

@@ -7,7 +7,7 @@ use crate::count::Count;
 use crate::engine::rng::Rng;
 use crate::metrics::Ledger;
 use crate::packet::{DropReason, Packet};
-use crate::units::{BitRate, Time};
+use crate::units::{BitRate, Pace, Time};
 
 /// A link whose packets arrive in the order they were sent. The time of arrival is known when a
 /// packet is sent, so packets in transit are a queue of which only the first is scheduled.
@@ -15,7 +15,7 @@ use crate::units::{BitRate, Time};
 /// Left out: a limit to what may wait for the link. The servers' links are much faster than the
 /// access network, so at most a burst of one window waits there.
 pub struct Link {
-    rate: BitRate,
+    rate: Pace,
     delay: Time,
     busy_until: Time,
     under_way: VecDeque<(Time, Packet)>,
@@ -26,6 +26,7 @@ pub struct Link {
 impl Link {
     /// A link of this rate and one-way delay.
     pub fn new(rate: BitRate, delay: Time) -> Self {
+        let rate = Pace::new(rate);
         Self { rate, delay, busy_until: Time::ZERO, under_way: VecDeque::new(), loss: None }
     }
 

@@ -161,6 +161,42 @@ impl BitRate {
     }
 }
 
+/// A rate that remembers how long the last size took: most packets of a link have one of two sizes,
+/// and divisions are slow.
+#[derive(Clone, Debug)]
+pub struct Pace {
+    rate: BitRate,
+    bytes: u64,
+    time: Time,
+}
+
+impl Pace {
+    /// The pace of this rate.
+    pub const fn new(rate: BitRate) -> Self {
+        Self { rate, bytes: 0, time: Time::ZERO }
+    }
+
+    /// The rate.
+    pub const fn rate(&self) -> BitRate {
+        self.rate
+    }
+
+    /// As [`BitRate::time_for`].
+    #[inline]
+    pub fn time_for(&mut self, bytes: u64) -> Time {
+        if bytes != self.bytes {
+            *self = Self { rate: self.rate, bytes, time: self.rate.time_for(bytes) };
+        }
+        self.time
+    }
+}
+
+/// The whole part of a number below 2^63, as `trunc` gives it; a plain processor calls a function for that.
+#[inline]
+pub fn whole(number: f64) -> f64 {
+    number as i64 as f64
+}
+
 /// The rate of `bytes` in `span`, in megabits (10^6 bits) per second. It is rounded once, so that
 /// nine tenths of a rate compare as no less than nine tenths of it.
 pub fn mbps(bytes: u64, span: Time) -> f64 {

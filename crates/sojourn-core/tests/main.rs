@@ -39,3 +39,4 @@ mod traffic;
 mod transport;
 mod two_queues;
 mod two_way;
+mod verdict;

@@ -11,6 +11,7 @@ mod problem;
 mod results;
 mod table;
 mod variant;
+mod verdict;
 
 use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyRuntimeError, PyValueError};
@@ -53,7 +54,9 @@ mod _sojourn {
     #[pymodule_export]
     use super::table::ArrowTable;
     #[pymodule_export]
-    use super::variant::{Variant, load};
+    use super::variant::{Variant, distinct, idle_line, load, set_label};
+    #[pymodule_export]
+    use super::verdict::{Facts, applications_json, measures_json, verdict};
     #[pymodule_export]
     use super::{Cancelled, ConfigError, Defect, ScenarioError};
 

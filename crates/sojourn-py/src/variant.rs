@@ -6,7 +6,7 @@ use sojourn_core::provision::Provision;
 use sojourn_core::provision::load_from;
 use sojourn_core::scenario::estimate::estimate;
 use sojourn_core::scenario::file::to_toml;
-use sojourn_core::scenario::{Disk, Scenario};
+use sojourn_core::scenario::{self, Disk, Scenario};
 
 use crate::ScenarioError;
 use crate::modem_config::ConfigFile;
@@ -19,14 +19,42 @@ pub struct Variant {
     /// Name in the file's `compare` table; empty if there is none.
     #[pyo3(get)]
     name: String,
+    /// What of its name in the `compare` table nothing overrides.
+    #[pyo3(get)]
+    kept_name: String,
     pub scenario: Scenario,
     /// Settings of a modem's configuration file that cannot be simulated.
     #[pyo3(get)]
     pub notes: Vec<String>,
 }
 
+impl From<scenario::Variant> for Variant {
+    fn from(variant: scenario::Variant) -> Self {
+        let scenario::Variant { name, kept_name, scenario, notes } = variant;
+        Self { name, kept_name, scenario, notes }
+    }
+}
+
+impl From<&Variant> for scenario::Variant {
+    fn from(variant: &Variant) -> Self {
+        let Variant { name, kept_name, scenario, notes } = variant;
+        Self {
+            name: name.clone(),
+            kept_name: kept_name.clone(),
+            scenario: scenario.clone(),
+            notes: notes.clone(),
+        }
+    }
+}
+
 #[pymethods]
 impl Variant {
+    /// The same with another name.
+    fn named(&self, name: String) -> Self {
+        let scenario::Variant { scenario, notes, .. } = self.into();
+        Self { kept_name: name.clone(), name, scenario, notes }
+    }
+
     /// Seed of all random streams.
     #[getter]
     fn seed(&self) -> u64 {
@@ -83,6 +111,26 @@ pub fn load(
         load_from(text, source, &sets, provision.as_ref(), &Disk, most_bytes.unwrap_or(u64::MAX))
     };
     let variants = caught(load)?.map_err(|problem| about(py, &problem, ScenarioError::new_err))?;
-    let variants = variants.into_iter();
-    Ok(variants.map(|v| Variant { name: v.name, scenario: v.scenario, notes: v.notes }).collect())
+    Ok(variants.into_iter().map(Variant::from).collect())
+}
+
+/// The run that the results of these variants are held against: the same people without bulk traffic.
+/// `None` if there is none to make.
+#[pyfunction]
+pub fn idle_line(variants: Vec<PyRef<'_, Variant>>) -> PyResult<Option<Variant>> {
+    let variants: Vec<_> = variants.iter().map(|variant| (&**variant).into()).collect();
+    caught(|| scenario::idle_line(&variants).map(Variant::from))
+}
+
+/// The variants without those that are equal to an earlier one, which says so in its notes.
+#[pyfunction]
+pub fn distinct(variants: Vec<PyRef<'_, Variant>>) -> PyResult<Vec<Variant>> {
+    let variants: Vec<_> = variants.iter().map(|variant| (&**variant).into()).collect();
+    caught(|| scenario::labels::distinct(variants).into_iter().map(Variant::from).collect())
+}
+
+/// `KEY.PATH=VALUE` as names of variants have it.
+#[pyfunction]
+pub fn set_label(py: Python<'_>, set: &str) -> PyResult<String> {
+    scenario::overlay::label(set).map_err(|problem| about(py, &problem, ScenarioError::new_err))
 }

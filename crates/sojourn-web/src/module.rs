@@ -4,22 +4,25 @@ use serde_json::{Value, json};
 use sojourn_core::VERSION;
 use sojourn_core::input::document::parse;
 use sojourn_core::input::problem::Problem;
-use sojourn_core::metrics::tables::definitions;
+use sojourn_core::modem_config::ModemConfig;
 use sojourn_core::provision::{Provision, load_from};
-use sojourn_core::scenario::Variant;
 use sojourn_core::scenario::file::file_schema;
+use sojourn_core::scenario::{Variant, idle_line};
+use sojourn_core::verdict::{Facts, Group, verdict};
 
 use crate::columns::Blob;
 use crate::files::Kept;
 use crate::gallery::cases;
 use crate::modem;
-use crate::picture::{self, SHOWN_S};
+use crate::picture;
 use crate::reply::Reply;
-use crate::request::{Request, Source};
+use crate::request::{Ran, Request, refused};
 use crate::run::{Run, shown};
 
 /// Memory that a run may need: half of what a module of 32 bits can have.
 const MOST_BYTES: u64 = 1 << 31;
+/// Name of a scenario's text in messages.
+const SCENARIO: &str = "scenario.toml";
 
 /// The files that a page has brought, and the run in progress.
 #[derive(Default)]
@@ -31,84 +34,86 @@ pub struct Module {
 type Replied = Result<(Value, Vec<u8>), Vec<Problem>>;
 
 impl Module {
-    /// Replies to a request: the size of its JSON in four bytes, the JSON, and a blob.
+    /// Replies to a request; [`crate::request`] has its form.
     pub fn handle(&mut self, bytes: &[u8]) -> Reply {
-        let replied = read(bytes).and_then(|(request, blob)| self.replied(request, blob));
-        replied.map_or_else(
-            |faults| Reply::faults(&faults),
-            |(value, blob)| Reply::value(&value, blob),
-        )
+        let replied = Request::read(bytes).map_err(one).and_then(|request| self.replied(&request));
+        match replied {
+            Ok((value, blob)) => Reply::value(&value, blob),
+            Err(faults) => Reply::faults(&faults),
+        }
     }
 
-    fn replied(&mut self, request: Request, blob: &[u8]) -> Replied {
-        let plain = |value| Ok((value, Vec::new()));
-        match request {
-            Request::About => plain(about()),
-            Request::Document { text } => plain(parse(&text, "").map_err(one)?),
-            Request::Check(source) => plain(self.check(&source)?),
-            Request::Keep { name } => {
-                self.files.keep(name, blob.to_vec());
-                plain(Value::Null)
+    fn replied(&mut self, request: &Request) -> Replied {
+        let text = || request.text("text").map_err(one);
+        let value = match request.text("verb").map_err(one)? {
+            "about" => about(),
+            "document" => parse(text()?, "").map_err(one)?,
+            "check" => self.check(text()?)?,
+            "keep" => {
+                let name = request.text("name").map_err(one)?;
+                self.files.keep(name.to_owned(), request.blob.to_vec());
+                Value::Null
             }
-            Request::Start { source, variant, picture_until_s } => {
-                let variant = self.variant(&source, variant)?;
+            "start" => {
+                let variant = self.variant(text()?, request)?;
                 // The old simulation goes first, so that there is memory for one alone.
                 self.run = None;
-                self.run = Some(Run::new(variant, picture_until_s));
-                plain(Value::Null)
+                self.run = Some(Run::new(variant, request.measure("picture_until_s")));
+                Value::Null
             }
-            Request::Advance { events } => plain(self.run()?.advance(events)),
-            Request::Finish => self.finish(),
-            Request::Picture { from_s } => self.picture(from_s),
-            Request::ReadModem { name, text } => {
-                let source = Source { text, name: name.clone(), modem: Some(name) };
-                plain(modem::service(&self.variant(&source, 0)?))
-            }
-            Request::WriteModem { source, variant } => {
-                let variant = self.variant(&source, variant)?;
+            "advance" => self.run()?.advance(request.number("events").map_err(one)?),
+            "finish" => return self.finish(),
+            "judge" => self.judge(text()?, &request.runs().map_err(one)?)?,
+            "picture" => return self.picture(request.measure("from_s").unwrap_or_default()),
+            "read_modem" => self.read_modem(request.text("name").map_err(one)?, text()?)?,
+            "write_modem" => {
+                let variant = self.variant(text()?, request)?;
                 let (bytes, notes) = modem::file(&variant).map_err(one)?;
-                Ok((json!({ "notes": notes }), bytes))
+                return Ok((json!({ "notes": notes }), bytes));
             }
-        }
+            verb => return Err(one(refused("verb", &format!("found {verb:?}")))),
+        };
+        Ok((value, Vec::new()))
     }
 
-    fn variants(&self, source: &Source) -> Result<Vec<Variant>, Vec<Problem>> {
-        let modem = source.modem.as_deref().map(|name| self.modem(name)).transpose()?;
-        let provision = modem.as_ref().map(|(config, source)| Provision { config, source });
-        load_from(&source.text, &source.name, &[], provision.as_ref(), &self.files, MOST_BYTES)
-            .map_err(one)
+    fn check(&self, text: &str) -> Result<Value, Vec<Problem>> {
+        let own = self.load(text, SCENARIO, None)?;
+        let idle = idle_line(&own);
+        let variants = own.iter().map(|variant| described(variant, false));
+        Ok(variants.chain(idle.iter().map(|variant| described(variant, true))).collect())
     }
 
-    fn modem<'a>(
+    fn load(
         &self,
-        name: &'a str,
-    ) -> Result<(sojourn_core::modem_config::ModemConfig, &'a str), Vec<Problem>> {
-        let content =
-            self.files.get(name).ok_or_else(|| refused(name, "the file was not brought"))?;
-        Ok((modem::view(content, name).map_err(one)?, name))
+        text: &str,
+        name: &str,
+        modem: Option<&ModemConfig>,
+    ) -> Result<Vec<Variant>, Vec<Problem>> {
+        let provision = modem.map(|config| Provision { config, source: name });
+        load_from(text, name, &[], provision.as_ref(), &self.files, MOST_BYTES).map_err(one)
     }
 
-    fn variant(&self, source: &Source, number: usize) -> Result<Variant, Vec<Problem>> {
-        let mut variants = self.variants(source)?;
-        if number >= variants.len() {
-            return Err(refused("variant", "no such variant"));
-        }
-        Ok(variants.swap_remove(number))
+    /// The variants of a scenario, and the idle line last.
+    fn variants(&self, text: &str) -> Result<Vec<Variant>, Vec<Problem>> {
+        let mut variants = self.load(text, SCENARIO, None)?;
+        variants.extend(idle_line(&variants));
+        Ok(variants)
     }
 
-    fn check(&self, source: &Source) -> Result<Value, Vec<Problem>> {
-        let variants = self.variants(source)?;
-        Ok(variants.iter().map(described).collect())
+    fn variant(&self, text: &str, request: &Request) -> Result<Variant, Vec<Problem>> {
+        let number = request.number("variant").map_err(one)?;
+        let variants = self.variants(text)?;
+        variants.into_iter().nth(number as usize).ok_or_else(no_such_variant)
     }
 
     fn run(&mut self) -> Result<&mut Run, Vec<Problem>> {
-        self.run.as_mut().ok_or_else(|| refused("run", "no run has started"))
+        self.run.as_mut().ok_or_else(|| one(refused("run", "no run has started")))
     }
 
     fn finish(&mut self) -> Replied {
         let run = self.run()?;
         let seed = run.variant().scenario.seed;
-        let results = run.results().ok_or_else(|| refused("run", "it has not come to its end"))?;
+        let results = run.results().ok_or_else(not_at_the_end)?;
         let mut blob = Blob::default();
         Ok((shown(results, seed, &mut blob), blob.into_bytes()))
     }
@@ -116,39 +121,43 @@ impl Module {
     fn picture(&mut self, from_s: f64) -> Replied {
         let run = self.run()?;
         let scenario = run.variant().scenario.clone();
-        let results = run.results().ok_or_else(|| refused("run", "it has not come to its end"))?;
+        let results = run.results().ok_or_else(not_at_the_end)?;
         let mut blob = Blob::default();
         let value = picture::picture(results, &scenario, from_s, &mut blob);
         Ok((value, blob.into_bytes()))
     }
-}
 
-/// A request and its blob.
-fn read(bytes: &[u8]) -> Result<(Request, &[u8]), Vec<Problem>> {
-    let (size, rest) = bytes.split_first_chunk().ok_or_else(|| refused("request", "too short"))?;
-    let size = u32::from_le_bytes(*size) as usize;
-    let (json, blob) =
-        rest.split_at_checked(size).ok_or_else(|| refused("request", "shorter than it says"))?;
-    let request =
-        serde_json::from_slice(json).map_err(|error| refused("request", &error.to_string()))?;
-    Ok((request, blob))
+    fn judge(&self, text: &str, runs: &[Ran]) -> Result<Value, Vec<Problem>> {
+        let variants = self.variants(text)?;
+        let of = |run: &Ran| {
+            let variant = variants.get(run.number).ok_or_else(no_such_variant)?;
+            Ok((variant.name.as_str(), Facts::of(&variant.scenario, &run.rows)))
+        };
+        let facts = runs.iter().map(of).collect::<Result<Vec<_>, Vec<Problem>>>()?;
+        let group = |(name, facts)| Group { name, variant: name, point: &[], runs: vec![facts] };
+        let groups: Vec<_> = facts.iter().map(|(name, facts)| group((*name, facts))).collect();
+        Ok(serde_json::to_value(verdict(&groups, &[])).expect("a verdict is plain data"))
+    }
+
+    fn read_modem(&self, name: &str, text: &str) -> Result<Value, Vec<Problem>> {
+        let content =
+            self.files.get(name).ok_or_else(|| one(refused(name, "the file was not brought")))?;
+        let config = modem::view(content, name).map_err(one)?;
+        let variants = self.load(text, name, Some(&config))?;
+        Ok(modem::service(variants.first().ok_or_else(no_such_variant)?))
+    }
 }
 
 fn about() -> Value {
-    json!({
-        "version": VERSION,
-        "gallery": cases(),
-        "schema": file_schema(),
-        "tables": definitions(),
-        "picture_s": SHOWN_S,
-    })
+    json!({ "version": VERSION, "gallery": cases(), "schema": file_schema() })
 }
 
 /// A variant for a page: what it needs to know before it runs.
-fn described(variant: &Variant) -> Value {
+fn described(variant: &Variant, is_baseline: bool) -> Value {
     let scenario = &variant.scenario;
     json!({
         "name": variant.name,
+        "is_baseline": is_baseline,
         "notes": variant.notes,
         "scenario": scenario,
         "duration_s": scenario.duration_s,
@@ -161,6 +170,10 @@ fn one(problem: Problem) -> Vec<Problem> {
     vec![problem]
 }
 
-fn refused(path: &str, message: &str) -> Vec<Problem> {
-    one(Problem { source: String::new(), path: path.to_owned(), message: message.to_owned() })
+fn no_such_variant() -> Vec<Problem> {
+    one(refused("variant", "there is none of this number"))
+}
+
+fn not_at_the_end() -> Vec<Problem> {
+    one(refused("run", "it has not come to its end"))
 }

@@ -10,7 +10,7 @@ use sojourn_core::scenario::Scenario;
 use crate::columns::Blob;
 
 /// Length of a picture in s, unless it has too many events.
-pub const SHOWN_S: f64 = 1.0;
+const SHOWN_S: f64 = 1.0;
 /// The most events of a picture.
 const MOST_EVENTS: usize = 20_000;
 /// How far runs are traced: bytes that a modem can have sent. Memory grows with them.

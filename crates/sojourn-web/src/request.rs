@@ -1,78 +1,77 @@
-//! Requests, as a page writes them in JSON.
+//! Requests, as a page writes them in JSON: a table with a `verb`, and what the verb needs.
+//!
+//! | verb | needs | value of the reply |
+//! | --- | --- | --- |
+//! | `about` | | version, gallery, schema of scenario files |
+//! | `document` | `text` | a TOML text as JSON |
+//! | `check` | `text` | the variants with all their defaults, and the idle line that they are held against |
+//! | `keep` | `name`, blob | keeps the blob as a file: a capture that scenarios replay, or a modem file |
+//! | `start` | `text`, `variant`, maybe `picture_until_s` | builds a simulation; records the modem's events up to there |
+//! | `advance` | `events` | handles so many: whether the run goes on, and the simulated time |
+//! | `finish` | | results of the run that has come to its end; columns in the blob |
+//! | `judge` | `text`, `runs` | grades and verdict; a run is a `number` with the `rows` of its results |
+//! | `picture` | `from_s` | a second of the queue, packet by packet; columns in the blob |
+//! | `read_modem` | `name`, `text` | the service of a kept modem file, for a scenario with what the file leaves open |
+//! | `write_modem` | `text`, `variant` | the modem file of a variant as the blob, and what it cannot express |
+//!
+//! `text` is a scenario in TOML. A variant is its number, from 0, in the reply to `check`.
 
 use serde::Deserialize;
+use serde_json::Value;
+use sojourn_core::input::problem::Problem;
+use sojourn_core::verdict::Rows;
 
-/// The text of a scenario, and the modem file that overrides its service, if any.
+/// A run that has ended.
 #[derive(Debug, Deserialize)]
-pub struct Source {
-    /// TOML.
-    pub text: String,
-    /// Name of the text in messages.
-    #[serde(default = "scenario")]
-    pub name: String,
-    /// A modem file that [`Request::Keep`] has brought, whose service overrides that of the text.
-    #[serde(default)]
-    pub modem: Option<String>,
+pub struct Ran {
+    /// The number of its variant.
+    pub number: usize,
+    /// What `finish` gave as `rows`.
+    pub rows: Rows,
 }
 
-fn scenario() -> String {
-    "scenario.toml".to_owned()
+/// A request and its blob.
+pub struct Request<'a> {
+    keys: Value,
+    /// The bytes behind the JSON.
+    pub blob: &'a [u8],
 }
 
-/// What a page asks for.
-#[derive(Debug, Deserialize)]
-#[serde(tag = "verb", rename_all = "snake_case")]
-pub enum Request {
-    /// The version, the schema of scenario files and the definitions of all tables.
-    About,
-    /// A TOML text as JSON.
-    Document {
-        /// TOML.
-        text: String,
-    },
-    /// All faults of a scenario, or its variants with all their defaults.
-    Check(Source),
-    /// Keeps the blob as a file: a capture that scenarios replay, or a modem file.
-    Keep {
-        /// The file's name.
-        name: String,
-    },
-    /// Builds the simulation of a variant.
-    Start {
-        /// The scenario.
-        #[serde(flatten)]
-        source: Source,
-        /// Its number, from 0.
-        variant: usize,
-        /// Record the events at the modem up to `until_s`, for [`Request::Picture`].
-        #[serde(default)]
-        picture_until_s: Option<f64>,
-    },
-    /// Handles so many events of the run.
-    Advance {
-        /// Their number.
-        events: u64,
-    },
-    /// The results of the run, which has come to its end.
-    Finish,
-    /// A second of the queue, packet by packet.
-    Picture {
-        /// Its start.
-        from_s: f64,
-    },
-    /// The service of a modem file that was kept: upstream and downstream of a scenario.
-    ReadModem {
-        /// The file's name.
-        name: String,
-        /// A scenario that has what the file leaves open.
-        text: String,
-    },
-    /// The modem file of a variant, as the blob.
-    WriteModem {
-        /// The scenario.
-        #[serde(flatten)]
-        source: Source,
-        /// Its number, from 0.
-        variant: usize,
-    },
+impl<'a> Request<'a> {
+    /// From the size of the JSON in four bytes, the JSON, and the blob.
+    pub fn read(bytes: &'a [u8]) -> Result<Self, Problem> {
+        let (size, rest) =
+            bytes.split_first_chunk().ok_or_else(|| refused("request", "too short"))?;
+        let (json, blob) = rest
+            .split_at_checked(u32::from_le_bytes(*size) as usize)
+            .ok_or_else(|| refused("request", "shorter than it says"))?;
+        let keys =
+            serde_json::from_slice(json).map_err(|error| refused("request", &error.to_string()))?;
+        Ok(Self { keys, blob })
+    }
+
+    /// A text.
+    pub fn text(&self, key: &str) -> Result<&str, Problem> {
+        self.keys[key].as_str().ok_or_else(|| refused(key, "missing; allowed: a text"))
+    }
+
+    /// A whole number.
+    pub fn number(&self, key: &str) -> Result<u64, Problem> {
+        self.keys[key].as_u64().ok_or_else(|| refused(key, "missing; allowed: a whole number"))
+    }
+
+    /// A number that may be missing.
+    pub fn measure(&self, key: &str) -> Option<f64> {
+        self.keys[key].as_f64()
+    }
+
+    /// The runs that are judged.
+    pub fn runs(&self) -> Result<Vec<Ran>, Problem> {
+        Vec::deserialize(&self.keys["runs"]).map_err(|error| refused("runs", &error.to_string()))
+    }
+}
+
+/// A request that cannot be understood.
+pub fn refused(path: &str, message: &str) -> Problem {
+    Problem { source: String::new(), path: path.to_owned(), message: message.to_owned() }
 }

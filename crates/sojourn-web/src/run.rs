@@ -5,6 +5,7 @@ use sojourn_core::metrics::results::Results;
 use sojourn_core::network::Simulation;
 use sojourn_core::scenario::Variant;
 use sojourn_core::units::Time;
+use sojourn_core::verdict::Rows;
 
 use crate::columns::{Blob, tables};
 
@@ -70,6 +71,7 @@ pub fn shown(results: &Results, seed: u64, blob: &mut Blob) -> Value {
         "forwarded_packets": results.forwarded_packets,
         "fingerprint": format!("{:016x}", results.fingerprint),
         "warnings": results.warnings,
+        "rows": Rows::from(results),
         "tables": tables(results, blob),
     })
 }

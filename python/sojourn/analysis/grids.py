@@ -1,14 +1,24 @@
 """Text tables that compare variants, or show the flows and queues of a run."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..base.grid import Grid, shown
-from .measures import MEASURES, Row, transfers
+from .groups import THIS_RUN
+from .measures import MEASURES, Row, flows_of, transfers
 from .statistics import Value
 from .tables import RunTables
 
 _DIRECTIONS = ("up", "down")
+
+_OWN_TABLES = (
+    "game_latency_p999_ms",
+    "game_latency_p9999_ms",
+    "low_latency_queue_p99_ms",
+    "low_latency_queue_p999_ms",
+    "classic_queue_p99_ms",
+)
+"""Measures that have tables of their own."""
 
 _SIDE_BY_SIDE = "Variants side by side (queue: delay in the modem's upstream queue)"
 
@@ -73,6 +83,34 @@ QUEUE_COLUMNS = (
     Column("sojourn_max_ms", "max\nms", 1),
 )
 
+LOW_LATENCY_COLUMNS = (
+    Column("queue", "queue"),
+    Column("sojourn_p50_ms", "p50\nms", 2),
+    Column("sojourn_p99_ms", "p99\nms", 2),
+    Column("sojourn_p999_ms", "p99.9\nms", 2),
+    Column("sojourn_p9999_ms", "p99.99\nms", 2),
+    Column("native_marked_packets", "native\nmarks"),
+    Column("coupled_marked_packets", "coupled\nmarks"),
+    Column("overload_marked_packets", "overload\nmarks"),
+    Column("dropped_aqm_packets", "AQM\ndrops"),
+    Column("sanctioned_packets", "sanc-\ntioned"),
+)
+
+GAME_TAIL_COLUMNS = (
+    Column("traffic", "traffic"),
+    Column("direction", "direction"),
+    Column("latency_p99_ms", "p99\nms", 1),
+    Column("latency_p999_ms", "p99.9\nms", 1),
+    Column("latency_p9999_ms", "p99.99\nms", 1),
+    Column("sanctioned_packets", "sanc-\ntioned"),
+)
+
+GRANT_COLUMNS = (
+    Column("service_flow", "service flow"),
+    Column("mac_granted_bytes", "granted\nB"),
+    Column("mac_unused_proactive_bytes", "unused\nproactive B"),
+)
+
 DROP_COLUMNS = (
     Column("traffic", "traffic"),
     Column("direction", "direction"),
@@ -89,14 +127,22 @@ def summary_grids(runs: Mapping[str, RunTables]) -> list[Grid]:
     """The summary: variants side by side, or all tables of a single run."""
     if is_comparison(runs):
         grids = [comparison_grid({name: [result] for name, result in runs.items()})]
-        return grids + [rates_grid(runs)] * are_summed(runs.values())
-    return [grid for result in runs.values() for grid in run_grids(result)]
+        grids += [rates_grid(runs)] * are_summed(runs.values())
+        return grids + low_latency_grids(runs)
+    return [*idle_grids(runs), *run_grids(runs[""])]
+
+
+def idle_grids(runs: Mapping[str, RunTables]) -> list[Grid]:
+    """A single run beside its idle line, if it has one."""
+    if len(runs) < 2:
+        return []
+    return [comparison_grid({name or THIS_RUN: [result] for name, result in runs.items()})]
 
 
 def run_grids(result: RunTables) -> list[Grid]:
     """All tables of a single run."""
     grids = [flow_grid(result), quality_grid(result), tcp_grid(result), queue_grid(result)]
-    return [grid for grid in grids if grid.rows]
+    return [grid for grid in grids if grid.rows] + low_latency_grids({"": result})
 
 
 def is_comparison(runs: Mapping[str, RunTables]) -> bool:
@@ -107,7 +153,7 @@ def is_comparison(runs: Mapping[str, RunTables]) -> bool:
 def comparison_grid(groups: Mapping[str, Sequence[RunTables]]) -> Grid:
     """One row per variant; with several seeds, means and their 95 % intervals."""
     everything = [run for runs in groups.values() for run in runs]
-    measures = [measure for measure in MEASURES if measure.applies(everything)]
+    measures = [m for m in MEASURES if m.applies(everything) and m.key not in _OWN_TABLES]
     rows = [
         [name, *(_with_interval(measure.over(runs), measure.digits) for measure in measures)]
         for name, runs in groups.items()
@@ -160,7 +206,50 @@ def quality_grid(result: RunTables) -> Grid:
 def tcp_grid(result: RunTables) -> Grid:
     """One row per flow with measured round-trip times."""
     rows = [row for row in result.flows.to_pylist() if row["rtt_mean_ms"] is not None]
-    return _grid("TCP: round-trip time and retransmissions", TCP_COLUMNS, rows)
+    return _grid("Round-trip times and retransmissions", TCP_COLUMNS, rows)
+
+
+def low_latency_grids(runs: Mapping[str, RunTables]) -> list[Grid]:
+    """Low-latency and classic queues apart, the far tail beside them, and what grants cost.
+
+    Nothing where no run has such queues.
+    """
+    queues = _rows_of(runs, lambda run: [row for row in run.queues.to_pylist() if _is_member(row)])
+    with_members = {row["variant"] for row in queues}
+    tails = _rows_of(runs, flows_of("game", "voice")) if with_members else []
+    grants = _rows_of(
+        runs, lambda run: [row for row in _rows(run, "service_flows") if _is_granted(row)]
+    )
+    variant = (Column("variant", "variant"),) if is_comparison(runs) else ()
+    grids = [
+        _grid(
+            "Low-latency and classic queue: delay, marks by cause",
+            variant + LOW_LATENCY_COLUMNS,
+            queues,
+        ),
+        _grid("The far tail of one-way latency", variant + GAME_TAIL_COLUMNS, tails),
+        _grid("Proactive grants: bytes granted and not used", variant + GRANT_COLUMNS, grants),
+    ]
+    return [grid for grid in grids if grid.rows]
+
+
+def _rows_of(runs: Mapping[str, RunTables], select: Callable[[RunTables], list[Row]]) -> list[Row]:
+    return [{"variant": name, **row} for name, run in runs.items() for row in select(run)]
+
+
+def _rows(run: RunTables, table: str) -> list[Row]:
+    rows: list[Row] = run.table(table).to_pylist()
+    return rows
+
+
+def _is_member(row: Row) -> bool:
+    """Is it a low-latency or classic queue, which has counts of its own?"""
+    name: str = row["queue"]
+    return row["marked_packets"] is not None and name.endswith((" low_latency", " classic"))
+
+
+def _is_granted(row: Row) -> bool:
+    return bool(row["mac_unused_proactive_bytes"])
 
 
 def drop_grid(runs: Mapping[str, RunTables]) -> Grid:

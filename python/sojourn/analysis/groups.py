@@ -6,6 +6,9 @@ from dataclasses import dataclass
 from ..base.lookup import look_up
 from .tables import RunTables
 
+THIS_RUN = "this run"
+"""The name of a single run beside its idle line."""
+
 
 @dataclass(frozen=True)
 class Group:
@@ -35,7 +38,8 @@ class Results:
     @staticmethod
     def of(runs: Mapping[str, RunTables]) -> "Results":
         """The results of one run, or of a comparison."""
-        return Results([Group(name, [run], variant=name) for name, run in runs.items()])
+        alone = THIS_RUN if len(runs) > 1 else ""
+        return Results([Group(name or alone, [run], variant=name) for name, run in runs.items()])
 
     @property
     def first(self) -> RunTables:
@@ -49,8 +53,8 @@ class Results:
 
     @property
     def is_comparison(self) -> bool:
-        """Are there several groups?"""
-        return len(self.groups) > 1
+        """Are there several groups, and not just a single run with its idle line?"""
+        return len(self.groups) > 1 and bool(self.keys or self.groups[0].variant)
 
     def only(self, names: Sequence[str]) -> "Results":
         """The groups with these names or variants; raises `UnknownError` for unknown ones."""

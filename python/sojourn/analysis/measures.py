@@ -1,38 +1,41 @@
-"""The summary measures, each computed from rows of a run's tables."""
+"""The summary measures, and selections of rows of a run's tables."""
 
+import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
+from .._sojourn import measures_json
 from .statistics import Value, over_seeds
 from .tables import RunTables
 
 Row = dict[str, Any]
 
-_UNITS = ("ms", "s", "%", "Mbps")
-
 
 @dataclass(frozen=True)
 class Measure:
-    """A number of a run: column `measure` of the rows that `of` selects, combined by `merge`."""
+    """A number of a run, which the simulator computes from its tables."""
 
     key: str
-    heading: str
+    name: str
+    """Its name in words, without its unit."""
+    unit: str
     digits: int
-    of: Callable[[RunTables], list[Row]]
-    measure: str
-    merge: Callable[[Iterable[float]], float]
+    better: Literal["lower", "higher"]
 
     def applies(self, results: Iterable[RunTables]) -> bool:
-        """Does any of the runs have such rows?"""
-        return any(self.of(result) for result in results)
+        """Does any of the runs have what it is about?"""
+        return any(self.key in result.facts.measures for result in results)
+
+    @property
+    def heading(self) -> str:
+        """The heading of a column, a word on each line."""
+        return "\n".join([*self.name.split(), *filter(None, [self.unit])])
 
     @property
     def label(self) -> str:
-        """The heading on one line, with its unit in brackets."""
-        *words, unit = self.heading.split("\n")
-        named = [*words, f"({unit})"] if unit in _UNITS else [*words, unit]
-        return " ".join(named)
+        """The same on one line, with its unit in brackets."""
+        return f"{self.name} ({self.unit})" if self.unit else self.name
 
     def over(self, runs: Iterable[RunTables]) -> Value:
         """Mean and interval over runs that differ in their seed."""
@@ -40,8 +43,15 @@ class Measure:
 
     def value(self, result: RunTables) -> float | None:
         """The number, or `None` if nothing was measured."""
-        values = [row[self.measure] for row in self.of(result) if row[self.measure] is not None]
-        return self.merge(values) if values else None
+        return result.facts.measures.get(self.key)
+
+
+MEASURES = tuple(
+    Measure(one["key"], one["label"], one["unit"], one["digits"], one["better"])
+    for one in json.loads(measures_json())
+)
+"""All measures, in the order of tables. With several flows of a kind the worst counts; rates are
+summed."""
 
 
 def flows_of(*qualities: str) -> Callable[[RunTables], list[Row]]:
@@ -61,40 +71,3 @@ def transfers(direction: str) -> Callable[[RunTables], list[Row]]:
         ]
 
     return select
-
-
-def queue(name: str) -> Callable[[RunTables], list[Row]]:
-    """Selects a queue."""
-    return lambda result: [row for row in result.queues.to_pylist() if row["queue"] == name]
-
-
-# With several flows of a kind the worst counts; rates are summed.
-MEASURES = (
-    Measure("game_latency_p50_ms", "game\np50\nms", 1, flows_of("game"), "latency_p50_ms", max),
-    Measure("game_latency_p90_ms", "game\np90\nms", 1, flows_of("game"), "latency_p90_ms", max),
-    Measure("game_latency_p99_ms", "game\np99\nms", 1, flows_of("game"), "latency_p99_ms", max),
-    Measure("game_loss_percent", "game\nloss\n%", 2, flows_of("game"), "loss_percent", max),
-    Measure("voice_mos", "voice\nMOS", 2, flows_of("voice"), "mos", min),
-    Measure("page_load_median_s", "page\nload\ns", 2, flows_of("pages"), "page_load_median_s", max),
-    Measure(
-        "response_median_s",
-        "web\nresponse\ns",
-        3,
-        flows_of("responses"),
-        "response_median_s",
-        max,
-    ),
-    Measure("video_rate_mbps", "video\nMbps", 2, flows_of("video"), "video_rate_mbps", min),
-    Measure(
-        "video_stalled_percent",
-        "video\nstalled\n%",
-        1,
-        flows_of("video"),
-        "video_stalled_percent",
-        max,
-    ),
-    Measure("upload_mbps", "upload\nMbps", 2, transfers("up"), "throughput_mbps", sum),
-    Measure("download_mbps", "download\nMbps", 2, transfers("down"), "throughput_mbps", sum),
-    Measure("upstream_queue_p50_ms", "queue\np50\nms", 1, queue("upstream"), "sojourn_p50_ms", max),
-    Measure("upstream_queue_p99_ms", "queue\np99\nms", 1, queue("upstream"), "sojourn_p99_ms", max),
-)

@@ -8,13 +8,20 @@ from rich.text import Text
 from ..base.lookup import quoted
 from ..base.terminal import print_grids
 from .grids import summary_grids
+from .groups import Results
 from .measures import MEASURES
 from .tables import RunTables
+from .verdict import verdict
+
+_SENTENCE_WIDTH = 80
 
 
 def print_summary(runs: Mapping[str, RunTables]) -> None:
-    """Prints the summary tables and the warnings to stdout."""
+    """Prints the summary tables, the verdict and the warnings to stdout."""
     console = print_grids(summary_grids(runs))
+    console.print()
+    for sentence in verdict(Results.of(runs)).sentences:
+        console.print(Text(sentence), width=min(console.width, _SENTENCE_WIDTH))
     for warning in dedupe_warnings({name: run.meta["warnings"] for name, run in runs.items()}):
         console.print(Text(f"warning: {warning}"), soft_wrap=True)
 

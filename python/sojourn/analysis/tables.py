@@ -4,6 +4,8 @@ from typing import Any, Protocol
 
 import pyarrow as pa
 
+from .._sojourn import Facts
+
 
 class RunTables(Protocol):
     """The tables, settings and metadata of a run, from memory or from files.
@@ -26,6 +28,10 @@ class RunTables(Protocol):
     @property
     def settings(self) -> dict[str, Any]:
         """The complete scenario, as a dict."""
+
+    @property
+    def facts(self) -> Facts:
+        """What the run contributes to measures, grades and verdicts."""
 
     def keeps(self, table: str) -> bool:
         """Does the run have this table?"""

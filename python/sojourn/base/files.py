@@ -103,12 +103,28 @@ def draft_of(directory: Path) -> Iterator[Path]:
     try:
         draft.mkdir()
         yield draft
-        for path in (*draft.rglob("*"), draft):
-            sync(path)
+        for folder, files in _walk(draft):
+            for path in (*files, folder):
+                sync(path)
         _replace(target, draft)
         sync(target.parent)
     finally:
         shutil.rmtree(draft, ignore_errors=True)
+
+
+def files_below(directory: Path) -> list[Path]:
+    """All files below a directory; raises `OSError` if not all can be listed."""
+    return [path for _, files in _walk(directory) for path in files]
+
+
+def _walk(directory: Path) -> Iterator[tuple[Path, list[Path]]]:
+    """A directory and those below it, each with its files. `Path.rglob` would hide errors."""
+
+    def fail(error: OSError) -> None:
+        raise error
+
+    for folder, _, names in os.walk(directory, onerror=fail):
+        yield Path(folder), [Path(folder, name) for name in names]
 
 
 def make_directory(directory: Path) -> None:

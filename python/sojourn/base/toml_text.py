@@ -14,17 +14,6 @@ def toml_document(table: Mapping[str, Any]) -> str:
     return "".join(f"{line}\n" for line in _pairs(table))
 
 
-def toml_sections(table: Mapping[str, Any], *path: str) -> str:
-    """A TOML document with one section per table; tables with a `kind` stay on one line.
-
-    Keys with the value `None` are omitted.
-    """
-    inner = {k: v for k, v in table.items() if isinstance(v, Mapping) and "kind" not in v}
-    own = toml_document({k: v for k, v in table.items() if k not in inner})
-    heading = f"\n[{'.'.join(map(_key, path))}]\n" if path and (own or not inner) else ""
-    return f"{heading}{own}{''.join(toml_sections(v, *path, k) for k, v in inner.items())}"
-
-
 def toml_value(value: Any) -> str:
     """A value on one line."""
     match value:

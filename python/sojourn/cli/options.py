@@ -8,6 +8,9 @@ import typer
 from ..base.memory import allow
 
 ScenarioFile = Annotated[Path, typer.Argument(metavar="SCENARIO.toml", help="Scenario file.")]
+ScenarioFiles = Annotated[
+    list[Path], typer.Argument(metavar="SCENARIO.toml...", help="Scenario files.")
+]
 Set = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="KEY.PATH=VALUE", help="Override a scenario key; repeatable."),
@@ -17,6 +20,20 @@ Config = Annotated[
     typer.Option(
         metavar="MODEM.cfg",
         help="Modem configuration file; its service overrides the scenario's.",
+    ),
+]
+Configs = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--config",
+        metavar="MODEM.cfg",
+        help="Modem configuration file; its service overrides the scenario's. Repeatable.",
+    ),
+]
+Vary = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="KEY.PATH=VALUE", help="Compare with the same where this key differs; repeatable."
     ),
 ]
 
@@ -39,6 +56,9 @@ MaxMemory = Annotated[
 ]
 Directory = Annotated[
     Path, typer.Argument(metavar="DIR", help="Results of run --out, sweep or study run.")
+]
+Directories = Annotated[
+    list[Path], typer.Argument(metavar="DIR...", help="Results of run --out, sweep or study run.")
 ]
 Jobs = Annotated[int | None, typer.Option(min=1, help="Parallel runs; default: all CPU cores.")]
 Dask = Annotated[

@@ -7,14 +7,15 @@ from typing import Annotated
 
 import typer
 
-from .options import Config, MaxMemory, ScenarioFile, Set
+from .options import Configs, MaxMemory, ScenarioFiles, Set, Vary
 from .say import say
 
 
 def run(
-    scenario: ScenarioFile,
+    scenarios: ScenarioFiles,
     set: Set = None,
-    config: Config = None,
+    config: Configs = None,
+    vary: Vary = None,
     seed: Annotated[int | None, typer.Option(help="Random seed; overrides the scenario's.")] = None,
     duration: Annotated[
         float | None,
@@ -32,19 +33,31 @@ def run(
 ) -> None:
     """Run a scenario and print latency, loss, throughput and scores.
 
-    A scenario with a compare table runs once for each variant.
+    A scenario with a compare table runs once for each variant. Several scenarios, several modem
+    configuration files and what --vary changes are run side by side. So is an idle line: the same
+    people without uploads, downloads and other bulk traffic. `baseline = false` in a scenario
+    leaves it out.
     """
     from .._sojourn import ScenarioError
     from ..analysis.summary import summary_json
     from ..base.terminal import progress_bar
     from ..runs.runner import run_variants
-    from ..runs.scenario import load
+    from ..runs.scenario import load_all
 
     try:
-        variants = load(scenario, seed=seed, duration_s=duration, set=set or (), config=config)
+        variants = load_all(
+            scenarios,
+            seed=seed,
+            duration_s=duration,
+            set=set or (),
+            configs=config or (),
+            vary=vary or (),
+        )
     except ScenarioError as error:
         _name_option(error, "--seed", f"seed={seed}")
         _name_option(error, "--duration", f"duration_s={duration}")
+        for change in vary or ():
+            _name_option(error, f"--vary {change}", change)
         raise
     if out:
         from ..store.write import check

@@ -1,7 +1,5 @@
-"""The live page of `sojourn lab`: a home to play with, answered while a slider moves.
+"""The live page of `sojourn lab`: a home to play with, simulated in the browser.
 
-A page sends its choices. `lab_request` makes a scenario of them, `job_pool` runs it as long as
-somebody waits for it, `response` and `picture` say what the page draws. `server` is the server,
-`guard` rejects requests from elsewhere, and `catalog.toml` and the scenario's JSON Schema hold what
-there is to choose from.
+`static` is the page: ES modules, and the simulator as a WebAssembly module, which `make web`
+builds. `server` serves these files to this machine; any other web server can.
 """

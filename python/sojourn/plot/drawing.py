@@ -4,19 +4,15 @@ import re
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import cache
 from io import BytesIO
 from math import ceil, log10
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from markupsafe import Markup, escape
 
-from ..analysis.curves import Curve
 from ..base.lookup import look_up
-from .charts.base import Axis, Chart
-from .charts.lines import Lines
+from .charts.base import Chart
 from .palette import PALETTE
 from .svg import blank
 
@@ -80,14 +76,6 @@ def picture(chart: Chart, format: str, columns: int) -> bytes:
         return _saved(
             _drawn(chart, COLUMNS_IN[columns]), format, dpi=_DPI, metadata=dated.get(format)
         )
-
-
-@cache
-def warm_up() -> None:
-    """Loads matplotlib and its fonts, which takes time before the first figure."""
-    axis = Axis("1", log=True)
-    curve = Curve("", np.array([1.0, 10.0]), np.array([1.0, 10.0]))
-    inline_svg(Lines("", "", axis, axis, [curve]), "")
 
 
 def inline_svg(chart: Chart, name: str) -> Markup:

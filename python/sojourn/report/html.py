@@ -3,18 +3,19 @@
 from collections.abc import Mapping
 from typing import Any
 
-from ..analysis.grids import comparison_grid, drop_grid, run_grids
+from ..analysis.grids import comparison_grid, drop_grid, low_latency_grids, run_grids
 from ..analysis.groups import Group, Results
 from ..analysis.summary import dedupe_warnings
 from ..analysis.tables import RunTables
+from ..analysis.verdict import verdict
 from ..base.grid import Grid
 from ..plot.charts.base import FEW_AT_MOST
 from ..plot.drawing import inline_svg, picture
 from ..plot.figures.by_kind import figures, latency_cdf
 from ..runs.delay_split import delay_split
 from .definitions import SHOWN
+from .differences import differences
 from .pages import render
-from .verdict import differences, question, verdict
 
 __all__ = ["latency_cdf_svg", "report_html", "report_of"]
 
@@ -33,12 +34,13 @@ def report_of(results: Results) -> str:
     split = delay_split(groups)
     in_full = groups if len(groups) <= _IN_FULL_AT_MOST else groups[:1]
     settings = results.first.settings
+    judged = verdict(results)
     return render(
         "run.html",
         settings.get("title") or "Sojourn report",
         description=settings.get("description") or "",
-        question=question(results),
-        verdict=verdict(results),
+        question=judged.question,
+        verdict=judged,
         is_long=is_long,
         grids=_grids(results),
         differences=differences(results),
@@ -64,9 +66,11 @@ def latency_cdf_svg(runs: Mapping[str, RunTables]) -> bytes | None:
 
 
 def _grids(results: Results) -> list[Grid]:
-    if not results.is_comparison:
-        return run_grids(results.first)
-    return [comparison_grid({group.name: group.runs for group in results.groups})]
+    several = [comparison_grid({group.name: group.runs for group in results.groups})]
+    if results.is_comparison:
+        firsts = {group.name: group.first for group in results.groups}
+        return several + (low_latency_grids(firsts) if len(firsts) <= _IN_FULL_AT_MOST else [])
+    return [*several[: len(results.groups) - 1], *run_grids(results.first)]
 
 
 def _unseen(results: Results) -> str:
@@ -99,7 +103,8 @@ def _all_runs(results: Results) -> Grid:
 
 def _details(group: Group, results: Results) -> dict[str, Any]:
     # The summary of a single run has these grids already.
-    grids = run_grids(group.first) if results.is_comparison else []
+    is_shown = not results.is_comparison and group is results.groups[0]
+    grids = [] if is_shown else run_grids(group.first)
     facts = {key: value for key, value in group.first.meta.items() if key != "warnings"}
     seeds = f" (seed {facts['seed']} of {len(group.runs)})" if len(group.runs) > 1 else ""
     return {

@@ -11,11 +11,12 @@ from ..analysis.grids import summary_grids
 from ..analysis.groups import Results
 from ..analysis.summary import dedupe_warnings
 from ..analysis.tables import RunTables
+from ..analysis.verdict import verdict
 from ..base.grid import Grid
 from ..plot.drawing import inline_svg
 from ..plot.figures.by_kind import latency_cdf
+from .differences import settings_grid
 from .pages import render
-from .verdict import settings_grid, verdict
 
 
 def results_html(runs: Mapping[str, RunTables]) -> str:

@@ -10,11 +10,13 @@ from typing import Any, NoReturn
 
 import pyarrow as pa
 
-from .._sojourn import RunResult, Variant
+from .._sojourn import Facts, RunResult, Variant
 from ..analysis.fairness import Fairness, fairness
 from ..analysis.summary import print_summary
 from .hooks import hooks
 from .tables import ALL_TABLES, known_table
+
+_OF_FACTS = ("flows", "queues", "pages", "service_flows")
 
 
 class Outcome(ABC):
@@ -23,7 +25,7 @@ class Outcome(ABC):
     @property
     @abstractmethod
     def runs(self) -> Mapping[str, "Result"]:
-        """The results by variant. A single run has the empty name."""
+        """The results by variant. A single run has the empty name; its idle line may follow."""
 
     def summary(self) -> None:
         """Prints the summary table."""
@@ -45,10 +47,16 @@ class Outcome(ABC):
 class Result(Outcome):
     """The result of one run. Its Arrow tables convert to polars or pandas without a copy."""
 
-    def __init__(self, variant: Variant, native: RunResult) -> None:
+    idle_line: "Result | None" = None
+    """The same people with nobody filling the line, beside a single run."""
+
+    def __init__(
+        self, variant: Variant, native: RunResult, idle_line: "Result | None" = None
+    ) -> None:
         """Wraps the native result of `variant`."""
         self._variant = variant
         self._native = native
+        self.idle_line = idle_line
 
     def __repr__(self) -> str:
         name = f"{self.name!r}, " if self.name else ""
@@ -57,8 +65,9 @@ class Result(Outcome):
 
     @property
     def runs(self) -> Mapping[str, "Result"]:
-        """A mapping with this result only."""
-        return {self.name: self}
+        """This result by its name, and its idle line if it has one."""
+        idle = self.idle_line
+        return {self.name: self, **({idle.name: idle} if idle else {})}
 
     @property
     def name(self) -> str:
@@ -82,6 +91,12 @@ class Result(Outcome):
         settings: dict[str, Any] = json.loads(self._variant.to_json())
         return settings
 
+    @cached_property
+    def facts(self) -> Facts:
+        """What the run contributes to measures, grades and verdicts."""
+        tables = {name: getattr(self, name).to_pylist() for name in _OF_FACTS}
+        return Facts(json.dumps(self.settings), json.dumps(tables))
+
     def keeps(self, table: str) -> bool:
         """Does the result have this table? A stored run keeps only some of them."""
         return table in ALL_TABLES
@@ -92,7 +107,8 @@ class Result(Outcome):
 
     def __reduce__(self) -> tuple[Any, ...]:
         tables = {name: getattr(self, name) for name in ALL_TABLES if self.keeps(name)}
-        return _Restored, (self.name, self.scenario, self.settings, self.meta, tables)
+        state = (self.name, self.scenario, self.settings, self.meta, tables, self.idle_line)
+        return _Restored, state
 
     @cached_property
     def flows(self) -> pa.Table:
@@ -250,8 +266,10 @@ class _Restored(SavedResult):
         settings: dict[str, Any],
         meta: dict[str, Any],
         tables: dict[str, pa.Table],
+        idle_line: Result | None = None,
     ) -> None:
         super().__init__(name)
+        self.idle_line = idle_line
         self._scenario, self._settings, self._meta = scenario, settings, meta
         self._tables = tables
 

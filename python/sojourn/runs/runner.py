@@ -1,8 +1,9 @@
 """Runs scenarios and returns their results."""
 
 import os
+from collections.abc import Sequence
 
-from .._sojourn import Variant
+from .._sojourn import Variant, idle_line
 from ..base.progress import Progress
 from .comparison import Comparison
 from .result import Result
@@ -23,6 +24,10 @@ def run(
 ) -> Result | Comparison:
     """Runs a scenario. With a compare table it returns a `Comparison`, else a `Result`.
 
+    An idle line is run too: the same people without bulk traffic. It is the last variant of a
+    comparison, and `Result.idle_line` of a single run. `baseline = false` in the scenario leaves it
+    out.
+
     See `load` for `scenario`, `seed`, `duration_s`, `set`, `config` and `max_memory_gb`.
     `progress` is called several times a second with the simulated and the total time in s.
     `jobs` limits the variants that run in parallel (default: the number of CPU cores); fewer run
@@ -40,15 +45,19 @@ def run(
 
 
 def run_variants(
-    variants: list[Variant],
+    variants: Sequence[Variant],
     *,
     progress: Progress | None = None,
     jobs: int | None = None,
     max_memory_gb: float | None = None,
 ) -> Result | Comparison:
-    """Runs the variants that `load` returned."""
+    """Runs the variants that `load` returned, and the idle line that they are held against."""
     if jobs is not None and jobs < 1:
         raise ValueError(f"jobs: found {jobs}; allowed: 1 or more")
-    natives = run_all(variants, progress, jobs, max_memory_gb)
-    results = [Result(variant, native) for variant, native in zip(variants, natives, strict=True)]
-    return Comparison(results) if variants[0].name else results[0]
+    idle = idle_line(variants)
+    everything = [*variants, *([idle] if idle else [])]
+    natives = run_all(everything, progress, jobs, max_memory_gb)
+    results = [Result(variant, native) for variant, native in zip(everything, natives, strict=True)]
+    if variants[0].name:
+        return Comparison(results)
+    return Result(variants[0], natives[0], results[1] if idle else None)

@@ -1,11 +1,12 @@
 """Reads, overrides and checks scenarios without running them."""
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any
 
-from .._sojourn import ConfigError, ConfigFile, Variant
+from .._sojourn import ConfigError, ConfigFile, Variant, distinct, set_label
 from .._sojourn import load as load_native
 from ..base.files import read_content, read_text
 from ..base.memory import allowed_bytes
@@ -13,6 +14,8 @@ from ..base.toml_text import toml_document, toml_value
 from .hooks import hooks
 
 Scenario = str | os.PathLike[str] | Mapping[str, Any]
+
+Config = str | os.PathLike[str]
 
 Settings = Iterable[str] | Mapping[str, Any]
 
@@ -30,7 +33,7 @@ def load(
     seed: int | None = None,
     duration_s: float | None = None,
     set: Settings = (),
-    config: str | os.PathLike[str] | None = None,
+    config: Config | None = None,
     max_memory_gb: float | None = None,
 ) -> Loaded:
     """Reads and checks a scenario, without running it.
@@ -41,18 +44,93 @@ def load(
     cannot be simulated are listed in each variant's `notes` and in the warnings of its run. A
     variant whose run may need more memory than `max_memory_gb` is refused (default: half of the
     machine's).
+
+    What overrides a key that a variant sets is part of the variant's name. Variants that are equal
+    are one, which says so in its `notes`.
     """
+    sets = _all_sets(set, seed, duration_s)
+    return _load(scenario, sets, config, max_memory_gb)
+
+
+def load_all(
+    scenarios: Sequence[Scenario],
+    *,
+    seed: int | None = None,
+    duration_s: float | None = None,
+    set: Settings = (),
+    configs: Sequence[Config] = (),
+    vary: Settings = (),
+) -> Loaded:
+    """The variants of several scenarios, to run side by side.
+
+    Each scenario is read as by `load`, with each of `configs` in turn. For each `key.path=value` of
+    `vary` all variants are there once more with that key changed, which their names say.
+    """
+    sets, varied = _all_sets(set, seed, duration_s), ["", *_assignments(vary)]
+    modems: Sequence[Config | None] = configs or [None]
+    where = list(product(scenarios, modems))
+    groups = [
+        (_label(scenario, config, len(scenarios) > 1), change, loaded)
+        for scenario, config in where
+        for change in varied
+        for loaded in [_load(scenario, [*sets, *filter(None, [change])], config)]
+    ]
+    if len(groups) == 1:
+        return groups[0][2]
+    named = [
+        variant.named(_name(label, len(where) > 1, variant.name, change))
+        for label, change, loaded in groups
+        for variant in loaded
+    ]
+    return Loaded(distinct(_numbered(named)))
+
+
+def _name(label: str, are_several: bool, own: str, change: str) -> str:
+    """The name of a variant among those of other files, with what was changed in it."""
+    whose = f"{label}: {own}" if are_several and own and own != label else own or label
+    by = set_label(change) if change else ""
+    return f"{whose}, {by}" if by and by not in own else whose
+
+
+def _numbered(variants: Sequence[Variant]) -> list[Variant]:
+    """Different variants of one name get numbers."""
+    names = [variant.name for variant in variants]
+    counts = [names[: place + 1].count(name) for place, name in enumerate(names)]
+    return [
+        variant.named(f"{variant.name} ({count})") if count > 1 else variant
+        for count, variant in zip(counts, variants, strict=True)
+    ]
+
+
+def _label(scenario: Scenario, config: Config | None, are_several: bool) -> str:
+    """What tells a scenario with a modem's file from others: the names of the files."""
+    is_text = isinstance(scenario, Mapping) or "\n" in os.fspath(scenario)
+    stem = "scenario" if is_text else Path(os.fspath(scenario)).stem  # type: ignore[arg-type]
+    modem = [] if config is None else [Path(config).name]
+    return ", ".join([*([stem] if are_several or not modem else []), *modem])
+
+
+def _load(
+    scenario: Scenario,
+    sets: Sequence[str],
+    config: Config | None,
+    max_memory_gb: float | None = None,
+) -> Loaded:
     text, source = _text_and_source(scenario)
     modem = None
     if config is not None:
         path = Path(config)
         modem = (ConfigFile.from_bytes(read_content(path, ConfigError), str(path)), str(path))
-    sets = _assignments(set)
+    return Loaded(load_native(text, source, sets, modem, allowed_bytes(max_memory_gb)))
+
+
+def _all_sets(settings: Settings, seed: int | None, duration_s: float | None) -> list[str]:
+    sets = _assignments(settings)
     if seed is not None:
         sets.append(f"seed={seed}")
     if duration_s is not None:
         sets.append(f"duration_s={duration_s}")
-    return Loaded(load_native(text, source, sets, modem, allowed_bytes(max_memory_gb)))
+    return sets
 
 
 def _text_and_source(scenario: Scenario) -> tuple[str, str]:

@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from io import StringIO
 from pathlib import Path
 
-from ..analysis.groups import Group, Results
+from ..analysis.groups import THIS_RUN, Group, Results
+from ..analysis.tables import RunTables
+from ..base.lookup import UnknownError
 from ..runs.result import Result
 from .checksums import SUMS, Checksums, DamagedError, StoreError
 from .store import MARKER, RUN_LIST, Store, open_store
@@ -33,6 +35,48 @@ def read_results(directory: Path) -> Results:
         reason = "holds no results of run --out, sweep or study run"
         raise FileNotFoundError(errno.ENOENT, reason, str(directory))
     return _of_store(open_store(directory))
+
+
+def side_by_side(directories: Sequence[Path]) -> Results:
+    """The results of several directories, each named by its directory.
+
+    Groups that are equal in several of them are there once. Raises `OSError`, `StoreError`, or
+    `UnknownError` if a directory is given twice.
+    """
+    names = _names(directories)
+    groups: list[Group] = []
+    for name, directory in zip(names, directories, strict=True):
+        groups += [_within(name, group) for group in read_results(directory).groups]
+    kept: list[Group] = []
+    for group in groups:
+        if not any(_is_same(group, other) for other in kept):
+            kept.append(group)
+    return Results(kept)
+
+
+def _names(directories: Sequence[Path]) -> list[str]:
+    """The last part of each path, or the whole path where two have the same."""
+    for place, directory in enumerate(directories):
+        if directory.resolve() in [other.resolve() for other in directories[:place]]:
+            raise UnknownError(f"{directory}: found twice; allowed: different directories")
+    last = [directory.resolve().name for directory in directories]
+    return last if len(set(last)) == len(last) else [str(directory) for directory in directories]
+
+
+def _within(name: str, group: Group) -> Group:
+    is_alone = group.name in ("", THIS_RUN)
+    label = name if is_alone else f"{name}: {group.name}"
+    return Group(label, group.runs, (), label)
+
+
+def _is_same(one: Group, other: Group) -> bool:
+    """Are the runs of two groups the same, bit for bit?"""
+    return [_identity(run) for run in one.runs] == [_identity(run) for run in other.runs]
+
+
+def _identity(run: RunTables) -> tuple[str, int, dict[str, object]]:
+    aside = {"title": "", "description": ""}
+    return run.meta["fingerprint"], run.meta["seed"], {**run.settings, **aside}
 
 
 def runs_of_summary(directory: Path) -> dict[str, StoredRun]:
@@ -88,5 +132,7 @@ def _group(keys: Sequence[str], place: tuple[str, ...], runs: Sequence[Result]) 
 
 
 def _short(key: str) -> str:
-    """The last part of a dotted key, its short name."""
-    return key.rpartition(".")[2]
+    """The last part of a dotted key, its short name; that of a variant's key names the variant."""
+    compare, _, rest = key.partition(".")
+    last = key.rpartition(".")[2]
+    return f"{rest.partition('.')[0]} {last}" if compare == "compare" else last

@@ -95,11 +95,9 @@ class Store:
     @property
     def runs(self) -> list[str]:
         """The names of all runs in the store."""
-        return sorted(
-            path.name
-            for path in (self.directory / _RUNS).glob("*")
-            if path.is_dir() and not path.name.startswith(".")
-        )
+        runs = self.directory / _RUNS
+        paths = runs.iterdir() if runs.exists() else ()  # glob would hide errors
+        return sorted(path.name for path in paths if path.is_dir() and path.name[0] != ".")
 
     def named(self, run: str, variant: str = "") -> StoredRun:
         """The run with this name, labelled with its variant."""

@@ -63,7 +63,7 @@ class Sweep:
         """The tasks by key values, variant and seed."""
         tables = [name for name in ("series", "latencies") if getattr(self, name)]
         return {
-            (*map(toml_value, values), variant.name, str(seed)): task_of(variant, tables)
+            (*map(toml_value, values), variant.kept_name, str(seed)): task_of(variant, tables)
             for values in product(*self.keys.values())
             for seed in range(1, self.seeds + 1)
             for variant in self._load(seed, dict(zip(self.keys, values, strict=True)))

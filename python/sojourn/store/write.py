@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 
 from ..analysis.summary import summary_json
 from ..analysis.tables import RunTables
-from ..base.files import check_place, draft_of, failures_named
+from ..base.files import check_place, draft_of, failures_named, files_below, sweep_drafts
 from ..report.html import latency_cdf_svg, report_html
 from ..runs.tables import TABLES, TRACES
 from .checksums import SUMS, sums_of
@@ -32,6 +32,7 @@ def save(runs: Mapping[str, RunTables], directory: Path) -> None:
 def check(directory: Path) -> None:
     """Raises `OSError` if `save` would refuse the directory: it overwrites only its own files."""
     check_place(directory)
+    sweep_drafts(directory / _REPORT)
     if strange := next(iter(_files(directory) - _own_files(directory)), None):
         raise FileExistsError(
             f"{directory} holds other files, such as {strange}; give another directory"
@@ -54,8 +55,9 @@ def directory_names(variants: Iterable[str]) -> dict[str, str]:
 
 def _files(directory: Path) -> set[str]:
     """Relative paths of all files below a directory."""
-    below = directory.rglob("*")
-    return {path.relative_to(directory).as_posix() for path in below if not path.is_dir()}
+    if not directory.exists():
+        return set()
+    return {path.relative_to(directory).as_posix() for path in files_below(directory)}
 
 
 def _own_files(directory: Path) -> set[str]:

@@ -26,6 +26,8 @@ class Case:
     """Keep the outcome of every packet; the scenario must ask for it."""
     latencies: bool = False
     """Keep the distributions of latency."""
+    also: Sequence[str] = ()
+    """Other tables to keep, by name; the scenario must ask for those of traces."""
     draw: int = 0
     """Cases of another number have other random numbers, and so other hashes of their flows."""
 
@@ -38,7 +40,7 @@ class Case:
         """The run with this seed, its duration scaled."""
         tables = [name for name in ("series", "packets", "latencies") if getattr(self, name)]
         scaled = {**self.scenario, "duration_s": self.duration_s * duration_scale}
-        return task(scaled, seed=seed + _SEEDS * self.draw, tables=tables)
+        return task(scaled, seed=seed + _SEEDS * self.draw, tables=[*tables, *self.also])
 
 
 _SEEDS = 10_000  # the most that a study is run with

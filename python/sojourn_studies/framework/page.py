@@ -27,12 +27,37 @@ def page(study: Study, results: Results, said: Mapping[int, Said]) -> str:
         "Explanation. Made by `sojourn study snapshot` from runs of full length and one seed; "
         "[Studies](../studies.md) explains how to run and read it.",
         *([study.terms.legend] if study.terms.legend else []),
-        *_agreement(study, results, said),
-        *_misses(study, results),
-        *_failed(study, results, said),
+        *(_compared(study, results, said) if study.is_scored else _measured(study, results, said)),
         *_open(study, results),
     ]
     return "\n\n".join(blocks) + "\n"
+
+
+def _compared(study: Study, results: Results, said: Mapping[int, Said]) -> Iterator[str]:
+    yield from _agreement(study, results, said)
+    yield from _misses(study, results)
+    yield from _failed(study, results, said)
+
+
+def _measured(study: Study, results: Results, said: Mapping[int, Said]) -> Iterator[str]:
+    """Findings by section, each with its numbers, and the cells: nothing is compared."""
+    for section in dict.fromkeys(claim.section for claim in study.claims):
+        yield f"## {section}"
+        here = [claim for claim in study.claims if claim.section == section]
+        yield "\n".join(f"- {_finding(claim, study, results, said)}" for claim in here)
+    yield "## All cells"
+    for grid in study.measured(results.baseline):
+        yield f"{grid.title}:"
+        yield _table(grid)
+
+
+def _finding(claim: Claim, study: Study, results: Results, said: Mapping[int, Said]) -> str:
+    one = said.get(claim.number)
+    if one is None or one.verdict == "not judged":
+        return f"{claim.sentence} (Not judged.)"
+    fails = "" if one.verdict == "holds" else "**This does not hold.** "
+    why = f" {filled(claim.why, study.rows, results)}" if claim.why and fails else ""
+    return f"{claim.sentence} {fails}{one.numbers}.{why}"
 
 
 def _agreement(study: Study, results: Results, said: Mapping[int, Said]) -> Iterator[str]:

@@ -117,24 +117,26 @@ def _sentences(
     study: Study, means: Mapping[Row, float | None], judged: Sequence[Judged]
 ) -> list[str]:
     """How far the study agrees with its document, in words."""
+    claims = _claims_sentences(judged)
+    if not study.is_scored:
+        return ["Nothing is compared with published values.", *claims]
     *tables, score = scores(compared(means))
     low = [table.name for table in tables if table.percent < LOW_PERCENT]
-    tested = [one.ours for one in judged if one.ours]
-    untested = len(judged) - len(tested)
     return [
         f"{score.agree} of {len(score.cells)} cells with a {study.terms.values} value agree "
         f"({score.percent:.0f} %).",
         *([f"Without a value here: {score.missing} of them."] if score.missing else []),
         *([f"Under {LOW_PERCENT} %: {', '.join(low)}."] if low else []),
-        *(
-            [
-                f"{sum(verdict.holds for verdict in tested)} of {len(tested)} claims hold"
-                + (f"; not judged: {untested}." if untested else ".")
-            ]
-            if tested
-            else []
-        ),
+        *claims,
     ]
+
+
+def _claims_sentences(judged: Sequence[Judged]) -> list[str]:
+    tested = [one.ours for one in judged if one.ours]
+    untested = len(judged) - len(tested)
+    holds = sum(verdict.holds for verdict in tested)
+    sentence = f"{holds} of {len(tested)} claims hold"
+    return [sentence + (f"; not judged: {untested}." if untested else ".")] if tested else []
 
 
 def _tables(
@@ -220,6 +222,8 @@ def score_grids(study: Study, means: Mapping[Row, float | None]) -> list[Grid]:
 
     Last what else the study shows of them.
     """
+    if not study.is_scored:
+        return list(study.measured(means))
     cells, values = compared(means), study.terms.values
     score = Grid(
         f"Cells compared with {values} values",

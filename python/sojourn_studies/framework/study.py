@@ -51,11 +51,18 @@ class Study:
     terms: Terms = Terms()
     overview: Callable[[Sequence[Compared]], Sequence[Grid]] = lambda cells: ()
     """What is shown beside the score: the cells in other orders."""
+    measured: Callable[[Mapping[Row, float | None]], Sequence[Grid]] = lambda values: ()
+    """What is shown of cells that are compared with nothing."""
 
     @cached_property
     def rows(self) -> Sequence[Row]:
         """The contract: every cell, in the order of the document."""
         return (*published(self.name), *self.unpublished)
+
+    @property
+    def is_scored(self) -> bool:
+        """Is any cell compared with a published one?"""
+        return bool(published(self.name))
 
 
 def assemble(package: str, title: str, terms: Terms = Terms()) -> Study:
@@ -78,6 +85,7 @@ def assemble(package: str, title: str, terms: Terms = Terms()) -> Study:
         remarks=texts.remarks(name),
         terms=terms,
         overview=getattr(cells, "overview", lambda compared: ()),
+        measured=getattr(cells, "measured", lambda values: ()),
     )
 
 

@@ -7,6 +7,8 @@ pub struct Case {
     pub name: String,
     pub scheme: String,
     pub scenario: Scenario,
+    /// The share of the run after which all connections are open and past their slow start.
+    pub settled: f64,
 }
 
 impl Case {
@@ -23,18 +25,18 @@ pub fn all() -> Vec<Case> {
     let home =
         [include_str!("../../../../scenarios/home.toml"), include_str!("cases/managers.toml")];
     let mut texts = vec![
-        ("base".to_owned(), include_str!("cases/base.toml").to_owned()),
-        ("tiers".to_owned(), include_str!("cases/tiers.toml").to_owned()),
-        ("home".to_owned(), home.concat()),
-        ("ledbat".to_owned(), include_str!("cases/ledbat.toml").to_owned()),
+        ("base".to_owned(), include_str!("cases/base.toml").to_owned(), 0.05),
+        ("tiers".to_owned(), include_str!("cases/tiers.toml").to_owned(), 0.25),
+        ("home".to_owned(), home.concat(), 0.05),
+        ("ledbat".to_owned(), include_str!("cases/ledbat.toml").to_owned(), 0.2),
     ];
-    texts.extend(MODEMS.map(|modems| (format!("{modems} modems"), cmts(modems))));
-    texts.iter().flat_map(|(name, text)| cases(name, text)).collect()
+    texts.extend(MODEMS.map(|modems| (format!("{modems} modems"), cmts(modems), 0.2)));
+    texts.iter().flat_map(|(name, text, settled)| cases(name, text, *settled)).collect()
 }
 
-fn cases(name: &str, text: &str) -> Vec<Case> {
+fn cases(name: &str, text: &str, settled: f64) -> Vec<Case> {
     let variants = load(text, name, &[]).expect("the cases are valid");
-    let case = |(scheme, scenario)| Case { name: name.to_owned(), scheme, scenario };
+    let case = |(scheme, scenario)| Case { name: name.to_owned(), scheme, scenario, settled };
     variants.into_iter().map(|v| (v.name, v.scenario)).map(case).collect()
 }
 
@@ -103,5 +105,5 @@ pub fn idle(homes: u64) -> Scenario {
             }
         }
     }
-    cases("idle", &text).swap_remove(0).scenario
+    cases("idle", &text, 0.0).swap_remove(0).scenario
 }

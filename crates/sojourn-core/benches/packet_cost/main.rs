@@ -5,7 +5,8 @@
 //! are left out. A data packet is one delivered end to end with payload, so the cost of its
 //! acknowledgement is in its price. Of five runs the fastest is given, since whatever else the
 //! machine does only adds, and the slowest beside it, to show how much that was. Instructions are
-//! counted by callgrind, where valgrind is installed, over the second twentieth of the run.
+//! counted by callgrind, where valgrind is installed, over a twentieth of the run, once all connections are past
+//! their slow start.
 //!
 //! `--out FILE` writes the figures as JSON. `--check FILE` counts the instructions of some cases and fails
 //! where one has grown beyond its bound over those in the file; `--record FILE` writes them. `--only TEXT`
@@ -63,10 +64,10 @@ fn main() -> ExitCode {
     let cases = cases::all();
     let named = |name: &String| {
         let case = cases.iter().find(|case| case.full_name() == *name);
-        &case.unwrap_or_else(|| panic!("there is no case {name}")).scenario
+        case.unwrap_or_else(|| panic!("there is no case {name}"))
     };
     if let Some(name) = &arguments.one {
-        println!("{}", measure::run(named(name)).to_json());
+        println!("{}", measure::run(&named(name).scenario).to_json());
     } else if let Some(name) = &arguments.counted {
         println!("{}", measure::run_counted(named(name)));
     } else if arguments.idle {

@@ -6,6 +6,8 @@ use sojourn_core::network::Simulation;
 use sojourn_core::scenario::Scenario;
 use sojourn_core::units::Time;
 
+use crate::cases::Case;
+
 /// What a run cost.
 pub struct Cost {
     pub cpu_s: f64,
@@ -71,13 +73,13 @@ fn counted_part(simulation: &mut Simulation, end: Time) {
     while simulation.now() < end && simulation.advance(256) {}
 }
 
-/// Runs a tenth of it, of which the second half is counted; gives the data packets of that half.
-pub fn run_counted(scenario: &Scenario) -> u64 {
-    let part = |share: f64| Time::from_secs_f64(share * scenario.duration_s);
-    let mut simulation = Simulation::new(scenario);
-    while simulation.now() < part(0.05) && simulation.advance(256) {}
+/// Runs it until it has settled, and counts the twentieth that follows; gives the data packets of that.
+pub fn run_counted(case: &Case) -> u64 {
+    let part = |share: f64| Time::from_secs_f64(share * case.scenario.duration_s);
+    let mut simulation = Simulation::new(&case.scenario);
+    while simulation.now() < part(case.settled) && simulation.advance(256) {}
     let before = simulation.forwarded_packets();
-    counted_part(&mut simulation, part(0.1));
+    counted_part(&mut simulation, part(case.settled + 0.05));
     simulation.forwarded_packets() - before
 }
 

@@ -94,6 +94,11 @@ impl<'a> Alarms<'a> {
 pub trait AccessNetwork {
     /// How many parts are woken in this direction.
     fn parts(&self, direction: Direction) -> u32;
+    /// The number of a part in the order of wake-ups, where service flows that are never woken have
+    /// numbers too; behind the last part, how many numbers there are.
+    fn number(&self, _direction: Direction, part: u32) -> u32 {
+        part
+    }
     /// When a part is first woken, before any packet has come.
     fn first_wake(&self, direction: Direction, part: u32) -> Time;
     /// Takes a packet from a home or from a server's link. Returns the packet, as [`Self::wake`]

@@ -14,7 +14,7 @@ use crate::metrics::Ledger;
 use crate::metrics::modem_trace::ModemEventKind as Kind;
 use crate::packet::Packet;
 use crate::queue::{Queue, default_limit_bytes};
-use crate::units::{BitRate, Time};
+use crate::units::{BitRate, Pace, Time};
 
 /// Ratio of channel rate to peak rate downstream, where the scenario sets no channel rate.
 const CHANNEL_OVER_PEAK: f64 = 10.0;
@@ -23,7 +23,7 @@ const CHANNEL_OVER_PEAK: f64 = 10.0;
 pub struct ShapedLink {
     queue: Queue,
     shaper: Shaper,
-    channel: BitRate,
+    channel: Pace,
     /// Until when a packet is held or sent.
     busy_until: Time,
     probe: Probe,
@@ -63,6 +63,7 @@ impl ShapedLink {
     }
 
     fn new(queue: Queue, shaper: Shaper, channel: BitRate, probe: Probe) -> Self {
+        let channel = Pace::new(channel);
         Self { queue, shaper, channel, busy_until: Time::ZERO, probe }
     }
 
@@ -84,8 +85,7 @@ impl ShapedLink {
     /// The next wake time: when the channel is free, if a packet waits for it.
     #[inline]
     pub fn next_wake(&self) -> Time {
-        let free = if self.queue.backlog().packets > 0 { self.busy_until } else { Time::NEVER };
-        free.min(self.queue.next_update())
+        self.queue.next_wake(self.busy_until)
     }
 
     /// Does what is due. Returns the packet that is sent next, if there is one, and when its last byte

@@ -4,6 +4,7 @@
 //! and answers with commands, which the network carries out.
 
 mod agenda;
+mod bulk;
 pub mod draw;
 pub mod on_off;
 pub mod replay;

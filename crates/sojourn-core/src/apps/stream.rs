@@ -188,13 +188,17 @@ impl AppParameters for Parameters {
     fn load(&self, seconds: f64) -> Load {
         let start = self.start_s.unwrap_or_default();
         let sending_s = (self.stop_s.unwrap_or(seconds).min(seconds) - start).max(0.0);
-        let ways: Vec<_> = Direction::BOTH.into_iter().filter_map(|way| self.way(way)).collect();
-        let of_way = |way: &Way| sending_s / way.interval.secs_f64().max(1e-12) + 1.0;
-        let bytes = ways.iter().map(|way| of_way(way) * f64::from(way.bytes)).sum::<f64>();
-        let packets = ways.iter().map(of_way).sum::<f64>();
-        let answered =
-            if self.direction.is_both() && self.returns_each_packet() { 2.0 } else { 1.0 };
-        Load { packets: answered * packets, packet_bytes: bytes / packets, ..Load::default() }
+        let sent = |interval_ms: f64| sending_s / (interval_ms / 1e3) + 1.0;
+        let (home_bytes, home_ms) = self.of_home();
+        let (answer_bytes, answer_ms) = self.of_answers();
+        let packets = sent(home_ms);
+        let answers = if self.direction.is_both() { sent(answer_ms) } else { 0.0 };
+        let bytes = packets * f64::from(home_bytes) + answers * f64::from(answer_bytes);
+        Load {
+            packets: packets + answers,
+            packet_bytes: bytes / (packets + answers),
+            ..Load::default()
+        }
     }
 
     fn quality(&self) -> Quality {

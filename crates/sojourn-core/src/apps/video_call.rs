@@ -138,12 +138,9 @@ impl AppParameters for Parameters {
         let start = self.start_s.unwrap_or_default();
         let sending_s = (self.stop_s.unwrap_or(seconds).min(seconds) - start).max(0.0);
         let ways = if self.direction.is_both() { 2.0 } else { 1.0 };
-        let in_frame = (self.frame_bytes() / f64::from(self.packet_bytes)).ceil();
-        Load {
-            packets: ways * in_frame * (sending_s * self.frames_per_s + 1.0),
-            packet_bytes: self.frame_bytes() / in_frame,
-            ..Load::default()
-        }
+        let frames = ways * (sending_s * self.frames_per_s + 1.0);
+        let packets = frames * (self.frame_bytes() / f64::from(self.packet_bytes)).ceil();
+        Load { packets, packet_bytes: frames * self.frame_bytes() / packets, ..Load::default() }
     }
 
     fn quality(&self) -> Quality {

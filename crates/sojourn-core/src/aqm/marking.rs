@@ -1,5 +1,6 @@
 //! Common parts of the laws of L4S: the base controller, spaced signals, the ramp.
 
+use crate::engine::rng::Rng;
 use crate::units::Time;
 
 /// Spaces signals evenly: `recur()` of RFC 9332 appendix A.1.
@@ -18,6 +19,12 @@ impl Spacer {
             self.accumulated -= 1.0;
         }
         signal
+    }
+
+    /// The same, by a draw for each packet if that is asked for.
+    #[inline]
+    pub fn chooses(&mut self, likelihood: f64, at_random: bool, rng: &mut Rng) -> bool {
+        if at_random { rng.uniform() < likelihood } else { self.says_signal(likelihood) }
     }
 }
 

@@ -60,6 +60,9 @@ pub struct Parameters {
     /// 8033 §5.1: MAX_ECNTH, 0.1).
     #[schemars(range(min = 0.0, max = 1.0))]
     pub max_mark_probability: f64,
+    /// Rest until a third of the buffer is full, and again when nothing is left to control (RFC 8033
+    /// §5.3, optional). Linux' sch_pie never rests.
+    pub rests: bool,
 }
 
 impl Default for Parameters {
@@ -73,6 +76,7 @@ impl Default for Parameters {
             estimate: Estimate::DepartureRate,
             rate_threshold_bytes: 1 << 14,
             max_mark_probability: 0.1,
+            rests: true,
         }
     }
 }
@@ -134,6 +138,7 @@ pub struct Pie {
     max_burst: Time,
     max_mark_probability: f64,
     /// Is it controlling? Otherwise it waits until the buffer is a third full (§5.3).
+    rests: bool,
     active: bool,
     prob: f64,
     derandomiser: Derandomiser,
@@ -153,7 +158,8 @@ impl Pie {
             beta: p.beta_hz,
             max_burst: Time::from_secs_f64(p.max_burst_ms / 1e3),
             max_mark_probability: p.max_mark_probability,
-            active: false,
+            rests: p.rests,
+            active: !p.rests,
             prob: 0.0,
             derandomiser: Derandomiser::default(),
             qdelay_old_s: 0.0,
@@ -190,7 +196,7 @@ impl Pie {
             self.prob = self.prob.clamp(0.0, 1.0);
         }
         // Appendix B: nothing left to control.
-        if self.prob == 0.0 && qdelay_s == 0.0 && self.qdelay_old_s == 0.0 {
+        if self.rests && self.prob == 0.0 && qdelay_s == 0.0 && self.qdelay_old_s == 0.0 {
             self.active = false;
         }
         if self.prob == 0.0 && self.both_below_half(qdelay_s) {
@@ -302,5 +308,10 @@ mod tests {
             pie.calculate_drop_prob(0.1);
         }
         assert_eq!((pie.burst_allowance, pie.prob), (Time::ZERO, 0.0));
+        // As in Linux it is awake from the first packet on, also after an empty queue.
+        let mut pie = Pie::new(&Parameters { rests: false, ..Parameters::default() });
+        assert!(pie.active);
+        pie.calculate_drop_prob(0.0);
+        assert!(pie.active);
     }
 }

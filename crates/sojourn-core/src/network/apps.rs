@@ -178,7 +178,7 @@ impl Simulation {
             Command::Datagram { server, direction, size, frame } => {
                 self.send_datagram(app, server, direction, size, frame);
             }
-            Command::Wake(at) => self.wake.set(self.numbers.apps + app, at),
+            Command::Wake(at) => self.timers.set(app, at),
         }
     }
 
@@ -198,7 +198,7 @@ impl Simulation {
         let route = Route { server, tuples, service_flows, dscp };
         let (id, is_new) = self.connections.open(Connection::new(owner, tag, route, config));
         if is_new {
-            self.timers.grow(2 * (id.slot as usize + 1));
+            self.timers.grow(self.timer_of(id.slot + 1, End::Home) as usize);
         }
         self.ledger.opened(self.now, id.slot, id.generation, owner.traffic, home_number);
         self.pending_events.push_back((app, Event::Opening(tag, id)));

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use super::connections::Connections;
 use super::conversations::Conversations;
-use super::{Numbers, SAMPLER, Simulation, Stage, apps, books};
+use super::{Places, SAMPLER, Simulation, Stage, apps, books};
 use crate::access::docsis::parameters::PlantSpec;
 use crate::access::docsis::plant::Docsis;
 use crate::access::fibre::Fibre;
@@ -43,7 +43,8 @@ impl Simulation {
             connections: Connections::default(),
             access: access(s, Extent::Whole),
             links: Direction::BOTH.map(|direction| server_links(s, direction)),
-            numbers: Numbers::default(),
+            places: Places::default(),
+            first_app: 0,
             ledger: books::ledger(s),
             sample_interval: Time::from_secs_f64(s.metrics.series_interval_ms / 1e3),
             pending_events: VecDeque::new(),
@@ -56,38 +57,48 @@ impl Simulation {
     }
 
     fn number_stages(&mut self) {
-        let servers = u16::try_from(self.links[0].len()).expect("the schema limits servers");
-        let part = |direction| move |part| Stage::Access(direction, part);
-        let link = |direction| move |server| Stage::Link(direction, server);
         let [up, down] = Direction::BOTH;
-        let parts = Direction::BOTH.map(|direction| self.access.parts(direction));
-        let stages = &mut self.stages;
-        stages.push(Stage::Sampler);
-        self.numbers.access[0] = stages.len() as StageId;
-        stages.extend((0..parts[0]).map(part(up)));
-        self.numbers.links[0] = stages.len() as StageId;
-        stages.extend((0..servers).map(link(up)));
-        self.numbers.links[1] = stages.len() as StageId;
-        stages.extend((0..servers).map(link(down)));
-        self.numbers.access[1] = stages.len() as StageId;
-        stages.extend((0..parts[1]).map(part(down)));
-        self.numbers.apps = stages.len() as StageId;
-        stages.extend((0..).take(self.instances.len()).map(Stage::App));
-        self.wake.grow(stages.len());
+        self.add_stages(1, [(0, Stage::Sampler)]);
+        self.add_parts(up);
+        self.add_links(up);
+        self.add_links(down);
+        self.add_parts(down);
+        self.wake.grow(self.stages.len());
+        self.timers.grow(self.instances.len());
+    }
+
+    fn add_parts(&mut self, direction: Direction) {
+        self.places.access[direction as usize] = self.stages.len() as StageId;
+        let parts = self.access.parts(direction);
+        let numbered = |part| (self.access.number(direction, part), Stage::Access(direction, part));
+        let stages: Vec<_> = (0..parts).map(numbered).collect();
+        self.add_stages(self.access.number(direction, parts), stages);
+    }
+
+    fn add_links(&mut self, direction: Direction) {
+        self.places.links[direction as usize] = self.stages.len() as StageId;
+        let servers = self.links[direction as usize].len();
+        let servers = u16::try_from(servers).expect("the schema limits servers");
+        let link = |server| (StageId::from(server), Stage::Link(direction, server));
+        self.add_stages(servers.into(), (0..servers).map(link));
+    }
+
+    /// Adds stages with their numbers among `count` numbers that follow the ones taken so far.
+    fn add_stages(&mut self, count: u32, stages: impl IntoIterator<Item = (StageId, Stage)>) {
+        let first = self.first_app;
+        self.stages.extend(stages.into_iter().map(|(number, stage)| (first + number, stage)));
+        self.first_app += count;
     }
 
     fn set_first_wakes(&mut self) {
         self.wake.set(SAMPLER, self.sample_interval);
-        for (number, stage) in (0..).zip(&self.stages) {
-            let at = match *stage {
-                Stage::Access(direction, part) => self.access.first_wake(direction, part),
-                Stage::App(app) => {
-                    let instance = &mut self.instances[app as usize];
-                    instance.app.start(&mut instance.rng)
-                }
-                Stage::Sampler | Stage::Link(..) => continue,
-            };
-            self.wake.set(number, at);
+        for (place, (_, stage)) in (0..).zip(&self.stages) {
+            if let Stage::Access(direction, part) = *stage {
+                self.wake.set(place, self.access.first_wake(direction, part));
+            }
+        }
+        for (app, instance) in (0..).zip(&mut self.instances) {
+            self.timers.set(app, instance.app.start(&mut instance.rng));
         }
     }
 }

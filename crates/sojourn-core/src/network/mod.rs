@@ -46,8 +46,8 @@ pub fn warnings(scenario: &Scenario) -> Vec<String> {
     report::warnings_of_network(&build::access(&scenario, Extent::Samples), &scenario)
 }
 
-/// Everything that can be woken. Stages are numbered in this order, which also decides the order at
-/// equal times; timers of connections come after all of them.
+/// What packets pass and can be woken, and the sampler. Stages are numbered in this order, which also
+/// decides the order at equal times; timers of apps and then of connections come after all of them.
 #[derive(Clone, Copy, Debug)]
 enum Stage {
     /// Samples all time series.
@@ -57,18 +57,15 @@ enum Stage {
     Access(Direction, u32),
     /// The link between the access network and a server, in one direction.
     Link(Direction, u16),
-    /// A traffic model's timer.
-    App(u32),
 }
 
-/// The number of the first stage of each kind.
+/// The place of the first stage of each kind.
 #[derive(Clone, Copy, Default)]
-struct Numbers {
+struct Places {
     /// Upstream and downstream.
     access: [StageId; 2],
     /// Upstream and downstream.
     links: [StageId; 2],
-    apps: StageId,
 }
 
 /// A run: the network, the apps and the ledger.
@@ -76,10 +73,11 @@ pub struct Simulation {
     now: Time,
     end: Time,
     wake: Wake,
-    /// Timers of connections, two for each slot. They are many and rarely due, so they have a
-    /// tournament of their own.
+    /// Timers of apps, then of connections, two for each slot. They are many and rarely due, so they
+    /// have a tournament of their own.
     timers: Wake,
-    stages: Vec<Stage>,
+    /// Every stage with its number in the fingerprint.
+    stages: Vec<(StageId, Stage)>,
     events: u64,
     fingerprint: u64,
 
@@ -91,7 +89,9 @@ pub struct Simulation {
     access: Access,
     /// The links of each server, upstream and downstream.
     links: [Vec<Link>; 2],
-    numbers: Numbers,
+    places: Places,
+    /// The number of the first app in the fingerprint.
+    first_app: StageId,
 
     ledger: Ledger,
     sample_interval: Time,
@@ -134,11 +134,16 @@ impl Simulation {
             self.now = due;
             self.events += 1;
             if at <= timer_at {
-                self.fingerprint = mix(self.fingerprint, at, stage);
-                self.wake_stage(self.stages[stage as usize]);
-            } else {
+                let (number, stage) = self.stages[stage as usize];
+                self.fingerprint = mix(self.fingerprint, at, number);
+                self.wake_stage(stage);
+            } else if let Some(timer) = timer.checked_sub(self.instances.len() as StageId) {
                 self.fingerprint = mix(self.fingerprint, timer_at, !timer);
                 self.on_timer(timer);
+            } else {
+                self.fingerprint = mix(self.fingerprint, timer_at, self.first_app + timer);
+                self.timers.set(timer, Time::NEVER);
+                self.deliver(timer, Event::Timer);
             }
         }
         true
@@ -155,10 +160,6 @@ impl Simulation {
         match stage {
             Stage::Access(direction, part) => self.wake_access(direction, part),
             Stage::Link(direction, server) => self.wake_link(direction, server),
-            Stage::App(app) => {
-                self.wake.set(self.numbers.apps + app, Time::NEVER);
-                self.deliver(app, Event::Timer);
-            }
             Stage::Sampler => self.sample(),
         }
     }
@@ -175,7 +176,7 @@ impl Simulation {
     /// Hands the access network a packet from a home or from a server's link.
     #[inline]
     fn enter_access(&mut self, packet: Packet) {
-        let mut alarms = Alarms::new(&mut self.wake, self.numbers.access);
+        let mut alarms = Alarms::new(&mut self.wake, self.places.access);
         if let Some((at, packet)) =
             self.access.accept(self.now, packet, &mut alarms, &mut self.ledger)
         {
@@ -184,11 +185,11 @@ impl Simulation {
     }
 
     fn wake_access(&mut self, direction: Direction, part: u32) {
-        let mut alarms = Alarms::new(&mut self.wake, self.numbers.access);
+        let mut alarms = Alarms::new(&mut self.wake, self.places.access);
         let arrived = self.access.wake(self.now, direction, part, &mut alarms, &mut self.ledger);
         match (direction, arrived) {
             (Direction::Up, Some((at, packet))) => self.enter_link(at, packet),
-            (Direction::Down, Some((_, packet))) => self.arrive(End::Home, packet),
+            (Direction::Down, Some((_, packet))) => self.arrive(End::Home, &packet),
             (_, None) => {}
         }
     }
@@ -208,7 +209,7 @@ impl Simulation {
         let (arrived, wake_at) = (link.wake(), link.next_wake());
         self.schedule_link(direction, server, wake_at);
         match (direction, arrived) {
-            (Direction::Up, Some(packet)) => self.arrive(End::Server, packet),
+            (Direction::Up, Some(packet)) => self.arrive(End::Server, &packet),
             (Direction::Down, Some(packet)) => self.enter_access(packet),
             (_, None) => {}
         }
@@ -216,7 +217,7 @@ impl Simulation {
 
     #[inline]
     fn schedule_link(&mut self, direction: Direction, server: u16, at: Time) {
-        let first = self.numbers.links[direction as usize];
+        let first = self.places.links[direction as usize];
         self.wake.set(first + StageId::from(server), at);
     }
 

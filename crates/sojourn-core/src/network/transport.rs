@@ -10,11 +10,11 @@ use crate::units::Time;
 
 impl Simulation {
     /// Handles a packet that has arrived at its destination.
-    pub(super) fn arrive(&mut self, end: End, packet: Packet) {
-        self.ledger.delivered(self.now, &packet);
+    pub(super) fn arrive(&mut self, end: End, packet: &Packet) {
+        self.ledger.delivered(self.now, packet);
         if packet.flow == DATAGRAM {
-            self.ledger.received(&packet, u64::from(packet.size));
-            return self.hear(&packet);
+            self.ledger.received(packet, u64::from(packet.size));
+            return self.hear(packet);
         }
         let connection = self.connections.get_mut(packet.flow);
         if connection.generation != packet.generation {
@@ -25,13 +25,13 @@ impl Simulation {
         let events =
             connection.ends.on_segment(end as usize, self.now, &packet.segment, as_sent, config);
         if events.received_bytes > 0 {
-            self.ledger.received(&packet, events.received_bytes);
+            self.ledger.received(packet, events.received_bytes);
         }
         if events.rtt > Time::ZERO {
-            self.ledger.round_trip(&packet, events.rtt);
+            self.ledger.round_trip(packet, events.rtt);
         }
         if events.echo_age > Time::ZERO {
-            self.ledger.echo(&packet, events.echo_age);
+            self.ledger.echo(packet, events.echo_age);
         }
         // FullTcp informs the application first, and the acknowledgement goes out with its data
         // (tcp-full.cc `recv`).
@@ -52,6 +52,7 @@ impl Simulation {
 
     /// Sends all segments that an end wants to send now, and sets its timer.
     pub(super) fn pump(&mut self, slot: u32, end: End) {
+        let timer = self.timer_of(slot, end);
         let traffic = self.connections.get_mut(slot).owner.traffic;
         loop {
             let config = &self.configs[usize::from(traffic)];
@@ -70,14 +71,14 @@ impl Simulation {
             let draw = self.instances[connection.owner.app as usize].send_jitter.uniform();
             ends.draw_jitter(end_number, self.now, draw, config);
         }
-        self.timers.set_no_later(timer_of(slot, end), ends.deadline(end_number));
+        self.timers.set_no_later(timer, ends.deadline(end_number));
     }
 
-    /// Handles a timer of an end. If the timer was moved later since, it is only set again.
+    /// Handles the timer of this number among those of connections. If the timer was moved later since, it is only set again.
     pub(super) fn on_timer(&mut self, timer: StageId) {
-        self.timers.set(timer, Time::NEVER);
         let (slot, end) =
             (timer / 2, if timer.is_multiple_of(2) { End::Home } else { End::Server });
+        self.timers.set(self.timer_of(slot, end), Time::NEVER);
         let connection = self.connections.get_mut(slot);
         let config = &self.configs[usize::from(connection.owner.traffic)];
         if connection.ends.deadline(end as usize) <= self.now {
@@ -100,12 +101,12 @@ impl Simulation {
         self.ledger.settle(slot, traffic, connection.tallies(), Some(self.now));
         self.connections.release(slot);
         for end in [End::Home, End::Server] {
-            self.timers.set(timer_of(slot, end), Time::NEVER);
+            self.timers.set(self.timer_of(slot, end), Time::NEVER);
         }
     }
-}
 
-/// The number of the timer of an end of a connection.
-fn timer_of(slot: u32, end: End) -> StageId {
-    2 * slot + end as StageId
+    /// The place of the timer of an end of a connection, behind those of all apps.
+    pub(super) fn timer_of(&self, slot: u32, end: End) -> StageId {
+        self.instances.len() as StageId + 2 * slot + end as StageId
+    }
 }

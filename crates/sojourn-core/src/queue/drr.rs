@@ -272,6 +272,7 @@ mod tests {
             let exit = &mut Exit {
                 now: Time::ZERO,
                 next_queue: NextQueue::default(),
+                rng: &mut rng,
                 ecn: true,
                 ledger: &mut ledger,
                 member: None,

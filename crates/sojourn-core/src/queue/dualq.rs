@@ -5,9 +5,8 @@
 //! likelihood p_CL = k p' and that of a native law, a ramp over their own sojourn time. All is decided
 //! when packets leave (RFC 9332 appendix A.1).
 //!
-//! `variant = "linux"` has the constants of Linux' sch_dualpi2. Left out: its random choice of packets
-//! (signals are spaced evenly, as RFC 9332's `recur()` does), its limit on memory, dropping on
-//! arrival, and packets that carry several segments.
+//! `variant = "linux"` has the constants of Linux' sch_dualpi2, and chooses packets at random as it
+//! does. Left out: its limit on memory, dropping on arrival, and packets that carry several segments.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -30,9 +29,19 @@ pub enum Variant {
     /// RFC 9332 appendix A.1: a ramp from 0.8 to 1.2 ms; updates every 15 ms.
     #[default]
     Rfc9332,
-    /// Linux' sch_dualpi2: a step at 1 ms; updates every 16 ms; packets of L that cannot be marked
-    /// are dropped; no signal while less than two packets wait.
+    /// Linux' sch_dualpi2: a step at 1 ms; updates every 16 ms; random signals; packets of L that
+    /// cannot be marked are dropped; no signal while less than two packets wait.
     Linux,
+}
+
+/// Which packets get the signals of a likelihood.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Spacing {
+    /// Every so many (RFC 9332 appendix A.1: `recur()`).
+    Even,
+    /// Each by a draw of its own (sch_dualpi2).
+    Random,
 }
 
 /// Which queue is served.
@@ -109,6 +118,8 @@ pub struct Parameters {
     pub time_shift_ms: Option<f64>,
     /// What overload does to packets of L.
     pub overload: Overload,
+    /// Which packets get signals. Default: `even` (RFC 9332 appendix A.1); `random` (linux).
+    pub spacing: Option<Spacing>,
 }
 
 impl Parameters {
@@ -165,6 +176,7 @@ impl SchedulerParameters for Parameters {
             max_mark_probability: self.max_mark_probability.unwrap_or(most_marked),
             overload: self.overload,
             is_linux: self.variant == Variant::Linux,
+            is_random: self.or(self.spacing, Spacing::Even, Spacing::Random) == Spacing::Random,
             turns: self.turns(),
             clock: UpdateClock::new(interval),
             signals: Signals::default(),
@@ -209,6 +221,7 @@ pub struct DualQ {
     max_mark_probability: f64,
     overload: Overload,
     is_linux: bool,
+    is_random: bool,
     turns: Turns,
     clock: UpdateClock,
     signals: Signals,
@@ -239,13 +252,14 @@ impl DualQ {
         let is_overloaded = coupled >= 1.0;
         if is_overloaded && self.overload == Overload::Drop {
             let p = self.base.p();
-            if self.low.drops.says_signal(p * p) {
+            if self.low.drops.chooses(p * p, self.is_random, exit.rng) {
                 return true;
             }
         }
         let sojourn = exit.sojourn(packet);
         let native = if held > self.native_packets { self.native.likelihood(sojourn) } else { 0.0 };
-        if !self.low.marks.says_signal(native.max(coupled).min(1.0)) {
+        let likelihood = native.max(coupled).min(1.0);
+        if !self.low.marks.chooses(likelihood, self.is_random, exit.rng) {
             return false;
         }
         if !(exit.ecn && packet.is_markable()) {
@@ -264,7 +278,7 @@ impl DualQ {
     /// Marks a packet of C. Returns whether it must be dropped instead.
     fn judge_classic(&mut self, packet: &mut Packet, exit: &mut Exit) -> bool {
         let p = self.base.p() * self.base.p();
-        if !self.classic.drops.says_signal(p) {
+        if !self.classic.drops.chooses(p, self.is_random, exit.rng) {
             return false;
         }
         if p >= self.max_mark_probability || !(exit.ecn && packet.is_markable()) {

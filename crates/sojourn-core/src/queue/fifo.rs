@@ -58,21 +58,29 @@ impl Discipline for Fifo {
 
     #[inline]
     fn dequeue(&mut self, exit: &mut Exit) -> Option<Packet> {
-        while let Some(mut packet) = self.packets.pop_front() {
-            self.bytes -= u64::from(packet.size);
+        let mut waiting = self.backlog();
+        while let Some(head) = self.packets.front_mut() {
+            let size = u64::from(head.size);
+            waiting = waiting.without(size);
+            self.bytes = waiting.bytes;
+            let left = exit.left(waiting);
             let departure = Departure {
                 now: exit.now,
-                sojourn: exit.sojourn(&packet),
-                size: u64::from(packet.size),
-                left: exit.left(self.backlog()),
-                alone: exit.left(self.backlog()).packets == 0,
-                ecn: packet.ecn,
+                sojourn: exit.sojourn(head),
+                size,
+                left,
+                alone: left.packets == 0,
+                ecn: head.ecn,
             };
             let verdict = self.aqm.on_departure(&departure);
-            if !exit.refuses(verdict, &mut packet) {
-                return Some(packet);
+            let is_refused = exit.refuses(verdict, head);
+            let packet = self.packets.pop_front();
+            if !is_refused {
+                return packet;
             }
-            exit.ledger.dropped(exit.now, packet, DropReason::Aqm);
+            if let Some(packet) = packet {
+                exit.ledger.dropped(exit.now, packet, DropReason::Aqm);
+            }
         }
         if exit.left(self.backlog()).packets == 0 {
             self.aqm.on_empty();

@@ -157,6 +157,8 @@ pub struct Exit<'a> {
     pub now: Time,
     /// The queue behind this one, if AQM algorithms look at both.
     pub next_queue: NextQueue,
+    /// The queue's random stream.
+    pub rng: &'a mut Rng,
     /// Mark packets of ECN transports instead of dropping them, where the algorithm allows it.
     pub ecn: bool,
     /// Where drops and marks are recorded.
@@ -502,9 +504,12 @@ impl Queue {
         next_queue: NextQueue,
         ledger: &mut Ledger,
     ) -> Option<Packet> {
-        let ack = self.acks.as_mut().and_then(AckLane::pop);
-        let exit = &mut Exit { now, next_queue, ecn: self.ecn, ledger, member: None };
-        let packet = ack.or_else(|| self.scheduler.dequeue(exit))?;
+        let Self { rng, ecn, .. } = self;
+        let exit = &mut Exit { now, next_queue, rng, ecn: *ecn, ledger, member: None };
+        let packet = match &mut self.acks {
+            None => self.scheduler.dequeue(exit),
+            Some(acks) => acks.pop().or_else(|| self.scheduler.dequeue(exit)),
+        }?;
         let member = exit.member;
         self.note_departure(now, &packet, member);
         Some(packet)
@@ -512,10 +517,12 @@ impl Queue {
 
     /// The next packet that a minimum reserved rate is due for.
     pub fn dequeue_reserved(&mut self, now: Time, ledger: &mut Ledger) -> Option<Packet> {
+        let Self { rng, ecn, .. } = self;
         let exit = &mut Exit {
             now,
             next_queue: NextQueue::default(),
-            ecn: self.ecn,
+            rng,
+            ecn: *ecn,
             ledger,
             member: None,
         };
@@ -527,10 +534,12 @@ impl Queue {
     /// The next packet of one member of an aggregate.
     #[inline]
     pub fn dequeue_member(&mut self, low: bool, now: Time, ledger: &mut Ledger) -> Option<Packet> {
+        let Self { rng, ecn, .. } = self;
         let exit = &mut Exit {
             now,
             next_queue: NextQueue::default(),
-            ecn: self.ecn,
+            rng,
+            ecn: *ecn,
             ledger,
             member: None,
         };
@@ -585,6 +594,13 @@ impl Queue {
     #[inline]
     pub fn next_update(&self) -> Time {
         self.scheduler.next_update()
+    }
+
+    /// When something is to be done with a link behind it that is free from `free` on.
+    #[inline]
+    pub fn next_wake(&self, free: Time) -> Time {
+        let next = self.next_update();
+        if self.backlog().packets > 0 { free.min(next) } else { next }
     }
 
     /// Runs the periodic update of the AQM algorithms.

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::capture::{Captures, Disk, Files};
 use super::check;
 use super::estimate::estimate;
+use super::labels::{Overridden, distinct, file_name};
 use super::overlay::{COMPARE, Overlay, Set, merge};
 use super::schema::{Scenario, json_schema};
 use crate::input::problem::{Fault, Problem};
@@ -19,8 +20,12 @@ const DIRECTIONS: [&str; 2] = ["upstream", "downstream"];
 /// One run of a scenario file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Variant {
-    /// Name from the `compare` table, empty where there is none.
+    /// Its name: that in the `compare` table, with what overrides the keys that it is named for; empty
+    /// where there is no such table.
     pub name: String,
+    /// What of its name in the `compare` table holds: all of it, or nothing if every key of the variant
+    /// is overridden.
+    pub kept_name: String,
     /// The scenario in full.
     pub scenario: Scenario,
     /// What a modem's configuration file sets that cannot be simulated, a line for each.
@@ -59,6 +64,7 @@ pub fn load_from(
 ) -> Result<Vec<Variant>, Problem> {
     let sets = sets.iter().map(|set| Set::parse(set)).collect::<Result<Vec<_>, _>>()?;
     let mut base = text::document(text).map_err(|fault| fault.of(source))?;
+    let written = base.get(COMPARE).cloned().unwrap_or_default();
     for set in &sets {
         set.apply(&mut base)?;
     }
@@ -67,7 +73,7 @@ pub fn load_from(
     let schema = if compare.is_some() { json_schema() } else { file_schema() };
     let captures = Captures::beside(source, files);
     let checker = Checker::new(schema);
-    let file = File { source, sets, base, overlay, checker, captures, most_bytes };
+    let file = File { source, sets, base, written, overlay, checker, captures, most_bytes };
     match compare {
         None => Ok(vec![file.variant("", &json!({}))?]),
         Some(compare) => file.variants(&compare),
@@ -117,6 +123,8 @@ struct File<'a> {
     source: &'a str,
     sets: Vec<Set>,
     base: Value,
+    /// The variants as they are written, without `--set` values.
+    written: Value,
     overlay: Option<&'a dyn Overlay>,
     checker: Checker,
     captures: Captures<'a>,
@@ -131,20 +139,7 @@ impl File<'_> {
         let variants = compare.as_object().into_iter().flatten();
         let variants: Result<Vec<_>, _> =
             variants.map(|(name, overlay)| self.named(name, overlay)).collect();
-        Ok(self.note_equal_variants(variants?))
-    }
-
-    /// Notes it where a modem's file overrides everything in which the variants differ.
-    fn note_equal_variants(&self, mut variants: Vec<Variant>) -> Vec<Variant> {
-        let is_alike = variants.windows(2).all(|two| two[0].scenario == two[1].scenario);
-        if let Some(overlay) = self.overlay.filter(|_| is_alike && variants.len() > 1) {
-            let note = format!(
-                "{}: overrides every key in which the variants differ, so all variants are equal",
-                overlay.source()
-            );
-            variants.iter_mut().for_each(|variant| variant.notes.push(note.clone()));
-        }
-        variants
+        variants.map(distinct)
     }
 
     fn named(&self, name: &str, overlay: &Value) -> Result<Variant, Problem> {
@@ -156,15 +151,24 @@ impl File<'_> {
         self.variant(name, overlay)
     }
 
-    fn variant(&self, name: &str, overlay: &Value) -> Result<Variant, Problem> {
+    fn variant(&self, name: &str, own: &Value) -> Result<Variant, Problem> {
         let mut value = self.base.clone();
-        merge(&mut value, overlay);
-        let notes = self.overlay.map_or_else(Vec::new, |overlay| overlay.apply(&mut value));
+        merge(&mut value, own);
+        let mut overridden = Overridden::of(self.written.get(name).unwrap_or(own));
+        let within = self.sets.iter().filter(|set| set.is_of(name));
+        within.for_each(|set| overridden.within(&set.label(), own));
+        let notes = self.overlay.map_or_else(Vec::new, |overlay| {
+            let notes = overlay.apply(&mut value);
+            overridden.by(&file_name(overlay.source()), &value);
+            notes
+        });
         for set in self.sets.iter().filter(|set| !set.is_for_variants()) {
             set.apply(&mut value)?;
+            overridden.by(&set.label(), &value);
         }
         let scenario = self.scenario(&value).map_err(|fault| self.problem(fault, name))?;
-        Ok(Variant { name: name.to_owned(), scenario, notes })
+        let (name, kept_name) = overridden.names(name);
+        Ok(Variant { name, kept_name, scenario, notes })
     }
 
     fn scenario(&self, value: &Value) -> Result<Scenario, Fault> {

@@ -9,10 +9,13 @@ mod check;
 pub mod estimate;
 pub mod file;
 pub mod homes;
+pub mod idle_line;
+pub mod labels;
 pub mod overlay;
 pub mod schema;
 pub mod traffic;
 
 pub use capture::{Disk, Files};
 pub use file::{Variant, load};
+pub use idle_line::idle_line;
 pub use schema::Scenario;

@@ -41,6 +41,13 @@ fn has_kind(table: &Map<String, Value>) -> bool {
     table.get(TAG).is_some_and(Value::is_string)
 }
 
+/// A `key.path=value` as names of variants have it: `limit_bytes 250000`, `law docsis_pie`.
+///
+/// # Errors What is wrong with it.
+pub fn label(set: &str) -> Result<String, Problem> {
+    Set::parse(set).map(|set| set.label())
+}
+
 /// One `key.path=value`.
 pub(super) struct Set {
     /// Its name in problems.
@@ -85,6 +92,16 @@ impl Set {
         Ok(())
     }
 
+    /// It as names of variants have it: `limit_bytes 250000`, `law docsis_pie`.
+    pub fn label(&self) -> String {
+        label_of(&self.path, &self.value)
+    }
+
+    /// Does it change this variant in the table of variants?
+    pub fn is_of(&self, variant: &str) -> bool {
+        matches!(&*self.path, [compare, name, ..] if compare == COMPARE && name == variant)
+    }
+
     /// Did this set give the value at `path` in this variant, or a part of it?
     pub fn gave(&self, path: &str, variant: &str) -> bool {
         let own = match &*self.path {
@@ -97,6 +114,20 @@ impl Set {
             !above.is_empty() && rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
         };
         holds(&own, path) || holds(path, &own)
+    }
+}
+
+/// A key and its value in a name. The kind of a part is told as that part.
+fn label_of(path: &[String], value: &Value) -> String {
+    let (value, path) = match (value.get(TAG), path) {
+        (Some(kind), _) => (kind, path),
+        (None, [above @ .., last]) if last == TAG && !above.is_empty() => (value, above),
+        _ => (value, path),
+    };
+    let key = path.last().map_or("", String::as_str);
+    match value {
+        Value::String(text) => format!("{key} {text}"),
+        other => format!("{key} {other}"),
     }
 }
 

@@ -76,6 +76,14 @@ pub struct Scenario {
     /// What is measured and recorded.
     #[serde(default)]
     pub metrics: Metrics,
+    /// Whether results are held against an idle line: a further run of the same people without
+    /// transfers, torrents and other bulk traffic.
+    #[serde(default = "yes")]
+    pub baseline: bool,
+}
+
+fn yes() -> bool {
+    true
 }
 
 fn one() -> u64 {

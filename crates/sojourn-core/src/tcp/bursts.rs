@@ -19,10 +19,22 @@ pub fn burst_segments(bytes_per_s: u64, mss: u64) -> u64 {
     ((bytes_per_s / SHARE).min(LARGEST_BYTES) / mss).max(LEAST)
 }
 
-/// Segments of a burst that takes so long at most at a pacing rate; one at least.
-pub fn segments_within(time: Time, bytes_per_s: u64, mss: u64) -> u64 {
-    let bytes = u128::from(bytes_per_s) * u128::from(time.ps()) / u128::from(Time::from_s(1).ps());
-    (u64::try_from(bytes).unwrap_or(u64::MAX) / mss).max(1)
+/// How much a congestion control lets leave as one burst.
+#[derive(Clone, Copy, Debug)]
+pub struct BurstLimit {
+    /// The most time that it takes at the pacing rate.
+    pub time: Time,
+    /// Segments that may leave together even if they take longer.
+    pub least: u64,
+}
+
+impl BurstLimit {
+    /// Segments of a burst at a pacing rate in bytes per second.
+    pub fn segments(self, bytes_per_s: u64, mss: u64) -> u64 {
+        let ps = u128::from(bytes_per_s) * u128::from(self.time.ps());
+        let bytes = ps / u128::from(Time::from_s(1).ps());
+        (u64::try_from(bytes).unwrap_or(u64::MAX) / mss).max(self.least)
+    }
 }
 
 /// What a sender knows when the window has room for less than a burst.
@@ -66,7 +78,9 @@ mod tests {
     fn a_burst_of_250_us_is_one_segment_up_to_92_mbps() {
         // 2896 B in 250 us are 11.584 MB/s; 100 Mbps are 12.5 MB/s: 3125 B, 2 of 1448; 1 MB/s: 250 B.
         for (rate, want) in [(12_500_000, 2), (11_583_999, 1), (1_000_000, 1)] {
-            assert_eq!(segments_within(Time::from_us(250), rate, 1448), want);
+            let limit = BurstLimit { time: Time::from_us(250), least: 1 };
+            assert_eq!(limit.segments(rate, 1448), want);
+            assert_eq!(BurstLimit { least: 2, ..limit }.segments(rate, 1448), 2);
         }
     }
 

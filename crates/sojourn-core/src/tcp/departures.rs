@@ -1,7 +1,7 @@
 //! When segments may leave in dialect `linux`: in bursts, perhaps paced, and with a record of whether the
 //! window held them back.
 
-use super::bursts::{Room, burst_segments, segments_within, waits_for_room};
+use super::bursts::{BurstLimit, Room, burst_segments, waits_for_room};
 use super::cc::Window;
 use super::config::Config;
 use super::pacer::{self, Pacer};
@@ -15,8 +15,8 @@ pub struct Departures {
     pacer: Pacer,
     /// Bytes per second that pacing allows.
     rate: u64,
-    /// The most time of a burst at that rate, if the congestion control limits it.
-    burst_time: Option<Time>,
+    /// How much leaves as one burst, if the congestion control limits it.
+    burst_limit: Option<BurstLimit>,
     /// Segments that may still leave with the burst at hand, and whether it had more than one.
     left: u64,
     is_long: bool,
@@ -34,7 +34,7 @@ impl Departures {
             used: WindowUse::default(),
             pacer: Pacer::default(),
             rate: u64::MAX,
-            burst_time: None,
+            burst_limit: None,
             left: 0,
             is_long: false,
             last: Time::ZERO,
@@ -79,9 +79,9 @@ impl Departures {
             .unwrap_or_else(|| pacer::rate(cwnd, ssthresh, counts.outstanding, config.mss, srtt));
     }
 
-    /// Bursts take so long at most, at the pacing rate.
-    pub fn limit_bursts(&mut self, time: Option<Time>) {
-        self.burst_time = time;
+    /// The congestion control limits bursts so.
+    pub fn limit_bursts(&mut self, limit: Option<BurstLimit>) {
+        self.burst_limit = limit;
     }
 
     /// May a segment leave now? It is then one of a burst.
@@ -111,8 +111,8 @@ impl Departures {
             self.note(false, counts, space);
             return false;
         }
-        let burst = match self.burst_time {
-            Some(time) => segments_within(time, self.rate, config.mss),
+        let burst = match self.burst_limit {
+            Some(limit) => limit.segments(self.rate, config.mss),
             None => burst_segments(self.rate, config.mss),
         };
         let size = if counts.is_lost {

@@ -60,6 +60,11 @@ pub struct Departure {
     pub ecn: Ecn,
 }
 
+/// Bytes in segments, as a real number.
+fn segments(bytes: u64, config: &Config) -> f64 {
+    bytes as f64 / config.mss as f64
+}
+
 /// One end of a connection.
 pub struct Endpoint {
     state: State,
@@ -175,8 +180,8 @@ impl Endpoint {
     }
 
     /// Smoothed round-trip time, zero before the first measurement.
-    pub fn smoothed_rtt(&self, config: &Config) -> Time {
-        self.rtt.smoothed(config)
+    pub fn smoothed_rtt(&self) -> Time {
+        self.rtt.smoothed()
     }
 
     /// Retransmissions and timeouts so far.
@@ -211,7 +216,7 @@ impl Endpoint {
         self.receiver.note_ecn(s, ecn == Ecn::Ce);
         if s.len > 0 || s.has(Flags::FIN) {
             let before = self.receiver.next();
-            let srtt = self.rtt.smoothed(config);
+            let srtt = self.rtt.smoothed();
             self.receiver.on_data(now, s, sent_at, srtt, config);
             let after = self.receiver.next();
             events.received_bytes =
@@ -270,7 +275,7 @@ impl Endpoint {
         } else if let Some(sent_at) = echo {
             self.rtt.measured(sent_at, now, config);
         }
-        self.controller.on_established(&self.window, self.rtt.smoothed(config), now);
+        self.controller.on_established(&self.window, self.rtt.smoothed(), now);
         if self.wants_samples {
             self.set_pacing_rate(config);
         }
@@ -308,13 +313,16 @@ impl Endpoint {
             _ => return,
         }
         let is_pure = s.len == 0 && !s.has(Flags::FIN);
-        let flight = self.flight_segments(config);
+        if !is_pure && self.ecn_agreed == Agreed::Nothing && self.sender.learns_nothing(s.ack) {
+            return; // data of the other end, while this end sends nothing
+        }
+        let flight = self.sender.space().flight();
         let mut is_marked = self.ecn_agreed == Agreed::Classic && s.has(Flags::ECE);
         if is_marked {
-            self.react_to_mark(now, s, flight);
+            self.react_to_mark(now, s, segments(flight, config));
         }
         let before = self.sender.space().first_outstanding();
-        let moment = self.moment(now, config);
+        let moment = self.moment(now);
         let progress = self.sender.on_ack(s.ack, &s.sack, is_pure, &moment, config);
         self.window.cwnd = (self.window.cwnd - progress.deflation).max(1.0);
         if progress.acknowledged > 0 {
@@ -338,7 +346,7 @@ impl Endpoint {
             }
         }
         if self.ecn_agreed == Agreed::Accurate && s.ack >= before {
-            is_marked = self.read_marks(now, s, flight, &progress, config);
+            is_marked = self.read_marks(now, s, segments(flight, config), &progress, config);
         }
         if self.wants_samples {
             self.sample(now, &progress, config);
@@ -346,7 +354,7 @@ impl Endpoint {
             self.leave_loss(under_way);
         } else if progress.loss_found {
             if !progress.is_same_congestion {
-                self.lose(flight, now, config);
+                self.lose(segments(flight, config), now, config);
             }
             self.timed = None;
             if config.dialect == Dialect::Ns2 {
@@ -402,7 +410,7 @@ impl Endpoint {
             marked: marks.packets as f64,
             una: space.first_outstanding(),
             nxt: space.highest_sent(),
-            srtt: self.rtt.smoothed(config),
+            srtt: self.rtt.smoothed(),
             is_recovering: self.sender.counts().is_recovering || progress.ends_recovery,
         };
         self.controller.on_feedback(&mut self.window, &feedback);
@@ -439,7 +447,7 @@ impl Endpoint {
             let flight = self.flight_segments(config);
             self.controller.on_loss(&mut self.window, flight, now);
         }
-        let moment = self.moment(now, config);
+        let moment = self.moment(now);
         let is_window_limited = self.departures.is_window_limited();
         if let Some(sample) = self.sender.rate_sample(&moment) {
             let sample = RateSample {
@@ -509,9 +517,9 @@ impl Endpoint {
 
     fn set_pacing_rate(&mut self, config: &Config) {
         if config.dialect == Dialect::Linux {
-            let (counts, srtt) = (self.sender.counts(), self.rtt.smoothed(config));
+            let (counts, srtt) = (self.sender.counts(), self.rtt.smoothed());
             let stated = self.controller.pacing_rate();
-            self.departures.limit_bursts(self.controller.burst_time());
+            self.departures.limit_bursts(self.controller.burst_limit());
             self.departures.set_rate(stated, &self.window, &counts, srtt, config);
         }
     }
@@ -521,7 +529,7 @@ impl Endpoint {
         if config.dialect != Dialect::Linux {
             return true;
         }
-        let (counts, srtt) = (self.sender.counts(), self.rtt.smoothed(config));
+        let (counts, srtt) = (self.sender.counts(), self.rtt.smoothed());
         let seen = (&counts, self.sender.space());
         self.departures.allows(now, &self.window, seen, srtt, config)
     }
@@ -545,7 +553,7 @@ impl Endpoint {
     }
 
     fn flight_segments(&self, config: &Config) -> f64 {
-        self.sender.space().flight() as f64 / config.mss as f64
+        segments(self.sender.space().flight(), config)
     }
 
     /// RFC 7661 §1: an unused window gives no information about the path. A pace that a scalable control
@@ -577,7 +585,7 @@ impl Endpoint {
                 _ => progress.acknowledged as f64 / config.mss as f64,
             },
             flight: self.flight_segments(config),
-            srtt: self.rtt.smoothed(config),
+            srtt: self.rtt.smoothed(),
             min_rtt: self.rtt.min(),
             rtt: if config.timestamps { now.since(s.echo) } else { Time::ZERO },
             one_way: sent_at.since(s.echo),
@@ -662,7 +670,7 @@ impl Endpoint {
     /// Something is late, or the tail is to be probed (RFC 8985).
     fn on_sender_deadline(&mut self, now: Time, config: &Config) {
         let flight = self.flight_segments(config);
-        if self.sender.on_deadline(&self.moment(now, config), config) {
+        if self.sender.on_deadline(&self.moment(now), config) {
             self.lose(flight, now, config);
             self.timed = None;
         }
@@ -670,8 +678,8 @@ impl Endpoint {
         self.rto_due = now + self.rtt.timeout(config);
     }
 
-    fn moment(&self, now: Time, config: &Config) -> Moment {
-        Moment { now, srtt: self.rtt.smoothed(config), min_rtt: self.rtt.min() }
+    fn moment(&self, now: Time) -> Moment {
+        Moment { now, srtt: self.rtt.smoothed(), min_rtt: self.rtt.min() }
     }
 
     /// The next segment this end wants to send now. Ask until there is none.
@@ -688,8 +696,7 @@ impl Endpoint {
         self.restart_after_idle(now, config);
         let is_silent = self.wants_samples && self.sender.counts().under_way == 0;
         if self.may_leave(now, config)
-            && let Some(outgoing) =
-                self.sender.next(self.window.cwnd, &self.moment(now, config), config)
+            && let Some(outgoing) = self.sender.next(self.window.cwnd, &self.moment(now), config)
         {
             if is_silent {
                 self.note_restart(now);

@@ -382,7 +382,7 @@ fn upload_bytes(dialect: Dialect, recovery: Recovery, bytes: u64, up: Loss, down
     pair.upload(bytes);
     pair.run(Time::from_s(600));
     assert_eq!(pair.reported[SERVER].received_bytes, bytes);
-    let smoothed = pair.ends[CLIENT].smoothed_rtt(&pair.config);
+    let smoothed = pair.ends[CLIENT].smoothed_rtt();
     let is_late = dialect == Dialect::Ns2 && smoothed > RTT;
     assert!(is_late || [Time::ZERO, RTT].contains(&smoothed), "{smoothed:?}");
     pair
@@ -783,7 +783,7 @@ fn what_was_sent_twice_is_not_measured() {
         pair.delay = Time::from_s(1);
         pair.run(Time::from_s(60));
         assert!(pair.timeouts[CLIENT] >= 3, "no timer ran out too early");
-        let smoothed = pair.ends[CLIENT].smoothed_rtt(&pair.config).ms_f64();
+        let smoothed = pair.ends[CLIENT].smoothed_rtt().ms_f64();
         let after = |k: i32| match dialect {
             Dialect::Rfc | Dialect::Linux => 2000.0 - 1900.0 * 0.875_f64.powi(k),
             Dialect::Ns2 => f64::from((0..k).fold(80, |s, _| s + 200 - s / 8)) * 1.25,
@@ -858,6 +858,24 @@ fn a_window_with_marks_slows_once_and_sends_nothing_again() {
             assert!(twice.ends[CLIENT].window().ssthresh < threshold);
         }
     }
+}
+
+/// Windows of 10, 20, 40 segments leave at 100, 200, 300 ms. A mark on number 12 is echoed at 300 ms with up to
+/// 28 segments under way; until they are acknowledged, at 400 ms, Linux' window stays at half of what it was.
+#[test]
+fn the_window_of_linux_does_not_grow_in_the_round_of_a_mark() {
+    let options = TcpOptions { ecn: Some(EcnMode::Classic), ..options(Recovery::Sack) };
+    let mut pair =
+        Pair::new(options.resolve(Dialect::Linux), RTT.scaled(0.5), nothing(), nothing());
+    pair.marks = vec![12];
+    pair.upload(1000 * MSS);
+    pair.run_until(Time::from_ms(310));
+    let halved = pair.ends[CLIENT].window();
+    assert_eq!(halved.cwnd, halved.ssthresh);
+    pair.run_until(Time::from_ms(395));
+    assert_eq!(pair.ends[CLIENT].window().cwnd, halved.cwnd);
+    pair.run_until(Time::from_ms(700));
+    assert!(pair.ends[CLIENT].window().cwnd > halved.cwnd);
 }
 
 /// RFC 3168 §6.1.2: a mark and a loss in one window are one congestion. §6.1.5: what is sent again

@@ -17,6 +17,8 @@ enum Estimate {
 /// The round-trip estimator of one end.
 pub struct Rtt {
     estimate: Estimate,
+    /// Smoothed round-trip time, zero before the first measurement.
+    smoothed: Time,
     /// Minimum round-trip time, zero before the first measurement.
     min: Time,
     /// Timeout without backoff.
@@ -28,16 +30,18 @@ pub struct Rtt {
 impl Rtt {
     /// An estimator without a measurement.
     pub fn new(config: &Config) -> Self {
-        Self { estimate: Estimate::None, min: Time::ZERO, base: config.initial_rto, backoff: 0 }
+        Self {
+            estimate: Estimate::None,
+            smoothed: Time::ZERO,
+            min: Time::ZERO,
+            base: config.initial_rto,
+            backoff: 0,
+        }
     }
 
     /// Smoothed round-trip time, zero before the first measurement.
-    pub fn smoothed(&self, config: &Config) -> Time {
-        match self.estimate {
-            Estimate::None => Time::ZERO,
-            Estimate::Smoothed(srtt, _) => srtt,
-            Estimate::Ticks(srtt, _) => config.rtt_tick.times(srtt).scaled(0.125),
-        }
+    pub fn smoothed(&self) -> Time {
+        self.smoothed
     }
 
     /// Minimum round-trip time, zero before the first measurement.
@@ -78,6 +82,7 @@ impl Rtt {
             _ => (rtt, rtt.scaled(0.5)),
         };
         self.estimate = Estimate::Smoothed(srtt, var);
+        self.smoothed = srtt;
         // RFC 6298 §2.3, with a clock granularity of 1 ms. Linux adds the whole minimum to the round trip.
         let least =
             if config.dialect == Dialect::Linux { config.min_rto } else { Time::from_ms(1) };
@@ -99,6 +104,7 @@ impl Rtt {
             Estimate::Ticks(..) | Estimate::None | Estimate::Smoothed(..) => (8 * ticks, 2 * ticks),
         };
         self.estimate = Estimate::Ticks(srtt, var);
+        self.smoothed = config.rtt_tick.times(srtt).scaled(0.125);
         (8 * var + srtt) / 8
     }
 
@@ -127,6 +133,7 @@ impl Rtt {
         {
             *var += *srtt / 8;
             *srtt = 0;
+            self.smoothed = Time::ZERO;
         }
     }
 
@@ -180,11 +187,11 @@ mod tests {
         let mut rtt = Rtt::new(&config);
         // From 5 to 109 ms the clock ticks ten times: 8 * 10 and 2 * 10, timeout 20 + 80/8 = 30 ticks.
         rtt.measured(Time::from_ms(5), Time::from_ms(109), &config);
-        assert_eq!(rtt.smoothed(&config), Time::from_ms(100));
+        assert_eq!(rtt.smoothed(), Time::from_ms(100));
         assert_eq!(rtt.timeout(&config), Time::from_ms(300));
         // From 9 to 131 ms 13 times: 80 + 3 = 83, 20 + 3 - 5 = 18, timeout 18 + 10 = 28 ticks.
         rtt.measured(Time::from_ms(9), Time::from_ms(131), &config);
-        assert_eq!(rtt.smoothed(&config), Time::from_us(103_750));
+        assert_eq!(rtt.smoothed(), Time::from_us(103_750));
         assert_eq!(rtt.timeout(&config), Time::from_ms(280));
         // No tick counts for one: 83 + 1 - 10 = 74, 18 + 9 - 4 = 23, timeout 23 + 9 = 32 ticks.
         rtt.measured(Time::from_ms(1), Time::from_ms(2), &config);
@@ -193,6 +200,6 @@ mod tests {
         (0..4).for_each(|_| rtt.back_off());
         assert_eq!(rtt.timeout(&config), Time::from_ms(16 * 320));
         rtt.measured(Time::ZERO, Time::from_ms(50), &config);
-        assert_eq!(rtt.smoothed(&config), Time::from_ms(50));
+        assert_eq!(rtt.smoothed(), Time::from_ms(50));
     }
 }

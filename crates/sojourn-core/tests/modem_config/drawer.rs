@@ -48,6 +48,7 @@ impl Drawer {
             "aggregate_reference",
             "upstream_aggregates",
         );
+        bound_members(&mut settings);
         settings
     }
 
@@ -143,6 +144,28 @@ fn ascend(settings: &mut Map<String, Value>, keys: &[&str]) {
     numbers.sort_unstable();
     for (key, number) in there.into_iter().zip(numbers) {
         settings.insert(key.to_owned(), number.into());
+    }
+}
+
+/// The maximum sustained rate of a flow or aggregate in bit/s, if one is set.
+fn bps(settings: &Value) -> Option<u64> {
+    let units = ["bps", "kbps", "mbps", "gbps"];
+    let unit = units.iter().position(|unit| settings["data_rate_unit"] == *unit).unwrap_or(0);
+    let rate = settings["max_sustained_rate"].as_u64()?;
+    Some(rate.saturating_mul(1000_u64.pow(unit as u32))).filter(|bps| *bps > 0)
+}
+
+/// Aggregates have no rate that is below one of their members.
+fn bound_members(settings: &mut Value) {
+    let flows = settings["upstream_service_flows"].as_array().cloned().unwrap_or_default();
+    let aggregates = settings.get_mut("upstream_aggregates").and_then(Value::as_array_mut);
+    for aggregate in aggregates.into_iter().flatten() {
+        let own = flows.iter().filter(|flow| flow["aggregate_reference"] == aggregate["reference"]);
+        if own.filter_map(bps).max() > bps(aggregate)
+            && let Some(table) = aggregate.as_object_mut()
+        {
+            table.remove("max_sustained_rate");
+        }
     }
 }
 

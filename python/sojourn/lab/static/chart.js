@@ -1,9 +1,11 @@
 // Line charts, drawn as SVG in the available width.
 
 import { draw, make, show } from "./dom.js";
+import { LETTERS } from "./letters.js";
 import { linearScale, logScale } from "./scale.js";
 
 const HEIGHT = 220;
+const LETTER_PX = 13;
 const MARGIN = { left: 46, right: 22, top: 10, bottom: 38 };
 
 /** A figure that is redrawn when its data or width changes. */
@@ -31,11 +33,13 @@ export class Chart {
   redraw() {
     if (!this.figure) return;
     show(this.title, this.figure.title);
-    const summary = this.figure.lines
-      .map(line => `${line.name.slice(0, 1)}: ${line.summary}`)
-      .join("; ");
-    show(this.summary, `${summary}.`);
-    if (this.width) show(this.place, drawing(this.figure, summary, this.width));
+    const { lines } = this.figure;
+    const isOne = lines.length === 1;
+    this.words = lines.map(line => `${isOne ? "" : `${LETTERS[line.index]}: `}${line.summary}`);
+    show(this.summary, `${this.words.join("; ")}.`);
+    if (!this.width) return;
+    this.svg = drawing(this.figure, this.words.join("; "), this.width);
+    show(this.place, this.svg);
   }
 }
 
@@ -52,10 +56,9 @@ function drawing(figure, summary, width) {
     },
     ...axes(figure, x, y, width),
   );
-  for (const [index, line] of figure.lines.entries()) {
-    svg.append(draw("path", { class: `line line-${index}`, d: path(line, x, y) }));
-    svg.append(...marks(line, index, x, y));
-  }
+  for (const line of figure.lines)
+    svg.append(draw("path", { class: `line line-${line.index}`, d: path(line, x, y) }));
+  if (figure.lines.length > 1) svg.append(...marks(figure.lines, x, y));
   return svg;
 }
 
@@ -64,10 +67,10 @@ function scales(figure, width) {
   const xs = figure.lines.flatMap(line => line.x).filter(value => value !== null);
   const ys = figure.lines.flatMap(line => line.y).filter(value => value !== null);
   const right = width - MARGIN.right;
-  const low = isLog ? Math.max(0.01, Math.min(...xs) * 0.8) : 0;
-  const high = isLog ? Math.max(...xs) * 1.2 : Math.max(...xs);
+  const low = isLog ? Math.max(0.01, xs.reduce((a, b) => Math.min(a, b)) * 0.8) : 0;
+  const high = isLog ? xs.reduce((a, b) => Math.max(a, b)) * 1.2 : xs.reduce((a, b) => Math.max(a, b));
   const x = (isLog ? logScale : linearScale)(low, high, MARGIN.left, right);
-  const top = Math.max(...ys) * 1.05 || 1;
+  const top = ys.reduce((a, b) => Math.max(a, b)) * 1.05 || 1;
   const y = linearScale(0, isLog ? 100 : top, HEIGHT - MARGIN.bottom, MARGIN.top);
   return { x, y };
 }
@@ -126,22 +129,22 @@ function path(line, x, y) {
   return d;
 }
 
-/** The letter of a line, at its end. */
-function marks(line, index, x, y) {
-  const last = line.y.findLastIndex(value => value !== null);
-  if (last < 0) return [];
-  return [
-    draw(
-      "text",
-      {
-        class: `mark line-${index}`,
-        x: x.at(line.x[last]) + 4,
-        y: Math.min(
-          HEIGHT - MARGIN.bottom - 3,
-          Math.max(12, y.at(line.y[last]) + (index ? 14 : 0)),
-        ),
-      },
-      line.name.slice(0, 1),
-    ),
-  ];
+/** The letter of each line, at its end, where no other letter is. */
+function marks(lines, x, y) {
+  const lowest = HEIGHT - MARGIN.bottom - 3;
+  const placed = [];
+  const isFree = (left, top) =>
+    placed.every(other => Math.abs(other.left - left) > LETTER_PX || Math.abs(other.top - top) >= LETTER_PX);
+  return lines.flatMap(line => {
+    const last = line.y.findLastIndex(value => value !== null);
+    if (last < 0) return [];
+    const left = x.at(line.x[last]) + 4;
+    const wanted = Math.min(lowest, Math.max(LETTER_PX, y.at(line.y[last])));
+    let top = wanted;
+    while (!isFree(left, top) && top < lowest) top += 1;
+    if (!isFree(left, top)) top = wanted;
+    while (!isFree(left, top) && top > LETTER_PX) top -= 1;
+    placed.push({ left, top });
+    return [draw("text", { class: `mark line-${line.index}`, x: left, y: top }, LETTERS[line.index])];
+  });
 }

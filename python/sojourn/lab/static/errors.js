@@ -1,20 +1,23 @@
-// Shows errors of the server at the field they concern.
+// Shows errors at the field they concern.
 
 import { byId, make } from "./dom.js";
 
-/** Shows an error, or clears the last one if `error` is null. */
+/** Shows the message and faults of an error, or clears the last ones if `error` is null. */
 export function showError(error, names = []) {
   for (const old of document.querySelectorAll(".invalid")) old.classList.remove("invalid");
   for (const old of document.querySelectorAll(".error")) old.remove();
-  for (const old of document.querySelectorAll("[aria-invalid]"))
+  for (const old of document.querySelectorAll("form [aria-invalid]"))
     old.removeAttribute("aria-invalid");
   const problem = byId("problem");
   problem.hidden = !error;
   problem.textContent = error ? error.message : "";
-  if (!error?.path) return;
-  const field = document.querySelector(
-    `[data-path="${CSS.escape(pathOnPage(error.path, names))}"]`,
-  );
+  for (const fault of error?.faults ?? []) showFault(fault, names);
+}
+
+function showFault({ path, message }, names) {
+  if (!path) return;
+  const place = `[data-path="${CSS.escape(pathOnPage(path, names))}"]`;
+  const field = document.querySelector(place);
   if (!field) return;
   for (
     let around = field.closest("details");
@@ -25,7 +28,7 @@ export function showError(error, names = []) {
   }
   field.classList.add("invalid");
   field.querySelector("input:not([type=range]), select")?.setAttribute("aria-invalid", "true");
-  field.append(make("p", { class: "error" }, error.message));
+  field.append(make("p", { class: "error" }, message));
 }
 
 /** Converts the path of a scenario key to that of its field on the page. */

@@ -1,79 +1,106 @@
-// Exports the scenario as a file, and the report.
+// What can be taken away: a link, the scenario, results, a report, and the modem's file.
 
+import { rows } from "./core.js";
 import { make, show } from "./dom.js";
-import { post } from "./latest-request.js";
+import { report } from "./report.js";
 
-/** Buttons that export `labRequest()`; `say` shows a status, `onError` gets errors. */
-export function exports(place, labRequest, say, onError) {
-  const text = make("textarea", {
-    readonly: true,
-    rows: 14,
-    hidden: true,
-    spellcheck: "false",
-    "aria-label": "The scenario as TOML",
-  });
-  const copy = make(
-    "button",
-    {
-      type: "button",
-      click: () =>
-        attempt(copy, onError, async () => {
-          text.value = await (await post("api/scenario", labRequest())).text();
-          text.hidden = false;
-          say(await copied(text));
-        }),
-    },
-    "Copy scenario",
-  );
-  const report = make(
-    "button",
-    {
-      type: "button",
-      click: () =>
-        attempt(report, onError, async () => {
-          say("Creating the report …");
-          const page = await (await post("api/report", labRequest())).blob();
-          download(page, "sojourn-report.html");
-          say("Report downloaded.");
-        }),
-    },
-    "Download report",
-  );
-  show(
-    place,
-    make(
-      "p",
-      { class: "faint" },
-      "The scenario is a text file; `sojourn run` reproduces these results from it. ",
-      "The report is one HTML file that opens offline.",
-    ),
-    make("div", { class: "buttons" }, copy, report),
-    text,
-  );
-}
+/** Tables that are too large to be of use in a JSON file. */
+const LEFT_OUT = ["packets", "modem_events"];
 
-async function attempt(button, onError, work) {
-  button.disabled = true;
-  try {
-    await work();
-  } catch (error) {
-    onError(error);
+export class Export {
+  /**
+   * `page` has `checker`, `say(text)` and `onError(error)`. The buttons are off while a value is wrong or
+   * results are on their way.
+   */
+  constructor(place, page) {
+    this.page = page;
+    this.buttons = [
+      this.button("Copy link", () => this.copy(location.href, "Link copied.")),
+      this.button("Copy scenario", () => this.copy(this.shown.text, "Scenario copied.")),
+      this.button("Download scenario", () => this.save("scenario.toml", this.shown.text, "application/toml")),
+      this.button("Download results", () => this.save("results.json", this.results(), "application/json")),
+      this.button("Download report", () => this.save("report.html", report(this.shown), "text/html")),
+      this.button("Download modem file", () => this.modemFile()),
+    ];
+    this.why = make("p", { class: "faint", role: "status" });
+    this.text = make("textarea", { readonly: true, rows: 3, hidden: true, "aria-label": "To copy by hand" });
+    show(
+      place,
+      make(
+        "p",
+        { class: "faint" },
+        make("code", {}, "sojourn run"),
+        " gives the results of this page for its scenario, bit for bit. The report is one file ",
+        "that opens offline. The modem file has the upstream and downstream service of setting A.",
+      ),
+      make("div", { class: "buttons" }, ...this.buttons),
+      this.why,
+      this.text,
+    );
+    this.set({ reason: "Loading." });
   }
-  button.disabled = false;
-}
 
-async function copied(text) {
-  try {
-    await navigator.clipboard.writeText(text.value);
-    return "Scenario copied.";
-  } catch {
-    text.select();
-    return "Copying is blocked; the scenario is selected below.";
+  /** Takes what is shown, or the reason why nothing can be taken. */
+  set({ shown, reason = "" }) {
+    if (shown) this.shown = shown;
+    for (const button of this.buttons) button.disabled = reason !== "";
+    this.why.textContent = reason;
+    if (reason) this.text.hidden = true;
   }
-}
 
-function download(blob, name) {
-  const address = URL.createObjectURL(blob);
-  make("a", { href: address, download: name }).click();
-  setTimeout(() => URL.revokeObjectURL(address), 10_000);
+  button(name, act) {
+    const click = async () => {
+      button.disabled = true;
+      try {
+        await act();
+      } catch (error) {
+        this.page.onError(error);
+      }
+      button.disabled = this.why.textContent !== "";
+    };
+    const button = make("button", { type: "button", click }, name);
+    return button;
+  }
+
+  async copy(text, done) {
+    try {
+      await navigator.clipboard.writeText(text);
+      this.page.say(done);
+    } catch {
+      this.text.value = text;
+      this.text.hidden = false;
+      this.text.select();
+      this.page.say("The browser does not allow copying; what to copy is selected below.");
+    }
+  }
+
+  save(name, content, type) {
+    const address = URL.createObjectURL(new Blob([content], { type }));
+    make("a", { href: address, download: name }).click();
+    setTimeout(() => URL.revokeObjectURL(address), 10_000);
+    this.page.say(`${name} downloaded.`);
+  }
+
+  /** All tables of all runs, each as a list of rows. */
+  results() {
+    const runs = this.shown.results.map(({ name, value: { tables, ...meta }, blob }) => ({
+      name,
+      ...meta,
+      tables: Object.fromEntries(
+        Object.entries(tables)
+          .filter(([table]) => !LEFT_OUT.includes(table))
+          .map(([table, columns]) => [table, rows(columns, blob)]),
+      ),
+    }));
+    return JSON.stringify({ scenario: this.shown.text, runs }, null, 1);
+  }
+
+  modemFile() {
+    const { text, variants } = this.shown;
+    const request = { verb: "write_modem", text, variant: variants[0].number };
+    const { value, blob } = this.page.checker.exchange(request);
+    this.save("modem.cm", blob, "application/octet-stream");
+    const notes = value.notes.length ? ` Files cannot express: ${value.notes.join("; ")}.` : "";
+    this.page.say(`modem.cm downloaded.${notes}`);
+  }
 }

@@ -1,4 +1,5 @@
 // The figures: queueing delay, and latency and throughput of a chosen activity.
+// `curves.js` makes them from the tables of runs.
 
 import { Chart } from "./chart.js";
 import { make, newId, show } from "./dom.js";
@@ -9,25 +10,32 @@ const FIRST = {
 };
 
 export class Figures {
-  constructor(place, activities) {
-    this.activities = activities;
+  constructor(place) {
     this.queue = new Chart();
-    this.panels = ["latency", "throughput"].map(kind => new Panel(kind, activities));
+    this.panels = ["latency", "throughput"].map(kind => new Panel(kind));
     show(place, this.panels[0].element, this.queue.element, this.panels[1].element);
   }
 
-  show(figures) {
+  /** Shows figures; `groups` are the activities that they are of. */
+  show(figures, groups) {
     const queue = figures.find(figure => figure.kind === "queue");
+    this.queue.element.hidden = !queue;
     if (queue) this.queue.show(queue);
     for (const panel of this.panels)
-      panel.show(figures.filter(figure => figure.kind === panel.kind));
+      panel.show(figures.filter(figure => figure.kind === panel.kind), groups);
+  }
+
+  /** The drawings that are shown now, with their titles. */
+  get drawings() {
+    const charts = [this.panels[0].chart, this.queue, this.panels[1].chart];
+    return charts.filter(chart => chart.svg).map(({ figure, svg, words }) => ({ title: figure.title, svg, words }));
   }
 }
 
 /** Figures of one kind with a choice of the activity to show. */
 class Panel {
-  constructor(kind, activities) {
-    Object.assign(this, { kind, activities, figures: [], wanted: undefined });
+  constructor(kind) {
+    Object.assign(this, { kind, figures: [], wanted: undefined });
     const id = newId();
     this.select = make("select", {
       id,
@@ -50,14 +58,15 @@ class Panel {
     );
   }
 
-  show(figures) {
+  show(figures, groups) {
     this.figures = figures;
+    const labels = Object.fromEntries(groups.map(({ name, label }) => [name, label]));
     const there = figures.map(figure => figure.activity);
     const first = [this.wanted, ...FIRST[this.kind], ...there].find(name => there.includes(name));
     show(
       this.select,
       ...there.map(name =>
-        make("option", { value: name, selected: name === first }, this.activities[name].label),
+        make("option", { value: name, selected: name === first }, labels[name]),
       ),
     );
     this.element.hidden = !there.length;

@@ -18,23 +18,27 @@ export class Forms {
     box.dispatchEvent(new Event("input"));
   }
 
-  /** The form of a table that edits `values`, without the keys in `omitted`. */
-  table(node, values, path, omitted = []) {
+  /**
+   * The form of a table that edits `values`, without the keys in `omitted`. `attach` puts `values` into
+   * the scenario: it is called before each change, since a table of defaults need not be there.
+   */
+  table(node, values, path, omitted = [], attach = () => {}) {
     const fields = this.schema
       .keys(node)
       .filter(([key]) => key !== "kind" && !omitted.includes(key))
-      .map(([key, inner]) => this.field(key, inner, values, `${path}.${key}`));
+      .map(([key, inner]) => this.field(key, inner, values, join(path, key), attach));
     return make("div", { class: "fields" }, ...fields.filter(field => field));
   }
 
   /** The field of a key; undefined if the page cannot edit it. */
-  field(key, node, values, path) {
+  field(key, node, values, path, attach = () => {}) {
     const kind = kindOf(node);
-    if (kind === "table") return this.inner(key, node, values, path);
-    if (kind === "variant") return this.variant(key, node, values, path);
+    if (kind === "table") return this.inner(key, node, values, path, attach);
+    if (kind === "variant") return this.variant(key, node, values, path, attach);
     if (!kind || (kind === "numbers" && !values[key])) return undefined;
     const names = { label: newId(), help: newId() };
     const set = value => {
+      attach();
       if (value === undefined) delete values[key];
       else values[key] = value;
       this.changed();
@@ -56,22 +60,30 @@ export class Forms {
   }
 
   /** A nested table; an optional one is shown only if it is set. */
-  inner(key, node, values, path) {
+  inner(key, node, values, path, attach) {
     if (node.optional && !values[key]) return undefined;
-    const own = (values[key] ??= {});
-    const form = this.table(node, own, path);
+    const own = values[key] ?? {};
+    const form = this.table(node, own, path, [], () => {
+      attach();
+      values[key] = own;
+    });
     if (!form.children.length) return undefined;
     return make("fieldset", {}, make("legend", {}, named(key).name), form);
   }
 
   /** A table that has one of several kinds. */
-  variant(key, node, values, path) {
+  variant(key, node, values, path, attach) {
     const kinds = variants(node);
     const place = make("div");
     const current = () => values[key]?.kind ?? node.default?.kind;
     const rebuild = () => {
-      const own = values[key] ?? {};
-      show(place, this.table(this.schema.resolve(kinds[current()]), own, path));
+      const own = values[key] ?? { ...node.default };
+      const attached = () => {
+        attach();
+        values[key] = own;
+      };
+      const kind = kinds[current()];
+      show(place, kind ? this.table(this.schema.resolve(kind), own, path, [], attached) : null);
     };
     const names = { label: newId(), help: newId() };
     const select = make(
@@ -79,6 +91,7 @@ export class Forms {
       {
         "aria-labelledby": names.label,
         change: () => {
+          attach();
           values[key] = { kind: select.value };
           rebuild();
           this.changed();
@@ -86,7 +99,6 @@ export class Forms {
       },
       ...Object.keys(kinds).map(kind => option(kind, current())),
     );
-    if (!values[key]) values[key] = { ...node.default };
     rebuild();
     const described = {
       ...node,
@@ -108,6 +120,10 @@ export class Forms {
       place,
     );
   }
+}
+
+function join(path, key) {
+  return path ? `${path}.${key}` : key;
 }
 
 const CONTROLS = {

@@ -1,14 +1,30 @@
 // Household traffic: a count for each activity of the catalogue.
 
+import { ACTIVITIES } from "./catalog.js";
 import { make, newId } from "./dom.js";
 
 /** A row per activity that edits `counts`; `changed` is called after a change. */
-export function household(activities, counts, changed) {
-  const rows = Object.entries(activities).map(([name, activity]) => {
-    counts[name] ??= activity.count;
-    return row(name, activity, counts, changed);
-  });
+export function household(counts, changed) {
+  const rows = Object.entries(ACTIVITIES).map(([name, activity]) =>
+    row(name, activity, counts, changed),
+  );
   return make("div", { class: "household" }, ...rows);
+}
+
+/** What is wrong with the counts: a fault with its path, or nothing. */
+export function faultOf(counts) {
+  for (const [name, { most }] of Object.entries(ACTIVITIES)) {
+    const count = counts[name];
+    if (!Number.isInteger(count) || count < 0 || count > most) {
+      const found = Number.isNaN(count) ? "nothing" : count;
+      return {
+        path: `activities.${name}`,
+        message: `found ${found}; allowed: a whole number from 0 to ${most}`,
+      };
+    }
+  }
+  const isSomebody = Object.values(counts).some(count => count > 0);
+  return isSomebody ? undefined : { path: "activities", message: "nobody is at home; allowed: at least one count above 0" };
 }
 
 function row(name, { label, most }, counts, changed) {
@@ -21,7 +37,7 @@ function row(name, { label, most }, counts, changed) {
     step: 1,
     value: counts[name],
     input: () => {
-      counts[name] = Number(box.value);
+      counts[name] = box.value === "" ? NaN : Number(box.value);
       changed();
     },
   });

@@ -1,131 +1,383 @@
-// Builds the page: choices on one side, results on the other.
+// The page: one scenario, from the address, the choices or the text, simulated as soon as it changes.
 
+import { readHash, LinkError, Steps } from "./address.js";
+import { choicesOf, firstChoices, groupsOf, namesOf, ownSetting, scenarioOf } from "./choices.js";
+import { figures as drawn } from "./curves.js";
 import { byId, make, show } from "./dom.js";
+import { Editor } from "./editor.js";
 import { showError } from "./errors.js";
-import { exports } from "./export.js";
+import { Export } from "./export.js";
 import { Figures } from "./figures.js";
+import { fileField } from "./files.js";
 import { Forms } from "./form.js";
-import { household } from "./household.js";
-import { LatestRequest, post } from "./latest-request.js";
+import { gallery } from "./gallery.js";
+import { faultOf, household } from "./household.js";
+import { MOST_VARIANTS } from "./letters.js";
+import { Checker, loadModule } from "./module.js";
+import { PALETTE, paint } from "./palette.js";
 import { Picture } from "./picture.js";
+import { Progress } from "./progress.js";
+import { Runner } from "./runner.js";
+import { changesOf, scenarioForms, variantChoice } from "./scenario-forms.js";
 import { Schema } from "./schema.js";
 import { Service } from "./service.js";
 import { Settings } from "./settings.js";
-import { verdicts } from "./verdicts.js";
+import { toml } from "./toml.js";
+import { strip, verdicts } from "./verdicts.js";
+import { Workers } from "./workers.js";
 
-const { catalog, schema: root, palette } = await (await fetch("api/choices")).json();
-for (const [index, color] of palette.entries()) {
-  document.documentElement.style.setProperty(`--line-${index}`, color);
+const NO_NEWS = "No new results; showing the last valid results.";
+const FIRST = { isFirst: true };
+const COMMAND_LINE =
+  "On the command line, `sojourn run scenario.toml` uses all cores and memory of the machine.";
+
+class Page {
+  constructor(checker, module) {
+    const about = checker.ask({ verb: "about" });
+    this.checker = checker;
+    this.schema = new Schema(about.schema);
+    this.cases = about.gallery.map(one => caseOf(checker, one));
+    this.workers = new Workers(module);
+    /** The scenario on the page: `text`, `scenario`, `choices` (if it is made of these), `name` of a case. */
+    this.state = undefined;
+    /** Files that were opened, for scenarios that replay them. */
+    this.forms = new Forms(this.schema, () => this.changed());
+    this.build();
+  }
+
+  build() {
+    const onError = error => this.onError(error);
+    this.steps = new Steps(() => this.openAddress());
+    this.progress = new Progress(byId("progress"), () => this.onStopped());
+    this.figures = new Figures(byId("figures"));
+    this.picture = new Picture(byId("picture"), this.workers, PALETTE, onError);
+    this.export = new Export(byId("export"), { checker: this.checker, say, onError });
+    this.editor = new Editor(byId("editor"), {
+      check: text => this.faultsOf(text),
+      changed: text => this.open({ text }),
+      refused: () => this.hold("Off while the text has a fault."),
+    });
+    this.runner = new Runner(this.workers, {
+      start: () => this.onStart(),
+      progress: share => this.progress.at(share),
+      results: (...found) => this.onResults(...found),
+      error: onError,
+      long: estimateS => this.onLong(estimateS),
+    });
+    gallery(byId("gallery"), this.cases, name => this.open({ name }));
+    byId("files").append(
+      fileField(
+        {
+          scenario: (_, text) => this.open({ text }),
+          modem: (name, bytes) => this.openModem(name, bytes),
+          capture: (name, bytes) => this.openCapture(name, bytes),
+        },
+        error => this.refuse(error),
+      ),
+    );
+    byId("choices").addEventListener("submit", event => event.preventDefault());
+  }
+
+  /** Opens what the address holds, or the first choices. What cannot be opened leaves the page as it was. */
+  async openAddress() {
+    let held = {};
+    try {
+      held = await readHash(location.hash);
+      this.load(held.text === undefined && held.name === undefined ? FIRST : held);
+    } catch (error) {
+      if (this.state === undefined) this.load(FIRST);
+      this.refuse(error, held.text);
+    }
+  }
+
+  /** Opens a scenario from elsewhere: a text, or a prepared case by its name. */
+  open(what) {
+    try {
+      this.load(what);
+    } catch (error) {
+      this.refuse(error, what.text);
+    }
+  }
+
+  load({ text, name, isFirst = false }) {
+    const of = isFirst ? toml(scenarioOf(firstChoices())) : (text ?? this.case(name));
+    const variants = this.check(of);
+    const scenario = this.checker.ask({ verb: "document", text: of });
+    const choices = isFirst ? firstChoices() : choicesOf(scenario);
+    const opened = structuredClone(scenario);
+    this.state = { text: of, scenario, opened, choices, name, shown: shownOf(variants) };
+    this.buildForms();
+    this.submit(of, variants, { name, isFirst });
+  }
+
+  case(name) {
+    const found = this.cases.find(one => one.name === name);
+    if (found) return found.text;
+    const allowed = this.cases.map(one => one.name).join(", ");
+    throw new LinkError(`There is no prepared case "${name}"; allowed: ${allowed}.`);
+  }
+
+  buildForms() {
+    const { choices, scenario, shown } = this.state;
+    const changed = () => this.changed();
+    byId("choices").dataset.kind = choices ? "choices" : "scenario";
+    for (const part of document.querySelectorAll("[data-of]"))
+      part.hidden = part.dataset.of !== byId("choices").dataset.kind;
+    this.settings = undefined;
+    this.service = undefined;
+    if (choices) {
+      this.settings = new Settings(choices, this.forms, this.schema, changed);
+      this.service = new Service(choices, this.forms, this.schema, changed);
+      show(byId("household"), household(choices.counts, changed));
+      show(byId("settings"), this.settings.element);
+      show(byId("service"), this.service.element);
+      show(byId("run"), this.service.run);
+    } else {
+      const names = this.variants.filter(one => !one.is_baseline).map(one => one.name);
+      show(byId("variants"), names.length > 1 ? variantChoice(names, shown, () => this.resubmit()) : null);
+      byId("variants-section").hidden = names.length < 2;
+      show(byId("scenario-forms"), scenarioForms(scenario, this.forms, this.schema));
+    }
+    const { title, description } = scenario;
+    byId("about-title").textContent = choices ? "" : title || "A scenario of your own";
+    byId("about-text").textContent = choices ? "" : (description ?? "").replace(/\s+/g, " ").trim();
+    byId("about-changes").textContent = "";
+    byId("about").hidden = Boolean(choices);
+  }
+
+  /** A control was changed. */
+  changed() {
+    const { choices, scenario } = this.state;
+    const fault = choices && faultOf(choices.counts);
+    if (fault) return this.onError(Object.assign(new Error(`${fault.path}: ${fault.message}`), { faults: [fault] }));
+    if (!choices) byId("about-changes").textContent = changesOf(scenario, this.state.opened);
+    this.service?.keepPeaks();
+    this.service?.told();
+    this.settings?.told();
+    try {
+      if (choices) this.state.scenario = scenarioOf(choices);
+      const text = toml(choices ? this.state.scenario : scenario);
+      this.submit(text, this.check(text));
+    } catch (error) {
+      this.onError(error);
+    }
+  }
+
+  /** Other variants of the same scenario are shown. */
+  resubmit() {
+    const { text, name } = this.state;
+    this.submit(text, this.variants, { name });
+  }
+
+  /** Runs a text that has been checked. */
+  submit(text, variants, { name, isFirst = false } = {}) {
+    const { choices, shown, scenario } = this.state;
+    Object.assign(this.state, { text, name });
+    this.showProblem(null);
+    this.editor.show(text);
+    if (!isFirst) this.steps.keep({ text, name });
+    const title = scenario.title || "this scenario";
+    const isAlone = variants.filter(one => !one.is_baseline).length === 1;
+    const isShown = one => choices || isAlone || one.is_baseline || shown.has(one.name);
+    const chosen = variants
+      .map((one, number) => ({ ...one, number }))
+      .filter(isShown)
+      .map(one => ({ ...one, name: one.name || title }));
+    const groups = choices ? groupsOf(choices) : entriesOf(chosen);
+    this.picture.setStale(true);
+    this.export.set({ reason: "Waiting for the results." });
+    this.runner.send({ text, variants: chosen.slice(0, MOST_VARIANTS), groups });
+  }
+
+  /** The variants of a text; throws `InputError`. */
+  check(text) {
+    this.variants = this.checker.ask({ verb: "check", text });
+    return this.variants;
+  }
+
+  faultsOf(text) {
+    try {
+      this.checker.ask({ verb: "check", text });
+      return [];
+    } catch (error) {
+      const faults = error.faults ?? [{ path: "", message: error.message }];
+      return faults.map(fault => ({ ...fault, message: advised(fault) }));
+    }
+  }
+
+  openModem(name, bytes) {
+    this.checker.keep(name, bytes);
+    const choices = this.state.choices ?? firstChoices();
+    const text = toml(scenarioOf({ ...firstChoices(), settings: [ownSetting("the file's", {})] }));
+    const modem = this.checker.ask({ verb: "read_modem", name, text });
+    if (!this.state.choices) {
+      this.state = { ...this.state, choices, scenario: scenarioOf(choices) };
+      this.buildForms();
+    }
+    choices.settings[0] = ownSetting(`from ${name}`, structuredClone(modem.upstream.queue));
+    this.service.takeFile(name, modem);
+    this.settings.build();
+    this.changed();
+  }
+
+  openCapture(name, bytes) {
+    this.checker.keep(name, bytes);
+    this.workers.keep(name, bytes);
+    say(`${name} can be replayed now: traffic.NAME = { kind = "replay", file = "${name}", server = "..." }.`);
+    // The scenario may have waited for it.
+    if (this.editor.isFaulty) this.open({ text: this.editor.text });
+  }
+
+  onStart() {
+    byId("results").setAttribute("aria-busy", "true");
+    byId("long").hidden = true;
+    this.progress.start();
+  }
+
+  onResults(results, tookMs, scenario) {
+    this.finished();
+    const names = scenario.variants.map(variant => variant.name);
+    const judged = this.judge(scenario, results);
+    const times = results.length > 1 ? `${results.length} × ` : "";
+    const { duration_s: simulated } = results[0].value;
+    say(
+      `Simulated ${times}${simulated} s in ${(tookMs / 1000).toFixed(2)} s. `,
+      make("span", { class: "answer" }, judged.sentences[0] ?? ""),
+    );
+    verdicts(byId("verdicts"), names, judged);
+    strip(byId("strip"), names, judged);
+    warnings(results);
+    this.figures.show(drawn(scenario.groups, results), scenario.groups);
+    this.picture.update(scenario);
+    if (this.runner.isBehind || this.problem || this.editor.isFaulty) return;
+    this.picture.setStale(false);
+    const { text } = scenario;
+    const title = this.state.scenario.title || "Sojourn";
+    const { drawings } = this.figures;
+    this.export.set({ shown: { title, text, variants: scenario.variants, names, results, judged, drawings, palette: PALETTE } });
+    document.documentElement.dataset.fingerprints = results.map(({ value }) => value.fingerprint).join(" ");
+  }
+
+  judge({ text }, results) {
+    const runs = results.map(({ number, value }) => ({ number, rows: value.rows }));
+    return judgedRows(this.checker.ask({ verb: "judge", text, runs }));
+  }
+
+  onStopped() {
+    this.hold("Stopped before there were results. Any change runs again.");
+    say(`Stopped. ${NO_NEWS}`);
+  }
+
+  onLong(estimateS) {
+    const time = estimateS > 90 ? `${Math.round(estimateS / 60)} minutes` : `${Math.round(estimateS)} s`;
+    byId("long").hidden = false;
+    byId("long").textContent =
+      `This scenario is large for a page: it takes about ${time} here. Wait, stop it, or simulate a shorter ` +
+      `time. ${COMMAND_LINE}`;
+  }
+
+  finished() {
+    byId("results").removeAttribute("aria-busy");
+    byId("long").hidden = true;
+    this.progress.end();
+  }
+
+  /** A value is wrong, or a run has failed. */
+  onError(error) {
+    this.showProblem(error);
+    this.hold("Off while a value is wrong.");
+  }
+
+  /** The results stay, and nothing can be taken away. */
+  hold(reason) {
+    this.runner.stop();
+    this.finished();
+    say(NO_NEWS);
+    this.export.set({ reason });
+  }
+
+  /** A link or file cannot be opened. What is on the page stays, and goes on. */
+  refuse(error, text) {
+    if (text !== undefined && error.faults) {
+      // It can be mended where it stands.
+      byId("editor-details").open = true;
+      this.editor.refuse(text, error.faults);
+    }
+    showError({ message: advised(error) });
+  }
+
+  showProblem(error) {
+    this.problem = error ?? undefined;
+    const { choices } = this.state ?? {};
+    if (error) error.message = advised(error);
+    showError(error, choices ? namesOf(choices.settings) : []);
+  }
 }
 
-/** Was the last modem file rejected? Responses to earlier requests do not clear its error. */
-let isFileRejected = false;
-const schema = new Schema(root);
-const forms = new Forms(schema, changed);
-const counts = {};
-const settings = new Settings(catalog, forms, schema, changed);
-const service = new Service(catalog, forms, schema, changed, openModemFile);
-const figures = new Figures(byId("figures"), catalog.activities);
-const picture = new Picture(byId("picture"), catalog.activities, palette, onError);
-const runs = new LatestRequest("api/run", {
-  onStart: () => byId("results").setAttribute("aria-busy", "true"),
-  onResponse,
-  onError: error => {
-    onError(error);
-    picture.setStale(runs.isBehind);
-  },
-});
-
-byId("household").append(household(catalog.activities, counts, changed));
-byId("settings").append(settings.element);
-byId("service").append(service.element);
-byId("run").append(service.run);
-byId("choices").addEventListener("submit", event => event.preventDefault());
-// A file dropped outside its field must not replace the page.
-for (const kind of ["dragover", "drop"])
-  document.addEventListener(kind, event => event.preventDefault());
-exports(byId("export"), labRequest, say, onError);
-changed();
-
-/** The choices, as a request to the server. */
-function labRequest() {
-  return {
-    base: pruned(service.base),
-    activities: { ...counts },
-    settings: settings.wanted().map(pruned),
-  };
+function say(...parts) {
+  show(byId("status"), ...parts);
 }
 
-function changed() {
-  isFileRejected = false;
-  service.keepPeaks();
-  runs.send(labRequest());
-  picture.setStale(true);
-}
-
-function onResponse(response, tookMs, request) {
-  if (!isFileRejected) showError(null);
-  byId("results").removeAttribute("aria-busy");
-  const { duration_s: simulated } = response.runs[0];
-  const times = response.runs.length > 1 ? `${response.runs.length} × ` : "";
-  const grades = response.verdicts.map(
-    ({ application, cells }) =>
-      `${application} ${cells.map(cell => cell?.grade ?? "–").join(" and ")}`,
-  );
-  say(`Simulated ${times}${simulated} s in ${(tookMs / 1000).toFixed(2)} s: ${grades.join(", ")}.`);
-  verdicts(byId("verdicts"), response);
-  warnings(response.runs);
-  figures.show(response.figures);
-  picture.update(request, response.picture_until_s);
-  picture.setStale(runs.isBehind);
-}
-
-function onError(error) {
-  byId("results").removeAttribute("aria-busy");
-  showError(
-    error,
-    settings.wanted().map(({ name }) => name),
-  );
-  say("No new results; showing the last valid results.");
-}
-
-function say(text) {
-  byId("status").textContent = text;
-}
-
-function warnings(runs) {
-  const lines = new Set(runs.flatMap(run => run.warnings));
+function warnings(results) {
+  const lines = new Set(results.flatMap(({ value }) => value.warnings));
   show(
     byId("warnings"),
     ...[...lines].map(line => make("p", { class: "warning" }, `Warning: ${line}`)),
   );
 }
 
-async function openModemFile(file) {
+/** The message of an error; one of a scenario too large for a page offers the command line. */
+function advised({ message }) {
+  const isTooLarge = message.includes("--max-memory") && !message.includes(COMMAND_LINE);
+  return isTooLarge ? `${message}. ${COMMAND_LINE}` : message;
+}
+
+/** The variants that are shown at first. */
+function shownOf(variants) {
+  const own = variants.filter(one => !one.is_baseline);
+  return new Set(own.slice(0, MOST_VARIANTS - 1).map(({ name }) => name));
+}
+
+function caseOf(checker, { name, text }) {
+  const { title, description } = checker.ask({ verb: "document", text });
+  return { name, text, title, description: description.replace(/\s+/g, " ").trim() };
+}
+
+/** Each traffic entry by itself, for scenarios that the choices do not make. */
+function entriesOf(variants) {
+  const entries = Object.assign({}, ...variants.map(({ scenario }) => scenario.traffic));
+  return Object.entries(entries).map(([name, { kind, direction }]) => {
+    const isDown = ["web", "web_sessions", "video"].includes(kind);
+    return { name, label: name, entries: [name], direction: direction ?? (isDown ? "down" : "up") };
+  });
+}
+
+/** The grades as rows: an application with a cell for each setting. */
+function judgedRows({ sentences, ungraded, groups, applications }) {
+  const rows = applications.map(({ name: application }) => ({
+    application,
+    cells: groups.map(({ assessments }) => {
+      const one = assessments.find(assessment => assessment.application === application);
+      return one && { ...one, grade: one.grade ?? "not measured" };
+    }),
+  }));
+  return { sentences, ungraded, rows };
+}
+
+async function begin() {
+  paint(document.documentElement);
+  // Within a page of the documentation, which says what the case is about.
+  document.documentElement.classList.toggle("embedded", window.top !== window.self);
   try {
-    const modem = await (await post(`api/modem?name=${encodeURIComponent(file.name)}`, file)).json();
-    service.takeFile(file.name, modem);
-    settings.takeFile(modem.upstream.queue);
-    changed();
+    const module = await loadModule();
+    const page = new Page(await Checker.of(module), module);
+    await page.openAddress();
+    document.documentElement.dataset.ready = "true";
   } catch (error) {
-    isFileRejected = true;
-    error.message = `${file.name} was rejected: ${error.message}`;
-    onError(error);
+    say("");
+    byId("problem").hidden = false;
+    byId("problem").textContent = error.message;
   }
 }
 
-/** Removes empty tables. */
-function pruned(value) {
-  if (value === null || typeof value !== "object" || Array.isArray(value)) return value;
-  const entries = Object.entries(value).map(([key, inner]) => [key, pruned(inner)]);
-  return Object.fromEntries(entries.filter(([key, inner]) => key === "queue" || !isEmpty(inner)));
-}
-
-function isEmpty(value) {
-  return (
-    value !== null &&
-    typeof value === "object" &&
-    !Array.isArray(value) &&
-    !Object.keys(value).length
-  );
-}
+begin();

@@ -1,28 +1,35 @@
 // The animation of the queues: one second of the run at a time, in slow motion.
 
+import { column } from "./core.js";
 import { make, newId, show } from "./dom.js";
-import { LatestRequest } from "./latest-request.js";
+import { LETTERS } from "./letters.js";
 import { Player } from "./player.js";
 import { QueueCanvas } from "./queue-canvas.js";
 import { Replay } from "./replay.js";
+import { Stopped } from "./workers.js";
 
 /** The initial start of the animation: after the burst of most services. */
 const FIRST_S = 10;
+const SHOWN_S = 1;
+const MOST_SHOWN = 2;
 const DESCRIBE_EVERY_MS = 150;
 const OTHER_CHOICES = "Out of date; loading the animation of the new choices.";
 const OTHER_SECOND = "Loading another second of the run.";
 
 export class Picture {
-  /** `onError` gets errors. */
-  constructor(place, activities, palette, onError) {
+  /** `workers` run the second that is shown, `onError` gets errors. */
+  constructor(place, workers, palette, onError) {
     Object.assign(this, {
-      activities,
+      workers,
       palette,
-      /** The request of the results on the page, if there are any. */
-      request: undefined,
+      onError,
+      /** The scenario of the results on the page, if there are any. */
+      scenario: undefined,
+      /** The places of the variants that are shown. */
+      chosen: [0, 1],
       views: [],
       isSeen: false,
-      /** The request and the start of the loaded animation. */
+      /** What is loaded: the scenario, the start of the second, and the variants. */
       frame: {},
       /** Have the choices changed since the last results? */
       isStale: true,
@@ -32,18 +39,18 @@ export class Picture {
       ms => this.show(ms),
       () => this.playNext(),
     );
-    this.frames = new LatestRequest("api/picture", {
-      onResponse: (response, _, frame) => this.load(response, frame),
-      onError,
-    });
     this.build(place);
     this.watch(place);
   }
 
-  /** Takes the request of new results; an animation can start at up to `untilS`. */
-  update(request, untilS) {
-    this.request = request;
+  /** Takes the scenario of new results: `{ text, variants, groups }`. */
+  update(scenario) {
+    this.scenario = scenario;
+    const { variants } = scenario;
+    this.chosen = this.chosen.map((place, index) => (place < variants.length ? place : index));
+    const untilS = Math.min(...variants.map(({ picture_until_s: until }) => until));
     this.from.max = untilS;
+    show(this.pairs, ...(variants.length > MOST_SHOWN ? this.selects(variants) : []));
     this.goTo(Math.min(this.startS, untilS));
   }
 
@@ -51,12 +58,46 @@ export class Picture {
   setStale(isStale) {
     this.isStale = isStale;
     this.mark();
+    if (!isStale) this.fetch();
+  }
+
+  /** With many variants, two of them are shown. */
+  selects(variants) {
+    return this.chosen.map((place, index) => {
+      const select = make(
+        "select",
+        {
+          "aria-label": index ? "Second queue" : "First queue",
+          change: () => {
+            this.chosen[index] = Number(select.value);
+            this.mark();
+            this.fetch();
+          },
+        },
+        ...variants.map(({ name }, number) =>
+          make("option", { value: number, selected: number === place }, `${LETTERS[number]}: ${name}`),
+        ),
+      );
+      return select;
+    });
+  }
+
+  /** The places of the variants that are wanted, each once. */
+  get wanted() {
+    const places = this.chosen.filter(place => place < this.scenario.variants.length);
+    return [...new Set(places)];
   }
 
   /** Why the animation is out of date; empty if it is not. */
   get staleReason() {
-    if (this.isStale || this.frame.request !== this.request) return OTHER_CHOICES;
-    return this.frame.from_s === this.startS ? "" : OTHER_SECOND;
+    if (this.isStale || this.frame.scenario !== this.scenario) return OTHER_CHOICES;
+    return this.isLoaded ? "" : OTHER_SECOND;
+  }
+
+  get isLoaded() {
+    const { scenario, fromS, places } = this.frame;
+    if (!this.scenario || scenario !== this.scenario || fromS !== this.startS) return false;
+    return String(places) === String(this.wanted);
   }
 
   build(place) {
@@ -70,6 +111,7 @@ export class Picture {
       input: () => this.goTo(Number(this.from.value)),
     });
     this.fromText = make("output", { for: id });
+    this.pairs = make("div", { class: "player" });
     this.clock = make("p", { class: "clock" });
     this.legend = make("ul", { class: "legend" });
     this.canvases = make("div", { class: "canvases" });
@@ -106,6 +148,7 @@ export class Picture {
         this.from,
         this.fromText,
       ),
+      this.pairs,
       this.stage,
       this.live,
     );
@@ -124,11 +167,30 @@ export class Picture {
     );
   }
 
-  fetch() {
-    const { request, from_s } = this.frame;
-    const isLoaded = request === this.request && from_s === this.startS;
-    if (this.request && this.isSeen && !isLoaded)
-      this.frames.send({ request: this.request, from_s: this.startS });
+  async fetch() {
+    if (!this.scenario || !this.isSeen || this.isStale || this.isLoaded) return;
+    const { text, variants } = this.scenario;
+    const frame = { scenario: this.scenario, fromS: this.startS, places: this.wanted };
+    const isAsked = this.asked && ["scenario", "fromS"].every(key => this.asked[key] === frame[key]);
+    if (isAsked && String(this.asked.places) === String(frame.places)) return;
+    this.asked = frame;
+    const request = place => ({
+      text,
+      variant: variants[place].number,
+      picture_until_s: frame.fromS + SHOWN_S,
+    });
+    try {
+      const runs = await Promise.all(
+        frame.places.map(place =>
+          this.workers.run(place, { request: request(place), pictureFromS: frame.fromS }),
+        ),
+      );
+      if (this.asked === frame) this.load(runs, frame);
+    } catch (error) {
+      if (!(error instanceof Stopped) && this.asked === frame) this.onError(error);
+    } finally {
+      if (this.asked === frame) this.asked = undefined;
+    }
   }
 
   /** Marks a stale animation; the clock stops while it is stale or not visible. */
@@ -138,12 +200,20 @@ export class Picture {
     this.show(this.player.ms);
   }
 
-  load(response, frame) {
-    const isSameSecond = frame.from_s === this.frame.from_s;
+  load(runs, frame) {
+    const isSameSecond = frame.fromS === this.frame.fromS;
     this.frame = frame;
-    const colors = response.activities.map((_, index) => this.palette[index % this.palette.length]);
-    this.labels = response.activities.map(name => this.activities[name].label.toLowerCase());
-    this.views = response.runs.map(run => this.view(new Replay(run, response.activities), colors));
+    const { groups, variants } = frame.scenario;
+    const colors = groups.map((_, index) => this.palette[index % this.palette.length]);
+    this.labels = groups.map(({ label }) => label.toLowerCase());
+    // All show the same time: as long as that with the most events has.
+    const toS = Math.min(...runs.map(({ value }) => value.to_s));
+    const named = runs.map((run, index) => [run, frame.places[index]]);
+    this.views = named.map(([run, place]) => {
+      const name = variants.length > 1 ? `${LETTERS[place]}: ${variants[place].name}` : variants[place].name;
+      const lengthMs = (toS - frame.fromS) * 1000;
+      return this.view(new Replay(replayed(run, name, groups, lengthMs), groups), colors);
+    });
     show(
       this.legend,
       ...this.labels.map((label, index) => {
@@ -154,9 +224,9 @@ export class Picture {
     );
     show(this.canvases, ...this.views.map(view => view.element));
     this.resize();
-    const times = new Set(response.runs.flatMap(run => run.events.ms));
+    const times = new Set(this.views.flatMap(({ replay }) => Array.from(replay.events.ms)));
     this.player.load(
-      (response.to_s - response.from_s) * 1000,
+      (toS - frame.fromS) * 1000,
       [...times].sort((a, b) => a - b),
       isSameSecond ? this.player.ms : 0,
     );
@@ -182,7 +252,7 @@ export class Picture {
 
   show(ms) {
     if (!this.views.length) return;
-    this.clock.textContent = `${(this.frame.from_s + ms / 1000).toFixed(6)} s`;
+    this.clock.textContent = `${(this.frame.fromS + ms / 1000).toFixed(6)} s`;
     const isQuiet = this.player.isPlaying && performance.now() - this.describedAt < DESCRIBE_EVERY_MS;
     for (const { replay, drawn, words } of this.views) {
       replay.seek(ms);
@@ -217,7 +287,7 @@ export class Picture {
 
   /** Continues with the next second, or with the first after the last. */
   playNext() {
-    const next = this.frame.from_s + this.player.length / 1000;
+    const next = this.frame.fromS + this.player.length / 1000;
     this.goTo(next > Number(this.from.max) ? 0 : next);
   }
 
@@ -229,4 +299,31 @@ export class Picture {
     this.mark();
     this.fetch();
   }
+}
+
+/** What a replay needs of a run: columns, with the number of an activity for each packet. */
+function replayed({ value, blob }, name, groups, lengthMs) {
+  const activities = value.traffic.map(entry => {
+    const found = groups.findIndex(({ entries }) => entries.includes(entry));
+    return found < 0 ? null : found;
+  });
+  const columns = table =>
+    Object.fromEntries(Object.entries(table).map(([key, place]) => [key, Array.from(column(place, blob))]));
+  const withActivity = ({ traffic, ...rest }) => ({
+    ...rest,
+    activity: traffic.map(number => (number < 0 ? null : activities[number])),
+  });
+  const all = withActivity(columns(value.events));
+  const within = all.ms.findLastIndex(ms => ms <= lengthMs) + 1;
+  const events = Object.fromEntries(
+    Object.entries(all).map(([key, values]) => [key, values.slice(0, within)]),
+  );
+  return {
+    name,
+    isFifo: value.is_fifo,
+    tokens: value.tokens,
+    waiting: withActivity(columns(value.waiting)),
+    sending: withActivity(columns(value.sending)),
+    events,
+  };
 }

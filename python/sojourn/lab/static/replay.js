@@ -6,7 +6,7 @@ import { TimeLine } from "./time-line.js";
 const LEAST_TOKENS = 1500;
 
 export class Replay {
-  constructor({ name, is_fifo: isFifo, waiting, sending, tokens, events }, activities) {
+  constructor({ name, isFifo, waiting, sending, tokens, events }, activities) {
     Object.assign(this, {
       name,
       isFifo,
@@ -79,7 +79,7 @@ export class Replay {
     this.most = this.waiting.size;
     const counts = this.counts();
     this.mostOfOne = Math.max(1, ...counts);
-    this.mostTokens = Math.max(LEAST_TOKENS, ...this.events.tokens);
+    this.mostTokens = this.events.tokens.reduce((a, b) => Math.max(a, b), LEAST_TOKENS);
     for (const [index, activity] of this.events.activity.entries()) {
       const before = this.waiting.size;
       this.apply(index);

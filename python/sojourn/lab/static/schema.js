@@ -41,6 +41,15 @@ export class Schema {
     return node;
   }
 
+  /** The node of a traffic entry of this kind: the keys of all entries and those of the kind. */
+  entry(kind) {
+    const node = this.resolve(this.root.properties.traffic.additionalProperties);
+    const found = node.oneOf?.find(choice => this.resolve(choice).properties?.kind?.const === kind);
+    if (!found) return undefined;
+    const { properties, ...rest } = this.resolve(found);
+    return { ...rest, properties: { ...node.properties, ...properties } };
+  }
+
   /** The keys of a table with their nodes, in the order of the schema. */
   keys(node) {
     return Object.entries(node.properties ?? {}).map(([key, inner]) => [key, this.resolve(inner)]);

@@ -1,8 +1,10 @@
 // The service of the home: from the catalogue or from a modem configuration file.
 
+import { DURATION, SERVICES } from "./catalog.js";
 import { make, newId, show } from "./dom.js";
+import { isEqual } from "./equal.js";
 
-const SERVERS = {
+const SERVER_NAMES = {
   files: "files (uploads and downloads)",
   peer: "games and calls",
   web1: "web 1",
@@ -12,55 +14,25 @@ const SERVERS = {
   video: "video",
   peers: "torrent peers",
 };
+const OWN = "own values";
 
-/** The scenario without traffic and queue settings. */
+/** Edits the service of choices; `changed` is called after each change. */
 export class Service {
-  /** `modemFile` is called with a dropped or chosen file. */
-  constructor(catalog, forms, schema, changed, modemFile) {
-    Object.assign(this, { catalog, forms, schema, changed, modemFile });
-    this.base = {
-      duration_s: catalog.duration_s,
-      seed: 1,
-      servers: structuredClone(catalog.servers),
-      cable: {},
-    };
-    this.sustained = {};
-    this.run = make("div", { class: "fields" });
+  constructor(choices, forms, schema, changed) {
+    Object.assign(this, { choices, forms, schema, changed, sustained: {} });
     this.notes = make("div", { class: "faint" });
     this.tables = make("div");
+    this.run = make("div", { class: "fields" });
     this.select = this.choice();
-    this.element = make("div", {}, this.select.parentElement, this.drop(), this.notes, this.tables);
-    this.take(catalog.services[catalog.first_service]);
-  }
-
-  /** Shows the form of the run: duration, seed and dialect. */
-  runForm() {
-    const root = this.schema.root;
-    const fields = ["duration_s", "seed", "dialect"].map(key =>
-      this.forms.field(key, this.schema.resolve(root.properties[key]), this.base, key),
-    );
-    const isShort = this.base.duration_s < this.catalog.duration_s;
-    const why =
-      `${this.base.duration_s} s instead of ${this.catalog.duration_s} s, because runs at these ` +
-      "rates take longer.";
-    show(this.run, ...fields, isShort ? make("p", { class: "faint" }, why) : null);
-  }
-
-  /** Sets the duration to suit the rates, unless the user has chosen one. */
-  suggest({ upstream, downstream }) {
-    const { duration_s: usual, quick_mbps: quick, quick_s: least } = this.catalog;
-    if (this.suggested !== undefined && this.base.duration_s !== this.suggested) return;
-    const mbps = upstream.sustained_mbps + downstream.sustained_mbps;
-    this.suggested = Math.round(Math.min(usual, Math.max(least, (usual * quick) / mbps)));
-    this.base.duration_s = this.suggested;
-    this.runForm();
+    this.element = make("div", {}, this.select.parentElement, this.notes, this.tables);
+    this.suggested = suggestion(choices.base);
+    this.build();
   }
 
   /** Shows the service of a modem configuration file. */
   takeFile(name, { upstream, downstream, notes }) {
     const { queue, ...rest } = upstream;
     this.take({ upstream: rest, downstream });
-    this.select.value = "";
     show(
       this.notes,
       make("p", {}, `Service from ${name}.`),
@@ -69,30 +41,58 @@ export class Service {
   }
 
   take({ upstream, downstream }) {
-    this.base.upstream = structuredClone(upstream);
-    this.base.downstream = structuredClone(downstream);
-    this.suggest(this.base);
+    const { base } = this.choices;
+    base.upstream = structuredClone(upstream);
+    base.downstream = structuredClone(downstream);
     show(this.notes);
+    // The duration suits the rates, unless the user has chosen one.
+    const isChosen = base.duration_s !== this.suggested;
+    this.suggested = suggestion(base);
+    if (!isChosen) base.duration_s = this.suggested;
+    this.build();
+  }
+
+  build() {
+    const { base } = this.choices;
+    this.sustained = {};
+    this.keepPeaks();
     show(
       this.tables,
-      this.folded("Upstream", this.table("upstream", ["queue", "flows", "aqm"])),
-      this.folded("Downstream", this.table("downstream", ["flows", "aqm", "weight", "regulator"])),
-      this.folded("Delay to the servers", this.servers()),
+      folded("Upstream", this.table("upstream", ["queue", "flows", "aqm"])),
+      folded("Downstream", this.table("downstream", ["flows", "aqm", "weight", "regulator"])),
+      folded("Delay to the servers", this.servers()),
     );
+    const fields = ["duration_s", "seed", "dialect"].map(key =>
+      this.forms.field(key, this.schema.resolve(this.schema.root.properties[key]), base, key),
+    );
+    const isShort = base.duration_s === this.suggested && base.duration_s < DURATION.usualS;
+    const why =
+      `${base.duration_s} s instead of ${DURATION.usualS} s, because runs at these rates take longer.`;
+    show(this.run, ...fields, isShort ? make("p", { class: "faint" }, why) : null);
+    this.told();
+  }
+
+  /** A name of the list stands for exactly these values. */
+  told() {
+    const { upstream, downstream } = this.choices.base;
+    const found = Object.entries(SERVICES).find(
+      ([, service]) => isEqual(service.upstream, upstream) && isEqual(service.downstream, downstream),
+    );
+    this.select.value = found?.[0] ?? "";
   }
 
   /** Raises a peak rate below its sustained rate. Not the reverse: a typed 5 may become 50. */
   keepPeaks() {
     for (const direction of ["upstream", "downstream"]) {
-      const { sustained_mbps: sustained, peak_mbps: peak } = this.base[direction];
-      const hasMoved = sustained !== this.sustained[direction];
+      const { sustained_mbps: sustained, peak_mbps: peak } = this.choices.base[direction];
+      const hasMoved = direction in this.sustained && sustained !== this.sustained[direction];
       this.sustained[direction] = sustained;
       if (hasMoved && sustained > peak) this.forms.set(`${direction}.peak_mbps`, sustained);
     }
   }
 
   table(key, omitted) {
-    return this.forms.table(this.schema.at(key), this.base[key], key, omitted);
+    return this.forms.table(this.schema.at(key), this.choices.base[key], key, omitted);
   }
 
   servers() {
@@ -100,19 +100,15 @@ export class Service {
     return make(
       "div",
       {},
-      ...Object.entries(this.base.servers).map(([name, values]) =>
+      ...Object.entries(this.choices.servers).map(([name, values]) =>
         make(
           "fieldset",
           {},
-          make("legend", {}, SERVERS[name] ?? name),
+          make("legend", {}, SERVER_NAMES[name] ?? name),
           this.forms.table(node, values, `servers.${name}`, ["rate_mbps"]),
         ),
       ),
     );
-  }
-
-  folded(title, form) {
-    return make("details", {}, make("summary", {}, title), form);
   }
 
   choice() {
@@ -122,47 +118,25 @@ export class Service {
       {
         id,
         change: () => {
-          this.take(this.catalog.services[select.value]);
+          this.take(SERVICES[select.value]);
           this.changed();
         },
       },
-      ...Object.entries(this.catalog.services).map(([key, { label }]) =>
-        make("option", { value: key }, label),
-      ),
-      make("option", { value: "", disabled: true }, "modem configuration file"),
+      ...Object.entries(SERVICES).map(([key, { label }]) => make("option", { value: key }, label)),
+      make("option", { value: "", disabled: true }, OWN),
     );
     make("div", { class: "choose wide" }, make("label", { for: id }, "Service"), select);
     return select;
   }
+}
 
-  drop() {
-    const id = newId();
-    const input = make("input", {
-      id,
-      type: "file",
-      change: () => {
-        if (input.files.length) this.modemFile(input.files[0]);
-        input.value = "";
-      },
-    });
-    const place = make(
-      "div",
-      {
-        class: "drop",
-        dragover: event => {
-          event.preventDefault();
-          place.classList.add("over");
-        },
-        dragleave: () => place.classList.remove("over"),
-        drop: event => {
-          event.preventDefault();
-          place.classList.remove("over");
-          if (event.dataTransfer.files.length) this.modemFile(event.dataTransfer.files[0]);
-        },
-      },
-      make("label", { for: id }, "Or open or drop a modem configuration file:"),
-      input,
-    );
-    return place;
-  }
+/** The duration that suits the rates. */
+function suggestion({ upstream, downstream }) {
+  const { usualS, quickMbps, quickS } = DURATION;
+  const mbps = upstream.sustained_mbps + downstream.sustained_mbps;
+  return Math.round(Math.min(usualS, Math.max(quickS, (usualS * quickMbps) / mbps)));
+}
+
+export function folded(title, form) {
+  return make("details", {}, make("summary", {}, title), form);
 }

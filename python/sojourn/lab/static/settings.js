@@ -1,84 +1,75 @@
 // The two queue settings that are compared.
 
+import { QUEUES } from "./catalog.js";
+import { namesOf, settingOf } from "./choices.js";
 import { make, newId, show } from "./dom.js";
+import { LETTERS } from "./letters.js";
 
-const LETTERS = ["A", "B"];
-
-/** The chosen queue settings, as in a request: a name and a queue for each. */
+/** Edits `choices.settings`; `changed` is called after each change. */
 export class Settings {
-  constructor(catalog, forms, schema, changed) {
-    this.queues = catalog.queues;
-    this.forms = forms;
+  constructor(choices, forms, schema, changed) {
+    Object.assign(this, { choices, forms, changed });
     this.node = schema.at("upstream.queue");
-    this.changed = changed;
-    this.chosen = catalog.first_settings.map(key => this.fromCatalog(key));
-    this.isCompared = true;
+    this.second = choices.settings[1] ?? settingOf("docsis_pie");
     this.element = make("div");
     this.build();
   }
 
-  /** The settings for a request. */
-  wanted() {
-    const shown = this.isCompared ? this.chosen : this.chosen.slice(0, 1);
-    return shown.map(({ label, queue }, index) => ({ name: `${LETTERS[index]}: ${label}`, queue }));
-  }
-
-  /** Sets A to the queue of a modem configuration file. */
-  takeFile(queue) {
-    this.chosen[0] = { key: "", label: "from the modem file", queue: structuredClone(queue) };
-    this.build();
-  }
-
-  fromCatalog(key) {
-    const { label, queue } = this.queues[key];
-    return { key, label, queue: structuredClone(queue) };
-  }
-
   build() {
+    const { settings } = this.choices;
     const compare = make("input", {
       type: "checkbox",
       change: () => {
-        this.isCompared = compare.checked;
+        if (compare.checked) settings[1] = this.second;
+        else this.second = settings.pop();
         this.build();
         this.changed();
       },
     });
-    compare.checked = this.isCompared;
+    compare.checked = settings.length > 1;
+    this.names = settings.map(() => make("p", { class: "faint name" }));
     show(
       this.element,
       this.setting(0),
-      make(
-        "label",
-        { class: "check" },
-        compare,
-        " Compare with another, with the same traffic and seed",
-      ),
-      this.isCompared ? this.setting(1) : null,
+      make("label", { class: "check" }, compare, " Compare with another, with the same traffic and seed"),
+      settings.length > 1 ? this.setting(1) : null,
     );
+    this.told();
+  }
+
+  /** Shows the names where they hold more than the list says. */
+  told() {
+    const names = namesOf(this.choices.settings);
+    for (const [index, place] of this.names.entries()) {
+      const isPlain = names[index] === this.choices.settings[index].label;
+      place.textContent = isPlain ? "" : names[index];
+    }
   }
 
   setting(index) {
-    const chosen = this.chosen[index];
+    const { settings } = this.choices;
     const place = make("div");
     const rebuild = () =>
-      show(place, this.forms.table(this.node, this.chosen[index].queue, `settings.${index}.queue`));
+      show(place, this.forms.table(this.node, settings[index].queue, `settings.${index}.queue`));
     const id = newId();
     const select = make(
       "select",
       {
         id,
         change: () => {
-          this.chosen[index] = this.fromCatalog(select.value);
+          settings[index] = settingOf(select.value);
           rebuild();
           this.changed();
         },
       },
-      ...Object.entries(this.queues).map(([key, { label }]) =>
-        make("option", { value: key, selected: key === chosen.key }, label),
+      ...Object.entries(QUEUES).map(([key, { label }]) =>
+        make("option", { value: key, selected: key === settings[index].key }, label),
       ),
     );
-    if (!chosen.key)
-      select.prepend(make("option", { value: "", selected: true, disabled: true }, chosen.label));
+    if (!settings[index].key) {
+      const own = { value: "", selected: true, disabled: true };
+      select.prepend(make("option", own, settings[index].label));
+    }
     rebuild();
     const letter = LETTERS[index];
     return make(
@@ -87,13 +78,10 @@ export class Settings {
       make(
         "div",
         { class: "choose" },
-        make(
-          "label",
-          { for: id, class: "letter", "aria-label": `Queue management ${letter}` },
-          letter,
-        ),
+        make("label", { for: id, class: "letter", "aria-label": `Queue management ${letter}` }, letter),
         select,
       ),
+      this.names[index],
       make("details", {}, make("summary", {}, `Parameters of ${letter}`), place),
     );
   }

@@ -1,27 +1,56 @@
-// The grades: a row for each application, a column for each queue setting.
+// The grades: a row for each application, a column for each setting.
 
 import { make, show } from "./dom.js";
+import { LETTERS } from "./letters.js";
 
-export function verdicts(place, { runs, sentences, ungraded, verdicts: rows }) {
-  const heads = runs.map(({ name }, index) =>
-    make("th", { scope: "col" }, make("span", { class: `key line-${index}` }), name),
+/** Shows what `judged` says about the settings with these names. */
+export function verdicts(place, names, { sentences, ungraded, rows }) {
+  const heads = names.map((name, index) =>
+    make(
+      "th",
+      { scope: "col" },
+      make("span", { class: `key line-${index}`, "aria-hidden": "true" }),
+      names.length > 1 ? `${LETTERS[index]}: ${name}` : name,
+    ),
   );
   const body = rows.map(({ application, cells }) =>
     make("tr", {}, make("th", { scope: "row" }, application), ...cells.map(cell)),
   );
-  const words = make("ul", { class: "sentences" }, ...sentences.map(text => make("li", {}, text)));
   show(
     place,
-    runs.length > 1 ? words : null,
-    make(
-      "table",
-      { class: "verdicts" },
-      make("caption", { class: "hidden" }, "Grades by application and queue setting"),
-      make("thead", {}, make("tr", {}, make("td"), ...heads)),
-      make("tbody", {}, ...body),
-    ),
+    make("ul", { class: "sentences" }, ...sentences.map(text => make("li", {}, text))),
+    rows.length
+      ? make(
+          "div",
+          { class: "scrolled", tabindex: 0, role: "region", "aria-label": "Grades" },
+          make(
+            "table",
+            { class: "verdicts" },
+            make("caption", { class: "hidden" }, "Grades by application and setting"),
+            make("thead", {}, make("tr", {}, make("td"), ...heads)),
+            make("tbody", {}, ...body),
+          ),
+        )
+      : null,
     ungraded ? make("p", { class: "faint" }, ungraded) : null,
   );
+}
+
+/** The grades in a few words, which stay beside the controls where the page is narrow. */
+export function strip(place, names, { rows }) {
+  const lines = names.map((_, index) =>
+    make(
+      "div",
+      {},
+      names.length > 1 ? make("b", { class: `letter line-${index}` }, LETTERS[index]) : null,
+      ...rows.map(({ application, cells }) => {
+        const one = cells[index];
+        const grade = one?.grade ?? "–";
+        return make("span", { class: `small ${grade}` }, `${application} ${one?.mark || grade}`);
+      }),
+    ),
+  );
+  show(place, ...lines);
 }
 
 function cell(assessment) {

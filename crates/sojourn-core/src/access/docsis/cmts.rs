@@ -23,7 +23,7 @@ use crate::count::Count;
 use crate::metrics::Ledger;
 use crate::packet::Packet;
 use crate::queue::{FlowTable, Queue, default_limit_bytes};
-use crate::units::{BitRate, Time};
+use crate::units::{BitRate, Pace, Time};
 
 /// Name of its queue in results.
 const NAME: &str = "cmts";
@@ -37,13 +37,15 @@ pub struct Cmts {
     /// Does any service flow have a minimum reserved rate?
     keeps_reserved_rates: bool,
     /// Rate of each channel to each home, in the home's profile.
-    rates: Vec<BitRate>,
+    rates: Vec<Pace>,
     /// Bytes that framing adds to each packet.
     framing_bytes: u64,
     /// How packets pass OFDM channels.
     pipeline: Option<Pipeline>,
     /// Until when each channel is sending.
     busy_until: Vec<Time>,
+    /// The channel that is free first.
+    first_free: usize,
     /// When the last byte of the last packet for each home leaves.
     last_to: Vec<Time>,
     drain_rate: DrainRate,
@@ -79,13 +81,16 @@ impl Cmts {
             queues,
             class_of,
             keeps_reserved_rates: !flows.reserved().is_empty(),
-            rates: of_homes(&site.groups, |down| match down.profile_bits {
-                None => channel,
-                Some(bits) => BitRate::from_mbps(spec.channel.with_bits(bits).rate_mbps()),
+            rates: of_homes(&site.groups, |down| {
+                Pace::new(match down.profile_bits {
+                    None => channel,
+                    Some(bits) => BitRate::from_mbps(spec.channel.with_bits(bits).rate_mbps()),
+                })
             }),
             framing_bytes,
             pipeline: spec.channel.pipeline(),
             busy_until: vec![Time::ZERO; channels as usize],
+            first_free: 0,
             last_to: vec![Time::ZERO; homes],
             drain_rate: DrainRate { tokens: 0.0, sustained: rate, peak: rate, buffer_bytes },
         }
@@ -108,9 +113,8 @@ impl Cmts {
     /// The next wake time: when a channel is free, if a packet waits for it.
     #[inline]
     pub fn next_wake(&self) -> Time {
-        let waits = self.queues.iter().any(|queue| queue.backlog().packets > 0);
-        let free = if waits { self.free_channel().1 } else { Time::NEVER };
-        self.queues.iter().fold(free, |next, queue| next.min(queue.next_update()))
+        let free = self.busy_until[self.first_free];
+        self.queues.iter().fold(Time::NEVER, |next, queue| next.min(queue.next_wake(free)))
     }
 
     /// Does what is due. Returns the packet that is sent next, if there is one, and when its last
@@ -123,14 +127,15 @@ impl Cmts {
     }
 
     fn send_next(&mut self, now: Time, ledger: &mut Ledger) -> Option<(Time, Packet)> {
-        let (channel, free_at) = self.free_channel();
-        if now < free_at {
+        if now < self.busy_until[self.first_free] {
             return None;
         }
         let packet = self.take_next(now, ledger)?;
-        let rate = self.rates[usize::from(packet.home)];
+        let rate = &mut self.rates[usize::from(packet.home)];
         let sent_at = now + rate.time_for(u64::from(packet.size) + self.framing_bytes);
-        self.busy_until[channel] = sent_at;
+        self.busy_until[self.first_free] = sent_at;
+        let channels = 0..self.busy_until.len();
+        self.first_free = channels.min_by_key(|&channel| self.busy_until[channel]).unwrap_or(0);
         // In order: behind a longer packet that is still being sent on another channel.
         let last = &mut self.last_to[usize::from(packet.home)];
         *last = sent_at.max(*last);
@@ -142,18 +147,12 @@ impl Cmts {
     #[inline]
     fn take_next(&mut self, now: Time, ledger: &mut Ledger) -> Option<Packet> {
         let mut queues = self.queues.iter_mut();
-        let reserved = match self.keeps_reserved_rates {
-            true => queues.find_map(|queue| queue.dequeue_reserved(now, ledger)),
-            false => None,
-        };
-        reserved.or_else(|| self.queues.iter_mut().find_map(|queue| queue.dequeue(now, ledger)))
-    }
-
-    /// The channel that is free first, and when.
-    #[inline]
-    fn free_channel(&self) -> (usize, Time) {
-        let channels = self.busy_until.iter().copied().enumerate();
-        channels.min_by_key(|(_, until)| *until).expect("there is a channel")
+        if self.keeps_reserved_rates
+            && let Some(packet) = queues.find_map(|queue| queue.dequeue_reserved(now, ledger))
+        {
+            return Some(packet);
+        }
+        self.queues.iter_mut().find_map(|queue| queue.dequeue(now, ledger))
     }
 
     /// Packets and bytes that wait. Packets being sent already count in the next stage.

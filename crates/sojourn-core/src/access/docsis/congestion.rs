@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::input::compare::ascending;
 use crate::input::problem::Fault;
-use crate::units::{BitRate, Time};
+use crate::units::{BitRate, Time, whole};
 
 /// Upstream capacity that other modems leave free. It follows either the pattern of the CableLabs
 /// studies (`levels_mbps`) or your own `steps`. The pattern has four levels, and each of the twelve
@@ -158,8 +158,8 @@ impl FreeCapacity {
     /// fraction: at low rates a MAP interval carries less than a byte.
     pub fn greatest_grant(&self, now: Time, draw: f64) -> f64 {
         let mean = self.pattern.at(now);
-        let width = (mean * self.spread).trunc();
-        mean + (2.0 * width * draw).floor() - width
+        let width = whole(mean * self.spread);
+        mean + whole(2.0 * width * draw) - width
     }
 }
 

@@ -19,22 +19,20 @@ pub enum Downstream {
     /// A queue and token buckets in front of the shared channel (Hong 2015 §3.2.1, the conventional
     /// service tiers).
     Regulator(Regulator),
-    /// Nothing: packets go straight to the shared channel (Hong 2015 §3.1.4, the new service
-    /// tiers).
-    Open,
 }
 
 impl Downstream {
-    /// An empty queue and full token buckets.
+    /// An empty queue and full token buckets. Nothing if packets go straight to the shared channel
+    /// (Hong 2015 §3.1.4, the new service tiers).
     pub fn new(
         spec: &service::Downstream,
         has_shared_channel: bool,
         context: &ServiceFlowContext,
-    ) -> Self {
+    ) -> Option<Self> {
         match (has_shared_channel, spec.regulator) {
-            (false, _) => Self::Link(ShapedLink::downstream(spec, context)),
-            (true, true) => Self::Regulator(Regulator::new(spec, context)),
-            (true, false) => Self::Open,
+            (false, _) => Some(Self::Link(ShapedLink::downstream(spec, context))),
+            (true, true) => Some(Self::Regulator(Regulator::new(spec, context))),
+            (true, false) => None,
         }
     }
 
@@ -44,7 +42,6 @@ impl Downstream {
         match self {
             Self::Link(link) => link.next_wake(),
             Self::Regulator(regulator) => regulator.queue.next_wake(),
-            Self::Open => Time::NEVER,
         }
     }
 
@@ -53,16 +50,14 @@ impl Downstream {
         match self {
             Self::Link(link) => link.inside(),
             Self::Regulator(regulator) => regulator.queue.inside(),
-            Self::Open => Count::default(),
         }
     }
 
-    /// Its queue, if it has one.
-    pub fn queue(&self) -> Option<&Queue> {
+    /// Its queue.
+    pub fn queue(&self) -> &Queue {
         match self {
-            Self::Link(link) => Some(link.queue()),
-            Self::Regulator(regulator) => Some(regulator.queue.queue()),
-            Self::Open => None,
+            Self::Link(link) => link.queue(),
+            Self::Regulator(regulator) => regulator.queue.queue(),
         }
     }
 
@@ -71,7 +66,6 @@ impl Downstream {
         match self {
             Self::Link(link) => link.sample(),
             Self::Regulator(regulator) => regulator.queue.sample(|_| ()),
-            Self::Open => {}
         }
     }
 }

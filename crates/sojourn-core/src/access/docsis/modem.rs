@@ -40,7 +40,7 @@ use crate::metrics::{Gauges, Ledger};
 use crate::packet::Packet;
 use crate::queue::{Queue, default_limit_bytes};
 use crate::token_bucket::TokenBucket;
-use crate::units::{BitRate, Time};
+use crate::units::{BitRate, Time, whole};
 
 /// Rate of the channels in CableLabs' ns-2 script. It is the default, if it is at least twice the
 /// peak rate.
@@ -382,7 +382,7 @@ impl Modem {
         self.flow.requests_arrive(at);
         let free = self.capacity.greatest_grant(at, self.rng.uniform());
         let greatest = if self.silent.at(at) { 0.0 } else { free } + self.grant_fraction;
-        self.grant_fraction = greatest.fract();
+        self.grant_fraction = greatest - whole(greatest);
         let grant = self.flow.at_cmts().min(greatest as u64);
         self.flow.grant(grant);
         let ungranted = self.flow.at_cmts();
@@ -509,7 +509,7 @@ impl Modem {
     fn requestable(&mut self, now: Time) -> Allowed {
         let rate = self.shaper.peak.rate();
         let peak = rate.bytes_in(now.since(self.last_request));
-        let fraction = peak.fract();
+        let fraction = peak - whole(peak);
         self.last_request = now.since(Time::from_secs_f64(fraction * 8.0 / rate.bps() as f64));
         Allowed { sustained: self.shaper.sustained.tokens(now), peak }
     }

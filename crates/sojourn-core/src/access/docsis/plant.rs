@@ -27,8 +27,8 @@ use crate::units::Time;
 struct Place {
     /// The first upstream flow: on the shared channel, or among those with a channel of their own.
     upstream: FirstFlow,
-    /// The first downstream flow.
-    downstream: u32,
+    /// The first downstream flow; none if packets go straight to the shared channel.
+    downstream: Option<u32>,
     /// The number of flows, upstream and downstream.
     flows: [u32; 2],
     /// Propagation between modem and CMTS.
@@ -57,8 +57,12 @@ pub struct Docsis {
     orders_modems: bool,
     /// Propagation to the nearest modem on the shared channel.
     nearest: Time,
-    /// Service flows at the CMTS, home by home.
+    /// Service flows at the CMTS, home by home, but those whose packets go straight to the shared
+    /// channel.
     downstream: Vec<Downstream>,
+    /// The numbers of these flows among all, and how many there are in all.
+    numbers: Vec<u32>,
+    flows_down: u32,
     cmts: Option<Cmts>,
     cable_down: DelayLine,
     /// Errors on the cable, upstream and downstream.
@@ -79,6 +83,8 @@ impl Docsis {
             orders_modems: false,
             nearest: shared_delays(spec, site).min().unwrap_or_default(),
             downstream: Vec::new(),
+            numbers: Vec::new(),
+            flows_down: 0,
             cmts: spec.cmts.map(|cmts| {
                 Cmts::new(cmts, cmts.framing_bytes(spec.cable.byte_count().uncounted()), site)
             }),
@@ -141,18 +147,19 @@ impl Docsis {
             self.upstream.extend(flows);
             FirstFlow::Own(first)
         };
-        let downstream = self.downstream.len() as u32;
+        let first_down = self.downstream.len() as u32;
         let has_channel = self.cmts.is_some();
-        let flows = down
-            .flow_names()
-            .zip(&down.service_flows())
-            .map(|(flow, spec)| Downstream::new(spec, has_channel, &context(flow)))
-            .collect::<Vec<_>>();
-        let flows_down = flows.len() as u32;
-        self.downstream.extend(flows);
+        for (flow, spec) in down.flow_names().zip(&down.service_flows()) {
+            if let Some(flow) = Downstream::new(spec, has_channel, &context(flow)) {
+                self.downstream.push(flow);
+                self.numbers.push(self.flows_down);
+            }
+            self.flows_down += 1;
+        }
+        let flows_down = self.downstream.len() as u32 - first_down;
         self.places.push(Place {
             upstream,
-            downstream,
+            downstream: (flows_down > 0).then_some(first_down),
             flows: [specs.len() as u32, flows_down],
             delay,
             is_watched: home.is_watched(),
@@ -240,21 +247,15 @@ impl Docsis {
         let (at, packet) = sent?;
         ledger.forwarded(at, &packet);
         let arrival = at + self.places[usize::from(packet.home)].delay;
-        let (arrival, packet) = self.cross(Direction::Up, arrival, packet, ledger)?;
+        let (arrival, packet) = self.cross(arrival, packet, ledger)?;
         self.in_order(arrival, packet, alarms)
     }
 
     /// What the cable and the interconnect do to a packet that arrives at `at`. Returns it, unless it
     /// is lost, and when it has crossed both.
     #[inline]
-    fn cross(
-        &mut self,
-        direction: Direction,
-        at: Time,
-        packet: Packet,
-        ledger: &mut Ledger,
-    ) -> Option<(Time, Packet)> {
-        let way = direction as usize;
+    fn cross(&mut self, at: Time, packet: Packet, ledger: &mut Ledger) -> Option<(Time, Packet)> {
+        let way = packet.direction as usize;
         if let Some(noise) = &mut self.noise[way]
             && noise.hits(at, &packet)
         {
@@ -321,7 +322,7 @@ impl Docsis {
         };
         // Its last byte leaves its home now, and the time of arrival is known.
         ledger.forwarded(now, &packet);
-        let (received, packet) = self.cross(Direction::Up, received, packet, ledger)?;
+        let (received, packet) = self.cross(received, packet, ledger)?;
         if self.orders_modems {
             return self.in_order(received, packet, alarms);
         }
@@ -339,7 +340,9 @@ impl Docsis {
     #[inline]
     fn accept_down(&mut self, now: Time, packet: Packet, alarms: &mut Alarms, ledger: &mut Ledger) {
         ledger.reached_access(now, &packet);
-        let first = self.places[usize::from(packet.home)].downstream;
+        let Some(first) = self.places[usize::from(packet.home)].downstream else {
+            return self.onto_channel(now, packet, alarms, ledger);
+        };
         let part = first + u32::from(packet.service_flow);
         match &mut self.downstream[part as usize] {
             Downstream::Link(link) => {
@@ -351,7 +354,6 @@ impl Docsis {
                 regulator.accept(now, packet, ledger);
                 self.regulate(now, part, alarms, ledger);
             }
-            Downstream::Open => self.onto_channel(now, packet, alarms, ledger),
         }
     }
 
@@ -379,7 +381,6 @@ impl Docsis {
                 regulator.update(now);
                 self.regulate(now, part, alarms, ledger);
             }
-            Some(Downstream::Open) => {}
             None => {
                 let sent = self.cmts.as_mut().and_then(|cmts| cmts.wake(now, ledger));
                 self.onto_cable_down(sent, alarms, ledger);
@@ -434,7 +435,7 @@ impl Docsis {
         if let Some((at, packet)) = sent {
             ledger.forwarded(at, &packet);
             let arrival = at + self.places[usize::from(packet.home)].delay;
-            let crossed = self.cross(Direction::Down, arrival, packet, ledger);
+            let crossed = self.cross(arrival, packet, ledger);
             if let Some((arrival, packet)) = crossed {
                 self.cable_down.accept(arrival, packet);
                 alarms.set(Direction::Down, self.cable_down_part(), self.cable_down.next_wake());
@@ -446,7 +447,7 @@ impl Docsis {
     fn flows_of(place: &Place, direction: Direction) -> std::ops::Range<usize> {
         let first = match (direction, place.upstream) {
             (Direction::Up, FirstFlow::Own(first) | FirstFlow::Shared(first)) => first,
-            (Direction::Down, _) => place.downstream,
+            (Direction::Down, _) => place.downstream.unwrap_or(0),
         };
         let first = first as usize;
         first..first + place.flows[direction as usize] as usize
@@ -465,6 +466,14 @@ impl AccessNetwork for Docsis {
             Direction::Up => self.cable_up_part() + u32::from(self.cable_up.is_some()),
             Direction::Down => self.cable_down_part() + 1,
         }
+    }
+
+    fn number(&self, direction: Direction, part: u32) -> u32 {
+        if direction == Direction::Up {
+            return part;
+        }
+        let behind = part.saturating_sub(self.cmts_part());
+        self.numbers.get(part as usize).copied().unwrap_or(self.flows_down + behind)
     }
 
     fn first_wake(&self, direction: Direction, part: u32) -> Time {
@@ -546,7 +555,7 @@ impl AccessNetwork for Docsis {
                 _ => queues.extend(flows.by_ref().flat_map(|flow| self.upstream[flow].queues())),
             }
             let flows = &self.downstream[Self::flows_of(place, Direction::Down)];
-            queues.extend(flows.iter().filter_map(Downstream::queue));
+            queues.extend(flows.iter().map(Downstream::queue));
         }
         queues.extend(self.cmts.iter().flat_map(Cmts::queues));
         queues

@@ -7,6 +7,8 @@ mod aggregation;
 pub mod bbr1;
 pub mod bbr3;
 mod bbr3_model;
+#[cfg(test)]
+mod bbr3_tests;
 pub mod cubic;
 mod cubic_linux;
 mod cubic_ns2;
@@ -26,6 +28,7 @@ use enum_dispatch::enum_dispatch;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::bursts::BurstLimit;
 use super::config::Config;
 use super::rate::RateSample;
 use crate::units::Time;
@@ -158,8 +161,8 @@ pub trait CongestionControl {
     /// With accurate feedback, for a scalable control: each acknowledgement that delivers something,
     /// before the window grows for it. Marked segments do not keep it from growing.
     fn on_feedback(&mut self, _window: &mut Window, _feedback: &EcnFeedback) {}
-    /// The most time at the pacing rate whose bytes leave as one burst, for a control that limits it.
-    fn burst_time(&self) -> Option<Time> {
+    /// How much leaves as one burst, for a control that limits it.
+    fn burst_limit(&self) -> Option<BurstLimit> {
         None
     }
     /// The pacing rate in bytes per second, for a control that sets it; otherwise it follows from the

@@ -12,6 +12,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Ack, CongestionControl, CongestionParameters, Controller, EcnFeedback, Window};
+use crate::tcp::bursts::BurstLimit;
 use crate::tcp::config::Config;
 use crate::units::Time;
 
@@ -19,10 +20,6 @@ use crate::units::Time;
 const GAIN: f64 = 1.0 / 16.0;
 /// What is sent at once: the bytes of 2^-12 s, 244 us, at the pacing rate.
 const BURST: Time = Time::from_ps(1_000_000_000_000 >> 12);
-/// By how much the rate is above its mean in the first half of a round, and below it in the second: 4/128.
-const WOBBLE: f64 = 0.03125;
-/// Rounds after slow start from which growth does not depend on the round trip.
-const DEPENDENT_ROUNDS: u32 = 4;
 /// The least rate: 100 kb/s in bytes per second.
 const LEAST_RATE: f64 = 12_500.0;
 /// The least window in segments.
@@ -42,11 +39,30 @@ pub struct Parameters {
     /// with 0, and the draft also allows 1.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub initial_alpha: f64,
+    /// Rounds after slow start in which growth still depends on the round trip (Linux' version 0.7: 4;
+    /// 0.6: 500).
+    #[schemars(range(min = 0, max = 1_000_000))]
+    pub dependent_rounds: u32,
+    /// By how much the pacing rate is above its mean in the first half of a round, and below it in the
+    /// second, in percent (Linux' version 0.7: 4/128; 0.6: 0).
+    #[schemars(range(min = 0.0, max = 50.0))]
+    pub wobble_percent: f64,
+    /// Segments that leave together even if they take longer than 244 us at the pacing rate (Linux'
+    /// version 0.7: 1; 0.6: 2, its net.ipv4.tcp_min_tso_segs).
+    #[schemars(range(min = 1, max = 100))]
+    pub least_burst_segments: u32,
 }
 
 impl Default for Parameters {
     fn default() -> Self {
-        Self { rtt_independence: true, virtual_rtt_ms: 25.0, initial_alpha: 0.0 }
+        Self {
+            rtt_independence: true,
+            virtual_rtt_ms: 25.0,
+            initial_alpha: 0.0,
+            dependent_rounds: 4,
+            wobble_percent: 100.0 * 4.0 / 128.0,
+            least_burst_segments: 1,
+        }
     }
 }
 
@@ -70,6 +86,9 @@ struct Round {
 pub struct Prague {
     virtual_rtt: Time,
     initial_alpha: f64,
+    dependent_rounds: u32,
+    wobble: f64,
+    burst: BurstLimit,
     mss: f64,
     /// The window as a real number; what is used of it is in whole segments.
     exact: f64,
@@ -96,6 +115,9 @@ impl Prague {
         Self {
             virtual_rtt: if parameters.rtt_independence { virtual_rtt } else { Time::ZERO },
             initial_alpha: parameters.initial_alpha,
+            dependent_rounds: parameters.dependent_rounds,
+            wobble: parameters.wobble_percent / 100.0,
+            burst: BurstLimit { time: BURST, least: parameters.least_burst_segments.into() },
             mss: config.mss as f64,
             exact: config.initial_window,
             set: config.initial_window,
@@ -110,9 +132,14 @@ impl Prague {
         }
     }
 
+    /// Does it depend on the round trip, as in the first rounds after slow start?
+    fn is_dependent(&self) -> bool {
+        self.rounds < self.dependent_rounds
+    }
+
     /// The round trip that paces the control: the measured one, or the virtual one if that is longer.
     fn pace(&self) -> Time {
-        self.srtt.max(self.virtual_rtt)
+        if self.is_dependent() { self.srtt } else { self.srtt.max(self.virtual_rtt) }
     }
 
     /// The endpoint too sets the window: after a recovery, or an idle time. What is smaller holds.
@@ -125,11 +152,11 @@ impl Prague {
 
     /// The share of marks, once a round trip and the virtual one have passed.
     fn measure(&mut self, window: &Window, feedback: &EcnFeedback) {
+        let pace = self.pace();
         let round = &mut self.round;
         round.delivered += feedback.delivered;
         round.marked += feedback.marked;
-        let is_over = feedback.una >= round.end
-            && feedback.now.since(round.start) >= self.srtt.max(self.virtual_rtt);
+        let is_over = feedback.una >= round.end && feedback.now.since(round.start) >= pace;
         if !is_over || round.delivered == 0.0 {
             return;
         }
@@ -153,7 +180,7 @@ impl Prague {
 
     /// Segments of growth per window: one, or less in a round trip shorter than the virtual one.
     fn growth(&self) -> f64 {
-        if self.srtt >= self.virtual_rtt || self.rounds < DEPENDENT_ROUNDS {
+        if self.srtt >= self.virtual_rtt || self.is_dependent() {
             return 1.0;
         }
         let ratio = self.srtt.secs_f64() / self.virtual_rtt.secs_f64();
@@ -167,8 +194,8 @@ impl Prague {
         self.set = window.cwnd;
     }
 
-    /// A window per round trip, twice that while it doubles, and 3 % more and then less in a round, so
-    /// that a queue that marks by a step marks part of it.
+    /// A window per round trip, twice that while it doubles, and a little more and then less in a round,
+    /// so that a queue that marks by a step marks part of it.
     fn set_rate(&mut self, window: &Window, now: Time) {
         if self.srtt == Time::ZERO {
             return;
@@ -176,7 +203,7 @@ impl Prague {
         let per_rtt = self.exact.max(LEAST_WINDOW) * self.mss / self.srtt.secs_f64();
         let gain = if window.cwnd < window.ssthresh / 2.0 { 2.0 } else { 1.0 };
         let is_early = now.since(self.round.start) < self.pace().scaled(0.5);
-        let wobble = if is_early { 1.0 + WOBBLE } else { 1.0 - WOBBLE };
+        let wobble = if is_early { 1.0 + self.wobble } else { 1.0 - self.wobble };
         self.rate = Some((per_rtt * gain * wobble).max(LEAST_RATE) as u64);
     }
 }
@@ -235,8 +262,8 @@ impl CongestionControl for Prague {
         self.rate
     }
 
-    fn burst_time(&self) -> Option<Time> {
-        Some(BURST)
+    fn burst_limit(&self) -> Option<BurstLimit> {
+        Some(self.burst)
     }
 }
 
@@ -251,7 +278,7 @@ mod tests {
     fn prague(alpha: Option<f64>, cwnd: f64) -> (Prague, Window) {
         let config = TcpOptions::default().resolve(Dialect::Linux);
         let mut prague = Prague::new(&Parameters::default(), &config);
-        (prague.alpha, prague.exact, prague.set) = (alpha, cwnd, cwnd);
+        (prague.alpha, prague.exact, prague.set, prague.rounds) = (alpha, cwnd, cwnd, 9);
         (prague, Window { cwnd, ssthresh: 1.0 })
     }
 
@@ -275,6 +302,18 @@ mod tests {
         assert_eq!(window.cwnd, 38.0);
         prague.on_feedback(&mut window, &feedback(MS(126), 2.0, 1.0));
         assert!((prague.exact - 35.98125).abs() < 1e-9);
+    }
+
+    /// In the first four rounds the measured 10 ms count: 38 * (1 - 0.1/2) after a second reaction.
+    #[test]
+    fn at_first_it_reacts_once_a_round_trip() {
+        let (mut prague, mut window) = prague(Some(0.1), 40.0);
+        prague.rounds = 0;
+        prague.round = Round { start: MS(100), end: 900, ..Round::default() };
+        for (now, want) in [(MS(101), 38.0), (MS(110), 38.0), (MS(111), 36.1)] {
+            prague.on_feedback(&mut window, &feedback(now, 4.0, 1.0));
+            assert!((prague.exact - want).abs() < 1e-9, "{now:?}: {}", prague.exact);
+        }
     }
 
     /// Slow start counts what is not marked; the first mark halves the window and begins the average.
@@ -319,7 +358,7 @@ mod tests {
     #[test]
     fn a_loss_halves_the_window() {
         let (mut prague, mut window) = prague(Some(0.0), 41.0);
-        prague.srtt = MS(10);
+        (prague.srtt, prague.rounds) = (MS(10), 0);
         prague.on_loss(&mut window, 7.0, MS(100));
         assert_eq!(window, Window { cwnd: 20.5, ssthresh: 20.5 });
         prague.on_ack(&mut window, &Ack::of(MS(109), 20.0, MS(10)));

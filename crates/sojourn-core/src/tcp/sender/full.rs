@@ -126,6 +126,10 @@ impl Sending for FullSender {
         &mut self.space
     }
 
+    fn learns_nothing(&self, ack: u64) -> bool {
+        self.space.is_quiet_at(ack)
+    }
+
     fn on_ack(
         &mut self,
         ack: u64,

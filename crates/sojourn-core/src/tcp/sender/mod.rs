@@ -153,6 +153,11 @@ impl Space {
         self.nxt > self.una
     }
 
+    /// Is nothing outstanding, and nothing more acknowledged by this?
+    pub fn is_quiet_at(&self, ack: u64) -> bool {
+        self.una == self.nxt && self.una == ack
+    }
+
     /// One past the highest byte sent.
     pub fn highest_sent(&self) -> u64 {
         self.nxt
@@ -227,6 +232,10 @@ pub trait Sending {
         moment: &Moment,
         config: &Config,
     ) -> Progress;
+    /// Would it learn nothing from this acknowledgement if that is not a pure one?
+    fn learns_nothing(&self, _ack: u64) -> bool {
+        false
+    }
     /// The window is known after an acknowledgement or a deadline: a recovery shrinks towards its
     /// threshold.
     fn shrink(&mut self, _window: &mut Window, _config: &Config) {}

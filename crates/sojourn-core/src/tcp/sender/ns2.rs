@@ -15,7 +15,7 @@ use super::{DUP_THRESH, Moment, Outgoing, Progress, Sending, Space, take_blocks}
 use crate::packet::{SACK_BLOCKS, SackBlock};
 use crate::tcp::config::{Config, Recovery};
 use crate::tcp::ranges::Ranges;
-use crate::units::Time;
+use crate::units::{Time, whole};
 
 /// What last changed the window (last_cwnd_action_).
 #[derive(Clone, Copy, Default, PartialEq, Debug)]
@@ -248,7 +248,7 @@ impl Ns2Sender {
     /// tcp-sack1.cc and tcp.cc `send_much`: the segment, and whether it fills a hole.
     fn in_burst(&self, cwnd: f64, config: &Config) -> Option<((u64, u64), bool)> {
         if !self.is_recovering {
-            let window = (cwnd.trunc() + self.inflation as f64).min(config.max_window);
+            let window = (whole(cwnd) + self.inflation as f64).min(config.max_window);
             return self.at_cursor(window, config).map(|segment| (segment, false));
         }
         if self.pipe >= cwnd as i64 {
@@ -285,6 +285,10 @@ impl Sending for Ns2Sender {
         // New data from the application allows sending (tcp.cc `sendmsg`).
         self.permit = ALL;
         &mut self.space
+    }
+
+    fn learns_nothing(&self, ack: u64) -> bool {
+        self.space.is_quiet_at(ack)
     }
 
     fn on_ack(
@@ -343,7 +347,7 @@ impl Sending for Ns2Sender {
             Permit::Nothing | Permit::Burst(0) => None,
             Permit::Limited => {
                 self.permit = Permit::Nothing;
-                let reach = (cwnd + f64::from(self.dup_acks)).trunc().min(config.max_window);
+                let reach = whole(cwnd + f64::from(self.dup_acks)).min(config.max_window);
                 self.at_cursor(reach, config).map(|segment| self.send(segment))
             }
             Permit::Burst(left) => {

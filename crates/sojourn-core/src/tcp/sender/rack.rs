@@ -251,6 +251,12 @@ impl RackSender {
         self.prr.out += counted(len, config);
         Some(self.space.outgoing(seq, len, true))
     }
+
+    /// After a mark Linux' window does not grow before all that was under way, and one more, is
+    /// acknowledged (6.18: the state CWR).
+    fn slows(&self, config: &Config) -> bool {
+        config.dialect == Dialect::Linux && self.space.una <= self.slowed_until
+    }
 }
 
 impl Sending for RackSender {
@@ -286,7 +292,7 @@ impl Sending for RackSender {
         progress.delivered = delivery.segments;
         progress.timed = delivery.timed();
         if acknowledged > 0 {
-            progress.may_grow = self.after_advance(&mut progress, config);
+            progress.may_grow = self.after_advance(&mut progress, config) && !self.slows(config);
         }
         let repaired = self.answer_probe(ack, acknowledged, delivery.bytes, is_pure);
         let begins = self.detect(moment, pipe_before, config);

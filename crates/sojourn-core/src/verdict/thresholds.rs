@@ -1,0 +1,222 @@
+//! What is graded, with the thresholds of each grade and their sources: data alone.
+
+use serde::Serialize;
+
+/// The bound of a metric that a grade requires.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct Threshold {
+    /// The metric: a column of `flows`, or one that [`super::Facts`] compute.
+    pub metric: &'static str,
+    /// Its greatest value, or its least if `at_least`.
+    pub bound: f64,
+    /// Is the bound the least value?
+    pub at_least: bool,
+    /// The requirement in words.
+    pub text: &'static str,
+    /// Who says so.
+    pub source: &'static str,
+}
+
+impl Threshold {
+    const fn at_most(
+        metric: &'static str,
+        bound: f64,
+        text: &'static str,
+        source: &'static str,
+    ) -> Self {
+        Self { metric, bound, at_least: false, text, source }
+    }
+
+    const fn at_least(
+        metric: &'static str,
+        bound: f64,
+        text: &'static str,
+        source: &'static str,
+    ) -> Self {
+        Self { metric, bound, at_least: true, text, source }
+    }
+
+    /// Does a value meet it?
+    pub fn is_met(&self, value: f64) -> bool {
+        if self.at_least { value >= self.bound } else { value <= self.bound }
+    }
+}
+
+/// Something of the household that is graded.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct Application {
+    /// Its name in tables and sentences.
+    pub name: &'static str,
+    /// The quality of the flows that it is graded by; empty if it is not of flows of one quality.
+    pub quality: &'static str,
+    /// What good requires: all of them.
+    pub good: &'static [Threshold],
+    /// What fair requires: all of them.
+    pub fair: &'static [Threshold],
+    /// Metrics that the summary shows and no threshold needs: the less, the better.
+    pub shown: &'static [&'static str],
+    /// The measured values in words; `{metric.2}` is a value with two digits.
+    pub summary: &'static str,
+}
+
+impl Application {
+    /// The metrics of thresholds and summary, each once, with whether more is better.
+    pub fn metrics(&self) -> Vec<(&'static str, bool)> {
+        let thresholds = self.fair.iter().chain(self.good);
+        let mut metrics: Vec<(&'static str, bool)> = Vec::new();
+        let all = thresholds.map(|t| (t.metric, t.at_least));
+        for (metric, at_least) in all.chain(self.shown.iter().map(|metric| (*metric, false))) {
+            if metrics.iter().all(|(known, _)| *known != metric) {
+                metrics.push((metric, at_least));
+            }
+        }
+        metrics
+    }
+}
+
+/// Names of applications that sentences speak of.
+pub(super) const GAME: &str = "game";
+pub(super) const CALL: &str = "call";
+pub(super) const PAGE: &str = "page";
+pub(super) const VIDEO: &str = "video";
+pub(super) const UPLOAD: &str = "upload";
+pub(super) const UNDER_LOAD: &str = "under load";
+
+/// Metrics that are no columns of `flows`.
+pub(super) const UPLOAD_SHARE: &str = "upload_share_percent";
+pub(super) const ADDED_DELAY: &str = "added_delay_ms";
+pub(super) const PAGE_LOAD: &str = "page_load_median_s";
+
+/// Longer than that a page is poor, so one that has taken longer and is not loaded counts.
+pub(super) const POOR_PAGE_S: f64 = 6.9;
+
+const GAMES: &str =
+    "White & Rice 2013, section 4.1.3; the 90 % quantile as in White 2014, section 5.1";
+const JARSCHEL: &str = "Jarschel, cited in White & Rice 2013, section 4.1.3";
+const CHOY: &str = "Choy, cited in White & Rice 2013, section 4.1.3; the 90 % quantile as in White \
+                    2014, section 5.1";
+const BREDEL: &str = "Bredel, cited in White & Rice 2013, section 4.1.3";
+const SCALE: &str = "ITU-T P.800, as in White 2014, section 5.1";
+const PAGES: &str = "White & Padden 2012, tables 7 and 8";
+const STALLS: &str =
+    "Krishnan & Sitaraman 2012: stalls of 1 % of a video cut the viewing time by 5 %";
+const OURS: &str =
+    "chosen by Sojourn; uploads kept 97 % or more with CoDel in White & Padden 2012, tables 7, 8";
+const BLOAT_A: &str = "DSLReports, Bufferbloat Grades (dslreports.com/faq/17930): A is an increase \
+                       of the round trip by less than 30 ms under load";
+const BLOAT_B: &str = "DSLReports, Bufferbloat Grades: B is less than 60 ms; bufferbloat.net, Tests \
+                       for Bufferbloat, asks to act on a grade below B";
+
+/// Letters of DSLReports for the delay that load adds to a round trip: below so many ms.
+pub(super) const LETTERS: [(f64, &str); 5] =
+    [(5.0, "A+"), (30.0, "A"), (60.0, "B"), (200.0, "C"), (400.0, "D")];
+/// The letter from the last bound on.
+pub(super) const WORST_LETTER: &str = "F";
+
+/// What is graded, in the order of reports.
+pub const APPLICATIONS: [Application; 6] = [
+    Application {
+        name: GAME,
+        quality: "game",
+        good: &[
+            Threshold::at_most(
+                "over_20_ms_access_percent",
+                10.0,
+                "at most 10 % of packets spend more than 20 ms in the access network",
+                GAMES,
+            ),
+            Threshold::at_most("loss_percent", 1.0, "at most 1 % of packets are lost", JARSCHEL),
+        ],
+        fair: &[
+            Threshold::at_most(
+                "over_80_ms_round_trip_percent",
+                10.0,
+                "at most 10 % of packets have a round-trip time above 80 ms",
+                CHOY,
+            ),
+            Threshold::at_most("loss_percent", 20.0, "at most 20 % of packets are lost", BREDEL),
+        ],
+        shown: &[],
+        summary: "{over_20_ms_access_percent.0} % of packets spend more than 20 ms in the access \
+                  network, {over_80_ms_round_trip_percent.0} % have a round-trip time above 80 ms, \
+                  {loss_percent.2} % are lost",
+    },
+    Application {
+        name: CALL,
+        quality: "voice",
+        good: &[Threshold::at_least("mos", 4.0, "a mean opinion score of 4 (good) or more", SCALE)],
+        fair: &[Threshold::at_least("mos", 3.0, "a mean opinion score of 3 (fair) or more", SCALE)],
+        shown: &["late_percent", "loss_percent"],
+        summary: "the mean opinion score is {mos.2} on a scale from 1 (bad) to 5 (excellent); \
+                  {late_percent.1} % of packets come too late, {loss_percent.1} % are lost",
+    },
+    Application {
+        name: PAGE,
+        quality: "pages",
+        good: &[Threshold::at_most(
+            PAGE_LOAD,
+            3.3,
+            "half of the pages load within 3.3 s, as with CoDel during uploads",
+            PAGES,
+        )],
+        fair: &[Threshold::at_most(
+            PAGE_LOAD,
+            POOR_PAGE_S,
+            "half of the pages load within 6.9 s, the best with a full buffer during uploads",
+            PAGES,
+        )],
+        shown: &[],
+        summary: "half of the pages load within {page_load_median_s.1} s",
+    },
+    Application {
+        name: VIDEO,
+        quality: "video",
+        good: &[Threshold::at_most("video_stalled_percent", 0.0, "no stall", STALLS)],
+        fair: &[Threshold::at_most(
+            "video_stalled_percent",
+            1.0,
+            "stalled for at most 1 % of the time",
+            STALLS,
+        )],
+        shown: &[],
+        summary: "playback is stalled for {video_stalled_percent.1} % of the time",
+    },
+    Application {
+        name: UNDER_LOAD,
+        quality: "",
+        good: &[Threshold::at_most(
+            ADDED_DELAY,
+            30.0,
+            "the round trip of the game or call takes at most 30 ms more than on an idle line",
+            BLOAT_A,
+        )],
+        fair: &[Threshold::at_most(
+            ADDED_DELAY,
+            60.0,
+            "the round trip takes at most 60 ms more than on an idle line",
+            BLOAT_B,
+        )],
+        shown: &[],
+        summary: "load adds {added_delay_ms.1} ms to the mean round trip",
+    },
+    Application {
+        name: UPLOAD,
+        quality: "",
+        good: &[Threshold::at_least(
+            UPLOAD_SHARE,
+            90.0,
+            "during an unlimited upload, upstream throughput is 90 % or more of what the sustained \
+             rate and burst allow",
+            OURS,
+        )],
+        fair: &[Threshold::at_least(
+            UPLOAD_SHARE,
+            50.0,
+            "upstream throughput is 50 % or more of that",
+            OURS,
+        )],
+        shown: &[],
+        summary: "upstream throughput is {upload_share_percent.0} % of what sustained rate and burst \
+                  allow",
+    },
+];

@@ -1,0 +1,55 @@
+//! Numbers and lists as sentences have them.
+
+/// A number with three significant digits; digits before the point are never cut.
+pub(super) fn digits(value: f64) -> String {
+    if value == 0.0 {
+        return "0".to_owned();
+    }
+    let places = (2 - value.abs().log10().floor() as i32).clamp(0, 4);
+    format!("{value:.*}", places.unsigned_abs() as usize)
+}
+
+/// A factor such as 13 or 1.6.
+pub(super) fn factor(value: f64) -> String {
+    if value < 9.95 { format!("{value:.1}") } else { format!("{value:.0}") }
+}
+
+/// `a, b and c`; names with a comma are in quotes.
+pub(super) fn listed<T: AsRef<str>>(words: &[T]) -> String {
+    let told: Vec<_> = words.iter().map(|word| quoted(word.as_ref())).collect();
+    match told.as_slice() {
+        [] => String::new(),
+        [only] => only.clone(),
+        [several @ .., last] => format!("{} and {last}", several.join(", ")),
+    }
+}
+
+/// A name for use in a list of names.
+pub(super) fn quoted(name: &str) -> String {
+    if name.contains(',') { format!("'{name}'") } else { name.to_owned() }
+}
+
+/// With a capital letter at its beginning.
+pub(super) fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_have_three_digits() {
+        let told = [0.0, 0.01234, 1.234, 36.44, 208.4, 12_345.0].map(digits);
+        assert_eq!(told, ["0", "0.0123", "1.23", "36.4", "208", "12345"]);
+        assert_eq!([1.62, 12.96].map(factor), ["1.6", "13"]);
+    }
+
+    #[test]
+    fn lists_end_with_and() {
+        assert_eq!(listed(&["a"]), "a");
+        assert_eq!(listed(&["a", "b, c", "d"]), "a, 'b, c' and d");
+        assert_eq!(capitalised("the upload"), "The upload");
+    }
+}

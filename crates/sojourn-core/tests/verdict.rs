@@ -1,0 +1,296 @@
+//! Grades and verdicts, on tables that are made up and on short runs.
+
+use serde_json::{Value, json};
+use sojourn_core::network::Simulation;
+use sojourn_core::scenario::{Scenario, idle_line, load};
+use sojourn_core::verdict::{
+    Assessment, Facts, Grade, Group, Row, Rows, Verdict, unfinished_s, verdict,
+};
+
+const HOME: &str = "
+    duration_s = 60
+    upstream = { sustained_mbps = 5, peak_mbps = 20, burst_bytes = 1_250_000 }
+    downstream = { sustained_mbps = 20, peak_mbps = 50, burst_bytes = 100_000 }
+    servers.near.delay_ms = 9
+";
+
+fn scenario(traffic: &str) -> Scenario {
+    load(&format!("{HOME}\n{traffic}"), "home.toml", &[]).unwrap().remove(0).scenario
+}
+
+const GAME: &str = "traffic.x = { kind = 'stream', purpose = 'game', server = 'near' }";
+const PAGES: &str = "traffic.x = { kind = 'web', servers = ['near'], objects = { kind = 'fixed' }, \
+                     users = 2, pause_s = 3600, start_spread_s = 1 }";
+const UPLOAD: &str = "traffic.upload = { kind = 'transfer', server = 'near' }";
+
+fn row(value: &Value) -> Row {
+    Row(value.as_object().unwrap().clone())
+}
+
+/// Facts of a run with one flow of this quality.
+fn facts(traffic: &str, quality: &str, measures: &Value) -> Facts {
+    let mut flow = json!({"traffic": "x", "quality": quality, "direction": "up"});
+    flow.as_object_mut().unwrap().extend(measures.as_object().unwrap().clone());
+    let rows = Rows { flows: vec![row(&flow)], ..Rows::default() };
+    Facts::of(&scenario(traffic), &rows)
+}
+
+fn alone(facts: &Facts) -> Verdict {
+    verdict(&[Group { name: "", variant: "", point: &[], runs: vec![facts] }], &[])
+}
+
+fn only(facts: &Facts) -> Assessment {
+    alone(facts).groups.remove(0).assessments.remove(0)
+}
+
+#[test]
+fn grades_are_those_of_the_thresholds() {
+    use Grade::{Fair, Good, Poor};
+    let game = |access: f64, round_trip: f64, loss: f64| {
+        let values = json!({
+            "over_20_ms_access_percent": access,
+            "over_80_ms_round_trip_percent": round_trip,
+            "loss_percent": loss,
+        });
+        facts(GAME, "game", &values)
+    };
+    let call = |mos: Option<f64>| {
+        facts(GAME, "voice", &json!({"mos": mos, "late_percent": 0.5, "loss_percent": 0.1}))
+    };
+    let video = |stalled: f64| facts(GAME, "video", &json!({"video_stalled_percent": stalled}));
+    // White & Rice 2013, section 4.1.3: 20 ms in the access network, 80 ms there and back.
+    let cases = [
+        ("game", game(10.0, 0.0, 1.0), Some(Good)),
+        ("game", game(10.1, 10.0, 1.0), Some(Fair)),
+        ("game", game(5.0, 0.0, 1.1), Some(Fair)),
+        ("game", game(100.0, 10.1, 0.0), Some(Poor)),
+        ("game", game(0.0, 0.0, 21.0), Some(Poor)),
+        ("call", call(Some(4.0)), Some(Good)),
+        ("call", call(Some(3.99)), Some(Fair)),
+        ("call", call(Some(2.99)), Some(Poor)),
+        ("call", call(None), None),
+        ("video", video(0.0), Some(Good)),
+        ("video", video(0.9), Some(Fair)),
+        ("video", video(1.1), Some(Poor)),
+    ];
+    for (name, facts, grade) in cases {
+        let found = only(&facts);
+        assert_eq!((found.application, found.grade), (name, grade));
+        assert!(!found.summary.contains('{'), "{}", found.summary);
+    }
+    let summary = only(&call(Some(3.456))).summary;
+    assert_eq!(
+        summary,
+        "the mean opinion score is 3.46 on a scale from 1 (bad) to 5 (excellent); 0.5 % of packets \
+         come too late, 0.1 % are lost"
+    );
+}
+
+/// A run of two users who begin within a second and pause for an hour after a page.
+fn pages(loaded: &[(f64, f64)]) -> (Scenario, Rows) {
+    let page = |(start, took): &(f64, f64)| {
+        row(&json!({"traffic": "x", "start_s": start, "load_time_s": took}))
+    };
+    let flow = row(&json!({"traffic": "x", "quality": "pages", "direction": "up"}));
+    let rows =
+        Rows { flows: vec![flow], pages: loaded.iter().map(page).collect(), ..Rows::default() };
+    (scenario(PAGES), rows)
+}
+
+#[test]
+fn pages_that_did_not_end_count_against_the_grade() {
+    let cases = [
+        (&[(0.0, 3.3), (1.0, 3.3)][..], Some(3.3), Some(Grade::Good)),
+        (&[(0.0, 6.9), (1.0, 6.9)], Some(6.9), Some(Grade::Fair)),
+        (&[(0.0, 7.0), (1.0, 7.0)], Some(7.0), Some(Grade::Poor)),
+        // The run ends at 60 s, and the second person began at 1 s or before: 59 s of waiting.
+        (&[(0.0, 1.0)], Some(f64::midpoint(1.0, 59.0)), Some(Grade::Poor)),
+        // So did both; half of the pages take 59 s or more.
+        (&[], Some(59.0), Some(Grade::Poor)),
+    ];
+    for (loaded, median_s, grade) in cases {
+        let (scenario, rows) = pages(loaded);
+        let found = only(&Facts::of(&scenario, &rows));
+        assert_eq!((found.values["page_load_median_s"], found.grade), (median_s, grade));
+        let note = "counting pages unfinished at the end as loaded then";
+        assert_eq!(found.summary.ends_with(note), loaded.len() < 2, "{}", found.summary);
+    }
+    // Of two people one has loaded nothing, and began within the first second.
+    let (scenario, rows) = pages(&[(0.5, 2.0)]);
+    assert_eq!(unfinished_s(&scenario, &rows, "x"), [59.0]);
+}
+
+#[test]
+fn an_upload_is_held_against_what_rate_and_burst_allow() {
+    // 5 Mbps and 1 250 000 B of burst in 10 s: 5 + 1 Mbps, below the peak of 20.
+    let share = |sets: &[&str], mbps: f64| {
+        let sets: Vec<String> = sets.iter().map(|&set| set.to_owned()).collect();
+        let text = format!("{HOME}\n{UPLOAD}");
+        let scenario = load(&text, "home.toml", &sets).unwrap().remove(0).scenario;
+        let flow = json!({"traffic": "upload", "quality": "throughput", "direction": "up",
+            "throughput_mbps": mbps});
+        let rows = Rows { flows: vec![row(&flow)], ..Rows::default() };
+        alone(&Facts::of(&scenario, &rows)).groups.remove(0).assessments
+    };
+    let found = &share(&["duration_s=10"], 5.4)[0];
+    assert_eq!((found.application, found.grade), ("upload", Some(Grade::Good)));
+    assert!((found.values["upload_share_percent"].unwrap() - 90.0).abs() < 1e-9);
+    assert_eq!(share(&["duration_s=10"], 5.3)[0].grade, Some(Grade::Fair));
+    // In a short run it has not found its rate yet, and one that ends has no share.
+    assert_eq!(share(&["duration_s=5"], 5.4)[0].grade, None);
+    assert_eq!(share(&["traffic.upload.file_bytes=10000"], 5.4), []);
+}
+
+/// The facts of a game at this latency beside an upload at this rate, or on an idle line.
+fn game_and_upload(p90_ms: f64, mean_ms: f64, upload_mbps: Option<f64>) -> Facts {
+    let over = |limit: f64| if p90_ms > limit { 50.0 } else { 0.0 };
+    let game = json!({"traffic": "x", "quality": "game", "direction": "up", "latency_p90_ms": p90_ms,
+        "latency_mean_ms": mean_ms, "over_20_ms_access_percent": over(21.0),
+        "over_80_ms_round_trip_percent": over(80.0), "loss_percent": 0.0});
+    let mut flows = vec![row(&game)];
+    let mut traffic = GAME.to_owned();
+    if let Some(mbps) = upload_mbps {
+        flows.push(row(&json!({"traffic": "upload", "quality": "throughput", "direction": "up",
+            "throughput_mbps": mbps})));
+        traffic = format!("{GAME}\n{UPLOAD}");
+    }
+    Facts::of(&scenario(&traffic), &Rows { flows, ..Rows::default() })
+}
+
+fn group<'a>(name: &'a str, facts: &'a Facts) -> Group<'a> {
+    Group { name, variant: name, point: &[], runs: vec![facts] }
+}
+
+#[test]
+fn the_first_sentence_names_the_setting_the_gain_and_the_cost() {
+    let idle = game_and_upload(11.0, 10.0, None);
+    let full = game_and_upload(208.0, 190.0, Some(5.0));
+    let pie = game_and_upload(20.0, 18.0, Some(4.85));
+    let groups = [group("drop-tail", &full), group("PIE", &pie), group("idle line", &idle)];
+    let found = verdict(&groups, &[]);
+    assert_eq!(found.question, "Which of drop-tail and PIE works best for game and upload?");
+    assert_eq!((found.best, found.reference), (Some(1), Some(0)));
+    let expected = [
+        "PIE does best: against drop-tail, game p90 falls from 208 to 20.0 ms, the upload keeps 97 % of \
+         its rate.",
+        "On an idle line, without the upload, game p90 is 11.0 ms.",
+        "Good on every test (game, under load and upload): PIE.",
+        "drop-tail: game and under load poor.",
+    ];
+    assert_eq!(found.sentences, expected);
+    // Load adds 190 - 10 ms to the mean round trip, and with PIE 18 - 10.
+    let under_load = |number: usize| {
+        let found = &found.groups[number].assessments;
+        found.iter().find(|found| found.application == "under load").map(|one| one.summary.clone())
+    };
+    let scale = "on DSLReports' scale from A+ to F";
+    assert_eq!(
+        under_load(0),
+        Some(format!("load adds 180.0 ms to the mean round trip: C {scale}"))
+    );
+    assert_eq!(under_load(1), Some(format!("load adds 8.0 ms to the mean round trip: A {scale}")));
+    assert_eq!(under_load(2), None);
+    assert!(found.groups[2].is_idle_line && found.groups[0].idle_line == Some(2));
+    assert!((found.groups[0].over_idle_line["game_latency_p90_ms"] - 197.0).abs() < 1e-9);
+}
+
+#[test]
+fn the_order_of_settings_does_not_turn_the_answer_round() {
+    let full = game_and_upload(208.0, 190.0, Some(5.0));
+    let pie = game_and_upload(20.0, 18.0, Some(4.85));
+    for groups in [
+        [group("drop-tail", &full), group("PIE", &pie)],
+        [group("PIE", &pie), group("drop-tail", &full)],
+    ] {
+        let first = &verdict(&groups, &[]).sentences[0];
+        assert!(first.starts_with("PIE does best: against drop-tail, game p90 falls"), "{first}");
+    }
+    let near = game_and_upload(20.5, 18.0, Some(4.85));
+    let first = &verdict(&[group("a", &pie), group("b", &near)], &[]).sentences[0];
+    assert_eq!(first, "a and b hardly differ: game p90 falls from 20.5 to 20.0 ms.");
+}
+
+#[test]
+fn a_single_run_is_held_against_its_idle_line() {
+    let idle = game_and_upload(11.0, 10.0, None);
+    for (p90_ms, told) in [
+        (
+            143.0,
+            "The upload makes the game 13 times slower than on an idle line (11.0 to 143 ms at p90).",
+        ),
+        (
+            12.0,
+            "The upload slows the game a little: from 11.0 ms at p90 on an idle line to 12.0 ms at p90.",
+        ),
+        (11.1, "The upload leaves the game as it is on an idle line (11.1 ms at p90)."),
+    ] {
+        let run = game_and_upload(p90_ms, 10.0, Some(5.0));
+        let found = verdict(&[group("", &run), group("idle line", &idle)], &[]);
+        assert_eq!(found.sentences[0], told);
+        assert_eq!(found.question, "How well does this service work for game and upload?");
+        assert_eq!(found.best, None);
+    }
+}
+
+#[test]
+fn a_sweep_counts_good_settings_by_variant() {
+    let good = game_and_upload(12.0, 10.0, Some(5.0));
+    let poor = game_and_upload(208.0, 190.0, Some(5.0));
+    let points: [Vec<String>; 2] = [vec!["rate 5".to_owned()], vec!["rate 9".to_owned()]];
+    let names = ["tail, rate 5", "tail, rate 9", "PIE, rate 5", "PIE, rate 9"];
+    let all = [&poor, &good, &good, &good];
+    let groups: Vec<_> = (0..4)
+        .map(|number| Group {
+            name: names[number],
+            variant: if number < 2 { "tail" } else { "PIE" },
+            point: &points[number % 2],
+            runs: vec![all[number]],
+        })
+        .collect();
+    let found = verdict(&groups, &["rate".to_owned()]);
+    assert_eq!(
+        found.sentences[0],
+        "PIE does best: good on every test in 2 of 2 settings, tail in 1."
+    );
+    assert_eq!(
+        found.question,
+        "Which of tail and PIE works best for game and upload as rate varies?"
+    );
+}
+
+#[test]
+fn what_is_not_graded_is_named() {
+    let traffic = "
+        traffic.backup = { kind = 'transfer', server = 'near', file_bytes = 1000 }
+        traffic.torrent = { kind = 'torrent', servers = ['near'] }
+    ";
+    let facts = Facts::of(&scenario(traffic), &Rows::default());
+    assert_eq!(alone(&facts).ungraded, "Not graded: transfer (backup), torrent.");
+    assert_eq!(alone(&facts).sentences, ["No traffic in this scenario has grades."]);
+}
+
+#[test]
+fn facts_are_the_same_from_a_run_and_from_its_rows_as_json() {
+    let text = format!("{HOME}\n{GAME}\n{UPLOAD}");
+    let sets = ["duration_s=10".to_owned()];
+    let mut variants = load(&text, "home.toml", &sets).unwrap();
+    variants.extend(idle_line(&variants));
+    let judged: Vec<Facts> = variants
+        .iter()
+        .map(|variant| {
+            let rows = Rows::from(&Simulation::run(&variant.scenario));
+            let scenario = serde_json::to_string(&variant.scenario).unwrap();
+            let again: Scenario = serde_json::from_str(&scenario).unwrap();
+            let read: Rows = serde_json::from_str(&serde_json::to_string(&rows).unwrap()).unwrap();
+            assert_eq!(Facts::of(&again, &read), Facts::of(&variant.scenario, &rows));
+            Facts::of(&variant.scenario, &rows)
+        })
+        .collect();
+    let found = verdict(&[group("", &judged[0]), group("idle line", &judged[1])], &[]);
+    let first = &found.sentences[0];
+    assert!(
+        first.starts_with("The upload makes the game ") && first.contains("times slower"),
+        "{first}"
+    );
+    assert!(serde_json::to_value(&found).unwrap()["groups"][1]["is_idle_line"] == json!(true));
+}

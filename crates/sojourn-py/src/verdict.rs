@@ -1,0 +1,96 @@
+//! Grades and the verdict of runs.
+
+use std::collections::BTreeMap;
+
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use serde::Serialize;
+use sojourn_core::scenario::Scenario;
+use sojourn_core::verdict::{self as core, APPLICATIONS, Group, MEASURES, Rows};
+
+use crate::ScenarioError;
+use crate::panics::caught;
+
+/// What a run contributes to a verdict.
+#[pyclass(frozen, module = "sojourn._sojourn")]
+pub struct Facts {
+    facts: core::Facts,
+    rows: Rows,
+    scenario: Scenario,
+}
+
+#[pymethods]
+impl Facts {
+    /// The facts of a run: its complete scenario, and its tables flows, queues, pages and service_flows
+    /// as lists of rows, both as JSON.
+    #[new]
+    fn new(scenario_json: &str, tables_json: &str) -> PyResult<Self> {
+        let scenario: Scenario = serde_json::from_str(scenario_json).map_err(|error| {
+            ScenarioError::new_err(format!(
+                "the scenario of stored results is not one of this version: {error}; rerun it"
+            ))
+        })?;
+        let rows: Rows = serde_json::from_str(tables_json)
+            .map_err(|error| PyValueError::new_err(error.to_string()))?;
+        let facts = caught(|| core::Facts::of(&scenario, &rows))?;
+        Ok(Self { facts, rows, scenario })
+    }
+
+    /// The measures that apply to the run, by key; `None` where nothing was measured.
+    #[getter]
+    fn measures(&self) -> BTreeMap<&'static str, Option<f64>> {
+        self.facts.measures.clone()
+    }
+
+    /// How long each unfinished page of a traffic entry had been loading at the end, in s.
+    fn unfinished_s(&self, traffic: &str) -> Vec<f64> {
+        core::unfinished_s(&self.scenario, &self.rows, traffic)
+    }
+}
+
+/// A group: its name, its variant, the values of the swept keys, and the facts of its runs.
+type Given<'py> = (String, String, Vec<String>, Vec<PyRef<'py, Facts>>);
+
+/// The verdict on groups of runs, as JSON. `keys` were swept.
+#[pyfunction]
+pub fn verdict(groups: Vec<Given<'_>>, keys: Vec<String>) -> PyResult<String> {
+    if groups.is_empty() || groups.iter().any(|(.., runs)| runs.is_empty()) {
+        return Err(PyValueError::new_err(
+            "groups: found one without runs; allowed: 1 run or more",
+        ));
+    }
+    let group = |(name, variant, point, runs): &Given<'_>| {
+        let runs = runs.iter().map(|facts| facts.facts.clone()).collect();
+        (name.clone(), variant.clone(), point.clone(), runs)
+    };
+    let owned: Vec<(String, String, Vec<String>, Vec<core::Facts>)> =
+        groups.iter().map(group).collect();
+    caught(|| {
+        let groups: Vec<_> = owned
+            .iter()
+            .map(|(name, variant, point, runs)| Group {
+                name,
+                variant,
+                point,
+                runs: runs.iter().collect(),
+            })
+            .collect();
+        json(&core::verdict(&groups, &keys))
+    })?
+}
+
+/// What is graded, with thresholds and sources, as JSON.
+#[pyfunction]
+pub fn applications_json() -> PyResult<String> {
+    json(&APPLICATIONS)
+}
+
+/// The measures of runs side by side, as JSON.
+#[pyfunction]
+pub fn measures_json() -> PyResult<String> {
+    json(&MEASURES)
+}
+
+fn json(value: &impl Serialize) -> PyResult<String> {
+    serde_json::to_string(value).map_err(|error| PyRuntimeError::new_err(error.to_string()))
+}

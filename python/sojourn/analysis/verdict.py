@@ -1,0 +1,120 @@
+"""Grades and the verdict of results. The simulator computes them; this reads what it says."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+from .._sojourn import applications_json
+from .._sojourn import verdict as native_verdict
+from .groups import Results
+
+
+class Grade(Enum):
+    """A grade, and a mark that distinguishes it without colour."""
+
+    GOOD = "✓"
+    FAIR = "~"
+    POOR = "✗"
+
+    @property
+    def word(self) -> str:
+        """The grade as a word."""
+        return self.name.lower()
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """The upper or lower bound of a metric that a grade requires."""
+
+    metric: str
+    bound: float
+    at_least: bool
+    text: str
+    source: str
+
+
+@dataclass(frozen=True)
+class Application:
+    """What is graded: its name, and the thresholds of its grades."""
+
+    name: str
+    good: tuple[Threshold, ...]
+    fair: tuple[Threshold, ...]
+
+
+@dataclass(frozen=True)
+class Assessment:
+    """An application with its measured values and grade."""
+
+    application: str
+    grade: Grade | None
+    """`None` if a value is missing."""
+    values: Mapping[str, float | None]
+    summary: str
+    """The measured values in words."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The question that results answer, the answer, and the grades of each group."""
+
+    question: str
+    sentences: Sequence[str]
+    """The answer; the first sentence suffices."""
+    ungraded: str
+    """A sentence that names the traffic without a grade, or an empty string."""
+    groups: Mapping[str, Sequence[Assessment]]
+    applications: Sequence[Application]
+    """Applications graded in any group, in the order of `APPLICATIONS`."""
+    best: str | None
+    """The group that does best; `None` where there is nothing to choose."""
+    reference: str | None
+    """The group that it is held against."""
+    idle_lines: frozenset[str]
+    """The groups that are idle lines: the same people with nobody filling the line."""
+
+    def of(self, group: str, application: Application) -> Assessment | None:
+        """The assessment of an application in a group."""
+        return next(
+            (one for one in self.groups[group] if one.application == application.name), None
+        )
+
+
+def verdict(results: Results) -> Verdict:
+    """Grades results and answers their question."""
+    groups = [
+        (group.name, group.variant, list(group.point), [run.facts for run in group.runs])
+        for group in results.groups
+    ]
+    found = json.loads(native_verdict(groups, list(results.keys)))
+    names = [group["name"] for group in found["groups"]]
+
+    def name_of(number: int | None) -> str | None:
+        return None if number is None else names[number]
+
+    return Verdict(
+        question=found["question"],
+        sentences=found["sentences"],
+        ungraded=found["ungraded"],
+        groups={g["name"]: [_assessment(one) for one in g["assessments"]] for g in found["groups"]},
+        applications=[_application(one) for one in found["applications"]],
+        best=name_of(found["best"]),
+        reference=name_of(found["reference"]),
+        idle_lines=frozenset(g["name"] for g in found["groups"] if g["is_idle_line"]),
+    )
+
+
+def _assessment(found: Mapping[str, Any]) -> Assessment:
+    grade = Grade[found["grade"].upper()] if found["grade"] else None
+    return Assessment(found["application"], grade, found["values"], found["summary"])
+
+
+def _application(found: Mapping[str, Any]) -> Application:
+    good, fair = (tuple(Threshold(**one) for one in found[grade]) for grade in ("good", "fair"))
+    return Application(found["name"], good, fair)
+
+
+APPLICATIONS = tuple(map(_application, json.loads(applications_json())))
+"""Graded applications, in the order of the report."""

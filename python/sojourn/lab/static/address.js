@@ -1,0 +1,90 @@
+// The address of the page holds its scenario, so that it can be reloaded, sent and gone back to.
+//
+// `#case=NAME` is a prepared case, `#text=...` a scenario, `#z=...` one that is compressed (deflate,
+// in base64url).
+
+const PLAIN_AT_MOST = 120;
+/** Far more than any scenario; a small link could hold a text that fills the memory. */
+const MOST_CHARACTERS = 1_000_000;
+/** Changes that follow each other so quickly are one step back. */
+const ONE_STEP_MS = 1500;
+
+/** A link that holds no scenario. */
+export class LinkError extends Error {}
+
+/** The part of the address after `#` for a scenario, or for a prepared case. */
+export async function hashOf({ text, name }) {
+  if (name) return `#case=${encodeURIComponent(name)}`;
+  const plain = encodeURIComponent(text);
+  return plain.length <= PLAIN_AT_MOST ? `#text=${plain}` : `#z=${await compressed(text)}`;
+}
+
+/** What an address holds: `{ text }`, `{ name }` of a prepared case, or nothing. Throws `LinkError`. */
+export async function readHash(hash) {
+  if (hash.length < 2) return {};
+  const [, kind, value] = /^#(\w+)=(.*)$/s.exec(hash) ?? [];
+  try {
+    if (kind === "case") return { name: decodeURIComponent(value) };
+    if (kind === "text") return { text: decodeURIComponent(value) };
+    if (kind === "z") return { text: await expanded(value) };
+  } catch {
+    throw new LinkError("The link is damaged: the scenario in it cannot be read. Was all of it copied?");
+  }
+  throw new LinkError("The link holds no scenario that this page knows.");
+}
+
+/** The steps that the back button goes through. */
+export class Steps {
+  /** `onReturn` is called when the address is another. */
+  constructor(onReturn) {
+    this.at = -Infinity;
+    this.hash = location.hash;
+    addEventListener("popstate", () => {
+      if (location.hash === this.hash) return;
+      this.hash = location.hash;
+      this.at = -Infinity;
+      onReturn();
+    });
+  }
+
+  /** Takes the scenario into the address. */
+  keep(state) {
+    this.kept = (this.kept ?? Promise.resolve()).then(async () => this.set(await hashOf(state)));
+  }
+
+  set(hash) {
+    if (hash === this.hash) return;
+    const isSameStep = performance.now() - this.at < ONE_STEP_MS;
+    this.at = performance.now();
+    this.hash = hash;
+    history[isSameStep ? "replaceState" : "pushState"](null, "", hash);
+  }
+}
+
+async function compressed(text) {
+  const bytes = new Uint8Array(await through(new Blob([text]), new CompressionStream("deflate-raw")));
+  let binary = "";
+  for (const byte of bytes) binary += String.fromCharCode(byte);
+  return btoa(binary).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
+}
+
+async function expanded(text) {
+  const binary = atob(text.replaceAll("-", "+").replaceAll("_", "/"));
+  const bytes = Uint8Array.from(binary, character => character.charCodeAt(0));
+  const reader = new Blob([bytes])
+    .stream()
+    .pipeThrough(new DecompressionStream("deflate-raw"))
+    .pipeThrough(new TextDecoderStream("utf-8", { fatal: true }))
+    .getReader();
+  let found = "";
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return found;
+    found += value;
+    if (found.length > MOST_CHARACTERS) throw new RangeError("too long");
+  }
+}
+
+function through(blob, stream) {
+  return new Response(blob.stream().pipeThrough(stream)).arrayBuffer();
+}

@@ -1,0 +1,185 @@
+// Starting points for the page. The schema of scenario files describes every key, and the page can change all.
+
+/**
+ * How long to simulate. A run should take less than half a second. The duration therefore shrinks in
+ * proportion if the sustained rates of both directions add up to more than `quickMbps`. It is never
+ * below `quickS`: shorter uploads have no grade.
+ */
+export const DURATION = { usualS: 30, quickMbps: 400, quickS: 10 };
+export const FIRST = { settings: ["drop_tail", "docsis_pie"], service: "white2013" };
+
+/** One-way delays. With 1 ms of cable, round-trip times are 20, 2, 20, 30, 50, 100, 20 and 80 ms. */
+export const SERVERS = {
+  files: { delay_ms: 9 },
+  peer: { delay_ms: 0 },
+  web1: { delay_ms: 9 },
+  web2: { delay_ms: 14 },
+  web3: { delay_ms: 24 },
+  web4: { delay_ms: 49 },
+  video: { delay_ms: 9 },
+  peers: { delay_ms: 39 },
+};
+
+/** Services of studies and of today. */
+export const SERVICES = {
+  white2013: {
+    label: "5 Mbps up, 20 in bursts; 20 down (White & Rice 2013)",
+    upstream: { sustained_mbps: 5, peak_mbps: 20, burst_bytes: 10_000_000 },
+    downstream: {
+      sustained_mbps: 20,
+      peak_mbps: 50,
+      burst_bytes: 10_000_000,
+      queue: { limit_bytes: 250_000 },
+    },
+  },
+  two_queues: {
+    label: "5 Mbps up through a two-queue modem (White & Padden 2012)",
+    upstream: {
+      sustained_mbps: 5,
+      peak_mbps: 20,
+      burst_bytes: 10_000_000,
+      modem: { kind: "two_queues" },
+    },
+    downstream: { sustained_mbps: 20, peak_mbps: 50, burst_bytes: 20_000_000 },
+  },
+  congested: {
+    label: "5 Mbps up on a congested channel (White & Rice 2013)",
+    upstream: {
+      sustained_mbps: 5,
+      peak_mbps: 20,
+      burst_bytes: 10_000_000,
+      congestion: { levels_mbps: [1.7, 3.3, 5, 12.5], step_s: 2 },
+    },
+    downstream: {
+      sustained_mbps: 20,
+      peak_mbps: 50,
+      burst_bytes: 10_000_000,
+      queue: { limit_bytes: 250_000 },
+    },
+  },
+  evening: {
+    label: "10 Mbps up, 20 in bursts; 100 down",
+    upstream: { sustained_mbps: 10, peak_mbps: 20, burst_bytes: 10_000_000 },
+    downstream: { sustained_mbps: 100, peak_mbps: 150, burst_bytes: 20_000_000 },
+  },
+  white2014: {
+    label: "200 Mbps up, 1000 down (White 2014)",
+    upstream: { sustained_mbps: 200, peak_mbps: 250, burst_bytes: 30_000_000 },
+    downstream: {
+      sustained_mbps: 1000,
+      peak_mbps: 1500,
+      burst_bytes: 330_000_000,
+      queue: { limit_bytes: 250_000 },
+    },
+  },
+};
+
+/** The queue settings of White & Rice 2013, section 3.2, and later algorithms. */
+export const QUEUES = {
+  drop_tail: { label: "Drop-tail, large buffer", queue: { limit_bytes: 625_000 } },
+  buffer_control: { label: "Drop-tail, small buffer", queue: { limit_bytes: 31_250 } },
+  codel: {
+    label: "CoDel",
+    queue: { limit_bytes: 625_000, law: { kind: "codel", target_ms: 10, interval_ms: 150 } },
+  },
+  docsis_pie: { label: "DOCSIS-PIE", queue: { law: { kind: "docsis_pie", target_ms: 10 } } },
+  pie: { label: "PIE", queue: { law: { kind: "pie", target_ms: 15 } } },
+  codel_dt: {
+    label: "CoDel-DT",
+    queue: { law: { kind: "codel_dt", target_ms: 20, interval_ms: 150 } },
+  },
+  red: { label: "RED, adaptive", queue: { law: { kind: "red", adaptive: true } } },
+  sfq_codel: {
+    label: "SFQ-CoDel",
+    queue: {
+      limit_bytes: 625_000,
+      scheduler: { kind: "sfq", bins: 32, quantum_bytes: 300 },
+      law: { kind: "codel", target_ms: 10, interval_ms: 150 },
+    },
+  },
+  fq_codel: {
+    label: "FQ-CoDel",
+    queue: { scheduler: { kind: "fq" }, law: { kind: "codel", target_ms: 5, interval_ms: 100 } },
+  },
+  sfq_pie: {
+    label: "SFQ-PIE",
+    queue: {
+      scheduler: { kind: "sfq", one_law: true },
+      law: { kind: "docsis_pie", target_ms: 10 },
+    },
+  },
+};
+
+/**
+ * Activities of the household. `countKey` is the key of the entry that holds the count; without it, there
+ * is one entry for each. A torrent has 16 peers. `payload` is the direction of most bytes.
+ */
+export const ACTIVITIES = {
+  game: {
+    label: "Games",
+    count: 1,
+    most: 8,
+    payload: "up",
+    entry: { kind: "stream", purpose: "game", server: "peer" },
+  },
+  call: {
+    label: "Voice calls",
+    count: 1,
+    most: 8,
+    payload: "up",
+    entry: { kind: "stream", purpose: "voice", server: "peer" },
+  },
+  web: {
+    label: "Web users",
+    count: 1,
+    most: 16,
+    payload: "down",
+    entry: {
+      kind: "web",
+      servers: ["web1", "web2", "web3", "web4"],
+      html_bytes: 102_400,
+      objects: { kind: "appendix_a" },
+      pause_s: 2,
+      start_s: 1,
+      start_spread_s: 2,
+    },
+    countKey: "users",
+  },
+  video: {
+    label: "Video viewers",
+    count: 0,
+    most: 8,
+    payload: "down",
+    entry: { kind: "video", server: "video", start_spread_s: 2 },
+    countKey: "viewers",
+  },
+  upload: {
+    label: "Uploads",
+    count: 1,
+    most: 16,
+    payload: "up",
+    entry: { kind: "transfer", server: "files", start_spread_s: 1 },
+    countKey: "connections",
+  },
+  download: {
+    label: "Downloads",
+    count: 0,
+    most: 16,
+    payload: "down",
+    entry: { kind: "transfer", server: "files", direction: "down", start_spread_s: 1 },
+    countKey: "connections",
+  },
+  torrent: {
+    label: "Torrents",
+    count: 0,
+    most: 4,
+    payload: "up",
+    entry: {
+      kind: "torrent",
+      servers: ["peers"],
+      connections: 16,
+      start_spread_s: 2,
+      tcp: { congestion_control: { kind: "ledbat" } },
+    },
+  },
+};

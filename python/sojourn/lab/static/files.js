@@ -1,0 +1,71 @@
+// Files that are opened or dropped on the page: scenarios, modem configuration files and captures.
+
+import { make, newId } from "./dom.js";
+
+/** More than a capture of an evening; a page reads files into memory. */
+const MOST_BYTES = 256 * 1024 * 1024;
+const CAPTURES = [0xa1b2c3d4, 0xd4c3b2a1, 0xa1b23c4d, 0x4d3cb2a1, 0x0a0d0d0a, 0xa1b2cd34, 0x34cdb2a1];
+
+/** A field for files. `on.scenario(name, text)`, `on.modem(name, bytes)` or `on.capture(name, bytes)`. */
+export function fileField(on, onError) {
+  const id = newId();
+  const open = async files => {
+    for (const file of files) {
+      try {
+        await take(file, on);
+      } catch (error) {
+        error.message = `${file.name} was rejected: ${error.message}`;
+        onError(error);
+      }
+    }
+  };
+  const input = make("input", {
+    id,
+    type: "file",
+    multiple: true,
+    change: async () => {
+      await open([...input.files]);
+      input.value = "";
+    },
+  });
+  const place = make(
+    "div",
+    { class: "drop" },
+    make("label", { for: id }, "Open or drop a modem configuration file, a scenario or a capture:"),
+    input,
+  );
+  // The whole page takes files, and a file dropped beside the field does not replace the page.
+  document.addEventListener("dragover", event => {
+    event.preventDefault();
+    place.classList.add("over");
+  });
+  document.addEventListener("dragleave", () => place.classList.remove("over"));
+  document.addEventListener("drop", event => {
+    event.preventDefault();
+    place.classList.remove("over");
+    open([...event.dataTransfer.files]);
+  });
+  return place;
+}
+
+async function take(file, on) {
+  if (file.size > MOST_BYTES)
+    throw new Error(`found ${file.size} bytes; allowed: ${MOST_BYTES} or less`);
+  const bytes = new Uint8Array(await file.arrayBuffer());
+  if (isCapture(bytes)) return on.capture(file.name, bytes);
+  const text = /\.toml$/i.test(file.name) ? textOf(bytes) : undefined;
+  return text === undefined ? on.modem(file.name, bytes) : on.scenario(file.name, text);
+}
+
+function textOf(bytes) {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    throw new Error("found bytes that are no UTF-8 text; allowed: a scenario in TOML");
+  }
+}
+
+function isCapture(bytes) {
+  if (bytes.length < 4) return false;
+  return CAPTURES.includes(new DataView(bytes.buffer).getUint32(0));
+}

@@ -1,0 +1,64 @@
+// Loads the simulator's module, once for the page and its workers.
+
+import { Core } from "./core.js";
+
+const ADDRESS = new URL("sojourn.wasm", import.meta.url);
+
+/** The module cannot be had. */
+export class ModuleError extends Error {}
+
+/** Compiles the module; throws `ModuleError`. */
+export async function loadModule() {
+  const response = await fetch(ADDRESS).catch(() => undefined);
+  if (!response?.ok) {
+    const message =
+      "The simulator's module sojourn.wasm is missing beside the page. In a clone of Sojourn, " +
+      "`make web` builds it.";
+    throw new ModuleError(message);
+  }
+  try {
+    // A host that does not know the type application/wasm still serves the bytes.
+    const isKnown = response.headers.get("content-type")?.startsWith("application/wasm");
+    return await (isKnown
+      ? WebAssembly.compileStreaming(response)
+      : WebAssembly.compile(await response.arrayBuffer()));
+  } catch (error) {
+    throw new ModuleError(`This browser cannot load the simulator: ${error.message}`);
+  }
+}
+
+/** The module on the page's own thread, for checks. After a defect it starts again. */
+export class Checker {
+  static async of(module) {
+    return new Checker(module, await Core.of(module));
+  }
+
+  constructor(module, core) {
+    Object.assign(this, { module, core, files: new Map() });
+  }
+
+  ask(request, blob) {
+    return this.exchange(request, blob).value;
+  }
+
+  exchange(request, blob) {
+    try {
+      return this.core.exchange(request, blob);
+    } catch (error) {
+      if (error.name === "Defect") this.restart();
+      throw error;
+    }
+  }
+
+  /** Keeps a file that scenarios may name. */
+  keep(name, content) {
+    this.files.set(name, content);
+    this.core.ask({ verb: "keep", name }, content);
+  }
+
+  restart() {
+    // Synchronous, so that the next question has somebody to answer it.
+    this.core = new Core(new WebAssembly.Instance(this.module, {}).exports);
+    for (const [name, content] of this.files) this.core.ask({ verb: "keep", name }, content);
+  }
+}

@@ -1,0 +1,42 @@
+"""The settings that differ between groups of runs or variants."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from ..analysis.groups import Results
+from ..base.grid import NOTHING, Grid
+from ..base.toml_text import toml_value
+
+_SELF_EVIDENT = ("title", "description", "seed")
+
+
+def differences(results: Results) -> Grid:
+    """The keys whose values differ between groups: a row per key, a column per group."""
+    settings = [group.first.settings for group in results.groups]
+    return settings_grid([group.name for group in results.groups], settings)
+
+
+def settings_grid(names: Sequence[str], settings: Sequence[Mapping[str, Any]]) -> Grid:
+    """The same for complete scenarios with these names."""
+    flat = [dict(_flattened(one)) for one in settings]
+    keys = dict.fromkeys(key for one in flat for key in one)
+    rows = [
+        [key, *(_as_toml(one[key]) if key in one else NOTHING for one in flat)]
+        for key in keys
+        if len({repr(one.get(key)) for one in flat}) > 1
+    ]
+    return Grid("Settings that differ", ["key", *names], rows)
+
+
+def _as_toml(value: Any) -> str:
+    """A value as in a scenario file; strings are without quotes."""
+    return value if isinstance(value, str) else toml_value(value)
+
+
+def _flattened(settings: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, Any]]:
+    """Dotted keys with their values; keys without a value are skipped."""
+    for key, value in settings.items():
+        if isinstance(value, Mapping):
+            yield from _flattened(value, f"{path}{key}.")
+        elif value is not None and path + key not in _SELF_EVIDENT:
+            yield path + key, value

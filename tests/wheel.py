@@ -1,0 +1,92 @@
+"""Installs a wheel into a fresh environment without Rust and uses it there.
+
+`python tests/wheel.py out/wheels/*.whl`; `make wheel` does so.
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+import venv
+import zipfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+
+PACKAGES = ("python/sojourn", "python/sojourn_studies")
+
+GENERATED = ("sojourn/_sojourn.abi3.so", "sojourn/lab/static/sojourn.wasm")
+
+LICENCES = ("LICENSE-APACHE", "LICENSE-MIT")
+
+
+def main() -> None:
+    """Tests the wheel that is given."""
+    (given,) = sys.argv[1:]
+    wheel = Path(given).resolve()
+    check_name(wheel)
+    check_content(wheel)
+    with tempfile.TemporaryDirectory() as place:
+        use(wheel, Path(place))
+    print(f"{wheel.name}: installed and used in a fresh environment")
+
+
+def check_name(wheel: Path) -> None:
+    """One wheel for every Python from 3.11 on and every Linux since 2014."""
+    *_, python, abi, platform = wheel.stem.split("-")
+    if (python, abi) != ("cp311", "abi3") or "manylinux" not in platform:
+        raise SystemExit(f"{wheel.name}: expected cp311-abi3-manylinux")
+
+
+def check_content(wheel: Path) -> None:
+    """All files of the packages are there, licences, and the list of Rust packages."""
+    with zipfile.ZipFile(wheel) as archive:
+        names = archive.namelist()
+    command = ["git", "ls-files", "-z", "--", *PACKAGES]
+    listed = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
+    expected = {name.removeprefix("python/") for name in listed.stdout.split("\0") if name}
+    if missing := sorted({*expected, *GENERATED} - set(names)):
+        raise SystemExit(f"{wheel.name}: lacks {', '.join(missing)}")
+    for end in (*LICENCES, "sojourn-core.cyclonedx.json"):
+        if not any(name.endswith(end) for name in names):
+            raise SystemExit(f"{wheel.name}: lacks {end}")
+
+
+def use(wheel: Path, place: Path) -> None:
+    """Does what a new user does first, away from the repository."""
+    venv.create(place / "venv", with_pip=True)
+    programs = place / "venv" / "bin"
+    environment = {**os.environ, "PATH": f"{programs}:/usr/bin:/bin"}
+    environment.pop("PYTHONPATH", None)
+    if not run(["sh", "-c", "command -v cargo rustc"], place, environment).returncode:
+        raise SystemExit("Rust is on the path, so this proves nothing")
+    for line in (
+        f"pip install --quiet --disable-pip-version-check --only-binary :all: {wheel}",
+        "sojourn --version",
+        "sojourn init home.toml",
+        "sojourn validate home.toml",
+        "sojourn run home.toml --duration 2 --out out",
+        "sojourn verify out",
+        "sojourn report out --out page.html",
+        "sojourn schema",
+        "sojourn study run white2012 --table 7 --experiment D01/C01 --duration-scale 0.001 "
+        "--out study",
+        "sojourn report study",
+    ):
+        done = run(line.split(), place, environment)
+        if done.returncode:
+            raise SystemExit(f"{line}: status {done.returncode}\n{done.stderr}")
+    version = wheel.name.split("-")[1]
+    if run(["sojourn", "--version"], place, environment).stdout != f"sojourn {version}\n":
+        raise SystemExit(f"sojourn --version does not tell {version}")
+
+
+def run(
+    command: list[str], place: Path, environment: dict[str, str]
+) -> subprocess.CompletedProcess[str]:
+    """Runs a command in the environment."""
+    return subprocess.run(command, cwd=place, env=environment, capture_output=True, text=True)
+
+
+if __name__ == "__main__":
+    main()
