@@ -17,8 +17,12 @@ const FIXED_BYTES: f64 = 5e6;
 fn scenario(duration_s: f64, more: &str) -> Scenario {
     let text = format!(
         "duration_s = {duration_s}
-         upstream = {{ sustained_mbps = 20, peak_mbps = 40, burst_bytes = 1_000_000 }}
-         downstream = {{ sustained_mbps = 100, peak_mbps = 200, burst_bytes = 1_000_000 }}
+         upstream.sustained_mbps = 20
+         upstream.peak_mbps = 40
+         upstream.burst_bytes = 1_000_000
+         downstream.sustained_mbps = 100
+         downstream.peak_mbps = 200
+         downstream.burst_bytes = 1_000_000
          servers.near = {{ delay_ms = 5 }}
          servers.far = {{ delay_ms = 40 }}
          {more}"

@@ -346,8 +346,12 @@ mod tests {
     fn scenario(more: &str) -> Scenario {
         let text = format!(
             "duration_s = 10
-             upstream = {{ sustained_mbps = 5, peak_mbps = 20, burst_bytes = 1_000_000 }}
-             downstream = {{ sustained_mbps = 50, peak_mbps = 100, burst_bytes = 1_000_000 }}
+             upstream.sustained_mbps = 5
+             upstream.peak_mbps = 20
+             upstream.burst_bytes = 1_000_000
+             downstream.sustained_mbps = 50
+             downstream.peak_mbps = 100
+             downstream.burst_bytes = 1_000_000
              servers.near = {{ delay_ms = 5 }}
              {more}"
         );

@@ -25,9 +25,9 @@ fn drawn(seed: u64) -> Value {
 
 /// Draws a network, and holds it against an oracle if it is accepted.
 fn held(seed: u64, oracle: impl Fn(&Value, &Scenario)) {
-    let keys = drawn(seed);
-    let told = Told(&keys);
-    if let Ok(scenario) = network::scenario(told.0) {
+    let mut keys = drawn(seed);
+    if let Ok(scenario) = network::scenario(&mut keys) {
+        let told = Told(&keys);
         oracle(told.0, &scenario);
     }
 }
@@ -59,7 +59,7 @@ mod at_random {
 fn bytes_are_a_network_too() {
     let bytes: Vec<u8> = (0..=255).cycle().take(5000).collect();
     let mut kinds = std::collections::BTreeSet::new();
-    for start in (0..4000).step_by(97) {
+    for start in (0..4000).step_by(13) {
         let keys = network::keys(Choices::of(&bytes[start..]));
         kinds.insert(keys["traffic"]["a"]["kind"].to_string());
     }
@@ -72,8 +72,8 @@ fn bytes_are_a_network_too() {
 fn many_networks_are_accepted() {
     let (mut accepted, mut refused) = (0, std::collections::BTreeMap::<String, u32>::new());
     let mut seen = String::new();
-    for seed in 0..600 {
-        match network::scenario(&drawn(seed)) {
+    for seed in 0..100 {
+        match network::scenario(&mut drawn(seed)) {
             Ok(scenario) => {
                 accepted += 1;
                 seen += &sojourn_core::scenario::file::to_toml(&scenario);
@@ -84,7 +84,7 @@ fn many_networks_are_accepted() {
             }
         }
     }
-    assert!(accepted >= 150, "{accepted} of 600; refused: {refused:?}");
+    assert!(accepted >= 50, "{accepted} of 100; refused: {refused:?}");
     let kinds = [
         "stream",
         "transfer",
