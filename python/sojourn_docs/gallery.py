@@ -7,6 +7,7 @@ from pathlib import Path
 import sojourn
 from sojourn.analysis.grids import summary_grids
 from sojourn.analysis.groups import Results
+from sojourn.analysis.verdict import verdict
 from sojourn.base.grid import Grid
 from sojourn.plot.charts.base import Chart
 from sojourn.plot.figures.by_kind import chart
@@ -65,7 +66,8 @@ class Case:
         yield f"## {settings['title']}"
         yield " ".join(settings["description"].split())
         yield f"```sh\nsojourn run {relative}\n```"
-        for grid in summary_grids({group.name: group.first for group in self.results.groups}):
+        yield verdict(self.results).sentences[0]
+        for grid in summary_grids({group.variant: group.first for group in self.results.groups}):
             yield markdown_table(grid)
         yield f"![{self.drawing.title}](img/gallery-{self.name}.svg)"
         if self.name in _DRAWN:

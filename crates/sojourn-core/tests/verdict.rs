@@ -171,7 +171,7 @@ fn the_first_sentence_names_the_setting_the_gain_and_the_cost() {
     assert_eq!(found.question, "Which of drop-tail and PIE works best for game and upload?");
     assert_eq!((found.best, found.reference), (Some(1), Some(0)));
     let expected = [
-        "PIE does best: against drop-tail, game p90 falls from 208 to 20.0 ms, the upload keeps 97 % of \
+        "PIE does best: against drop-tail, game p90 falls from 208 to 20.0 ms and the upload keeps 97 % of \
          its rate.",
         "On an idle line, without the upload, game p90 is 11.0 ms.",
         "Good on every test (game, under load and upload): PIE.",

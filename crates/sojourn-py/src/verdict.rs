@@ -21,8 +21,8 @@ pub struct Facts {
 
 #[pymethods]
 impl Facts {
-    /// The facts of a run: its complete scenario, and its tables flows, queues, pages and service_flows
-    /// as lists of rows, both as JSON.
+    /// The facts of a run: its complete scenario, and its tables flows, queues and pages as
+    /// lists of rows, both as JSON.
     #[new]
     fn new(scenario_json: &str, tables_json: &str) -> PyResult<Self> {
         let scenario: Scenario = serde_json::from_str(scenario_json).map_err(|error| {

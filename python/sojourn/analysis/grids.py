@@ -238,18 +238,18 @@ def _rows_of(runs: Mapping[str, RunTables], select: Callable[[RunTables], list[R
 
 
 def _rows(run: RunTables, table: str) -> list[Row]:
-    rows: list[Row] = run.table(table).to_pylist()
+    rows: list[Row] = run.table(table).to_pylist() if run.keeps(table) else []
     return rows
 
 
 def _is_member(row: Row) -> bool:
     """Is it a low-latency or classic queue, which has counts of its own?"""
     name: str = row["queue"]
-    return row["marked_packets"] is not None and name.endswith((" low_latency", " classic"))
+    return row.get("marked_packets") is not None and name.endswith((" low_latency", " classic"))
 
 
 def _is_granted(row: Row) -> bool:
-    return bool(row["mac_unused_proactive_bytes"])
+    return bool(row.get("mac_unused_proactive_bytes"))
 
 
 def drop_grid(runs: Mapping[str, RunTables]) -> Grid:

@@ -52,6 +52,14 @@ DERIVED = Section(
             "DOCSIS 3.1 MULPI, sections C.2.2.7.2 and C.2.2.7.3",
         ),
         Definition(
+            "added_delay_ms",
+            "ms",
+            "What bulk traffic adds to the mean round trip of a game or call: the sum of mean "
+            "one-way latencies of its directions, less that on the idle line. Of several the "
+            "greatest.",
+            "DSLReports, Bufferbloat Grades",
+        ),
+        Definition(
             "jfi",
             "",
             "Jain's fairness index of x, throughput over fair share: (sum x)² / (n sum x²).",

@@ -1,6 +1,6 @@
 """The settings that differ between groups of runs or variants."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import Any
 
 from ..analysis.groups import Results
@@ -10,10 +10,13 @@ from ..base.toml_text import toml_value
 _SELF_EVIDENT = ("title", "description", "seed")
 
 
-def differences(results: Results) -> Grid:
-    """The keys whose values differ between groups: a row per key, a column per group."""
-    settings = [group.first.settings for group in results.groups]
-    return settings_grid([group.name for group in results.groups], settings)
+def differences(results: Results, aside: Container[str] = ()) -> Grid:
+    """The keys whose values differ between groups: a row per key, a column per group.
+
+    Groups whose names are in `aside` are left out, such as idle lines.
+    """
+    groups = [group for group in results.groups if group.name not in aside]
+    return settings_grid([g.name for g in groups], [g.first.settings for g in groups])
 
 
 def settings_grid(names: Sequence[str], settings: Sequence[Mapping[str, Any]]) -> Grid:

@@ -43,7 +43,7 @@ def report_of(results: Results) -> str:
         verdict=judged,
         is_long=is_long,
         grids=_grids(results),
-        differences=differences(results),
+        differences=differences(results, judged.idle_lines),
         figures=[
             (chart, inline_svg(chart, f"figure-{number}"))
             for number, chart in enumerate(figures(results, split), 1)

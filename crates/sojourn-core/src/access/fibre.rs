@@ -14,7 +14,7 @@ use super::homes::Group;
 use super::shaped_link::ShapedLink;
 use super::{AccessNetwork, Alarms, Site};
 use crate::count::Count;
-use crate::input::problem::Fault;
+use crate::input::problem::{Fault, Faults};
 use crate::metrics::Ledger;
 use crate::packet::{Direction, Packet};
 use crate::queue::Queue;
@@ -55,29 +55,28 @@ impl Parameters {
     /// Rejects keys that only a cable has, and rates above the line's.
     ///
     /// # Errors The first key at fault, with its path below the table of its group.
-    pub fn check(&self, group: &Group) -> Result<(), Fault> {
+    pub fn check(&self, group: &Group) -> Faults {
+        let mut faults = Faults::default();
         let up = group.upstream;
         for (way, peak_mbps, flows) in [
-            ("upstream", up.peak_mbps, &up.flows),
-            ("downstream", group.downstream.peak_mbps, &group.downstream.flows),
+            ("upstream", up.terms().peak_mbps, &up.flows),
+            ("downstream", group.downstream.terms().peak_mbps, &group.downstream.flows),
         ] {
             if peak_mbps > self.line_mbps {
                 let allowed = format!("{} or less, the value of access.line_mbps", self.line_mbps);
                 let message = format!("found {peak_mbps}; allowed: {allowed}");
-                return Err(Fault::new(format!("{way}.peak_mbps"), message));
+                faults.add(Fault::new(format!("{way}.peak_mbps"), message));
             }
             if let Some(name) = flows.keys().next() {
                 let message = format!("found {name}; allowed: none with access kind fibre");
-                return Err(Fault::new(format!("{way}.flows"), message));
+                faults.add(Fault::new(format!("{way}.flows"), message));
             }
         }
-        match up.cable_key() {
-            None => Ok(()),
-            Some(key) => {
-                let message = "found with access kind fibre; allowed: only with kind docsis";
-                Err(Fault::new(format!("upstream.{key}"), message))
-            }
+        if let Some(key) = up.cable_key() {
+            let message = "found with access kind fibre; allowed: only with kind docsis";
+            faults.add(Fault::new(format!("upstream.{key}"), message));
         }
+        faults
     }
 }
 

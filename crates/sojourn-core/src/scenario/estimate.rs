@@ -238,9 +238,9 @@ fn further<'a>(
 ) -> impl Iterator<Item = Flow<'a>> {
     flows.into_iter().map(|(name, flow)| Flow {
         name,
-        peak_mbps: flow.peak_mbps,
+        peak_mbps: flow.terms().peak_mbps,
         sustained_mbps: flow.sustained_mbps,
-        burst_bytes: flow.burst_bytes as f64,
+        burst_bytes: flow.terms().burst_bytes as f64,
         queue: &flow.queue,
         buffer: flow.buffer,
     })
@@ -252,9 +252,9 @@ macro_rules! flows_of {
             let way = group.$way;
             let primary = Flow {
                 name: PRIMARY,
-                peak_mbps: way.peak_mbps,
+                peak_mbps: way.terms().peak_mbps,
                 sustained_mbps: way.sustained_mbps,
-                burst_bytes: way.burst_bytes as f64,
+                burst_bytes: way.terms().burst_bytes as f64,
                 queue: &way.queue,
                 buffer: way.buffer,
             };

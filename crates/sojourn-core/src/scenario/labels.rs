@@ -117,7 +117,7 @@ fn sentence(name: &str, others: &[String]) -> String {
             "{count} variants are equal, as {name} overrides what they differ in: they are run once"
         );
     }
-    format!("{name} and {} are equal: they are run once, as {name}", named.join(", "))
+    format!("{name} and {} are equal: they are run once", named.join(", "))
 }
 
 /// Equal but for what does not change a run.
@@ -170,8 +170,7 @@ mod tests {
         let told = names(&["upstream.queue.limit_bytes=50000"]);
         assert_eq!(told.len(), 2);
         assert_eq!(told[0].0, "limit_bytes 50000");
-        let equal =
-            "limit_bytes 50000 and as it is are equal: they are run once, as limit_bytes 50000";
+        let equal = "limit_bytes 50000 and as it is are equal: they are run once";
         assert_eq!(told[0].1, equal);
         assert_eq!(told[1].0, "CoDel, but limit_bytes 50000");
     }

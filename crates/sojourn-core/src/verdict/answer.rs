@@ -10,7 +10,7 @@ use super::grades::{Assessment, Grade};
 use super::measures::MEASURES;
 use super::over_seeds::Value;
 use super::thresholds::{APPLICATIONS, Application, CALL, UNDER_LOAD};
-use super::words::{capitalised, digits, factor, listed, quoted};
+use super::words::{capitalised, digits, factor, joined, listed, quoted};
 
 /// More groups than these are not named one by one.
 const NAMED_AT_MOST: usize = 8;
@@ -281,7 +281,7 @@ fn answer(best: &Judged<'_>, reference: &Judged<'_>) -> String {
     let clauses: Vec<_> = noticed.into_iter().chain(cost).collect();
     match clauses.as_slice() {
         [] => format!("{name} does best on the tests, against {other}."),
-        clauses => format!("{name} does best: against {other}, {}.", clauses.join(", ")),
+        clauses => format!("{name} does best: against {other}, {}.", joined(clauses)),
     }
 }
 
@@ -371,7 +371,7 @@ fn side_by_side(all: &[Judged<'_>], loaded: &[usize]) -> Vec<String> {
     let best: Vec<_> = loaded.iter().filter(|judged| judged.is_good()).map(|j| j.name()).collect();
     let are_named = loaded.len() <= NAMED_AT_MOST || best.len() <= BEST_NAMED_AT_MOST;
     let which = match best.as_slice() {
-        [] => "no setting".to_owned(),
+        [] => "none".to_owned(),
         best if are_named => listed(best),
         best => format!("{} of {} settings", best.len(), loaded.len()),
     };

@@ -34,9 +34,6 @@ pub struct Rows {
     pub queues: Vec<Row>,
     /// A row per page loaded.
     pub pages: Vec<Row>,
-    /// A row per service flow and direction.
-    #[serde(default)]
-    pub service_flows: Vec<Row>,
 }
 
 impl From<&Results> for Rows {
@@ -45,7 +42,6 @@ impl From<&Results> for Rows {
             flows: rows_of(&results.flows),
             queues: rows_of(&results.queues),
             pages: rows_of(&results.pages),
-            service_flows: rows_of(&results.service_flows),
         }
     }
 }

@@ -16,8 +16,12 @@ pub(super) fn factor(value: f64) -> String {
 
 /// `a, b and c`; names with a comma are in quotes.
 pub(super) fn listed<T: AsRef<str>>(words: &[T]) -> String {
-    let told: Vec<_> = words.iter().map(|word| quoted(word.as_ref())).collect();
-    match told.as_slice() {
+    joined(&words.iter().map(|word| quoted(word.as_ref())).collect::<Vec<_>>())
+}
+
+/// The same of whatever has no commas of its own, or may have them.
+pub(super) fn joined(parts: &[String]) -> String {
+    match parts {
         [] => String::new(),
         [only] => only.clone(),
         [several @ .., last] => format!("{} and {last}", several.join(", ")),

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use sojourn_core::access::AccessSpec;
-use sojourn_core::access::service::{Downstream, Upstream};
+use sojourn_core::access::service::{Downstream, Terms, Upstream};
 use sojourn_core::apps::{AppParameters, AppSpec};
 use sojourn_core::metrics::results::Results;
 use sojourn_core::metrics::rows::ServiceFlowRow;
@@ -79,9 +79,11 @@ fn rates(scenario: &Scenario, results: &Results) {
     }
 }
 
-fn most_bytes(seconds: f64, sustained: f64, peak: f64, burst: u64) -> f64 {
+fn most_bytes(seconds: f64, terms: Terms) -> f64 {
     let bytes = |mbps: f64| mbps * seconds * 1e6 / 8.0;
-    (burst as f64 + bytes(sustained)).min(bytes(peak)) + 2.0 * f64::from(LARGEST_PACKET)
+    let burst = terms.burst_bytes as f64;
+    (burst + bytes(terms.sustained_mbps)).min(bytes(terms.peak_mbps))
+        + 2.0 * f64::from(LARGEST_PACKET)
 }
 
 fn most_up(scenario: &Scenario, up: &Upstream, row: &ServiceFlowRow) -> Option<f64> {
@@ -90,8 +92,7 @@ fn most_up(scenario: &Scenario, up: &Upstream, row: &ServiceFlowRow) -> Option<f
     let (_, flow) = flows.iter().find(|(flow, _)| flow == name).expect("it is a service flow");
     // Unsolicited grants are not shaped (MULPI §7.2.3.1).
     let is_shaped = flow.scheduling.is_best_effort();
-    let most =
-        most_bytes(scenario.duration_s, flow.sustained_mbps, flow.peak_mbps, flow.burst_bytes);
+    let most = most_bytes(scenario.duration_s, flow.terms());
     is_shaped.then_some(most)
 }
 
@@ -102,7 +103,7 @@ fn most_down(scenario: &Scenario, down: &Downstream, row: &ServiceFlowRow) -> Op
     let flows: Vec<_> = down.flow_names().map(str::to_owned).zip(down.service_flows()).collect();
     let name = if row.service_flow == "primary" { "" } else { &row.service_flow };
     let (_, flow) = flows.iter().find(|(flow, _)| flow == name).expect("it is a service flow");
-    Some(most_bytes(scenario.duration_s, flow.sustained_mbps, flow.peak_mbps, flow.burst_bytes))
+    Some(most_bytes(scenario.duration_s, flow.terms()))
 }
 
 /// A stream sends a packet in each interval of its time.
