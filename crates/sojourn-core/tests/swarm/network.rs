@@ -3,7 +3,7 @@
 //! and something happens in them; some are the ends of their ranges.
 
 use serde_json::{Map, Value, json};
-use sojourn_core::input::problem::Problem;
+use sojourn_core::input::problem::Problems;
 use sojourn_core::scenario::file::load_from;
 use sojourn_core::scenario::{Disk, Scenario};
 
@@ -201,7 +201,7 @@ pub fn scenario(keys: &mut Value) -> Result<Scenario, String> {
 }
 
 /// The scenario of these keys.
-pub fn strictly(keys: &Value) -> Result<Scenario, Problem> {
+pub fn strictly(keys: &Value) -> Result<Scenario, Problems> {
     let text = toml::to_string(keys).expect("it is a table");
     let variants = load_from(&text, "drawn", &[], None, &Disk, MOST_BYTES)
         .map_err(|problems| problems.first().clone())?;
