@@ -203,8 +203,7 @@ pub fn scenario(keys: &mut Value) -> Result<Scenario, String> {
 /// The scenario of these keys.
 pub fn strictly(keys: &Value) -> Result<Scenario, Problems> {
     let text = toml::to_string(keys).expect("it is a table");
-    let variants = load_from(&text, "drawn", &[], None, &Disk, MOST_BYTES)
-        .map_err(|problems| problems.first().clone())?;
+    let variants = load_from(&text, "drawn", &[], None, &Disk, MOST_BYTES)?;
     Ok(variants.into_iter().next().expect("there is one").scenario)
 }
 
