@@ -194,8 +194,8 @@ fn entry(drawer: &mut Drawer) -> Value {
 pub fn scenario(keys: &mut Value) -> Result<Scenario, String> {
     loop {
         match strictly(keys) {
-            Err(problem) if take_out(keys, &problem.path) => {}
-            other => return other.map_err(|problem| problem.to_string()),
+            Err(problems) if take_out(keys, &problems.first().path) => {}
+            other => return other.map_err(|problems| problems.to_string()),
         }
     }
 }
