@@ -397,10 +397,10 @@ fn problems_say_whose_they_are() {
 /// Packets carry the numbers of servers and entries in 16 bits.
 #[test]
 fn more_servers_than_packets_can_name() {
-    let more: String = (0..65_541).map(|n| format!("servers.s{n}.delay_ms = 5\n")).collect();
-    let message = refusal(&format!("{more}{SMALL}"));
+    let more: String = (0..65_541).map(|n| format!("[servers.s{n}]\ndelay_ms = 5\n")).collect();
+    let message = refusal(&format!("{SMALL}{more}"));
     assert!(message.starts_with("home.toml: servers: found a table"), "{message}");
-    assert!(message.ends_with("65535 entries or fewer"), "{message}");
+    assert!(message.ends_with("65535 or fewer entries"), "{message}");
 }
 
 #[test]

@@ -42,7 +42,7 @@ fn delays(scenario: &Scenario, results: &Results) {
         let group = scenario.group(scenario.group_of(entry));
         let access_ms = match &scenario.access {
             AccessSpec::Docsis => scenario.cable.delay(group.distance_km).ms_f64(),
-            AccessSpec::Fibre(fibre) => group.distance_km.unwrap_or(fibre.length_km) * 0.005,
+            AccessSpec::Fibre(fibre) => fibre.propagation(group.distance_km).ms_f64(),
         };
         let least_ms = nearest.fold(f64::INFINITY, f64::min) + access_ms;
         if let Some(found_ms) = row.latency_min_ms {
@@ -149,7 +149,7 @@ pub fn unused_parts(keys: &Value, scenario: &Scenario) {
         "kind": "stream", "purpose": "game", "server": "unused", "home": "idle",
         "packet_bytes": 64, "start_s": scenario.duration_s + 1.0,
     });
-    let Ok(with_more) = network::scenario(&more) else { return };
+    let Ok(with_more) = network::strictly(&more) else { return };
     let (Some(plain), Some(with_more)) = (run(scenario, MOST_EVENTS), run(&with_more, MOST_EVENTS))
     else {
         return;
@@ -167,12 +167,12 @@ pub fn unused_parts(keys: &Value, scenario: &Scenario) {
 /// All rates divided and all times multiplied by a factor: the same packets, later by that factor. Only
 /// networks in which every time is a key.
 pub fn scaling(seed: u64) {
-    let (one, scaled) = (steady(seed, 1.0), steady(seed, 4.0));
-    let told = super::Told(&one);
-    let (Ok(one), Ok(scaled)) = (network::scenario(told.0), network::scenario(&scaled)) else {
-        return;
-    };
-    let (one, scaled) = (Simulation::run(&one), Simulation::run(&scaled));
+    let keys = [1.0, 4.0].map(|factor| steady(seed, factor));
+    let [one, scaled] = keys.each_ref().map(|keys| {
+        let scenario = network::strictly(keys).unwrap_or_else(|problem| panic!("{problem}"));
+        Simulation::run(&scenario)
+    });
+    let _told = super::Told(&keys[0]);
     assert_eq!(one.flows.len(), scaled.flows.len());
     for (row, slow) in one.flows.iter().zip(&scaled.flows) {
         assert_eq!(row.sent_packets, slow.sent_packets, "{}", row.traffic);
