@@ -85,6 +85,7 @@ figures: $(VENV)/installed ## Draw the figures of docs and the README's table ag
 docs: $(VENV)/installed $(VENV)/checks ## Build the documentation site into out/site; a broken link fails
 	$(BIN)/python -m sojourn_docs sources out/docs
 	$(BIN)/zensical build --clean --strict
+	$(BIN)/python -m sojourn_docs live out/site
 	$(BIN)/python -m sojourn_docs links out/site
 
 columns: $(VENV)/installed ## Write docs/columns.md again, after a change of a table or a metric

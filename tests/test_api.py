@@ -1,5 +1,7 @@
 """The Python interface."""
 
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -9,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 import sojourn
-from conftest import HOME, SHORT_S
+from conftest import HOME, ROOT, SHORT_S
 
 
 def address(column: pa.ChunkedArray) -> int:
@@ -210,3 +212,61 @@ def test_the_old_name_of_a_table_leads_to_the_new_one(traced: sojourn.Result) ->
         traced.qualities  # noqa: B018
     with pytest.raises(ValueError, match="did you mean queues"):
         traced.table("queus")
+
+
+def test_all_problems_are_listed(alone: Path) -> None:
+    with pytest.raises(sojourn.ScenarioError) as caught:
+        sojourn.load(alone.read_text() + "\nspeed = 1\n", set=["seed=-1", "upstream.aqm=3"])
+    problems = caught.value.problems
+    assert {(p.source, p.path) for p in problems} == {
+        ("--set seed=-1", "seed"),
+        ("--set upstream.aqm=3", "upstream.aqm"),
+        ("scenario", problems[-1].path),
+    }
+    assert len(str(caught.value).splitlines()) == len(problems) == 3
+    assert all(problem.message in str(caught.value) for problem in problems)
+
+
+def test_frames_name_the_run_of_each_row(comparison: sojourn.Comparison) -> None:
+    frame = comparison.to_polars("queues")
+    assert frame.columns[:2] == ["variant", "seed"]
+    assert list(dict.fromkeys(frame["variant"])) == list(comparison)
+    assert len(frame) == len(comparison.queues)
+    assert list(comparison["CoDel"].to_pandas()["variant"].unique()) == ["CoDel"]
+    with pytest.raises(ValueError, match="did you mean queues"):
+        comparison.tidy("queus")
+
+
+def test_a_missing_library_is_named(
+    comparison: sojourn.Comparison, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "polars", None)
+    with pytest.raises(ModuleNotFoundError, match="to_polars: polars is not installed; install it"):
+        comparison.to_polars()
+
+
+def test_several_scenarios_side_by_side(alone: Path) -> None:
+    both = sojourn.compare(alone, HOME, duration_s=1)
+    assert list(both)[:2] == ["alone", "home: BufferBloat"]
+    assert both["home: CoDel"].meta == sojourn.run(HOME, duration_s=1)["CoDel"].meta
+    with pytest.raises(KeyError, match="the scenario has no variants"):
+        sojourn.run(alone, duration_s=1)["CoDel"]
+
+
+USE = """
+import sojourn
+
+result = sojourn.run("home.toml")
+print(result["CoDel"].flows.num_rows, result.tidy("queues"), result.to_polars())
+mos: object = sojourn.compare("a.toml", "b.toml")["a"].meta["seed"]
+swept = sojourn.sweep("home.toml", {"seed": [1]})
+print(len(swept), swept.to_polars().columns)
+"""
+
+
+def test_the_ways_of_use_pass_strict_types(tmp_path: Path) -> None:
+    file = tmp_path / "use.py"
+    file.write_text(USE)
+    command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", tmp_path / "cache", file]
+    outcome = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
+    assert outcome.returncode == 0, outcome.stdout + outcome.stderr

@@ -119,6 +119,23 @@ def test_validate(cli: Cli, tmp_path: Path, alone: Path) -> None:
 def test_schema(cli: Cli) -> None:
     schema = json.loads(cli("schema").stdout)
     assert {"duration_s", "upstream", "traffic", "compare"} <= set(schema["properties"])
+    assert schema["$id"] == "urn:sojourn:scenario"
+
+
+def test_schema_of_a_part(cli: Cli, tmp_path: Path) -> None:
+    queue = cli("schema", "upstream.queue").stdout
+    assert "upstream.queue.limit_bytes\n" in queue and "Unit: bytes. Range: 1 to" in queue
+    assert 'Default: kind = "fifo"' in queue
+    law = cli("schema", "upstream.flows.voice.queue.law").stdout
+    assert "docsis_pie: " in law and "target_ms" not in law
+    assert "law.target_ms" in cli("schema", "upstream.queue.law.docsis_pie").stdout
+    assert "Required" in cli("schema", "upstream.sustained_mbps").stdout
+    refused = cli("schema", "upstream.que")
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert "key of upstream: found 'que'" in refused.stderr
+    out = tmp_path / "scenario.schema.json"
+    assert cli("schema", "--out", out).returncode == 0
+    assert out.read_text() == cli("schema").stdout
 
 
 def test_version(cli: Cli) -> None:

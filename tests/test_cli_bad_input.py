@@ -1,4 +1,4 @@
-"""Whatever a user gets wrong: status 2, one plain line on stderr, nothing on stdout."""
+"""Whatever a user gets wrong: status 2, a line on stderr for each fault, nothing on stdout."""
 
 from pathlib import Path
 from xml.etree import ElementTree
@@ -19,10 +19,12 @@ FILES = {
 }
 
 
-def assert_refused(outcome: object, *words: str) -> None:
+def assert_refused(outcome: object, *words: str, faults: int | None = 1) -> None:
     assert (outcome.returncode, outcome.stdout) == (2, "")
     assert outcome.stderr.startswith("error: ")
-    assert outcome.stderr.count("\n") == 1, outcome.stderr
+    lines = outcome.stderr.splitlines()
+    assert all(line.startswith("error: ") for line in lines), outcome.stderr
+    assert faults in (None, len(lines)), outcome.stderr
     assert "Traceback" not in outcome.stderr
     for word in words:
         assert word in outcome.stderr
@@ -33,7 +35,24 @@ def assert_refused(outcome: object, *words: str) -> None:
 def test_bad_files(cli: Cli, tmp_path: Path, command: str, name: str) -> None:
     path = tmp_path / name
     path.write_bytes(FILES[name])
-    assert_refused(cli(command, path), name)
+    assert_refused(cli(command, path), name, faults=None)
+
+
+def test_all_faults_of_a_file_at_once_with_their_lines(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "wrong.toml"
+    path.write_text(
+        "[upstream]\nsustained_mbps = -5\n[downstream]\nsustaned_mbps = 50\n"
+        + TRAFFIC
+        + "prt = 1\n"
+    )
+    outcome = cli("validate", path)
+    assert_refused(outcome, faults=4)
+    assert [line.split(": ", 3)[1:3] for line in outcome.stderr.splitlines()] == [
+        [f"{path}:2", "upstream.sustained_mbps"],
+        [f"{path}:4", "downstream.sustaned_mbps"],
+        [f"{path}:3", "downstream.sustained_mbps"],
+        [f"{path}:9", "traffic.game.prt"],
+    ]
 
 
 def test_file_not_found(cli: Cli) -> None:
@@ -134,6 +153,33 @@ def test_output_over_a_file(cli: Cli, tmp_path: Path, command: str) -> None:
 
 def test_output_where_nothing_can_be_written(cli: Cli) -> None:
     assert_refused(cli("run", HOME, "--duration", SHORT_S, "--out", "/proc/sojourn"), "/proc")
+
+
+def test_results_of_another_scenario_are_kept(cli: Cli, tmp_path: Path) -> None:
+    first, second, out = (tmp_path / name for name in ("first.toml", "second.toml", "out"))
+    head = HOME.read_text().partition("# The queue managers")[0]
+    first.write_text(head)
+    second.write_text(head)
+    brief = ("--duration", 1, "--quiet", "--out", out)
+    for _ in range(2):  # the same scenario again, changed or not
+        assert cli("run", first, *brief).returncode == 0
+        first.write_text(head + "\n# changed\n")
+    before = (out / "summary.json").read_bytes()
+    refused = cli("run", second, *brief, cwd=tmp_path)
+    assert_refused(refused, f"{out} holds results of first.toml; allowed: another directory, or")
+    assert (out / "summary.json").read_bytes() == before
+    assert cli("run", second, *brief, "--overwrite").returncode == 0
+
+
+def test_results_of_another_sweep_are_kept(cli: Cli, tmp_path: Path) -> None:
+    for name in ("first.toml", "second.toml"):
+        (tmp_path / name).write_text(f'scenario = "{HOME}"\nduration_s = 0.1\n')
+    out = tmp_path / "out"
+    for _ in range(2):
+        assert cli("sweep", tmp_path / "first.toml", "--out", out).returncode == 0
+    refused = cli("sweep", tmp_path / "second.toml", "--out", out, cwd=tmp_path)
+    assert_refused(refused, f"{out}: holds results of first.toml; allowed: another directory")
+    assert cli("sweep", tmp_path / "second.toml", "--out", out, "--overwrite").returncode == 0
 
 
 @pytest.mark.parametrize("command", [["run"], ["validate"], ["run", HOME, "--config"]])

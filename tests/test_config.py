@@ -74,6 +74,29 @@ def test_a_secret_checks_the_digests(cli: Cli) -> None:
     assert_refused(cli("config", "show", HOME, "--secret", "guess"), "byte 107: cmts_mic: found")
 
 
+def test_unchanged_settings_give_the_same_bytes_without_the_secret(
+    cli: Cli, tmp_path: Path
+) -> None:
+    for file in (HOME, GIGABIT):
+        settings, out = tmp_path / "settings.toml", tmp_path / "new.cfg"
+        settings.write_text(cli("config", "show", file, "--toml").stdout)
+        outcome = cli("config", "write", out, "--from", settings)
+        assert outcome.stdout == f"{out}: {len(file.read_bytes())} bytes\n"
+        assert out.read_bytes() == file.read_bytes()
+
+
+def test_what_a_file_does_not_state_is_told_apart(cli: Cli, tmp_path: Path) -> None:
+    told, _, unstated = cli("config", "show", HOME).stdout.partition("\n\nnot in the file, and")
+    assert "24.27 Peak Traffic Rate" in told and "24.40" not in told
+    assert unstated.splitlines()[1:] == [
+        "  upstream service flow 1: 24.10 Minimum Reserved Traffic Rate: none",
+        "  upstream service flow 1: 24.40 AQM Encodings: the device's default",
+        "  downstream service flow 2: 25.10 Minimum Reserved Traffic Rate: none",
+        "  downstream service flow 2: 25.35 Buffer Control: the size is the device's choice",
+        "  downstream service flow 2: 25.40 AQM Encodings: the device's default",
+    ]
+
+
 def test_python_reads_and_writes_files() -> None:
     file = sojourn.ConfigFile.from_bytes(HOME.read_bytes(), "home")
     again = sojourn.ConfigFile.from_toml(file.to_toml(), "home", KEY.encode())

@@ -1,5 +1,6 @@
 """`sojourn init`: whatever it writes is valid and compares an idle line with two queue managers."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -37,6 +38,27 @@ def test_the_command_writes_a_file_and_keeps_what_is_there(cli: Cli, tmp_path: P
     assert again.returncode == 2
     assert str(path) in again.stderr and "allowed: the path of a new file" in again.stderr
     assert path.read_bytes() == written
+    assert written.startswith(b"#:schema ./scenario.schema.json\n")
+    schema = json.loads((tmp_path / "scenario.schema.json").read_text())
+    assert schema["$id"] == "urn:sojourn:scenario"
+
+
+def test_a_schema_of_something_else_is_kept(cli: Cli, tmp_path: Path) -> None:
+    other = tmp_path / "scenario.schema.json"
+    other.write_text("{}")
+    refused = cli("init", tmp_path / "mine.toml")
+    assert refused.returncode == 2 and "found a file of something else" in refused.stderr
+    assert [path.name for path in tmp_path.iterdir()] == [other.name]
+    assert cli("init", tmp_path / "mine.toml", "--no-schema").returncode == 0
+    assert "#:schema" not in (tmp_path / "mine.toml").read_text()
+
+
+def test_the_commented_keys_are_valid_too() -> None:
+    text = draft(down_mbps=50, up_mbps=10)
+    boosted = text.replace("# peak_mbps", "peak_mbps").replace("# burst_bytes", "burst_bytes")
+    boosted = boosted.replace("# queue.limit_bytes", "queue.limit_bytes")
+    assert boosted.count("\npeak_mbps") == boosted.count("\nburst_bytes") == 1
+    assert sojourn.load(boosted)
 
 
 def test_sizes_are_read_as_they_are_written() -> None:

@@ -384,14 +384,6 @@ def test_a_fault_stands_at_its_field(chromium: Browser, lab: str) -> None:
         )
 
 
-def test_an_emptied_duration_is_refused(chromium: Browser, lab: str) -> None:
-    with opened(chromium, lab) as visited:
-        page = visited.page
-        page.get_by_role("spinbutton", name="duration (s)").fill("")
-        expect(alert(page)).to_contain_text("duration_s: missing")
-        expect(page.locator("#run .error")).to_contain_text("missing")
-
-
 def test_the_text_is_checked_as_one_types(chromium: Browser, lab: str) -> None:
     with opened(chromium, lab) as visited:
         page = visited.page

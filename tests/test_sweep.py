@@ -122,3 +122,80 @@ def test_a_sweep_of_no_scenario_is_refused(tmp_path: Path, cli: Cli) -> None:
     ended = cli("sweep", sweep, "--out", tmp_path / "out")
     assert ended.returncode == 2
     assert ended.stderr.startswith(f'error: {sweep}: scenario: found "nothing.toml"; allowed: ')
+
+
+def test_keys_that_change_together_are_one_axis(tmp_path: Path, cli: Cli) -> None:
+    file = tmp_path / "sweep.toml"
+    file.write_text(f"""
+scenario = "{HOME.with_name("fibre.toml")}"
+duration_s = 0.2
+[keys]
+"upstream.queue.limit_bytes" = [50_000, 100_000]
+[[together]]
+"downstream.sustained_mbps" = [50, 100, 200]
+"upstream.sustained_mbps" = [10, 20, 30]
+""")
+    done = cli("sweep", file, "--out", tmp_path / "out")
+    assert (done.returncode, done.stderr) == (0, "")
+    runs = pl.read_csv(tmp_path / "out" / "runs.csv")
+    pairs = runs.select("downstream.sustained_mbps", "upstream.sustained_mbps").unique()
+    assert sorted(pairs.rows()) == [(50, 10), (100, 20), (200, 30)]
+    assert len(runs) == 2 * 3 * len(sojourn.load(HOME.with_name("fibre.toml")))
+
+
+@pytest.mark.parametrize(
+    ("lines", "problems"),
+    [
+        (
+            '[[together]]\n"a.b" = [1, 2]\n"a.c" = [1]',
+            ["together.0.a.c: found 1 values; allowed: 2, as many as a.b has"],
+        ),
+        (
+            '[keys]\n"a.b" = [1]\nseed = [1]\n[[together]]\n"a.b" = [1]',
+            [
+                "keys.seed: not allowed here; set seeds = N to run the seeds 1 to N",
+                "together.0.a.b: found in keys too; allowed: in one of them",
+            ],
+        ),
+        (
+            '[[together]]\n"upstream.sustained_mbps" = [-1]\n"upstream.aqm" = [3]',
+            [
+                "together.0.upstream.sustained_mbps: found -1; allowed: a number from",
+                "together.0.upstream.aqm: found 3; allowed: true, false",
+            ],
+        ),
+    ],
+)
+def test_faults_of_keys_that_change_together(
+    lines: str, problems: list[str], tmp_path: Path, cli: Cli
+) -> None:
+    file = tmp_path / "sweep.toml"
+    file.write_text(f'scenario = "{HOME}"\n{lines}\n')
+    done = cli("sweep", file, "--out", tmp_path / "out")
+    told = done.stderr.splitlines()
+    assert (done.returncode, len(told)) == (2, len(problems))
+    for line, problem in zip(told, problems, strict=True):
+        assert line.startswith(f"error: {file}: {problem}")
+
+
+def test_a_sweep_from_python_is_one_frame(tmp_path: Path) -> None:
+    scenario = HOME.with_name("fibre.toml")
+    keys = {"downstream.sustained_mbps": [50, 100]}
+    swept = sojourn.sweep(scenario, keys, seeds=2, duration_s=0.5, out=tmp_path / "out")
+    variants = len(sojourn.load(scenario))
+    assert len(swept) == 2 * 2 * variants
+    frame = swept.to_polars()
+    assert frame.columns[:3] == ["downstream.sustained_mbps", "variant", "seed"]
+    assert sorted(set(frame["downstream.sustained_mbps"])) == [50, 100]
+    assert set(frame["seed"]) == {1, 2}
+    run = sojourn.run(scenario, seed=2, duration_s=0.5, set={"downstream.sustained_mbps": 100})
+    alone = run["Cable"].flows.to_pylist()
+    there = frame.filter(
+        (pl.col("seed") == 2)
+        & (pl.col("downstream.sustained_mbps") == 100)
+        & (pl.col("variant") == "Cable")
+    )
+    assert there["delivered_packets"].to_list() == [row["delivered_packets"] for row in alone]
+    assert len(swept.to_pandas("queues")) == len(swept.tidy("queues"))
+    with pytest.raises(sojourn.ScenarioError, match=r"sweep: keys\.seed: not allowed here"):
+        sojourn.sweep(scenario, {"seed": [1]}, out=tmp_path / "other")

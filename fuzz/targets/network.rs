@@ -8,8 +8,8 @@ use sojourn_fuzz::swarm::{network, oracles};
 const MOST_EVENTS: u64 = 30_000;
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
-    let keys = network::keys(Choices::of(bytes));
-    if let Ok(scenario) = network::scenario(&keys) {
+    let mut keys = network::keys(Choices::of(bytes));
+    if let Ok(scenario) = network::scenario(&mut keys) {
         oracles::bounds(&scenario, MOST_EVENTS);
     }
 });

@@ -1,4 +1,4 @@
-//! The text of a scenario file: it is refused in one message, or each of its runs goes on for a while and
+//! The text of a scenario file: it is refused in a line for each problem, or each of its runs goes on for a while and
 //! loses no packet.
 #![no_main]
 
@@ -12,7 +12,9 @@ const MOST_EVENTS: u64 = 20_000;
 
 libfuzzer_sys::fuzz_target!(|text: &str| {
     match load_from(text, "file", &[], None, &Disk, MOST_BYTES) {
-        Err(problem) => assert!(!problem.to_string().contains('\n'), "{problem}"),
+        Err(problems) => {
+            assert!(problems.told().all(|problem| !problem.to_string().contains('\n')), "{problems}");
+        }
         Ok(variants) => {
             for variant in variants.iter().take(3) {
                 let mut simulation = Simulation::new(&variant.scenario);

@@ -16,32 +16,40 @@ from typing import TYPE_CHECKING, Any
 from .runs.hooks import Hooks, register
 
 if TYPE_CHECKING:
-    from ._sojourn import ConfigError, ConfigFile, Defect, ScenarioError, Variant
+    from ._sojourn import ConfigError, ConfigFile, Defect, Problem, ScenarioError, Variant
     from ._sojourn import version as __version__
     from .analysis.tables import RunTables
     from .runs.comparison import Comparison
     from .runs.result import Result
-    from .runs.runner import run
+    from .runs.runner import compare, run
     from .runs.scenario import load
+    from .store.swept import Swept, sweep
 
 __all__ = [
     "Comparison",
     "ConfigError",
     "ConfigFile",
     "Defect",
+    "Problem",
     "Result",
     "ScenarioError",
+    "Swept",
     "Variant",
     "__version__",
+    "compare",
     "load",
     "run",
+    "sweep",
 ]
 
 _PLACES = {
     "Comparison": "runs.comparison",
     "Result": "runs.result",
+    "Swept": "store.swept",
+    "compare": "runs.runner",
     "load": "runs.scenario",
     "run": "runs.runner",
+    "sweep": "store.swept",
 }
 """Modules of the public names that are not in the native module."""
 
@@ -52,6 +60,10 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     module = import_module(f".{_PLACES.get(name, '_sojourn')}", __name__)
     return getattr(module, "version" if name == "__version__" else name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
 
 
 # Functions that `runs` calls in packages built on it. They are imported on first use too.
@@ -69,10 +81,10 @@ def _scenario_html(variants: "Sequence[Variant]") -> str:
     return scenario_html(variants)
 
 
-def _save(runs: "Mapping[str, RunTables]", directory: Path) -> None:
+def _save(runs: "Mapping[str, RunTables]", directory: Path, overwrite: bool) -> None:
     from .store.write import save
 
-    save(runs, directory)
+    save(runs, directory, overwrite=overwrite)
 
 
 register(Hooks(_results_html, _scenario_html, _save))

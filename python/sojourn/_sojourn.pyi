@@ -11,6 +11,7 @@ __all__ = [
     "Defect",
     "Facts",
     "Job",
+    "Problem",
     "RunResult",
     "ScenarioError",
     "Variant",
@@ -35,15 +36,36 @@ __all__ = [
 
 version: str
 
-class ScenarioError(ValueError):
-    """A scenario that cannot be run."""
+@final
+class Problem:
+    """One problem with a file; its text is `FILE:LINE: KEY: what was found; what is allowed`."""
 
+    def __new__(cls, source: str, path: str, message: str, line: int | None = None) -> Problem: ...
+    @property
+    def source(self) -> str: ...
+    @property
+    def line(self) -> int | None: ...
+    @property
+    def path(self) -> str: ...
+    @property
+    def message(self) -> str: ...
+
+class ScenarioError(ValueError):
+    """A scenario that cannot be run. `problems` lists what is wrong, up to 30 problems.
+
+    `rest` says how many more there are. `source` and `path` are those of the first problem.
+    """
+
+    problems: list[Problem]
+    rest: str | None
     source: str
     path: str
 
 class ConfigError(ValueError):
-    """A modem's file that cannot be read or made."""
+    """A modem's file that cannot be read or made; its attributes are those of `ScenarioError`."""
 
+    problems: list[Problem]
+    rest: str | None
     source: str
     path: str
 

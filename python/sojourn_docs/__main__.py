@@ -1,9 +1,11 @@
-"""Makes the documentation: `figures DIR`, `sources DIR` for Zensical, `links SITE` checks."""
+"""Makes the documentation: `figures DIR`, `sources DIR` for Zensical, then for the built site
+`live SITE`, which adds the live page, and `links SITE`, which checks it."""
 
 import sys
 from pathlib import Path
 
 from .figures import draw
+from .live import copy_page
 from .site import assemble, broken_links
 
 
@@ -14,6 +16,8 @@ def main(command: str, directory: str) -> None:
         draw(place)
     elif command == "sources":
         assemble(place)
+    elif command == "live":
+        copy_page(place / "docs")
     elif command == "links" and (broken := broken_links(place)):
         sys.exit("\n".join(["error: links that lead nowhere:", *broken]))
 

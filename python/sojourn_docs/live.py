@@ -20,7 +20,8 @@ def is_built() -> bool:
 
 
 def copy_page(docs: Path) -> None:
-    """Puts the live page beside the pages, into `lab`."""
+    """Puts the live page beside the built pages, into `lab`."""
+    shutil.rmtree(docs / "lab", ignore_errors=True)
     if is_built():
         shutil.copytree(STATIC, docs / "lab")
 

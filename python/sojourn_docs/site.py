@@ -14,7 +14,7 @@ from .command_line import command_line
 from .figures import ROOT
 from .gallery import SCENARIOS, Case, gallery
 from .grades import grades
-from .live import copy_page, with_live_figures
+from .live import with_live_figures
 from .python_api import python_api
 from .scenario_keys import pages
 
@@ -38,7 +38,6 @@ def assemble(directory: Path) -> None:
     for name, text in generated().items():
         write_file(directory / "docs" / name, text.encode())
     _write_gallery(directory / "docs")
-    copy_page(directory / "docs")
     _place_live_figures(directory / "docs")
 
 

@@ -21,7 +21,7 @@
 //! let results = Simulation::run(&variants[0].scenario);
 //! let game = &results.flows[0];
 //! assert!(game.latency_p50_ms.is_some_and(|ms| ms > 14.0));
-//! # Ok::<(), sojourn_core::input::problem::Problem>(())
+//! # Ok::<(), sojourn_core::input::problem::Problems>(())
 //! ```
 
 pub mod access;

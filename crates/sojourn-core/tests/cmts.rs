@@ -172,12 +172,6 @@ fn what_contradicts_the_channel_is_refused() {
         ),
         (
             "",
-            "cmts = {}",
-            "cmts.channel: missing; allowed: a table with a kind: rate, sc_qam, ofdm (The \
-          downstream channel, or the channels of one bonding group, chosen by `kind`)",
-        ),
-        (
-            "",
             "cmts.channel = { kind = 'ofdm', spacing = '30_khz' }",
             "cmts.channel.spacing: found \
           \"30_khz\"; allowed: 25_khz, 50_khz (did you mean 50_khz?)",

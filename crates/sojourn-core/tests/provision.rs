@@ -4,7 +4,7 @@ use crate::common::flow;
 use serde_json::json;
 use sojourn_core::access::classifier::Protocol;
 use sojourn_core::aqm::AqmSpec;
-use sojourn_core::input::problem::Problem;
+use sojourn_core::input::problem::Problems;
 use sojourn_core::modem_config::view::{
     Aqm, AqmAlgorithm, BufferControl, Classifier, DropClassifier, Ipv4Match, Scheduling,
     ServiceFlow, TosOverwrite, TosRange, Unknown,
@@ -32,7 +32,7 @@ fn view(bytes: &[u8]) -> ModemConfig {
     File::decode(bytes, "modem.cfg").unwrap().view()
 }
 
-fn load(text: &str, sets: &[&str], config: &ModemConfig) -> Result<Vec<Variant>, Problem> {
+fn load(text: &str, sets: &[&str], config: &ModemConfig) -> Result<Vec<Variant>, Problems> {
     let sets: Vec<_> = sets.iter().map(|set| (*set).to_owned()).collect();
     load_for(text, "home.toml", &sets, Some(&Provision { config, source: "modem.cfg" }))
 }
@@ -49,15 +49,15 @@ fn law(kind: serde_json::Value) -> AqmSpec {
 fn a_home_has_the_service_of_its_file() {
     let Variant { scenario, notes, .. } = only(&view(HOME));
     let Scenario { upstream, downstream, .. } = &scenario;
-    assert_eq!((upstream.sustained_mbps, upstream.peak_mbps), (5.0, 20.0));
-    assert_eq!(upstream.burst_bytes, 10_000_000);
+    assert_eq!((upstream.sustained_mbps, upstream.peak_mbps), (5.0, Some(20.0)));
+    assert_eq!(upstream.burst_bytes, Some(10_000_000));
     assert_eq!(upstream.buffer.minimum_bytes, Some(15_625));
     assert_eq!(upstream.buffer.target_bytes, Some(31_250));
     assert_eq!(upstream.buffer.maximum_bytes, Some(62_500));
     // White 2014 §9: AQM is on where the file does not say; and the scenario's own limit is gone.
     assert_eq!(upstream.queue.law, law(json!({ "kind": "docsis_pie" })));
     assert_eq!(upstream.queue.limit_packets, None);
-    assert_eq!((downstream.sustained_mbps, downstream.peak_mbps), (20.0, 50.0));
+    assert_eq!((downstream.sustained_mbps, downstream.peak_mbps), (20.0, Some(50.0)));
     // The CMTS's own queue manager is the scenario's.
     assert_eq!(downstream.queue.law, law(json!({ "kind": "codel" })));
     assert_eq!((upstream.priority, notes), (1, vec![]));
@@ -71,17 +71,17 @@ fn a_home_has_the_service_of_its_file() {
 fn calls_take_the_flow_of_their_ports() {
     let Variant { scenario, notes, .. } = only(&view(GIGABIT));
     let Scenario { upstream, downstream, .. } = &scenario;
-    assert_eq!((upstream.sustained_mbps, upstream.peak_mbps), (200.0, 250.0));
+    assert_eq!((upstream.sustained_mbps, upstream.peak_mbps), (200.0, Some(250.0)));
     assert_eq!(upstream.queue.law, law(json!({ "kind": "docsis_pie", "target_ms": 15 })));
     let (name, calls) = upstream.flows.get_index(0).unwrap();
     assert_eq!((&**name, calls.sustained_mbps, calls.minimum_mbps), ("flow_2", 0.256, 0.128));
     // No peak rate and no burst in the file.
-    assert_eq!((calls.priority, calls.peak_mbps, calls.burst_bytes), (5, 2.0, 3044));
+    assert_eq!((calls.priority, calls.peak_mbps, calls.burst_bytes), (5, Some(2.0), Some(3044)));
     assert_eq!(calls.queue.law, law(json!({ "kind": "none" })));
     let classifier = &calls.classifiers[0];
     assert_eq!((classifier.priority, classifier.protocol), (5, Some(Protocol::Udp)));
     assert_eq!(classifier.destination_ports, Some(vec![5004, 5005]));
-    assert_eq!((downstream.sustained_mbps, downstream.peak_mbps), (1000.0, 1500.0));
+    assert_eq!((downstream.sustained_mbps, downstream.peak_mbps), (1000.0, Some(1500.0)));
     assert_eq!(
         notes,
         ["modem.cfg: upstream_service_flows.1: the file sets no peak rate; using the \
@@ -267,7 +267,7 @@ fn sets_win_over_the_file_and_that_over_variants() {
     let variants = load(&text, &["upstream.sustained_mbps=4"], &view(HOME)).unwrap();
     for (variant, duration_s) in variants.iter().zip([5.0, 6.0]) {
         let Scenario { upstream, .. } = &variant.scenario;
-        assert_eq!((upstream.sustained_mbps, upstream.peak_mbps), (4.0, 20.0));
+        assert_eq!((upstream.sustained_mbps, upstream.peak_mbps), (4.0, Some(20.0)));
         assert_eq!(variant.scenario.duration_s, duration_s);
     }
 }

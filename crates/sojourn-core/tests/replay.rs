@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::common::flow;
 use sojourn_core::apps::AppSpec;
 use sojourn_core::apps::replay::Parameters;
-use sojourn_core::input::problem::Problem;
+use sojourn_core::input::problem::Problems;
 use sojourn_core::network::Simulation;
 use sojourn_core::scenario::file::to_toml;
 use sojourn_core::scenario::{Scenario, Variant, load};
@@ -51,7 +51,7 @@ fn text(keys: &str) -> String {
     )
 }
 
-fn load_in(directory: &Path, text: &str) -> Result<Vec<Variant>, Problem> {
+fn load_in(directory: &Path, text: &str) -> Result<Vec<Variant>, Problems> {
     load(text, directory.join("scenario.toml").to_str().unwrap(), &[])
 }
 
@@ -179,9 +179,9 @@ fn the_largest_packet_needs_room() {
     write_pcap(&directory.join("captures/six.pcap"), &[(0, 9018)]);
     let small = text("").replace("burst_bytes = 100_000", "burst_bytes = 9017");
     let problem = load_in(&directory, &small).unwrap_err();
-    assert_eq!(problem.path, "upstream.burst_bytes");
+    assert_eq!(problem.first().path, "upstream.burst_bytes");
     assert_eq!(
-        problem.message,
+        problem.first().message,
         "found 9017; allowed: 9018 or more, the size of the largest packet"
     );
     assert_eq!(sent(&loaded(&directory, &text(""))), [(0, 9018)]);

@@ -20,13 +20,13 @@ create_exception!(
     sojourn,
     ScenarioError,
     PyValueError,
-    "A scenario that cannot be run. `source` names the file and `path` the key at fault."
+    "A scenario that cannot be run. `problems` lists what is wrong; `source` and `path` are those of the first."
 );
 create_exception!(
     sojourn,
     ConfigError,
     PyValueError,
-    "A modem configuration file that cannot be read or written. `source` names the file, `path` the byte and key."
+    "A modem configuration file that cannot be read or written. `problems` has what is wrong, as in ScenarioError."
 );
 create_exception!(sojourn, Cancelled, PyException, "The run was cancelled by its job.");
 create_exception!(sojourn, Defect, PyRuntimeError, "An invariant of the simulator does not hold.");
@@ -49,6 +49,8 @@ mod _sojourn {
     use super::job::{Job, run};
     #[pymodule_export]
     use super::modem_config::ConfigFile;
+    #[pymodule_export]
+    use super::problem::Problem;
     #[pymodule_export]
     use super::results::RunResult;
     #[pymodule_export]
@@ -81,7 +83,7 @@ mod _sojourn {
             .map_err(|error| PyValueError::new_err(error.to_string()))?;
         document::read_document(text, schema, source)
             .map(|document| document.to_string())
-            .map_err(|problem| about(py, &problem, ScenarioError::new_err))
+            .map_err(|problems| about(py, &problems, ScenarioError::new_err))
     }
 
     /// What all tables of results have, as JSON.

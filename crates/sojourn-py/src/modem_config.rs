@@ -19,7 +19,7 @@ impl ConfigFile {
     /// Reads a binary file. `source` is its name in messages.
     #[staticmethod]
     fn from_bytes(py: Python<'_>, content: &[u8], source: &str) -> PyResult<Self> {
-        caught(|| File::decode(content, source))?.map(Self).map_err(|problem| refused(py, &problem))
+        caught(|| File::decode(content, source))?.map(Self).map_err(|problem| refused(py, problem))
     }
 
     /// Builds a file from settings in TOML. `source` is the text's name in messages. The file has a
@@ -34,7 +34,7 @@ impl ConfigFile {
     ) -> PyResult<Self> {
         caught(|| File::from_toml(text, source, secret.map(Secret)))?
             .map(Self)
-            .map_err(|problem| refused(py, &problem))
+            .map_err(|problems| about(py, &problems, ConfigError::new_err))
     }
 
     /// The file for a modem in the homes of a group of a scenario (default: the first group), and a
@@ -56,19 +56,19 @@ impl ConfigFile {
             let message = format!("found {found:?}; allowed: {}", names.join(", "));
             return Err(refused(
                 py,
-                &Problem { source: String::new(), path: "homes".to_owned(), message },
+                Problem { source: String::new(), line: None, path: "homes".to_owned(), message },
             ));
         };
         let made = caught(|| {
             let (config, notes) = provision::modem_config(group);
             File::from_view(&config, secret.map(Secret)).map(|file| (Self(file), notes))
         })?;
-        made.map_err(|problem| refused(py, &problem))
+        made.map_err(|problem| refused(py, problem))
     }
 
     /// Checks both digests.
     fn verify(&self, py: Python<'_>, secret: &[u8], source: &str) -> PyResult<()> {
-        caught(|| self.0.verify(Secret(secret), source))?.map_err(|problem| refused(py, &problem))
+        caught(|| self.0.verify(Secret(secret), source))?.map_err(|problem| refused(py, problem))
     }
 
     /// The binary file.
@@ -94,6 +94,6 @@ impl ConfigFile {
     }
 }
 
-fn refused(py: Python<'_>, problem: &Problem) -> PyErr {
-    about(py, problem, ConfigError::new_err)
+fn refused(py: Python<'_>, problem: Problem) -> PyErr {
+    about(py, &problem.into(), ConfigError::new_err)
 }

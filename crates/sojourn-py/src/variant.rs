@@ -110,7 +110,8 @@ pub fn load(
         let provision = modem.as_ref().map(|(config, source)| Provision { config, source });
         load_from(text, source, &sets, provision.as_ref(), &Disk, most_bytes.unwrap_or(u64::MAX))
     };
-    let variants = caught(load)?.map_err(|problem| about(py, &problem, ScenarioError::new_err))?;
+    let variants =
+        caught(load)?.map_err(|problems| about(py, &problems, ScenarioError::new_err))?;
     Ok(variants.into_iter().map(Variant::from).collect())
 }
 
@@ -132,5 +133,6 @@ pub fn distinct(variants: Vec<PyRef<'_, Variant>>) -> PyResult<Vec<Variant>> {
 /// `KEY.PATH=VALUE` as names of variants have it.
 #[pyfunction]
 pub fn set_label(py: Python<'_>, set: &str) -> PyResult<String> {
-    scenario::overlay::label(set).map_err(|problem| about(py, &problem, ScenarioError::new_err))
+    scenario::overlay::label(set)
+        .map_err(|problem| about(py, &problem.into(), ScenarioError::new_err))
 }

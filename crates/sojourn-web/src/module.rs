@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use sojourn_core::VERSION;
 use sojourn_core::input::document::parse;
-use sojourn_core::input::problem::Problem;
+use sojourn_core::input::problem::{Problem, Problems};
 use sojourn_core::modem_config::ModemConfig;
 use sojourn_core::provision::{Provision, load_from};
 use sojourn_core::scenario::file::file_schema;
@@ -47,7 +47,7 @@ impl Module {
         let text = || request.text("text").map_err(one);
         let value = match request.text("verb").map_err(one)? {
             "about" => about(),
-            "document" => parse(text()?, "").map_err(one)?,
+            "document" => parse(text()?, "").map_err(all)?,
             "check" => self.check(text()?)?,
             "keep" => {
                 let name = request.text("name").map_err(one)?;
@@ -90,7 +90,7 @@ impl Module {
         modem: Option<&ModemConfig>,
     ) -> Result<Vec<Variant>, Vec<Problem>> {
         let provision = modem.map(|config| Provision { config, source: name });
-        load_from(text, name, &[], provision.as_ref(), &self.files, MOST_BYTES).map_err(one)
+        load_from(text, name, &[], provision.as_ref(), &self.files, MOST_BYTES).map_err(all)
     }
 
     /// The variants of a scenario, and the idle line last.
@@ -164,6 +164,10 @@ fn described(variant: &Variant, is_baseline: bool) -> Value {
         "homes": scenario.groups().map(|group| u64::from(group.count)).sum::<u64>(),
         "picture_until_s": picture::latest_s(scenario),
     })
+}
+
+fn all(problems: Problems) -> Vec<Problem> {
+    problems.told().cloned().collect()
 }
 
 fn one(problem: Problem) -> Vec<Problem> {

@@ -18,7 +18,7 @@ const MOST_TRACED_BYTES: f64 = 250e6;
 
 /// The latest start of a picture, in s.
 pub fn latest_s(scenario: &Scenario) -> f64 {
-    let traced_s = MOST_TRACED_BYTES * 8e-6 / scenario.upstream.peak_mbps;
+    let traced_s = MOST_TRACED_BYTES * 8e-6 / scenario.upstream.terms().peak_mbps;
     (scenario.duration_s.min(traced_s) - SHOWN_S).max(0.0)
 }
 

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use sojourn_core::input::problem::Problem;
 
-/// A reply: `{"value": ...}` or `{"faults": [{"source", "path", "message"}]}`, and a blob.
+/// A reply: `{"value": ...}` or `{"faults": [{"source", "line", "path", "message"}]}`, and a blob.
 #[derive(Default)]
 pub struct Reply {
     /// JSON text.
@@ -26,5 +26,6 @@ impl Reply {
 }
 
 fn told(problem: &Problem) -> Value {
-    json!({ "source": problem.source, "path": problem.path, "message": problem.message })
+    let Problem { source, line, path, message } = problem;
+    json!({ "source": source, "line": line, "path": path, "message": message })
 }

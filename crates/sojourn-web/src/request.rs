@@ -73,5 +73,6 @@ impl<'a> Request<'a> {
 
 /// A request that cannot be understood.
 pub fn refused(path: &str, message: &str) -> Problem {
-    Problem { source: String::new(), path: path.to_owned(), message: message.to_owned() }
+    let (path, message) = (path.to_owned(), message.to_owned());
+    Problem { source: String::new(), line: None, path, message }
 }

@@ -15,12 +15,13 @@ from glob import escape
 from hashlib import sha256
 from pathlib import Path
 
-from .._sojourn import ConfigError, ScenarioError
+from .._sojourn import ConfigError, Problem, ScenarioError
+from .problems import refused
 
 MOST_BYTES = 64 * 1024 * 1024
 """The largest file that a user may write: scenario, sweep, or a modem's configuration."""
 
-Refusal = type[ScenarioError | ConfigError]
+Refusal = type[ScenarioError] | type[ConfigError]
 
 
 def read_content(path: str | os.PathLike[str], refusal: Refusal = ScenarioError) -> bytes:
@@ -32,7 +33,7 @@ def read_content(path: str | os.PathLike[str], refusal: Refusal = ScenarioError)
         content = file.read(MOST_BYTES + 1)
     if len(content) > MOST_BYTES:
         found = f"found more than {MOST_BYTES} bytes; allowed: {MOST_BYTES} or fewer"
-        raise _refused(path, found, refusal)
+        raise refused(refusal, [Problem(os.fspath(path), "", found)])
     return content
 
 
@@ -41,14 +42,8 @@ def read_text(path: str | os.PathLike[str], refusal: Refusal = ScenarioError) ->
     try:
         return read_content(path, refusal).decode()
     except UnicodeDecodeError as error:
-        raise _refused(path, f"not UTF-8 text (byte {error.start})", refusal) from None
-
-
-def _refused(path: str | os.PathLike[str], reason: str, refusal: Refusal) -> Exception:
-    source = os.fspath(path)
-    problem = refusal(f"{source}: {reason}")
-    problem.source, problem.path = source, ""
-    return problem
+        problem = Problem(os.fspath(path), "", f"not UTF-8 text (byte {error.start})")
+        raise refused(refusal, [problem]) from None
 
 
 def check_place(directory: Path) -> None:
@@ -62,6 +57,14 @@ def check_place(directory: Path) -> None:
     parent = next(p for p in directory.absolute().parents if p.exists())
     if not (parent.is_dir() and os.access(parent, os.W_OK)):
         raise PermissionError(f"cannot write {directory}: {parent} is not a writable directory")
+
+
+def place_of(file: str | os.PathLike[str], directory: Path) -> str:
+    """The path of a file from a directory, by which results know what they are of."""
+    try:
+        return Path(os.path.relpath(file, directory)).as_posix()
+    except ValueError:  # another drive
+        return Path(file).absolute().as_posix()
 
 
 @contextmanager

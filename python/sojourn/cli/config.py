@@ -10,7 +10,7 @@ from .say import say
 
 # As in `main`, other rooms are imported where they are used.
 if TYPE_CHECKING:
-    from .._sojourn import ConfigFile, Variant
+    from .._sojourn import Variant
 
 config = typer.Typer(help="Read and write cable modem configuration files.", rich_markup_mode=None)
 
@@ -53,8 +53,13 @@ def show(
     elif as_json:
         say(json.dumps(json.loads(content.to_json()), indent=2))
     else:
-        for line in _lines(content) or ["no settings"]:
+        tree = json.loads(content.to_json())
+        for line in _lines(tree) or ["no settings"]:
             say(line)
+        if unstated := _unstated(tree):
+            say("\nnot in the file, and what then holds:")
+            for line in unstated:
+                say(f"  {line}")
 
 
 @config.command()
@@ -100,7 +105,8 @@ def write(
         file = ConfigFile.from_toml(read_text(source, ConfigError), str(source), key)
     content = file.to_bytes()
     write_file(out, content)
-    lacks = "" if secret is not None else ", without a CMTS MIC (no --secret)"
+    has_mic = any(node["type"] == _CMTS_MIC for node in json.loads(file.to_json()))
+    lacks = "" if has_mic else ", without a CMTS MIC (no --secret)"
     say(f"{out}: {len(content)} bytes{lacks}")
 
 
@@ -120,9 +126,37 @@ def _variant(scenario: Path, name: str | None) -> "Variant":
     raise typer.BadParameter(f"--variant: {found}; allowed: {names or 'none'}")
 
 
-def _lines(content: "ConfigFile") -> list[str]:
+_CMTS_MIC = "7"
+_OF_FLOWS = {"24": "upstream", "25": "downstream"}
+_IF_UNSTATED = {
+    "8": "Maximum Sustained Traffic Rate: no limit",
+    "9": "Maximum Traffic Burst: 3044 B",
+    "10": "Minimum Reserved Traffic Rate: none",
+    "27": "Peak Traffic Rate: no limit",
+    "35": "Buffer Control: the size is the device's choice",
+    "40": "AQM Encodings: the device's default",
+}
+"""What holds for a service flow that does not state a type (CM-SP-MULPI C.2.2.7)."""
+
+
+def _unstated(tree: list[dict[str, Any]]) -> list[str]:
+    """What the service flows leave out, a line each."""
+    lines = []
+    for flow in tree:
+        if flow["type"] in _OF_FLOWS:
+            stated = {node["type"].rpartition(".")[2]: node for node in flow["children"]}
+            whose = f"{_OF_FLOWS[flow['type']]} service flow {stated['1']['value']}"
+            lines += [
+                f"{whose}: {flow['type']}.{number} {text}"
+                for number, text in _IF_UNSTATED.items()
+                if number not in stated
+            ]
+    return lines
+
+
+def _lines(tree: list[dict[str, Any]]) -> list[str]:
     """The TLV tree, a line each: offset, type, name and value; sub-TLVs are indented."""
-    rows = list(_rows(json.loads(content.to_json()), 0))
+    rows = list(_rows(tree, 0))
     width = max((len(name) for _, name, _ in rows), default=0)
     return [f"{offset:>6}  {name:<{width}}  {value}".rstrip() for offset, name, value in rows]
 

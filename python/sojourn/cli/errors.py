@@ -1,4 +1,6 @@
-"""One-line error messages, and the exit status of each kind of error."""
+"""Error messages, a line for each problem, and the exit status of each kind of error."""
+
+from collections.abc import Sequence
 
 import typer
 
@@ -23,9 +25,10 @@ def explain(error: Exception) -> int:
         return _fail(f"error: {problem}{_next_step(error)}", BAD_INPUT)
     if isinstance(error, BatchStopped):
         return _fail(str(error), error.status)
-    if isinstance(
-        error, (ClusterError, ConfigError, ExportError, ScenarioError, StoreError, UnknownError)
-    ):
+    if isinstance(error, (ConfigError, ScenarioError)):
+        lines = [f"error: {problem}" for problem in error.problems]
+        return _fail_all([*lines, *([error.rest] if error.rest else [])], BAD_INPUT)
+    if isinstance(error, (ClusterError, ExportError, StoreError, UnknownError)):
         return _fail(f"error: {error}", BAD_INPUT)
     if isinstance(error, OSError):
         return _fail(f"error: {reason_of(error)}", BAD_INPUT)
@@ -64,5 +67,10 @@ def _bad_number(error: typer.TyperException) -> str | None:
 
 
 def _fail(message: str, status: int) -> int:
-    say(" ".join(message.splitlines()), err=True)
+    return _fail_all([message], status)
+
+
+def _fail_all(messages: Sequence[str], status: int) -> int:
+    for message in messages:
+        say(" ".join(message.splitlines()), err=True)
     return status

@@ -8,6 +8,8 @@ import typer
 from ..runs.draft import AQMS, PEOPLE, bytes_of, draft
 from .say import say
 
+_SCHEMA = "scenario.schema.json"
+
 
 def init(
     file: Annotated[
@@ -29,21 +31,41 @@ def init(
     people: Annotated[
         str, typer.Option(metavar="LIST", help=f"What they do: {', '.join(PEOPLE)}.")
     ] = "game,call,upload",
+    with_schema: Annotated[
+        bool,
+        typer.Option("--schema/--no-schema", help=f"Write {_SCHEMA} beside it, for editors."),
+    ] = True,
 ) -> None:
     """Write a commented scenario for a line and a household, ready to run."""
     from ..base.files import write_file
+    from ..runs.scenario_keys import schema_text
 
     if file.exists():
         raise typer.BadParameter(f"{file}: found a file there; allowed: the path of a new file")
+    if with_schema and not _is_free(file.with_name(_SCHEMA)):
+        raise typer.BadParameter(
+            f"{file.with_name(_SCHEMA)}: found a file of something else; "
+            "allowed: another directory, or --no-schema"
+        )
     text = draft(
         down_mbps=down,
         up_mbps=up,
         buffer_bytes=_buffer_bytes(buffer),
         aqm=aqm,
         people=[activity.strip() for activity in people.split(",")],
+        schema=f"./{_SCHEMA}" if with_schema else "",
     )
+    if with_schema:
+        write_file(file.with_name(_SCHEMA), schema_text().encode())
     write_file(file, text.encode())
     say(f"{file}: written; run it with: sojourn run {file} --out out/{file.stem}")
+
+
+def _is_free(path: Path) -> bool:
+    """Is there nothing, or a schema of scenarios, which may be of an earlier version?"""
+    from ..runs.scenario_keys import SCHEMA_ID
+
+    return not path.exists() or SCHEMA_ID in path.read_text(errors="replace")
 
 
 def _buffer_bytes(size: str | None) -> int | None:

@@ -67,6 +67,9 @@ Dask = Annotated[
         metavar="ADDRESS", help="Run on the Dask cluster of this scheduler, tcp://HOST:PORT."
     ),
 ]
+Overwrite = Annotated[
+    bool, typer.Option("--overwrite", help="Replace results of something else in DIR.")
+]
 Resume = Annotated[bool, typer.Option("--resume", help="Keep finished runs, run the rest.")]
 
 

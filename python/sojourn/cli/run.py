@@ -3,12 +3,15 @@
 import json
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .options import Configs, MaxMemory, ScenarioFiles, Set, Vary
+from .options import Configs, MaxMemory, Overwrite, ScenarioFiles, Set, Vary
 from .say import say
+
+if TYPE_CHECKING:
+    from .._sojourn import ScenarioError
 
 
 def run(
@@ -25,6 +28,7 @@ def run(
         Path | None,
         typer.Option(metavar="DIR", help="Write report, summary and tables here."),
     ] = None,
+    overwrite: Overwrite = False,
     max_memory: MaxMemory = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print only the summary, as JSON.")
@@ -60,13 +64,13 @@ def run(
             _name_option(error, f"--vary {change}", change)
         raise
     if out:
-        from ..store.write import check
+        from ..store.write import check, save
 
-        check(out)
+        check(out, scenarios, overwrite=overwrite)
     with nullcontext() if quiet else progress_bar() as progress:
         result = run_variants(variants, progress=progress)
     if out:
-        result.save(out)
+        save(result.runs, out, scenarios, overwrite=overwrite)
     if as_json:
         say(json.dumps(summary_json(result.runs), indent=2))
     elif not quiet:
@@ -75,9 +79,8 @@ def run(
             say(f"report: {out / 'report.html'}")
 
 
-def _name_option(error: Exception, option: str, setting: str) -> None:
+def _name_option(error: "ScenarioError", option: str, setting: str) -> None:
     """Raises the error as one of the option that was typed, which is passed on as a setting."""
-    key = setting.partition("=")[0]
-    before = f"--set {setting}: {key}: "
-    if str(error).startswith(before):
-        raise typer.BadParameter(f"{option}: {str(error).removeprefix(before)}") from None
+    for problem in error.problems:
+        if problem.source == f"--set {setting}":
+            raise typer.BadParameter(f"{option}: {problem.message}") from None

@@ -1,10 +1,37 @@
 """The command `sojourn schema`."""
 
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
 from .say import say
 
 
-def schema() -> None:
-    """Print the JSON Schema of scenario files."""
-    from .._sojourn import schema_json
+def schema(
+    key: Annotated[
+        str | None,
+        typer.Argument(metavar="KEY.PATH", help="Part to describe, as upstream.queue or traffic."),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write the JSON Schema here, for editors."),
+    ] = None,
+) -> None:
+    """Describe the keys of scenario files.
 
-    say(schema_json())
+    With a key: its part of a scenario, with units, ranges, defaults and meanings. Without one:
+    the JSON Schema of scenario files, from which editors complete and check.
+    """
+    from ..base.files import write_file
+    from ..runs.scenario_keys import reference, schema_text
+
+    if key is not None and out is not None:
+        raise typer.BadParameter("KEY.PATH, --out: found both; allowed: one of them")
+    if out is not None:
+        write_file(out, schema_text().encode())
+        say(f"{out}: written; a scenario beside it begins with: #:schema ./{out.name}")
+    elif key is not None:
+        say(reference(key))
+    else:
+        say(schema_text(), nl=False)

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from .options import Dask, Jobs, MaxMemory, Resume, check_workers
+from .options import Dask, Jobs, MaxMemory, Overwrite, Resume, check_workers
 from .say import say
 
 
@@ -15,6 +15,7 @@ def sweep(
     jobs: Jobs = None,
     dask: Dask = None,
     resume: Resume = False,
+    overwrite: Overwrite = False,
     max_memory: MaxMemory = None,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Results directory.")] = Path(
         "out/sweep"
@@ -28,5 +29,7 @@ def sweep(
 
     check_workers(jobs, dask)
     start = time.perf_counter()
-    store = run_sweep(read_sweep(file), out, resume=resume, jobs=jobs, dask=dask)
+    store = run_sweep(
+        read_sweep(file), out, resume=resume, overwrite=overwrite, jobs=jobs, dask=dask
+    )
     say(f"results: {store.directory} ({time.perf_counter() - start:.1f} s)")

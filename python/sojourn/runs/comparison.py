@@ -5,6 +5,7 @@ from functools import cached_property
 
 import pyarrow as pa
 
+from .frames import joined, labelled
 from .result import Outcome, Result
 
 
@@ -13,6 +14,12 @@ class Comparison(Outcome, Mapping[str, Result]):
 
     Variants are in the order of the file. The tables join those of all results and have an
     additional first column `variant`.
+
+        >>> comparison = sojourn.compare("scenarios/upload.toml", duration_s=1)
+        >>> comparison["DOCSIS-PIE"].name
+        'DOCSIS-PIE'
+        >>> comparison.queues.column_names[:2]
+        ['variant', 'queue']
     """
 
     def __init__(self, results: Iterable[Result]) -> None:
@@ -104,10 +111,4 @@ class Comparison(Outcome, Mapping[str, Result]):
         return self._joined(lambda result: result.delay_parts)
 
     def _joined(self, table_of: Callable[[Result], pa.Table]) -> pa.Table:
-        tables = [_in_variant(name, table_of(result)) for name, result in self.items()]
-        return pa.concat_tables(tables)
-
-
-def _in_variant(name: str, table: pa.Table) -> pa.Table:
-    column = pa.repeat(pa.scalar(name), len(table)).dictionary_encode()
-    return table.add_column(0, "variant", column)
+        return joined(labelled(table_of(run), {"variant": name}) for name, run in self.items())

@@ -81,17 +81,20 @@ def draft(
     buffer_bytes: int | None = None,
     aqm: str = "docsis_pie",
     people: Sequence[str] = ("game", "call", "upload"),
+    schema: str = "",
 ) -> str:
     """The TOML text of a scenario that compares an idle line, drop-tail and `aqm`.
 
     Rates are those of the service in Mbps. `buffer_bytes` is the modem's buffer, by default what
-    250 ms at the upstream rate fill. Raises `UnknownError` for an unknown `aqm` or activity.
+    250 ms at the upstream rate fill. `schema` is the path of the JSON Schema from the scenario, for
+    editors. Raises `UnknownError` for an unknown `aqm` or activity.
     """
     look_up("aqm", aqm, AQMS)
     for activity in people:
         look_up("people", activity, PEOPLE)
     names = _entry_names(people)
     parts = [
+        *([f"#:schema {schema}"] if schema else []),
         _head(down_mbps, up_mbps),
         _service(down_mbps, up_mbps, buffer_bytes),
         _SERVERS,
@@ -114,7 +117,7 @@ def _entry_names(people: Sequence[str]) -> list[tuple[str, str]]:
 def _head(down_mbps: float, up_mbps: float) -> str:
     return f"""\
 # Check it with `sojourn validate FILE`, run it with `sojourn run FILE`.
-# `sojourn schema` has every key, and the documentation describes them by section.
+# `sojourn schema upstream.queue` describes that part: every key, its unit, range and default.
 
 title = "{down_mbps:g}/{up_mbps:g} Mbps"
 duration_s = {_DURATION_S}          # simulated time; a run takes far less
@@ -130,14 +133,12 @@ def _service(down_mbps: float, up_mbps: float, buffer_bytes: int | None) -> str:
     return f"""\
 [upstream]               # what the modem may send
 sustained_mbps = {up_mbps:g}
-peak_mbps = {up_mbps:g}            # higher for a while after idling, where the service has a boost
-burst_bytes = 3044       # what may go at the peak rate: two packets are no boost
+# peak_mbps = {2 * up_mbps:g}            # where the service has a boost: the rate after idling,
+# burst_bytes = 1_000_000   # and the bytes that may go at that rate
 {buffer}
 
 [downstream]             # what comes to it
 sustained_mbps = {down_mbps:g}
-peak_mbps = {down_mbps:g}
-burst_bytes = 3044
 """
 
 

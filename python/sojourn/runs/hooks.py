@@ -21,8 +21,8 @@ class Hooks:
     """Renders results in a notebook."""
     scenario_html: "Callable[[Sequence[Variant]], str]"
     """Renders a scenario in a notebook."""
-    save: "Callable[[Mapping[str, RunTables], Path], None]"
-    """Writes report, summary and tables to a directory; raises `OSError`."""
+    save: "Callable[[Mapping[str, RunTables], Path, bool], None]"
+    """Writes report, summary and tables to a directory, and may overwrite; raises `OSError`."""
 
 
 _registered: list[Hooks] = []

@@ -2,7 +2,7 @@
 
 import json
 import os
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -13,19 +13,36 @@ import pyarrow as pa
 from .._sojourn import Facts, RunResult, Variant
 from ..analysis.fairness import Fairness, fairness
 from ..analysis.summary import print_summary
+from .frames import Frames, joined, labelled
 from .hooks import hooks
 from .tables import ALL_TABLES, known_table
 
 _OF_FACTS = ("flows", "queues", "pages")
 
 
-class Outcome(ABC):
+class Outcome(Frames):
     """The return value of `sojourn.run`: a `Result`, or a `Comparison` of several."""
 
     @property
     @abstractmethod
     def runs(self) -> Mapping[str, "Result"]:
         """The results by variant. A single run has the empty name; its idle line may follow."""
+
+    @abstractmethod
+    def __getitem__(self, variant: str) -> "Result":
+        """The result of a variant."""
+
+    def tidy(self, table: str = "flows") -> pa.Table:
+        """A table of all variants together, with the first columns `variant` and `seed`.
+
+        >>> result = sojourn.run("scenarios/upload.toml", duration_s=1)
+        >>> result.tidy("queues").column_names[:2]
+        ['variant', 'seed']
+        """
+        return joined(
+            labelled(run.table(table), {"variant": name, "seed": run.meta["seed"]})
+            for name, run in self.runs.items()
+        )
 
     def summary(self) -> None:
         """Prints the summary table."""
@@ -39,13 +56,26 @@ class Outcome(ABC):
     def _repr_html_(self) -> str:
         return hooks().results_html(self.runs)
 
-    def save(self, directory: str | os.PathLike[str]) -> None:
-        """Writes a report and all tables, like `sojourn run --out`."""
-        hooks().save(self.runs, Path(directory))
+    def save(self, directory: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+        """Writes a report and all tables, like `sojourn run --out`.
+
+        What an earlier `save` wrote there is replaced. `overwrite` also replaces results of
+        `sojourn run --out`; other files are never replaced, but `FileExistsError` is raised.
+
+            >>> sojourn.run("scenarios/fibre.toml", duration_s=1).save("out/fibre")
+        """
+        hooks().save(self.runs, Path(directory), overwrite)
 
 
 class Result(Outcome):
-    """The result of one run. Its Arrow tables convert to polars or pandas without a copy."""
+    """The result of one run. Its Arrow tables convert to polars or pandas without a copy.
+
+    >>> result = sojourn.run("scenarios/upload.toml", duration_s=1)["drop-tail"]
+    >>> result
+    <Result 'drop-tail', seed 1, 1 s simulated>
+    >>> result.flows.column_names[:3]
+    ['traffic', 'quality', 'direction']
+    """
 
     idle_line: "Result | None" = None
     """The same people with nobody filling the line, beside a single run."""
@@ -56,6 +86,7 @@ class Result(Outcome):
         """Wraps the native result of `variant`."""
         self._variant = variant
         self._native = native
+        self._name = variant.name
         self.idle_line = idle_line
 
     def __repr__(self) -> str:
@@ -69,10 +100,21 @@ class Result(Outcome):
         idle = self.idle_line
         return {self.name: self, **({idle.name: idle} if idle else {})}
 
+    def tidy(self, table: str = "flows") -> pa.Table:
+        """A table with the first columns `variant` and `seed`, without the idle line."""
+        return labelled(self.table(table), {"variant": self.name, "seed": self.meta["seed"]})
+
+    def __getitem__(self, variant: str) -> "Result":
+        """The result itself; raises `KeyError` for any other variant, for there is only one."""
+        if variant != self.name:
+            allowed = f"{self.name!r}" if self.name else "none: the scenario has no variants"
+            raise KeyError(f"found {variant!r}; allowed: {allowed}")
+        return self
+
     @property
     def name(self) -> str:
         """Name in the scenario's compare table, empty where there is none."""
-        return self._variant.name
+        return self._name
 
     @cached_property
     def meta(self) -> dict[str, Any]:
@@ -249,11 +291,6 @@ class SavedResult(Result):
     def __init__(self, name: str) -> None:
         """Names the variant; empty if there is none."""
         self._name = name
-
-    @property
-    def name(self) -> str:
-        """Name in the scenario's compare table, empty where there is none."""
-        return self._name
 
 
 class _Restored(SavedResult):

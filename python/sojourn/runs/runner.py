@@ -7,7 +7,7 @@ from .._sojourn import Variant, idle_line
 from ..base.progress import Progress
 from .comparison import Comparison
 from .result import Result
-from .scenario import Scenario, Settings, load
+from .scenario import Config, Scenario, Settings, load, load_all
 from .threads import run_all
 
 
@@ -31,7 +31,12 @@ def run(
     See `load` for `scenario`, `seed`, `duration_s`, `set`, `config` and `max_memory_gb`.
     `progress` is called several times a second with the simulated and the total time in s.
     `jobs` limits the variants that run in parallel (default: the number of CPU cores); fewer run
-    where memory for so many may lack. Ctrl-C stops all of them.
+    where memory for so many may lack. Ctrl-C stops all of them. Raises `ScenarioError` with all
+    that is wrong with the scenario.
+
+        >>> result = sojourn.run("scenarios/upload.toml", duration_s=2, seed=3)
+        >>> result["drop-tail"].meta["seed"]
+        3
     """
     variants = load(
         scenario,
@@ -42,6 +47,35 @@ def run(
         max_memory_gb=max_memory_gb,
     )
     return run_variants(variants, progress=progress, jobs=jobs, max_memory_gb=max_memory_gb)
+
+
+def compare(
+    *scenarios: Scenario,
+    seed: int | None = None,
+    duration_s: float | None = None,
+    set: Settings = (),
+    configs: Sequence[Config] = (),
+    vary: Settings = (),
+    progress: Progress | None = None,
+    jobs: int | None = None,
+) -> Comparison:
+    """Runs all variants of one scenario, or several scenarios side by side.
+
+    Each scenario is run with each modem configuration file of `configs`, and once more for each
+    `key.path=value` of `vary`. The other parameters are those of `run`. Variants are named by their
+    file and what was changed, and an idle line is run too.
+
+        >>> both = sojourn.compare("scenarios/upload.toml", "scenarios/fibre.toml", duration_s=1)
+        >>> list(both)[:2]
+        ['upload: drop-tail', 'upload: DOCSIS-PIE']
+    """
+    if not scenarios:
+        raise TypeError("compare: found no scenario; allowed: one or more")
+    variants = load_all(
+        scenarios, seed=seed, duration_s=duration_s, set=set, configs=configs, vary=vary
+    )
+    result = run_variants(variants, progress=progress, jobs=jobs)
+    return result if isinstance(result, Comparison) else Comparison(result.runs.values())
 
 
 def run_variants(

@@ -43,10 +43,13 @@ def load(
     a modem configuration file; its service overrides the scenario's. Settings of the file that
     cannot be simulated are listed in each variant's `notes` and in the warnings of its run. A
     variant whose run may need more memory than `max_memory_gb` is refused (default: half of the
-    machine's).
+    machine's). Raises `ScenarioError`; its `problems` are all that is wrong.
 
     What overrides a key that a variant sets is part of the variant's name. Variants that are equal
     are one, which says so in its `notes`.
+
+        >>> [variant.name for variant in sojourn.load("scenarios/upload.toml")]
+        ['drop-tail', 'DOCSIS-PIE']
     """
     sets = _all_sets(set, seed, duration_s)
     return _load(scenario, sets, config, max_memory_gb)

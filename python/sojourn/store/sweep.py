@@ -1,23 +1,26 @@
 """Sweeps: a scenario run for every combination of key values and seeds, into a store."""
 
 import json
+import os
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 from typing import Any
 
-from .._sojourn import ScenarioError, read_document, schema_json
+from .._sojourn import Problem, ScenarioError, read_document, schema_json
 from ..base.csv_text import csv_bytes
-from ..base.files import read_text
+from ..base.files import place_of, read_text
+from ..base.problems import refusal, refused
 from ..base.toml_text import toml_value
-from ..runs.scenario import Loaded, load
+from ..runs.scenario import Loaded, Scenario, load
 from .batch import run_batch
 from .checksums import StoreError
 from .store import PLAN, RUN_LIST, Store
 from .task import Task, task_of
 
+_LISTS = {"type": "object", "additionalProperties": {"type": "array", "minItems": 1}}
 _SCHEMA = json.dumps(
     {
         "type": "object",
@@ -32,25 +35,27 @@ _SCHEMA = json.dumps(
             "duration_s": {"type": "number"},
             "series": {"type": "boolean"},
             "latencies": {"type": "boolean"},
-            "keys": {
-                "type": "object",
-                "additionalProperties": {"type": "array", "minItems": 1},
-            },
+            "keys": _LISTS,
+            "together": {"type": "array", "items": _LISTS},
         },
     }
 )
+_ORIGIN = "sweep.json"
+"""The file in a store that names the sweep file."""
 _OF_A_SCENARIO = frozenset(json.loads(schema_json())["properties"])
 _A_KEY = "upstream.queue.limit_bytes"
 
 
 @dataclass(frozen=True)
 class Sweep:
-    """A sweep file: a scenario, lists of values for its keys, and seeds 1 to `seeds`."""
+    """A sweep: a scenario, lists of values for its keys, and seeds 1 to `seeds`."""
 
-    file: Path
-    """The path of the sweep file, for error messages."""
-    scenario: Path
+    file: Path | str
+    """The path of the sweep file, or what else it is called in error messages."""
+    scenario: Scenario
     keys: Mapping[str, Sequence[Any]]
+    together: Sequence[Mapping[str, Sequence[Any]]] = ()
+    """Keys whose values change together: the first of each, the second of each and so on."""
     seeds: int = 1
     duration_s: float | None = None
     series: bool = False
@@ -63,11 +68,28 @@ class Sweep:
         """The tasks by key values, variant and seed."""
         tables = [name for name in ("series", "latencies") if getattr(self, name)]
         return {
-            (*map(toml_value, values), variant.kept_name, str(seed)): task_of(variant, tables)
-            for values in product(*self.keys.values())
+            (*map(toml_value, point.values()), variant.kept_name, str(seed)): task_of(
+                variant, tables
+            )
+            for point in self._points()
             for seed in range(1, self.seeds + 1)
-            for variant in self._load(seed, dict(zip(self.keys, values, strict=True)))
+            for variant in self._load(seed, point)
         }
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The swept keys, then variant and seed."""
+        return (*self.keys, *(key for block in self.together for key in block), "variant", "seed")
+
+    def _points(self) -> Iterator[dict[str, Any]]:
+        """Every combination of values, by key. Keys that change together are one axis."""
+        blocks = [*({key: values} for key, values in self.keys.items()), *self.together]
+        axes = [
+            [dict(zip(block, values, strict=True)) for values in zip(*block.values(), strict=True)]
+            for block in blocks
+        ]
+        for parts in product(*axes):
+            yield {key: value for part in parts for key, value in part.items()}
 
     def _load(self, seed: int, point: Mapping[str, Any]) -> Loaded:
         try:
@@ -77,17 +99,26 @@ class Sweep:
 
     def _named(self, error: ScenarioError, point: Mapping[str, Any]) -> ScenarioError:
         """Restates an error for these key values as one of the sweep file."""
+        restated = [self._restated(problem, point) for problem in error.problems]
+        return refused(ScenarioError, restated, error.rest)
+
+    def _restated(self, problem: Problem, point: Mapping[str, Any]) -> Problem:
         for key in (*point, "duration_s"):
-            if not error.source.startswith(f"--set {key}="):
+            if not problem.source.startswith(f"--set {key}="):
                 continue
-            place = f"keys.{key}" if key in point else key
-            if not error.path:
+            place = f"{self._block_of(key)}.{key}" if key in point else key
+            if not problem.path:
                 message = f"not a valid key; allowed: a dotted TOML key, such as {_A_KEY}"
-                return _problem(self.file, place, message)
-            problem = str(error).removeprefix(f"{error.source}: ").removeprefix(f"{key}: ")
-            return _problem(self.file, place, problem)
+                return Problem(str(self.file), place, message)
+            path = "" if problem.path == key else f"{problem.path}: "
+            return Problem(str(self.file), place, f"{path}{problem.message}")
         values = ", ".join(f"{key} = {toml_value(value)}" for key, value in point.items())
-        return _problem(self.file, "keys", f"at {values}: {error}") if point else error
+        return Problem(str(self.file), "keys", f"at {values}: {problem}") if point else problem
+
+    def _block_of(self, key: str) -> str:
+        """The table of the sweep file that holds a key."""
+        blocks = [f"together.{n}" for n, block in enumerate(self.together) if key in block]
+        return blocks[0] if blocks else "keys"
 
 
 def read_sweep(path: Path) -> Sweep:
@@ -102,10 +133,7 @@ def read_sweep(path: Path) -> Sweep:
             raise _problem(path, error.path, found) from None
         raise
     keys, scenario = table.get("keys", {}), path.parent / table["scenario"]
-    if "seed" in keys:
-        raise _problem(path, "keys.seed", "not allowed here; set seeds = N to run the seeds 1 to N")
-    if "duration_s" in keys and "duration_s" in table:
-        raise _problem(path, "keys.duration_s", "duration_s is set too; allowed: one of them")
+    _check_keys(path, {**table, "keys": keys})
     if not scenario.exists():
         found = toml_value(table["scenario"])
         allowed = "the path of an existing file, relative to the sweep file"
@@ -113,22 +141,32 @@ def read_sweep(path: Path) -> Sweep:
     return Sweep(path, **{**table, "scenario": scenario, "keys": keys})
 
 
+def checked(sweep: Sweep) -> Sweep:
+    """The sweep itself; raises `ScenarioError` for keys that cannot be swept."""
+    table = {"keys": sweep.keys, "together": sweep.together, "duration_s": sweep.duration_s}
+    _check_keys(sweep.file, table)
+    return sweep
+
+
 def run_sweep(
     sweep: Sweep,
     directory: Path,
     *,
     resume: bool = False,
+    overwrite: bool = False,
     jobs: int | None = None,
     dask: str | None = None,
 ) -> Store:
     """Runs every combination with `run_batch`; `runs.csv` in the store lists them.
 
-    Raises `StoreError` if the directory holds a study.
+    Raises `StoreError` if the directory holds a study, or without `overwrite` another sweep.
     """
     if (directory / PLAN).exists():
         raise StoreError(f"{directory}: holds a study; allowed: another directory")
+    origin = place_of(sweep.file, directory) if isinstance(sweep.file, Path) else ""
+    _check_origin(directory, origin, overwrite)
     tasks = sweep.tasks
-    columns = (*sweep.keys, "variant", "seed")
+    columns = sweep.columns
     labels = [
         ", ".join(f"{column} {value}" for column, value in zip(columns, name, strict=True) if value)
         for name in tasks
@@ -141,11 +179,56 @@ def run_sweep(
         jobs=jobs,
         dask=dask,
         labels=labels,
-        about={RUN_LIST: csv_bytes((*columns, "run"), rows)},
+        about={
+            RUN_LIST: csv_bytes((*columns, "run"), rows),
+            _ORIGIN: (json.dumps({"sweep": origin}) + "\n").encode(),
+        },
     )
 
 
+def _check_origin(directory: Path, origin: str, overwrite: bool) -> None:
+    """Raises `StoreError` if the directory holds the runs of another sweep file."""
+    try:
+        earlier = json.loads((directory / _ORIGIN).read_text("utf-8"))["sweep"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return
+    if earlier != origin and not overwrite:
+        found = os.path.relpath(directory / earlier) if earlier else "a sweep without a file"
+        raise StoreError(
+            f"{directory}: holds results of {found}; allowed: another directory, or --overwrite "
+            "(in Python, overwrite=True) to replace them"
+        )
+
+
+def _check_keys(path: Path | str, table: Mapping[str, Any]) -> None:
+    """Raises `ScenarioError` for keys that cannot be swept, or not as they are given."""
+    blocks = {"keys": table["keys"]}
+    blocks |= {f"together.{n}": block for n, block in enumerate(table.get("together", ()))}
+    seen: dict[str, str] = {}
+    problems = []
+    for place, block in blocks.items():
+        for key, values in block.items():
+            if message := _fault(key, place, table, seen):
+                problems.append(Problem(str(path), f"{place}.{key}", message))
+            first, length = next((name, len(there)) for name, there in block.items())
+            if place != "keys" and len(values) != length:
+                found = f"found {len(values)} values; allowed: {length}, as many as {first} has"
+                problems.append(Problem(str(path), f"{place}.{key}", found))
+            seen.setdefault(key, place)
+    if problems:
+        raise refused(ScenarioError, problems)
+
+
+def _fault(key: str, place: str, table: Mapping[str, Any], seen: Mapping[str, str]) -> str:
+    """What is wrong with sweeping a key; empty if nothing is."""
+    if key == "seed":
+        return "not allowed here; set seeds = N to run the seeds 1 to N"
+    if key == "duration_s" and table.get("duration_s") is not None:
+        return "duration_s is set too; allowed: one of them"
+    if key in seen:
+        return f"found in {seen[key]} too; allowed: in one of them"
+    return ""
+
+
 def _problem(path: Path, key: str, message: str) -> ScenarioError:
-    problem = ScenarioError(f"{path}: {key}: {message}")
-    problem.source, problem.path = str(path), key
-    return problem
+    return refusal(ScenarioError, str(path), key, message)

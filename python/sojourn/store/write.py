@@ -1,8 +1,9 @@
 """Writes the directory of a run or comparison: report, summary and tables."""
 
 import json
+import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,14 @@ import pyarrow.parquet as pq
 
 from ..analysis.summary import summary_json
 from ..analysis.tables import RunTables
-from ..base.files import check_place, draft_of, failures_named, files_below, sweep_drafts
+from ..base.files import (
+    check_place,
+    draft_of,
+    failures_named,
+    files_below,
+    place_of,
+    sweep_drafts,
+)
 from ..report.html import latency_cdf_svg, report_html
 from ..runs.tables import TABLES, TRACES
 from .checksums import SUMS, sums_of
@@ -22,21 +30,52 @@ _REPORT = "report.html"
 _FIGURE = "latency-cdf.svg"
 
 
-def save(runs: Mapping[str, RunTables], directory: Path) -> None:
-    """Writes report, summary and tables; the directory appears only when it is complete."""
-    check(directory)
+def save(
+    runs: Mapping[str, RunTables],
+    directory: Path,
+    scenarios: Sequence[Path] = (),
+    *,
+    overwrite: bool = False,
+) -> None:
+    """Writes report, summary and tables; the directory appears only when it is complete.
+
+    `scenarios` are the files of the scenarios, if they are files. Raises `OSError` as `check` does.
+    """
+    check(directory, scenarios, overwrite=overwrite)
     with failures_named(directory), draft_of(directory) as draft:
-        _write_all(runs, draft)
+        _write_all(runs, draft, _origin(scenarios, directory))
 
 
-def check(directory: Path) -> None:
-    """Raises `OSError` if `save` would refuse the directory: it overwrites only its own files."""
+def check(directory: Path, scenarios: Sequence[Path] = (), *, overwrite: bool = False) -> None:
+    """Raises `OSError` if `save` would refuse the directory.
+
+    It replaces earlier results of the same scenario file alone, or with `overwrite` those of any
+    scenario, and never files that it has not written.
+    """
     check_place(directory)
     sweep_drafts(directory / _REPORT)
     if strange := next(iter(_files(directory) - _own_files(directory)), None):
         raise FileExistsError(
             f"{directory} holds other files, such as {strange}; give another directory"
         )
+    earlier, now = _summary(directory).get("scenarios"), _origin(scenarios, directory)
+    if earlier is not None and earlier != now and not overwrite:
+        found = _shown(earlier, directory)
+        raise FileExistsError(
+            f"{directory} holds results of {found}; allowed: another directory, or --overwrite "
+            "(in Python, overwrite=True) to replace them"
+        )
+
+
+def _origin(scenarios: Sequence[Path], directory: Path) -> list[str]:
+    """The paths of the scenarios from the directory of their results."""
+    return [place_of(scenario, directory) for scenario in scenarios]
+
+
+def _shown(origin: Sequence[str], directory: Path) -> str:
+    if not origin:
+        return "a scenario without a file"
+    return ", ".join(os.path.relpath(directory / place) for place in origin)
 
 
 def directory_names(variants: Iterable[str]) -> dict[str, str]:
@@ -62,16 +101,21 @@ def _files(directory: Path) -> set[str]:
 
 def _own_files(directory: Path) -> set[str]:
     """The files that an earlier `save` wrote, as listed in its summary."""
+    return set(_summary(directory).get("files", ()))
+
+
+def _summary(directory: Path) -> dict[str, Any]:
+    """The summary of an earlier `save`, of any version; empty if there is none."""
     try:
-        summary = json.loads((directory / SUMMARY).read_text())
-        return set(summary["files"]) if summary["format"] in FORMATS else set()
+        summary: dict[str, Any] = json.loads((directory / SUMMARY).read_text())
+        return summary if summary["format"] in FORMATS else {}
     except (OSError, ValueError, KeyError, TypeError):
-        return set()
+        return {}
 
 
-def _write_all(runs: Mapping[str, RunTables], directory: Path) -> None:
+def _write_all(runs: Mapping[str, RunTables], directory: Path, origin: Sequence[str]) -> None:
     names = directory_names(runs)
-    summary = {"format": FORMATS[-1], **summary_json(runs)}
+    summary = {"format": FORMATS[-1], "scenarios": origin, **summary_json(runs)}
     for variant in summary["variants"]:
         variant["directory"] = names[variant["name"]]
     (directory / _REPORT).write_text(report_html(runs), encoding="utf-8")

@@ -7,7 +7,7 @@ STUDY = assemble(
     "L4S: Prague beside classic traffic",
     Terms(
         question="Do DualPI2 and Prague share a link as on the testbeds?",
-        source="publications",
+        source="publication",
         values="published",
         open_points="What the publications leave open",
         legend=(

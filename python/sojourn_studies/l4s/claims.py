@@ -63,8 +63,9 @@ def _overload(cells: Cells, metric: str, flow: str, queue: str) -> dict[str, flo
 
 def _same_share(cells: Cells, runs: Runs) -> Verdict:
     low, classic = (_overload(cells, "share", "udp", queue) for queue in ("low", "classic"))
-    words = [f"{mbps} Mbps: {low[mbps]:.1f} and {classic[mbps]:.1f} %" for mbps in low]
-    return Verdict(all(abs(low[mbps] - classic[mbps]) < 6 for mbps in low), "; ".join(words))
+    over = ("140", "200")
+    words = [f"{mbps} Mbps: {low[mbps]:.1f} and {classic[mbps]:.1f} %" for mbps in over]
+    return Verdict(all(abs(low[mbps] - classic[mbps]) < 1 for mbps in over), "; ".join(words))
 
 
 def _same_delay(cells: Cells, runs: Runs) -> Verdict:

@@ -53,7 +53,7 @@ def _no_request(cells: Cells, runs: Runs) -> Verdict:
         for scheme in ("lld", "lld-pgs")
     )
     holds = all(ours < theirs for ours, theirs in zip(pgs, lld, strict=True))
-    return Verdict(holds, f"median {_range(pgs, ' ms')} instead of {_range(lld, ' ms')}")
+    return Verdict(holds, f"Median {_range(pgs, ' ms')} instead of {_range(lld, ' ms')}")
 
 
 def _protection(cells: Cells, runs: Runs) -> Verdict:
@@ -108,7 +108,7 @@ def _prague_takes_grants(cells: Cells, runs: Runs) -> Verdict:
         for load in ("prague", "idle")
     )
     holds = all(ours > theirs + 1 for ours, theirs in zip(beside, idle, strict=True))
-    return Verdict(holds, f"median {_range(beside, ' ms')}; idle {_range(idle, ' ms')}")
+    return Verdict(holds, f"Median {_range(beside, ' ms')}; idle {_range(idle, ' ms')}")
 
 
 def _prague_alone(cells: Cells, runs: Runs) -> Verdict:

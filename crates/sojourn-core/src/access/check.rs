@@ -3,9 +3,9 @@
 use super::classifier::Classifier;
 use super::docsis::parameters::ModemSpec;
 use super::docsis::scheduling_service::SchedulingService;
-use super::service::{Buffer, Downstream, PRIMARY, ServiceFlow, Upstream};
+use super::service::{Buffer, Downstream, PRIMARY, ServiceFlow, Terms, Upstream};
 use crate::input::compare::{ascending, at_least};
-use crate::input::problem::Fault;
+use crate::input::problem::{Fault, Faults};
 use crate::input::words;
 use crate::queue::room::Room;
 use crate::queue::{QueueSpec, SchedulerSpec};
@@ -14,27 +14,27 @@ use indexmap::IndexMap;
 
 impl Upstream {
     /// Checks the keys of all service flows. `room` is what the largest packet needs.
-    pub(crate) fn check(&self, room: &Room) -> Result<(), Fault> {
-        at_least(("peak_mbps", self.peak_mbps), ("sustained_mbps", self.sustained_mbps))?;
-        at_least(("sustained_mbps", self.sustained_mbps), ("minimum_mbps", self.minimum_mbps))?;
-        self.check_weights()?;
+    pub(crate) fn check(&self, room: &Room) -> Faults {
+        let mut faults = self.terms().check();
+        faults.add(self.check_weights());
         match self.modem {
             ModemSpec::Link => {
-                self.check_no_mac("link, which has no MAC")?;
-                self.check_no_ranging()?;
+                faults.add(self.check_no_mac("link, which has no MAC"));
+                faults.add(self.check_no_ranging());
             }
             ModemSpec::SharedChannel => {
-                self.check_no_mac("shared_channel, whose MAC is set in upstream_channel")?;
+                let kind = "shared_channel, whose MAC is set in upstream_channel";
+                faults.add(self.check_no_mac(kind));
             }
             ModemSpec::SingleQueue | ModemSpec::TwoQueues { .. } => {}
         }
-        self.check_scheduling()?;
+        faults.add(self.check_scheduling());
         if let Some(congestion) = &self.congestion {
-            congestion.check().map_err(|fault| fault.under("congestion"))?;
+            faults.add_under("congestion", congestion.check());
         }
-        check_flows(&self.queue, &self.buffer, &self.flows, room)?;
-        room_in(&self.queue, &self.buffer, self.sustained_mbps, self.burst_bytes, room)?;
-        room_in_flows(&self.flows, room)
+        faults.add(self.terms().check_room(&self.queue, &self.buffer, room));
+        faults.add(check_flows(&self.flows, room));
+        faults
     }
 
     /// A plain link does not range.
@@ -48,7 +48,7 @@ impl Upstream {
     }
 
     /// The scheduling services of all flows need a modem that requests by itself.
-    fn check_scheduling(&self) -> Result<(), Fault> {
+    fn check_scheduling(&self) -> Faults {
         let has_it = matches!(self.modem, ModemSpec::SingleQueue | ModemSpec::SharedChannel);
         let check = |service: &SchedulingService, terms| {
             if has_it || service.is_best_effort() {
@@ -58,22 +58,23 @@ impl Upstream {
                            single_queue or shared_channel";
             Err(Fault::new("scheduling", message))
         };
+        let mut faults = Faults::from(check_aggregate(&self.scheduling, &self.queue));
+        let terms = (self.sustained_mbps, self.minimum_mbps, self.priority);
+        faults.add(check(&self.scheduling, terms));
         let queues =
             self.flows.iter().map(|(name, flow)| (words::join("flows", name), &flow.queue));
         for (path, queue) in std::iter::once((String::new(), &self.queue)).chain(queues) {
             if self.modem != ModemSpec::SingleQueue {
-                queue.check_no_member_rate().map_err(|fault| fault.under(&path))?;
+                faults.add_under(&path, queue.check_no_member_rate());
             }
         }
-        check_aggregate(&self.scheduling, &self.queue)?;
-        check(&self.scheduling, (self.sustained_mbps, self.minimum_mbps, self.priority))?;
         for (name, flow) in &self.flows {
-            check_aggregate(&flow.scheduling, &flow.queue)
-                .map_err(|fault| fault.under(&words::join("flows", name)))?;
-            check(&flow.scheduling, (flow.sustained_mbps, flow.minimum_mbps, flow.priority))
-                .map_err(|fault| fault.under(&words::join("flows", name)))?;
+            let path = words::join("flows", name);
+            faults.add_under(&path, check_aggregate(&flow.scheduling, &flow.queue));
+            let terms = (flow.sustained_mbps, flow.minimum_mbps, flow.priority);
+            faults.add_under(&path, check(&flow.scheduling, terms));
         }
-        Ok(())
+        faults
     }
 
     /// Upstream flows share no channel with weights, so a weight has no meaning.
@@ -106,23 +107,20 @@ impl Upstream {
 impl Downstream {
     /// Checks the keys of all service flows. `room` is what the largest packet needs;
     /// `shares_channel` is true where the homes share the channel of a CMTS.
-    pub(crate) fn check(&self, shares_channel: bool, room: &Room) -> Result<(), Fault> {
-        at_least(("peak_mbps", self.peak_mbps), ("sustained_mbps", self.sustained_mbps))?;
-        at_least(("sustained_mbps", self.sustained_mbps), ("minimum_mbps", self.minimum_mbps))?;
-        match shares_channel {
-            true => self.check_no_channel()?,
-            false => self.check_no_sharing()?,
-        }
-        self.check_no_scheduling()?;
-        self.queue.check_no_member_rate()?;
+    pub(crate) fn check(&self, shares_channel: bool, room: &Room) -> Faults {
+        let mut faults = self.terms().check();
+        faults.add(match shares_channel {
+            true => self.check_no_channel(),
+            false => self.check_no_sharing(),
+        });
+        faults.add(self.check_no_scheduling());
+        faults.add(self.queue.check_no_member_rate());
         for (name, flow) in &self.flows {
-            flow.queue
-                .check_no_member_rate()
-                .map_err(|fault| fault.under(&words::join("flows", name)))?;
+            faults.add_under(&words::join("flows", name), flow.queue.check_no_member_rate());
         }
-        check_flows(&self.queue, &self.buffer, &self.flows, room)?;
-        room_in(&self.queue, &self.buffer, self.sustained_mbps, self.burst_bytes, room)?;
-        room_in_flows(&self.flows, room)
+        faults.add(self.terms().check_room(&self.queue, &self.buffer, room));
+        faults.add(check_flows(&self.flows, room));
+        faults
     }
 
     /// Downstream nobody requests.
@@ -183,57 +181,50 @@ fn check_aggregate(service: &SchedulingService, queue: &QueueSpec) -> Result<(),
     Err(Fault::new("scheduling.kind", message))
 }
 
-/// Checks the buffer control of the primary flow, and all keys of the others.
-fn check_flows(
-    queue: &QueueSpec,
-    buffer: &Buffer,
-    flows: &IndexMap<String, ServiceFlow>,
-    room: &Room,
-) -> Result<(), Fault> {
-    buffer.check(queue, room)?;
+/// Checks all keys of the further flows.
+fn check_flows(flows: &IndexMap<String, ServiceFlow>, room: &Room) -> Faults {
+    let mut faults = Faults::default();
     for (name, flow) in flows {
-        flow.check(name, room).map_err(|fault| fault.under(&words::join("flows", name)))?;
+        faults.add_under(&words::join("flows", name), flow.check(name, room));
     }
-    Ok(())
+    faults
 }
 
-/// Queues and bursts of the further flows must hold the largest packet.
-fn room_in_flows(flows: &IndexMap<String, ServiceFlow>, room: &Room) -> Result<(), Fault> {
-    for (name, flow) in flows {
-        room_in(&flow.queue, &flow.buffer, flow.sustained_mbps, flow.burst_bytes, room)
-            .map_err(|fault| fault.under(&words::join("flows", name)))?;
+impl Terms {
+    /// The peak rate is the highest, the minimum the lowest.
+    fn check(&self) -> Faults {
+        let sustained = ("sustained_mbps", self.sustained_mbps);
+        let mut faults = Faults::from(at_least(("peak_mbps", self.peak_mbps), sustained));
+        faults.add(at_least(sustained, ("minimum_mbps", self.minimum_mbps)));
+        faults
     }
-    Ok(())
-}
 
-/// The flow's queue, sized by buffer control, and its burst must hold the largest packet.
-fn room_in(
-    queue: &QueueSpec,
-    buffer: &Buffer,
-    sustained_mbps: f64,
-    burst_bytes: u64,
-    room: &Room,
-) -> Result<(), Fault> {
-    let limit_bytes = buffer.bytes(sustained_mbps).or(queue.limit_bytes);
-    let queue = QueueSpec { limit_bytes, ..queue.clone() };
-    let checked = queue.check(room, BitRate::from_mbps(sustained_mbps));
-    checked.map_err(|fault| fault.under("queue"))?;
-    room.check_burst(burst_bytes)
+    /// The flow's queue, sized by buffer control, and its burst must hold the largest packet.
+    fn check_room(&self, queue: &QueueSpec, buffer: &Buffer, room: &Room) -> Faults {
+        let mut faults = Faults::from(buffer.check(queue, room));
+        // A contradiction in the buffer control says nothing of the size.
+        if faults.is_empty() {
+            let limit_bytes = buffer.bytes(self.sustained_mbps).or(queue.limit_bytes);
+            let queue = QueueSpec { limit_bytes, ..queue.clone() };
+            faults.add_under("queue", queue.check(room, BitRate::from_mbps(self.sustained_mbps)));
+        }
+        faults.add(room.check_burst(self.burst_bytes));
+        faults
+    }
 }
 
 impl ServiceFlow {
-    fn check(&self, name: &str, room: &Room) -> Result<(), Fault> {
+    fn check(&self, name: &str, room: &Room) -> Faults {
+        let mut faults = self.terms().check();
         if name == PRIMARY {
             let message = "found the reserved name of the primary flow; allowed: any other name";
-            return Err(Fault::new("", message));
+            faults.add(Fault::new("", message));
         }
-        at_least(("peak_mbps", self.peak_mbps), ("sustained_mbps", self.sustained_mbps))?;
-        at_least(("sustained_mbps", self.sustained_mbps), ("minimum_mbps", self.minimum_mbps))?;
-        self.buffer.check(&self.queue, room)?;
         for (number, classifier) in self.classifiers.iter().enumerate() {
-            classifier.check().map_err(|fault| fault.under(&format!("match.{number}")))?;
+            faults.add_under(&format!("match.{number}"), classifier.check());
         }
-        Ok(())
+        faults.add(self.terms().check_room(&self.queue, &self.buffer, room));
+        faults
     }
 }
 
@@ -269,9 +260,10 @@ impl Buffer {
 
 impl Classifier {
     /// Ranges must not be empty.
-    fn check(&self) -> Result<(), Fault> {
+    fn check(&self) -> Faults {
+        let mut faults = Faults::default();
         if self.ip == Some(5) {
-            return Err(Fault::new("ip", "found 5; allowed: 4, 6"));
+            faults.add(Fault::new("ip", "found 5; allowed: 4, 6"));
         }
         let dscp = self.dscp.as_ref();
         let dscp = dscp.map(|range| range.iter().take(2).copied().map(u16::from).collect());
@@ -282,8 +274,8 @@ impl Classifier {
         ];
         for (key, range) in ranges {
             let range: Vec<f64> = range.into_iter().flatten().map(f64::from).collect();
-            ascending(key, &range, "the bounds of a range")?;
+            faults.add(ascending(key, &range, "the bounds of a range"));
         }
-        Ok(())
+        faults
     }
 }

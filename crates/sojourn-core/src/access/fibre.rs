@@ -14,7 +14,7 @@ use super::homes::Group;
 use super::shaped_link::ShapedLink;
 use super::{AccessNetwork, Alarms, Site};
 use crate::count::Count;
-use crate::input::problem::Fault;
+use crate::input::problem::{Fault, Faults};
 use crate::metrics::Ledger;
 use crate::packet::{Direction, Packet};
 use crate::queue::Queue;
@@ -46,37 +46,37 @@ const LIGHT_KM_PER_S: f64 = 299_792.458;
 const GROUP_INDEX: f64 = 1.468;
 
 impl Parameters {
-    /// One-way propagation delay.
-    fn propagation(&self) -> Time {
-        Time::from_secs_f64(self.length_km * GROUP_INDEX / LIGHT_KM_PER_S)
+    /// One-way propagation delay to a home, whose group may have a distance of its own.
+    pub fn propagation(&self, own_distance_km: Option<f64>) -> Time {
+        let km = own_distance_km.unwrap_or(self.length_km);
+        Time::from_secs_f64(km * GROUP_INDEX / LIGHT_KM_PER_S)
     }
 
     /// Rejects keys that only a cable has, and rates above the line's.
     ///
     /// # Errors The first key at fault, with its path below the table of its group.
-    pub fn check(&self, group: &Group) -> Result<(), Fault> {
+    pub fn check(&self, group: &Group) -> Faults {
+        let mut faults = Faults::default();
         let up = group.upstream;
         for (way, peak_mbps, flows) in [
-            ("upstream", up.peak_mbps, &up.flows),
-            ("downstream", group.downstream.peak_mbps, &group.downstream.flows),
+            ("upstream", up.terms().peak_mbps, &up.flows),
+            ("downstream", group.downstream.terms().peak_mbps, &group.downstream.flows),
         ] {
             if peak_mbps > self.line_mbps {
                 let allowed = format!("{} or less, the value of access.line_mbps", self.line_mbps);
                 let message = format!("found {peak_mbps}; allowed: {allowed}");
-                return Err(Fault::new(format!("{way}.peak_mbps"), message));
+                faults.add(Fault::new(format!("{way}.peak_mbps"), message));
             }
             if let Some(name) = flows.keys().next() {
                 let message = format!("found {name}; allowed: none with access kind fibre");
-                return Err(Fault::new(format!("{way}.flows"), message));
+                faults.add(Fault::new(format!("{way}.flows"), message));
             }
         }
-        match up.cable_key() {
-            None => Ok(()),
-            Some(key) => {
-                let message = "found with access kind fibre; allowed: only with kind docsis";
-                Err(Fault::new(format!("upstream.{key}"), message))
-            }
+        if let Some(key) = up.cable_key() {
+            let message = "found with access kind fibre; allowed: only with kind docsis";
+            faults.add(Fault::new(format!("upstream.{key}"), message));
         }
+        faults
     }
 }
 
@@ -86,7 +86,8 @@ pub struct Fibre {
     lines: [Vec<ShapedLink>; 2],
     /// Packets in propagation, upstream and downstream.
     glass: [DelayLine; 2],
-    propagation: Time,
+    /// Propagation to each home.
+    propagation: Vec<Time>,
     watched: Vec<usize>,
 }
 
@@ -94,7 +95,7 @@ impl Fibre {
     /// Lines that carry nothing yet.
     pub fn new(spec: &Parameters, site: &Site) -> Self {
         let rate = BitRate::from_mbps(spec.line_mbps);
-        let propagation = spec.propagation();
+        let mut propagation = Vec::new();
         let mut lines = [Vec::new(), Vec::new()];
         let mut watched = Vec::new();
         for (index, home) in site.homes().enumerate() {
@@ -105,9 +106,10 @@ impl Fibre {
                 (home.group.upstream.primary(), home.group.downstream.primary());
             up.push(ShapedLink::upstream_at(rate, &upstream, &context));
             down.push(ShapedLink::downstream_at(rate, &downstream, &context));
+            propagation.push(spec.propagation(home.group.distance_km));
             watched.extend(home.is_watched().then_some(index));
         }
-        let glass = [propagation; 2].map(DelayLine::new);
+        let glass = [Time::ZERO; 2].map(DelayLine::new);
         Self { lines, glass, propagation, watched }
     }
 
@@ -124,7 +126,7 @@ impl Fibre {
         alarms.set(direction, home as u32, self.lines[way][home].next_wake());
         if let Some((at, packet)) = sent {
             ledger.forwarded(at, &packet);
-            self.glass[way].accept(at, packet);
+            self.glass[way].accept(at + self.propagation[home], packet);
             alarms.set(direction, self.lines[way].len() as u32, self.glass[way].next_wake());
         }
     }
@@ -192,7 +194,7 @@ impl AccessNetwork for Fibre {
         self.watched.iter().flat_map(of_home).collect()
     }
 
-    fn propagation(&self, _home: usize) -> Time {
-        self.propagation
+    fn propagation(&self, home: usize) -> Time {
+        self.propagation[home]
     }
 }

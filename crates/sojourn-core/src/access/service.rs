@@ -31,12 +31,16 @@ pub struct Upstream {
     /// Maximum sustained traffic rate in Mbps.
     #[schemars(range(min = 0.001, max = 100_000.0))]
     pub sustained_mbps: f64,
-    /// Peak traffic rate in Mbps. It must not be less than `sustained_mbps`.
+    /// Peak traffic rate in Mbps. It must not be less than `sustained_mbps`, which is its default.
+    #[serde(default)]
     #[schemars(range(min = 0.001, max = 100_000.0))]
-    pub peak_mbps: f64,
+    pub peak_mbps: Option<f64>,
     /// Maximum traffic burst in bytes: what may pass at the peak rate after a long idle time.
+    /// Default: 3044 (DOCSIS MULPI §C.2.2.7.3), or as much as the sustained rate brings in two
+    /// MAP intervals and a full frame, if that is more: less would hold the flow below its rate.
+    #[serde(default)]
     #[schemars(range(min = 1522, max = 4_294_967_295_u64))]
-    pub burst_bytes: u64,
+    pub burst_bytes: Option<u64>,
     /// Minimum reserved traffic rate of the primary flow in Mbps. It must not exceed
     /// `sustained_mbps`. It has an effect only with `modem.kind = "shared_channel"`, where flows
     /// share the channel.
@@ -103,12 +107,15 @@ pub struct Downstream {
     /// Maximum sustained traffic rate in Mbps.
     #[schemars(range(min = 0.001, max = 100_000.0))]
     pub sustained_mbps: f64,
-    /// Peak traffic rate in Mbps. It must not be less than `sustained_mbps`.
+    /// Peak traffic rate in Mbps. It must not be less than `sustained_mbps`, which is its default.
+    #[serde(default)]
     #[schemars(range(min = 0.001, max = 100_000.0))]
-    pub peak_mbps: f64,
+    pub peak_mbps: Option<f64>,
     /// Maximum traffic burst in bytes: what may pass at the peak rate after a long idle time.
+    /// Default: 3044 (DOCSIS MULPI §C.2.2.7.3).
+    #[serde(default)]
     #[schemars(range(min = 1522, max = 4_294_967_295_u64))]
-    pub burst_bytes: u64,
+    pub burst_bytes: Option<u64>,
     /// Minimum reserved traffic rate of the primary flow in Mbps. It must not exceed
     /// `sustained_mbps`. It has an effect only where homes share the channel (`cmts`) and the CMTS
     /// runs the `drr` scheduler on service flows.
@@ -164,12 +171,15 @@ pub struct ServiceFlow {
     /// Maximum sustained traffic rate in Mbps.
     #[schemars(range(min = 0.001, max = 100_000.0))]
     pub sustained_mbps: f64,
-    /// Peak traffic rate in Mbps. It must not be less than `sustained_mbps`.
+    /// Peak traffic rate in Mbps. It must not be less than `sustained_mbps`, which is its default.
+    #[serde(default)]
     #[schemars(range(min = 0.001, max = 100_000.0))]
-    pub peak_mbps: f64,
+    pub peak_mbps: Option<f64>,
     /// Maximum traffic burst in bytes: what may pass at the peak rate after a long idle time.
+    /// Default: that of the primary flow of its direction, at this rate.
+    #[serde(default)]
     #[schemars(range(min = 1522, max = 4_294_967_295_u64))]
-    pub burst_bytes: u64,
+    pub burst_bytes: Option<u64>,
     /// Minimum reserved traffic rate in Mbps. It must not exceed `sustained_mbps`. It has an effect
     /// only where flows share a channel: upstream with `modem.kind = "shared_channel"`, downstream
     /// with `cmts` and its `drr` scheduler.
@@ -232,6 +242,48 @@ impl Buffer {
     }
 }
 
+/// The maximum traffic burst of a flow that sets none, in bytes (DOCSIS MULPI §C.2.2.7.3).
+pub const DEFAULT_BURST_BYTES: u64 = 3044;
+
+/// The rates and the burst of a service flow.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Terms {
+    /// Maximum sustained traffic rate in Mbps.
+    pub sustained_mbps: f64,
+    /// Peak traffic rate in Mbps.
+    pub peak_mbps: f64,
+    /// Minimum reserved traffic rate in Mbps.
+    pub minimum_mbps: f64,
+    /// Maximum traffic burst in bytes.
+    pub burst_bytes: u64,
+}
+
+/// What all tables of a service flow have.
+macro_rules! terms {
+    ($($table:ty),*) => {$(
+        impl $table {
+            /// The flow's rates and burst.
+            pub fn terms(&self) -> Terms {
+                Terms {
+                    sustained_mbps: self.sustained_mbps,
+                    peak_mbps: self.peak_mbps.unwrap_or(self.sustained_mbps),
+                    minimum_mbps: self.minimum_mbps,
+                    burst_bytes: self.burst_bytes.unwrap_or(DEFAULT_BURST_BYTES),
+                }
+            }
+
+            /// Names the defaults of the peak rate and of the burst, which holds `least` bytes.
+            fn fill_own(&mut self, least: &dyn Fn(f64) -> u64) {
+                self.peak_mbps.get_or_insert(self.sustained_mbps);
+                let least = least(self.sustained_mbps);
+                self.burst_bytes.get_or_insert(DEFAULT_BURST_BYTES.max(least));
+            }
+        }
+    )*};
+}
+
+terms!(Upstream, Downstream, ServiceFlow);
+
 /// Copies a further flow's keys into a table like that of the primary flow, so that every flow is
 /// built in the same way.
 macro_rules! service_flows {
@@ -252,6 +304,13 @@ macro_rules! service_flows {
                     ..alone.clone()
                 });
                 [alone.clone()].into_iter().chain(further).map(Self::with_buffer_and_aqm).collect()
+            }
+
+            /// Names the defaults of peak rates and bursts. `least` is the burst that a sustained
+            /// rate in Mbps needs, in bytes.
+            pub(crate) fn fill(&mut self, least: &dyn Fn(f64) -> u64) {
+                self.fill_own(least);
+                self.flows.values_mut().for_each(|flow| flow.fill_own(least));
             }
 
             /// The primary flow alone.

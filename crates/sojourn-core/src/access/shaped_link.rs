@@ -32,7 +32,7 @@ pub struct ShapedLink {
 impl ShapedLink {
     /// The downstream at the CMTS, on the scenario's channel or on one that is never the bottleneck.
     pub fn downstream(spec: &Downstream, context: &ServiceFlowContext) -> Self {
-        let channel_mbps = spec.channel_mbps.unwrap_or(CHANNEL_OVER_PEAK * spec.peak_mbps);
+        let channel_mbps = spec.channel_mbps.unwrap_or(CHANNEL_OVER_PEAK * spec.terms().peak_mbps);
         Self::downstream_at(BitRate::from_mbps(channel_mbps), spec, context)
     }
 
@@ -43,7 +43,7 @@ impl ShapedLink {
         spec: &Downstream,
         context: &ServiceFlowContext,
     ) -> Self {
-        let shaper = Shaper::of(spec.sustained_mbps, spec.peak_mbps, spec.burst_bytes);
+        let shaper = Shaper::of(spec.terms());
         let buffer_bytes = default_limit_bytes(shaper.sustained.rate());
         let queue = context.queue("downstream", &spec.queue, buffer_bytes);
         Self::new(queue, shaper, channel, Probe::default())
@@ -51,12 +51,12 @@ impl ShapedLink {
 
     /// An upstream without a MAC, at the peak rate.
     pub fn upstream(spec: &Upstream, context: &ServiceFlowContext) -> Self {
-        Self::upstream_at(BitRate::from_mbps(spec.peak_mbps), spec, context)
+        Self::upstream_at(BitRate::from_mbps(spec.terms().peak_mbps), spec, context)
     }
 
     /// An upstream without a MAC, on a channel of this rate.
     pub fn upstream_at(channel: BitRate, spec: &Upstream, context: &ServiceFlowContext) -> Self {
-        let shaper = Shaper::of(spec.sustained_mbps, spec.peak_mbps, spec.burst_bytes);
+        let shaper = Shaper::of(spec.terms());
         let buffer_bytes = default_limit_bytes(shaper.sustained.rate());
         let queue = context.queue("upstream", &spec.queue, buffer_bytes);
         Self::new(queue, shaper, channel, Probe::upstream(context))

@@ -3,6 +3,7 @@
 //! Over every interval of length `span`, at most `span * R / 8 + B` bytes and at most `span * P / 8
 //! + 1522` bytes pass. R is the maximum sustained rate, B the maximum burst, P the peak rate.
 
+use super::service::Terms;
 use crate::aqm::DrainRate;
 use crate::packet::Packet;
 use crate::token_bucket::TokenBucket;
@@ -26,9 +27,9 @@ pub struct Shaper {
 
 impl Shaper {
     /// Full buckets with a scenario's values.
-    pub fn of(sustained_mbps: f64, peak_mbps: f64, burst_bytes: u64) -> Self {
-        let [sustained, peak] = [sustained_mbps, peak_mbps].map(BitRate::from_mbps);
-        Self::new(sustained, peak, burst_bytes)
+    pub fn of(terms: Terms) -> Self {
+        let [sustained, peak] = [terms.sustained_mbps, terms.peak_mbps].map(BitRate::from_mbps);
+        Self::new(sustained, peak, terms.burst_bytes)
     }
 
     /// Full buckets.

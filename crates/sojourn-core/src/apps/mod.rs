@@ -26,7 +26,7 @@ use serde::{Deserialize, Serialize};
 use crate::dialect::Dialect;
 use crate::engine::rng::Rng;
 use crate::input::compare::at_least;
-use crate::input::problem::Fault;
+use crate::input::problem::{Fault, Faults};
 use crate::packet::Direction;
 use crate::tcp::{Config, TcpOptions};
 use crate::units::Time;
@@ -317,12 +317,20 @@ pub trait AppParameters {
     fn sends_frames(&self) -> bool {
         false
     }
-    /// Checks that its keys agree with each other.
-    ///
-    /// # Errors The first key at fault.
-    fn check(&self) -> Result<(), Fault> {
-        Ok(())
+    /// Its keys that name servers.
+    fn server_keys(&mut self) -> ServerKeys<'_>;
+    /// The faults of keys that do not agree with each other.
+    fn check(&self) -> Faults {
+        Faults::default()
     }
+}
+
+/// The keys of an app that name servers; empty where the scenario names none.
+pub enum ServerKeys<'a> {
+    /// It has one server.
+    One(&'a mut String),
+    /// It has several servers.
+    Several(&'a mut Vec<String>),
 }
 
 /// What an app asks of the network in one home, on average, for estimates before a run.

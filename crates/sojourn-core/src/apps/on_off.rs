@@ -15,10 +15,11 @@ use serde::{Deserialize, Serialize};
 use super::agenda::Agenda;
 use super::{
     App, AppContext, AppParameters, Command, ConnectionId, Done, End, Event, Load, Model, Quality,
+    ServerKeys,
 };
 use crate::engine::rng::Rng;
 use crate::input::compare::ascending;
-use crate::input::problem::Fault;
+use crate::input::problem::Faults;
 use crate::packet::Direction;
 use crate::tcp::TcpOptions;
 use crate::units::Time;
@@ -35,6 +36,9 @@ pub enum Transport {
     Datagrams,
 }
 
+/// What a list of two is, in messages.
+const BOUNDS: &str = "the bounds of a range";
+
 /// Parameters of on/off sources. Hong 2015 §5.3.2: ME1 has 36 sources of 0.5 Mbps with bursts of
 /// [2, 4] s and pauses three times as long. ME2 has 180 sources of 0.1 Mbps with bursts of 2 s and
 /// pauses of 3 s. ME3 has 90 of 0.1 and 90 of [0.3, 0.6] Mbps.
@@ -42,7 +46,8 @@ pub enum Transport {
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "OnOff")]
 pub struct Parameters {
-    /// Server at the other end.
+    /// Server at the other end. Default: the first of `servers`.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub server: String,
     /// Direction of the data: `up` from the home or `down` to it.
     #[serde(default)]
@@ -116,6 +121,10 @@ impl AppParameters for Parameters {
         .into()
     }
 
+    fn server_keys(&mut self) -> ServerKeys<'_> {
+        ServerKeys::One(&mut self.server)
+    }
+
     fn servers(&self) -> Vec<(String, &str)> {
         vec![("server".to_owned(), &self.server)]
     }
@@ -152,9 +161,10 @@ impl AppParameters for Parameters {
         Quality::Throughput
     }
 
-    fn check(&self) -> Result<(), Fault> {
-        ascending("mean_mbps", &self.mean_mbps, "the bounds of a range")?;
-        ascending("on_s", &self.on_s, "the bounds of a range")
+    fn check(&self) -> Faults {
+        let mut faults = Faults::from(ascending("mean_mbps", &self.mean_mbps, BOUNDS));
+        faults.add(ascending("on_s", &self.on_s, BOUNDS));
+        faults
     }
 }
 

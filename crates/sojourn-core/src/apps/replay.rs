@@ -14,7 +14,9 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{App, AppContext, AppParameters, Command, Done, Event, Load, Model, Quality};
+use super::{
+    App, AppContext, AppParameters, Command, Done, Event, Load, Model, Quality, ServerKeys,
+};
 use crate::engine::rng::Rng;
 use crate::packet::Direction;
 use crate::tcp::TcpOptions;
@@ -66,7 +68,8 @@ pub struct Parameters {
     /// loaded. If it is set, a capture with another digest is rejected.
     #[serde(default)]
     pub digest: Option<String>,
-    /// Server at the other end.
+    /// Server at the other end. Default: the first of `servers`.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub server: String,
     /// Direction of the packets: `up` from the home or `down` to it.
     #[serde(default)]
@@ -111,6 +114,10 @@ impl AppParameters for Parameters {
             next: 0,
         }
         .into()
+    }
+
+    fn server_keys(&mut self) -> ServerKeys<'_> {
+        ServerKeys::One(&mut self.server)
     }
 
     fn servers(&self) -> Vec<(String, &str)> {

@@ -5,9 +5,11 @@ use serde::{Deserialize, Serialize};
 
 use super::check_stop;
 use super::two_way::{Answer, StreamDirection};
-use super::{App, AppContext, AppParameters, Command, Done, Event, Load, Model, Quality};
+use super::{
+    App, AppContext, AppParameters, Command, Done, Event, Load, Model, Quality, ServerKeys,
+};
 use crate::engine::rng::Rng;
-use crate::input::problem::Fault;
+use crate::input::problem::{Fault, Faults};
 use crate::packet::{Direction, LARGEST_PACKET};
 use crate::tcp::TcpOptions;
 use crate::units::Time;
@@ -43,7 +45,8 @@ pub enum PlayoutRule {
 pub struct Parameters {
     /// What the stream is; this also selects how it is scored.
     pub purpose: Purpose,
-    /// Server at the other end.
+    /// Server at the other end. Default: the first of `servers`.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub server: String,
     /// Direction of the packets: `up` from the home, `down` to it, or `both`. With `both` each end
     /// echoes the times of the packets that it receives, as RTCP does (RFC 3550 §6.4.1), and the other
@@ -168,6 +171,10 @@ impl AppParameters for Parameters {
         .into()
     }
 
+    fn server_keys(&mut self) -> ServerKeys<'_> {
+        ServerKeys::One(&mut self.server)
+    }
+
     fn servers(&self) -> Vec<(String, &str)> {
         vec![("server".to_owned(), &self.server)]
     }
@@ -219,13 +226,14 @@ impl AppParameters for Parameters {
         Time::from_secs_f64(ms / 1e3)
     }
 
-    fn check(&self) -> Result<(), Fault> {
+    fn check(&self) -> Faults {
+        let mut faults = Faults::from(check_stop(self.start_s.unwrap_or(0.0), self.stop_s));
         if self.playout.is_some() && self.purpose != Purpose::Voice {
             let message = "found with another purpose; allowed: only with purpose voice";
-            return Err(Fault::new("playout", message));
+            faults.add(Fault::new("playout", message));
         }
-        self.check_answers()?;
-        check_stop(self.start_s.unwrap_or(0.0), self.stop_s)
+        faults.add(self.check_answers());
+        faults
     }
 }
 

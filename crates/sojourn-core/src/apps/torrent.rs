@@ -19,6 +19,7 @@ use serde::{Deserialize, Serialize};
 use super::agenda::Agenda;
 use super::{
     App, AppContext, AppParameters, Command, ConnectionId, Done, End, Event, Load, Model, Quality,
+    ServerKeys,
 };
 use crate::dialect::Dialect;
 use crate::engine::rng::Rng;
@@ -35,8 +36,9 @@ const BLOCK_BYTES: u64 = 1 << 14;
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Torrent")]
 pub struct Parameters {
-    /// Servers that stand for the peers. Connections are assigned to them in turn.
+    /// Servers that stand for the peers. Connections are assigned to them in turn. Default: all of `servers`.
     #[schemars(length(min = 1, max = 100))]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub servers: Vec<String>,
     /// Direction of the pieces: `up` from the home or `down` to it.
     #[serde(default)]
@@ -90,6 +92,10 @@ impl AppParameters for Parameters {
             pieces: 0,
         }
         .into()
+    }
+
+    fn server_keys(&mut self) -> ServerKeys<'_> {
+        ServerKeys::Several(&mut self.servers)
     }
 
     fn servers(&self) -> Vec<(String, &str)> {

@@ -11,9 +11,10 @@ use super::agenda::Agenda;
 use super::check_stop;
 use super::{
     App, AppContext, AppParameters, Command, ConnectionId, Done, End, Event, Load, Model, Quality,
+    ServerKeys,
 };
 use crate::engine::rng::Rng;
-use crate::input::problem::Fault;
+use crate::input::problem::{Fault, Faults};
 use crate::packet::Direction;
 use crate::tcp::TcpOptions;
 use crate::units::Time;
@@ -23,7 +24,8 @@ use crate::units::Time;
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Transfer")]
 pub struct Parameters {
-    /// Server at the other end.
+    /// Server at the other end. Default: the first of `servers`.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub server: String,
     /// Direction of the file: `up` from the home or `down` to it.
     #[serde(default)]
@@ -112,6 +114,10 @@ impl AppParameters for Parameters {
         .into()
     }
 
+    fn server_keys(&mut self) -> ServerKeys<'_> {
+        ServerKeys::One(&mut self.server)
+    }
+
     fn servers(&self) -> Vec<(String, &str)> {
         vec![("server".to_owned(), &self.server)]
     }
@@ -139,9 +145,10 @@ impl AppParameters for Parameters {
         Quality::Throughput
     }
 
-    fn check(&self) -> Result<(), Fault> {
-        self.check_next_start()?;
-        check_stop(self.start_s, self.stop_s)
+    fn check(&self) -> Faults {
+        let mut faults = Faults::from(self.check_next_start());
+        faults.add(check_stop(self.start_s, self.stop_s));
+        faults
     }
 }
 

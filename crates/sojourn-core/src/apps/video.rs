@@ -28,11 +28,11 @@ use serde::{Deserialize, Serialize};
 use super::agenda::Agenda;
 use super::{
     App, AppContext, AppParameters, Command, ConnectionId, Done, End, Event, Load, Model, Quality,
-    Viewing,
+    ServerKeys, Viewing,
 };
 use crate::dialect::Dialect;
 use crate::engine::rng::Rng;
-use crate::input::problem::Fault;
+use crate::input::problem::{Fault, Faults};
 use crate::tcp::TcpOptions;
 use crate::units::Time;
 
@@ -52,7 +52,8 @@ pub enum Adaptation {
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Video")]
 pub struct Parameters {
-    /// Server at the other end.
+    /// Server at the other end. Default: the first of `servers`.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub server: String,
     /// Number of viewers, each with a video and a connection.
     #[serde(default = "one")]
@@ -180,6 +181,10 @@ impl AppParameters for Parameters {
         .into()
     }
 
+    fn server_keys(&mut self) -> ServerKeys<'_> {
+        ServerKeys::One(&mut self.server)
+    }
+
     fn servers(&self) -> Vec<(String, &str)> {
         vec![("server".to_owned(), &self.server)]
     }
@@ -211,14 +216,15 @@ impl AppParameters for Parameters {
         Quality::Video
     }
 
-    fn check(&self) -> Result<(), Fault> {
+    fn check(&self) -> Faults {
+        let mut faults = Faults::default();
         for (i, pair) in self.ladder_mbps.windows(2).enumerate() {
             if pair[1] <= pair[0] {
                 let message = format!(
                     "found {}; allowed: more than {}, since levels must ascend",
                     pair[1], pair[0]
                 );
-                return Err(Fault::new(format!("ladder_mbps.{}", i + 1), message));
+                faults.add(Fault::new(format!("ladder_mbps.{}", i + 1), message));
             }
         }
         let levels = self.ladder_mbps.len();
@@ -227,7 +233,7 @@ impl AppParameters for Parameters {
                 "found {}; allowed: 1 to {levels}, the levels of ladder_mbps",
                 self.first_level
             );
-            return Err(Fault::new("first_level", message));
+            faults.add(Fault::new("first_level", message));
         }
         let (held, wanted) = (self.buffer_segments(), self.start_segments);
         if held < wanted as usize {
@@ -236,9 +242,9 @@ impl AppParameters for Parameters {
              of start_segments",
                 self.buffer_s,
             );
-            return Err(Fault::new("buffer_s", message));
+            faults.add(Fault::new("buffer_s", message));
         }
-        Ok(())
+        faults
     }
 }
 

@@ -11,9 +11,11 @@ use serde::{Deserialize, Serialize};
 
 use super::check_stop;
 use super::two_way::{Answer, StreamDirection};
-use super::{App, AppContext, AppParameters, Command, Done, Event, Frame, Load, Model, Quality};
+use super::{
+    App, AppContext, AppParameters, Command, Done, Event, Frame, Load, Model, Quality, ServerKeys,
+};
 use crate::engine::rng::Rng;
-use crate::input::problem::Fault;
+use crate::input::problem::{Fault, Faults};
 use crate::packet::Direction;
 use crate::tcp::TcpOptions;
 use crate::units::{BitRate, Time};
@@ -26,7 +28,8 @@ const LEAST_PACKET: u64 = 64;
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "VideoCall")]
 pub struct Parameters {
-    /// Server at the other end.
+    /// Server at the other end. Default: the first of `servers`.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub server: String,
     /// Direction of the frames: `up` from the home, `down` to it, or `both`. With `both` the ends measure
     /// round-trip times too.
@@ -114,6 +117,10 @@ impl AppParameters for Parameters {
         .into()
     }
 
+    fn server_keys(&mut self) -> ServerKeys<'_> {
+        ServerKeys::One(&mut self.server)
+    }
+
     fn servers(&self) -> Vec<(String, &str)> {
         vec![("server".to_owned(), &self.server)]
     }
@@ -147,16 +154,17 @@ impl AppParameters for Parameters {
         Quality::VideoCall
     }
 
-    fn check(&self) -> Result<(), Fault> {
+    fn check(&self) -> Faults {
+        let mut faults = Faults::from(check_stop(self.start_s.unwrap_or(0.0), self.stop_s));
         if self.frame_bytes() < LEAST_PACKET as f64 {
             let message = format!(
                 "found {}; allowed: {:.3} or more, so that a frame has {LEAST_PACKET} bytes",
                 self.rate_mbps,
                 LEAST_PACKET as f64 * 8e-6 * self.frames_per_s
             );
-            return Err(Fault::new("rate_mbps", message));
+            faults.add(Fault::new("rate_mbps", message));
         }
-        check_stop(self.start_s.unwrap_or(0.0), self.stop_s)
+        faults
     }
 }
 

@@ -12,7 +12,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::agenda::Agenda;
-use super::{App, AppContext, AppParameters, Command, Done, End, Event, Load, Model, Quality};
+use super::{
+    App, AppContext, AppParameters, Command, Done, End, Event, Load, Model, Quality, ServerKeys,
+};
 use crate::dialect::Dialect;
 use crate::engine::rng::Rng;
 use crate::tcp::TcpOptions;
@@ -69,6 +71,12 @@ pub enum Objects {
     White2014 {},
 }
 
+impl Default for Objects {
+    fn default() -> Self {
+        Self::AppendixA { scale: 3.7 }
+    }
+}
+
 /// Scales the 614 402 + 102 400 bytes of appendix A to 7 MB.
 const WHITE_2014_SCALE: f64 = 7e6 / 716_802.0;
 
@@ -89,15 +97,19 @@ fn unity() -> f64 {
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Web")]
 pub struct Parameters {
-    /// Servers of the page. The first one has the HTML.
+    /// Servers of the page. The first one has the HTML. Default: all of `servers`.
     #[schemars(length(min = 1, max = 100))]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub servers: Vec<String>,
     /// Size of the HTML in bytes. Default: 100 000 with `fixed` objects (White & Padden 2012
     /// §3.2.3), and 102 400 times the scale with those of appendix A.
     #[serde(default)]
     #[schemars(range(min = 1, max = 1_000_000_000))]
     pub html_bytes: Option<u64>,
-    /// The objects of a page, chosen by `kind`.
+    /// The objects of a page, chosen by `kind`. Default: those of appendix A, 3.7 times as large: 2.65
+    /// MB with the HTML, the median page on a desktop in 2024 (HTTP Archive, Web Almanac 2024, Page
+    /// Weight).
+    #[serde(default)]
     pub objects: Objects,
     /// Number of simultaneous connections to each server.
     #[serde(default = "six")]
@@ -207,6 +219,10 @@ impl AppParameters for Parameters {
             pages: Vec::new(),
         }
         .into()
+    }
+
+    fn server_keys(&mut self) -> ServerKeys<'_> {
+        ServerKeys::Several(&mut self.servers)
     }
 
     fn servers(&self) -> Vec<(String, &str)> {

@@ -26,9 +26,10 @@ use super::agenda::Agenda;
 use super::draw::Draw;
 use super::{
     App, AppContext, AppParameters, Command, ConnectionId, Done, End, Event, Load, Model, Quality,
+    ServerKeys,
 };
 use crate::engine::rng::Rng;
-use crate::input::problem::Fault;
+use crate::input::problem::{Fault, Faults};
 use crate::tcp::TcpOptions;
 use crate::units::Time;
 
@@ -37,8 +38,9 @@ use crate::units::Time;
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "WebSessions")]
 pub struct Parameters {
-    /// Servers of the pages. One is chosen at random for each page.
+    /// Servers of the pages. One is chosen at random for each page. Default: all of `servers`.
     #[schemars(length(min = 1, max = 100))]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub servers: Vec<String>,
     /// Number of independent sessions.
     #[serde(default = "one")]
@@ -148,6 +150,10 @@ impl AppParameters for Parameters {
         .into()
     }
 
+    fn server_keys(&mut self) -> ServerKeys<'_> {
+        ServerKeys::Several(&mut self.servers)
+    }
+
     fn servers(&self) -> Vec<(String, &str)> {
         self.servers.iter().enumerate().map(|(i, name)| (format!("servers.{i}"), &**name)).collect()
     }
@@ -174,17 +180,18 @@ impl AppParameters for Parameters {
         Quality::Responses
     }
 
-    fn check(&self) -> Result<(), Fault> {
+    fn check(&self) -> Faults {
+        let mut faults = Faults::default();
         for (key, draw) in [("objects", &self.objects), ("object_units", &self.object_units)] {
             if draw.mean() == 0.0 {
-                return Err(Fault::new(key, "found a mean of 0; allowed: more than 0"));
+                faults.add(Fault::new(key, "found a mean of 0; allowed: more than 0"));
             }
         }
         if self.pushed && self.servers.len() > 1 {
             let message = "found true; allowed: only with a single server";
-            return Err(Fault::new("pushed", message));
+            faults.add(Fault::new("pushed", message));
         }
-        Ok(())
+        faults
     }
 }
 

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Aqm, AqmAlgorithm, AqmParameters, Departure, Verdict, check_interval};
-use crate::input::problem::Fault;
+use crate::input::problem::{Fault, Faults};
 use crate::metrics::Gauges;
 use crate::units::Time;
 
@@ -83,15 +83,15 @@ impl AqmParameters for Parameters {
         Codel::new(self).into()
     }
 
-    fn check(&self, packet: Time) -> Result<(), Fault> {
+    fn check(&self, packet: Time) -> Faults {
         let Self { target_ms, interval_ms, .. } = self;
-        check_interval(*interval_ms, packet)?;
-        if target_ms <= interval_ms {
-            return Ok(());
+        let mut faults = Faults::from(check_interval(*interval_ms, packet));
+        if faults.is_empty() && target_ms > interval_ms {
+            let allowed = format!("{interval_ms} or less, the value of interval_ms");
+            let message = format!("found {target_ms}; allowed: {allowed}");
+            faults.add(Fault::new("target_ms", message));
         }
-        let message =
-            format!("found {target_ms}; allowed: {interval_ms} or less, the value of interval_ms");
-        Err(Fault::new("target_ms", message))
+        faults
     }
 
     fn judges_sojourns(&self) -> bool {

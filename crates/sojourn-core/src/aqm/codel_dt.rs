@@ -12,7 +12,7 @@ use super::{
     Aqm, AqmAlgorithm, AqmParameters, Arrival, Departure, DrainRate, Verdict, check_interval,
 };
 use crate::engine::rng::Rng;
-use crate::input::problem::Fault;
+use crate::input::problem::{Fault, Faults};
 use crate::metrics::Gauges;
 use crate::units::Time;
 
@@ -66,15 +66,15 @@ impl AqmParameters for Parameters {
         CodelDt::new(self).into()
     }
 
-    fn check(&self, packet: Time) -> Result<(), Fault> {
+    fn check(&self, packet: Time) -> Faults {
         let Self { target_ms, mac_allowance_ms: allowance, .. } = self;
-        check_interval(self.interval_ms, packet)?;
-        if allowance < target_ms {
-            return Ok(());
+        let mut faults = Faults::from(check_interval(self.interval_ms, packet));
+        if allowance >= target_ms {
+            let allowed = format!("less than {target_ms}, the value of target_ms");
+            let message = format!("found {allowance}; allowed: {allowed}");
+            faults.add(Fault::new("mac_allowance_ms", message));
         }
-        let message =
-            format!("found {allowance}; allowed: less than {target_ms}, the value of target_ms");
-        Err(Fault::new("mac_allowance_ms", message))
+        faults
     }
 }
 

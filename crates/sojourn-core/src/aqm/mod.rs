@@ -26,7 +26,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::count::Count;
 use crate::engine::rng::Rng;
-use crate::input::problem::Fault;
+use crate::input::problem::{Fault, Faults};
 use crate::metrics::Gauges;
 use crate::packet::{Ecn, FULL_PACKET};
 use crate::units::{BitRate, Time};
@@ -171,11 +171,10 @@ pub enum AqmAlgorithm {
 pub trait AqmParameters {
     /// The algorithm in its initial state.
     fn start(&self) -> AqmAlgorithm;
-    /// Checks that its keys agree with each other and with the time of a full packet on the link.
-    ///
-    /// # Errors The first key at fault.
-    fn check(&self, _packet: Time) -> Result<(), Fault> {
-        Ok(())
+    /// The faults of keys that do not agree with each other, or with the time of a full packet on
+    /// the link.
+    fn check(&self, _packet: Time) -> Faults {
+        Faults::default()
     }
     /// Does it judge each packet by that packet's own sojourn time? Then it needs one queue or one
     /// instance for each bin: if one instance judged many bins, packets of sparse flows would keep

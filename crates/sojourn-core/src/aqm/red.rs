@@ -15,7 +15,7 @@ use super::{Aqm, AqmAlgorithm, AqmParameters, Arrival, Departure, DrainRate, Ver
 use crate::count::Count;
 use crate::engine::rng::Rng;
 use crate::input::compare::at_least;
-use crate::input::problem::Fault;
+use crate::input::problem::{Fault, Faults};
 use crate::metrics::Gauges;
 use crate::units::Time;
 
@@ -96,21 +96,23 @@ impl AqmParameters for Parameters {
         Red::new(self).into()
     }
 
-    fn check(&self, _packet: Time) -> Result<(), Fault> {
+    fn check(&self, _packet: Time) -> Faults {
+        let mut faults = Faults::from(at_least(("top", self.top), ("bottom", self.bottom)));
         match (self.min_threshold_packets, self.max_threshold_packets) {
             (_, None) => {}
             (Some(min), Some(max)) => {
-                at_least(("max_threshold_packets", max), ("min_threshold_packets", min))?;
+                faults
+                    .add(at_least(("max_threshold_packets", max), ("min_threshold_packets", min)));
             }
             (None, Some(max)) => {
                 let message = format!(
                     "found {max}; allowed: only with min_threshold_packets, which comes from the \
                      link's rate otherwise"
                 );
-                return Err(Fault::new("max_threshold_packets", message));
+                faults.add(Fault::new("max_threshold_packets", message));
             }
         }
-        at_least(("top", self.top), ("bottom", self.bottom))
+        faults
     }
 }
 

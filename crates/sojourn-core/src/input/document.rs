@@ -2,23 +2,24 @@
 
 use serde_json::Value;
 
-use super::problem::Problem;
+use super::problem::Problems;
 use super::schema_check::Checker;
-use super::text;
+use super::text::Document;
 
 /// Parses `text`. A problem names `source` as the file.
-pub fn parse(text: &str, source: &str) -> Result<Value, Problem> {
-    text::document(text).map_err(|fault| fault.of(source))
+pub fn parse(text: &str, source: &str) -> Result<Value, Problems> {
+    Document::parse(text, source).map(|document| document.value)
 }
 
 /// Parses `text` and checks it against `schema`. A problem names `source` as the file.
 ///
 /// The schema may use the part of JSON Schema that describes a scenario: types, ranges, numbers of
 /// items and entries, required keys, names, tables that a `kind` tells apart.
-pub fn read_document(text: &str, schema: Value, source: &str) -> Result<Value, Problem> {
-    text::document(text)
-        .and_then(|document| Checker::new(schema).check(&document, "").map(|()| document))
-        .map_err(|fault| fault.of(source))
+pub fn read_document(text: &str, schema: Value, source: &str) -> Result<Value, Problems> {
+    let document = Document::parse(text, source)?;
+    let faults = Checker::new(schema).check(&document.value, "");
+    let problems = faults.into_iter().map(|fault| document.placed(fault.of(source)));
+    Problems::of(problems.collect::<Vec<_>>()).map_or(Ok(document.value), Err)
 }
 
 #[cfg(test)]

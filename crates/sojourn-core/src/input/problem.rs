@@ -7,6 +7,8 @@ use std::fmt;
 pub struct Problem {
     /// The file or `--set` with the problem.
     pub source: String,
+    /// Line of the file, from 1, where one is known.
+    pub line: Option<usize>,
     /// Key path, with the prefix `variant NAME: ` if only one variant is concerned. Empty for the
     /// whole file.
     pub path: String,
@@ -23,6 +25,64 @@ impl fmt::Display for Problem {
 }
 
 impl std::error::Error for Problem {}
+
+/// All problems of a file, at least one. Their text has a line for each.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Problems {
+    first: Problem,
+    others: Vec<Problem>,
+    /// How many more there are than are told.
+    left_out: usize,
+}
+
+impl Problems {
+    /// The most problems that are told of one file.
+    const MOST: usize = 30;
+
+    /// These problems, each told once, or `None` if there are none.
+    pub fn of(problems: impl IntoIterator<Item = Problem>) -> Option<Self> {
+        let mut told: Vec<Problem> = Vec::new();
+        for problem in problems {
+            if !told.contains(&problem) {
+                told.push(problem);
+            }
+        }
+        let left_out = told.len().saturating_sub(Self::MOST);
+        told.truncate(Self::MOST);
+        let mut told = told.into_iter();
+        Some(Self { first: told.next()?, others: told.collect(), left_out })
+    }
+
+    /// Those that are told, in order.
+    pub fn told(&self) -> impl Iterator<Item = &Problem> {
+        [&self.first].into_iter().chain(&self.others)
+    }
+
+    /// The first problem.
+    pub fn first(&self) -> &Problem {
+        &self.first
+    }
+
+    /// A sentence about the problems that are not told, if there are any.
+    pub fn rest(&self) -> Option<String> {
+        (self.left_out > 0).then(|| format!("and {} more problems", self.left_out))
+    }
+}
+
+impl From<Problem> for Problems {
+    fn from(first: Problem) -> Self {
+        Self { first, others: Vec::new(), left_out: 0 }
+    }
+}
+
+impl fmt::Display for Problems {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let lines = self.told().map(ToString::to_string).chain(self.rest());
+        f.write_str(&lines.collect::<Vec<_>>().join("\n"))
+    }
+}
+
+impl std::error::Error for Problems {}
 
 /// What is wrong at a key, before it is known which file or `--set` gave its value.
 #[derive(Clone, Debug, PartialEq)]
@@ -47,6 +107,81 @@ impl Fault {
 
     /// The problem that this fault is in the file or `--set` named `source`.
     pub fn of(self, source: &str) -> Problem {
-        Problem { source: source.to_owned(), path: self.path, message: self.message }
+        Problem { source: source.to_owned(), line: None, path: self.path, message: self.message }
+    }
+}
+
+/// Faults in the order in which they were found.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Faults(Vec<Fault>);
+
+impl Faults {
+    /// Adds what another check found.
+    pub fn add(&mut self, more: impl Into<Self>) {
+        self.0.extend(more.into().0);
+    }
+
+    /// Adds what another check found in the table or list at `path`.
+    pub fn add_under(&mut self, path: &str, more: impl Into<Self>) {
+        self.add(more.into().under(path));
+    }
+
+    /// The same faults with their paths below the table or list at `path`.
+    pub fn under(self, path: &str) -> Self {
+        self.into_iter().map(|fault| fault.under(path)).collect()
+    }
+
+    /// Those that are not among `others`.
+    pub fn without(self, others: &Self) -> Self {
+        self.into_iter().filter(|fault| !others.0.contains(fault)).collect()
+    }
+
+    /// The first fault of each key: what else is wrong with its value follows from it, mostly.
+    pub fn one_per_key(self) -> Self {
+        let mut told = Self::default();
+        for fault in self {
+            if told.0.iter().all(|other| other.path != fault.path) {
+                told.add(fault);
+            }
+        }
+        told
+    }
+
+    /// Is nothing wrong?
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl From<Fault> for Faults {
+    fn from(fault: Fault) -> Self {
+        Self(vec![fault])
+    }
+}
+
+impl From<Option<Fault>> for Faults {
+    fn from(fault: Option<Fault>) -> Self {
+        fault.into_iter().collect()
+    }
+}
+
+impl From<Result<(), Fault>> for Faults {
+    fn from(checked: Result<(), Fault>) -> Self {
+        checked.err().into()
+    }
+}
+
+impl FromIterator<Fault> for Faults {
+    fn from_iter<I: IntoIterator<Item = Fault>>(faults: I) -> Self {
+        Self(faults.into_iter().collect())
+    }
+}
+
+impl IntoIterator for Faults {
+    type Item = Fault;
+    type IntoIter = std::vec::IntoIter<Fault>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.into_iter()
     }
 }

@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value};
 
-use super::problem::Fault;
+use super::problem::{Fault, Faults};
 use super::shape::{self, TAG};
 use super::words;
 
@@ -20,43 +20,49 @@ impl Checker {
         Self { schema }
     }
 
-    /// Checks the value at `path` and returns its first fault.
-    pub fn check(&self, value: &Value, path: &str) -> Result<(), Fault> {
-        self.node(&self.schema, value, path)
+    /// All faults of the value at `path`.
+    pub fn check(&self, value: &Value, path: &str) -> Faults {
+        self.faults(&self.schema, value, path)
     }
 
-    /// Checks the value at `path` against the schema of the root's key `key` and returns its first
-    /// fault.
-    pub fn check_key(&self, key: &str, value: &Value, path: &str) -> Result<(), Fault> {
-        self.node(&self.schema["properties"][key], value, path)
+    /// All faults of the value at `path`, which is checked as the root's key `key`.
+    pub fn check_key(&self, key: &str, value: &Value, path: &str) -> Faults {
+        self.faults(&self.schema["properties"][key], value, path)
     }
 
-    fn node(&self, schema: &Value, value: &Value, path: &str) -> Result<(), Fault> {
+    fn faults(&self, schema: &Value, value: &Value, path: &str) -> Faults {
+        let mut faults = Faults::default();
+        self.node(schema, value, path, &mut faults);
+        faults
+    }
+
+    fn node(&self, schema: &Value, value: &Value, path: &str, faults: &mut Faults) {
         let schema = self.core(schema);
         if let Some(names) = shape::choices(schema) {
-            return choice(&names, value, path);
+            return faults.add(choice(&names, value, path));
         }
         if let Some(kinds) = shape::kinds(schema) {
-            return self.tagged(schema, &kinds, value, path);
+            return self.tagged(schema, &kinds, value, path, faults);
         }
-        if !shape::types(schema).is_empty()
-            && !shape::types(schema).iter().any(|t| shape::has_type(value, t))
-        {
-            return Err(self.misfit(schema, value, path));
+        let types = shape::types(schema);
+        if !types.is_empty() && !types.iter().any(|t| shape::has_type(value, t)) {
+            return faults.add(self.misfit(schema, value, path));
         }
         match value {
             Value::Number(number) if !shape::in_range(schema, number) => {
-                Err(self.misfit(schema, value, path))
+                faults.add(self.misfit(schema, value, path));
             }
             Value::Array(list) => {
-                count(list.len(), &shape::items(schema), value, path)?;
-                self.list(schema, list, path)
+                faults.add(count(list.len(), &shape::items(schema), value, path));
+                for (i, item) in list.iter().enumerate() {
+                    self.node(&schema["items"], item, &words::join(path, &i.to_string()), faults);
+                }
             }
             Value::Object(table) => {
-                count(table.len(), &shape::entries(schema), value, path)?;
-                self.table(schema, table, path)
+                faults.add(count(table.len(), &shape::entries(schema), value, path));
+                self.table(schema, table, path, faults);
             }
-            _ => Ok(()),
+            _ => {}
         }
     }
 
@@ -87,52 +93,41 @@ impl Checker {
         kinds: &[(&str, &Value)],
         value: &Value,
         path: &str,
-    ) -> Result<(), Fault> {
+        faults: &mut Faults,
+    ) {
         let Value::Object(table) = value else {
-            return Err(self.misfit(schema, value, path));
+            return faults.add(self.misfit(schema, value, path));
         };
         let tag_path = words::join(path, TAG);
         let names: Vec<_> = kinds.iter().map(|(name, _)| *name).collect();
         let Some(tag) = table.get(TAG) else {
             let message = format!("missing; allowed: {}", names.join(", "));
-            return Err(Fault::new(tag_path, message));
+            return faults.add(Fault::new(tag_path, message));
         };
-        choice(&names, tag, &tag_path)?;
-        match kinds.iter().find(|(name, _)| tag == name) {
-            Some((_, schema)) => self.table(schema, table, path),
-            None => Ok(()),
+        faults.add(choice(&names, tag, &tag_path));
+        if let Some((_, schema)) = kinds.iter().find(|(name, _)| tag == name) {
+            self.table(schema, table, path, faults);
         }
     }
 
-    fn table(&self, schema: &Value, table: &Map<String, Value>, path: &str) -> Result<(), Fault> {
+    fn table(&self, schema: &Value, table: &Map<String, Value>, path: &str, faults: &mut Faults) {
         let others = &schema["additionalProperties"];
-        let property = |key: &str| schema["properties"].get(key);
-        if others == false
-            && let Some(key) = table.keys().find(|key| property(key).is_none())
-        {
-            return Err(unknown(schema, path, key));
-        }
-        for key in shape::strings(&schema["required"]) {
-            if !table.contains_key(key) {
-                return Err(self.missing(&schema["properties"][key], path, key));
-            }
-        }
         for (key, value) in table {
             if key.chars().any(char::is_control) {
                 let message = "found a name with a control character; allowed: a name without";
-                return Err(Fault::new(words::join(path, key), message));
+                faults.add(Fault::new(words::join(path, key), message));
+                continue;
             }
-            let schema = property(key).unwrap_or(others);
-            self.node(schema, value, &words::join(path, key))?;
+            match schema["properties"].get(key) {
+                None if others == false => faults.add(unknown(schema, path, key)),
+                known => {
+                    self.node(known.unwrap_or(others), value, &words::join(path, key), faults);
+                }
+            }
         }
-        Ok(())
-    }
-
-    fn list(&self, schema: &Value, list: &[Value], path: &str) -> Result<(), Fault> {
-        for (i, item) in list.iter().enumerate() {
-            self.node(&schema["items"], item, &words::join(path, &i.to_string()))?;
+        for key in shape::strings(&schema["required"]).filter(|key| !table.contains_key(*key)) {
+            faults.add(self.missing(&schema["properties"][key], path, key));
         }
-        Ok(())
     }
 
     fn missing(&self, schema: &Value, path: &str, key: &str) -> Fault {

@@ -1,25 +1,91 @@
 //! From TOML text to the values that are checked.
 
+use std::collections::HashMap;
+
 use serde_json::{Map, Value};
 use toml::Spanned;
 use toml::de::{DeFloat, DeInteger, DeTable, DeValue};
 
-use super::problem::Fault;
+use super::problem::{Fault, Faults, Problem, Problems};
 use super::words;
 
 /// The deepest nesting of tables and lists. A scenario needs about six levels.
 const DEEPEST: usize = 32;
 
-/// Parses a file.
-pub(crate) fn document(text: &str) -> Result<Value, Fault> {
-    let table = DeTable::parse(text).map_err(|error| not_toml(text, &error))?;
-    table_value(table.get_ref(), "", 0)
+/// A file's values, and the lines on which they stand.
+#[derive(Debug)]
+pub(crate) struct Document {
+    /// The root table.
+    pub value: Value,
+    lines: Lines,
+}
+
+impl Document {
+    /// Parses the text of the file `source`.
+    pub fn parse(text: &str, source: &str) -> Result<Self, Problems> {
+        let (table, errors) = DeTable::parse_recoverable(text);
+        let errors = errors.iter().map(|error| not_toml(text, error).of(source));
+        if let Some(problems) = Problems::of(errors) {
+            return Err(problems);
+        }
+        let mut reader = Reader { lines: Lines::of(text), faults: Faults::default() };
+        let value = reader.table(table.get_ref(), "", 0);
+        let Reader { lines, faults } = reader;
+        let document = Self { value, lines };
+        let problems = faults.into_iter().map(|fault| document.placed(fault.of(source)));
+        Problems::of(problems.collect::<Vec<_>>()).map_or(Ok(document), Err)
+    }
+
+    /// The problem with the line of its key, or of the table that lacks it.
+    pub fn placed(&self, problem: Problem) -> Problem {
+        Problem { line: self.lines.near(&problem.path), ..problem }
+    }
+
+    /// The lines of the file's keys.
+    pub fn into_parts(self) -> (Value, Lines) {
+        (self.value, self.lines)
+    }
+}
+
+/// The lines of keys, by their paths.
+#[derive(Debug, Default)]
+pub(crate) struct Lines {
+    /// Offsets at which lines end.
+    ends: Vec<usize>,
+    keys: HashMap<String, usize>,
+}
+
+impl Lines {
+    fn of(text: &str) -> Self {
+        let ends = text.match_indices('\n').map(|(offset, _)| offset).collect();
+        Self { ends, keys: HashMap::new() }
+    }
+
+    fn note(&mut self, path: &str, offset: usize) {
+        let line = self.ends.partition_point(|end| *end < offset) + 1;
+        self.keys.entry(path.to_owned()).or_insert(line);
+    }
+
+    /// The line of exactly this key.
+    pub fn at(&self, path: &str) -> Option<usize> {
+        self.keys.get(path).copied()
+    }
+
+    /// The line of this key, or of the nearest table or list above it.
+    pub fn near(&self, path: &str) -> Option<usize> {
+        let above = || path.rsplit_once('.').and_then(|(above, _)| self.near(above));
+        self.at(path).or_else(above)
+    }
 }
 
 /// Parses the value of a `--set` at `path`: TOML, or else the text itself as a string.
 pub(crate) fn value(text: &str, path: &str) -> Result<Value, Fault> {
     match DeValue::parse(text) {
-        Ok(value) => any_value(value.get_ref(), path, 0),
+        Ok(value) => {
+            let mut reader = Reader::default();
+            let value = reader.any(value.get_ref(), path, 0);
+            reader.faults.into_iter().next().map_or(Ok(value), Err)
+        }
         Err(_) => Ok(Value::from(text)),
     }
 }
@@ -56,23 +122,60 @@ fn not_toml(text: &str, error: &toml::de::Error) -> Fault {
     Fault::new("", message)
 }
 
-fn any_value(value: &DeValue, path: &str, depth: usize) -> Result<Value, Fault> {
-    if depth > DEEPEST {
-        let message =
-            format!("found a value nested {depth} levels deep; allowed: at most {DEEPEST}");
-        return Err(Fault::new("", message));
+/// Reads values, and notes where they stand and what is wrong with them.
+#[derive(Default)]
+struct Reader {
+    lines: Lines,
+    faults: Faults,
+}
+
+impl Reader {
+    fn any(&mut self, value: &DeValue, path: &str, depth: usize) -> Value {
+        if depth > DEEPEST {
+            let message =
+                format!("found a value nested {depth} levels deep; allowed: at most {DEEPEST}");
+            return self.unread(Fault::new("", message));
+        }
+        match value {
+            DeValue::String(text) => Value::from(&**text),
+            DeValue::Boolean(truth) => Value::from(*truth),
+            DeValue::Integer(number) => {
+                integer_value(number, path).unwrap_or_else(|fault| self.unread(fault))
+            }
+            DeValue::Float(number) => {
+                float_value(number, path).unwrap_or_else(|fault| self.unread(fault))
+            }
+            DeValue::Array(items) => {
+                let items = items.iter().enumerate();
+                items.map(|(i, item)| self.inner(item, &i.to_string(), path, depth)).collect()
+            }
+            DeValue::Table(table) => self.table(table, path, depth),
+            DeValue::Datetime(_) => self.unread(Fault::new(
+                path,
+                "found a date or time; allowed: numbers, strings, true, false, lists, tables",
+            )),
+        }
     }
-    match value {
-        DeValue::String(text) => Ok(Value::from(&**text)),
-        DeValue::Boolean(truth) => Ok(Value::from(*truth)),
-        DeValue::Integer(integer) => integer_value(integer, path),
-        DeValue::Float(float) => float_value(float, path),
-        DeValue::Array(items) => items_value(items.iter(), path, depth),
-        DeValue::Table(table) => table_value(table, path, depth),
-        DeValue::Datetime(_) => Err(Fault::new(
-            path,
-            "found a date or time; allowed: numbers, strings, true, false, lists, tables",
-        )),
+
+    fn table(&mut self, table: &DeTable, path: &str, depth: usize) -> Value {
+        let mut values = Map::new();
+        for (key, value) in table {
+            self.lines.note(&words::join(path, key.get_ref()), key.span().start);
+            let value = self.inner(value, key.get_ref(), path, depth);
+            values.insert(key.get_ref().to_string(), value);
+        }
+        Value::Object(values)
+    }
+
+    fn inner(&mut self, value: &Spanned<DeValue>, key: &str, path: &str, depth: usize) -> Value {
+        let path = words::join(path, key);
+        self.lines.note(&path, value.span().start);
+        self.any(value.get_ref(), &path, depth + 1)
+    }
+
+    fn unread(&mut self, fault: Fault) -> Value {
+        self.faults.add(fault);
+        Value::Null
     }
 }
 
@@ -106,30 +209,13 @@ fn float_value(float: &DeFloat, path: &str) -> Result<Value, Fault> {
     Ok(Value::from(number))
 }
 
-fn items_value<'a>(
-    items: impl Iterator<Item = &'a Spanned<DeValue<'a>>>,
-    path: &str,
-    depth: usize,
-) -> Result<Value, Fault> {
-    let item = |(i, item): (usize, &Spanned<DeValue>)| {
-        any_value(item.get_ref(), &words::join(path, &i.to_string()), depth + 1)
-    };
-    items.enumerate().map(item).collect()
-}
-
-fn table_value(table: &DeTable, path: &str, depth: usize) -> Result<Value, Fault> {
-    let mut values = Map::new();
-    for (key, value) in table {
-        let path = words::join(path, key.get_ref());
-        let value = any_value(value.get_ref(), &path, depth + 1)?;
-        values.insert(key.get_ref().to_string(), value);
-    }
-    Ok(Value::Object(values))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn document(text: &str) -> Result<Document, Problems> {
+        Document::parse(text, "a.toml")
+    }
 
     #[test]
     fn key_paths() {
@@ -160,9 +246,9 @@ mod tests {
 
     #[test]
     fn the_largest_seed_is_read() {
-        assert_eq!(document("seed = 18446744073709551615").unwrap()["seed"], u64::MAX);
+        assert_eq!(document("seed = 18446744073709551615").unwrap().value["seed"], u64::MAX);
         let fault = document("a.seed = 18446744073709551616").unwrap_err();
-        assert_eq!(fault.path, "a.seed");
+        assert_eq!(fault.first().path, "a.seed");
     }
 
     #[test]
@@ -170,7 +256,10 @@ mod tests {
         let key = vec!["a"; 79].join(".");
         let text = format!("{key} = {}1{}", format!("{{ {key} = ").repeat(70), " }".repeat(70));
         let fault = document(&text).unwrap_err();
-        assert_eq!(fault.message, "found a value nested 33 levels deep; allowed: at most 32");
+        assert_eq!(
+            fault.first().message,
+            "found a value nested 33 levels deep; allowed: at most 32"
+        );
         assert!(document(&"[".repeat(100_000)).is_err());
         assert!(document(&format!("a = {}", "[".repeat(100_000))).is_err());
         assert!(document(&"a.".repeat(100_000)).is_err());

@@ -6,7 +6,7 @@ use md5::{Digest, Md5};
 use super::Fault;
 use super::leaf::hex;
 use super::table::{CM_MIC, CMTS_MIC, FILE};
-use super::tree::{Content, Tlv, size};
+use super::tree::{Content, Tlv};
 
 /// The secret that the CMTS shares with the maker of a file.
 #[derive(Clone, Copy)]
@@ -17,7 +17,7 @@ const OF_CMTS: &[u8] =
     &[1, 2, 3, 4, 17, 43, CM_MIC, 18, 19, 20, 22, 23, 24, 25, 28, 29, 26, 35, 36, 37, 40];
 
 /// MD5 over all TLVs but the digests, in the file's order.
-fn of_modem(tlvs: &[Tlv]) -> [u8; 16] {
+pub(super) fn of_modem(tlvs: &[Tlv]) -> [u8; 16] {
     let settings = tlvs.iter().filter(|tlv| ![CM_MIC, CMTS_MIC].contains(&tlv.number));
     Md5::digest(bytes(settings)).into()
 }
@@ -38,15 +38,16 @@ fn bytes<'a>(tlvs: impl Iterator<Item = &'a Tlv>) -> Vec<u8> {
 
 /// Appends the digests that can be computed.
 pub(super) fn append(tlvs: &mut Vec<Tlv>, secret: Option<Secret>) {
-    push(tlvs, CM_MIC, of_modem(tlvs));
+    push(tlvs, CM_MIC, of_modem(tlvs).to_vec());
     if let Some(secret) = secret {
-        push(tlvs, CMTS_MIC, of_cmts(tlvs, secret));
+        push(tlvs, CMTS_MIC, of_cmts(tlvs, secret).to_vec());
     }
 }
 
-fn push(tlvs: &mut Vec<Tlv>, number: u8, digest: [u8; 16]) {
-    let content = Content::Bytes(digest.to_vec());
-    tlvs.push(Tlv { number, offset: size(tlvs), row: FILE.numbered(number), content });
+/// Appends a digest.
+pub(super) fn push(tlvs: &mut Vec<Tlv>, number: u8, digest: Vec<u8>) {
+    let content = Content::Bytes(digest);
+    tlvs.push(Tlv { number, offset: 0, row: FILE.numbered(number), content });
 }
 
 /// The first digest that is missing or differs.

@@ -11,20 +11,23 @@
 
 mod digest;
 pub mod leaf;
+mod origin;
 mod rules;
 mod settings;
 pub mod table;
 mod tree;
 pub mod view;
 
+use origin::Origin;
 use serde_json::Value;
 
 pub use digest::Secret;
 pub use tree::{Content, Tlv};
 pub use view::ModemConfig;
 
-use crate::input::problem::{self, Problem};
-use crate::input::{text, words};
+use crate::input::problem::{self, Problem, Problems};
+use crate::input::text::Document;
+use crate::input::words;
 
 /// A file: its TLVs without the end marker, and the number of zeros after that.
 #[derive(Clone, Debug, PartialEq)]
@@ -70,28 +73,48 @@ impl File {
         Self::from_settings(&settings, secret).map_err(|fault| fault.of(""))
     }
 
-    /// The settings as TOML, without digests.
+    /// The settings as TOML. If nothing else would give the bytes of this file again, the order of
+    /// its TLVs and a table `file` with its digests and padding are stated too.
     pub fn to_toml(&self) -> String {
-        toml::to_string_pretty(&settings::of(&self.tlvs)).expect("settings have no null")
+        let mut settings = settings::in_order(&self.tlvs);
+        let plain = Value::Object(settings.clone());
+        if Self::from_settings(&plain, None).ok().as_ref() != Some(self) {
+            let origin = serde_json::to_value(Origin::of(&self.tlvs, self.padding));
+            settings.insert(origin::FILE.to_owned(), origin.expect("an origin is plain data"));
+        }
+        toml::to_string_pretty(&settings).expect("settings have no null")
     }
 
     /// A file with the settings of a TOML text. `source` is its name in messages; digests are as in
     /// [`File::from_view`].
     ///
     /// # Errors As for [`File::decode`], with the key of the setting instead of a byte.
-    pub fn from_toml(text: &str, source: &str, secret: Option<Secret>) -> Result<Self, Problem> {
-        let document = text::document(text).map_err(Fault::from);
-        let file = document.and_then(|settings| Self::from_settings(&settings, secret));
-        file.map_err(|fault| fault.of(source))
+    pub fn from_toml(text: &str, source: &str, secret: Option<Secret>) -> Result<Self, Problems> {
+        let document = Document::parse(text, source)?;
+        Self::from_settings(&document.value, secret)
+            .map_err(|fault| document.placed(fault.of(source)).into())
     }
 
     fn from_settings(settings: &Value, secret: Option<Secret>) -> Result<Self, Fault> {
-        let settled = settings::tlvs(settings).and_then(|tlvs| rules::check(&tlvs).map(|()| tlvs));
+        let mut settings = settings.clone();
+        let stated = settings.as_object_mut().and_then(|table| table.shift_remove(origin::FILE));
+        let origin = stated.map(|table| Origin::read(&table)).transpose()?;
+        let settled = settings::tlvs(&settings).and_then(|tlvs| rules::check(&tlvs).map(|()| tlvs));
         let mut tlvs = settled.map_err(|fault| Fault { offset: None, ..fault })?;
-        digest::append(&mut tlvs, secret);
+        let origin = origin.filter(|origin| origin.is_of(&tlvs));
+        match (&origin, secret) {
+            (Some(origin), None) => origin.append(&mut tlvs),
+            _ => digest::append(&mut tlvs, secret),
+        }
+        if let Some(order) = settings.get(settings::ORDER).filter(|_| origin.is_some()) {
+            settings::reorder(&mut tlvs, order)?;
+        }
+        tree::place(&mut tlvs, 0);
         // CM-SP-MULPI C.1.2.2: padded to a whole number of 32-bit words, after the end marker.
         let size = tree::size(&tlvs) + 1;
-        Ok(Self { padding: size.next_multiple_of(4) - size, tlvs })
+        let to_words = size.next_multiple_of(4) - size;
+        let padding = origin.map_or(to_words, |origin| origin.padding_bytes());
+        Ok(Self { padding, tlvs })
     }
 
     /// The tree as plain data: lists of tables with `type` (24.8), `offset`, `name`, `key`, and
@@ -144,7 +167,7 @@ impl Fault {
         let byte = self.offset.map(|offset| format!("byte {offset}"));
         let key = (!self.path.is_empty()).then_some(self.path);
         let path = byte.into_iter().chain(key).collect::<Vec<_>>().join(": ");
-        Problem { source: source.to_owned(), path, message: self.message }
+        Problem { source: source.to_owned(), line: None, path, message: self.message }
     }
 }
 

@@ -10,6 +10,8 @@ use super::{Fault, words};
 
 /// Key of the list of TLVs of unknown type.
 pub(super) const UNKNOWN: &str = "unknown";
+/// Key of the order of TLVs: their types, with spaces between them.
+pub(super) const ORDER: &str = "order";
 
 /// The longest value that a length byte allows.
 const LONGEST: usize = 255;
@@ -20,7 +22,23 @@ const HEX: Leaf = Leaf::Hex { min: 0, max: LONGEST };
 
 /// The settings of TLVs, without digests.
 pub(super) fn of(tlvs: &[Tlv]) -> Map<String, Value> {
+    settings(tlvs, false)
+}
+
+/// The same, with the order of the TLVs in each table in which TOML would change it.
+pub(super) fn in_order(tlvs: &[Tlv]) -> Map<String, Value> {
+    settings(tlvs, true)
+}
+
+fn settings(tlvs: &[Tlv], with_order: bool) -> Map<String, Value> {
     let mut settings = Map::new();
+    if let Some(order) = changed_order(tlvs).filter(|_| with_order) {
+        settings.insert(ORDER.to_owned(), order.into());
+    }
+    let setting = |tlv: &Tlv| match &tlv.content {
+        Content::Nested(inner) => Value::Object(self::settings(inner, with_order)),
+        Content::Bytes(_) => tlv.value(),
+    };
     for tlv in tlvs {
         match tlv.row {
             None => {
@@ -42,22 +60,58 @@ fn append(settings: &mut Map<String, Value>, key: &str, value: Value) {
     list.as_array_mut().into_iter().for_each(|list| list.push(value.clone()));
 }
 
-fn setting(tlv: &Tlv) -> Value {
-    match &tlv.content {
-        Content::Nested(tlvs) => Value::Object(of(tlvs)),
-        Content::Bytes(_) => tlv.value(),
+/// The types of the TLVs, if TOML has them in another order: it has lists together, tables after
+/// plain values, and no digests.
+fn changed_order(tlvs: &[Tlv]) -> Option<String> {
+    let rank = |tlv: &Tlv| match tlv.row.map(|row| row.kind) {
+        Some(Kind::Digest) => 2,
+        None | Some(Kind::Nested(_) | Kind::Leaf(Leaf::Octets(_))) => 1,
+        Some(Kind::Leaf(_)) => 0,
+    };
+    let place = |tlv: &Tlv| {
+        let first = match tlv.row {
+            // All unknown types are in one list.
+            None => tlvs.iter().position(|other| other.row.is_none()),
+            Some(_) if rank(tlv) == 2 => None,
+            row => tlvs.iter().position(|other| other.row == row),
+        };
+        (rank(tlv), first, if rank(tlv) == 2 { tlv.number } else { 0 })
+    };
+    let mut in_toml: Vec<&Tlv> = tlvs.iter().collect();
+    in_toml.sort_by_key(|tlv| place(tlv));
+    let is_kept = tlvs.iter().zip(&in_toml).all(|(tlv, other)| std::ptr::eq(tlv, *other));
+    let types = || tlvs.iter().map(|tlv| tlv.number.to_string()).collect::<Vec<_>>();
+    (!is_kept).then(|| types().join(" "))
+}
+
+/// Puts TLVs in the order of a list of types. Those that it lacks come last.
+pub(super) fn reorder(tlvs: &mut Vec<Tlv>, order: &Value) -> Result<(), Fault> {
+    let types = order.as_str().map(|text| text.split_whitespace().map(str::parse).collect());
+    let Some(Ok(types)) = types else {
+        return Err(misfit(order, "types from 1 to 254 with spaces between them").under(ORDER));
+    };
+    let types: Vec<u8> = types;
+    let mut ordered = Vec::with_capacity(tlvs.len());
+    for number in types {
+        if let Some(at) = tlvs.iter().position(|tlv| tlv.number == number) {
+            ordered.push(tlvs.remove(at));
+        }
     }
+    ordered.append(tlvs);
+    *tlvs = ordered;
+    Ok(())
 }
 
-/// The TLVs of a file's settings, in the order of their keys.
+/// The TLVs of a file's settings, in the order that these state or else that of their keys.
 pub(super) fn tlvs(settings: &Value) -> Result<Vec<Tlv>, Fault> {
-    nested(settings, 0, FILE)
+    nested(settings, FILE)
 }
 
-fn nested(settings: &Value, mut at: usize, table: Table) -> Result<Vec<Tlv>, Fault> {
+fn nested(settings: &Value, table: Table) -> Result<Vec<Tlv>, Fault> {
     let settings = settings.as_object().ok_or_else(|| misfit(settings, "a table"))?;
     let mut tlvs = Vec::new();
-    for (key, value) in settings.iter().filter(|(_, value)| !value.is_null()) {
+    let is_set = |(key, value): &(&String, &Value)| *key != ORDER && !value.is_null();
+    for (key, value) in settings.iter().filter(is_set) {
         let row = known(table, key)?;
         let list = row.is_none_or(Row::repeats);
         let values = if list {
@@ -68,13 +122,14 @@ fn nested(settings: &Value, mut at: usize, table: Table) -> Result<Vec<Tlv>, Fau
         for (i, value) in values.iter().enumerate() {
             let path = if list { words::join(key, &i.to_string()) } else { key.clone() };
             let made = match row {
-                Some(row) => tlv(row, value, at),
-                None => unknown(table, value, at),
+                Some(row) => tlv(row, value),
+                None => unknown(table, value),
             };
-            let tlv = made.map_err(|fault| fault.under(&path))?;
-            at += tlv.size();
-            tlvs.push(tlv);
+            tlvs.push(made.map_err(|fault| fault.under(&path))?);
         }
+    }
+    if let Some(order) = settings.get(ORDER) {
+        reorder(&mut tlvs, order)?;
     }
     Ok(tlvs)
 }
@@ -101,9 +156,9 @@ fn known(table: Table, key: &str) -> Result<Option<&'static Row>, Fault> {
     }
 }
 
-fn tlv(row: &'static Row, value: &Value, at: usize) -> Result<Tlv, Fault> {
+fn tlv(row: &'static Row, value: &Value) -> Result<Tlv, Fault> {
     let content = match row.kind {
-        Kind::Nested(table) => Content::Nested(nested(value, at + 2, table)?),
+        Kind::Nested(table) => Content::Nested(nested(value, table)?),
         Kind::Leaf(leaf) => Content::Bytes(leaf.write(value).map_err(Fault::here)?),
         Kind::Digest => Content::Bytes(Vec::new()),
     };
@@ -113,11 +168,11 @@ fn tlv(row: &'static Row, value: &Value, at: usize) -> Result<Tlv, Fault> {
         let found = count(size(tlvs));
         return Err(Fault::here(format!("found {found} in total; allowed: {LONGEST} or fewer")));
     }
-    Ok(Tlv { number: row.number, offset: at, row: Some(row), content })
+    Ok(Tlv { number: row.number, offset: 0, row: Some(row), content })
 }
 
 /// Builds a TLV of unknown type from a table of its number and its bytes.
-fn unknown(table: Table, value: &Value, at: usize) -> Result<Tlv, Fault> {
+fn unknown(table: Table, value: &Value) -> Result<Tlv, Fault> {
     let entry = value.as_object().filter(|entry| entry.len() == 2);
     let part = |key| entry.and_then(|entry| entry.get(key));
     let (Some(kind), Some(bytes)) = (part("type"), part("hex")) else {
@@ -130,5 +185,5 @@ fn unknown(table: Table, value: &Value, at: usize) -> Result<Tlv, Fault> {
         return Err(Fault::here(message).under("type"));
     }
     let bytes = HEX.write(bytes).map_err(|message| Fault::here(message).under("hex"))?;
-    Ok(Tlv { number, offset: at, row: None, content: Content::Bytes(bytes) })
+    Ok(Tlv { number, offset: 0, row: None, content: Content::Bytes(bytes) })
 }

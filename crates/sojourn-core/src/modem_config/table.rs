@@ -232,6 +232,7 @@ const FLOW: &[Row] = &[
         row(3, "maximum_bytes", "Maximum Buffer", LONG, "C.2.2.7.11").unit("B"),
     ]]), "C.2.2.7.11"),
     row(36, "aggregate_reference", "Aggregate Service Flow Reference", REFERENCE, "C.2.2.7"),
+    row(39, "iatc_profile", "Service Flow to IATC Profile Name Reference", name(15), "C.2.2.7.14"),
     row(40, "aqm", "AQM Encodings", nested(&[&[
         row(1, "disable", "SF AQM Disable", FLAG, "C.2.2.7.15.1"),
         row(2, "latency_target_ms", "Classic AQM Latency Target", number(1, 1, 255), "C.2.2.7.15.2").unit("ms"),
@@ -244,6 +245,7 @@ const FLOW: &[Row] = &[
             number(1, 0, 25), "C.2.2.7.15.5"),
         row(6, "latency_histogram", "Latency Histogram Encodings", OPAQUE, "C.2.2.7.15.6"),
     ]]), "C.2.2.7.15"),
+    row(47, "aggregate_identifier", "Aggregate Service Flow Identifier", OPAQUE, "C.2.2.7"),
 ];
 
 #[rustfmt::skip]

@@ -15,7 +15,7 @@ const ADAPTER: u8 = 254;
 /// Bytes of type and length.
 const HEAD: usize = 2;
 /// Bytes of a digest.
-const DIGEST: Leaf = Leaf::Hex { min: 16, max: 16 };
+pub(super) const DIGEST: Leaf = Leaf::Hex { min: 16, max: 16 };
 
 /// One TLV.
 #[derive(Clone, Debug, PartialEq)]
@@ -90,6 +90,17 @@ impl Tlv {
         match &self.content {
             Content::Bytes(bytes) => file.extend(bytes),
             Content::Nested(tlvs) => tlvs.iter().for_each(|tlv| tlv.append(file)),
+        }
+    }
+}
+
+/// Sets the offsets of TLVs of which the first is at `at`.
+pub(super) fn place(tlvs: &mut [Tlv], mut at: usize) {
+    for tlv in tlvs {
+        tlv.offset = at;
+        at += tlv.size();
+        if let Content::Nested(inner) = &mut tlv.content {
+            place(inner, tlv.offset + HEAD);
         }
     }
 }

@@ -133,12 +133,16 @@ pub struct ServiceFlow {
     pub max_latency_us: Option<u32>,
     /// Reference of the aggregate service flow that this flow belongs to.
     pub aggregate_reference: Option<u16>,
+    /// Name of its profile in the interface for applications' traffic classes (IATC).
+    pub iatc_profile: Option<String>,
     /// Overwrites the type of service (DSCP) of its packets.
     pub tos_overwrite: Option<TosOverwrite>,
     /// Buffer control: the size of its queue.
     pub buffer_control: Option<BufferControl>,
     /// AQM of its queue.
     pub aqm: Option<Aqm>,
+    /// Its aggregate's identifier at the CMTS, as hexadecimal digits.
+    pub aggregate_identifier: Option<String>,
     /// TLVs of unknown type.
     pub unknown: Vec<Unknown>,
 }

@@ -13,12 +13,10 @@ pub(super) fn ledger(scenario: &Scenario) -> Ledger {
     let rates = scenario.traffic.values().map(|entry| {
         let group = scenario.group(scenario.group_of(entry));
         let homes = f64::from(group.count);
-        let (up, down) = (group.upstream, group.downstream);
-        let rates = |sustained: f64, peak: f64| Rates {
-            sustained_mbps: homes * sustained,
-            peak_mbps: homes * peak,
-        };
-        [rates(up.sustained_mbps, up.peak_mbps), rates(down.sustained_mbps, down.peak_mbps)]
+        [group.upstream.terms(), group.downstream.terms()].map(|terms| Rates {
+            sustained_mbps: homes * terms.sustained_mbps,
+            peak_mbps: homes * terms.peak_mbps,
+        })
     });
     let rates: Vec<_> = rates.collect();
     let groups = scenario.groups().map(|group| {

@@ -74,7 +74,8 @@ impl Simulation {
         self.timers.set_no_later(timer, ends.deadline(end_number));
     }
 
-    /// Handles the timer of this number among those of connections. If the timer was moved later since, it is only set again.
+    /// Handles the timer of this number among those of connections. If it was moved later since, it is
+    /// only set again.
     pub(super) fn on_timer(&mut self, timer: StageId) {
         let (slot, end) =
             (timer / 2, if timer.is_multiple_of(2) { End::Home } else { End::Server });

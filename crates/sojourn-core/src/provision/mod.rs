@@ -10,7 +10,7 @@ mod read;
 mod scheduling;
 mod write;
 
-use crate::input::problem::Problem;
+use crate::input::problem::Problems;
 use crate::scenario::file;
 use crate::scenario::{Disk, Files, Variant};
 
@@ -20,13 +20,13 @@ pub use write::modem_config;
 /// Reads a scenario file, with the service of a modem's configuration file. That overrides the
 /// scenario file and its variants; `sets` override everything.
 ///
-/// # Errors The first problem: where it is, what was found and what is allowed.
+/// # Errors All problems: where each is, what was found and what is allowed.
 pub fn load_for(
     text: &str,
     source: &str,
     sets: &[String],
     modem: Option<&Provision>,
-) -> Result<Vec<Variant>, Problem> {
+) -> Result<Vec<Variant>, Problems> {
     load_from(text, source, sets, modem, &Disk, u64::MAX)
 }
 
@@ -41,6 +41,6 @@ pub fn load_from(
     modem: Option<&Provision>,
     files: &dyn Files,
     most_bytes: u64,
-) -> Result<Vec<Variant>, Problem> {
+) -> Result<Vec<Variant>, Problems> {
     file::load_from(text, source, sets, modem.map(|modem| modem as _), files, most_bytes)
 }

@@ -8,6 +8,7 @@ use super::low_latency::{self, Flow};
 use super::notes::Notes;
 use super::scheduling;
 use crate::access::docsis::scheduling_service::SchedulingService;
+use crate::access::service::DEFAULT_BURST_BYTES;
 use crate::address::Network;
 use crate::modem_config::ModemConfig;
 use crate::modem_config::view::{
@@ -17,7 +18,6 @@ use crate::scenario::overlay::Overlay;
 use crate::units::BitRate;
 
 /// Maximum traffic burst of a flow without one in the file (DOCSIS MULPI C.2.2.7.3).
-const DEFAULT_BURST_BYTES: u32 = 3044;
 /// The rate of a flow without a maximum sustained rate, which is unlimited (DOCSIS MULPI
 /// C.2.2.7.2): that of the fastest networks, with a burst that never ends.
 const UNLIMITED_MBPS: f64 = 10_000.0;
@@ -222,7 +222,7 @@ impl Provision<'_> {
         };
         let sustained = rate("sustained_mbps", "maximum sustained rate", rates.max_sustained, 0.0);
         let peak = rate("peak_mbps", "peak rate", rates.peak, sustained);
-        let burst_bytes = f64::from(flow.max_burst_bytes.unwrap_or(DEFAULT_BURST_BYTES));
+        let burst_bytes = flow.max_burst_bytes.map_or(DEFAULT_BURST_BYTES as f64, f64::from);
         self.with_terms(direction, flow, [sustained, peak, burst_bytes], queue, path, notes)
     }
 

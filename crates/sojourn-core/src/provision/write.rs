@@ -4,7 +4,7 @@ use super::{low_latency, scheduling};
 use crate::access::classifier::{self, Protocol};
 use crate::access::docsis::scheduling_service::SchedulingService;
 use crate::access::homes::Group;
-use crate::access::service::Buffer;
+use crate::access::service::{Buffer, Terms};
 use crate::address::Network;
 use crate::aqm::AqmSpec;
 use crate::modem_config::ModemConfig;
@@ -20,10 +20,7 @@ const PROVISIONED_ADMITTED_ACTIVE: u8 = 7;
 /// A service flow of a scenario.
 struct Flow<'a> {
     path: String,
-    sustained_mbps: f64,
-    peak_mbps: f64,
-    minimum_mbps: f64,
-    burst_bytes: u64,
+    terms: Terms,
     priority: u8,
     /// `None` downstream.
     scheduling: Option<&'a SchedulingService>,
@@ -84,10 +81,7 @@ fn flows<'a>(group: &Group<'a>, direction: Direction) -> Vec<Flow<'a>> {
         ($table:expr, $path:literal, $scheduling:expr) => {
             Flow {
                 path: $path.to_owned(),
-                sustained_mbps: $table.sustained_mbps,
-                peak_mbps: $table.peak_mbps,
-                minimum_mbps: $table.minimum_mbps,
-                burst_bytes: $table.burst_bytes,
+                terms: $table.terms(),
                 priority: $table.priority,
                 scheduling: $scheduling,
                 buffer: &$table.buffer,
@@ -108,10 +102,7 @@ fn flows<'a>(group: &Group<'a>, direction: Direction) -> Vec<Flow<'a>> {
     let path = primary.path.clone();
     let further = further.iter().map(|(name, flow)| Flow {
         path: format!("{path}.flows.{name}"),
-        sustained_mbps: flow.sustained_mbps,
-        peak_mbps: flow.peak_mbps,
-        minimum_mbps: flow.minimum_mbps,
-        burst_bytes: flow.burst_bytes,
+        terms: flow.terms(),
         priority: flow.priority,
         scheduling: (direction == Direction::Up).then_some(&flow.scheduling),
         buffer: &flow.buffer,
@@ -140,14 +131,15 @@ fn service_flow(
     has_aqm: bool,
     notes: &mut Vec<String>,
 ) -> ServiceFlow {
+    let terms = flow.terms;
     let (data_rate_unit, [sustained, peak, minimum]) =
-        rates([flow.sustained_mbps, flow.peak_mbps, flow.minimum_mbps]);
+        rates([terms.sustained_mbps, terms.peak_mbps, terms.minimum_mbps]);
     let mut written = ServiceFlow {
         reference,
         qos_set: Some(PROVISIONED_ADMITTED_ACTIVE),
         traffic_priority: (flow.priority > 0).then_some(flow.priority),
         max_sustained_rate: Some(sustained),
-        max_burst_bytes: u32::try_from(flow.burst_bytes).ok(),
+        max_burst_bytes: u32::try_from(terms.burst_bytes).ok(),
         min_reserved_rate: (minimum > 0).then_some(minimum),
         peak_rate: Some(peak),
         data_rate_unit,

@@ -25,7 +25,7 @@ use super::{
 use crate::aqm::AqmSpec;
 use crate::aqm::DrainRate;
 use crate::count::Count;
-use crate::input::problem::Fault;
+use crate::input::problem::{Fault, Faults};
 use crate::metrics::Gauges;
 use crate::packet::Packet;
 use crate::units::Time;
@@ -82,14 +82,14 @@ impl SchedulerParameters for Parameters {
 
     /// With a smaller quantum there are turns in which nothing may be sent (Shreedhar & Varghese
     /// 1996 §3).
-    fn check(&self, _law: &AqmSpec, largest: u64) -> Result<(), Fault> {
+    fn check(&self, _law: &AqmSpec, largest: u64) -> Faults {
         let quantum = self.quantum_bytes;
         if u64::from(quantum) >= largest {
-            return Ok(());
+            return Faults::default();
         }
         let message =
             format!("found {quantum}; allowed: {largest} or more, the size of the largest packet");
-        Err(Fault::new("quantum_bytes", message))
+        Fault::new("quantum_bytes", message).into()
     }
 }
 

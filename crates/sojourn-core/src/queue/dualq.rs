@@ -17,7 +17,7 @@ use super::{Discipline, Entry, Exit, Scheduler, SchedulerParameters, Setting};
 use crate::aqm::marking::{PiController, Ramp};
 use crate::aqm::{AqmSpec, DrainRate};
 use crate::count::Count;
-use crate::input::problem::Fault;
+use crate::input::problem::{Fault, Faults};
 use crate::metrics::{Gauges, Member, MemberCounts};
 use crate::packet::{DropReason, Ecn, Packet};
 use crate::units::Time;
@@ -59,7 +59,7 @@ pub enum Service {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Overload {
-    /// They are dropped by p_C, and marked otherwise (RFC 9332 §4.2.2).
+    /// They are dropped by p_C, and marked otherwise (RFC 9332 §4.2).
     #[default]
     Drop,
     /// They are all marked; p' stays at 1/k or below, and the limit drops the rest.
@@ -184,13 +184,13 @@ impl SchedulerParameters for Parameters {
         .into()
     }
 
-    fn check(&self, law: &AqmSpec, _largest: u64) -> Result<(), Fault> {
+    fn check(&self, law: &AqmSpec, _largest: u64) -> Faults {
         match law {
-            AqmSpec::None(_) => Ok(()),
+            AqmSpec::None(_) => Faults::default(),
             _ => {
                 let message = "found dualq with a law; allowed: dualq alone, since it has AQM \
                                algorithms of its own";
-                Err(Fault::new("kind", message))
+                Fault::new("kind", message).into()
             }
         }
     }

@@ -24,7 +24,7 @@ use crate::aqm::virtual_queue::Loop;
 use crate::aqm::{Aqm, AqmSpec, Arrival, DrainRate, Verdict};
 use crate::count::Count;
 use crate::input::compare::ascending;
-use crate::input::problem::Fault;
+use crate::input::problem::{Fault, Faults};
 use crate::metrics::latency_histogram::LatencyHistogram;
 use crate::metrics::{Gauges, Member, MemberCounts};
 use crate::packet::{DropReason, Ecn, Packet};
@@ -289,13 +289,14 @@ impl SchedulerParameters for Parameters {
         true
     }
 
-    fn check(&self, law: &AqmSpec, largest: u64) -> Result<(), Fault> {
+    fn check(&self, law: &AqmSpec, largest: u64) -> Faults {
+        let mut faults =
+            Faults::from(ascending("latency_histogram_ms", &self.latency_histogram_ms, "edges"));
         if !matches!(law, AqmSpec::None(_)) {
             let message = "found low_latency with a law; allowed: low_latency alone, since it has \
                            AQM algorithms of its own";
-            return Err(Fault::new("kind", message));
+            faults.add(Fault::new("kind", message));
         }
-        ascending("latency_histogram_ms", &self.latency_histogram_ms, "edges")?;
         let buffers = [
             ("low_latency_buffer_bytes", self.low_latency_buffer_bytes, largest + 2000),
             ("classic_buffer_bytes", self.classic_buffer_bytes, largest),
@@ -304,10 +305,10 @@ impl SchedulerParameters for Parameters {
             if let Some(bytes) = bytes.filter(|bytes| *bytes < least) {
                 let message =
                     format!("found {bytes}; allowed: {least} or more, so that one packet fits");
-                return Err(Fault::new(key, message));
+                faults.add(Fault::new(key, message));
             }
         }
-        Ok(())
+        faults
     }
 }
 

@@ -34,7 +34,7 @@ use crate::aqm::{AqmSpec, DrainRate, Verdict};
 use crate::count::Count;
 use crate::dialect::Dialect;
 use crate::engine::rng::Rng;
-use crate::input::problem::Fault;
+use crate::input::problem::{Fault, Faults};
 use crate::metrics::latency_histogram::LatencyHistogram;
 use crate::metrics::rows::LatencyHistogramRow;
 use crate::metrics::{Gauges, Ledger, Member, MemberCounts, QueueMeter, Series};
@@ -271,11 +271,9 @@ pub trait SchedulerParameters {
     fn weights(&self) -> Option<&Weights> {
         None
     }
-    /// Checks its parameters with this AQM algorithm, for packets of up to `_largest` bytes.
-    ///
-    /// # Errors The first key at fault.
-    fn check(&self, _law: &AqmSpec, _largest: u64) -> Result<(), Fault> {
-        Ok(())
+    /// The faults of its parameters with this AQM algorithm, for packets of up to `_largest` bytes.
+    fn check(&self, _law: &AqmSpec, _largest: u64) -> Faults {
+        Faults::default()
     }
     /// Has it limits of its own, so that an unset limit of the queue is none?
     fn limits_itself(&self) -> bool {

@@ -3,7 +3,7 @@
 use super::acks::Acks;
 use super::{QueueSpec, SchedulerParameters, SchedulerSpec, default_limit_bytes};
 use crate::aqm::AqmParameters;
-use crate::input::problem::Fault;
+use crate::input::problem::{Fault, Faults};
 use crate::packet::FULL_PACKET;
 use crate::units::BitRate;
 
@@ -48,7 +48,8 @@ impl Room {
 impl QueueSpec {
     /// Checks that this queue, in front of a link of this rate, can pass the largest packet. Fault
     /// paths start with a key of the queue.
-    pub(crate) fn check(&self, room: &Room, rate: BitRate) -> Result<(), Fault> {
+    pub(crate) fn check(&self, room: &Room, rate: BitRate) -> Faults {
+        let mut faults = Faults::default();
         let unlimited = self.limit_bytes.is_none() && self.limit_packets.is_none();
         let default = default_limit_bytes(rate);
         let has_default = unlimited && !self.scheduler.limits_itself();
@@ -57,7 +58,7 @@ impl QueueSpec {
                 "unset, so {default} bytes (250 ms at the sustained rate) apply; {}",
                 room.allowed(room.packet()),
             );
-            return Err(Fault::new("limit_bytes", message));
+            faults.add(Fault::new("limit_bytes", message));
         }
         let limits = [
             ("limit_bytes", self.limit_bytes, room.packet()),
@@ -65,19 +66,19 @@ impl QueueSpec {
         ];
         for (key, limit, packet) in limits {
             if let Some(limit) = limit.filter(|limit| *limit < room.least(packet)) {
-                return Err(Fault::new(key, format!("found {limit}; {}", room.allowed(packet))));
+                faults.add(Fault::new(key, format!("found {limit}; {}", room.allowed(packet))));
             }
         }
-        self.law.check(rate.time_for(FULL_PACKET)).map_err(|fault| fault.under("law"))?;
+        faults.add_under("law", self.law.check(rate.time_for(FULL_PACKET)));
         if self.acks != Acks::default() && matches!(self.scheduler, SchedulerSpec::LowLatency(_)) {
             let message = "found with the scheduler low_latency; allowed: unset, since its flows have \
                            queues of their own";
-            return Err(Fault::new("acks", message));
+            faults.add(Fault::new("acks", message));
         }
         if let SchedulerSpec::LowLatency(keys) = &self.scheduler {
-            keys.check_member_rates(rate).map_err(|fault| fault.under("scheduler"))?;
+            faults.add_under("scheduler", keys.check_member_rates(rate));
         }
-        let scheduler = self.scheduler.check(&self.law, room.largest);
-        scheduler.map_err(|fault| fault.under("scheduler"))
+        faults.add_under("scheduler", self.scheduler.check(&self.law, room.largest));
+        faults
     }
 }

@@ -20,7 +20,7 @@ use crate::aqm::DrainRate;
 use crate::aqm::{AqmParameters, AqmSpec};
 use crate::count::Count;
 use crate::dialect::Dialect;
-use crate::input::problem::Fault;
+use crate::input::problem::{Fault, Faults};
 use crate::metrics::Gauges;
 use crate::packet::Packet;
 use crate::units::Time;
@@ -75,11 +75,12 @@ impl SchedulerParameters for Parameters {
         .into()
     }
 
-    fn check(&self, law: &AqmSpec, _largest: u64) -> Result<(), Fault> {
+    fn check(&self, law: &AqmSpec, _largest: u64) -> Faults {
+        let mut faults = Faults::default();
         if self.one_law && law.judges_sojourns() {
             let message = "found true with an AQM algorithm that judges each packet by its sojourn time; \
                            allowed: false, since packets of sparse flows would switch it off";
-            return Err(Fault::new("one_law", message));
+            faults.add(Fault::new("one_law", message));
         }
         if (1..SMALLEST_PACKET).contains(&self.quantum_bytes) {
             let message = format!(
@@ -87,9 +88,9 @@ impl SchedulerParameters for Parameters {
                  or more",
                 self.quantum_bytes
             );
-            return Err(Fault::new("quantum_bytes", message));
+            faults.add(Fault::new("quantum_bytes", message));
         }
-        Ok(())
+        faults
     }
 }
 

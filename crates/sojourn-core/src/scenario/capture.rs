@@ -18,7 +18,7 @@ use pcap_parser::{
 use super::schema::Scenario;
 use crate::apps::AppSpec;
 use crate::apps::replay::{Capture, Captured, Parameters};
-use crate::input::problem::Fault;
+use crate::input::problem::{Fault, Faults};
 use crate::input::words;
 use crate::packet::LARGEST_PACKET;
 use crate::units::Time;
@@ -80,13 +80,14 @@ impl<'a> Captures<'a> {
     }
 
     /// Fills each replay of a scenario: its packets, their digest, and the path they came from.
-    pub fn fill(&self, scenario: &mut Scenario) -> Result<(), Fault> {
+    pub fn fill(&self, scenario: &mut Scenario) -> Faults {
+        let mut faults = Faults::default();
         for (name, entry) in &mut scenario.traffic {
             if let AppSpec::Replay(replay) = &mut entry.app {
-                self.fill_one(replay, &words::join("traffic", name))?;
+                faults.add(self.fill_one(replay, &words::join("traffic", name)));
             }
         }
-        Ok(())
+        faults
     }
 
     fn fill_one(&self, replay: &mut Parameters, path: &str) -> Result<(), Fault> {

@@ -11,7 +11,7 @@ use crate::access::homes::Group;
 use crate::access::service::ServiceFlow;
 use crate::apps::{AppParameters, AppSpec};
 use crate::dialect::Dialect;
-use crate::input::problem::Fault;
+use crate::input::problem::{Fault, Faults};
 use crate::input::words;
 use crate::queue::room::Room;
 use crate::queue::{QueueSpec, SchedulerParameters};
@@ -22,33 +22,24 @@ use indexmap::IndexMap;
 /// The most homes a network may have, over all groups.
 const MOST_HOMES: usize = 10_000;
 
-/// The first fault.
-pub(super) fn check(scenario: &Scenario) -> Result<(), Fault> {
-    homes(scenario)?;
-    scenario.upstream_channel.check().map_err(|fault| fault.under("upstream_channel"))?;
+/// All faults.
+pub(super) fn check(scenario: &Scenario) -> Faults {
+    let mut faults = Faults::from(homes(scenario));
+    faults.add_under("upstream_channel", scenario.upstream_channel.check());
     for (name, entry) in &scenario.traffic {
-        let (app, path) = (&entry.app, words::join("traffic", name));
-        home_of(scenario, entry, &path)?;
-        ecn_of(entry, &path)?;
-        servers(scenario, app, &path)?;
-        app.check().map_err(|fault| fault.under(&path))?;
-        if let Some(own) = app.tcp() {
-            let config = app.tcp_config(&scenario.tcp, scenario.dialect);
-            tcp::check(&config, own, &words::join(&path, "tcp"), &scenario.tcp)?;
-        }
+        faults.add(traffic(scenario, entry, &words::join("traffic", name)));
     }
-    nagle_of_none(scenario)?;
+    faults.add(nagle_of_none(scenario));
     let room =
-        Room { largest: largest_sent(scenario), exclusive: scenario.dialect == Dialect::Ns2 };
+        Room { largest: scenario.largest_sent(), exclusive: scenario.dialect == Dialect::Ns2 };
     if let Some(cmts) = &scenario.cmts {
-        weights(scenario, &cmts.queue, "cmts.queue")?;
+        faults.add(weights(scenario, &cmts.queue, "cmts.queue"));
         let mbps = cmts.channel.rate_mbps() * f64::from(cmts.channel.count());
-        let checked = cmts.queue.check(&room, BitRate::from_mbps(mbps));
-        checked.map_err(|fault| fault.under("cmts.queue"))?;
-        cmts.queue.check_no_member_rate().map_err(|fault| fault.under("cmts"))?;
+        faults.add_under("cmts.queue", cmts.queue.check(&room, BitRate::from_mbps(mbps)));
+        faults.add_under("cmts", cmts.queue.check_no_member_rate());
     }
-    access(scenario)?;
-    cable(scenario)?;
+    faults.add(access(scenario));
+    faults.add(cable(scenario));
     let base = Group {
         name: "",
         count: 1,
@@ -56,11 +47,30 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), Fault> {
         downstream: &scenario.downstream,
         distance_km: None,
     };
-    service(scenario, &base, "", &room)?;
+    let base = service(scenario, &base, "", &room);
+    // What homes take over from the scenario is told once.
+    let is_of_base = base.clone();
+    faults.add(base);
     for (group, name) in scenario.groups().zip(scenario.homes.keys()) {
-        service(scenario, &group, &words::join("homes", name), &room)?;
+        let path = words::join("homes", name);
+        let own = service(scenario, &group, "", &room).without(&is_of_base);
+        faults.add_under(&path, own);
     }
-    Ok(())
+    faults.one_per_key()
+}
+
+/// Checks a traffic entry.
+fn traffic(scenario: &Scenario, entry: &Entry, path: &str) -> Faults {
+    let app = &entry.app;
+    let mut faults = Faults::from(home_of(scenario, entry, path));
+    faults.add(ecn_of(entry, path));
+    faults.add(servers(scenario, app, path));
+    faults.add_under(path, app.check());
+    if let Some(own) = app.tcp() {
+        let config = app.tcp_config(&scenario.tcp, scenario.dialect);
+        faults.add(tcp::check(&config, own, &words::join(path, "tcp"), &scenario.tcp));
+    }
+    faults
 }
 
 /// Limits the number of homes.
@@ -91,97 +101,98 @@ fn ecn_of(entry: &Entry, path: &str) -> Result<(), Fault> {
 }
 
 /// Without a cable, keys of the cable plant have no effect and are rejected.
-fn access(scenario: &Scenario) -> Result<(), Fault> {
+fn access(scenario: &Scenario) -> Faults {
     if scenario.access == AccessSpec::Docsis {
-        return Ok(());
+        return Faults::default();
     }
     let given = [
         ("cable", scenario.cable != Cable::default()),
         ("upstream_channel", scenario.upstream_channel != UpstreamChannel::default()),
         ("cmts", scenario.cmts.is_some()),
     ];
-    match given.iter().find(|(_, is_given)| *is_given) {
-        None => Ok(()),
-        Some((key, _)) => {
-            let message = "found without a cable network; allowed: only with access kind docsis";
-            Err(Fault::new(*key, message))
-        }
-    }
+    let message = "found without a cable network; allowed: only with access kind docsis";
+    given
+        .iter()
+        .filter(|(_, is_given)| *is_given)
+        .map(|(key, _)| Fault::new(*key, message))
+        .collect()
 }
 
 /// The cable has one length, and MAPs are made early enough.
-fn cable(scenario: &Scenario) -> Result<(), Fault> {
+fn cable(scenario: &Scenario) -> Faults {
     let Scenario { cable, upstream_channel, cmts, .. } = scenario;
+    let mut faults = Faults::default();
     if cable.delay_ms.is_some() && cable.distance_km.is_some() {
         let message = "found together with delay_ms; allowed: one of them";
-        return Err(Fault::new("cable.distance_km", message));
+        faults.add(Fault::new("cable.distance_km", message));
     }
-    cable.check_noise().map_err(|fault| fault.under("cable"))?;
+    faults.add_under("cable", cable.check_noise());
     let spec = PlantSpec { cable, upstream_channel, cmts: cmts.as_ref() };
     let modems = scenario.groups().map(|group| (&group.upstream.modem, group.distance_km));
-    let Some((set, least)) = spec.late_advance(modems) else { return Ok(()) };
-    let message = format!(
-        "found {set}; allowed: {least:.1} or more, the sum of the fixed times and of the longest \
-         cable, there and back"
-    );
-    Err(Fault::new("cable.timing.map_advance_us", message))
+    if let Some((set, least)) = spec.late_advance(modems) {
+        let message = format!(
+            "found {set}; allowed: {least:.1} or more, the sum of the fixed times and of the longest \
+             cable, there and back"
+        );
+        faults.add(Fault::new("cable.timing.map_advance_us", message));
+    }
+    faults
 }
 
 /// Checks the service of the homes at `path`, or of the scenario itself.
-fn service(scenario: &Scenario, group: &Group, path: &str, room: &Room) -> Result<(), Fault> {
+fn service(scenario: &Scenario, group: &Group, path: &str, room: &Room) -> Faults {
     let (up, down) = (group.upstream, group.downstream);
     let (up_path, down_path) = (words::join(path, "upstream"), words::join(path, "downstream"));
-    up.check(room).map_err(|fault| fault.under(&up_path))?;
+    let mut faults = up.check(room).under(&up_path);
     let shares_channel = scenario.cmts.is_some();
-    down.check(shares_channel, room).map_err(|fault| fault.under(&down_path))?;
+    faults.add_under(&down_path, down.check(shares_channel, room));
     let Scenario { cable, upstream_channel, cmts, .. } = scenario;
     let plant = PlantSpec { cable, upstream_channel, cmts: cmts.as_ref() };
-    plant.check_profiles(up, down).map_err(|fault| fault.under(path))?;
+    faults.add_under(path, plant.check_profiles(up, down));
     if let AccessSpec::Fibre(fibre) = &scenario.access {
-        fibre.check(group).map_err(|fault| fault.under(path))?;
+        faults.add_under(path, fibre.check(group));
     }
     for (path, queue, flows) in
         [(&up_path, &up.queue, &up.flows), (&down_path, &down.queue, &down.flows)]
     {
-        weights(scenario, queue, &words::join(path, "queue"))?;
+        faults.add(weights(scenario, queue, &words::join(path, "queue")));
         for (name, flow) in flows {
-            names_in_flow(scenario, flow, &words::join(&words::join(path, "flows"), name))?;
+            let path = words::join(&words::join(path, "flows"), name);
+            faults.add(names_in_flow(scenario, flow, &path));
         }
     }
-    Ok(())
+    faults
 }
 
 /// Names in classifiers must exist.
-fn names_in_flow(scenario: &Scenario, flow: &ServiceFlow, path: &str) -> Result<(), Fault> {
-    weights(scenario, &flow.queue, &words::join(path, "queue"))?;
+fn names_in_flow(scenario: &Scenario, flow: &ServiceFlow, path: &str) -> Faults {
+    let mut faults = weights(scenario, &flow.queue, &words::join(path, "queue"));
     for (number, classifier) in flow.classifiers.iter().enumerate() {
-        names_in_classifier(scenario, classifier, &format!("{path}.match.{number}"))?;
+        faults.add(names_in_classifier(scenario, classifier, &format!("{path}.match.{number}")));
     }
-    Ok(())
+    faults
 }
 
-fn names_in_classifier(
-    scenario: &Scenario,
-    classifier: &Classifier,
-    path: &str,
-) -> Result<(), Fault> {
+fn names_in_classifier(scenario: &Scenario, classifier: &Classifier, path: &str) -> Faults {
     let Classifier { server, traffic, .. } = classifier;
+    let mut faults = Faults::default();
     for (key, name, there, table) in [
         ("server", server, names(&scenario.servers), "servers"),
         ("traffic", traffic, names(&scenario.traffic), "traffic"),
     ] {
         let known = name.as_ref().map_or(Ok(()), |name| is_there(name, &there, table));
-        known.map_err(|message| Fault::new(words::join(path, key), message))?;
+        faults.add(known.map_err(|message| Fault::new(words::join(path, key), message)));
     }
-    Ok(())
+    faults
 }
 
-fn servers(scenario: &Scenario, app: &AppSpec, path: &str) -> Result<(), Fault> {
-    for (key, server) in app.servers() {
-        is_there(server, &names(&scenario.servers), "servers")
-            .map_err(|message| Fault::new(format!("{path}.{key}"), message))?;
-    }
-    Ok(())
+fn servers(scenario: &Scenario, app: &AppSpec, path: &str) -> Faults {
+    let there = names(&scenario.servers);
+    let missing = app.servers().into_iter().filter_map(|(key, server)| {
+        let message = is_there(server, &there, "servers").err()?;
+        Some(Fault::new(format!("{path}.{key}"), message))
+    });
+    missing.collect()
 }
 
 fn names<T>(table: &IndexMap<String, T>) -> Vec<&str> {
@@ -197,6 +208,9 @@ fn is_there(name: &str, there: &[&str], table: &str) -> Result<(), String> {
         [] => format!("a name in the table {table}, which is empty"),
         names => names.join(", "),
     };
+    if name.is_empty() {
+        return Err(format!("missing; allowed: {names}"));
+    }
     Err(format!("found {}; allowed: {names}{}", words::quoted(name), did_you_mean(name, there)))
 }
 
@@ -205,18 +219,16 @@ fn did_you_mean(name: &str, names: &[&str]) -> String {
 }
 
 /// Weights must belong to existing traffic entries.
-fn weights(scenario: &Scenario, queue: &QueueSpec, path: &str) -> Result<(), Fault> {
+fn weights(scenario: &Scenario, queue: &QueueSpec, path: &str) -> Faults {
     let there = names(&scenario.traffic);
     let named = queue.scheduler.weights().into_iter().flat_map(|weights| weights.0.keys());
-    match named.into_iter().find(|name| !there.contains(&name.as_str())) {
-        None => Ok(()),
-        Some(name) => {
-            let path = words::join(&format!("{path}.scheduler.weights"), name);
-            let close = did_you_mean(name, &there);
-            let message = format!("unknown traffic entry; allowed: {}{close}", there.join(", "));
-            Err(Fault::new(path, message))
-        }
-    }
+    let unknown = named.filter(|name| !there.contains(&name.as_str())).map(|name| {
+        let path = words::join(&format!("{path}.scheduler.weights"), name);
+        let close = did_you_mean(name, &there);
+        let message = format!("unknown traffic entry; allowed: {}{close}", there.join(", "));
+        Fault::new(path, message)
+    });
+    unknown.collect()
 }
 
 /// Rejects `tcp.nagle` if no traffic entry has Nagle's algorithm.
@@ -229,17 +241,4 @@ fn nagle_of_none(scenario: &Scenario) -> Result<(), Fault> {
         None => Ok(()),
         Some(_) => Err(Fault::new("tcp.nagle", NO_NAGLE)),
     }
-}
-
-/// Size in bytes of the largest packet that may be sent.
-fn largest_sent(scenario: &Scenario) -> u64 {
-    let packet = |app: &AppSpec| {
-        let segment = app.tcp().map_or(0, |_| {
-            let config = app.tcp_config(&scenario.tcp, scenario.dialect);
-            let ip = config.mss as u16 + config.header;
-            u64::from(scenario.cable.byte_count().of_ip(ip))
-        });
-        segment.max(app.largest_datagram().into())
-    };
-    scenario.traffic.values().map(|entry| packet(&entry.app)).fold(0, u64::max)
 }

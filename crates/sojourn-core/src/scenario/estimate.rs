@@ -2,8 +2,7 @@
 //!
 //! Memory is estimated at most: every queue is full that the traffic can fill, and every connection is
 //! open that may be. Events are estimated at least: only those that come by the clock. Sizes are those
-//! of the structures in a build of 64 bits, with what growing tables take in advance; `tests/memory.rs`
-//! holds them against what runs allocate.
+//! of the structures in a build of 64 bits, with what growing tables take in advance.
 
 use super::schema::Scenario;
 use super::traffic::Entry;
@@ -158,7 +157,10 @@ impl Estimate {
                 let watched = LATENCY_BYTES + 10.0 * samples * 4.0;
                 let flows = f64::from(scenario.metrics.watch_flows) * 8.0 * samples * 4.0;
                 self.add("metrics.watch_flows", "the series of queues".to_owned(), watched + flows);
-                let waiting = homes * home.waiting(&flow);
+                let mut waiting = homes * home.waiting(&flow);
+                if direction == "downstream" {
+                    waiting = waiting.min(home.arrives(scenario));
+                }
                 self.add(
                     &format!("{path}.queue.limit_bytes"),
                     "packets in queues".to_owned(),
@@ -236,9 +238,9 @@ fn further<'a>(
 ) -> impl Iterator<Item = Flow<'a>> {
     flows.into_iter().map(|(name, flow)| Flow {
         name,
-        peak_mbps: flow.peak_mbps,
+        peak_mbps: flow.terms().peak_mbps,
         sustained_mbps: flow.sustained_mbps,
-        burst_bytes: flow.burst_bytes as f64,
+        burst_bytes: flow.terms().burst_bytes as f64,
         queue: &flow.queue,
         buffer: flow.buffer,
     })
@@ -250,9 +252,9 @@ macro_rules! flows_of {
             let way = group.$way;
             let primary = Flow {
                 name: PRIMARY,
-                peak_mbps: way.peak_mbps,
+                peak_mbps: way.terms().peak_mbps,
                 sustained_mbps: way.sustained_mbps,
-                burst_bytes: way.burst_bytes as f64,
+                burst_bytes: way.terms().burst_bytes as f64,
                 queue: &way.queue,
                 buffer: way.buffer,
             };
@@ -325,6 +327,12 @@ impl HomeLoad {
         self.outstanding.min(most).min(flow.holds() / self.mean_bytes)
     }
 
+    /// Packets that the links of all servers bring in the whole run.
+    fn arrives(&self, scenario: &Scenario) -> f64 {
+        let mbps: f64 = scenario.servers.values().map(|server| server.rate_mbps).sum();
+        mbps * scenario.duration_s * 1e6 / 8.0 / self.mean_bytes
+    }
+
     /// Packets between the access network and the servers, both ways.
     fn on_the_way(&self, scenario: &Scenario, group: &Group) -> f64 {
         let delay_s =
@@ -346,8 +354,12 @@ mod tests {
     fn scenario(more: &str) -> Scenario {
         let text = format!(
             "duration_s = 10
-             upstream = {{ sustained_mbps = 5, peak_mbps = 20, burst_bytes = 1_000_000 }}
-             downstream = {{ sustained_mbps = 50, peak_mbps = 100, burst_bytes = 1_000_000 }}
+             upstream.sustained_mbps = 5
+             upstream.peak_mbps = 20
+             upstream.burst_bytes = 1_000_000
+             downstream.sustained_mbps = 50
+             downstream.peak_mbps = 100
+             downstream.burst_bytes = 1_000_000
              servers.near = {{ delay_ms = 5 }}
              {more}"
         );

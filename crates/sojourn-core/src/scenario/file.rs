@@ -1,5 +1,7 @@
 //! Scenario files: from text to scenarios, and back.
 
+use std::cell::OnceCell;
+
 use serde_json::{Value, json};
 
 use super::capture::{Captures, Disk, Files};
@@ -8,9 +10,10 @@ use super::estimate::estimate;
 use super::labels::{Overridden, distinct, file_name};
 use super::overlay::{COMPARE, Overlay, Set, merge};
 use super::schema::{Scenario, json_schema};
-use crate::input::problem::{Fault, Problem};
+use crate::input::problem::{Fault, Faults, Problem, Problems};
 use crate::input::schema_check::Checker;
-use crate::input::{text, words};
+use crate::input::text::{Document, Lines};
+use crate::input::words;
 
 /// The scenario's table of groups of homes.
 const HOMES: &str = "homes";
@@ -37,7 +40,9 @@ pub struct Variant {
 /// `text` is the file's text and `source` its name in messages; paths of captures are relative to
 /// the directory of `source`. Each of `sets` is `key.path=value` and overrides the file and its
 /// variants; a set that begins with `compare.` changes a variant.
-pub fn load(text: &str, source: &str, sets: &[String]) -> Result<Vec<Variant>, Problem> {
+///
+/// # Errors All problems of the file, or those of the text itself.
+pub fn load(text: &str, source: &str, sets: &[String]) -> Result<Vec<Variant>, Problems> {
     load_with(text, source, sets, None)
 }
 
@@ -48,7 +53,7 @@ pub fn load_with(
     source: &str,
     sets: &[String],
     overlay: Option<&dyn Overlay>,
-) -> Result<Vec<Variant>, Problem> {
+) -> Result<Vec<Variant>, Problems> {
     load_from(text, source, sets, overlay, &Disk, u64::MAX)
 }
 
@@ -61,9 +66,9 @@ pub fn load_from(
     overlay: Option<&dyn Overlay>,
     files: &dyn Files,
     most_bytes: u64,
-) -> Result<Vec<Variant>, Problem> {
-    let sets = sets.iter().map(|set| Set::parse(set)).collect::<Result<Vec<_>, _>>()?;
-    let mut base = text::document(text).map_err(|fault| fault.of(source))?;
+) -> Result<Vec<Variant>, Problems> {
+    let sets = all_of(sets.iter().map(|set| Set::parse(set).map_err(Problems::from)))?;
+    let (mut base, lines) = Document::parse(text, source)?.into_parts();
     let written = base.get(COMPARE).cloned().unwrap_or_default();
     for set in &sets {
         set.apply(&mut base)?;
@@ -71,13 +76,26 @@ pub fn load_from(
     let compare = base.as_object_mut().and_then(|table| table.shift_remove(COMPARE));
     // Without variants, an unknown-key message should list `compare` among the allowed keys.
     let schema = if compare.is_some() { json_schema() } else { file_schema() };
-    let captures = Captures::beside(source, files);
-    let checker = Checker::new(schema);
-    let file = File { source, sets, base, written, overlay, checker, captures, most_bytes };
+    let (checker, captures) = (Checker::new(schema), Captures::beside(source, files));
+    let shared = OnceCell::new();
+    let file =
+        File { source, lines, sets, base, written, overlay, checker, captures, most_bytes, shared };
     match compare {
         None => Ok(vec![file.variant("", &json!({}))?]),
         Some(compare) => file.variants(&compare),
     }
+}
+
+/// What all succeed in giving, or the problems of all that fail.
+fn all_of<T>(results: impl Iterator<Item = Result<T, Problems>>) -> Result<Vec<T>, Problems> {
+    let (mut values, mut problems) = (Vec::new(), Vec::new());
+    for result in results {
+        match result {
+            Ok(value) => values.push(value),
+            Err(more) => problems.extend(more.told().cloned()),
+        }
+    }
+    Problems::of(problems).map_or(Ok(values), Err)
 }
 
 /// The JSON Schema (draft 2020-12) of a scenario file: the scenario's, plus the table of variants.
@@ -121,6 +139,7 @@ fn without_nulls(value: Value) -> Value {
 /// A file with `--set` values applied and its variants split off.
 struct File<'a> {
     source: &'a str,
+    lines: Lines,
     sets: Vec<Set>,
     base: Value,
     /// The variants as they are written, without `--set` values.
@@ -129,29 +148,28 @@ struct File<'a> {
     checker: Checker,
     captures: Captures<'a>,
     most_bytes: u64,
+    /// Faults of the scenario without its variants, once they are asked for.
+    shared: OnceCell<Vec<Fault>>,
 }
 
 impl File<'_> {
-    fn variants(&self, compare: &Value) -> Result<Vec<Variant>, Problem> {
+    fn variants(&self, compare: &Value) -> Result<Vec<Variant>, Problems> {
         let schema = file_schema()["properties"][COMPARE].take();
-        let checked = Checker::new(schema).check(compare, COMPARE);
-        checked.map_err(|fault| self.problem(fault, ""))?;
+        self.told(Checker::new(schema).check(compare, COMPARE), "")?;
         let variants = compare.as_object().into_iter().flatten();
-        let variants: Result<Vec<_>, _> =
-            variants.map(|(name, overlay)| self.named(name, overlay)).collect();
-        variants.map(distinct)
+        all_of(variants.map(|(name, overlay)| self.named(name, overlay))).map(distinct)
     }
 
-    fn named(&self, name: &str, overlay: &Value) -> Result<Variant, Problem> {
+    fn named(&self, name: &str, overlay: &Value) -> Result<Variant, Problems> {
         if name.is_empty() {
             let message =
                 "found a variant with an empty name; allowed: a name of at least 1 character";
-            return Err(Fault::new(COMPARE, message).of(self.source));
+            return Err(Fault::new(COMPARE, message).of(self.source).into());
         }
         self.variant(name, overlay)
     }
 
-    fn variant(&self, name: &str, own: &Value) -> Result<Variant, Problem> {
+    fn variant(&self, name: &str, own: &Value) -> Result<Variant, Problems> {
         let mut value = self.base.clone();
         merge(&mut value, own);
         let mut overridden = Overridden::of(self.written.get(name).unwrap_or(own));
@@ -166,30 +184,42 @@ impl File<'_> {
             set.apply(&mut value)?;
             overridden.by(&set.label(), &value);
         }
-        let scenario = self.scenario(&value).map_err(|fault| self.problem(fault, name))?;
+        let scenario = match self.scenario(&value) {
+            Ok(scenario) => scenario,
+            Err(faults) => return Err(self.told(faults, name).expect_err("a refusal has a fault")),
+        };
         let (name, kept_name) = overridden.names(name);
         Ok(Variant { name, kept_name, scenario, notes })
     }
 
-    fn scenario(&self, value: &Value) -> Result<Scenario, Fault> {
-        self.checker.check(value, "")?;
+    /// The scenario, or its faults: those of single keys, or else those between keys.
+    fn scenario(&self, value: &Value) -> Result<Scenario, Faults> {
+        let mut faults = self.checker.check(value, "");
         let mut value = value.clone();
-        self.merge_homes(&mut value)?;
+        if faults.is_empty() {
+            faults = self.merge_homes(&mut value);
+        }
+        if !faults.is_empty() {
+            return Err(faults);
+        }
         let mut scenario: Scenario = serde_path_to_error::deserialize(&value).map_err(|error| {
             let path = error.path().to_string();
             Fault::new(path.trim_start_matches('.'), error.inner().to_string())
         })?;
-        self.captures.fill(&mut scenario)?;
+        let mut faults = self.captures.fill(&mut scenario);
         scenario.fill();
-        check::check(&scenario)?;
-        estimate(&scenario).check(self.most_bytes)?;
-        Ok(scenario)
+        faults.add(check::check(&scenario));
+        if faults.is_empty() {
+            faults.add(estimate(&scenario).check(self.most_bytes));
+        }
+        if faults.is_empty() { Ok(scenario) } else { Err(faults) }
     }
 
     /// Merges what homes set for their upstream and downstream into copies of the scenario's
     /// tables.
-    fn merge_homes(&self, value: &mut Value) -> Result<(), Fault> {
+    fn merge_homes(&self, value: &mut Value) -> Faults {
         let base = value.clone();
+        let mut faults = Faults::default();
         let homes = value.get_mut(HOMES).and_then(Value::as_object_mut);
         for (name, home) in homes.into_iter().flatten() {
             for direction in DIRECTIONS {
@@ -201,11 +231,11 @@ impl File<'_> {
                 let path = [HOMES, name, direction]
                     .iter()
                     .fold(String::new(), |path, key| words::join(&path, key));
-                self.checker.check_key(direction, &merged, &path)?;
+                faults.add(self.checker.check_key(direction, &merged, &path));
                 *own = merged;
             }
         }
-        Ok(())
+        faults
     }
 
     /// The file or files in which a fault lies.
@@ -221,18 +251,36 @@ impl File<'_> {
         }
     }
 
+    /// The faults of a variant as problems, if there are any.
+    fn told(&self, faults: Faults, variant: &str) -> Result<(), Problems> {
+        let problems = faults.into_iter().map(|fault| self.problem(fault, variant));
+        Problems::of(problems).map_or(Ok(()), Err)
+    }
+
     /// Names the origin of a fault: a `--set`, one variant, or the scenario that all variants
     /// share.
     fn problem(&self, fault: Fault, variant: &str) -> Problem {
         let set = self.sets.iter().rev().find(|set| set.gave(&fault.path, variant));
         let source = set.map_or_else(|| self.source_of(&fault), |set| set.source.clone());
-        let source = source.as_str();
-        let shared = || self.scenario(&self.base).err().as_ref() == Some(&fault);
-        if variant.is_empty() || shared() {
-            return fault.of(source);
-        }
-        let path = format!("variant {variant}: {}", fault.path);
-        Fault { path, ..fault }.of(source)
+        let line = set.is_none().then(|| self.line_of(&fault.path, variant)).flatten();
+        let path = match variant.is_empty() || self.is_shared(&fault) {
+            true => fault.path.clone(),
+            false => format!("variant {variant}: {}", fault.path),
+        };
+        Problem { line, ..Fault { path, ..fault }.of(&source) }
+    }
+
+    /// Is the scenario at fault, and not a variant of it?
+    fn is_shared(&self, fault: &Fault) -> bool {
+        let faults = || self.scenario(&self.base).err().into_iter().flatten().collect();
+        self.shared.get_or_init(faults).contains(fault)
+    }
+
+    /// The line of the file that gives a key in a variant.
+    fn line_of(&self, path: &str, variant: &str) -> Option<usize> {
+        let own = words::join(&words::join("", COMPARE), variant);
+        let own = (!variant.is_empty()).then(|| self.lines.at(&format!("{own}.{path}"))).flatten();
+        own.or_else(|| self.lines.near(path))
     }
 }
 

@@ -20,7 +20,8 @@ pub struct Homes {
     /// merged into it key by key.
     #[schemars(schema_with = "differences")]
     pub downstream: Option<Downstream>,
-    /// Length of the cable to each home in km, 5 us each. Default: that of `cable`.
+    /// Length of the cable or fibre to each home in km. Default: that of `cable`, or of `access` with
+    /// fibre.
     #[schemars(range(min = 0.0, max = 2000.0))]
     pub distance_km: Option<f64>,
 }

@@ -13,12 +13,15 @@ use crate::access::AccessSpec;
 use crate::access::docsis::downstream_channel::Cmts;
 use crate::access::docsis::parameters::{Cable, ModemSpec};
 use crate::access::docsis::upstream_channel::UpstreamChannel;
+use crate::access::docsis::warnings::enough_burst;
 use crate::access::homes::Group;
 use crate::access::service::{Downstream, Upstream};
 use crate::address::Address;
+use crate::apps::{AppParameters, AppSpec, ServerKeys};
 use crate::dialect::Dialect;
 use crate::metrics::options::Metrics;
 use crate::tcp::TcpOptions;
+use crate::units::Time;
 
 /// Name of the only group in a scenario without groups.
 const LONE_HOME: &str = "home";
@@ -34,6 +37,7 @@ pub struct Scenario {
     #[serde(default)]
     pub description: String,
     /// Simulated time in s.
+    #[serde(default = "a_minute")]
     #[schemars(range(min = 0.001, max = 1_000_000.0))]
     pub duration_s: f64,
     /// Seed of all random streams. The same scenario with the same seed gives the same run.
@@ -88,6 +92,10 @@ fn yes() -> bool {
 
 fn one() -> u64 {
     1
+}
+
+fn a_minute() -> f64 {
+    60.0
 }
 
 /// A server beyond the CMTS, on a link of its own.
@@ -150,13 +158,71 @@ impl Scenario {
         name.and_then(|name| self.homes.get_index_of(name)).unwrap_or_default()
     }
 
-    /// Chooses what depends on the dialect. A plain link is as it was in the documents: it has no
-    /// request and grant, and counts IP packets.
+    /// Names the defaults that depend on other keys. A plain link is as it was in the documents: it
+    /// has no request and grant, and counts IP packets.
     pub(crate) fn fill(&mut self) {
         if self.access == AccessSpec::Docsis {
             let is_link = self.upstream.modem == ModemSpec::Link;
             self.cable.fill(is_link || self.dialect == Dialect::Ns2);
         }
+        self.fill_servers();
+        self.fill_services();
+    }
+
+    /// An entry that names no server has the first, or all where it may have several.
+    fn fill_servers(&mut self) {
+        let names: Vec<&String> = self.servers.keys().collect();
+        for entry in self.traffic.values_mut() {
+            match entry.app.server_keys() {
+                ServerKeys::One(server) if server.is_empty() => {
+                    *server = names.first().map_or_else(String::new, |first| (*first).clone());
+                }
+                ServerKeys::Several(servers) if servers.is_empty() => {
+                    *servers = names.iter().map(|name| (*name).clone()).collect();
+                }
+                ServerKeys::One(_) | ServerKeys::Several(_) => {}
+            }
+        }
+    }
+
+    /// Peak rates, and bursts that hold no flow below its rate.
+    fn fill_services(&mut self) {
+        let largest = self.largest_sent();
+        let shared_map_ms = self.upstream_channel.map_interval_ms;
+        let is_docsis = self.access == AccessSpec::Docsis;
+        let fill = |up: Option<&mut Upstream>, down: Option<&mut Downstream>| {
+            if let Some(up) = up {
+                let map_ms = match up.modem {
+                    ModemSpec::Link => None,
+                    ModemSpec::SharedChannel => Some(shared_map_ms),
+                    ModemSpec::SingleQueue | ModemSpec::TwoQueues { .. } => {
+                        Some(up.mac.map_interval_ms)
+                    }
+                };
+                let map = map_ms.filter(|_| is_docsis).map(|ms| Time::from_secs_f64(ms / 1e3));
+                up.fill(&|mbps| map.map_or(0, |map| enough_burst(mbps, map)).max(largest));
+            }
+            if let Some(down) = down {
+                down.fill(&|_| largest);
+            }
+        };
+        fill(Some(&mut self.upstream), Some(&mut self.downstream));
+        for homes in self.homes.values_mut() {
+            fill(homes.upstream.as_mut(), homes.downstream.as_mut());
+        }
+    }
+
+    /// Size in bytes of the largest packet that may be sent.
+    pub(crate) fn largest_sent(&self) -> u64 {
+        let packet = |app: &AppSpec| {
+            let segment = app.tcp().map_or(0, |_| {
+                let config = app.tcp_config(&self.tcp, self.dialect);
+                let ip = config.mss as u16 + config.header;
+                u64::from(self.cable.byte_count().of_ip(ip))
+            });
+            segment.max(app.largest_datagram().into())
+        };
+        self.traffic.values().map(|entry| packet(&entry.app)).fold(0, u64::max)
     }
 
     /// The number of the first home in which a traffic entry runs.

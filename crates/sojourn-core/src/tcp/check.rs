@@ -7,7 +7,7 @@ use super::options::TcpOptions;
 use super::quic;
 use crate::dialect::Dialect;
 use crate::input::compare::at_least;
-use crate::input::problem::Fault;
+use crate::input::problem::{Fault, Faults};
 use crate::input::words;
 use crate::packet::LARGEST_PACKET;
 use crate::units::Time;
@@ -46,23 +46,65 @@ pub(crate) fn check(
     own: &TcpOptions,
     own_path: &str,
     base: &TcpOptions,
-) -> Result<(), Fault> {
+) -> Faults {
     let place = |is_own: bool| (if is_own { own_path } else { "tcp" }).to_owned();
     if config.transport == Transport::Quic {
-        check_quic(config, own, own_path, base)?;
+        // Complaints about what only TCP has would follow from these.
+        let faults = Faults::from(check_quic(config, own, own_path, base));
+        if !faults.is_empty() {
+            return faults;
+        }
     }
-    at_least(
+    let mut faults = Faults::default();
+    let windows = at_least(
         ("max_window_segments", config.max_window),
         ("initial_window_segments", config.initial_window),
-    )
-    .map_err(|fault| fault.under(&place(own.max_window_segments.is_some())))?;
-    at_least(("max_rto_s", config.max_rto.secs_f64()), ("min_rto_s", config.min_rto.secs_f64()))
-        .map_err(|fault| fault.under(&place(own.max_rto_s.is_some())))?;
+    );
+    faults.add_under(&place(own.max_window_segments.is_some()), windows);
+    let timeouts = at_least(
+        ("max_rto_s", config.max_rto.secs_f64()),
+        ("min_rto_s", config.min_rto.secs_f64()),
+    );
+    faults.add_under(&place(own.max_rto_s.is_some()), timeouts);
+    faults.add(check_timestamps(config, own, &place));
+    faults.add(check_dialect(config, own, &place));
+    faults.add(check_bbr(config, own, &place));
+    faults.add(check_ecn(config, own, &place));
+    let may_pace = config.dialect == Dialect::Linux || config.transport == Transport::Quic;
+    if config.pacing && !may_pace {
+        let path = words::join(&place(own.pacing.is_some()), "pacing");
+        faults.add(Fault::new(
+            path,
+            "found true; allowed: false, or dialect linux, or transport quic",
+        ));
+    }
+    if own.nagle.is_some() && !config.is_full() {
+        faults.add(Fault::new(format!("{own_path}.nagle"), NO_NAGLE));
+    }
+    faults.add(fits_into_a_packet(config, &place(own.mss_bytes.is_some())));
+    faults
+}
+
+/// LEDBAT measures one-way delays by timestamps.
+fn check_timestamps(
+    config: &Config,
+    own: &TcpOptions,
+    place: &dyn Fn(bool) -> String,
+) -> Result<(), Fault> {
     if matches!(config.congestion_control, CongestionSpec::Ledbat(_)) && !config.timestamps {
         let path = words::join(&place(own.timestamps.is_some()), "timestamps");
         let message = "found false; allowed: true, since congestion control ledbat needs them";
         return Err(Fault::new(path, message));
     }
+    Ok(())
+}
+
+/// The first option that the dialect does not have.
+fn check_dialect(
+    config: &Config,
+    own: &TcpOptions,
+    place: &dyn Fn(bool) -> String,
+) -> Result<(), Fault> {
     let agent = match config.recovery {
         Recovery::FullSack => Some("full_sack"),
         Recovery::Linux => Some("linux"),
@@ -98,20 +140,7 @@ pub(crate) fn check(
         let message = format!("found {found} with dialect linux; allowed: sack, or dialect rfc");
         return Err(Fault::new(path, message));
     }
-    check_bbr(config, own, &place)?;
-    check_ecn(config, own, &place)?;
-    let may_pace = config.dialect == Dialect::Linux || config.transport == Transport::Quic;
-    if config.pacing && !may_pace {
-        let path = words::join(&place(own.pacing.is_some()), "pacing");
-        return Err(Fault::new(
-            path,
-            "found true; allowed: false, or dialect linux, or transport quic",
-        ));
-    }
-    if own.nagle.is_some() && !config.is_full() {
-        return Err(Fault::new(format!("{own_path}.nagle"), NO_NAGLE));
-    }
-    fits_into_a_packet(config, &place(own.mss_bytes.is_some()))
+    Ok(())
 }
 
 /// A full segment with its headers is no larger than a packet may be. `path` is where its size comes from.

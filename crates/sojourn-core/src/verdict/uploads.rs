@@ -45,7 +45,7 @@ pub(super) fn shares_percent(scenario: &Scenario, rows: &Rows) -> Vec<Option<f64
 fn allowed_mbps(scenario: &Scenario, group: usize) -> Option<f64> {
     let group = scenario.group(group);
     let service = group.upstream;
-    let burst_mbps = service.burst_bytes as f64 * 8.0 / 1e6 / scenario.duration_s;
-    let each = (service.sustained_mbps + burst_mbps).min(service.peak_mbps);
+    let burst_mbps = service.terms().burst_bytes as f64 * 8.0 / 1e6 / scenario.duration_s;
+    let each = (service.sustained_mbps + burst_mbps).min(service.terms().peak_mbps);
     service.flows.is_empty().then(|| each * f64::from(group.count))
 }

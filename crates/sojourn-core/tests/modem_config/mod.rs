@@ -177,13 +177,13 @@ fn types_may_come_in_any_order() {
 
 #[test]
 fn unknown_types_are_kept() {
-    let bytes = [200, 2, 1, 2, 24, 7, 39, 1, 5, 1, 2, 0, 1, 200, 0, 255];
+    let bytes = [200, 2, 1, 2, 24, 7, 99, 1, 5, 1, 2, 0, 1, 200, 0, 255];
     let file = decoded(&bytes);
     assert_eq!(file.encode(), bytes);
     let view = file.view();
     let unknown = |r#type, hex: &str| Unknown { r#type, hex: hex.to_owned() };
     assert_eq!(view.unknown, [unknown(200, "0102"), unknown(200, "")]);
-    assert_eq!(view.upstream_service_flows[0].unknown, [unknown(39, "05")]);
-    let shown = serde_json::json!({"type": "24.39", "offset": 6, "value": "05"});
+    assert_eq!(view.upstream_service_flows[0].unknown, [unknown(99, "05")]);
+    let shown = serde_json::json!({"type": "24.99", "offset": 6, "value": "05"});
     assert_eq!(file.to_json()[1]["children"][0], shown);
 }

@@ -536,7 +536,9 @@ fn what_a_fibre_has_not() {
             10,
             "",
             "",
-            "upstream.peak_mbps: found 20; allowed: 10 or less, the value of access.line_mbps",
+            "upstream.peak_mbps: found 20; allowed: 10 or less, the value of access.line_mbps\n\
+             home.toml: downstream.peak_mbps: found 50; allowed: 10 or less, the value of \
+             access.line_mbps",
         ),
         (
             1000,

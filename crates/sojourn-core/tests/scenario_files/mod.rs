@@ -1,6 +1,7 @@
 //! Scenario files: what overrides what, and the resulting scenarios.
 
 mod contradictions;
+mod defaults;
 mod low_latency;
 mod mangled;
 mod refusals;
@@ -8,7 +9,7 @@ mod upstream_channel;
 
 use sojourn_core::aqm::{AqmSpec, codel, docsis_pie};
 use sojourn_core::dialect::Dialect;
-use sojourn_core::input::problem::Problem;
+use sojourn_core::input::problem::Problems;
 use sojourn_core::queue::{QueueSpec, SchedulerSpec, sfq};
 use sojourn_core::scenario::file::{file_schema, to_toml};
 use sojourn_core::scenario::{Scenario, Variant, load};
@@ -36,7 +37,7 @@ kind = "transfer"
 server = "files"
 "#;
 
-fn load_with(text: &str, sets: &[&str]) -> Result<Vec<Variant>, Problem> {
+fn load_with(text: &str, sets: &[&str]) -> Result<Vec<Variant>, Problems> {
     let sets: Vec<_> = sets.iter().map(|set| (*set).to_owned()).collect();
     load(text, "home.toml", &sets)
 }

@@ -54,14 +54,9 @@ fn unknown_keys() {
 #[test]
 fn missing_keys() {
     assert_eq!(
-        refusal_with("duration_s = 10", ""),
-        "home.toml: duration_s: missing; allowed: a number from 0.001 to 1000000 \
-         (Simulated time in s)"
-    );
-    assert_eq!(
-        refusal("duration_s = 1\nupstream = {}"),
-        "home.toml: downstream: missing; allowed: a table (The home's primary downstream \
-         service flow at the CMTS)"
+        refusal_with("sustained_mbps = 5", ""),
+        "home.toml: upstream.sustained_mbps: missing; allowed: a number from 0.001 to 100000 \
+         (Maximum sustained traffic rate in Mbps)"
     );
     assert_begins(
         &refusal_with("kind = \"transfer\"", ""),
@@ -74,9 +69,74 @@ fn missing_keys() {
     );
     assert_eq!(
         refusal(""),
-        "home.toml: duration_s: missing; allowed: a number from 0.001 to 1000000 \
-         (Simulated time in s)"
+        "home.toml: upstream: missing; allowed: a table (The modem's primary upstream service \
+         flow)\n\
+         home.toml: downstream: missing; allowed: a table (The home's primary downstream service \
+         flow at the CMTS)\n\
+         home.toml: traffic: missing; allowed: a table of 1 or more entries (Traffic entries, by \
+         name: what users and their devices do)"
     );
+}
+
+/// All faults of single keys at once, in the order of the file, each with its line; after them all
+/// contradictions between keys.
+#[test]
+fn all_faults_are_told_at_once() {
+    let text = "dialect = 'ns3'\nspeed = 1\n[upstream]\nsustained_mbps = -5\nqueue.limit = 7\n\
+                [traffic.a]\nkind = 'stream'\n[traffic.b]\nkind = 'transfers'\n\
+                [compare.X]\nseed = 0.5\n[compare.Y]\ntitle = 'Y'\nmetrics.watch_flows = -1\n";
+    let problems = load_with(text, &[]).unwrap_err();
+    let found: Vec<_> = problems.told().map(|p| (p.line, &*p.path)).collect();
+    let shared = [
+        (Some(1), "dialect"),
+        (Some(2), "speed"),
+        (Some(4), "upstream.sustained_mbps"),
+        (Some(5), "upstream.queue.limit"),
+        (Some(6), "traffic.a.purpose"),
+        (Some(9), "traffic.b.kind"),
+    ];
+    let own = [(None, "downstream"), (Some(11), "variant X: seed")];
+    let of_y = [(Some(14), "variant Y: metrics.watch_flows")];
+    let mut expected: Vec<_> = shared.into_iter().chain(own).chain(of_y).collect();
+    expected.sort();
+    let mut sorted = found.clone();
+    sorted.sort();
+    assert_eq!(sorted, expected, "{problems}");
+    assert_eq!(problems.to_string().lines().count(), 9);
+
+    let text = SMALL
+        .replace("peak_mbps = 20", "peak_mbps = 4")
+        .replace("server = \"files\"", "server = 'file'\nstop_s = 1\nstart_s = 2")
+        .replace("[servers]", "queue.limit_bytes = 7\n[servers]");
+    let problems = load_with(&text, &[]).unwrap_err();
+    let found: Vec<_> = problems.told().map(|p| (p.line, &*p.path)).collect();
+    assert_eq!(
+        found,
+        [
+            (Some(20), "traffic.upload.server"),
+            (Some(21), "traffic.upload.stop_s"),
+            (Some(6), "upstream.peak_mbps"),
+            (Some(14), "downstream.queue.limit_bytes"),
+        ],
+        "{problems}"
+    );
+}
+
+/// A file that is wrong throughout has a message that can be read.
+#[test]
+fn many_faults_are_told_in_part() {
+    let entries: String = (0..100).map(|i| format!("[traffic.t{i}]\nkind = 'x'\n")).collect();
+    let problems = load_with(&format!("{SMALL}{entries}"), &[]).unwrap_err();
+    assert_eq!(problems.told().count(), 30);
+    assert_eq!(problems.rest().as_deref(), Some("and 70 more problems"));
+}
+
+/// Faults of the text itself: every one that the parser finds.
+#[test]
+fn all_faults_of_the_text() {
+    let problems = load_with("a = nan\nb = 1e999\nc = 1979-05-27\n", &[]).unwrap_err();
+    let found: Vec<_> = problems.told().map(|p| (p.line, &*p.path)).collect();
+    assert_eq!(found, [(Some(1), "a"), (Some(2), "b"), (Some(3), "c")]);
 }
 
 #[test]
@@ -95,8 +155,8 @@ fn values_out_of_range() {
         "--set seed=-1: seed: found -1; allowed: a whole number, 0 or more"
     );
     assert_eq!(
-        refusal_of(&["upstream.congestion.levels_mbps=[1,2,0]"]),
-        "--set upstream.congestion.levels_mbps=[1,2,0]: upstream.congestion.levels_mbps: \
+        refusal_of(&["upstream.congestion.levels_mbps=[1,2,3]"]),
+        "--set upstream.congestion.levels_mbps=[1,2,3]: upstream.congestion.levels_mbps: \
          found a list of 3 items; allowed: 4 items"
     );
     assert_eq!(
@@ -313,7 +373,8 @@ fn variants_that_are_none() {
 #[test]
 fn problems_say_whose_they_are() {
     let variants = "[compare.A]\nseed = 2\n[compare.'B b']\nupstream.peak_mbps = 1\n";
-    let problem = load_with(&format!("{SMALL}{variants}"), &[]).unwrap_err();
+    let problems = load_with(&format!("{SMALL}{variants}"), &[]).unwrap_err();
+    let problem = problems.first();
     assert_eq!(problem.source, "home.toml");
     assert_eq!(problem.path, "variant B b: upstream.peak_mbps");
     assert_eq!(problem.message, "found 1; allowed: 5 or more, the value of sustained_mbps");
@@ -322,7 +383,7 @@ fn problems_say_whose_they_are() {
         refusal(&format!("{SMALL}{variants}").replace("sustained_mbps = 20", "sustained_mbps = 0")),
         "home.toml: downstream.sustained_mbps: found 0; allowed: a number from 0.001 to 100000"
     );
-    let text = format!("{SMALL}{variants}");
+    let text = format!("{SMALL}[compare.A]\nseed = 2\n");
     let set = "compare.A.upstream.queue.limit_packets=0";
     assert_eq!(
         load_with(&text, &[set]).unwrap_err().to_string(),
@@ -336,10 +397,10 @@ fn problems_say_whose_they_are() {
 /// Packets carry the numbers of servers and entries in 16 bits.
 #[test]
 fn more_servers_than_packets_can_name() {
-    let more: String = (0..65_541).map(|n| format!("servers.s{n}.delay_ms = 5\n")).collect();
-    let message = refusal(&format!("{more}{SMALL}"));
+    let more: String = (0..65_541).map(|n| format!("[servers.s{n}]\ndelay_ms = 5\n")).collect();
+    let message = refusal(&format!("{SMALL}{more}"));
     assert!(message.starts_with("home.toml: servers: found a table"), "{message}");
-    assert!(message.ends_with("65535 entries or fewer"), "{message}");
+    assert!(message.ends_with("65535 or fewer entries"), "{message}");
 }
 
 #[test]

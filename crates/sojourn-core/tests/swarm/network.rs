@@ -3,6 +3,7 @@
 //! and something happens in them; some are the ends of their ranges.
 
 use serde_json::{Map, Value, json};
+use sojourn_core::input::problem::Problems;
 use sojourn_core::scenario::file::load_from;
 use sojourn_core::scenario::{Disk, Scenario};
 
@@ -188,10 +189,36 @@ fn entry(drawer: &mut Drawer) -> Value {
     }
 }
 
-/// The scenario of a drawn network, unless it is refused.
-pub fn scenario(keys: &Value) -> Result<Scenario, String> {
+/// The scenario of a drawn network, unless it is refused. Keys that are refused are taken out of it, as
+/// long as there are others.
+pub fn scenario(keys: &mut Value) -> Result<Scenario, String> {
+    loop {
+        match strictly(keys) {
+            Err(problems) if take_out(keys, &problems.first().path) => {}
+            other => return other.map_err(|problems| problems.to_string()),
+        }
+    }
+}
+
+/// The scenario of these keys.
+pub fn strictly(keys: &Value) -> Result<Scenario, Problems> {
     let text = toml::to_string(keys).expect("it is a table");
-    let variants =
-        load_from(&text, "drawn", &[], None, &Disk, MOST_BYTES).map_err(|p| p.to_string())?;
+    let variants = load_from(&text, "drawn", &[], None, &Disk, MOST_BYTES)?;
     Ok(variants.into_iter().next().expect("there is one").scenario)
+}
+
+/// Takes the key at a path out of its table; says whether it was there.
+fn take_out(keys: &mut Value, path: &str) -> bool {
+    let Some((above, key)) = path.rsplit_once('.') else {
+        return keys.as_object_mut().is_some_and(|table| table.remove(path).is_some());
+    };
+    let above = keys.pointer_mut(&format!("/{}", above.replace('.', "/")));
+    match above {
+        Some(Value::Object(table)) => table.remove(key).is_some(),
+        Some(Value::Array(items)) => {
+            let place = key.parse::<usize>().ok().filter(|place| *place < items.len());
+            place.map(|place| items.remove(place)).is_some()
+        }
+        _ => false,
+    }
 }

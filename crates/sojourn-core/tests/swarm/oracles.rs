@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use sojourn_core::access::AccessSpec;
-use sojourn_core::access::service::{Downstream, Upstream};
+use sojourn_core::access::service::{Downstream, Terms, Upstream};
 use sojourn_core::apps::{AppParameters, AppSpec};
 use sojourn_core::metrics::results::Results;
 use sojourn_core::metrics::rows::ServiceFlowRow;
@@ -42,7 +42,7 @@ fn delays(scenario: &Scenario, results: &Results) {
         let group = scenario.group(scenario.group_of(entry));
         let access_ms = match &scenario.access {
             AccessSpec::Docsis => scenario.cable.delay(group.distance_km).ms_f64(),
-            AccessSpec::Fibre(fibre) => group.distance_km.unwrap_or(fibre.length_km) * 0.005,
+            AccessSpec::Fibre(fibre) => fibre.propagation(group.distance_km).ms_f64(),
         };
         let least_ms = nearest.fold(f64::INFINITY, f64::min) + access_ms;
         if let Some(found_ms) = row.latency_min_ms {
@@ -79,9 +79,11 @@ fn rates(scenario: &Scenario, results: &Results) {
     }
 }
 
-fn most_bytes(seconds: f64, sustained: f64, peak: f64, burst: u64) -> f64 {
+fn most_bytes(seconds: f64, terms: Terms) -> f64 {
     let bytes = |mbps: f64| mbps * seconds * 1e6 / 8.0;
-    (burst as f64 + bytes(sustained)).min(bytes(peak)) + 2.0 * f64::from(LARGEST_PACKET)
+    let burst = terms.burst_bytes as f64;
+    (burst + bytes(terms.sustained_mbps)).min(bytes(terms.peak_mbps))
+        + 2.0 * f64::from(LARGEST_PACKET)
 }
 
 fn most_up(scenario: &Scenario, up: &Upstream, row: &ServiceFlowRow) -> Option<f64> {
@@ -90,8 +92,7 @@ fn most_up(scenario: &Scenario, up: &Upstream, row: &ServiceFlowRow) -> Option<f
     let (_, flow) = flows.iter().find(|(flow, _)| flow == name).expect("it is a service flow");
     // Unsolicited grants are not shaped (MULPI §7.2.3.1).
     let is_shaped = flow.scheduling.is_best_effort();
-    let most =
-        most_bytes(scenario.duration_s, flow.sustained_mbps, flow.peak_mbps, flow.burst_bytes);
+    let most = most_bytes(scenario.duration_s, flow.terms());
     is_shaped.then_some(most)
 }
 
@@ -102,7 +103,7 @@ fn most_down(scenario: &Scenario, down: &Downstream, row: &ServiceFlowRow) -> Op
     let flows: Vec<_> = down.flow_names().map(str::to_owned).zip(down.service_flows()).collect();
     let name = if row.service_flow == "primary" { "" } else { &row.service_flow };
     let (_, flow) = flows.iter().find(|(flow, _)| flow == name).expect("it is a service flow");
-    Some(most_bytes(scenario.duration_s, flow.sustained_mbps, flow.peak_mbps, flow.burst_bytes))
+    Some(most_bytes(scenario.duration_s, flow.terms()))
 }
 
 /// A stream sends a packet in each interval of its time.
@@ -148,7 +149,7 @@ pub fn unused_parts(keys: &Value, scenario: &Scenario) {
         "kind": "stream", "purpose": "game", "server": "unused", "home": "idle",
         "packet_bytes": 64, "start_s": scenario.duration_s + 1.0,
     });
-    let Ok(with_more) = network::scenario(&more) else { return };
+    let Ok(with_more) = network::strictly(&more) else { return };
     let (Some(plain), Some(with_more)) = (run(scenario, MOST_EVENTS), run(&with_more, MOST_EVENTS))
     else {
         return;
@@ -166,12 +167,12 @@ pub fn unused_parts(keys: &Value, scenario: &Scenario) {
 /// All rates divided and all times multiplied by a factor: the same packets, later by that factor. Only
 /// networks in which every time is a key.
 pub fn scaling(seed: u64) {
-    let (one, scaled) = (steady(seed, 1.0), steady(seed, 4.0));
-    let told = super::Told(&one);
-    let (Ok(one), Ok(scaled)) = (network::scenario(told.0), network::scenario(&scaled)) else {
-        return;
-    };
-    let (one, scaled) = (Simulation::run(&one), Simulation::run(&scaled));
+    let keys = [1.0, 4.0].map(|factor| steady(seed, factor));
+    let [one, scaled] = keys.each_ref().map(|keys| {
+        let scenario = network::strictly(keys).unwrap_or_else(|problem| panic!("{problem}"));
+        Simulation::run(&scenario)
+    });
+    let _told = super::Told(&keys[0]);
     assert_eq!(one.flows.len(), scaled.flows.len());
     for (row, slow) in one.flows.iter().zip(&scaled.flows) {
         assert_eq!(row.sent_packets, slow.sent_packets, "{}", row.traffic);

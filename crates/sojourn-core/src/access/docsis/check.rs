@@ -6,22 +6,24 @@ use super::impairments::Noise;
 use super::parameters::{Cable, ModemSpec, PlantSpec};
 use super::upstream_channel::{Phy, UpstreamChannel};
 use crate::access::service::{Downstream, Upstream};
-use crate::input::problem::Fault;
+use crate::input::problem::{Fault, Faults};
 
 impl Cable {
     /// Keys of noise need the one that makes it.
-    pub(crate) fn check_noise(&self) -> Result<(), Fault> {
+    pub(crate) fn check_noise(&self) -> Faults {
+        let mut faults = Faults::default();
         for (path, noise) in
             [("upstream_noise", &self.upstream_noise), ("downstream_noise", &self.downstream_noise)]
         {
-            noise.check().map_err(|fault| fault.under(path))?;
+            faults.add_under(path, noise.check());
         }
-        Ok(())
+        faults
     }
 }
 
 impl Noise {
-    fn check(&self) -> Result<(), Fault> {
+    fn check(&self) -> Faults {
+        let mut faults = Faults::default();
         let alone = [
             (
                 "codeword_bytes",
@@ -34,39 +36,42 @@ impl Noise {
         for (key, value, has_other, other) in alone {
             if let (Some(value), false) = (value, has_other) {
                 let message = format!("found {value} without {other}; allowed: only with it");
-                return Err(Fault::new(key, message));
+                faults.add(Fault::new(key, message));
             }
         }
-        Ok(())
+        faults
     }
 }
 
 impl UpstreamChannel {
     /// Of the bonded channels one is left at least, and some are lost.
-    pub(super) fn check_partial_service(&self) -> Result<(), Fault> {
+    pub(super) fn check_partial_service(&self) -> Faults {
+        let mut faults = Faults::default();
         for (number, partial) in self.partial_service.iter().enumerate() {
             let left = partial.channels;
             let path = format!("partial_service.{number}");
             if left >= self.channels {
                 let message =
                     format!("found {left}; allowed: fewer than the {} channels", self.channels);
-                return Err(Fault::new("channels", message).under(&path));
+                faults.add_under(&path, Fault::new("channels", message));
+                continue;
             }
             let framing = Framing::of(self).with_channels(left);
             if framing.bytes_in(0, framing.minislots().saturating_sub(request_region(self))) == 0 {
                 let message = format!(
                     "found {left}; allowed: more, since the request region leaves no room for grants"
                 );
-                return Err(Fault::new("channels", message).under(&path));
+                faults.add_under(&path, Fault::new("channels", message));
             }
         }
-        Ok(())
+        faults
     }
 }
 
 impl PlantSpec<'_> {
     /// Profiles of homes must be possible on their channels.
-    pub(crate) fn check_profiles(&self, up: &Upstream, down: &Downstream) -> Result<(), Fault> {
+    pub(crate) fn check_profiles(&self, up: &Upstream, down: &Downstream) -> Faults {
+        let mut faults = Faults::default();
         if let Some(bits) = up.profile_bits {
             let allowed = match (&up.modem, &self.upstream_channel.phy) {
                 (ModemSpec::SharedChannel, Phy::Ofdma(_)) => None,
@@ -75,23 +80,18 @@ impl PlantSpec<'_> {
                 .then_some("a whole number from 2 to 8 on a single carrier"),
                 _ => Some("only with modem.kind = \"shared_channel\""),
             };
-            profile("upstream", bits, allowed)?;
+            faults.add_under("upstream", profile(bits, allowed));
         }
         if let Some(bits) = down.profile_bits {
             let is_ofdm = self.cmts.is_some_and(|c| matches!(c.channel, Channel::Ofdm { .. }));
             let allowed = (!is_ofdm).then_some("only where cmts.channel is of kind ofdm");
-            profile("downstream", bits, allowed)?;
+            faults.add_under("downstream", profile(bits, allowed));
         }
-        Ok(())
+        faults
     }
 }
 
-fn profile(table: &str, bits: f64, allowed: Option<&str>) -> Result<(), Fault> {
-    match allowed {
-        None => Ok(()),
-        Some(allowed) => {
-            let message = format!("found {bits}; allowed: {allowed}");
-            Err(Fault::new("profile_bits", message).under(table))
-        }
-    }
+fn profile(bits: f64, allowed: Option<&str>) -> Option<Fault> {
+    let message = format!("found {bits}; allowed: {}", allowed?);
+    Some(Fault::new("profile_bits", message))
 }

@@ -78,7 +78,7 @@ pub struct Regulator {
 
 impl Regulator {
     fn new(spec: &service::Downstream, context: &ServiceFlowContext) -> Self {
-        let shaper = Shaper::of(spec.sustained_mbps, spec.peak_mbps, spec.burst_bytes);
+        let shaper = Shaper::of(spec.terms());
         let buffer_bytes = default_limit_bytes(shaper.sustained.rate());
         let queue = context.queue("downstream", &spec.queue, buffer_bytes);
         Self { queue: ShapingQueue::new(queue, false, false), shaper }

@@ -13,6 +13,8 @@ use crate::units::Time;
 #[serde(deny_unknown_fields)]
 pub struct Cmts {
     /// The downstream channel, or the channels of one bonding group, chosen by `kind`.
+    /// Default: one OFDM channel.
+    #[serde(default)]
     pub channel: Channel,
     /// Bytes that framing adds to each packet on the channel.
     #[serde(default)]
@@ -96,6 +98,23 @@ pub enum Channel {
         #[schemars(range(min = 1, max = 64))]
         channels: u32,
     },
+}
+
+impl Default for Channel {
+    /// One OFDM channel, docsis-ns3's.
+    fn default() -> Self {
+        Self::Ofdm {
+            subcarriers: subcarriers(),
+            spacing: Spacing::default(),
+            modulation_bits: modulation_bits(),
+            cyclic_prefix_samples: cyclic_prefix(),
+            interleaver_depth: interleaver_depth(),
+            coding_symbols: coding_symbols(),
+            ncp_bits: ncp_bits(),
+            codeword_fill_percent: codeword_fill_percent(),
+            channels: one(),
+        }
+    }
 }
 
 /// Annexes of ITU-T J.83.

@@ -12,7 +12,7 @@
 use crate::access::docsis::timing::Frame;
 use crate::access::docsis::upstream_channel::{Ofdma, Phy, ScQam, Spacing, UpstreamChannel};
 use crate::input::compare::at_least;
-use crate::input::problem::Fault;
+use crate::input::problem::{Fault, Faults};
 use crate::units::Time;
 
 /// A grant uses another channel for every full Ethernet frame that it carries. Shorter segments
@@ -206,21 +206,23 @@ pub fn request_region(spec: &UpstreamChannel) -> u64 {
 
 impl UpstreamChannel {
     /// Checks that the shared channel can carry data.
-    pub(crate) fn check(&self) -> Result<(), Fault> {
+    pub(crate) fn check(&self) -> Faults {
         let (start, end) = (self.backoff_start, self.backoff_end);
-        at_least(("backoff_end", f64::from(end)), ("backoff_start", f64::from(start)))?;
-        self.check_partial_service()?;
+        let backoffs = (("backoff_end", f64::from(end)), ("backoff_start", f64::from(start)));
+        let mut faults = Faults::from(at_least(backoffs.0, backoffs.1));
+        faults.add(self.check_partial_service());
         let framing = Framing::of(self);
         let (all, requests) = (framing.minislots(), request_region(self));
         if framing.bytes_in(0, all.saturating_sub(requests)) > 0 {
-            return Ok(());
+            return faults;
         }
         let message = format!(
             "found {}: the request region takes {requests} of the {all} minislots of a MAP \
              interval; allowed: fewer, so that a grant fits",
             self.request_opportunities
         );
-        Err(Fault::new("request_opportunities", message))
+        faults.add(Fault::new("request_opportunities", message));
+        faults
     }
 }
 

@@ -28,4 +28,4 @@ pub mod unsolicited;
 pub mod upstream;
 pub mod upstream_channel;
 pub mod upstream_service_flow;
-mod warnings;
+pub(crate) mod warnings;

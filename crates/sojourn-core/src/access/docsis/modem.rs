@@ -117,7 +117,7 @@ pub struct Modem {
 impl Modem {
     /// An idle modem with full token buckets.
     pub fn new(spec: &Upstream, context: &ServiceFlowContext) -> Self {
-        let shaper = Shaper::of(spec.sustained_mbps, spec.peak_mbps, spec.burst_bytes);
+        let shaper = Shaper::of(spec.terms());
         let buffer_bytes = default_limit_bytes(shaper.sustained.rate());
         let queue = context.queue("upstream", &spec.queue, buffer_bytes);
         let by_dialect = match context.dialect {
@@ -134,7 +134,7 @@ impl Modem {
     /// A modem that sends as fast as the channel allows. White & Padden 2012 §3.1.3: without
     /// congestion the CMTS does not limit grants.
     pub(super) fn unshaped(queue: Queue, spec: &Upstream, context: &ServiceFlowContext) -> Self {
-        let shaper = Shaper::of(spec.sustained_mbps, spec.peak_mbps, spec.burst_bytes);
+        let shaper = Shaper::of(spec.terms());
         Self::sending(queue, shaper, None, channel_rate(spec), spec, context)
     }
 
@@ -658,6 +658,7 @@ pub(super) fn show_channel(gauges: &mut Gauges, mbps: f64) {
 
 /// Rate at which a burst is sent.
 fn channel_rate(spec: &Upstream) -> BitRate {
-    let mbps = spec.mac.channel_mbps.unwrap_or(LEAST_CHANNEL_MBPS.max(2.0 * spec.peak_mbps));
+    let mbps =
+        spec.mac.channel_mbps.unwrap_or(LEAST_CHANNEL_MBPS.max(2.0 * spec.terms().peak_mbps));
     BitRate::from_mbps(mbps)
 }

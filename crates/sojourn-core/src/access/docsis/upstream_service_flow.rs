@@ -69,7 +69,7 @@ impl UpstreamServiceFlow {
         profile: u8,
     ) -> Self {
         let map = timing.map_interval();
-        let mut shaper = Shaper::of(spec.sustained_mbps, spec.peak_mbps, spec.burst_bytes);
+        let mut shaper = Shaper::of(spec.terms());
         shaper.peak = deep_enough(shaper.peak.rate(), map.times(2));
         let buffer_bytes = default_limit_bytes(shaper.sustained.rate());
         let minimum = Some(spec.minimum_mbps).filter(|mbps| *mbps > 0.0).map(BitRate::from_mbps);

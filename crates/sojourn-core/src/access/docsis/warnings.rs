@@ -11,7 +11,7 @@ use crate::access::homes::of_downstream_flows;
 use crate::access::service::{Downstream, ServiceFlow};
 use crate::access::shaper::PEAK_BURST_BYTES;
 use crate::queue::{SchedulerParameters, Unit};
-use crate::units::BitRate;
+use crate::units::{BitRate, Time};
 
 /// All warnings. `modems` has those of the modems of each group of homes.
 pub(super) fn before_run(
@@ -61,23 +61,28 @@ fn channel_warning(
     overbooked("upstream", reserved.sum(), channel.greatest_mbps())
 }
 
-/// Warns of bursts that keep a flow on the shared channel below its rate: the grants of two MAPs may
-/// be two intervals apart, and the bucket must hold what the rate brings until then, and a frame.
+/// The burst in bytes that lets a flow reach its sustained rate in Mbps: the grants of two MAPs may be
+/// two intervals apart, and the bucket must hold what the rate brings until then, and a frame.
+pub(crate) fn enough_burst(sustained_mbps: f64, map_interval: Time) -> u64 {
+    let rate = BitRate::from_mbps(sustained_mbps);
+    rate.bytes_in(map_interval.times(2)) as u64 + PEAK_BURST_BYTES
+}
+
+/// Warns of bursts that keep a flow on the shared channel below its rate.
 fn starving_bursts(site: &Site, channel: &SharedChannel) -> Vec<String> {
     let shared = site.groups.iter().filter(|g| g.upstream.modem == ModemSpec::SharedChannel);
     let span = channel.map_interval().times(2);
     let mut warnings = Vec::new();
     for group in shared {
         for (name, flow) in group.upstream.flow_names().zip(group.upstream.service_flows()) {
-            let rate = BitRate::from_mbps(flow.sustained_mbps);
-            let enough = rate.bytes_in(span) as u64 + PEAK_BURST_BYTES;
-            if flow.burst_bytes < enough {
+            let enough = enough_burst(flow.sustained_mbps, channel.map_interval());
+            let burst_bytes = flow.terms().burst_bytes;
+            if burst_bytes < enough {
                 let path = if name.is_empty() { "" } else { ".flows." };
                 warnings.push(format!(
-                    "upstream{path}{name}.burst_bytes is {}: on the shared channel the service flow \
+                    "upstream{path}{name}.burst_bytes is {burst_bytes}: on the shared channel the service flow \
                      cannot reach {} Mbps, since grants of two MAPs may be {:.1} ms apart; set {enough} \
                      or more",
-                    flow.burst_bytes,
                     flow.sustained_mbps,
                     span.ms_f64(),
                 ));

@@ -1,0 +1,86 @@
+//! What settings do not say of the file that they were read from: digests and padding. With them,
+//! settings that nobody has changed give the same bytes again, without the secret of the CMTS.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::leaf::hex;
+use super::table::{CM_MIC, CMTS_MIC};
+use super::tree::{DIGEST, Tlv};
+use super::{Fault, digest};
+
+/// Its key among the settings.
+pub(super) const FILE: &str = "file";
+
+/// The most zeros after the end marker that are written; a file is far smaller.
+const MOST_PADDING: usize = 65_535;
+
+/// What was read.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Origin {
+    /// MD5 of the settings, as hexadecimal digits: other settings have another one.
+    settings_md5: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    cm_mic: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    cmts_mic: Option<String>,
+    padding_bytes: usize,
+}
+
+impl Origin {
+    /// Of a file with these TLVs.
+    pub fn of(tlvs: &[Tlv], padding_bytes: usize) -> Self {
+        let found = |number| {
+            let tlv = tlvs.iter().find(|tlv| tlv.number == number)?;
+            tlv.value().as_str().map(str::to_owned)
+        };
+        Self {
+            settings_md5: hex(&digest::of_modem(tlvs)),
+            cm_mic: found(CM_MIC),
+            cmts_mic: found(CMTS_MIC),
+            padding_bytes,
+        }
+    }
+
+    /// From the table of a text.
+    pub fn read(table: &Value) -> Result<Self, Fault> {
+        let refused = |message: String| Fault::here(message).under(FILE);
+        let origin: Self = serde_json::from_value(table.clone()).map_err(|error| {
+            refused(format!("{error}; allowed: the table of config show --toml, or none"))
+        })?;
+        for (key, mic) in [("cm_mic", &origin.cm_mic), ("cmts_mic", &origin.cmts_mic)] {
+            if let Some(mic) = mic {
+                DIGEST
+                    .write(&mic.as_str().into())
+                    .map_err(|message| refused(message).under(""))
+                    .map_err(|fault| Fault { path: format!("{FILE}.{key}"), ..fault })?;
+            }
+        }
+        if origin.padding_bytes > MOST_PADDING {
+            let message = format!("found {}; allowed: 0 to {MOST_PADDING}", origin.padding_bytes);
+            return Err(Fault::here(message).under(&format!("{FILE}.padding_bytes")));
+        }
+        Ok(origin)
+    }
+
+    /// Are these TLVs, without digests, as they were read?
+    pub fn is_of(&self, tlvs: &[Tlv]) -> bool {
+        self.settings_md5 == hex(&digest::of_modem(tlvs))
+    }
+
+    /// Zeros after the end marker.
+    pub fn padding_bytes(&self) -> usize {
+        self.padding_bytes
+    }
+
+    /// Appends the digests that were read.
+    pub fn append(&self, tlvs: &mut Vec<Tlv>) {
+        for (number, mic) in [(CM_MIC, &self.cm_mic), (CMTS_MIC, &self.cmts_mic)] {
+            let bytes = mic.as_ref().and_then(|mic| DIGEST.write(&mic.as_str().into()).ok());
+            if let Some(bytes) = bytes {
+                digest::push(tlvs, number, bytes);
+            }
+        }
+    }
+}

@@ -1,0 +1,62 @@
+"""Tables of results as one data frame, for polars and pandas."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+
+
+class Frames(ABC):
+    """Results whose tables are data frames: a row per observation, with what it is of in front."""
+
+    @abstractmethod
+    def tidy(self, table: str = "flows") -> pa.Table:
+        """A table of all runs together, as Arrow table.
+
+        Its first columns say which run a row is of: swept keys, `variant` and `seed`. `table` is
+        the name of a table of `Result`. Raises `ValueError` if there is none of that name.
+        """
+
+    def to_polars(self, table: str = "flows") -> "polars.DataFrame":
+        """The table of `tidy` as a polars data frame. Needs polars."""
+        try:
+            import polars
+        except ModuleNotFoundError:
+            raise _missing("to_polars", "polars") from None
+        frame = polars.from_arrow(self.tidy(table))
+        assert isinstance(frame, polars.DataFrame)
+        return frame
+
+    def to_pandas(self, table: str = "flows") -> "pandas.DataFrame":
+        """The table of `tidy` as a pandas data frame. Needs pandas."""
+        try:
+            import pandas
+        except ModuleNotFoundError:
+            raise _missing("to_pandas", "pandas") from None
+        frame: pandas.DataFrame = self.tidy(table).to_pandas()
+        return frame
+
+
+def labelled(table: pa.Table, labels: Mapping[str, Any]) -> pa.Table:
+    """The table with a column in front for each label, the same in all rows."""
+    for place, (name, value) in enumerate(labels.items()):
+        column = pa.repeat(pa.scalar(value), len(table))
+        if isinstance(value, str):
+            column = column.dictionary_encode()
+        table = table.add_column(place, name, column)
+    return table
+
+
+def joined(tables: Iterable[pa.Table]) -> pa.Table:
+    """The rows of all tables, which have the same columns."""
+    return pa.concat_tables(tables, promote_options="permissive")
+
+
+def _missing(method: str, package: str) -> ModuleNotFoundError:
+    message = f"{method}: {package} is not installed; install it with: pip install {package}"
+    return ModuleNotFoundError(message, name=package)
