@@ -10,6 +10,7 @@ use super::estimate::estimate;
 use super::labels::{Overridden, distinct, file_name};
 use super::overlay::{COMPARE, Overlay, Set, merge};
 use super::schema::{Scenario, json_schema};
+use super::variant::Variant;
 use crate::input::problem::{Fault, Faults, Problem, Problems};
 use crate::input::schema_check::Checker;
 use crate::input::text::{Document, Lines};
@@ -19,21 +20,6 @@ use crate::input::words;
 const HOMES: &str = "homes";
 /// The scenario's tables of a home's service, which groups of homes may override.
 const DIRECTIONS: [&str; 2] = ["upstream", "downstream"];
-
-/// One run of a scenario file.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Variant {
-    /// Its name: that in the `compare` table, with what overrides the keys that it is named for; empty
-    /// where there is no such table.
-    pub name: String,
-    /// What of its name in the `compare` table holds: all of it, or nothing if every key of the variant
-    /// is overridden.
-    pub kept_name: String,
-    /// The scenario in full.
-    pub scenario: Scenario,
-    /// What a modem's configuration file sets that cannot be simulated, a line for each.
-    pub notes: Vec<String>,
-}
 
 /// Reads a scenario file: its runs, checked.
 ///

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use super::file::Variant;
 use super::schema::Scenario;
+use super::variant::Variant;
 
 /// Its name in tables.
 const NAME: &str = "idle line";

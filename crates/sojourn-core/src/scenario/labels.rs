@@ -4,8 +4,8 @@
 
 use serde_json::Value;
 
-use super::file::Variant;
 use super::schema::Scenario;
+use super::variant::Variant;
 use crate::input::words;
 
 /// Keys that do not change a run, and for which no variant is named.

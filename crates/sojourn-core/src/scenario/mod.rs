@@ -14,8 +14,10 @@ pub mod labels;
 pub mod overlay;
 pub mod schema;
 pub mod traffic;
+mod variant;
 
 pub use capture::{Disk, Files};
-pub use file::{Variant, load};
+pub use file::load;
 pub use idle_line::idle_line;
 pub use schema::Scenario;
+pub use variant::Variant;

@@ -128,6 +128,10 @@ at_random! {
         let mut mixed = shuffled(&bytes[..end], FILE, &mut rng);
         mixed.push(255);
         mixed.resize(mixed.len() + zeros, 0);
+        // A file that begins with type 254 is one for a PacketCable adapter, and refused.
+        if mixed[0] == 254 {
+            return Ok(());
+        }
         let read = File::decode(&mixed, "").map_err(|p| TestCaseError::fail(p.to_string()))?;
         let text = read.to_toml();
         let again = File::from_toml(&text, "", None)

@@ -47,7 +47,7 @@ fn unknown_keys() {
         refusal_with("duration_s = 10", "duration_s = 10\n'my key' = 1"),
         "home.toml: \"my key\": unknown key; allowed here: title, description, duration_s, seed, \
          dialect, access, cable, upstream, downstream, upstream_channel, cmts, homes, servers, tcp, \
-         traffic, metrics, compare"
+         traffic, metrics, baseline, compare"
     );
 }
 
@@ -73,7 +73,7 @@ fn missing_keys() {
          flow)\n\
          home.toml: downstream: missing; allowed: a table (The home's primary downstream service \
          flow at the CMTS)\n\
-         home.toml: traffic: missing; allowed: a table of 1 or more entries (Traffic entries, by \
+         home.toml: traffic: missing; allowed: a table of 1 to 65535 entries (Traffic entries, by \
          name: what users and their devices do)"
     );
 }
@@ -166,7 +166,7 @@ fn values_out_of_range() {
     );
     assert_eq!(
         refusal_of(&["traffic={}"]),
-        "--set traffic={}: traffic: found an empty table; allowed: 1 or more entries"
+        "--set traffic={}: traffic: found an empty table; allowed: 1 to 65535 entries"
     );
 }
 
@@ -355,11 +355,11 @@ fn variants_that_are_none() {
     let schema = "home.toml: compare";
     assert_eq!(
         with(" = {}"),
-        format!("{schema}: found an empty table; allowed: 1 or more entries")
+        format!("{schema}: found an empty table; allowed: 1 to 10000 entries")
     );
     assert_eq!(
         with(" = [1]"),
-        format!("{schema}: found a list of 1 item; allowed: a table of 1 or more entries")
+        format!("{schema}: found a list of 1 item; allowed: a table of 1 to 10000 entries")
     );
     assert_eq!(with(".A = 5"), format!("{schema}.A: found 5; allowed: a table"));
     assert_eq!(

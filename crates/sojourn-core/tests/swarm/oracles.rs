@@ -140,6 +140,15 @@ fn homes_of(scenario: &Scenario, entry: &Entry) -> f64 {
 /// no result of the others.
 pub fn unused_parts(keys: &Value, scenario: &Scenario) {
     let mut more = keys.clone();
+    // The default is the first server, or all, so entries name theirs.
+    let full = serde_json::to_value(scenario).expect("a scenario is plain data");
+    for (name, entry) in more["traffic"].as_object_mut().expect("it is a table") {
+        for key in ["server", "servers"] {
+            if let Some(named) = full["traffic"][name].get(key) {
+                entry[key] = named.clone();
+            }
+        }
+    }
     more["servers"]["unused"] = json!({ "delay_ms": 1 });
     // It is like the first group, so that the same modems share the same channels.
     let mut idle = more["homes"]["first"].clone();
