@@ -47,7 +47,7 @@ def check_content(wheel: Path) -> None:
     expected = {name.removeprefix("python/") for name in listed.stdout.split("\0") if name}
     if missing := sorted({*expected, *GENERATED} - set(names)):
         raise SystemExit(f"{wheel.name}: lacks {', '.join(missing)}")
-    for end in (*LICENCES, "sojourn-core.cyclonedx.json"):
+    for end in (*LICENCES, "sojourn-py.cyclonedx.json"):
         if not any(name.endswith(end) for name in names):
             raise SystemExit(f"{wheel.name}: lacks {end}")
 
