@@ -82,7 +82,7 @@ def test_bad_settings(cli: Cli, setting: str, word: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "word"),
     [
-        (["run"], "'SCENARIO.toml'. See sojourn run --help."),
+        (["run"], "'SCENARIO.toml...'. See sojourn run --help."),
         (["run", HOME, "--seed", "x"], "--seed"),
         (["run", HOME, "--seed", "-1"], "error: --seed: found -1; allowed: a whole number"),
         (["run", HOME, "--seed", "1.5"], "--seed"),
@@ -216,7 +216,7 @@ def test_control_characters_are_shown_as_escapes(cli: Cli, tmp_path: Path) -> No
     assert "\x1b" not in named.stderr
     # The name of a file that somebody else made.
     path = tmp_path / "a\x1b[2Jb.toml"
-    path.write_text("x = = 1")
+    path.write_text("x = [")
     refused = cli("validate", path)
     assert_refused(refused, "a\\x1b[2Jb.toml")
     assert "\x1b" not in refused.stderr

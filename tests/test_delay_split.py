@@ -7,7 +7,7 @@ import pyarrow.compute as pc
 import pytest
 import sojourn
 from conftest import Cli, pcap
-from sojourn.analysis.groups import Group, Results
+from sojourn.analysis.groups import THIS_RUN, Group, Results
 from sojourn.base.lookup import UnknownError
 from sojourn.plot.figures.by_kind import chart
 from sojourn.plot.figures.parts import delay
@@ -25,20 +25,20 @@ def split_of(run: sojourn.Result | sojourn.Comparison) -> DelaySplit:
 
 def changed(run: sojourn.Result, **changes: Any) -> sojourn.Result:
     """A run that tells something else of itself: its scenario, or what is in its meta data."""
-    rebuild, (name, scenario, settings, meta, tables) = run.__reduce__()
+    rebuild, (name, scenario, settings, meta, *others) = run.__reduce__()
     scenario = changes.pop("scenario", scenario)
-    return rebuild(name, scenario, settings, {**meta, **changes}, tables)
+    return rebuild(name, scenario, settings, {**meta, **changes}, *others)
 
 
 def test_it_is_that_of_a_run_with_the_trace_on(alone: Path) -> None:
     plain = sojourn.run(alone, duration_s=6)
     traced = sojourn.run(alone, duration_s=6, set=TRACED)
     split = split_of(plain)
-    assert split.rows[""] == traced.delay_parts.to_pylist()
-    assert len(split.rows[""]) == 28
+    assert split.rows[THIS_RUN] == traced.delay_parts.to_pylist()
+    assert len(split.rows[THIS_RUN]) == 28
     assert split.about == "Measured over all 6 s in a rerun with metrics.modem_trace."
     # What a run has kept is taken as it is.
-    assert split_of(traced) == DelaySplit({"": traced.delay_parts.to_pylist()})
+    assert split_of(traced).rows[THIS_RUN] == traced.delay_parts.to_pylist()
 
 
 def test_the_beginning_is_the_same_as_in_the_whole_run(
@@ -52,8 +52,8 @@ def test_the_beginning_is_the_same_as_in_the_whole_run(
     whole = sojourn.run(alone, duration_s=12, set=[*small, *TRACED])
     split = split_of(sojourn.run(alone, duration_s=12, set=small))
     assert split.about == "Measured over the first 5 s in a rerun with metrics.modem_trace."
-    assert split.rows[""] == whole.delay_parts.to_pylist()
-    assert {row["traffic"] for row in split.rows[""]} == {"game", "call", "upload"}
+    assert split.rows[THIS_RUN] == whole.delay_parts.to_pylist()
+    assert {row["traffic"] for row in split.rows[THIS_RUN]} == {"game", "call", "upload"}
     # And where it goes on, every event up to then is the same.
     going_on = [
         sojourn.run(alone, duration_s=duration_s, set=TRACED).modem_events for duration_s in (5, 8)
@@ -74,8 +74,8 @@ def test_the_parts_of_an_entry_stand_beside_each_other(comparison: sojourn.Compa
     drawn = chart(Results.of(comparison.runs), "delay", None, ())
     assert [name.replace("_", " ") for name in PARTS] == list(drawn.names)
     entries = [row[0] for row in drawn.numbers.rows]
-    assert entries[:5] == [f"game: {name}" for name in comparison]
-    assert len(entries) == 5 * 4
+    assert entries[:6] == [f"game: {name}" for name in comparison]
+    assert len(entries) == 5 * 4 + 3  # no upload on the idle line
 
 
 def test_parts_are_drawn_as_they_are() -> None:

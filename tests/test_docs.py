@@ -41,8 +41,8 @@ _DURATION = re.compile(r"^duration_s = \d+", re.MULTILINE)
 
 _BASE = """
 duration_s = 1
-upstream = { sustained_mbps = 5, peak_mbps = 5, burst_bytes = 3044 }
-downstream = { sustained_mbps = 50, peak_mbps = 50, burst_bytes = 3044 }
+upstream.sustained_mbps = 5
+downstream.sustained_mbps = 50
 servers.near.delay_ms = 9
 servers.files.delay_ms = 9
 servers.friend.delay_ms = 9
@@ -73,7 +73,8 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     shutil.copytree(ROOT / "scenarios", tmp_path / "scenarios")
     for scenario in (tmp_path / "scenarios").rglob("*.toml"):
         scenario.write_text(_short(scenario.read_text()))
-    shutil.copy(ROOT / "tests" / "data" / "modem-configs" / "home-5x20.cm", tmp_path)
+    for modem in (ROOT / "tests" / "data" / "modem-configs").glob("*.cm"):
+        shutil.copy(modem, tmp_path)
     monkeypatch.chdir(tmp_path)
     command = tmp_path / "bin" / "sojourn"
     command.parent.mkdir()
@@ -259,7 +260,7 @@ def tiers(caps: Shown, weights: Shown) -> None:
     assert weights.rates == pytest.approx(wanted, rel=0.02)
 
 
-def shared_channel(one: Shown, ten: Shown, thirty: Shown) -> None:
+def shared_channel(one: Shown, ten: Shown, thirty: Shown, _: Shown) -> None:
     assert one.latency_ms < ten.latency_ms < thirty.latency_ms / 1.3
     assert thirty.rates["uploads"] == pytest.approx(ten.rates["uploads"], rel=0.02)
 
@@ -270,7 +271,7 @@ def fibre(*variants: Shown) -> None:
     assert fibre_full == pytest.approx(cable_full, rel=0.02)
 
 
-def cmts(drop_tail: Shown, codel: Shown, fq: Shown) -> None:
+def cmts(drop_tail: Shown, codel: Shown, fq: Shown, _: Shown) -> None:
     assert drop_tail.latency_ms > 200 > 30 > codel.latency_ms > fq.latency_ms
     assert sum(fq.rates.values()) == pytest.approx(sum(drop_tail.rates.values()), rel=0.01)
 
@@ -284,7 +285,7 @@ def abb(one: Shown, abb: Shown, drr: Shown) -> None:
     assert abb.rates == pytest.approx(fair, rel=0.2)
 
 
-def low_latency(drop_tail: Shown, pie: Shown, lld: Shown, granted: Shown) -> None:
+def low_latency(drop_tail: Shown, pie: Shown, lld: Shown, granted: Shown, _: Shown) -> None:
     # Without a request-grant loop a packet waits for the next grant, 2 ms at most.
     assert drop_tail.latency_ms > 200 > 30 > pie.latency_ms > lld.latency_ms + 10
     assert granted.latency_ms < lld.latency_ms - 3

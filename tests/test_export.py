@@ -346,7 +346,7 @@ def test_servers_have_names_and_the_window_is_never_full(captures: dict[str, Pat
         ),
         (
             ["--format", "flent", "--variant", "x"],
-            "error: variant: found 'x'; allowed: none, as there is a single run",
+            "error: variant: found 'x'; allowed: this run, idle line",
         ),
     ],
 )

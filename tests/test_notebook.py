@@ -72,7 +72,7 @@ def test_what_people_wrote_is_text(alone: Path) -> None:
 
 def test_it_is_short(comparison: sojourn.Comparison) -> None:
     # A notebook that shows it ten times is still below a megabyte.
-    assert len(comparison._repr_html_()) < 100_000
+    assert len(comparison._repr_html_()) < 120_000
     assert len(sojourn.load(HOME)._repr_html_()) < 10_000
 
 

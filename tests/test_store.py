@@ -327,25 +327,25 @@ def test_drafts_of_ended_processes_are_swept(tmp_path: Path) -> None:
 
 
 def without_a_column(table: pa.Table) -> pa.Table:
-    return table.drop_columns(["latency_p95_ms"])
+    return table.drop_columns(["latency_p99_ms"])
 
 
 def with_an_infinite_value(table: pa.Table) -> pa.Table:
-    place = table.column_names.index("latency_p95_ms")
-    return table.set_column(place, "latency_p95_ms", pa.array([math.inf] * len(table)))
+    place = table.column_names.index("latency_p99_ms")
+    return table.set_column(place, "latency_p99_ms", pa.array([math.inf] * len(table)))
 
 
 def with_a_text(table: pa.Table) -> pa.Table:
-    place = table.column_names.index("latency_p95_ms")
-    return table.set_column(place, "latency_p95_ms", pa.array(["long"] * len(table)))
+    place = table.column_names.index("latency_p99_ms")
+    return table.set_column(place, "latency_p99_ms", pa.array(["long"] * len(table)))
 
 
 @pytest.mark.parametrize(
     ("change", "found"),
     [
-        (without_a_column, "it has no column 'latency_p95_ms'"),
-        (with_an_infinite_value, "a value of 'latency_p95_ms' is infinite"),
-        (with_a_text, "the values of 'latency_p95_ms' are of type string"),
+        (without_a_column, "it has no column 'latency_p99_ms'"),
+        (with_an_infinite_value, "a value of 'latency_p99_ms' is infinite"),
+        (with_a_text, "the values of 'latency_p99_ms' are of type string"),
     ],
 )
 @pytest.mark.parametrize("command", [["report"], ["plot", "--kind", "cdf", "--out", "x.svg"]])

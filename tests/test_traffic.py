@@ -43,7 +43,8 @@ def test_every_measure_of_an_evening_is_there() -> None:
         assert 0 < browse["response_median_s"] <= browse["response_p90_s"]
         assert browse["response_mean_s"] > 0
         assert browse["response_stddev_s"] > 0
-        assert flows["seed", "up"]["transfers_completed"] > 0
+        if result.name != "idle line":
+            assert flows["seed", "up"]["transfers_completed"] > 0
         # What belongs to one kind says nothing of another.
         assert film["responses"] is browse["video_rate_mbps"] is None
         assert flows["film", "up"]["video_rate_mbps"] is None

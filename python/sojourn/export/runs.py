@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from ..analysis.groups import THIS_RUN
 from ..store.read import read_results
 from ..store.stored_run import StoredRun
 
@@ -25,9 +26,14 @@ def read_runs(directory: Path) -> dict[str, StoredRun]:
     return {name: run for name, run in firsts if isinstance(run, StoredRun)}
 
 
+def is_single(runs: Runs) -> bool:
+    """Is there one run, alone or beside its idle line?"""
+    return len(runs) == 1 or next(iter(runs)) == THIS_RUN
+
+
 def choose(runs: Runs, variant: str | None) -> tuple[str, StoredRun]:
-    """The name and the run with this name, or the only run."""
-    if variant is None and len(runs) == 1:
+    """The name and the run with this name, or the only run, whether or not it has an idle line."""
+    if variant is None and is_single(runs):
         return next(iter(runs.items()))
     if variant is not None and variant in runs:
         return variant, runs[variant]

@@ -7,14 +7,14 @@ import pyarrow.csv as csv
 import pyarrow.parquet as pq
 
 from ..base.files import draft_of
-from .runs import ExportError, Runs, choose
+from .runs import ExportError, Runs, choose, is_single
 
 
 def write_tables(runs: Runs, variant: str | None, out: Path) -> None:
     """Writes the tables of a run to a directory, or of several runs to subdirectories."""
     if out.exists():
         raise ExportError(f"{out} already exists; give the path of a new directory")
-    alone = variant is not None or len(runs) == 1
+    alone = variant is not None or is_single(runs)
     names = [choose(runs, variant)[0]] if alone else list(runs)
     with draft_of(out) as draft:
         for name in names:

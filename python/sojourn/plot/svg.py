@@ -2,6 +2,7 @@
 
 import logging
 import re
+import warnings
 from io import BytesIO
 from typing import TYPE_CHECKING, Literal
 
@@ -30,7 +31,9 @@ def to_svg(figure: "Figure") -> bytes:
     from matplotlib import rc_context
 
     svg = BytesIO()
-    with rc_context({"svg.hashsalt": "sojourn"}):
+    with rc_context({"svg.hashsalt": "sojourn"}), warnings.catch_warnings():
+        # No font has pictures of control characters; a browser draws them.
+        warnings.filterwarnings("ignore", r"Glyph \d+ .* missing", UserWarning)
         figure.savefig(svg, format="svg", metadata={"Date": None})
     return shown_controls(svg.getvalue())
 
