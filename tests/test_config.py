@@ -25,8 +25,8 @@ def test_show_has_a_line_per_tlv(cli: Cli) -> None:
     assert "39 24.15 Service Flow Scheduling Type best_effort" in lines
     # 24.35 begins at 42: after the flow's 11 bytes of head and before, and 31 bytes of seven TLVs.
     assert "50 24.35.2 Target Buffer 31250 B" in lines
-    # 7 at the top, 8 in the upstream flow, 3 in its buffer control, 5 in the downstream flow; then an
-    # empty line, a heading, and 2 and 3 settings that the flows leave out.
+    # 7 at the top, 8 in the upstream flow, 3 in its buffer control, 5 in the downstream flow; then
+    # an empty line, a heading, and 2 and 3 settings that the flows leave out.
     assert len(lines) == 7 + 8 + 3 + 5 + 2 + 2 + 3
 
 

@@ -199,7 +199,9 @@ def test_a_sentence_of_hong_is_not_what_its_table_has() -> None:
 
 
 # A study without published cells has nothing to judge its claims by but its runs.
-@pytest.mark.parametrize("name", [name for name in STUDIES if study(name).rows])
+@pytest.mark.parametrize(
+    "name", [name for name in STUDIES if any(row.published for row in study(name).rows)]
+)
 def test_claims_hold_of_the_documents_own_cells(name: str) -> None:
     told = study(name)
     judged = judge(told.claims, Cells({}), {}, Cells.published(told.rows))
