@@ -18,6 +18,10 @@ from ..runs.result import Result
 from ..runs.scenario import load
 from .checksums import SUMS, sums_of
 
+# pyarrow imports pandas, where there is one, when it converts its first value. Two threads that did
+# so at once have waited for each other for ever (CPython 3.11), so it is done before there are any.
+pa.scalar("")
+
 _NAME_DIGITS = 20  # 80 bits: the chance of a collision among a million runs is 4e-13
 
 SCALARS = ("flows", "traffic_classes", "connections", "queues", "pages")
