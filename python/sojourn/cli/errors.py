@@ -1,6 +1,7 @@
 """Error messages, a line for each problem, and the exit status of each kind of error."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 
 import typer
 
@@ -72,5 +73,7 @@ def _fail(message: str, status: int) -> int:
 
 def _fail_all(messages: Sequence[str], status: int) -> int:
     for message in messages:
-        say(" ".join(message.splitlines()), err=True)
+        # Where even the message cannot be written, as on a full disk, the status tells.
+        with suppress(OSError):
+            say(" ".join(message.splitlines()), err=True)
     return status
