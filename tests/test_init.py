@@ -1,4 +1,4 @@
-"""`sojourn init`: whatever it writes is valid and compares two queue managers; runs add an idle line."""
+"""`sojourn init`: what it writes is valid and compares queue managers; runs add an idle line."""
 
 import json
 from pathlib import Path
