@@ -113,6 +113,16 @@ def test_of_few_groups_each_looks_different_and_of_many_only_the_variants(
     assert list(all_of_them.names) == ["v0", "v1"]
 
 
+@pytest.mark.parametrize("names", [("a",), ("a", "b" * 300), ("c " * 300, "d"), ("e" * 3000,)])
+def test_names_of_any_length_leave_room_for_the_figure(
+    comparison: sojourn.Comparison, names: tuple[str, ...]
+) -> None:
+    runs = list(comparison.values())
+    groups = [Group(n, [run], (n, n)) for n, run in zip(names, runs[: len(names)], strict=True)]
+    for kind in ("box", "cdf", "heatmap", "drops"):
+        assert picture(chart(Results(groups, ("k" * 300, "l")), kind, None, ()), "svg", 1)
+
+
 def test_only_some_variants_are_drawn(results: Results) -> None:
     drawn = chart(results.only(["CoDel", "DOCSIS-PIE"]), "cdf", None, ())
     assert list(drawn.names) == ["CoDel", "DOCSIS-PIE"]
