@@ -61,8 +61,9 @@ def _families(results: Results) -> list[str]:
     groups = results.groups
     if len(groups) <= FEW_AT_MOST:
         return [group.name or "run" for group in groups]
-    if any(group.point for group in groups) and any(group.variant for group in groups):
-        return [group.variant for group in groups]
+    variants = [group.variant for group in groups]
+    if 1 < len(set(variants)) < len(groups):
+        return variants
     for place, key in reversed(list(enumerate(results.keys))):
         values = [group.point[place] for group in groups]
         if 1 < len(set(values)) <= FEW_AT_MOST:
