@@ -132,6 +132,8 @@ def _drawn(chart: Chart, width_in: float) -> "Figure":
     chart.draw(axes)
     if rows:
         axes.set_yticks(range(len(rows)), rows)
+        # Browsers write the lines of a name from its left, and at 400 px with larger letters.
+        axes.tick_params(axis="y", pad=10 if lines > 1 else 3.5)
     axes.set_xlabel(chart.x.label)
     if not chart.has_row_title:
         axes.set_ylabel(chart.y.label)
