@@ -34,6 +34,8 @@ _EDGE_SHARE = 0.01
 """What stays free around everything."""
 _MARGINS_AT_MOST = 0.8
 """Of a figure's width or height, even if labels do not fit."""
+_MANY_ROWS = 12
+"""With more rows, they are narrower."""
 _DPI = 300
 
 _GRID = "#b0b0b0"
@@ -124,16 +126,22 @@ def _drawn(chart: Chart, width_in: float) -> "Figure":
     columns = _legend_columns(chart, width_in)
     legend_in = 0.17 * ceil(len(chart.names) / columns) if len(chart.names) > 1 else 0.0
     # Row names are wrapped if they would take more than a third of the width.
-    rows = [fill(name, int(width_in / 3 / _LETTER_IN)) for name in chart.rows]
+    rows = [fill(_joined_units(name), int(width_in / 3 / _LETTER_IN)) for name in chart.rows]
     lines = max((row.count("\n") + 1 for row in rows), default=0)
-    rows_in = max(0.28, _LINE_IN * lines + 0.06) * max(len(rows), 2)
+    row_in = max(0.28, _LINE_IN * lines + 0.06)
+    if len(rows) > _MANY_ROWS and lines == 1:
+        row_in = 0.2
+    rows_in = row_in * max(len(rows), 2)
     height_in = 0.6 + (rows_in if rows else min(0.55 * width_in, 2.6))
     figure, axes = blank((width_in, height_in + legend_in), layout=None)
     chart.draw(axes)
     if rows:
         axes.set_yticks(range(len(rows)), rows)
+        # Browsers write the lines of a name from its left, and at 400 px with larger letters.
+        axes.tick_params(axis="y", pad=10 if lines > 1 else 3.5)
     axes.set_xlabel(chart.x.label)
-    axes.set_ylabel(chart.y.label)
+    if not chart.has_row_title:
+        axes.set_ylabel(chart.y.label)
     if chart.x.log:
         axes.set_xscale("log")
         _log_ticks(axes.xaxis, axes.get_xlim())
@@ -142,6 +150,11 @@ def _drawn(chart: Chart, width_in: float) -> "Figure":
         _log_ticks(axes.yaxis, axes.get_ylim())
     _fit(figure, axes, _legend_in(figure, columns) if len(chart.names) > 1 else 0.0)
     return figure
+
+
+def _joined_units(name: str) -> str:
+    """A name whose numbers stay on a line with their units: the space between does not break."""
+    return re.sub(r"(?<=\d) (?=[A-Za-z%]+\b)", "\u00a0", name)
 
 
 def _legend_in(figure: "Figure", columns: int) -> float:
