@@ -18,6 +18,7 @@ mod modem_config_fuzz;
 mod modem_trace;
 mod network;
 mod ns2_traces;
+mod pacing;
 mod plant_faults;
 mod plant_timing;
 mod provision;

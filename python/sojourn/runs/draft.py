@@ -83,7 +83,7 @@ def draft(
     people: Sequence[str] = ("game", "call", "upload"),
     schema: str = "",
 ) -> str:
-    """The TOML text of a scenario that compares an idle line, drop-tail and `aqm`.
+    """The TOML text of a scenario that compares drop-tail and `aqm`.
 
     Rates are those of the service in Mbps. `buffer_bytes` is the modem's buffer, by default what
     250 ms at the upstream rate fill. `schema` is the path of the JSON Schema from the scenario, for
@@ -99,7 +99,7 @@ def draft(
         _service(down_mbps, up_mbps, buffer_bytes),
         _SERVERS,
         *(_entry(name, _PEOPLE[activity]) for name, activity in names),
-        _variants([name for name, activity in names if _PEOPLE[activity].is_bulk], aqm),
+        _variants(aqm, has_bulk=any(_PEOPLE[activity].is_bulk for activity in people)),
     ]
     return "\n".join(parts)
 
@@ -154,14 +154,14 @@ def _entry(name: str, person: _Person) -> str:
     return f"[traffic.{name}]   # {person.comment}\n{person.keys}{start}\n"
 
 
-def _variants(bulk: Sequence[str], aqm: str) -> str:
+def _variants(aqm: str, has_bulk: bool) -> str:
     label, keys = _LAWS[aqm]
-    parts = ["# Each variant changes some keys; all of them see the same people.\n"]
-    if bulk:
-        idle = "\n".join(f"traffic.{name}.start_s = {_DURATION_S}" for name in bulk)
+    parts = ["# Each variant changes some keys; all of them see the same people."]
+    if has_bulk:
         parts.append(
-            f'[compare."idle line"]      # the same people, and nobody fills the queue\n{idle}\n'
+            "# Besides these an idle line is run: the same people, and nobody fills the queue."
         )
+    parts.append("")
     parts.append('[compare."drop-tail"]\n')
     if keys:
         settings = "\n".join(f"upstream.queue.{line}" for line in keys.splitlines())

@@ -53,7 +53,7 @@ pub struct Upstream {
     #[schemars(range(min = 0, max = 7))]
     pub priority: u8,
     /// Whether the token buckets limit requests or transmissions. Default: `requests` in the `ns2`
-    /// dialect, as in the studies' ns-2 code, and `transmissions` in the `rfc` dialect (White 2014
+    /// dialect, as in the studies' ns-2 code, and `transmissions` in the others (White 2014
     /// appendix C).
     #[serde(default)]
     pub shaping: Option<Shaping>,
