@@ -63,7 +63,6 @@ fn bytes_are_a_network_too() {
         let keys = network::keys(Choices::of(&bytes[start..]));
         kinds.insert(keys["traffic"]["a"]["kind"].to_string());
     }
-    eprintln!("KINDS {kinds:?}");
     assert!(kinds.len() >= 3, "{kinds:?}");
     assert!(network::keys(Choices::of(&[]))["traffic"].is_object());
 }
@@ -73,7 +72,7 @@ fn bytes_are_a_network_too() {
 fn many_networks_are_accepted() {
     let (mut accepted, mut refused) = (0, std::collections::BTreeMap::<String, u32>::new());
     let mut seen = String::new();
-    for seed in 0..300 {
+    for seed in 0..100 {
         match network::scenario(&mut drawn(seed)) {
             Ok(scenario) => {
                 accepted += 1;
@@ -85,7 +84,6 @@ fn many_networks_are_accepted() {
             }
         }
     }
-    eprintln!("ACCEPTED {accepted} {refused:?}");
     assert!(accepted >= 50, "{accepted} of 100; refused: {refused:?}");
     let kinds = [
         "stream",
@@ -115,7 +113,6 @@ fn many_networks_are_accepted() {
     let all = kinds.iter().chain(&more).chain(&modems);
     let missing: Vec<_> =
         all.filter(|kind| !seen.contains(&format!("kind = \"{kind}\""))).collect();
-    eprintln!("MISSING {missing:?}");
     assert!(missing.len() <= 4, "not among those that are accepted: {missing:?}");
     for word in ["dialect = \"ns2\"", "dialect = \"rfc\""] {
         assert!(seen.contains(word), "no {word} among those that are accepted");
