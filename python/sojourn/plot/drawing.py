@@ -29,6 +29,8 @@ _PAGE_IN = 4.6
 _LETTER_IN = 0.06
 _LINE_IN = 0.13
 _POINTS = 8.0
+_MANY_ROWS = 12
+"""With more rows, they are narrower."""
 _DPI = 300
 
 _GRID = "#b0b0b0"
@@ -119,16 +121,22 @@ def _drawn(chart: Chart, width_in: float) -> "Figure":
     columns = _legend_columns(chart, width_in)
     legend_in = 0.17 * ceil(len(chart.names) / columns) if len(chart.names) > 1 else 0.0
     # Row names are wrapped if they would take more than a third of the width.
-    rows = [fill(name, int(width_in / 3 / _LETTER_IN)) for name in chart.rows]
+    rows = [fill(_joined_units(name), int(width_in / 3 / _LETTER_IN)) for name in chart.rows]
     lines = max((row.count("\n") + 1 for row in rows), default=0)
-    rows_in = max(0.28, _LINE_IN * lines + 0.06) * max(len(rows), 2)
+    row_in = max(0.28, _LINE_IN * lines + 0.06)
+    if len(rows) > _MANY_ROWS and lines == 1:
+        row_in = 0.2
+    rows_in = row_in * max(len(rows), 2)
     height_in = 0.6 + (rows_in if rows else min(0.55 * width_in, 2.6))
     figure, axes = blank((width_in, height_in + legend_in))
     chart.draw(axes)
     if rows:
         axes.set_yticks(range(len(rows)), rows)
+        # Browsers write the lines of a name from its left, and at 400 px with larger letters.
+        axes.tick_params(axis="y", pad=10 if lines > 1 else 3.5)
     axes.set_xlabel(chart.x.label)
-    axes.set_ylabel(chart.y.label)
+    if not chart.has_row_title:
+        axes.set_ylabel(chart.y.label)
     if chart.x.log:
         axes.set_xscale("log")
         _log_ticks(axes.xaxis, axes.get_xlim())
@@ -138,6 +146,11 @@ def _drawn(chart: Chart, width_in: float) -> "Figure":
     if len(chart.names) > 1:
         figure.legend(loc="outside upper left", ncols=columns)
     return figure
+
+
+def _joined_units(name: str) -> str:
+    """A name whose numbers stay on a line with their units: the space between does not break."""
+    return re.sub(r"(?<=\d) (?=[A-Za-z%]+\b)", "\u00a0", name)
 
 
 def _log_ticks(axis: "XAxis | YAxis", limits: tuple[float, float]) -> None:
