@@ -214,7 +214,7 @@ def test_bad_places_are_refused(stored: Path, tmp_path: Path, cli: Cli) -> None:
             "suffix of --out: found '.doc'; allowed: .pdf, .svg, .png",
         ),
         ((tmp_path, "--out", f"{figure}.pdf"), "holds no results"),
-        ((tmp_path / "nowhere", "--out", f"{figure}.pdf"), "holds no results"),
+        ((tmp_path / "nowhere", "--out", f"{figure}.pdf"), "no such directory"),
         ((stored, "--out", "/proc/figure.pdf"), "cannot write /proc/figure.pdf"),
     ):
         done = cli("plot", *arguments, "--kind", "cdf")
