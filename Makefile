@@ -36,11 +36,13 @@ crash: $(VENV)/installed ## Kill commands at every place where they change files
 audit: ## Check licences, sources and known vulnerabilities of Rust packages; needs cargo-deny
 	cargo deny --locked check $(AUDIT)
 
-wheel: $(VENV)/zig $(WEB) ## Build the wheel into out/wheels and test it in a fresh environment
+wheel: $(VENV)/release $(WEB) ## Build the wheel into out/wheels and test it in a fresh environment
 	rm -rf out/wheels
 	PATH="$(CURDIR)/$(BIN):$$PATH" maturin build --release --locked --zig --compatibility manylinux2014 \
 	    --target $$(uname -m)-unknown-linux-gnu --out out/wheels
 	python3 tests/wheel.py out/wheels/*.whl
+	$(BIN)/cyclonedx-py requirements requirements.lock --pyproject pyproject.toml --output-reproducible \
+	    --output-file out/wheels/python-packages.cyclonedx.json
 
 # The tests whose names contain $(1), with fresh seeds, $(2) minutes in all.
 define at_random
@@ -116,7 +118,8 @@ $(VENV)/packages: requirements.lock
 	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements.lock
 	@touch $@
 
-$(VENV)/zig: $(VENV)/packages release.lock
+# The linker for old Linux systems, and what lists the Python packages of a release.
+$(VENV)/release: $(VENV)/packages release.lock
 	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes --requirement release.lock
 	@touch $@
 

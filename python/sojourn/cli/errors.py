@@ -14,6 +14,12 @@ DEFECT = 1
 def explain(error: Exception) -> int:
     """Prints an error to stderr and returns its exit status; reraises unexpected errors."""
     from .._sojourn import ConfigError, Defect, ScenarioError
+
+    # The commonest is told at once: the other modules load pandas.
+    if isinstance(error, (ConfigError, ScenarioError)):
+        lines = [f"error: {problem}" for problem in error.problems]
+        return _fail_all([*lines, *([error.rest] if error.rest else [])], BAD_INPUT)
+
     from ..base.files import reason_of
     from ..base.lookup import UnknownError
     from ..export.runs import ExportError
@@ -26,9 +32,6 @@ def explain(error: Exception) -> int:
         return _fail(f"error: {problem}{_next_step(error)}", BAD_INPUT)
     if isinstance(error, BatchStopped):
         return _fail(str(error), error.status)
-    if isinstance(error, (ConfigError, ScenarioError)):
-        lines = [f"error: {problem}" for problem in error.problems]
-        return _fail_all([*lines, *([error.rest] if error.rest else [])], BAD_INPUT)
     if isinstance(error, (ClusterError, ExportError, StoreError, UnknownError)):
         return _fail(f"error: {error}", BAD_INPUT)
     if isinstance(error, OSError):

@@ -347,6 +347,8 @@ pub struct Load {
     pub packet_bytes: f64,
     /// Bytes that its connections carry if the network does not limit them.
     pub stream_bytes: f64,
+    /// The only direction in which these go; none where both carry them.
+    pub direction: Option<Direction>,
     /// Bytes of memory that it takes beside its connections.
     pub kept_bytes: f64,
 }

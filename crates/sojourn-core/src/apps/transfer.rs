@@ -136,6 +136,7 @@ impl AppParameters for Parameters {
             connections,
             opened: connections * files,
             stream_bytes: self.file_bytes.map_or(f64::INFINITY, |b| b as f64 * connections * files),
+            direction: Some(self.direction),
             kept_bytes: 64.0 * connections,
             ..Load::default()
         }

@@ -9,10 +9,11 @@ use std::collections::BTreeMap;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use pcap_parser::pcapng::{Block, InterfaceDescriptionBlock};
+use pcap_parser::pcapng::{
+    Block, InterfaceDescriptionBlock, parse_block_be, parse_block_le, parse_sectionheaderblock,
+};
 use pcap_parser::{
-    Linktype, PcapBlockOwned, PcapNGSlice, parse_pcap_frame, parse_pcap_frame_be,
-    parse_pcap_frame_modified, parse_pcap_header,
+    Linktype, parse_pcap_frame, parse_pcap_frame_be, parse_pcap_frame_modified, parse_pcap_header,
 };
 
 use super::schema::Scenario;
@@ -39,6 +40,8 @@ const LONGEST_S: i128 = 1_000_000;
 const MOST_BYTES: u64 = 1 << 31;
 /// A packet block of the first version of pcapng, which newer writers must not use.
 const OLD_PACKET_BLOCK: u32 = 2;
+/// Bytes of any block around its body: its type, and its length before and after.
+const BLOCK_AROUND: u32 = 12;
 const ALLOWED: &str = "allowed: a complete pcap or pcapng file";
 
 /// Where captures are read from.
@@ -126,8 +129,8 @@ impl<'a> Captures<'a> {
 /// The packets of a capture file. An error continues a sentence that starts with the file's name.
 pub fn parse(bytes: &[u8], framing: Option<u16>) -> Result<Capture, String> {
     let mut reader = Reader { framing, packets: Vec::new() };
-    match PcapNGSlice::from_slice(bytes) {
-        Ok(blocks) => reader.pcapng(blocks)?,
+    match parse_sectionheaderblock(bytes) {
+        Ok(_) => reader.pcapng(bytes)?,
         Err(_) => reader.pcap(bytes)?,
     }
     reader.capture()
@@ -175,19 +178,27 @@ impl Reader {
         Ok(())
     }
 
-    fn pcapng(&mut self, blocks: PcapNGSlice) -> Result<(), String> {
+    fn pcapng(&mut self, mut rest: &[u8]) -> Result<(), String> {
         let mut interfaces = Vec::new();
         let mut is_big_endian = false;
-        for block in blocks {
-            match block.map_err(|error| self.torn(error.is_incomplete()))? {
-                PcapBlockOwned::NG(Block::SectionHeader(section)) => {
+        while !rest.is_empty() {
+            // The parser takes these bytes off the length of any block.
+            if block_length(rest, is_big_endian).is_some_and(|length| length < BLOCK_AROUND) {
+                return Err(self.torn(false));
+            }
+            let parse_block = if is_big_endian { parse_block_be } else { parse_block_le };
+            let (after, block) =
+                parse_block(rest).map_err(|error| self.torn(error.is_incomplete()))?;
+            rest = after;
+            match block {
+                Block::SectionHeader(section) => {
                     interfaces.clear();
                     is_big_endian = section.big_endian();
                 }
-                PcapBlockOwned::NG(Block::InterfaceDescription(block)) => {
+                Block::InterfaceDescription(block) => {
                     interfaces.push(interface(&block, is_big_endian)?);
                 }
-                PcapBlockOwned::NG(Block::EnhancedPacket(packet)) => {
+                Block::EnhancedPacket(packet) => {
                     let Some(interface) = interfaces.get(packet.if_id as usize) else {
                         return Err(self.at_fault("of an undescribed interface"));
                     };
@@ -196,12 +207,10 @@ impl Reader {
                         + ticks * PS_PER_SECOND / interface.resolution;
                     self.put(at, packet.origlen, interface.linktype)?;
                 }
-                PcapBlockOwned::NG(Block::SimplePacket(_)) => {
+                Block::SimplePacket(_) => {
                     return Err(self.at_fault("without a time"));
                 }
-                PcapBlockOwned::NG(Block::Unknown(block))
-                    if block.block_type == OLD_PACKET_BLOCK =>
-                {
+                Block::Unknown(block) if block.block_type == OLD_PACKET_BLOCK => {
                     return Err(self.at_fault("in a block of the first version of pcapng"));
                 }
                 _ => {}
@@ -259,6 +268,12 @@ impl Reader {
     fn at_fault(&self, what: &str) -> String {
         format!("which has a packet {what} after packet {}; {ALLOWED}", self.packets.len())
     }
+}
+
+/// What a block says of its length (section 3.1 of the draft).
+fn block_length(rest: &[u8], is_big_endian: bool) -> Option<u32> {
+    let bytes = *rest.get(4..)?.first_chunk()?;
+    Some(if is_big_endian { u32::from_be_bytes(bytes) } else { u32::from_le_bytes(bytes) })
 }
 
 fn interface(block: &InterfaceDescriptionBlock, is_big_endian: bool) -> Result<Interface, String> {
@@ -436,6 +451,10 @@ mod tests {
         let mut damaged = packet(0, 0, 60);
         *damaged.last_mut().unwrap() += 4;
         assert_eq!(with(damaged), after_one("is damaged"));
+        // Process information of fewer bytes than any block has.
+        for length in [0, 4, 8, 11] {
+            assert_eq!(with(vec![0x8000_0001, length]), after_one("is damaged"), "{length}");
+        }
     }
 
     at_random! {

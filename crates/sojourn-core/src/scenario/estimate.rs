@@ -16,7 +16,7 @@ use crate::input::words;
 use crate::metrics::modem_trace::{MOST_EVENTS, ModemEvent};
 use crate::metrics::results::PacketRecord;
 use crate::metrics::trace::MOST_PACKETS;
-use crate::packet::Packet;
+use crate::packet::{Direction, Packet};
 use crate::queue::{QueueSpec, SchedulerParameters, default_limit_bytes};
 use crate::tcp::Ends;
 use crate::units::BitRate;
@@ -292,30 +292,62 @@ struct HomeLoad {
     outstanding: f64,
 }
 
+/// What the connections of a home carry, by direction: all entries share its service flows.
+#[derive(Default)]
+struct Streams {
+    bytes: [f64; 2],
+    segments: [f64; 2],
+}
+
+impl Streams {
+    /// Adds an entry, as if it were alone. Answers its segments.
+    fn add(&mut self, load: &Load, carried: [f64; 2], mss: f64) -> f64 {
+        let ways = Direction::BOTH.map(|way| load.direction.is_none_or(|only| only == way));
+        let mut all = 0.0;
+        for (n, _) in ways.iter().enumerate().filter(|(_, used)| **used) {
+            let bytes = load.stream_bytes.min(carried[n]);
+            self.bytes[n] += bytes;
+            self.segments[n] += bytes / mss;
+            all += bytes / mss;
+        }
+        all
+    }
+
+    fn bytes(&self, carried: [f64; 2]) -> f64 {
+        (0..2).map(|n| self.bytes[n].min(carried[n])).sum()
+    }
+
+    /// Segments of the mean size.
+    fn segments(&self, carried: [f64; 2]) -> f64 {
+        let share = |n: usize| (carried[n] / self.bytes[n]).min(1.0);
+        (0..2).filter(|n| self.bytes[*n] > 0.0).map(|n| self.segments[n] * share(n)).sum()
+    }
+}
+
 impl HomeLoad {
     fn new(scenario: &Scenario, number: usize) -> Self {
         let group = scenario.group(number);
         let seconds = scenario.duration_s;
-        let flows = flows_up(&group).into_iter().chain(flows_down(&group));
-        let carried: f64 = flows.map(|flow| flow.carries(seconds)).sum();
+        let carries =
+            |flows: Vec<Flow>| flows.iter().map(|flow| flow.carries(seconds)).sum::<f64>();
+        let carried = [carries(flows_up(&group)), carries(flows_down(&group))];
         let mut home =
             Self { homes: group.count.into(), packets: 0.0, mean_bytes: 1500.0, outstanding: 0.0 };
-        let mut bytes = 0.0;
+        let (mut bytes, mut streams) = (0.0, Streams::default());
         for (_, entry) in scenario.traffic.iter().filter(|(_, e)| scenario.group_of(e) == number) {
-            let Load { connections, packets, packet_bytes, stream_bytes, .. } =
-                entry.app.load(seconds);
-            home.packets += packets;
-            home.outstanding += packets;
-            bytes += packets * packet_bytes;
+            let load = entry.app.load(seconds);
+            home.packets += load.packets;
+            home.outstanding += load.packets;
+            bytes += load.packets * load.packet_bytes;
             if entry.app.tcp().is_some() {
                 let config = entry.app.tcp_config(&scenario.tcp, scenario.dialect);
-                let segments = stream_bytes.min(carried) / config.mss as f64;
-                // A segment, and an acknowledgement for every one or two.
-                home.packets += 1.5 * segments;
-                home.outstanding += (connections * config.max_window).min(1.5 * segments);
-                bytes += stream_bytes.min(carried);
+                let segments = streams.add(&load, carried, config.mss as f64);
+                home.outstanding += (load.connections * config.max_window).min(1.5 * segments);
             }
         }
+        // A segment, and an acknowledgement for every one or two.
+        home.packets += 1.5 * streams.segments(carried);
+        bytes += streams.bytes(carried);
         home.mean_bytes =
             if home.packets > 0.0 { (bytes / home.packets).max(60.0) } else { 1500.0 };
         home
