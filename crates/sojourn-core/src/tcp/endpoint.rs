@@ -690,7 +690,7 @@ impl Endpoint {
         if self.state != State::Established {
             return None;
         }
-        if std::mem::take(&mut self.handshake_ack_due) {
+        if std::mem::take(&mut self.handshake_ack_due) || self.receiver.flushes() {
             return Some(self.bare_ack(config));
         }
         self.restart_after_idle(now, config);
