@@ -19,6 +19,7 @@ __all__ = [
     "derandomiser_runs",
     "distinct",
     "idle_line",
+    "in_words",
     "jfi",
     "load",
     "max_min",
@@ -30,6 +31,7 @@ __all__ = [
     "schema_json",
     "set_label",
     "tables_json",
+    "unit_of",
     "verdict",
     "version",
 ]
@@ -167,6 +169,8 @@ def mmr(x: Sequence[float]) -> float | None: ...
 def idle_line(variants: Sequence[Variant]) -> Variant | None: ...
 def distinct(variants: Sequence[Variant]) -> list[Variant]: ...
 def set_label(set: str) -> str: ...
+def in_words(set: str) -> tuple[str, str, str]: ...
+def unit_of(key: str) -> str: ...
 def verdict(
     groups: Sequence[tuple[str, str, Sequence[str], Sequence[Facts]]], keys: Sequence[str]
 ) -> str: ...

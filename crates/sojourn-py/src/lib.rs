@@ -56,7 +56,7 @@ mod _sojourn {
     #[pymodule_export]
     use super::table::ArrowTable;
     #[pymodule_export]
-    use super::variant::{Variant, distinct, idle_line, load, set_label};
+    use super::variant::{Variant, distinct, idle_line, in_words, load, set_label, unit_of};
     #[pymodule_export]
     use super::verdict::{Facts, applications_json, measures_json, verdict};
     #[pymodule_export]

@@ -1,6 +1,7 @@
 //! Loaded and checked scenarios.
 
 use pyo3::prelude::*;
+use sojourn_core::input::setting;
 use sojourn_core::network;
 use sojourn_core::provision::Provision;
 use sojourn_core::provision::load_from;
@@ -135,4 +136,17 @@ pub fn distinct(variants: Vec<PyRef<'_, Variant>>) -> PyResult<Vec<Variant>> {
 pub fn set_label(py: Python<'_>, set: &str) -> PyResult<String> {
     scenario::overlay::label(set)
         .map_err(|problem| about(py, &problem.into(), ScenarioError::new_err))
+}
+
+/// The key of a `KEY.PATH=VALUE` in words, its unit (empty for none), and the value with it.
+#[pyfunction]
+pub fn in_words(py: Python<'_>, set: &str) -> PyResult<(String, &'static str, String)> {
+    scenario::overlay::in_words(set)
+        .map_err(|problem| about(py, &problem.into(), ScenarioError::new_err))
+}
+
+/// The unit that the name of a key ends with; empty for none.
+#[pyfunction]
+pub fn unit_of(key: &str) -> &'static str {
+    setting::named(key).1
 }

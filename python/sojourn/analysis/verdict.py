@@ -9,6 +9,7 @@ from typing import Any
 from .._sojourn import applications_json
 from .._sojourn import verdict as native_verdict
 from .groups import Results
+from .keys import key_in_words
 
 
 class Grade(Enum):
@@ -88,7 +89,7 @@ def verdict(results: Results) -> Verdict:
         (group.name, group.variant, list(group.point), [run.facts for run in group.runs])
         for group in results.groups
     ]
-    found = json.loads(native_verdict(groups, list(results.keys)))
+    found = json.loads(native_verdict(groups, list(map(key_in_words, results.keys))))
     names = [group["name"] for group in found["groups"]]
 
     def name_of(number: int | None) -> str | None:

@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from .._sojourn import schema_json
+from .._sojourn import schema_json, unit_of
 from ..base.lookup import look_up
 
 Schema = Mapping[str, Any]
@@ -17,11 +17,6 @@ NAME = "NAME"
 SCHEMA_ID = "urn:sojourn:scenario"
 """The `$id` of the schema. It names it and leads nowhere: no host has to answer."""
 
-_UNITS = {
-    "ms": "ms", "us": "us", "s": "s", "km": "km", "mbps": "Mbps", "kbps": "kbps", "ksps": "ksps",
-    "bytes": "bytes", "packets": "packets", "segments": "segments", "percent": "%", "bits": "bits",
-    "symbols": "symbols", "minislots": "minislots", "samples": "samples",
-}  # fmt: skip
 _COMPARE = "compare"
 
 
@@ -68,8 +63,7 @@ class ScenarioSchema:
     def facts(self, path: str, value: Schema, is_required: bool) -> Iterator[str]:
         """Type, unit, range and default of a key, a phrase each."""
         yield self._type(value)
-        unit = _UNITS.get(path.rsplit("_", 1)[-1]) if "_" in path else None
-        if unit:
+        if unit := unit_of(path):
             yield f"Unit: {unit}"
         if bounds := _bounds({**self.resolved(value), **value}):
             yield f"Range: {bounds}"

@@ -8,6 +8,7 @@ from io import StringIO
 from pathlib import Path
 
 from ..analysis.groups import THIS_RUN, Group, Results
+from ..analysis.keys import setting_in_words
 from ..analysis.tables import RunTables
 from ..base.lookup import UnknownError
 from ..runs.result import Result
@@ -127,12 +128,5 @@ def _of_store(store: Store) -> Results:
 
 def _group(keys: Sequence[str], place: tuple[str, ...], runs: Sequence[Result]) -> Group:
     *point, variant = place
-    values = [f"{_short(key)} {value}" for key, value in zip(keys, point, strict=True)]
+    values = [setting_in_words(key, value) for key, value in zip(keys, point, strict=True)]
     return Group(", ".join(filter(None, (variant, *values))), runs, point, variant)
-
-
-def _short(key: str) -> str:
-    """The last part of a dotted key, its short name; that of a variant's key names the variant."""
-    compare, _, rest = key.partition(".")
-    last = key.rpartition(".")[2]
-    return f"{rest.partition('.')[0]} {last}" if compare == "compare" else last

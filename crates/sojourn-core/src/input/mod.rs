@@ -4,6 +4,7 @@ pub(crate) mod compare;
 pub mod document;
 pub mod problem;
 pub(crate) mod schema_check;
+pub mod setting;
 pub(crate) mod shape;
 pub(crate) mod text;
 pub(crate) mod words;

@@ -169,17 +169,17 @@ mod tests {
         // The limit of two is all that they are named for; the fourth never named one.
         let told = names(&["upstream.queue.limit_bytes=50000"]);
         assert_eq!(told.len(), 2);
-        assert_eq!(told[0].0, "limit_bytes 50000");
-        let equal = "limit_bytes 50000 and as it is are equal: they are run once";
+        assert_eq!(told[0].0, "limit 50 kB");
+        let equal = "limit 50 kB and as it is are equal: they are run once";
         assert_eq!(told[0].1, equal);
-        assert_eq!(told[1].0, "CoDel, but limit_bytes 50000");
+        assert_eq!(told[1].0, "CoDel, but limit 50 kB");
     }
 
     #[test]
     fn a_value_that_is_the_same_overrides_nothing() {
         let told = names(&["upstream.queue.limit_bytes=90000"]);
-        assert_eq!(told[0].0, "limit_bytes 90000");
-        assert_eq!(told[1].0, "CoDel, but limit_bytes 90000");
+        assert_eq!(told[0].0, "limit 90 kB");
+        assert_eq!(told[1].0, "CoDel, but limit 90 kB");
         assert_eq!(names(&["upstream.queue.limit_bytes=80000"])[1].0, "CoDel");
     }
 
@@ -194,6 +194,6 @@ mod tests {
     #[test]
     fn a_set_of_one_variant_is_part_of_it() {
         let told = names(&["compare.small.upstream.queue.limit_bytes=20000"]);
-        assert_eq!(told[0].0, "small, but limit_bytes 20000");
+        assert_eq!(told[0].0, "small, but limit 20 kB");
     }
 }

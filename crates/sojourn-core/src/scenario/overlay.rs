@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use crate::input::problem::{Fault, Problem};
 use crate::input::shape::TAG;
-use crate::input::{text, words};
+use crate::input::{setting, text, words};
 
 /// The table of variants in a scenario file.
 pub(super) const COMPARE: &str = "compare";
@@ -41,11 +41,20 @@ fn has_kind(table: &Map<String, Value>) -> bool {
     table.get(TAG).is_some_and(Value::is_string)
 }
 
-/// A `key.path=value` as names of variants have it: `limit_bytes 250000`, `law docsis_pie`.
+/// A `key.path=value` as names of variants have it: `limit 250 kB`, `law docsis_pie`.
 ///
 /// # Errors What is wrong with it.
 pub fn label(set: &str) -> Result<String, Problem> {
     Set::parse(set).map(|set| set.label())
+}
+
+/// The key of a `key.path=value` in words, its unit, and the value with it: `upstream queue limit`, `bytes` and `250 kB`.
+///
+/// # Errors What is wrong with it.
+pub fn in_words(set: &str) -> Result<(String, &'static str, String), Problem> {
+    let Set { path, value, .. } = Set::parse(set)?;
+    let (key, unit) = setting::path_in_words(&path);
+    Ok((key, unit, setting::value_in_words(&value, unit)))
 }
 
 /// One `key.path=value`.
@@ -92,9 +101,9 @@ impl Set {
         Ok(())
     }
 
-    /// It as names of variants have it: `limit_bytes 250000`, `law docsis_pie`.
+    /// It as names of variants have it: `limit 250 kB`, `law docsis_pie`.
     pub fn label(&self) -> String {
-        label_of(&self.path, &self.value)
+        setting::setting(&self.path, &self.value)
     }
 
     /// Does it change this variant in the table of variants?
@@ -114,20 +123,6 @@ impl Set {
             !above.is_empty() && rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
         };
         holds(&own, path) || holds(path, &own)
-    }
-}
-
-/// A key and its value in a name. The kind of a part is told as that part.
-fn label_of(path: &[String], value: &Value) -> String {
-    let (value, path) = match (value.get(TAG), path) {
-        (Some(kind), _) => (kind, path),
-        (None, [above @ .., last]) if last == TAG && !above.is_empty() => (value, above),
-        _ => (value, path),
-    };
-    let key = path.last().map_or("", String::as_str);
-    match value {
-        Value::String(text) => format!("{key} {text}"),
-        other => format!("{key} {other}"),
     }
 }
 

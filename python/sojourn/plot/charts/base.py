@@ -58,6 +58,11 @@ class Chart(ABC):
         """Names of rows at 0, 1, ... from the top, if rows determine the height."""
         return ()
 
+    @property
+    def has_row_title(self) -> bool:
+        """Does the chart itself write the label of the vertical axis?"""
+        return False
+
 
 def line_style(index: int) -> dict[str, Any]:
     """Colour and dash of the line with this index."""

@@ -51,6 +51,9 @@ class Clouds(Chart):
             axes.plot(*mean, mark, ms=6, color=color, label=label, linestyle="none")
             if points.shape[1] > 2:
                 axes.plot(*self._data(ellipse(points)), **line_style(index))
+        if not any(self.names):
+            means = np.hstack([self._plotted(c).mean(axis=1, keepdims=True) for c in self.clouds])
+            axes.plot(*self._data(means), lw=0.6, color=PALETTE[0], alpha=0.6)
         axes.invert_xaxis()
         # A difference of 1 % should not look large.
         axes.set_ylim(*_widened(*axes.get_ylim()))
@@ -59,10 +62,12 @@ class Clouds(Chart):
         self._write_names(axes)
 
     def _write_names(self, axes: "Axes") -> None:
-        """Labels each cloud, or only the first of each family if there are many."""
+        """Labels each cloud; of many the first of each family, or the ends of the only one."""
         first = {cloud.family: cloud for cloud in reversed(self.clouds)}
         few = len(self.clouds) <= FEW_AT_MOST
-        clouds = {cloud.name: cloud for cloud in self.clouds} if few else first
+        ends = {cloud.name: cloud for cloud in (self.clouds[0], self.clouds[-1])}
+        many = first if any(first) else ends
+        clouds = {cloud.name: cloud for cloud in self.clouds} if few else many
         all_x = np.concatenate([self._plotted(cloud)[0] for cloud in self.clouds])
         # The scale becomes logarithmic after drawing; less delay is at the right.
         left, right = (all_x.max(), all_x.min()) if self.x.log else axes.get_xlim()

@@ -1,8 +1,8 @@
 """Heat maps: a value for each setting of a sweep."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 _LETTERS = {"dark": "#010101", "light": "#fefefe"}
 """Not exactly black and white, which dark mode would swap; cell colours stay the same."""
 
+_MISSING = "#c8c8c8"
+"""Of cells without a value: no colour of the map."""
+
 
 @dataclass(frozen=True)
 class HeatMap(Chart):
@@ -27,31 +30,54 @@ class HeatMap(Chart):
     lines: Sequence[str] = ()
     values: Numbers = field(default_factory=lambda: np.zeros((0, 0)))
     digits: int = 1
+    better: Literal["lower", "higher"] = "lower"
 
     def draw(self, axes: "Axes") -> None:
-        """Draws cells with their values as text, so that the chart works without colour."""
+        """Draws cells with their values as text, so that the chart works without colour.
+
+        The lighter a cell, the better its value.
+        """
+        from matplotlib import colormaps
         from matplotlib.colors import LogNorm, Normalize
 
         least, greatest = float(np.nanmin(self.values)), float(np.nanmax(self.values))
         scale = (LogNorm if 0 < 10 * least < greatest else Normalize)(least, greatest)
         edges = [np.arange(count + 1) - 0.5 for count in self.values.shape]
-        axes.pcolormesh(edges[1], edges[0], self.values, cmap="cividis", norm=scale, lw=0)
+        colors = "cividis" if self.better == "higher" else "cividis_r"
+        shades = colormaps[colors].with_extremes(bad=_MISSING)
+        found = np.ma.masked_invalid(self.values)
+        axes.pcolormesh(edges[1], edges[0], found, cmap=shades, norm=scale, lw=0)
         for (row, column), value in np.ndenumerate(self.values):
-            ground = float(scale(value)) if least < greatest else 0.0
             axes.text(
                 column,
                 row,
                 NOTHING if np.isnan(value) else f"{value:.{self.digits}f}",
                 ha="center",
                 va="center",
-                color=_LETTERS["dark" if ground > 0.47 else "light"],
+                color=_LETTERS["dark" if self._is_light(value, scale) else "light"],
             )
         axes.set_xticks(range(len(self.columns)), list(self.columns))
         axes.invert_yaxis()
         axes.set_title(self.quantity, loc="left", fontsize="medium")
+        # Above the names of the rows, where it has room however few these are.
+        axes.annotate(
+            self.y.label, (0, 1), (-9, 3), "axes fraction", "offset points", ha="right", va="bottom"
+        )
         axes.grid(visible=False)
         axes.tick_params(length=0)
         axes.spines[:].set_visible(False)
+
+    def _is_light(self, value: float, scale: Callable[[float], float]) -> bool:
+        """Is the colour of a cell light, so that its letters are dark?"""
+        if np.isnan(value):
+            return True
+        share = float(scale(value)) if np.nanmin(self.values) < np.nanmax(self.values) else 0.0
+        return (share if self.better == "higher" else 1.0 - share) > 0.47
+
+    @property
+    def has_row_title(self) -> bool:
+        """The title of the rows stands above their names."""
+        return True
 
     @property
     def numbers(self) -> Grid:

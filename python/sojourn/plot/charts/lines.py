@@ -25,6 +25,8 @@ class Lines(Chart):
 
     curves: Sequence[Curve] = ()
     steps: bool = False
+    marked: bool = False
+    """A marker at each point."""
     table: Grid = field(default_factory=lambda: Grid("", [], []))
 
     def draw(self, axes: "Axes") -> None:
@@ -36,8 +38,13 @@ class Lines(Chart):
                 label=curve.name,
                 drawstyle="steps-post" if self.steps else "default",
                 **line_style(index),
-                **_marks(index, len(self.curves), None if self.steps else len(curve.x)),
+                **self._marks(index, curve),
             )
+
+    def _marks(self, index: int, curve: Curve) -> dict[str, Any]:
+        if self.marked:
+            return {"marker": MARKS[index % len(MARKS)], "ms": 3.5}
+        return _marks(index, len(self.curves), None if self.steps else len(curve.x))
 
     @property
     def numbers(self) -> Grid:

@@ -3,16 +3,17 @@
 from collections.abc import Callable, Sequence
 
 from ...analysis.groups import Results
+from ...analysis.measures import Measure
 from ...base.lookup import UnknownError, look_up
 from ...runs.delay_split import DelaySplit, can_be_split, delay_split
 from ..charts.base import FEW_AT_MOST, Chart
 from .clouds import clouds
 from .distributions import Samples, box_chart, ccdf_chart, cdf_chart, samples_of
-from .heat_maps import applying, heat_map, heat_maps
+from .heat_maps import applying, by_setting, heat_map, lines_by_key
 from .parts import delay, drops
 from .timeseries import all_series, queue_delay, subjects, throughput, timeseries
 
-KINDS = ("cdf", "ccdf", "timeseries", "box", "ellipse", "heatmap", "drops", "delay")
+KINDS = ("cdf", "ccdf", "timeseries", "box", "ellipse", "heatmap", "sweep", "drops", "delay")
 """The kinds that `chart` draws."""
 
 _CURVES_AT_MOST = 12
@@ -23,7 +24,7 @@ def figures(results: Results, split: DelaySplit) -> list[Chart]:
     """All charts that the results have data for, except those with too many curves."""
     few = len(results.groups) <= FEW_AT_MOST
     by_group = _of_few(results) if few else []
-    charts = [*heat_maps(results), *by_group, delay(split), *_over_all(results)]
+    charts = [*by_setting(results), *by_group, delay(split), *_over_all(results)]
     return [found for found in charts if found and len(found.names) <= _CURVES_AT_MOST]
 
 
@@ -105,13 +106,16 @@ def _draw_clouds(
     return clouds(results, metric, traffic)
 
 
-def _draw_heat_map(
-    results: Results, metric: str | None, traffic: Sequence[str], entries: Sequence[str]
-) -> Chart | None:
-    there = {measure.key: measure for measure in applying(results.groups)}
-    if not there or not results.keys:
-        return None
-    return heat_map(results, there[look_up("metric", metric or next(iter(there)), list(there))])
+def _of_measure(draw: Callable[[Results, Measure], Chart | None]) -> Draw:
+    def drawn(
+        results: Results, metric: str | None, traffic: Sequence[str], entries: Sequence[str]
+    ) -> Chart | None:
+        there = {measure.key: measure for measure in applying(results.groups)}
+        if not there or not results.keys:
+            return None
+        return draw(results, there[look_up("metric", metric or next(iter(there)), list(there))])
+
+    return drawn
 
 
 def _draw_delay(results: Results) -> Chart | None:
@@ -132,7 +136,8 @@ _BY_KIND: dict[str, Draw] = {
     "box": _distribution(box_chart),
     "timeseries": _draw_series,
     "ellipse": _draw_clouds,
-    "heatmap": _draw_heat_map,
+    "heatmap": _of_measure(heat_map),
+    "sweep": _of_measure(lines_by_key),
     "drops": lambda results, metric, traffic, entries: drops(results),
     "delay": lambda results, metric, traffic, entries: _draw_delay(results),
 }

@@ -6,6 +6,7 @@ import numpy as np
 
 from ...analysis.curves import Select
 from ...analysis.groups import Group, Results
+from ...analysis.keys import setting_in_words
 from ...analysis.measures import Measure, transfers
 from ...base.lookup import look_up
 from ..charts.base import FEW_AT_MOST, Axis, Chart, is_wide
@@ -22,15 +23,18 @@ def clouds(results: Results, metric: str | None, traffic: Sequence[str]) -> Char
         return None
     delay = measures[look_up("metric", metric or preferred[0], list(measures))]
     whose, rates = _goodputs(results.groups, traffic)
-    few = len(results.groups) <= FEW_AT_MOST
-    drawn = [_cloud(group, delay, rates, few) for group in results.groups]
+    families = _families(results)
+    drawn = [
+        _cloud(group, family, delay, rates)
+        for group, family in zip(results.groups, families, strict=True)
+    ]
     drawn = [cloud for cloud in drawn if len(cloud.x)]
     if not drawn:
         return None
     marks = _SEVERAL_SEEDS if results.seeds > 2 else "Each mark is one run."
     return Clouds(
         "Delay against goodput",
-        f"{marks} Better is up (more goodput) and to the right (less delay).",
+        f"{marks} Better is up (more goodput) and to the right (less delay).{_along(families)}",
         Axis(delay.label, log=is_wide(np.concatenate([cloud.x for cloud in drawn]))),
         Axis(f"goodput of {whose} (Mbps)"),
         drawn,
@@ -43,14 +47,36 @@ _SEVERAL_SEEDS = (
 )
 
 
-def _cloud(group: Group, delay: Measure, rates: Select, few: bool) -> Cloud:
-    """The cloud of a group; with many groups, the style shows only the variant."""
+def _along(families: Sequence[str]) -> str:
+    """Tells what a line joins, where the settings are one family."""
+    several = len(families) > FEW_AT_MOST and len(set(families)) == 1
+    return " The line joins the settings in their order." if several else ""
+
+
+def _families(results: Results) -> list[str]:
+    """What the style of each group's points shows.
+
+    Of few groups each has its own. Of many it shows the variant, or the value of a key with few.
+    """
+    groups = results.groups
+    if len(groups) <= FEW_AT_MOST:
+        return [group.name or "run" for group in groups]
+    variants = [group.variant for group in groups]
+    if 1 < len(set(variants)) < len(groups):
+        return variants
+    for place, key in reversed(list(enumerate(results.keys))):
+        values = [group.point[place] for group in groups]
+        if 1 < len(set(values)) <= FEW_AT_MOST:
+            return [setting_in_words(key, value) for value in values]
+    return [""] * len(groups)
+
+
+def _cloud(group: Group, family: str, delay: Measure, rates: Select) -> Cloud:
+    """The cloud of a group."""
     pairs = [(delay.value(run), sum(r["goodput_mbps"] for r in rates(run))) for run in group.runs]
     there = [(x, y) for x, y in pairs if x is not None and x > 0]
     points = np.array(there, dtype=np.float64).reshape(-1, 2)
-    name = group.name or "run"
-    family = name if few else group.variant or "all settings"
-    return Cloud(name, family, points[:, 0], points[:, 1])
+    return Cloud(group.name or "run", family, points[:, 0], points[:, 1])
 
 
 def _goodputs(groups: Sequence[Group], traffic: Sequence[str]) -> tuple[str, Select]:

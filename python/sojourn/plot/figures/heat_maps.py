@@ -1,14 +1,23 @@
-"""Heat maps of a sweep."""
+"""Figures of a sweep: heat maps, and lines over the values of one key."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
+from ...analysis.curves import Curve
 from ...analysis.distribution import Numbers
 from ...analysis.groups import Group, Results
+from ...analysis.keys import key_in_words, numbers_of, value_in_words
 from ...analysis.measures import MEASURES, Measure
-from ..charts.base import Axis, Chart
+from ...base.grid import NOTHING, Grid
+from ..charts.base import Axis, Chart, is_wide
 from ..charts.heat_map import HeatMap
+from ..charts.lines import Lines
+
+_LINE_FROM = 5
+"""A key with as many values and more is drawn as a line."""
+_LINES_AT_MOST = 6
 
 _IN_REPORT = (
     "game_latency_p90_ms",
@@ -22,10 +31,45 @@ _IN_REPORT = (
 )
 
 
-def heat_maps(results: Results) -> list[Chart | None]:
-    """The heat maps of the report."""
+def by_setting(results: Results) -> list[Chart | None]:
+    """The report's figures of a sweep: a heat map per measure, or lines where one is better."""
     there = {measure.key: measure for measure in applying(results.groups)}
-    return [heat_map(results, there[key]) for key in _IN_REPORT if key in there]
+    draw = lines_by_key if _is_along_a_line(results) else heat_map
+    return [draw(results, there[key]) for key in _IN_REPORT if key in there]
+
+
+def _is_along_a_line(results: Results) -> bool:
+    """Is one key swept over many numbers, alone or for a few variants?"""
+    if not results.keys:
+        return False
+    grid = _Grid.of(results)
+    is_long = len(grid.columns) >= _LINE_FROM and len(grid.lines) <= _LINES_AT_MOST
+    return is_long and len(_linked(results)) == 1 and grid.numbers is not None
+
+
+def lines_by_key(results: Results, measure: Measure) -> Chart | None:
+    """A measure over the values of the first key, a line for each variant and other key's value."""
+    grid = _Grid.of(results)
+    values = grid.means(results, measure)
+    if grid.numbers is None or np.isnan(values).all():
+        return None
+    numbers, unit = grid.numbers
+    x = np.array(numbers)
+    order = np.argsort(x, kind="stable")
+    over = f" Means of {results.seeds} seeds." if results.seeds > 1 else ""
+    curves = [
+        Curve(line, x[order], row[order]) for line, row in zip(grid.lines, values, strict=True)
+    ]
+    found = values[~np.isnan(values)]
+    return Lines(
+        _title(measure, grid),
+        f"{measure.better.capitalize()} is better.{over}",
+        Axis(f"{grid.title} ({unit})" if unit else grid.title, log=is_wide(x)),
+        Axis(measure.label, log=is_wide(found)),
+        curves,
+        marked=True,
+        table=grid.table(measure, values),
+    )
 
 
 def heat_map(results: Results, measure: Measure) -> Chart | None:
@@ -35,50 +79,112 @@ def heat_map(results: Results, measure: Measure) -> Chart | None:
     """
     if not results.keys:
         return None
-    across = _with_the_first(results)
-
-    def column_of(group: Group) -> str:
-        return ", ".join(group.point[place] for place in across)
-
-    def line_of(group: Group) -> str:
-        point = [value for place, value in enumerate(group.point) if place not in across]
-        return ", ".join(filter(None, (group.variant, *point)))
-
-    columns = list(dict.fromkeys(map(column_of, results.groups)))
-    lines = list(dict.fromkeys(map(line_of, results.groups)))
-    values: Numbers = np.full((len(lines), len(columns)), np.nan)
-    for group in results.groups:
-        mean = measure.over(group.runs).mean
-        place = lines.index(line_of(group)), columns.index(column_of(group))
-        values[place] = np.nan if mean is None else mean
+    grid = _Grid.of(results)
+    values = grid.means(results, measure)
     if np.isnan(values).all():
         return None
-    over = f", mean of {results.seeds} seeds" if results.seeds > 1 else ""
-    first = ", ".join(results.keys[place] for place in across)
-    keys = [key for place, key in enumerate(results.keys) if place not in across]
-    rest = [*(["variant"] if any(g.variant for g in results.groups) else []), *keys]
+    over = f", the mean of {results.seeds} seeds" if results.seeds > 1 else ""
+    missing = f" {NOTHING}: nothing was measured." if np.isnan(values).any() else ""
     return HeatMap(
-        f"{measure.label[0].upper()}{measure.label[1:]} by {first}",
-        f"Each cell is one setting{over}. Lighter cells have higher values.",
-        Axis(first),
-        Axis(", ".join(rest)),
+        _title(measure, grid),
+        f"Each cell is one setting{over}. The lighter, the better.{missing}",
+        Axis(grid.title),
+        Axis(grid.line_title),
         measure.label,
-        columns,
-        lines,
+        grid.columns,
+        grid.lines,
         values,
         measure.digits,
+        measure.better,
     )
 
 
-def _with_the_first(results: Results) -> list[int]:
-    """The places of the first key and of those that have one value for each of its values."""
-    firsts = {group.point[0] for group in results.groups}
+def _title(measure: Measure, grid: "_Grid") -> str:
+    return f"{measure.label[0].upper()}{measure.label[1:]} by {grid.title}"
 
-    def is_linked(place: int) -> bool:
-        pairs = {(group.point[0], group.point[place]) for group in results.groups}
-        return len(pairs) == len(firsts) == len({value for _, value in pairs})
 
-    return [place for place in range(len(results.keys)) if place == 0 or is_linked(place)]
+@dataclass(frozen=True)
+class _Grid:
+    """Settings of a sweep in columns, by the first key, and lines, by all else."""
+
+    across: Sequence[int]
+    """The places of the keys in the columns."""
+    title: str
+    columns: Sequence[str]
+    line_title: str
+    lines: Sequence[str]
+    numbers: tuple[Sequence[float], str] | None
+    """The values of the first key as numbers, with their unit, where they are numbers."""
+    places: Sequence[tuple[int, int]]
+    """The line and column of each group."""
+
+    @staticmethod
+    def of(results: Results) -> "_Grid":
+        """The settings of a sweep; it has a key."""
+        across, *others = _linked(results)
+        rest = [places[0] for places in others]
+        of_column = [tuple(group.point[place] for place in across) for group in results.groups]
+        of_line = [
+            (group.variant, *(group.point[place] for place in rest)) for group in results.groups
+        ]
+        columns, lines = list(dict.fromkeys(of_column)), list(dict.fromkeys(of_line))
+
+        def told(places: Sequence[int], values: Sequence[str]) -> list[str]:
+            pairs = zip(places, values, strict=True)
+            return [value_in_words(results.keys[place], value) for place, value in pairs]
+
+        are_named = any(group.variant for group in results.groups)
+        keys = [key_in_words(results.keys[place]) for place in rest]
+        return _Grid(
+            across,
+            ", ".join(key_in_words(results.keys[place]) for place in across),
+            [", ".join(told(across, column)) for column in columns],
+            ", ".join([*(["variant"] if are_named else []), *keys]),
+            [", ".join(filter(None, (line[0], *told(rest, line[1:])))) for line in lines],
+            numbers_of(results.keys[0], [column[0] for column in columns]),
+            [
+                (lines.index(line), columns.index(column))
+                for line, column in zip(of_line, of_column, strict=True)
+            ],
+        )
+
+    def means(self, results: Results, measure: Measure) -> Numbers:
+        """The mean of a measure over the seeds of each setting; NaN where nothing was measured."""
+        values: Numbers = np.full((len(self.lines), len(self.columns)), np.nan)
+        for place, group in zip(self.places, results.groups, strict=True):
+            mean = measure.over(group.runs).mean
+            values[place] = np.nan if mean is None else mean
+        return values
+
+    def table(self, measure: Measure, values: Numbers) -> Grid:
+        """A row for each column: there may be many."""
+        heading = [line or measure.label for line in self.lines]
+        rows = [
+            [
+                column,
+                *(NOTHING if np.isnan(v) else f"{v:.{measure.digits}f}" for v in values[:, at]),
+            ]
+            for at, column in enumerate(self.columns)
+        ]
+        return Grid(_title(measure, self), [self.title, *heading], rows)
+
+
+def _linked(results: Results) -> list[list[int]]:
+    """The places of the keys; those that always change together are one list."""
+    columns = list(zip(*(group.point for group in results.groups), strict=True))
+    sets: list[list[int]] = []
+    for place, column in enumerate(columns):
+        pairs = [set(zip(columns[known[0]], column, strict=True)) for known in sets]
+        linked = [
+            known
+            for known, both in zip(sets, pairs, strict=True)
+            if len(both) == len(set(column)) == len(set(columns[known[0]]))
+        ]
+        if linked:
+            linked[0].append(place)
+        else:
+            sets.append([place])
+    return sets
 
 
 def applying(groups: Sequence[Group]) -> list[Measure]:

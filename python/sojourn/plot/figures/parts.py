@@ -4,20 +4,26 @@ from ...analysis.grids import DROP_COLUMNS
 from ...analysis.groups import Group, Results
 from ...runs.delay_split import DelaySplit
 from ..charts.bars import Bars
-from ..charts.base import Axis, Chart
+from ..charts.base import FEW_AT_MOST, Axis, Chart
 
 _PARTS = ("queue", "request_wait", "grant_wait", "shaping", "transmission", "path")
 """The parts of the one-way delay, in order along the path."""
+
+BARS_AT_MOST = 48
+"""More bars take more than a screen; the table has their numbers."""
 
 
 def delay(split: DelaySplit) -> Chart | None:
     """The parts of each entry's mean latency, with the variants side by side."""
     rows = [(group, row) for group, rows in split.rows.items() for row in rows]
     means_ms = {(group, row["traffic"], row["part"]): row["mean_ms"] or 0.0 for group, row in rows}
-    entries = dict.fromkeys(row["traffic"] for _, row in rows)
+    entries = list(dict.fromkeys(row["traffic"] for _, row in rows))
+    if len(split.rows) > FEW_AT_MOST:
+        # A screenful: the first entry stands for the others, which wait in the same queue.
+        entries = entries[:1]
     there = {(group, row["traffic"]) for group, row in rows}
     bars = [(group, entry) for entry in entries for group in split.rows if (group, entry) in there]
-    if not bars:
+    if not bars or len(bars) > BARS_AT_MOST:
         return None
     return Bars(
         "Parts of the delay",
@@ -42,7 +48,7 @@ def drops(results: Results) -> Chart | None:
         for key, heading in reasons.items()
     }
     there = {heading: values for heading, values in shares.items() if any(values)}
-    if not there:
+    if not there or len(results.groups) > BARS_AT_MOST:
         return None
     return Bars(
         "Dropped packets by reason",

@@ -1,0 +1,116 @@
+//! A key and its value in words, as names of settings and axes of figures have them: `limit 64 kB` is
+//! `upstream.queue.limit_bytes = 64000`.
+
+use serde_json::Value;
+
+use super::shape::TAG;
+
+/// How the names of keys end, and the unit that this stands for.
+const UNITS: [(&str, &str); 16] = [
+    ("bits", "bits"),
+    ("bytes", "bytes"),
+    ("hz", "1/s"),
+    ("kbps", "kbps"),
+    ("km", "km"),
+    ("ksps", "ksps"),
+    ("mbps", "Mbps"),
+    ("minislots", "minislots"),
+    ("ms", "ms"),
+    ("packets", "packets"),
+    ("percent", "%"),
+    ("s", "s"),
+    ("samples", "samples"),
+    ("segments", "segments"),
+    ("symbols", "symbols"),
+    ("us", "us"),
+];
+
+/// The name of a key in words and its unit, which is empty if the name has none: `limit` and `bytes`.
+pub fn named(key: &str) -> (String, &'static str) {
+    let found = key.rsplit_once('_').and_then(|(name, last)| {
+        UNITS.iter().find(|(end, _)| *end == last).map(|(_, unit)| (name, *unit))
+    });
+    let (name, unit) = found.unwrap_or((key, ""));
+    (name.replace('_', " "), unit)
+}
+
+/// All of a dotted key in words and its unit: `upstream queue limit` and `bytes`.
+pub fn path_in_words(path: &[String]) -> (String, &'static str) {
+    let (path, last) = match path {
+        [above @ .., kind] if kind == TAG && !above.is_empty() => {
+            (&above[..above.len() - 1], &above[above.len() - 1])
+        }
+        [above @ .., last] => (above, last),
+        [] => return (String::new(), ""),
+    };
+    let (name, unit) = named(last);
+    let above = path.iter().map(|key| key.replace('_', " "));
+    (above.chain([name]).collect::<Vec<_>>().join(" "), unit)
+}
+
+/// A value with its unit: `64 kB` is 64000 bytes. No digit is lost.
+pub fn value_in_words(value: &Value, unit: &str) -> String {
+    let number = match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    match (unit, value.as_f64()) {
+        ("", _) => number,
+        ("bytes", Some(bytes)) if bytes >= 1e6 => format!("{} MB", bytes / 1e6),
+        ("bytes", Some(bytes)) if bytes >= 1e4 => format!("{} kB", bytes / 1e3),
+        _ => format!("{number} {unit}"),
+    }
+}
+
+/// The last part of a key with its value: `limit 64 kB`, `law docsis_pie`. The kind of a part is told as that
+/// part.
+pub fn setting(path: &[String], value: &Value) -> String {
+    let (value, path) = match (value.get(TAG), path) {
+        (Some(kind), _) => (kind, path),
+        (None, [above @ .., last]) if last == TAG && !above.is_empty() => (value, above),
+        _ => (value, path),
+    };
+    let (name, unit) = named(path.last().map_or("", String::as_str));
+    format!("{name} {}", value_in_words(value, unit))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn path(key: &str) -> Vec<String> {
+        key.split('.').map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn keys_and_values_are_told_in_words() {
+        for (key, value, words, whole, unit) in [
+            (
+                "upstream.queue.limit_bytes",
+                json!(64_000),
+                "limit 64 kB",
+                "upstream queue limit",
+                "bytes",
+            ),
+            ("limit_bytes", json!(3044), "limit 3044 bytes", "limit", "bytes"),
+            ("limit_bytes", json!(31_250), "limit 31.25 kB", "limit", "bytes"),
+            ("limit_bytes", json!(1_000_000), "limit 1 MB", "limit", "bytes"),
+            ("limit_bytes", json!(1_000_001), "limit 1.000001 MB", "limit", "bytes"),
+            (
+                "upstream.sustained_mbps",
+                json!(2.5),
+                "sustained 2.5 Mbps",
+                "upstream sustained",
+                "Mbps",
+            ),
+            ("upstream.queue.law.kind", json!("pie"), "law pie", "upstream queue law", ""),
+            ("upstream.queue.law", json!({"kind": "pie"}), "law pie", "upstream queue law", ""),
+            ("traffic.web.users", json!(3), "users 3", "traffic web users", ""),
+            ("servers.s.loss_percent", json!(1), "loss 1 %", "servers s loss", "%"),
+        ] {
+            assert_eq!(setting(&path(key), &value), words);
+            assert_eq!(path_in_words(&path(key)), (whole.to_owned(), unit));
+        }
+    }
+}
