@@ -63,7 +63,7 @@ def _finding(claim: Claim, study: Study, results: Results, said: Mapping[int, Sa
         return f"{claim.sentence} (Not judged.)"
     fails = "" if one.verdict == "holds" else "**This does not hold.** "
     why = f" {filled(claim.why, study.rows, results)}" if claim.why and fails else ""
-    return f"{claim.sentence} {fails}{one.numbers}.{why}"
+    return f"{claim.sentence} {fails}Measured: {one.numbers}.{why}"
 
 
 def _agreement(study: Study, results: Results, said: Mapping[int, Said]) -> Iterator[str]:

@@ -2,7 +2,7 @@
 //!
 //! A queue is a scheduler, which chooses the next bin, an AQM algorithm in each bin, and one limit
 //! for all bins. Schedulers know AQM algorithms only by the trait `Aqm`, so every algorithm works
-//! in every scheduler.
+//! in every scheduler except `dualq` and `low_latency`, which have their own.
 
 pub mod abb;
 pub mod acks;
