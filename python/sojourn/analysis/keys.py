@@ -30,7 +30,7 @@ def setting_in_words(key: str, value: str) -> str:
 def numbers_of(key: str, values: Sequence[str]) -> tuple[list[float], str] | None:
     """Values as numbers for an axis, and their unit; `None` if some are no numbers.
 
-    Bytes are told in kB.
+    Bytes are given in kB.
     """
     try:
         numbers = [float(value) for value in values]

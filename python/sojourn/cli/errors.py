@@ -15,7 +15,7 @@ def explain(error: Exception) -> int:
     """Prints an error to stderr and returns its exit status; reraises unexpected errors."""
     from .._sojourn import ConfigError, Defect, ScenarioError
 
-    # The commonest is told at once: the other modules load pandas.
+    # These are the commonest, and the other modules load pandas.
     if isinstance(error, (ConfigError, ScenarioError)):
         lines = [f"error: {problem}" for problem in error.problems]
         return _fail_all([*lines, *([error.rest] if error.rest else [])], BAD_INPUT)

@@ -34,17 +34,21 @@ pub fn named(key: &str) -> (String, &'static str) {
     (name.replace('_', " "), unit)
 }
 
+/// The path of a part, of which `kind` names what it is: a kind is named as its part.
+fn without_kind(path: &[String]) -> &[String] {
+    match path {
+        [above @ .., last] if last == TAG && !above.is_empty() => above,
+        _ => path,
+    }
+}
+
 /// All of a dotted key in words and its unit: `upstream queue limit` and `bytes`.
 pub fn path_in_words(path: &[String]) -> (String, &'static str) {
-    let (path, last) = match path {
-        [above @ .., kind] if kind == TAG && !above.is_empty() => {
-            (&above[..above.len() - 1], &above[above.len() - 1])
-        }
-        [above @ .., last] => (above, last),
-        [] => return (String::new(), ""),
+    let Some((last, above)) = without_kind(path).split_last() else {
+        return (String::new(), "");
     };
     let (name, unit) = named(last);
-    let above = path.iter().map(|key| key.replace('_', " "));
+    let above = above.iter().map(|key| key.replace('_', " "));
     (above.chain([name]).collect::<Vec<_>>().join(" "), unit)
 }
 
@@ -62,13 +66,11 @@ pub fn value_in_words(value: &Value, unit: &str) -> String {
     }
 }
 
-/// The last part of a key with its value: `limit 64 kB`, `law docsis_pie`. The kind of a part is told as that
-/// part.
+/// The last part of a key with its value: `limit 64 kB`, `law docsis_pie`.
 pub fn setting(path: &[String], value: &Value) -> String {
-    let (value, path) = match (value.get(TAG), path) {
-        (Some(kind), _) => (kind, path),
-        (None, [above @ .., last]) if last == TAG && !above.is_empty() => (value, above),
-        _ => (value, path),
+    let (value, path) = match value.get(TAG) {
+        Some(kind) => (kind, path),
+        None => (value, without_kind(path)),
     };
     let (name, unit) = named(path.last().map_or("", String::as_str));
     format!("{name} {}", value_in_words(value, unit))

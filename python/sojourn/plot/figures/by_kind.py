@@ -9,8 +9,8 @@ from ...runs.delay_split import DelaySplit, can_be_split, delay_split
 from ..charts.base import FEW_AT_MOST, Chart
 from .clouds import clouds
 from .distributions import Samples, box_chart, ccdf_chart, cdf_chart, samples_of
-from .heat_maps import applying, by_setting, heat_map, lines_by_key
 from .parts import delay, drops
+from .sweeps import applying, by_setting, heat_map, lines_by_key
 from .timeseries import all_series, queue_delay, subjects, throughput, timeseries
 
 KINDS = ("cdf", "ccdf", "timeseries", "box", "ellipse", "heatmap", "sweep", "drops", "delay")

@@ -12,7 +12,7 @@ from ...base.lookup import look_up
 from ..charts.base import FEW_AT_MOST, Axis, Chart, is_wide
 from ..charts.clouds import Cloud, Clouds
 from .distributions import main_flows_of
-from .heat_maps import applying
+from .sweeps import applying
 
 
 def clouds(results: Results, metric: str | None, traffic: Sequence[str]) -> Chart | None:
