@@ -184,7 +184,7 @@ fn what_cannot_be_simulated_is_listed() {
         "network_access: false is not simulated; the home has network access",
         "upstream_drop_classifiers: is not simulated",
         "upstream_service_flows.0: the file sets no maximum sustained rate: unlimited, simulated as \
-         10000 Mbps",
+         100 Mbps, the rate of the channel",
         "upstream_service_flows.1.qos_set: has no active set; the flow is simulated as active",
         "upstream_service_flows.1.scheduling: ugs without grant_bytes or grant_interval_us; using \
          best_effort",
