@@ -253,6 +253,8 @@ fn a_file_sets_unsolicited_grants_and_polls() {
     );
     let wanted = [
         "upstream_service_flows.1.request_policy: bits not simulated as they are: 5, 6, 8",
+        "upstream_service_flows.1: the maximum sustained rate of 0.1 Mbps is below the unsolicited \
+         grants; using their 0.16 Mbps",
         "upstream_service_flows.1: priority has no effect with unsolicited grants",
         "downstream_service_flows: none in the file; using the scenario's",
     ];

@@ -320,8 +320,8 @@ fn unsolicited_grants_and_polls_beyond_the_channel_are_refused() {
     assert!(told.contains("unsolicited_grant_bytes: found a grant of"), "{told}");
 }
 
-/// A call whose grants come half as often as its packets is not good: half of its packets are overdue
-/// at the end, and none is lost.
+/// A call whose grants come half as often as its packets is not good. The buffer of 31 250 B (1 Mbps
+/// for 250 ms) holds 143 of 218 B: these are overdue at the end, and what it cannot hold is lost.
 #[test]
 fn a_call_that_is_delivered_by_half_is_not_good() {
     for modem in MODEMS {
@@ -331,6 +331,8 @@ fn a_call_that_is_delivered_by_half_is_not_good() {
         let row = flow(&results, "call", "up");
         assert!(row.delivered_packets < row.sent_packets * 6 / 10);
         assert!(row.mos.unwrap() < 3.0, "{modem}: {:?}", row.mos);
-        assert!(row.late_percent.unwrap() > 40.0, "{modem}: {:?}", row.late_percent);
+        let overdue = row.sent_packets - row.delivered_packets - row.dropped_overflow_packets;
+        assert!(overdue > 130, "{modem}: {overdue}");
+        assert!(row.late_percent.unwrap() > 25.0, "{modem}: {:?}", row.late_percent);
     }
 }
