@@ -36,10 +36,10 @@ crash: $(VENV)/installed ## Kill commands at every place where they change files
 audit: ## Check licences, sources and known vulnerabilities of Rust packages; needs cargo-deny
 	cargo deny --locked check $(AUDIT)
 
-wheel: $(VENV)/release $(WEB) ## Build the wheel into out/wheels and test it in a fresh environment; PGO=1 for a faster one
+wheel: $(VENV)/release $(WEB) ## Build the wheel into out/wheels and test it in a fresh environment
 	rm -rf out/wheels
 	PATH="$(CURDIR)/$(BIN):$$PATH" maturin build --release --locked --zig --compatibility manylinux2014 \
-	    $(if $(PGO),--pgo) --target $$(uname -m)-unknown-linux-gnu --out out/wheels
+	    --target $$(uname -m)-unknown-linux-gnu --out out/wheels
 	python3 tests/wheel.py out/wheels/*.whl
 	$(BIN)/cyclonedx-py requirements requirements.lock --pyproject pyproject.toml --output-reproducible \
 	    --output-file out/wheels/python-packages.cyclonedx.json

@@ -182,12 +182,19 @@ def run(arguments: str, directory: Path, fault: str = "") -> Ended:
     """Runs a command in a directory, in a process of its own, under a fault of strace."""
     told, trace = directory.with_suffix(".told"), directory.with_suffix(".trace")
     held, go = os.pipe()
+    ready, begun = os.pipe()
     process = os.fork()
     if process == 0:
         os.close(go)
-        _become(directory, told, held)
+        _become(directory, told)
+        os.close(begun)
+        os.read(held, 1)
         _run_here(arguments.split())
     os.close(held)
+    os.close(begun)
+    # Until it closes its end: the fault may not meet what the process does before its command.
+    os.read(ready, 1)
+    os.close(ready)
     tracer = _tracer(process, fault, trace) if fault else None
     os.close(go)
     _, status = os.waitpid(process, 0)
@@ -198,15 +205,14 @@ def run(arguments: str, directory: Path, fault: str = "") -> Ended:
     return Ended(status, told.read_text(), is_disturbed or status == -signal.SIGKILL)
 
 
-def _become(directory: Path, told: Path, held: int) -> None:
-    """Makes this process one that strace may trace, and waits until it does."""
+def _become(directory: Path, told: Path) -> None:
+    """Makes this process one that strace may trace, and puts it into the directory."""
     any_process = -1
     ctypes.CDLL(None).prctl(0x59616D61, any_process, 0, 0, 0)  # PR_SET_PTRACER
     out = os.open(told, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     os.dup2(out, 1)
     os.dup2(out, 2)
     os.chdir(directory)
-    os.read(held, 1)
 
 
 def _run_here(arguments: Sequence[str]) -> NoReturn:

@@ -182,6 +182,19 @@ def test_results_of_another_sweep_are_kept(cli: Cli, tmp_path: Path) -> None:
     assert cli("sweep", tmp_path / "second.toml", "--out", out, "--overwrite").returncode == 0
 
 
+def test_a_damaged_name_of_a_sweep_is_not_believed(cli: Cli, tmp_path: Path) -> None:
+    """A flipped bit would make the sweep that goes on another one."""
+    (tmp_path / "sweep.toml").write_text(f'scenario = "{HOME}"\nduration_s = 0.1\n')
+    command = ("sweep", tmp_path / "sweep.toml", "--out", tmp_path / "out", "--resume")
+    assert cli(*command).returncode == 0
+    origin = tmp_path / "out" / "sweep.json"
+    before = origin.read_bytes()
+    origin.write_bytes(before.replace(b"sweep.toml", b"sweet.toml"))
+    assert cli("verify", tmp_path / "out").returncode == 2
+    assert cli(*command).returncode == 0
+    assert origin.read_bytes() == before
+
+
 @pytest.mark.parametrize("command", [["run"], ["validate"], ["run", HOME, "--config"]])
 def test_a_device_is_not_read_for_ever(cli: Cli, command: list[object]) -> None:
     assert_refused(cli(*command, "/dev/zero"), "/dev/zero: found more than", "bytes; allowed:")

@@ -76,3 +76,10 @@ def test_an_unknown_name_is_refused_with_the_list(cli: Cli, tmp_path: Path) -> N
     outcome = cli("init", tmp_path / "new.toml", "--aqm", "red_pie")
     assert outcome.returncode == 2 and "aqm: found 'red_pie'" in outcome.stderr
     assert not (tmp_path / "new.toml").exists()
+
+
+def test_a_buffer_without_its_unit_is_refused(cli: Cli, tmp_path: Path) -> None:
+    outcome = cli("init", tmp_path / "home.toml", "--buffer", "256")
+    assert outcome.returncode == 2
+    assert "--buffer: found 256; allowed: a size with its unit, such as 256kB" in outcome.stderr
+    assert not list(tmp_path.iterdir())

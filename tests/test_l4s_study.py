@@ -61,6 +61,16 @@ def test_loads_are_links() -> None:
     assert (traffic["udp"]["ecn"], traffic["a"]["connections"]) == ("ect1", 5)
 
 
+def test_a_call_is_in_the_queue_of_its_load() -> None:
+    rows = {(row.experiment, row.scheme): row for row in published("l4s")}
+    for experiment, ecn in (("prague-call-low", "ect1"), ("prague-call-classic", "not_ect")):
+        row = rows[experiment, "dualpi2"]
+        call = case(row).scenario["traffic"]["call"]
+        assert (call["kind"], call["rate_mbps"], call["ecn"]) == ("video_call", 2.3, ecn)
+    assert "call" not in case(rows["prague-alone", "dualpi2"]).scenario["traffic"]
+    assert Link.of(rows["cubic-call", "codel"]).call == (1.8, "classic")
+
+
 def test_under_pie_the_l4s_flow_is_cubic_with_ecn() -> None:
     rows = {(row.experiment, row.scheme): row for row in published("l4s")}
     row = rows["5-50", "pie"]

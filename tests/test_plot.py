@@ -3,15 +3,20 @@
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 import sojourn
 from conftest import Cli
+from matplotlib.collections import QuadMesh
 from sojourn.analysis.groups import Group, Results
 from sojourn.base.lookup import UnknownError
 from sojourn.plot.charts.clouds import Clouds
 from sojourn.plot.charts.heat_map import HeatMap
+from sojourn.plot.charts.lines import Lines
 from sojourn.plot.drawing import COLUMNS_IN, picture
-from sojourn.plot.figures.by_kind import KINDS, chart
+from sojourn.plot.figures.by_kind import KINDS, chart, figures
+from sojourn.plot.svg import blank
+from sojourn.runs.delay_split import DelaySplit
 
 
 @pytest.fixture(scope="module")
@@ -101,6 +106,41 @@ def test_a_heat_map_has_a_cell_for_each_setting(grid: Results) -> None:
     assert picture(drawn, "png", 1).startswith(b"\x89PNG")
 
 
+@pytest.mark.parametrize("metric", ["voice_mos", "game_latency_p90_ms"])
+def test_the_best_cell_of_any_heat_map_is_the_lightest(grid: Results, metric: str) -> None:
+    drawn = chart(grid, "heatmap", metric, ())
+    assert isinstance(drawn, HeatMap)
+    _, axes = blank()
+    drawn.draw(axes)
+    mesh = axes.collections[0]
+    assert isinstance(mesh, QuadMesh)
+    found = drawn.values[~np.isnan(drawn.values)]
+    best, worst = (max, min) if drawn.better == "higher" else (min, max)
+    light = [sum(mesh.to_rgba(value)[:3]) for value in (best(found), worst(found))]
+    assert light[0] > 2 * light[1]
+
+
+def test_a_cell_without_a_value_has_a_colour_of_its_own(grid: Results) -> None:
+    drawn = chart(grid, "heatmap", "voice_mos", ())
+    assert isinstance(drawn, HeatMap) and np.isnan(drawn.values).sum() == 1
+    svg = picture(drawn, "svg", 1).decode()
+    assert "#c8c8c8" in svg and "nothing was measured" in drawn.caption
+
+
+def test_one_key_of_many_numbers_is_drawn_as_lines(comparison: sojourn.Comparison) -> None:
+    runs = list(comparison.values())
+    sizes = ["16_000", "64_000", "256_000", "1_000_000", "4_000_000"]
+    groups = [Group(size, [run], (size,)) for size, run in zip(sizes, runs, strict=False)]
+    results = Results(groups, ["upstream.queue.limit_bytes"])
+    first = figures(results, DelaySplit({}))[0]
+    assert isinstance(first, Lines) and first.marked
+    assert (first.x.label, first.x.log) == ("upstream queue limit (kB)", True)
+    assert list(first.curves[0].x) == [16, 64, 256, 1000, 4000]
+    assert [row[0] for row in first.numbers.rows] == ["16 kB", "64 kB", "256 kB", "1 MB", "4 MB"]
+    few = Results(groups[:2], results.keys)
+    assert isinstance(figures(few, DelaySplit({}))[0], HeatMap)
+
+
 def test_of_few_groups_each_looks_different_and_of_many_only_the_variants(
     comparison: sojourn.Comparison,
 ) -> None:
@@ -111,6 +151,16 @@ def test_of_few_groups_each_looks_different_and_of_many_only_the_variants(
     assert isinstance(few, Clouds) and isinstance(all_of_them, Clouds)
     assert list(few.names) == ["0", "1", "2"]
     assert list(all_of_them.names) == ["v0", "v1"]
+
+
+@pytest.mark.parametrize("names", [("a",), ("a", "b" * 300), ("c " * 300, "d"), ("e" * 3000,)])
+def test_names_of_any_length_leave_room_for_the_figure(
+    comparison: sojourn.Comparison, names: tuple[str, ...]
+) -> None:
+    runs = list(comparison.values())
+    groups = [Group(n, [run], (n, n)) for n, run in zip(names, runs[: len(names)], strict=True)]
+    for kind in ("box", "cdf", "heatmap", "drops"):
+        assert picture(chart(Results(groups, ("k" * 300, "l")), kind, None, ()), "svg", 1)
 
 
 def test_only_some_variants_are_drawn(results: Results) -> None:
@@ -164,7 +214,7 @@ def test_bad_places_are_refused(stored: Path, tmp_path: Path, cli: Cli) -> None:
             "suffix of --out: found '.doc'; allowed: .pdf, .svg, .png",
         ),
         ((tmp_path, "--out", f"{figure}.pdf"), "holds no results"),
-        ((tmp_path / "nowhere", "--out", f"{figure}.pdf"), "holds no results"),
+        ((tmp_path / "nowhere", "--out", f"{figure}.pdf"), "no such directory"),
         ((stored, "--out", "/proc/figure.pdf"), "cannot write /proc/figure.pdf"),
     ):
         done = cli("plot", *arguments, "--kind", "cdf")

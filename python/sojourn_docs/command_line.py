@@ -10,7 +10,8 @@ _HEAD = """# Command line
 
 *Reference, generated from the command line of this version.*
 
-Exit status: 0 done, 1 a defect of Sojourn, 2 bad input, 130 or 143 stopped by Ctrl-C or SIGTERM.
+Exit status: 0 done, 1 a defect of Sojourn, 2 bad input, 130 or 143 stopped by Ctrl-C or SIGTERM,
+141 if the reader of the output has gone.
 """
 
 

@@ -3,6 +3,9 @@
 use crate::packet::Packet;
 
 /// Packets and their bytes on the wire.
+///
+/// Sums stay in range: a run of the most events that are allowed, 10^13, with packets of 9018 bytes has
+/// 10^17 bytes. Differences are checked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Count {
     /// Packets.
@@ -35,10 +38,12 @@ impl Count {
         Self { packets: self.packets + 1, bytes: self.bytes + size }
     }
 
-    /// Without one of its packets, of `size` bytes.
+    /// Without one of its packets, of `size` bytes. Panics if there is none, or not of this size.
     #[inline]
     pub fn without(self, size: u64) -> Self {
-        Self { packets: self.packets - 1, bytes: self.bytes - size }
+        let left = self.packets.checked_sub(1).zip(self.bytes.checked_sub(size));
+        let (packets, bytes) = left.expect("what leaves has been counted");
+        Self { packets, bytes }
     }
 }
 
@@ -64,6 +69,21 @@ impl Tally {
         Self {
             retransmissions: self.retransmissions + other.retransmissions,
             timeouts: self.timeouts + other.timeouts,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_leaves_has_been_counted() {
+        let two = Count::default().with(100).with(60);
+        assert_eq!(two.without(100), Count { packets: 1, bytes: 60 });
+        assert_eq!(two.without(100).without(60), Count::default());
+        for (count, size) in [(Count::default(), 0), (Count { packets: 2, bytes: 60 }, 61)] {
+            assert!(std::panic::catch_unwind(|| count.without(size)).is_err());
         }
     }
 }

@@ -1,4 +1,5 @@
-//! The set of rules that parts follow where standards and the studies' simulator differ.
+//! Dialects: `linux` (the default), `rfc` or `ns2`, the set of rules that parts follow where Linux, the
+//! standards and the studies' simulator differ.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -57,10 +57,10 @@ impl Link {
         self.under_way.front().map_or(Time::NEVER, |(at, _)| *at)
     }
 
-    /// The packet that arrives now.
+    /// The packet that arrives now, with its time.
     #[inline]
-    pub fn wake(&mut self) -> Option<Packet> {
-        self.under_way.pop_front().map(|(_, packet)| packet)
+    pub fn wake(&mut self) -> Option<(Time, Packet)> {
+        self.under_way.pop_front()
     }
 
     /// Packets and bytes in transit.

@@ -281,7 +281,8 @@ fn poisson_into_downstream(rho: f64, packets: usize) -> Waits {
             arrival = if left > 0 { now + gap } else { Time::NEVER };
             downstream.accept(now, packet(now), &mut ledger)
         };
-        if let Some((end, packet)) = sent {
+        if let Some(packet) = sent {
+            let end = downstream.sent_at();
             waits.waits_ms.push((end - service - packet.queued_at).ms_f64());
         }
     }

@@ -7,6 +7,7 @@ use sojourn_core::metrics::results::{Outcome, PacketRecord};
 use sojourn_core::network::Simulation;
 use sojourn_core::packet::Direction;
 use sojourn_core::scenario::Scenario;
+use std::collections::HashSet;
 
 /// What was measured of an upload: drops in the first 10 s and later, and the mean delay of the queue
 /// in ms later.
@@ -158,5 +159,63 @@ fn no_reference_case_has_a_timeout() {
                 assert_eq!(timeouts, 0, "{tcp}, round trip {rtt_ms} ms, {upstream}");
             }
         }
+    }
+}
+
+/// How many segments are sent again although a copy of them is delivered.
+fn needless_repeats(packets: &[PacketRecord]) -> usize {
+    let mut sent: Vec<&PacketRecord> =
+        packets.iter().filter(|p| p.direction == Direction::Up && p.segment.len > 0).collect();
+    sent.sort_by_key(|p| p.sent);
+    let mut delivered = HashSet::new();
+    let is_repeat = |p: &&&PacketRecord| {
+        let is_needless = delivered.contains(&p.segment.seq);
+        if p.outcome == Outcome::Delivered {
+            delivered.insert(p.segment.seq);
+        }
+        is_needless
+    };
+    sent.iter().filter(is_repeat).count()
+}
+
+/// Hundreds of holes in one window: each arrival may make a new block, of which an acknowledgement tells three.
+/// None may be forgotten because an acknowledgement was held back (SACK compression).
+#[test]
+fn no_segment_that_arrived_is_sent_again() {
+    for control in ["reno", "cubic", "bbr1", "bbr3"] {
+        let tcp = format!("dialect = 'linux', congestion_control.kind = '{control}'");
+        let mut scenario = uploads(&drop_tail(100.0, 20.0), 200.0, 1, &tcp);
+        scenario.duration_s = 8.0;
+        let packets = Simulation::run(&scenario).packets;
+        let lost = packets.iter().filter(|p| matches!(p.outcome, Outcome::Dropped(_))).count();
+        println!("{control}: {lost} packets lost");
+        assert!(lost > 200, "{control}: the link should be congested");
+        assert_eq!(needless_repeats(&packets), 0, "{control}");
+    }
+}
+
+/// The mean window in segments times the square root of the loss rate, where packets are lost at random: goodput
+/// over a round trip of 40 ms on a link that is never full. The kernel's own values are of 25 s, so the bound is wide.
+#[test]
+fn windows_at_random_loss_are_the_kernels() {
+    for (control, percent, kernel) in
+        [("reno", 2.0, 1.24), ("reno", 0.6, 1.31), ("cubic", 2.0, 1.07), ("cubic", 0.6, 1.22)]
+    {
+        let tcp = format!("dialect = 'linux', congestion_control.kind = '{control}'");
+        let mut scenario = uploads(&drop_tail(100.0, 500.0), 40.0, 1, &tcp);
+        scenario.metrics.packet_trace = false;
+        scenario.duration_s = 60.0;
+        for server in scenario.servers.values_mut() {
+            server.loss_percent = percent;
+        }
+        let windows = (1..=3).map(|seed| {
+            scenario.seed = seed;
+            let results = Simulation::run(&scenario);
+            let up = results.flows.iter().find(|flow| flow.direction == "up").expect("the upload");
+            up.goodput_mbps * 1e6 / 8.0 / 1448.0 * 0.04
+        });
+        let ours = windows.sum::<f64>() / 3.0 * f64::sqrt(percent / 100.0);
+        println!("{control} at {percent} %: {ours:.2}, kernel {kernel}");
+        assert!((ours / kernel - 1.0).abs() < 0.15, "{control} at {percent} %: {ours}");
     }
 }

@@ -200,7 +200,7 @@ fn service_flows_count_ethernet_frames() {
         run(&format!(
             "duration_s = 40
              cable.byte_count = '{byte_count}'
-             traffic.save = {{ kind = 'transfer', server = 'near', tcp.mss_bytes = 1448 }}
+             traffic.save = {{ kind = 'transfer', server = 'near', tcp.mss_bytes = 1460 }}
              traffic.call = {{ kind = 'stream', purpose = 'voice', server = 'near' }}"
         ))
     };

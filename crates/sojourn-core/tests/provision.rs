@@ -409,7 +409,7 @@ fn an_aggregate_written_and_read_is_the_same() {
     assert_eq!(low.guaranteed_grant_rate, Some(2500));
     // 50, 100, 255 and 65 535 hundredths of a ms.
     let histogram = low.aqm.as_ref().and_then(|aqm| aqm.latency_histogram.as_deref());
-    assert_eq!(histogram, Some("0032006400ffffff"));
+    assert_eq!(histogram, Some([50, 100, 255, 65_535].as_slice()));
     assert_eq!(low.aqm.as_ref().unwrap().algorithm, Some(AqmAlgorithm::Immediate));
     let bytes = File::from_view(&config, None).unwrap().encode();
     let variant = load(AGGREGATES, &[], &view(&bytes)).unwrap().remove(0);

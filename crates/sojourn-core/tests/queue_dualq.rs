@@ -1,6 +1,6 @@
 //! DualQ: whom it serves, whom it marks, and what it does when overloaded.
 
-use crate::common::{queue, scenario, series};
+use crate::common::{flow, queue, scenario, series};
 use crate::queue_kit::{Rig, datagram};
 use sojourn_core::network::Simulation;
 use sojourn_core::packet::{Ecn, Packet};
@@ -272,5 +272,68 @@ fn overload_drops_what_is_too_much() {
         let want = 1.0 - 1.0 / x;
         assert!((p / want - 1.0).abs() < 0.03, "{ecn} {x}: {p} {want}");
         assert!((delay_ms - 15.0).abs() < 2.0, "{ecn} {x}: {delay_ms} ms");
+    }
+}
+
+/// What ten flows of a kind had beside ten of the other kind.
+struct Shared {
+    mbps: f64,
+    round_trip_ms: f64,
+    /// Share of packets marked or dropped.
+    signalled: f64,
+}
+
+impl Shared {
+    /// Window of a flow in packets of 1514 B.
+    fn window(&self) -> f64 {
+        self.mbps / 10.0 * self.round_trip_ms * 1e3 / (8.0 * 1514.0)
+    }
+}
+
+/// Ten Prague and ten Reno flows with this base round trip on a link of 100 Mb/s.
+fn prague_beside_reno(base_ms: f64) -> [Shared; 2] {
+    let text = format!(
+        "duration_s = 40
+         upstream = {{ sustained_mbps = 100, peak_mbps = 100, burst_bytes = 3000,
+                      modem.kind = 'link',
+                      queue = {{ limit_packets = 10_000, scheduler.kind = 'dualq' }} }}
+         downstream = {{ sustained_mbps = 10_000, peak_mbps = 10_000, burst_bytes = 1_000_000 }}
+         cable.delay_ms = 0.01
+         servers.far = {{ delay_ms = {}, rate_mbps = 100_000 }}
+         traffic.prague = {{ kind = 'transfer', server = 'far', direction = 'up', connections = 10,
+                            tcp.congestion_control = {{ kind = 'prague', rtt_independence = false }} }}
+         traffic.reno = {{ kind = 'transfer', server = 'far', direction = 'up', connections = 10,
+                          tcp.congestion_control.kind = 'reno' }}",
+        base_ms / 2.0 - 0.01
+    );
+    let results = Simulation::run(&scenario(&text));
+    ["prague", "reno"].map(|name| {
+        let row = flow(&results, name, "up");
+        let signals = row.marked_packets + row.dropped_aqm_packets;
+        Shared {
+            mbps: row.throughput_mbps,
+            round_trip_ms: row.latency_mean_ms.unwrap() + base_ms / 2.0,
+            signalled: signals as f64 / row.sent_packets as f64,
+        }
+    })
+}
+
+#[test]
+fn the_coupling_gives_prague_and_reno_the_ratio_of_the_rfc() {
+    // RFC 9332 appendix C.2: W_C = 1.22 / sqrt(p_C), W_L = 2 / p_CL, p_C = (p_CL / k)^2 with k = 2, so the
+    // rates are as r_L / r_C = R_C / (1.22 R_L) (10), with the round trips as they are: at a base of
+    // 20 ms (20 + 15) / (1.22 * 20) = 1.43. With ten flows of a kind the base probability is steady, as
+    // the equations have it; that of one flow of each kind swings with its window.
+    let is_near = |got: f64, want: f64, error: f64, what: &str| {
+        assert!((got / want - 1.0).abs() < error, "{what}: {got}, expected {want}");
+    };
+    for base_ms in [10.0, 20.0] {
+        let [prague, reno] = prague_beside_reno(base_ms);
+        let ratio = prague.mbps / reno.mbps;
+        is_near(ratio, reno.round_trip_ms / (1.22 * prague.round_trip_ms), 0.15, "rates");
+        is_near(prague.signalled, 2.0 * reno.signalled.sqrt(), 0.08, "coupling");
+        is_near(prague.window() * prague.signalled, 2.0, 0.2, "Prague's window");
+        is_near(reno.window() * reno.signalled.sqrt(), 1.22, 0.25, "Reno's window");
+        is_near(reno.round_trip_ms - base_ms, 15.0, 0.1, "queue of C");
     }
 }

@@ -174,8 +174,8 @@ fn the_first_sentence_names_the_setting_the_gain_and_the_cost() {
         "PIE does best: against drop-tail, game p90 falls from 208 to 20.0 ms and the upload keeps 97 % of \
          its rate.",
         "On an idle line, without the upload, game p90 is 11.0 ms.",
-        "Good on every test (game, under load and upload): PIE.",
-        "drop-tail: game and under load poor.",
+        "PIE is good on every test (game, responsiveness under load and upload).",
+        "Drop-tail is poor for the game and under load.",
     ];
     assert_eq!(found.sentences, expected);
     // Load adds 190 - 10 ms to the mean round trip, and with PIE 18 - 10.
@@ -207,7 +207,89 @@ fn the_order_of_settings_does_not_turn_the_answer_round() {
     }
     let near = game_and_upload(20.5, 18.0, Some(4.85));
     let first = &verdict(&[group("a", &pie), group("b", &near)], &[]).sentences[0];
-    assert_eq!(first, "a and b hardly differ: game p90 falls from 20.5 to 20.0 ms.");
+    // 20.5 and 20.0 ms differ by more than 2 %, and by less than 10 %.
+    assert_eq!(
+        first,
+        "No setting does best: grades and totals hardly differ. Game p90 is 20.0 ms with a and 20.5 ms \
+         with b."
+    );
+}
+
+/// The facts of a call with this mean opinion score and a page that takes so long, beside `uploads`.
+fn call_and_uploads(mos: f64, page_s: f64, uploads: &[(&str, f64)], homes: u16) -> Facts {
+    let mut flows = vec![
+        row(&json!({"traffic": "x", "quality": "voice", "direction": "up", "mos": mos,
+            "late_percent": 0.0, "loss_percent": 0.0})),
+        row(&json!({"traffic": "w", "quality": "pages", "direction": "down",
+            "page_load_median_s": page_s})),
+    ];
+    let mut traffic = format!("{GAME}\n{}", PAGES.replace("traffic.x", "traffic.w"));
+    for (name, mbps) in uploads {
+        flows.push(row(&json!({"traffic": name, "quality": "throughput", "direction": "up",
+            "throughput_mbps": mbps})));
+        traffic.push_str(&format!("\ntraffic.{name} = {{ kind = 'transfer', server = 'near'"));
+        traffic.push_str(if homes > 1 { ", home = 'others' }" } else { " }" });
+    }
+    if homes > 1 {
+        traffic.push_str(&format!("\nhomes.others.count = {homes}"));
+    }
+    let pages = [0.0, 10.0]
+        .map(|start_s| row(&json!({"traffic": "w", "start_s": start_s, "load_time_s": page_s})));
+    Facts::of(&scenario(&traffic), &Rows { flows, pages: pages.to_vec(), ..Rows::default() })
+}
+
+#[test]
+fn a_difference_that_tables_hardly_show_decides_nothing() {
+    // 4.36 is one unit of the last digit above 4.35, and less than 2 %: the page load decides.
+    let (a, b) = ([("up", 5.0)], [("up", 5.0)]);
+    let quick = call_and_uploads(4.35, 0.75, &a, 1);
+    let slow = call_and_uploads(4.36, 1.13, &b, 1);
+    let found = verdict(&[group("slow", &slow), group("quick", &quick)], &[]);
+    assert_eq!((found.best, found.reference), (Some(1), Some(0)));
+    assert!(found.sentences[0].starts_with("Quick does best: against slow, "), "{found:?}");
+    // Where nothing differs nothing does best.
+    let found = verdict(&[group("one", &quick), group("other", &quick.clone())], &[]);
+    assert_eq!((found.best, found.reference), (None, None));
+    assert_eq!(found.sentences[0], "No setting does best: one and other hardly differ.");
+}
+
+#[test]
+fn equal_sums_with_different_shares_are_reported_by_their_shares() {
+    // 10 + 20 and 15 + 15 Mbps are the same sum.
+    let unfair = call_and_uploads(4.3, 0.5, &[("first", 10.0), ("second", 20.0)], 1);
+    let fair = call_and_uploads(4.3, 0.5, &[("first", 15.0), ("second", 15.0)], 1);
+    let found = verdict(&[group("FIFO", &unfair), group("DRR", &fair)], &[]);
+    assert_eq!(found.best, None);
+    assert_eq!(
+        found.sentences[0],
+        "No setting does best: grades and totals hardly differ. The rate of first is 10.0 Mbps with \
+         FIFO and 15.0 Mbps with DRR and the rate of second is 15.0 Mbps with DRR and 20.0 Mbps with \
+         FIFO."
+    );
+}
+
+#[test]
+fn a_call_that_gets_worse_falls() {
+    let idle = call_and_uploads(4.40, 0.5, &[], 1);
+    let full = call_and_uploads(3.92, 0.5, &[("up", 5.0)], 1);
+    let found = verdict(&[group("", &full), group("idle line", &idle)], &[]);
+    let first = &found.sentences[0];
+    assert!(
+        first.contains("; the call falls from good to fair (MOS from 4.40 to 3.92)"),
+        "{first}"
+    );
+}
+
+#[test]
+fn an_idle_line_is_neither_best_nor_what_others_are_compared_with() {
+    // An upload that starts at the end has a row, and nothing of it is delivered.
+    let idle = call_and_uploads(4.40, 0.5, &[("up", 0.0)], 1);
+    let full = call_and_uploads(3.5, 0.9, &[("up", 5.0)], 1);
+    let pie = call_and_uploads(4.3, 0.6, &[("up", 4.9)], 1);
+    let groups = [group("idle", &idle), group("tail", &full), group("PIE", &pie)];
+    let found = verdict(&groups, &[]);
+    assert_eq!((found.best, found.reference), (Some(2), Some(1)));
+    assert!(found.groups[0].is_idle_line);
 }
 
 #[test]

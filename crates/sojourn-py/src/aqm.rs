@@ -98,14 +98,22 @@ impl OpenLoop {
         (dropped, self.probabilities)
     }
 
+    /// The controller's drop probability, which DOCSIS-PIE shows only while it is not inactive.
+    fn probability(&self) -> Option<f64> {
+        if let AqmAlgorithm::DocsisPie(law) = &self.aqm {
+            return Some(law.probability());
+        }
+        let mut gauges = Gauges::default();
+        self.aqm.gauges(&mut gauges);
+        gauges.get("drop_probability")
+    }
+
     /// A packet leaves and another arrives. Returns whether the arrival is dropped.
     fn exchange(&mut self, now: Time, sojourn: Time) -> bool {
         while self.next_update <= now {
             self.next_update += self.aqm.update_interval();
             self.aqm.update(self.backlog, &self.drain_rate);
-            let mut gauges = Gauges::default();
-            self.aqm.gauges(&mut gauges);
-            self.probabilities.extend(gauges.get("drop_probability"));
+            self.probabilities.extend(self.probability());
         }
         let (size, left) = (OPEN_LOOP_BYTES, self.backlog);
         let ecn = Ecn::NotEct;

@@ -71,6 +71,10 @@ def _is_free(path: Path) -> bool:
 def _buffer_bytes(size: str | None) -> int | None:
     if size is None:
         return None
+    if size.strip().isdigit():
+        raise typer.BadParameter(
+            f"--buffer: found {size}; allowed: a size with its unit, such as 256kB"
+        )
     try:
         return bytes_of(size)
     except ValueError as error:

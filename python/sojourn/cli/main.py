@@ -16,7 +16,7 @@ import typer
 
 from . import plugins
 from .config import config
-from .errors import DEFECT, explain
+from .errors import explain
 from .export import export
 from .init import init
 from .lab import lab
@@ -30,6 +30,7 @@ from .validate import validate
 from .verify import verify
 
 _STOPPED = 130  # 128 + SIGINT, as in shells
+_NO_READER = 141  # 128 + SIGPIPE
 _AGAIN_S = 0.05
 """Delay before a signal that arrived during an import is sent again."""
 
@@ -65,8 +66,8 @@ app.add_typer(config, name="config")
 def main(arguments: Sequence[str] | None = None) -> None:
     """Runs the command and exits.
 
-    The exit status is 0 for success, 1 for a defect of sojourn, 2 for bad input, 130 after Ctrl-C
-    and 143 after SIGTERM, as in shells.
+    The exit status is 0 for success, 1 for a defect of sojourn, 2 for bad input, 130 after Ctrl-C,
+    141 if the reader of the output has gone, and 143 after SIGTERM, as in shells.
     """
     _prepare_streams()
     stop = _Stop()
@@ -80,7 +81,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except BrokenPipeError:
         # The reader is gone; flushing at exit must not hit the broken pipe again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        status = DEFECT
+        status = _NO_READER
     except Exception as error:
         status, is_explained = explain(error), True
     # Typer turns Ctrl-C within a command into this status.

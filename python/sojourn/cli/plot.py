@@ -13,7 +13,7 @@ def plot(
     directory: Directory,
     kind: Annotated[
         str,
-        typer.Option(help="cdf, ccdf, timeseries, box, ellipse, heatmap, drops or delay."),
+        typer.Option(help="cdf, ccdf, timeseries, box, ellipse, heatmap, sweep, drops or delay."),
     ],
     out: Annotated[Path, typer.Option(metavar="FILE", help="File to write: .pdf, .svg or .png.")],
     columns: Annotated[

@@ -17,6 +17,7 @@ from .palette import PALETTE
 from .svg import blank
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.axis import XAxis, YAxis
     from matplotlib.figure import Figure
 
@@ -29,6 +30,10 @@ _PAGE_IN = 4.6
 _LETTER_IN = 0.06
 _LINE_IN = 0.13
 _POINTS = 8.0
+_EDGE_SHARE = 0.01
+"""What stays free around everything."""
+_MARGINS_AT_MOST = 0.8
+"""Of a figure's width or height, even if labels do not fit."""
 _MANY_ROWS = 12
 """With more rows, they are narrower."""
 _DPI = 300
@@ -128,10 +133,12 @@ def _drawn(chart: Chart, width_in: float) -> "Figure":
         row_in = 0.2
     rows_in = row_in * max(len(rows), 2)
     height_in = 0.6 + (rows_in if rows else min(0.55 * width_in, 2.6))
-    figure, axes = blank((width_in, height_in + legend_in))
+    figure, axes = blank((width_in, height_in + legend_in), layout=None)
     chart.draw(axes)
     if rows:
         axes.set_yticks(range(len(rows)), rows)
+        # Browsers write the lines of a name from its left, and at 400 px with larger letters.
+        axes.tick_params(axis="y", pad=10 if lines > 1 else 3.5)
     axes.set_xlabel(chart.x.label)
     if not chart.has_row_title:
         axes.set_ylabel(chart.y.label)
@@ -141,8 +148,7 @@ def _drawn(chart: Chart, width_in: float) -> "Figure":
     if chart.y.log:
         axes.set_yscale("log")
         _log_ticks(axes.yaxis, axes.get_ylim())
-    if len(chart.names) > 1:
-        figure.legend(loc="outside upper left", ncols=columns)
+    _fit(figure, axes, _legend_in(figure, columns) if len(chart.names) > 1 else 0.0)
     return figure
 
 
@@ -151,14 +157,44 @@ def _joined_units(name: str) -> str:
     return re.sub(r"(?<=\d) (?=[A-Za-z%]+\b)", "\u00a0", name)
 
 
-def _log_ticks(axis: "XAxis | YAxis", limits: tuple[float, float]) -> None:
-    """Ticks at powers of ten, and at 2 and 5 if there are few."""
-    from matplotlib.ticker import LogLocator
+def _legend_in(figure: "Figure", columns: int) -> float:
+    """Draws the legend above the axes and returns its height in inches."""
+    legend = figure.legend(loc="upper left", ncols=columns, borderaxespad=0.3)
+    return legend.get_window_extent().height / figure.dpi
 
-    decades = abs(log10(limits[1] / limits[0]))
-    axis.set_major_locator(LogLocator(subs=(1.0,) if decades > 2.2 else (1.0, 2.0, 5.0)))
+
+def _fit(figure: "Figure", axes: "Axes", above_in: float) -> None:
+    """Makes room for all labels of the axes and for what is above them.
+
+    It measures them once. The constrained layout of matplotlib measures twice, and then the figure
+    is drawn twice.
+    """
+    inner, outer = axes.get_window_extent(), axes.get_tightbbox()
+    assert outer
+    width_in, height_in = figure.get_size_inches()
+    left, right = _margins(inner.x0 - outer.x0, outer.x1 - inner.x1, width_in * figure.dpi)
+    above_px = outer.y1 - inner.y1 + above_in * figure.dpi
+    bottom, top = _margins(inner.y0 - outer.y0, above_px, height_in * figure.dpi)
+    figure.subplots_adjust(left=left, bottom=bottom, right=1 - right, top=1 - top)
+
+
+def _margins(before_px: float, after_px: float, whole_px: float) -> tuple[float, float]:
+    """Two margins as shares of the whole, of which something remains between them."""
+    shares = [px / whole_px + _EDGE_SHARE for px in (before_px, after_px)]
+    scale = min(1.0, _MARGINS_AT_MOST / sum(shares))
+    return shares[0] * scale, shares[1] * scale
+
+
+def _log_ticks(axis: "XAxis | YAxis", limits: tuple[float, float]) -> None:
+    """Ticks at powers of ten; at 2 and 5 too, and at no others, if there are few."""
+    from matplotlib.ticker import LogLocator, NullLocator
+
+    are_many = abs(log10(limits[1] / limits[0])) > 2.2
+    axis.set_major_locator(LogLocator(subs=(1.0,) if are_many else (1.0, 2.0, 5.0)))
     axis.set_major_formatter("{x:g}")
     axis.set_minor_formatter("")
+    if not are_many:
+        axis.set_minor_locator(NullLocator())
 
 
 def _legend_columns(chart: Chart, width_in: float) -> int:

@@ -162,7 +162,7 @@ def _variants(aqm: str, has_bulk: bool) -> str:
             "# Besides these an idle line is run: the same people, and nobody fills the queue."
         )
     parts.append("")
-    parts.append('[compare."drop-tail"]\n')
+    parts.append('[compare."drop-tail"]\nupstream.queue.law.kind = "none"\n')
     if keys:
         settings = "\n".join(f"upstream.queue.{line}" for line in keys.splitlines())
         parts.append(f'[compare."{label}"]\n{settings}\n')

@@ -33,7 +33,11 @@ def read_results(directory: Path) -> Results:
     if (directory / SUMMARY).exists():
         return Results.of(runs_of_summary(directory))
     if not (directory / MARKER).exists():
-        reason = "holds no results of run --out, sweep or study run"
+        reason = (
+            "holds no results of run --out, sweep or study run"
+            if directory.exists()
+            else "no such directory"
+        )
         raise FileNotFoundError(errno.ENOENT, reason, str(directory))
     return _of_store(open_store(directory))
 

@@ -16,7 +16,7 @@ from ..base.problems import refusal, refused
 from ..base.toml_text import toml_value
 from ..runs.scenario import Loaded, Scenario, load
 from .batch import run_batch
-from .checksums import StoreError
+from .checksums import Checksums, StoreError
 from .store import PLAN, RUN_LIST, Store
 from .task import Task, task_of
 
@@ -187,10 +187,13 @@ def run_sweep(
 
 
 def _check_origin(directory: Path, origin: str, overwrite: bool) -> None:
-    """Raises `StoreError` if the directory holds the runs of another sweep file."""
+    """Raises `StoreError` if the directory holds the runs of another sweep file.
+
+    A damaged file names none, and is written again.
+    """
     try:
-        earlier = json.loads((directory / _ORIGIN).read_text("utf-8"))["sweep"]
-    except (OSError, ValueError, KeyError, TypeError):
+        earlier = json.loads(Checksums(directory).read(_ORIGIN))["sweep"]
+    except (ValueError, KeyError, TypeError):
         return
     if earlier != origin and not overwrite:
         found = os.path.relpath(directory / earlier) if earlier else "a sweep without a file"

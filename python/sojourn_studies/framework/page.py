@@ -1,16 +1,21 @@
 """The page of a study in Markdown: what agrees, what does not and why, and what is left open."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import replace
 from typing import NamedTuple
 
 from sojourn.base.grid import Grid
 
 from .claims import Claim, Remark
-from .open_points import open_points
+from .open_points import OpenPoint, open_points
 from .references import filled
 from .results import Results
+from .rows import Row
 from .score import Score, compared, scores
 from .study import Study
+
+_MOST_NAMES = 3
+"""How many experiments or metrics a cause lists one by one."""
 
 
 class Said(NamedTuple):
@@ -24,8 +29,9 @@ def page(study: Study, results: Results, said: Mapping[int, Said]) -> str:
     """The page, from results of full length."""
     blocks = [
         f"# {study.title}",
-        "Explanation. Made by `sojourn study snapshot` from runs of full length and one seed; "
-        "[Studies](../studies.md) explains how to run and read it.",
+        "*Explanation.* The numbers come from runs of full length with seed 1. "
+        "[Studies](../studies.md) explains how to run this study and how to read this page, which "
+        "`sojourn study snapshot` writes.",
         *([study.terms.legend] if study.terms.legend else []),
         *(_compared(study, results, said) if study.is_scored else _measured(study, results, said)),
         *_open(study, results),
@@ -57,7 +63,7 @@ def _finding(claim: Claim, study: Study, results: Results, said: Mapping[int, Sa
         return f"{claim.sentence} (Not judged.)"
     fails = "" if one.verdict == "holds" else "**This does not hold.** "
     why = f" {filled(claim.why, study.rows, results)}" if claim.why and fails else ""
-    return f"{claim.sentence} {fails}{one.numbers}.{why}"
+    return f"{claim.sentence} {fails}Measured: {one.numbers}.{why}"
 
 
 def _agreement(study: Study, results: Results, said: Mapping[int, Said]) -> Iterator[str]:
@@ -67,9 +73,9 @@ def _agreement(study: Study, results: Results, said: Mapping[int, Said]) -> Iter
     holds = sum(one.verdict == "holds" for one in judged)
     yield "## What agrees"
     yield (
-        f"{whole.agree} of {len(whole.cells)} {study.terms.values} cells agree "
-        f"({whole.percent:.0f} %), and "
-        f"{holds} of {len(judged)} claims hold."
+        f"A cell is one {study.terms.values} value. "
+        f"{whole.agree} of {len(whole.cells)} cells agree "
+        f"({whole.percent:.0f} %), and {holds} of {len(judged)} claims hold."
     )
     yield _table(
         Grid("", ["table or section", "cells", "agree", "%"], [_score_row(one) for one in tables])
@@ -86,21 +92,45 @@ def _score_row(score: Score) -> list[str]:
 def _misses(study: Study, results: Results) -> Iterator[str]:
     off = [cell.row for cell in compared(results.baseline) if not cell.agrees]
     yield "## What does not agree, and why"
-    for remark in study.remarks:
-        cells = sum(map(remark.is_about, off))
-        if cells:
+    about = [(remark, list(filter(remark.is_about, off))) for remark in study.remarks]
+    yield _count(len(off), sum(len(rows) for _, rows in about))
+    for remark, rows in about:
+        if rows:
             text = filled(remark.mechanism, study.rows, results)
-            yield f"- {_where(remark)} ({cells} {'cell' if cells == 1 else 'cells'}): {text}"
+            yield f"- {_where(remark, rows)} ({_cells(len(rows))}): {text}"
 
 
-def _where(remark: Remark) -> str:
+def _count(off: int, named: int) -> str:
+    """How many cells do not agree, and why the causes may name more."""
+    if named == off:
+        return f"{_cells(off)} {'does' if off == 1 else 'do'} not agree."
+    return (
+        f"{_cells(off)} do not agree. A cell with several causes is counted with each of them, so "
+        f"the counts below add up to {named}."
+    )
+
+
+def _cells(count: int) -> str:
+    return f"{count} {'cell' if count == 1 else 'cells'}"
+
+
+def _where(remark: Remark, rows: Sequence[Row]) -> str:
     words = [
         f"**{', '.join(remark.tables)}**",
-        f"{remark.experiment}…" if remark.experiment else "",
-        f"metric {remark.metric}…" if remark.metric else "",
+        _named("experiment", remark.experiment, {row.experiment for row in rows}),
+        _named("metric", remark.metric, {row.metric for row in rows}),
         f"under {', '.join(remark.schemes)}" if remark.schemes else "",
     ]
     return ", ".join(filter(None, words))
+
+
+def _named(kind: str, prefix: str, names: Set[str]) -> str:
+    """The names that begin so, or what they begin with if they are many."""
+    if not prefix:
+        return ""
+    if len(names) > _MOST_NAMES:
+        return f"{kind}s that begin with `{prefix}`"
+    return f"{kind}{'' if len(names) == 1 else 's'} " + ", ".join(f"`{n}`" for n in sorted(names))
 
 
 def _failed(study: Study, results: Results, said: Mapping[int, Said]) -> Iterator[str]:
@@ -122,16 +152,24 @@ def _claim(claim: Claim) -> str:
 def _open(study: Study, results: Results) -> Iterator[str]:
     yield f"## {study.terms.open_points}"
     yield (
-        f"Each question is one that the {study.terms.source} does not answer. The baseline "
-        "assumption is what the runs have; alternatives to it are run by `--alternatives`, for "
-        "the cells that they concern."
+        f"The {study.terms.source} does not answer the questions below. The runs use the baseline "
+        f"assumption. `sojourn study run {study.name} --alternatives` runs the alternatives too, "
+        "each for the cells that it can change."
     )
     for point in open_points(study, results):
         yield f"### {point.question}"
         yield f"Baseline assumption: {point.baseline}."
         yield point.why
-        if point.options:
-            yield _table(point.grid)
+        yield from _alternatives(point)
+
+
+def _alternatives(point: OpenPoint) -> Iterator[str]:
+    """A table of those that were run; the names of the others."""
+    run = [option for option in point.options if option.cells]
+    if run:
+        yield _table(replace(point, options=run).grid)
+    if others := [f"`{one.name}` ({one.what})" for one in point.options if not one.cells]:
+        yield f"Alternatives without stored results: {'; '.join(others)}."
 
 
 def _table(grid: Grid) -> str:

@@ -4,7 +4,8 @@ The first word is a table, or `*` for all; the others name the experiment, schem
 metric of its cells, with a colon for each slash that they have. Behind `@` stands an alternative
 assumption. A reference becomes the value of its cell, or the range of its cells' values.
 `{published: ...}` becomes what the document reports there, and `{agree: ...}` how many of the cells
-agree. `#2` is the second of the cells that share their keys.
+agree. `#2` is the second of the cells that share their keys. A sentence with a
+reference to cells that were not run is left out.
 """
 
 import re
@@ -17,7 +18,7 @@ from .score import compared
 
 _REFERENCE = re.compile(r"\{(?:(published|agree): )?([^{}@#]+)(?:@([^{}@#]+))?(?:#(\d))?\}")
 
-_NOT_RUN = "(not run)"
+_SENTENCE_END = re.compile(r"(?<=[.!?]) ")
 
 
 @dataclass(frozen=True)
@@ -43,13 +44,16 @@ class Reference:
             and self.turn in (None, row.turn)
         )
 
+    def was_run(self, results: Results) -> bool:
+        """Has a result of any of its cells, or does it need none?"""
+        return self.kind == "published" or any(map(self.names, results.under(self.alternative)))
+
     def rendered(self, rows: Sequence[Row], results: Results) -> str:
-        """The numbers that it stands for."""
+        """The numbers that it stands for, of cells that were run."""
         if self.kind == "published":
             return _published([row for row in rows if self.names(row)])
         found = {r: v for r, v in results.under(self.alternative).items() if self.names(r)}
-        if not found:
-            return _NOT_RUN
+
         if self.kind == "agree":
             cells = compared(found)
             return f"{sum(cell.agrees for cell in cells)} of {len(cells)}"
@@ -63,9 +67,13 @@ def references(text: str) -> Iterator[Reference]:
 
 
 def filled(text: str, rows: Sequence[Row], results: Results) -> str:
-    """A text on these rows with numbers in place of references, in one line."""
-    numbers = _REFERENCE.sub(lambda match: _reference(match).rendered(rows, results), text)
-    return " ".join(numbers.split())
+    """A text on these rows with numbers in place of references, in one line.
+
+    Without the sentences that refer to cells that were not run.
+    """
+    sentences = _SENTENCE_END.split(" ".join(text.split()))
+    run = [one for one in sentences if all(ref.was_run(results) for ref in references(one))]
+    return _REFERENCE.sub(lambda match: _reference(match).rendered(rows, results), " ".join(run))
 
 
 def without_references(text: str) -> str:

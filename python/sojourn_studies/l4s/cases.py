@@ -15,7 +15,7 @@ from ..framework.rows import Row
 
 _TCP_BYTES = 1514
 _ETHERNET_BYTES = 14
-_TCP_HEADER_BYTES = 40 + _ETHERNET_BYTES
+TCP_HEADER_BYTES = 40 + _ETHERNET_BYTES
 """Without the option of timestamps."""
 _UDP_PAYLOAD_BYTES = 1470
 """iperf's."""
@@ -26,10 +26,10 @@ _RETURN_MBPS = 10_000
 _SERVER_MBPS = 100_000
 """A server's link, which must take no time."""
 
-_WARM_UP_S = {"mixed": 50, "overload": 50, "pairs": 30, "one_queue": 30}
+_WARM_UP_S = {"mixed": 50, "overload": 50, "pairs": 30, "one_queue": 30, "bursty": 40}
 """How long a case runs before it is measured."""
 
-MEASURED_S = {"mixed": 250, "overload": 250, "pairs": 60, "one_queue": 60}
+MEASURED_S = {"mixed": 250, "overload": 250, "pairs": 60, "one_queue": 60, "bursty": 80}
 
 _PRAGUE_0_6: dict[str, Any] = {
     "initial_alpha": 1.0,
@@ -44,18 +44,26 @@ PRAGUE: dict[str, dict[str, Any]] = {
     "overload": _PRAGUE_0_6,
     "pairs": {**_PRAGUE_0_6, "rtt_independence": False},
     "one_queue": {**_PRAGUE_0_6, "rtt_independence": False},
+    "bursty": _PRAGUE_0_6,
 }
 """Keys of Prague, by table."""
 
 
 def _red(kilobytes: int, weight: float) -> dict[str, Any]:
-    """RED as tc sets it up by its limit: a quarter of it, a third of that, 2 % at most."""
+    """RED as tc sets it up by its limit: a quarter of it, a third of that; adaptive from 2 % on."""
     most = kilobytes / 4
     law = {"kind": "red", "in_bytes": True, "mean_packet_bytes": 1000, "gentle": False}
     thresholds = {"min_threshold_packets": most / 3, "max_threshold_packets": most}
     return {
         "limit_bytes": 1000 * kilobytes,
-        "law": {**law, **thresholds, "max_p": 0.02, "weight": weight, "wait": False},
+        "law": {
+            **law,
+            **thresholds,
+            "max_p": 0.02,
+            "weight": weight,
+            "wait": False,
+            "adaptive": True,
+        },
     }
 
 
@@ -67,15 +75,16 @@ def _fq_codel(queues: int = 1024, target_ms: float = 5, interval_ms: float = 100
     }
 
 
-def _pie(target_ms: float = 15) -> dict[str, Any]:
-    law = {"kind": "pie", "target_ms": target_ms, "estimate": "sojourn", "rests": False}
-    return {"limit_packets": 1000, "law": law}
+def _pie(target_ms: float = 15, update_ms: float = 15, packets: int = 1000) -> dict[str, Any]:
+    law = {"kind": "pie", "target_ms": target_ms, "update_ms": update_ms}
+    return {"limit_packets": packets, "law": {**law, "estimate": "sojourn", "rests": False}}
 
 
 QUEUES: dict[str, dict[str, Any]] = {
     "dualpi2": {"limit_packets": 10_000, "scheduler": {"kind": "dualq", "variant": "linux"}},
     "pie": _pie(),
-    "pie_5ms": _pie(5),
+    "pie_5ms": _pie(5, 32, 100),
+    "codel": {"limit_packets": 1000, "law": {"kind": "codel"}},
     "fq_codel": _fq_codel(),
     "fq_codel_1": _fq_codel(1),
     "fq_codel_1_1ms": _fq_codel(1, 1, 20),
@@ -88,7 +97,7 @@ QUEUES: dict[str, dict[str, Any]] = {
 
 @dataclass(frozen=True)
 class Link:
-    """The words of a load: `rate=100:a=prague-10:b=cubic-10:flows=5:udp=50-low`."""
+    """The words of a load: `rate=100:a=prague-10:b=cubic-10:flows=5:udp=50-low:call=2.3-low`."""
 
     mbps: float
     senders: dict[str, tuple[str, float]]
@@ -96,18 +105,25 @@ class Link:
     flows: int
     udp: tuple[float, str] | None
     """Mbps, and the queue that its mark sends it to."""
+    call: tuple[float, str] | None
+    """The same of a video call."""
 
     @staticmethod
     def of(row: Row) -> "Link":
         """That of a row."""
         words = dict(word.split("=") for word in row.load.split(":"))
         senders = {name: words[name].split("-") for name in ("a", "b") if name in words}
-        udp = words["udp"].split("-") if "udp" in words else None
+
+        def stream(name: str) -> tuple[float, str] | None:
+            mbps, _, queue = words.get(name, "").partition("-")
+            return (float(mbps), queue) if mbps else None
+
         return Link(
             mbps=float(words["rate"]),
             senders={name: (control, float(ms)) for name, (control, ms) in senders.items()},
             flows=int(words.get("flows", 1)),
-            udp=(float(udp[0]), udp[1]) if udp else None,
+            udp=stream("udp"),
+            call=stream("call"),
         )
 
     def base_ms(self, entry: str) -> float:
@@ -174,9 +190,23 @@ def _traffic(table: str, link: Link) -> dict[str, Any]:
             "server": "a",
             "packet_bytes": _UDP_BYTES,
             "interval_ms": _UDP_PAYLOAD_BYTES * 8 / mbps / 1e3,
-            "ecn": "ect1" if queue == "low" else "not_ect",
+            "ecn": _ecn(queue),
+        }
+    if link.call:
+        mbps, queue = link.call
+        entries["call"] = {
+            "kind": "video_call",
+            "server": "a",
+            "direction": "up",
+            "rate_mbps": mbps,
+            "ecn": _ecn(queue),
         }
     return entries
+
+
+def _ecn(queue: str) -> str:
+    """The mark that sends datagrams to a queue."""
+    return "ect1" if queue == "low" else "not_ect"
 
 
 def _tcp(table: str, control: str) -> dict[str, Any]:
@@ -184,6 +214,6 @@ def _tcp(table: str, control: str) -> dict[str, Any]:
     keys = PRAGUE[table] if kind == "prague" else {}
     return {
         "congestion_control": {"kind": kind, **keys},
-        "header_bytes": _TCP_HEADER_BYTES,
+        "header_bytes": TCP_HEADER_BYTES,
         **({"ecn": "classic"} if ecn else {}),
     }

@@ -10,7 +10,7 @@ from sojourn.base.grid import Grid
 from ..framework.cases import Case, Runs
 from ..framework.rows import Row
 from ..framework.score import Compared, scores
-from .cases import Link, case, warm_up
+from .cases import MEASURED_S, TCP_HEADER_BYTES, Link, case, warm_up
 from .measured import Flow, flow
 
 
@@ -30,6 +30,10 @@ def value_of(row: Row, runs: Runs) -> float | None:
     if row.metric == "rate_ratio":
         of = flows("both")
         return of["a"].delivered_bytes / of["b"].delivered_bytes
+    if row.metric == "goodput":
+        of_a = flow("a", whole, before)
+        payload_bytes = of_a.delivered_bytes - TCP_HEADER_BYTES * of_a.delivered
+        return payload_bytes * 8e-6 / MEASURED_S[row.table]
     if row.metric == "share":
         everything = flows("both") | flows("udp")
         total = sum(one.delivered_bytes for one in everything.values())

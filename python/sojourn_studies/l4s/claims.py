@@ -112,6 +112,23 @@ def _cubic_wins_droptail(cells: Cells, runs: Runs) -> Verdict:
     return Verdict(max(ratios) < 0.25, f"{_listed(ratios)} times")
 
 
+def _bursts_cost_prague(cells: Cells, runs: Runs) -> Verdict:
+    """Less 10 % for headers, and for what a run of 80 s leaves to chance."""
+    dualpi2, codel = (
+        cells.all("goodput", table="bursty", scheme=scheme) for scheme in ("dualpi2", "codel")
+    )
+    lost = {
+        "Prague, call in L": (dualpi2["prague-alone"] - dualpi2["prague-call-low"], 2.3),
+        "Prague, call in C": (dualpi2["prague-alone"] - dualpi2["prague-call-classic"], 2.3),
+        "CUBIC, CoDel": (codel["cubic-alone"] - codel["cubic-call"], 1.8),
+    }
+    holds = all(
+        (loss > 1.1 * call) == (name != "CUBIC, CoDel") for name, (loss, call) in lost.items()
+    )
+    words = [f"{name}: {loss:.1f} of {call} Mbps" for name, (loss, call) in lost.items()]
+    return Verdict(holds, "; ".join(words))
+
+
 TESTS: Mapping[str, Test] = {
     "ratio_rises": _ratio_rises,
     "low_delay": _low_delay,
@@ -124,5 +141,6 @@ TESTS: Mapping[str, Test] = {
     "nobody_starves": _nobody_starves,
     "prague_takes_all": _prague_takes_all,
     "cubic_wins_droptail": _cubic_wins_droptail,
+    "bursts_cost_prague": _bursts_cost_prague,
 }
 """By the name that claims.toml has."""

@@ -2,16 +2,23 @@
 
 from ..framework.study import Terms, assemble
 
-_LEGEND = """Names of cases: D is drop-tail and C is CoDel; the first digit is 0 without and 1
-with a congested channel; the last is the bulk traffic: 1 none, 2 and 3 one endless
-upload, 4 and 5 five that start again, 6 and 7 the same with 1 Mbps of datagrams, 8
-and 9 one bursty upload. Odd digits from 3 on have files 100 ms away, all others 20
-ms.
+_LEGEND = """The name of a case, such as D03, has three parts:
 
-Names of metrics: `lost` and `late` are shares of the call's packets, and `plr` is
-their sum; `mos` is the call's score; `plt_median` and `plt_mad` are the median page
-load time and its median absolute deviation; `ftp_kbytes` is the volume of uploads,
-and `ftp_kbytes_ratio` that volume beside the other queue's."""
+| part | meaning |
+| --- | --- |
+| letter | D: drop-tail; C: CoDel |
+| first digit | 0: no congestion; 1: a congested channel |
+| last digit | the bulk traffic: 1 none; 2, 3 one endless upload; \
+4, 5 five uploads that start again; 6, 7 the same with 1 Mbps of datagrams; 8, 9 one bursty upload |
+
+With the last digits 3, 5, 7 and 9 the server of the files is 100 ms away, otherwise 20 ms.
+
+Metrics:
+
+- `lost` and `late`: shares of the call's packets; `plr` is their sum; `mos` is the call's score.
+- `plt_median` and `plt_mad`: the median page load time and its median absolute deviation.
+- `ftp_kbytes`: the volume of uploads. `ftp_kbytes_ratio`: that volume compared with the other
+  queue's."""
 
 STUDY = assemble(
     __name__,

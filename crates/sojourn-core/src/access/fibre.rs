@@ -113,18 +113,20 @@ impl Fibre {
         Self { lines, glass, propagation, watched }
     }
 
-    /// The packet that a line sends, if any, and when its last byte leaves.
+    /// Puts the packet that a line sends, if any, on the glass.
     fn onto_glass(
         &mut self,
         direction: Direction,
         home: usize,
-        sent: Option<(Time, Packet)>,
+        sent: Option<Packet>,
         alarms: &mut Alarms,
         ledger: &mut Ledger,
     ) {
         let way = direction as usize;
-        alarms.set(direction, home as u32, self.lines[way][home].next_wake());
-        if let Some((at, packet)) = sent {
+        let line = &self.lines[way][home];
+        alarms.set(direction, home as u32, line.next_wake());
+        if let Some(packet) = sent {
+            let at = line.sent_at();
             ledger.forwarded(at, &packet);
             self.glass[way].accept(at + self.propagation[home], packet);
             alarms.set(direction, self.lines[way].len() as u32, self.glass[way].next_wake());

@@ -67,15 +67,9 @@ impl ShapedLink {
         Self { queue, shaper, channel, busy_until: Time::ZERO, probe }
     }
 
-    /// Takes a packet. Returns the packet that is sent at once, if the channel is free,
-    /// and when its last byte leaves.
+    /// Takes a packet. Returns the packet that is sent at once, if the channel is free.
     #[inline]
-    pub fn accept(
-        &mut self,
-        now: Time,
-        packet: Packet,
-        ledger: &mut Ledger,
-    ) -> Option<(Time, Packet)> {
+    pub fn accept(&mut self, now: Time, packet: Packet, ledger: &mut Ledger) -> Option<Packet> {
         self.probe.arrive(ledger, now, &self.shaper.sustained, &packet);
         let drain_rate = self.drain_rate(now);
         self.queue.enqueue(now, packet, &drain_rate, ledger);
@@ -88,9 +82,14 @@ impl ShapedLink {
         self.queue.next_wake(self.busy_until)
     }
 
-    /// Does what is due. Returns the packet that is sent next, if there is one, and when its last byte
-    /// leaves.
-    pub fn wake(&mut self, now: Time, ledger: &mut Ledger) -> Option<(Time, Packet)> {
+    /// When the last byte of the last packet leaves.
+    #[inline]
+    pub fn sent_at(&self) -> Time {
+        self.busy_until
+    }
+
+    /// Does what is due. Returns the packet that is sent next, if there is one.
+    pub fn wake(&mut self, now: Time, ledger: &mut Ledger) -> Option<Packet> {
         if self.queue.next_update() <= now {
             let drain_rate = self.drain_rate(now);
             self.queue.update(now, &drain_rate);
@@ -98,23 +97,30 @@ impl ShapedLink {
         self.send_next(now, ledger)
     }
 
-    fn send_next(&mut self, now: Time, ledger: &mut Ledger) -> Option<(Time, Packet)> {
+    #[inline]
+    fn send_next(&mut self, now: Time, ledger: &mut Ledger) -> Option<Packet> {
         if now < self.busy_until {
             return None;
         }
-        let packet = self.queue.dequeue(now, ledger)?;
-        self.probe.packet(ledger, now, Kind::Dequeue, &packet);
+        let packet = self.queue.dequeue(now, ledger);
+        if let Some(packet) = &packet {
+            self.send(now, packet, ledger);
+        }
+        packet
+    }
+
+    fn send(&mut self, now: Time, packet: &Packet, ledger: &mut Ledger) {
+        self.probe.packet(ledger, now, Kind::Dequeue, packet);
         let size = u64::from(packet.size);
         let start = self.shaper.ready_at(now, size);
         self.shaper.take(start, size);
-        if self.shaper.held(&packet) {
-            ledger.delayed(&packet);
+        if self.shaper.held(packet) {
+            ledger.delayed(packet);
         }
         self.busy_until = start + self.channel.time_for(size);
         self.probe.bucket(ledger, &self.shaper.sustained);
         self.probe.note(ledger, start, Kind::Piece, size);
-        self.probe.packet(ledger, self.busy_until, Kind::Sent, &packet);
-        Some((self.busy_until, packet))
+        self.probe.packet(ledger, self.busy_until, Kind::Sent, packet);
     }
 
     fn drain_rate(&self, now: Time) -> DrainRate {

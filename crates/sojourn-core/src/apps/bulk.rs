@@ -1,4 +1,4 @@
-//! Bulk traffic: what fills a line and is judged by its rate alone. An idle line is one without it.
+//! Bulk traffic: it may fill a line and is judged by its rate alone. An idle line is one without it.
 //!
 //! Bulk are transfers in either direction (uploads, downloads), torrents, on/off sources, streams of
 //! data and replayed captures. Games, calls, video calls, pages, web sessions and videos are what people notice.

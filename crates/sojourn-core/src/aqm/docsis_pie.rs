@@ -268,7 +268,9 @@ impl Aqm for DocsisPie {
     }
 
     fn gauges(&self, out: &mut Gauges) {
-        out.set("drop_probability", "1", self.prob);
+        // The controller goes on while the law rests, but then nothing is dropped.
+        let rests = self.phase == Phase::Inactive;
+        out.set("drop_probability", "1", if rests { 0.0 } else { self.prob });
         if let Some(tracker) = &self.tracker {
             let mbps = tracker.estimate.map_or(f64::NAN, |bps| bps / 1e6);
             out.set("rate_estimate", "Mbps", mbps);
@@ -312,6 +314,15 @@ mod tests {
         // Later divisors 32, 8, 2, 0.5 give the updates at which each decade is reached.
         let reached = |level: f64| probs.iter().position(|p| *p >= level).unwrap() + 1;
         assert_eq!([1e-4, 1e-3, 1e-2, 0.1, 1.0].map(reached), [5, 17, 46, 118, 298]);
+        // Nothing is dropped before the buffer is a third full, and so it is shown.
+        let shown = |pie: &DocsisPie| {
+            let mut gauges = Gauges::default();
+            pie.gauges(&mut gauges);
+            gauges.get("drop_probability")
+        };
+        assert_eq!(shown(&pie), Some(0.0));
+        pie.phase = Phase::Quiescent;
+        assert_eq!(shown(&pie), Some(pie.prob));
     }
 
     #[test]

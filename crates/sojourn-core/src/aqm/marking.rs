@@ -1,4 +1,4 @@
-//! Common parts of the laws of L4S: the base controller, spaced signals, the ramp.
+//! Common parts of the AQM algorithms of L4S: the base controller, spaced signals, the ramp.
 
 use crate::engine::rng::Rng;
 use crate::units::Time;

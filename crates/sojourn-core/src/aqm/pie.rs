@@ -261,7 +261,8 @@ impl Aqm for Pie {
     }
 
     fn gauges(&self, out: &mut Gauges) {
-        out.set("drop_probability", "1", self.prob);
+        // The controller goes on while the law rests, but then nothing is dropped.
+        out.set("drop_probability", "1", if self.active { self.prob } else { 0.0 });
         let mbps = self.latency.bytes_per_s().map_or(f64::NAN, |rate| rate * 8e-6);
         out.set("rate_estimate", "Mbps", mbps);
     }
@@ -308,6 +309,22 @@ mod tests {
             pie.calculate_drop_prob(0.1);
         }
         assert_eq!((pie.burst_allowance, pie.prob), (Time::ZERO, 0.0));
+        // While it rests the controller goes on, but what is shown is what an arrival meets.
+        let mut pie = Pie::new(&Parameters::default());
+        for _ in 0..200 {
+            pie.calculate_drop_prob(0.06);
+        }
+        let shown = |pie: &Pie| {
+            let mut gauges = Gauges::default();
+            pie.gauges(&mut gauges);
+            gauges.get("drop_probability")
+        };
+        assert!(pie.prob > 0.1 && shown(&pie) == Some(0.0), "{}", pie.prob);
+        pie.on_arrival(&arrival(30_000), &drain_rate, &mut rng);
+        for _ in 0..200 {
+            pie.calculate_drop_prob(0.06);
+        }
+        assert!(pie.prob > 0.1 && shown(&pie) == Some(pie.prob), "{}", pie.prob);
         // As in Linux it is awake from the first packet on, also after an empty queue.
         let mut pie = Pie::new(&Parameters { rests: false, ..Parameters::default() });
         assert!(pie.active);

@@ -65,6 +65,9 @@ pub(crate) fn closest<'a>(word: &str, names: &[&'a str]) -> Option<&'a str> {
     if word.len() > LONGEST {
         return None;
     }
+    if let Some(name) = names.iter().find(|name| name.eq_ignore_ascii_case(word)) {
+        return Some(name);
+    }
     let distances = names.iter().map(|name| (strsim::levenshtein(word, name), *name));
     let (distance, name) = distances.min_by_key(|(distance, _)| *distance)?;
     if distance <= (name.len() / 3).max(1) {
@@ -89,6 +92,7 @@ mod tests {
         assert_eq!(closest("sustained", &["peak_mbps", "sustained_mbps"]), Some("sustained_mbps"));
         assert_eq!(closest("sus", &["sustained_mbps"]), None);
         assert_eq!(closest("docsis-pie", &["pie", "docsis_pie"]), Some("docsis_pie"));
+        assert_eq!(closest("BBR1", &["bbr1", "reno"]), Some("bbr1"));
         assert_eq!(closest("", &names), None);
         assert_eq!(closest("x", &[]), None);
     }

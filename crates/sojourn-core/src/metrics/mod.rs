@@ -1,4 +1,4 @@
-//! What a run tells: counts, latencies, series over time, and what people feel of it.
+//! Metrics of a run: counts, latencies, series over time, and quality of experience.
 //!
 //! Everything here is streaming: memory does not grow with the length of the run, except for the
 //! optional traces of packets and of a modem.

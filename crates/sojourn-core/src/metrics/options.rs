@@ -1,4 +1,4 @@
-//! What of a run is measured, as a scenario says it.
+//! The scenario's options of what a run measures.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! What people feel: voice quality, budgets of games, and robust statistics of page load times.
+//! Quality of experience: voice quality, budgets of games, and robust statistics of page load times.
 
 /// Delay in ms that White & Padden 2012 §3.2.2 adds to the measured one for the rest of the way.
 pub const VOICE_EXTRA_DELAY_MS: f64 = 20.0;

@@ -336,7 +336,7 @@ rows! {
         coupled_marked_packets: Option<u64>, in "packets", from "RFC 9332, section 2.4";
         /// Those marked in the low-latency queue while the classic queue's signals ask to mark
         /// everything.
-        overload_marked_packets: Option<u64>, in "packets", from "RFC 9332, section 4.2";
+        overload_marked_packets: Option<u64>, in "packets", from "RFC 9332, section 4.2.3";
         /// Packets that such a queue manager dropped because a queue was at its limit.
         dropped_overflow_packets: Option<u64>, in "packets";
         /// Packets that it dropped early.

@@ -18,6 +18,11 @@ pub enum Leaf {
         /// Maximum.
         max: u32,
     },
+    /// A list of numbers of two bytes each.
+    Numbers {
+        /// How many at most; at least 1 is required.
+        most: usize,
+    },
     /// One byte: 0 is false, 1 is true.
     Flag,
     /// One byte that stands for a word.
@@ -68,6 +73,11 @@ impl Leaf {
     fn value(self, bytes: &[u8]) -> Option<Value> {
         let value = match self {
             Self::Number { .. } => Value::from(number(bytes)),
+            Self::Numbers { .. } => {
+                let pairs = bytes.chunks_exact(2);
+                let whole = pairs.remainder().is_empty();
+                whole.then(|| pairs.map(|pair| Value::from(number(pair))).collect())?
+            }
             Self::Flag => Value::from(flag(bytes[0])?),
             Self::Word(words) => Value::from(words.iter().find(|(byte, _)| *byte == bytes[0])?.1),
             Self::Octets(names) => {
@@ -93,6 +103,7 @@ impl Leaf {
                 let all = number.to_be_bytes();
                 (min..=max).contains(&number).then(|| all[all.len() - bytes..].to_vec())
             }
+            Self::Numbers { most } => numbers(value.as_array()?, most),
             Self::Flag => Some(vec![value.as_bool()?.into()]),
             Self::Word(words) => Some(vec![words.iter().find(|(_, word)| value == word)?.0]),
             Self::Octets(names) => octets(names, value.as_object()?),
@@ -109,6 +120,7 @@ impl Leaf {
     fn length(self) -> (usize, usize) {
         match self {
             Self::Number { bytes, .. } => (bytes, bytes),
+            Self::Numbers { most } => (2, 2 * most),
             Self::Flag | Self::Word(_) => (1, 1),
             Self::Octets(names) => (names.len(), names.len()),
             Self::Text { max, zero } => (1 + usize::from(zero), max + usize::from(zero)),
@@ -130,6 +142,7 @@ impl Leaf {
     pub fn allowed(self) -> String {
         match self {
             Self::Number { min, max, .. } => format!("a whole number from {min} to {max}"),
+            Self::Numbers { most } => format!("1 to {most} whole numbers from 0 to 65535"),
             Self::Flag => "true, false".to_owned(),
             Self::Word(words) => words.iter().map(|(_, word)| *word).collect::<Vec<_>>().join(", "),
             Self::Octets(names) => {
@@ -199,6 +212,14 @@ fn octets(names: &[&str], table: &Map<String, Value>) -> Option<Vec<u8>> {
     names.iter().map(|name| u8::try_from(table.get(*name)?.as_u64()?).ok()).collect()
 }
 
+fn numbers(list: &[Value], most: usize) -> Option<Vec<u8>> {
+    if !(1..=most).contains(&list.len()) {
+        return None;
+    }
+    let pairs = list.iter().map(|value| Some(u16::try_from(value.as_u64()?).ok()?.to_be_bytes()));
+    Some(pairs.collect::<Option<Vec<_>>>()?.concat())
+}
+
 fn text(text: &str, max: usize, zero: bool) -> Option<Vec<u8>> {
     let printable = text.bytes().all(|byte| byte == b' ' || byte.is_ascii_graphic());
     let fits = (1..=max).contains(&text.len());
@@ -227,6 +248,7 @@ mod tests {
         assert_both_ways(rate, &[0x00, 0x4c, 0x4b, 0x40], &json!(5_000_000));
         assert_both_ways(rate, &[0xff; 4], &json!(4_294_967_295_u32));
         assert_both_ways(Leaf::Number { bytes: 2, min: 1, max: 65_535 }, &[1, 2], &json!(258));
+        assert_both_ways(Leaf::Numbers { most: 15 }, &[0, 50, 1, 0], &json!([50, 256]));
         assert_both_ways(Leaf::Flag, &[1], &json!(true));
         assert_both_ways(TYPE, &[6], &json!("ugs"));
         assert_both_ways(TOS, &[0, 184, 252], &json!({"low": 0, "high": 184, "mask": 252}));
@@ -246,6 +268,10 @@ mod tests {
         let priority = Leaf::Number { bytes: 1, min: 0, max: 7 };
         assert_eq!(refused(priority, &[8]), "found 8; allowed: a whole number from 0 to 7");
         assert_eq!(refused(priority, &[0, 1]), "found 2 bytes; allowed: 1 byte");
+        assert_eq!(
+            refused(Leaf::Numbers { most: 2 }, &[0, 1, 0]),
+            "found the bytes 000100; allowed: 1 to 2 whole numbers from 0 to 65535"
+        );
         assert_eq!(refused(Leaf::Flag, &[2]), "found 2; allowed: true, false");
         assert_eq!(refused(TYPE, &[9]), "found 9; allowed: best_effort, ugs");
         let name = "1 to 15 printable ASCII characters, ended by a zero byte in the file";
@@ -264,6 +290,13 @@ mod tests {
         assert_eq!(refused(port, json!(65_536)), format!("found 65536; {allowed}"));
         assert_eq!(refused(port, json!(-1)), format!("found -1; {allowed}"));
         assert_eq!(refused(port, json!("http")), format!("found a string \"http\"; {allowed}"));
+        for edges in [json!([]), json!([1, 2, 3]), json!([65_536]), json!("0032")] {
+            let refused = refused(Leaf::Numbers { most: 2 }, edges);
+            assert!(
+                refused.ends_with("allowed: 1 to 2 whole numbers from 0 to 65535"),
+                "{refused}"
+            );
+        }
         assert_eq!(
             refused(TOS, json!({"low": 0, "high": 256, "mask": 255})),
             "found a table; allowed: a table of whole numbers from 0 to 255: low, high, mask"

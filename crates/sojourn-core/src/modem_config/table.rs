@@ -243,7 +243,8 @@ const FLOW: &[Row] = &[
             "C.2.2.7.15.4").unit("us"),
         row(5, "immediate_range_exponent", "Immediate AQM Range Exponent of Ramp Function",
             number(1, 0, 25), "C.2.2.7.15.5"),
-        row(6, "latency_histogram", "Latency Histogram Encodings", OPAQUE, "C.2.2.7.15.6"),
+        row(6, "latency_histogram", "Latency Histogram Encodings",
+            Kind::Leaf(Leaf::Numbers { most: 15 }), "C.2.2.7.15.6").unit("0.01 ms"),
     ]]), "C.2.2.7.15"),
     row(47, "aggregate_identifier", "Aggregate Service Flow Identifier", OPAQUE, "C.2.2.7"),
 ];

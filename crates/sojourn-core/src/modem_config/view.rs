@@ -299,8 +299,8 @@ pub struct Aqm {
     pub immediate_max_threshold_us: Option<u16>,
     /// Immediate AQM: exponent of the ramp's range, 2 to this power in ns.
     pub immediate_range_exponent: Option<u8>,
-    /// Bin edges of the latency histogram, as hexadecimal digits.
-    pub latency_histogram: Option<String>,
+    /// Bin edges of the latency histogram, in 0.01 ms.
+    pub latency_histogram: Option<Vec<u16>>,
     /// TLVs of unknown type.
     pub unknown: Vec<Unknown>,
 }
@@ -515,6 +515,7 @@ mod tests {
     fn largest(leaf: Leaf) -> Vec<Value> {
         match leaf {
             Leaf::Number { max, .. } => vec![max.into()],
+            Leaf::Numbers { most } => vec![vec![65_535; most].into()],
             Leaf::Flag => vec![true.into()],
             Leaf::Word(words) => words.iter().map(|(_, word)| Value::from(*word)).collect(),
             Leaf::Octets(names) => {

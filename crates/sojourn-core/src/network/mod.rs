@@ -208,10 +208,10 @@ impl Simulation {
         let link = &mut self.links[direction as usize][usize::from(server)];
         let (arrived, wake_at) = (link.wake(), link.next_wake());
         self.schedule_link(direction, server, wake_at);
-        match (direction, arrived) {
-            (Direction::Up, Some(packet)) => self.arrive(End::Server, &packet),
-            (Direction::Down, Some(packet)) => self.enter_access(packet),
-            (_, None) => {}
+        match arrived {
+            Some((_, ref packet)) if direction == Direction::Up => self.arrive(End::Server, packet),
+            Some((_, packet)) => self.enter_access(packet),
+            None => {}
         }
     }
 

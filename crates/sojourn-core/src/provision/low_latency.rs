@@ -237,7 +237,7 @@ fn scheduler(
         ("low_latency_aqm", Some(is_on(&low.aqm).into())),
         ("low_latency_max_us", of_low.immediate_max_threshold_us.map(Value::from)),
         ("low_latency_range_exponent", of_low.immediate_range_exponent.map(Value::from)),
-        ("latency_histogram_ms", histogram_edges(&of_low, &of_classic)),
+        ("latency_histogram_ms", histogram_ms(&of_low, &of_classic)),
         ("low_latency_buffer_bytes", buffer(low).map(Value::from)),
         ("classic_buffer_bytes", buffer(classic).map(Value::from)),
     ];
@@ -246,21 +246,16 @@ fn scheduler(
     table.into()
 }
 
-/// Edges of the latency histogram (TLV 24.40.6: two bytes each, in 0.01 ms), the same for both flows.
-fn histogram_edges(low: &Aqm, classic: &Aqm) -> Option<Value> {
-    let digits = low.latency_histogram.as_ref().or(classic.latency_histogram.as_ref())?;
-    let edges = digits.as_bytes().chunks_exact(4).map(|edge| {
-        let hundredths = u16::from_str_radix(std::str::from_utf8(edge).ok()?, 16).ok()?;
-        Some(f64::from(hundredths) / 100.0)
-    });
-    edges.collect::<Option<Vec<_>>>().map(|edges| json!(edges))
+/// Edges of the latency histogram (TLV 24.40.6), the same for both flows.
+fn histogram_ms(low: &Aqm, classic: &Aqm) -> Option<Value> {
+    let edges = low.latency_histogram.as_ref().or(classic.latency_histogram.as_ref())?;
+    Some(edges.iter().map(|hundredths| f64::from(*hundredths) / 100.0).collect())
 }
 
-/// The same as digits.
-fn histogram_digits(keys: &Parameters) -> Option<String> {
-    let digits =
-        keys.latency_histogram_ms.iter().map(|ms| format!("{:04x}", (ms * 100.0).round() as u16));
-    (!keys.latency_histogram_ms.is_empty()).then(|| digits.collect())
+/// The same in hundredths of a millisecond.
+fn histogram_edges(keys: &Parameters) -> Option<Vec<u16>> {
+    let edges = keys.latency_histogram_ms.iter().map(|ms| (ms * 100.0).round() as u16);
+    (!keys.latency_histogram_ms.is_empty()).then(|| edges.collect())
 }
 
 /// Proactive grants of the low-latency flow; otherwise it requests.
@@ -341,7 +336,7 @@ pub(super) fn write(
     classic.aqm = Some(Aqm {
         disable: Some(!keys.classic_aqm),
         latency_target_ms: Some(keys.classic_target_ms.round().clamp(1.0, 255.0) as u8),
-        latency_histogram: histogram_digits(keys),
+        latency_histogram: histogram_edges(keys),
         ..Aqm::default()
     });
     let mut low = ServiceFlow {
@@ -354,7 +349,7 @@ pub(super) fn write(
             algorithm: Some(AqmAlgorithm::Immediate),
             immediate_max_threshold_us: us(keys.low_latency_max_us),
             immediate_range_exponent: Some(keys.low_latency_range_exponent),
-            latency_histogram: histogram_digits(keys),
+            latency_histogram: histogram_edges(keys),
             ..Aqm::default()
         }),
         ..ServiceFlow::default()

@@ -48,7 +48,7 @@ pub enum Spacing {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Service {
-    /// Weighted round robin by credit (RFC 9332 §2.5.1; sch_dualpi2).
+    /// Weighted round robin by credit (RFC 9332 §4.2.2; sch_dualpi2).
     #[default]
     Wrr,
     /// Time-shifted first in, first out (RFC 9332 appendix A.2).
@@ -59,7 +59,7 @@ pub enum Service {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Overload {
-    /// They are dropped by p_C, and marked otherwise (RFC 9332 §4.2).
+    /// They are dropped by p_C, and marked otherwise (RFC 9332 appendix A.2).
     #[default]
     Drop,
     /// They are all marked; p' stays at 1/k or below, and the limit drops the rest.
@@ -109,7 +109,7 @@ pub struct Parameters {
     pub max_mark_probability: Option<f64>,
     /// Which queue is served.
     pub service: Service,
-    /// Share of C in the round robin, in percent. Default: 6.25, 1/16 (RFC 9332 §2.5.1); 10 (linux).
+    /// Share of C in the round robin, in percent. Default: 6.25, 1/16 (RFC 9332 §4.2.2); 10 (linux).
     #[schemars(range(min = 0.1, max = 99.9))]
     pub classic_weight_percent: Option<f64>,
     /// Head start of L in ms with `service = "time_shifted_fifo"`. Default: 50 (RFC 9332 appendix

@@ -2,7 +2,7 @@
 //!
 //! A queue is a scheduler, which chooses the next bin, an AQM algorithm in each bin, and one limit
 //! for all bins. Schedulers know AQM algorithms only by the trait `Aqm`, so every algorithm works
-//! in every scheduler.
+//! in every scheduler except `dualq` and `low_latency`, which have their own.
 
 pub mod abb;
 pub mod acks;
@@ -336,8 +336,8 @@ pub struct QueueSpec {
     /// the scheduler has its own instance.
     pub law: AqmSpec,
     /// Mark packets of ECN transports instead of dropping them when the AQM algorithm signals
-    /// congestion (RFC 3168 §5). CoDel, FQ-CoDel (RFC 8290 §5.2), PIE (RFC 8033 §5.1) and RED mark.
-    /// CoDel-DT and DOCSIS-PIE (RFC 8034 §4.7) always drop.
+    /// congestion (RFC 3168 §5). CoDel, FQ-CoDel (RFC 8290 §5.2), PIE (RFC 8033 §5.1), PI2 (RFC
+    /// 9332 appendix A) and RED mark. CoDel-DT and DOCSIS-PIE (RFC 8034 §4.7) always drop.
     pub ecn: bool,
     /// How the queue treats bare TCP acknowledgements.
     pub acks: Acks,
@@ -506,49 +506,43 @@ impl Queue {
         next_queue: NextQueue,
         ledger: &mut Ledger,
     ) -> Option<Packet> {
-        let Self { rng, ecn, .. } = self;
+        if let Some(ack) = self.acks.as_mut().and_then(AckLane::pop) {
+            self.note_departure(now, &ack, None);
+            return Some(ack);
+        }
+        self.take(now, next_queue, ledger, Scheduler::dequeue)
+    }
+
+    /// Takes a packet out of the scheduler in one of its ways.
+    #[inline]
+    fn take(
+        &mut self,
+        now: Time,
+        next_queue: NextQueue,
+        ledger: &mut Ledger,
+        dequeue: impl FnOnce(&mut Scheduler, &mut Exit) -> Option<Packet>,
+    ) -> Option<Packet> {
+        let Self { scheduler, rng, ecn, .. } = self;
         let exit = &mut Exit { now, next_queue, rng, ecn: *ecn, ledger, member: None };
-        let packet = match &mut self.acks {
-            None => self.scheduler.dequeue(exit),
-            Some(acks) => acks.pop().or_else(|| self.scheduler.dequeue(exit)),
-        }?;
+        let packet = dequeue(scheduler, exit);
         let member = exit.member;
-        self.note_departure(now, &packet, member);
-        Some(packet)
+        if let Some(packet) = &packet {
+            self.note_departure(now, packet, member);
+        }
+        packet
     }
 
     /// The next packet that a minimum reserved rate is due for.
     pub fn dequeue_reserved(&mut self, now: Time, ledger: &mut Ledger) -> Option<Packet> {
-        let Self { rng, ecn, .. } = self;
-        let exit = &mut Exit {
-            now,
-            next_queue: NextQueue::default(),
-            rng,
-            ecn: *ecn,
-            ledger,
-            member: None,
-        };
-        let packet = self.scheduler.dequeue_reserved(exit)?;
-        self.note_departure(now, &packet, None);
-        Some(packet)
+        self.take(now, NextQueue::default(), ledger, Scheduler::dequeue_reserved)
     }
 
     /// The next packet of one member of an aggregate.
     #[inline]
     pub fn dequeue_member(&mut self, low: bool, now: Time, ledger: &mut Ledger) -> Option<Packet> {
-        let Self { rng, ecn, .. } = self;
-        let exit = &mut Exit {
-            now,
-            next_queue: NextQueue::default(),
-            rng,
-            ecn: *ecn,
-            ledger,
-            member: None,
-        };
-        let packet = self.scheduler.dequeue_member(low, exit)?;
-        let member = exit.member;
-        self.note_departure(now, &packet, member);
-        Some(packet)
+        self.take(now, NextQueue::default(), ledger, |scheduler, exit| {
+            scheduler.dequeue_member(low, exit)
+        })
     }
 
     /// Share of the low-latency flow in the grants of an aggregate, if it is one.

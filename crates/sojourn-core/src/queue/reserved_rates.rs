@@ -3,7 +3,7 @@
 //!
 //! A flow with packets is due at once, and again when its reserved rate has paid for the bytes it
 //! sent as due (the virtual clock of Zhang 1990). Bytes that it sends in its normal turn cost
-//! nothing. Rate that it did not use while it was empty is not made up for.
+//! nothing. A flow cannot save up what it did not use of its rate.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -42,6 +42,7 @@ pub(super) fn check(scenario: &Scenario) -> Faults {
     faults.add(access(scenario));
     faults.add(cable(scenario));
     faults.add(booking(scenario));
+    faults.add(tcp::check_ip(&scenario.tcp, "tcp"));
     let base = Group {
         name: "",
         count: 1,

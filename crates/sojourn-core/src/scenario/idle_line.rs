@@ -1,4 +1,4 @@
-//! The idle line: what the same people have with nobody filling the line.
+//! The idle line: the same traffic without bulk traffic.
 
 use serde_json::Value;
 

@@ -44,7 +44,7 @@ pub struct Scenario {
     /// Seed of all random streams. The same scenario with the same seed gives the same run.
     #[serde(default = "one")]
     pub seed: u64,
-    /// Dialect of all parts that do not set their own: `rfc` or `ns2`.
+    /// Dialect of all parts that do not set their own: `linux`, `rfc` or `ns2`.
     #[serde(default)]
     pub dialect: Dialect,
     /// The access network, chosen by `kind`: `docsis` or `fibre`.

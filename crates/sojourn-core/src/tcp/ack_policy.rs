@@ -8,6 +8,9 @@ use crate::units::Time;
 const QUICK: u32 = 196;
 /// Duplicate acknowledgements that leave at once before later ones are compressed (SACK compression).
 const FIRST_DUPLICATES: u32 = 3;
+/// Blocks, newest first, that the sender is expected to learn of without a flush
+/// (TCP_SACK_BLOCKS_EXPECTED in net/ipv4/tcp_input.c).
+const BLOCKS_EXPECTED: usize = 2;
 /// Acknowledgements that may be replaced by one.
 const MOST_COMPRESSED: u32 = 44;
 /// The longest compression, and the share of the round trip that bounds it: a twentieth.
@@ -43,6 +46,12 @@ pub fn compression(srtt: Time) -> Time {
     if srtt == Time::ZERO { LONGEST } else { srtt.scaled(RTT_SHARE).min(LONGEST) }
 }
 
+/// A segment extends the block at this place, newest first, or makes a block while there are so many: may
+/// what was held back lose blocks then, as an acknowledgement has room for three?
+pub fn hides_blocks(place: usize) -> bool {
+    place >= BLOCKS_EXPECTED
+}
+
 /// Duplicate acknowledgements of one hole.
 #[derive(Default)]
 pub struct Duplicates {
@@ -68,6 +77,11 @@ impl Duplicates {
             self.held_back += 1;
         }
         leaves
+    }
+
+    /// Has an acknowledgement been held back and not told since?
+    pub fn are_held_back(&self) -> bool {
+        self.held_back > 0
     }
 
     /// An acknowledgement leaves, which tells all.

@@ -16,6 +16,28 @@ use crate::units::Time;
 pub(crate) const NO_NAGLE: &str =
     "found without recovery full_sack; allowed: only with recovery full_sack";
 
+/// The place of the congestion control's name.
+fn kind_path(own: &TcpOptions, place: &dyn Fn(bool) -> String) -> String {
+    let table = words::join(&place(own.congestion_control.is_some()), "congestion_control");
+    words::join(&table, "kind")
+}
+
+/// The message for a congestion control that other dialects than `linux` do not have.
+fn only_in_linux(kind: &str) -> String {
+    format!("found {kind}; allowed: reno, cubic, ledbat, or dialect linux")
+}
+
+/// There are two IP versions.
+pub(crate) fn check_ip(options: &TcpOptions, path: &str) -> Result<(), Fault> {
+    match options.version() {
+        4 | 6 => Ok(()),
+        other => {
+            let message = format!("found {other}; allowed: 4, 6");
+            Err(Fault::new(words::join(path, "ip"), message))
+        }
+    }
+}
+
 /// BBR is of dialect `linux`, whose sender samples the delivery rate, and sets the rate of sending.
 fn check_bbr(
     config: &Config,
@@ -27,9 +49,7 @@ fn check_bbr(
     }
     let kind = config.congestion_control.name();
     if config.dialect != Dialect::Linux {
-        let path = words::join(&place(own.congestion_control.is_some()), "congestion_control.kind");
-        let message = format!("found {kind}; allowed: reno, cubic, ledbat, or dialect linux");
-        return Err(Fault::new(path, message));
+        return Err(Fault::new(kind_path(own, place), only_in_linux(kind)));
     }
     if !config.pacing {
         let path = words::join(&place(own.pacing.is_some()), "pacing");
@@ -55,7 +75,7 @@ pub(crate) fn check(
             return faults;
         }
     }
-    let mut faults = Faults::default();
+    let mut faults = Faults::from(check_ip(own, own_path));
     let windows = at_least(
         ("max_window_segments", config.max_window),
         ("initial_window_segments", config.initial_window),
@@ -112,15 +132,14 @@ fn check_dialect(
     };
     if let Some(agent) = agent.filter(|_| config.dialect != Dialect::Ns2) {
         let path = words::join(&place(own.recovery.is_some()), "recovery");
-        let message = format!(
-            "found {agent}, an agent of ns-2; allowed: sack, newreno, reno, or dialect ns2"
-        );
+        let others = if config.dialect == Dialect::Linux { "sack" } else { "sack, newreno, reno" };
+        let message = format!("found {agent}, an agent of ns-2; allowed: {others}, or dialect ns2");
         return Err(Fault::new(path, message));
     }
     if config.is_full() && !matches!(config.congestion_control, CongestionSpec::Reno(_)) {
-        let path = words::join(&place(own.congestion_control.is_some()), "congestion_control");
-        let message = "found another one with recovery full_sack; allowed: reno";
-        return Err(Fault::new(path, message));
+        let kind = config.congestion_control.name();
+        let message = format!("found {kind} with recovery full_sack; allowed: reno");
+        return Err(Fault::new(kind_path(own, place), message));
     }
     if config.send_jitter > Time::ZERO && config.dialect != Dialect::Ns2 {
         let path = words::join(&place(own.send_jitter_us.is_some()), "send_jitter_us");
@@ -140,6 +159,12 @@ fn check_dialect(
         let message = format!("found {found} with dialect linux; allowed: sack, or dialect rfc");
         return Err(Fault::new(path, message));
     }
+    if config.dialect == Dialect::Linux && config.rtt_tick > Time::ZERO {
+        let path = words::join(&place(own.rtt_tick_ms.is_some()), "rtt_tick_ms");
+        let ms = config.rtt_tick.secs_f64() * 1e3;
+        let message = format!("found {ms} with dialect linux; allowed: 0, or dialect rfc or ns2");
+        return Err(Fault::new(path, message));
+    }
     Ok(())
 }
 
@@ -148,11 +173,13 @@ fn fits_into_a_packet(config: &Config, path: &str) -> Result<(), Fault> {
     let header = u64::from(config.header);
     let largest = u64::from(LARGEST_PACKET);
     if config.mss + header > largest {
-        let most = largest.saturating_sub(header);
+        // What timestamps take of an MSS, a packet of that MSS has in its header.
+        let taken = config.mss_option() - config.mss;
+        let most = largest.saturating_sub(header) + taken;
         let message = format!(
             "found {}; allowed: {most} or less, so that a packet with {header} bytes of \
              header and options has {largest} or less",
-            config.mss,
+            config.mss_option(),
         );
         return Err(Fault::new(words::join(path, "mss_bytes"), message));
     }
@@ -196,8 +223,10 @@ fn check_quic(
         return Err(Fault::new(chosen, message));
     }
     if !matches!(config.congestion_control, CongestionSpec::Reno(_) | CongestionSpec::Cubic(_)) {
-        let message = "found quic with a congestion control that it does not have; allowed: tcp, or \
-                       congestion control reno or cubic";
+        let kind = config.congestion_control.name();
+        let message = format!(
+            "found quic with congestion control {kind}; allowed: tcp, or congestion control reno or cubic"
+        );
         return Err(Fault::new(chosen, message));
     }
     if config.ecn != EcnMode::Off {
@@ -224,9 +253,7 @@ fn check_ecn(
     let is_scalable = config.congestion_control.is_scalable();
     let at_ecn = words::join(&place(own.ecn.is_some()), "ecn");
     if is_scalable && config.dialect != Dialect::Linux {
-        let path = words::join(&place(own.congestion_control.is_some()), "congestion_control");
-        let message = format!("found {control}; allowed: another one, or dialect linux");
-        return Err(Fault::new(path, message));
+        return Err(Fault::new(kind_path(own, place), only_in_linux(control)));
     }
     if is_scalable && !config.ecn.is_accurate() {
         let message = format!(

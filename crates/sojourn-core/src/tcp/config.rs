@@ -45,6 +45,9 @@ impl Recovery {
     }
 }
 
+/// Bytes of the timestamps option with its padding (RFC 7323 appendix A).
+pub const TIMESTAMPS_BYTES: u16 = 12;
+
 /// TCP configuration, shared by all connections of a traffic entry.
 #[derive(Clone, Debug)]
 pub struct Config {
@@ -97,6 +100,13 @@ pub struct Config {
 }
 
 impl Config {
+    /// The MSS as the SYN's option says it (RFC 6691): with the bytes of the timestamps, which ns-2 does not
+    /// take from it.
+    pub fn mss_option(&self) -> u64 {
+        let takes = self.timestamps && self.dialect != Dialect::Ns2;
+        self.mss + if takes { TIMESTAMPS_BYTES.into() } else { 0 }
+    }
+
     /// Is it ns-2's two-way agent?
     pub fn is_full(&self) -> bool {
         self.recovery == Recovery::FullSack

@@ -154,7 +154,7 @@ fn what_is_ect() {
 }
 
 /// A peer that knows classic ECN alone, or none: Prague is Not-ECT after its SYN
-/// (RFC 9331 §4.3).
+/// (RFC 9331 §4.2).
 #[test]
 fn without_accurate_feedback_prague_is_not_ect() {
     for peer in [EcnMode::Off, EcnMode::Classic] {

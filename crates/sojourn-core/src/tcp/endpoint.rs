@@ -690,7 +690,7 @@ impl Endpoint {
         if self.state != State::Established {
             return None;
         }
-        if std::mem::take(&mut self.handshake_ack_due) {
+        if std::mem::take(&mut self.handshake_ack_due) || self.receiver.flushes() {
             return Some(self.bare_ack(config));
         }
         self.restart_after_idle(now, config);
@@ -824,7 +824,7 @@ impl Endpoint {
         }
     }
 
-    /// The ECN field of what is neither new nor data. RFC 9331 §4.1 and RFC 8311 §4.3 let a scalable control
+    /// The ECN field of what is neither new nor data. RFC 9331 §A.2.1 and RFC 8311 §4.3 let a scalable control
     /// mark it all, so that it shares the queue of the data.
     fn control_field(&self, config: &Config) -> Ecn {
         let is_ect = config.congestion_control.is_scalable() && config.ecn.is_accurate();

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::accecn::EcnMode;
 use super::cc::{CongestionSpec, reno};
-use super::config::{Config, Recovery, Transport};
+use super::config::{Config, Recovery, TIMESTAMPS_BYTES, Transport};
 use super::quic;
 use crate::dialect::Dialect;
 use crate::units::Time;
@@ -26,8 +26,9 @@ pub struct TcpOptions {
     pub congestion_control: Option<CongestionSpec>,
     /// Loss recovery. Default: `sack`; in the `ns2` dialect `full_sack` for web and video.
     pub recovery: Option<Recovery>,
-    /// Maximum segment size (MSS) in payload bytes. Default: 1460. Unless in the `ns2` dialect, the
-    /// bytes of the timestamps option are subtracted, so that a packet has 1500 bytes (RFC 6691 §3).
+    /// Maximum segment size (MSS) in bytes, as the SYN's option says it. Unless in the `ns2` dialect, a full
+    /// segment has 12 bytes of payload less if timestamps are on (RFC 6691 §3). Default: 1460, and 1440 for
+    /// IPv6, so that a packet has 1500 bytes.
     /// With transport `quic` the UDP payload of the largest datagram, headers included: at least 1200
     /// (RFC 9000 §14), default 1452, for packets of 1500 bytes in IPv6 and 1480 in IPv4.
     #[schemars(range(min = 64, max = 8960))]
@@ -88,7 +89,8 @@ pub struct TcpOptions {
     #[schemars(range(min = 1.0, max = 3600.0))]
     pub max_rto_s: Option<f64>,
     /// Clock tick of round-trip measurements in ms, with ns-2's arithmetic in whole ticks. 0
-    /// disables both. Default: 0; 10 in the `ns2` dialect; 1 with recovery `linux`.
+    /// disables both. Not in the `linux` dialect. Default: 0; 10 in the `ns2` dialect; 1 with recovery
+    /// `linux`.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub rtt_tick_ms: Option<f64>,
     /// Explicit congestion notification (ECN): queues may then mark packets instead of dropping them.
@@ -103,8 +105,9 @@ pub struct TcpOptions {
     pub ace_bits: Option<u8>,
     /// Pace what a window lets out over the round trip (Linux: 200 % of the window per round trip in
     /// slow start, 120 % after it; transport `quic`: 125 %, RFC 9002 §7.7). Only in the `linux` dialect or
-    /// with transport `quic`. Default: `false`, as on a Linux host without the queueing discipline `fq`;
-    /// `true` with transport `quic`, for `prague`, and for BBR, which cannot do without it.
+    /// with transport `quic`. Defaults: 1. `true` with transport `quic`; 2. `true` for BBR, which cannot do
+    /// without it; 3. `true` for `prague`; 4. else `false`, as on a Linux host without the queueing
+    /// discipline `fq`.
     pub pacing: Option<bool>,
 }
 
@@ -183,19 +186,19 @@ impl TcpOptions {
         let timestamps = self.timestamps.unwrap_or(!ns2 || is_ledbat);
         let option_bytes = match (timestamps, ns2) {
             (false, _) => 0,
-            (true, false) => 12,
+            (true, false) => TIMESTAMPS_BYTES,
             (true, true) => 10,
         };
         // RFC 8200 §3: an IPv6 header has 40 bytes, 20 more than one of IPv4.
         let longer = if self.version() == 6 { 20 } else { 0 };
-        let usual_mss = 1460 - longer - if ns2 { 0 } else { option_bytes };
+        let mss_option = self.mss_bytes.unwrap_or(1460 - longer);
         let seconds = |s: Option<f64>, default: f64| Time::from_secs_f64(s.unwrap_or(default));
         Config {
             transport: Transport::Tcp,
             dialect,
             congestion_control,
             recovery,
-            mss: u64::from(self.mss_bytes.unwrap_or(usual_mss)),
+            mss: u64::from(mss_option - if ns2 { 0 } else { option_bytes }),
             header: self.header_bytes.unwrap_or(40 + longer) + option_bytes,
             // RFC 2018 §3: two bytes of kind and length and two of padding, then eight for each
             // block. In ns-2: only the blocks (tcp-sink.cc `append_ack`), or no padding

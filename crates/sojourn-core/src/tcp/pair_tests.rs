@@ -355,6 +355,12 @@ fn data_at_random(p: f64, seed: u64) -> Loss {
 const RTT: Time = Time::from_ms(100);
 const MSS: u64 = 1000;
 
+/// A configuration whose segments have the whole MSS as payload, with timestamps too, so that windows are round.
+fn resolved(options: &TcpOptions, dialect: Dialect) -> Config {
+    let config = options.resolve(dialect);
+    Config { mss: config.mss_option(), ..config }
+}
+
 /// Reno with segments of 1000 bytes, an acknowledgement for each, and a window of 10 at the start.
 fn options(recovery: Recovery) -> TcpOptions {
     TcpOptions {
@@ -377,7 +383,7 @@ fn upload(dialect: Dialect, recovery: Recovery, segments: u64, up: Loss, down: L
 /// sent twice (Karn) or of the wrong timestamp. ns-2 takes measurements at the end of a recovery, of
 /// a segment sent in its course: those may be longer.
 fn upload_bytes(dialect: Dialect, recovery: Recovery, bytes: u64, up: Loss, down: Loss) -> Pair {
-    let config = options(recovery).resolve(dialect);
+    let config = resolved(&options(recovery), dialect);
     let mut pair = Pair::new(config, RTT.scaled(0.5), up, down);
     pair.upload(bytes);
     pair.run(Time::from_s(600));
@@ -527,7 +533,7 @@ fn a_lost_tail_is_probed() {
 /// something beyond it is acknowledged (RFC 8985 §7.4).
 #[test]
 fn a_probe_that_repairs_a_loss_slows_the_sender() {
-    let config = options(Recovery::Sack).resolve(Dialect::Rfc);
+    let config = resolved(&options(Recovery::Sack), Dialect::Rfc);
     let mut pair = Pair::new(config, RTT.scaled(0.5), data(&[29]), nothing());
     pair.sends[CLIENT] = 60 * MSS;
     pair.ends[CLIENT].send(30 * MSS);
@@ -577,7 +583,7 @@ fn linux_finds_a_retransmission_lost() {
 /// Had each sent one, the 40 segments would have left at 300 ms; had none, number 37 alone.
 #[test]
 fn linux_sends_one_for_two_while_it_slows_down() {
-    let config = options(Recovery::Linux).resolve(Dialect::Ns2);
+    let config = resolved(&options(Recovery::Linux), Dialect::Ns2);
     let mut pair = Pair::new(config, RTT.scaled(0.5), data(&[12]), nothing());
     pair.upload_endlessly();
     pair.run_until(Time::from_ms(349));
@@ -598,7 +604,7 @@ fn repeated_timeouts_lower_the_threshold_once() {
         // Numbers 10 to 29 are the second window, 30 the probe of its tail, 31 and 32 the first two
         // times one is sent again. The probe is new, so 21 are under way.
         let lost: Vec<u64> = (10..33).collect();
-        let config = options.resolve(Dialect::Rfc);
+        let config = resolved(&options, Dialect::Rfc);
         let mut pair = Pair::new(config, RTT.scaled(0.5), data(&lost), nothing());
         pair.upload(1000 * MSS);
         pair.run_until(Time::from_s(8));
@@ -636,7 +642,7 @@ fn a_lost_syn_ack_costs_the_initial_timeout() {
 #[test]
 fn a_lost_end_of_the_handshake_is_repaired_by_the_server() {
     for (dialect, timeout_ms) in [(Dialect::Rfc, 1000), (Dialect::Ns2, 3000)] {
-        let config = options(Recovery::Sack).resolve(dialect);
+        let config = resolved(&options(Recovery::Sack), dialect);
         let up = nth(|s| !s.has(Flags::SYN), &[0]);
         let mut pair = Pair::new(config, RTT.scaled(0.5), up, nothing());
         pair.run_until(Time::from_s(20));
@@ -651,7 +657,8 @@ fn a_lost_end_of_the_handshake_is_repaired_by_the_server() {
 fn a_fin_is_acknowledged_at_once() {
     for dialect in DIALECTS {
         let options = TcpOptions { ack_every_segments: Some(10), ..options(Recovery::Sack) };
-        let mut pair = Pair::new(options.resolve(dialect), RTT.scaled(0.5), nothing(), nothing());
+        let mut pair =
+            Pair::new(resolved(&options, dialect), RTT.scaled(0.5), nothing(), nothing());
         pair.upload(MSS);
         pair.run(Time::from_s(1));
         assert_eq!(pair.now, Time::from_ms(250));
@@ -698,7 +705,7 @@ fn delayed_acknowledgements_and_a_short_timeout_do_not_stall() {
                 delayed_ack_ms: Some(100.0),
                 ..options(recovery)
             };
-            let config = options.resolve(dialect);
+            let config = resolved(&options, dialect);
             let mut pair = Pair::new(config, Time::from_ms(55), data_at_random(0.02, 7), nothing());
             pair.upload_endlessly();
             pair.run_until(Time::from_s(300));
@@ -723,7 +730,7 @@ fn a_window_of_one_segment_goes_at_the_pace_of_the_delayed_acknowledgement() {
                 max_window_segments: Some(1),
                 ..options(Recovery::Sack)
             };
-            let config = options.resolve(dialect);
+            let config = resolved(&options, dialect);
             let mut pair = Pair::new(config, Time::from_ms(55), nothing(), nothing());
             pair.upload(100 * MSS);
             pair.run(Time::from_s(30));
@@ -742,7 +749,7 @@ fn segments_per_second(control: CongestionSpec, rtt: Time, loss: Loss, seconds: 
         mss_bytes: Some(1460),
         ..options(Recovery::Sack)
     };
-    let mut pair = Pair::new(options.resolve(Dialect::Rfc), rtt.scaled(0.5), loss, nothing());
+    let mut pair = Pair::new(resolved(&options, Dialect::Rfc), rtt.scaled(0.5), loss, nothing());
     pair.upload_endlessly();
     pair.run_until(Time::from_s(seconds));
     pair.reported[SERVER].received_bytes as f64 / 1460.0 / seconds as f64
@@ -777,7 +784,8 @@ fn what_was_sent_twice_is_not_measured() {
             max_window_segments: Some(1),
             ..options(Recovery::Sack)
         };
-        let mut pair = Pair::new(options.resolve(dialect), RTT.scaled(0.5), nothing(), nothing());
+        let mut pair =
+            Pair::new(resolved(&options, dialect), RTT.scaled(0.5), nothing(), nothing());
         pair.upload(10 * MSS);
         pair.run_until(RTT);
         pair.delay = Time::from_s(1);
@@ -834,7 +842,7 @@ fn cubic_has_the_throughput_of_its_rfc() {
 /// An upload with ECN of which the segments with these numbers are marked.
 fn upload_marked(dialect: Dialect, recovery: Recovery, marks: &[u64], lost: &[u64]) -> Pair {
     let options = TcpOptions { ecn: Some(EcnMode::Classic), ..options(recovery) };
-    let mut pair = Pair::new(options.resolve(dialect), RTT.scaled(0.5), data(lost), nothing());
+    let mut pair = Pair::new(resolved(&options, dialect), RTT.scaled(0.5), data(lost), nothing());
     pair.marks = marks.to_vec();
     pair.upload(100 * MSS);
     pair.run(Time::from_s(30));
@@ -866,7 +874,7 @@ fn a_window_with_marks_slows_once_and_sends_nothing_again() {
 fn the_window_of_linux_does_not_grow_in_the_round_of_a_mark() {
     let options = TcpOptions { ecn: Some(EcnMode::Classic), ..options(Recovery::Sack) };
     let mut pair =
-        Pair::new(options.resolve(Dialect::Linux), RTT.scaled(0.5), nothing(), nothing());
+        Pair::new(resolved(&options, Dialect::Linux), RTT.scaled(0.5), nothing(), nothing());
     pair.marks = vec![12];
     pair.upload(1000 * MSS);
     pair.run_until(Time::from_ms(310));
@@ -949,7 +957,7 @@ fn recoveries_are_as_they_were() {
     for (dialect, recovery) in RECOVERIES {
         for (what, lost) in [("single", &[5][..]), ("double", &[5, 7]), ("tail", &[10, 11])] {
             let options = TcpOptions { initial_window_segments: Some(4), ..options(recovery) };
-            let config = options.resolve(dialect);
+            let config = resolved(&options, dialect);
             let mut pair = Pair::new(config, RTT.scaled(0.5), data(lost), nothing());
             pair.log = Some(String::new());
             pair.upload(12 * MSS);
@@ -970,7 +978,7 @@ fn recoveries_are_as_they_were() {
 fn nagle_holds_back_half_a_segment() {
     for (nagle, there_ms) in [(true, 250), (false, 150)] {
         let options = TcpOptions { nagle: Some(nagle), ..options(Recovery::FullSack) };
-        let config = options.resolve(Dialect::Ns2);
+        let config = resolved(&options, Dialect::Ns2);
         let mut pair = Pair::new(config, RTT.scaled(0.5), nothing(), nothing());
         pair.sends[CLIENT] = 2 * MSS + MSS / 2;
         pair.ends[CLIENT].send(pair.sends[CLIENT]);
@@ -1059,7 +1067,7 @@ at_random! {
         up in any_loss(),
         down in any_loss(),
     ) {
-        let config = options.resolve(dialect);
+        let config = resolved(&options, dialect);
         let segments = (upload + answer).div_ceil(config.mss);
         let limit = Time::from_s(4).scaled((segments + 20) as f64 / 0.49);
         let delay = Time::from_us(500 * rtt_ms);
@@ -1083,7 +1091,7 @@ at_random! {
 /// Uploads `segments` where a random time of at most 20 ms comes out as half of that.
 fn upload_with_jitter(recovery: Recovery, segments: u64, lost: &[u64]) -> Pair {
     let options = TcpOptions { send_jitter_us: Some(20_000.0), ..options(recovery) };
-    let config = options.resolve(Dialect::Ns2);
+    let config = resolved(&options, Dialect::Ns2);
     let mut pair = Pair::new(config, RTT.scaled(0.5), data(lost), nothing());
     pair.jitter_draw = 0.5;
     pair.upload(segments * MSS);

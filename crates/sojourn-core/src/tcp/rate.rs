@@ -1,4 +1,4 @@
-//! How fast a connection delivers: the samples that BBR lives on
+//! Delivery rate of a connection: the samples that BBR uses
 //! (draft-cheng-iccrg-delivery-rate-estimation-02; Linux 6.18 counts segments as this does).
 //!
 //! Every segment remembers how much had been delivered when it left. When it arrives, what was delivered

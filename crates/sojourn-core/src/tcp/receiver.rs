@@ -30,9 +30,11 @@ pub struct Receiver {
     acknowledged: u64,
     /// One past the other side's FIN.
     fin_end: Option<u64>,
-    /// Dialect `linux`: segments with data received, and duplicates of one hole.
+    /// Dialect `linux`: segments with data received, duplicates of one hole, and the blocks of an
+    /// acknowledgement that was held back and has to leave before the next.
     received: u32,
     duplicates: Duplicates,
+    flushed: Option<[SackBlock; SACK_BLOCKS]>,
     /// A marked segment has come, and its sender has not yet reported that it slowed down.
     echoes_mark: bool,
     /// Counts marks, if both ends agreed on that.
@@ -54,6 +56,7 @@ impl Receiver {
             fin_end: None,
             received: 0,
             duplicates: Duplicates::default(),
+            flushed: None,
             echoes_mark: false,
             counters: None,
         }
@@ -113,6 +116,7 @@ impl Receiver {
         }
         self.received = self.received.saturating_add(1);
         if segment.seq > self.next {
+            self.flush_before((segment.seq, end));
             self.hold(segment.seq, end);
             self.answer_hole(now, srtt, config);
         } else if end > self.next || (end == self.next && is_sink) {
@@ -124,6 +128,22 @@ impl Receiver {
         }
         if self.is_complete() {
             self.ack_now = true;
+        }
+    }
+
+    /// An acknowledgement that was held back leaves before a segment that moves older blocks out of sight.
+    fn flush_before(&mut self, (start, end): (u64, u64)) {
+        if !self.duplicates.are_held_back() {
+            return;
+        }
+        let mut told = self.recent.iter().filter_map(|&at| self.held.containing(at));
+        let count = told.clone().count();
+        let place = told.position(|block| start <= block.1 && block.0 <= end);
+        if ack_policy::hides_blocks(place.unwrap_or(count)) {
+            let mut blocks = Default::default();
+            self.write_blocks(&mut blocks);
+            self.flushed = Some(blocks);
+            self.note_told();
         }
     }
 
@@ -212,6 +232,12 @@ impl Receiver {
         self.fin_end == Some(self.next)
     }
 
+    /// Is one to be sent with the blocks from before the last segment, and then perhaps another?
+    #[inline]
+    pub fn flushes(&self) -> bool {
+        self.flushed.is_some()
+    }
+
     /// Is an acknowledgement to be sent now?
     pub fn wants_ack(&self) -> bool {
         self.ack_now
@@ -238,13 +264,22 @@ impl Receiver {
             Some(counters) if !segment.has(Flags::SYN) => counters.write(segment),
             _ => segment.flags.set(Flags::ECE, self.echoes_mark),
         }
+        if let Some(blocks) = self.flushed.take() {
+            segment.sack = blocks;
+            return;
+        }
         if config.recovery.is_selective() && !self.held.is_empty() {
             self.write_blocks(&mut segment.sack);
         }
+        self.ack_now = false;
+        self.note_told();
+    }
+
+    /// An acknowledgement leaves, or is about to.
+    fn note_told(&mut self) {
         self.acknowledged = self.next;
         self.unacknowledged = 0;
         self.ack_due = Time::NEVER;
-        self.ack_now = false;
         self.duplicates.told();
     }
 
@@ -381,5 +416,35 @@ mod tests {
         receiver.on_data(Time::ZERO, &data(1, 100), Time::ZERO, Time::ZERO, &config);
         assert!(receiver.wants_ack());
         assert_eq!(receiver.next(), 201);
+    }
+
+    /// Segments of 100 bytes, every second one missing. Three acknowledgements leave at once and the fourth
+    /// waits, with blocks 700, 500 and 300. A segment that makes a fifth block, which would hide that of 300, sends it off.
+    #[test]
+    fn what_was_held_back_leaves_before_its_blocks_are_hidden() {
+        let mut receiver = Receiver::new();
+        let config = TcpOptions::default().resolve(Dialect::Linux);
+        receiver.received = 1000;
+        let ms = Time::from_ms;
+        let mut arrives = |seq| {
+            receiver.on_data(ms(1), &data(seq, 100), Time::ZERO, ms(100), &config);
+            let mut told = Vec::new();
+            while receiver.flushes() || receiver.wants_ack() {
+                let mut ack = Segment::default();
+                receiver.acknowledge(&mut ack, &config);
+                told.push(ack.sack.map(|block| block.start).to_vec());
+            }
+            (told, receiver.deadline())
+        };
+        assert_eq!(arrives(100), (vec![vec![100, 0, 0]], Time::NEVER));
+        assert_eq!(arrives(300), (vec![vec![300, 100, 0]], Time::NEVER));
+        assert_eq!(arrives(500), (vec![vec![500, 300, 100]], Time::NEVER));
+        assert_eq!(arrives(700), (vec![], ms(2)));
+        // It makes a block beside three, or extends the third of them.
+        assert_eq!(arrives(900), (vec![vec![700, 500, 300]], ms(2)));
+        assert_eq!(arrives(400), (vec![vec![900, 700, 500]], ms(2)));
+        // One that extends the newest block, or the second, waits with the others.
+        assert_eq!(arrives(800), (vec![], ms(2)));
+        assert_eq!(arrives(1000), (vec![], ms(2)));
     }
 }

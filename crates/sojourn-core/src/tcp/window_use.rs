@@ -1,4 +1,4 @@
-//! Is the window what limits a sender? As Linux tells it (6.18; RFC 7661 §1): a window that is not used says
+//! Whether the window limits a sender, by the rule of Linux (6.18; RFC 7661 §1): a window that is not used says
 //! nothing about the path and does not grow.
 
 use super::cc::Window;

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::compared::{Group, Judged, judged};
+use super::compared::{Group, Judged, SAME, best_of, differs, is_comparable, judged};
 use super::grades::{Assessment, Grade};
-use super::measures::MEASURES;
+use super::measures::{MEASURES, Measure};
 use super::over_seeds::Value;
 use super::thresholds::{APPLICATIONS, Application, CALL, UNDER_LOAD};
 use super::words::{capitalised, digits, factor, joined, listed, quoted};
@@ -16,11 +16,11 @@ use super::words::{capitalised, digits, factor, joined, listed, quoted};
 const NAMED_AT_MOST: usize = 8;
 /// Nor more than these that are good.
 const BEST_NAMED_AT_MOST: usize = 3;
-/// A smaller change than this is none to speak of: a share of the value.
-const SAME: f64 = 0.02;
 /// If no change is greater than this and no grade differs, settings hardly differ.
 const HARDLY: f64 = 0.10;
-/// An idle line is told as a factor from here on.
+/// The rates of at most so many transfers are in a sentence.
+const RATES_AT_MOST: usize = 3;
+/// From this ratio to the idle line on, a sentence gives the ratio.
 const TOLD_AS_FACTOR: f64 = 1.5;
 
 /// A group with its measures and grades.
@@ -28,7 +28,7 @@ const TOLD_AS_FACTOR: f64 = 1.5;
 pub struct Graded {
     /// Its name; empty for a single run.
     pub name: String,
-    /// Is it what the same people have with nobody filling the line?
+    /// Is it the line of another group without that group's bulk traffic?
     pub is_idle_line: bool,
     /// The number of its idle line among the groups.
     pub idle_line: Option<usize>,
@@ -49,9 +49,10 @@ pub struct Verdict {
     pub sentences: Vec<String>,
     /// Names the traffic without a grade, in a sentence; may be empty.
     pub ungraded: String,
-    /// The number of the group that does best; `None` where there is nothing to choose.
+    /// The number of the group that does best, the first of several that do equally well; `None` where
+    /// there is nothing to choose or nothing differs.
     pub best: Option<usize>,
-    /// The number of the group that it is held against.
+    /// The number of the group that it is compared with.
     pub reference: Option<usize>,
     /// The groups, in the order that they were given in.
     pub groups: Vec<Graded>,
@@ -66,10 +67,16 @@ pub fn verdict(groups: &[Group<'_>], keys: &[String]) -> Verdict {
     assert!(!groups.is_empty() && groups.iter().all(|group| !group.runs.is_empty()));
     let all = judged(groups);
     let loaded: Vec<usize> = (0..all.len()).filter(|number| !all[*number].is_idle_line).collect();
-    let chosen = (keys.is_empty()).then(|| choice(&all, &loaded)).flatten();
+    let best = best_of(&all, &loaded);
+    let chosen = (keys.is_empty()).then(|| choice(&all, &loaded, &best)).flatten();
     let sentences = match (loaded.as_slice(), chosen) {
         ([only], _) => of_one(&all, *only),
-        (_, Some((best, reference))) => of_several(&all, &loaded, best, reference),
+        (_, Some((_, reference))) => {
+            of_several(&all, &loaded, answer(&all, &best, reference), best[0])
+        }
+        ([first, ..], None) if keys.is_empty() => {
+            of_several(&all, &loaded, no_winner(&all, &loaded), *first)
+        }
         _ => of_sweep(&all, &loaded),
     };
     let there = |a: &&Application| all.iter().any(|j| is_in(j, a.name));
@@ -107,15 +114,30 @@ fn graded(judged: &Judged<'_>, groups: &[Group<'_>]) -> Graded {
     }
 }
 
-/// The best of several groups, and the one that it is held against: the first, which is the state of
-/// things, or the worst where the first is the best.
-fn choice(all: &[Judged<'_>], loaded: &[usize]) -> Option<(usize, usize)> {
+/// The best of several groups, and the one that it is compared with: the first of the others, which is
+/// the present state, or the worst where the first is among the best. `None` if they hardly differ.
+fn choice(all: &[Judged<'_>], loaded: &[usize], best: &[usize]) -> Option<(usize, usize)> {
     let by_rank = |one: &&usize, other: &&usize| all[**one].rank(&all[**other]);
-    let best = *loaded.iter().min_by(by_rank)?;
-    let others = || loaded.iter().filter(|number| **number != best);
-    let first = *others().next()?;
-    let reference = if first < best { first } else { *others().max_by(by_rank)? };
-    Some((best, reference))
+    let others = || loaded.iter().filter(|number| !best.contains(number));
+    let (winner, first) = (*best.first()?, *others().next()?);
+    if others().all(|number| hardly_differ(all, winner, *number)) {
+        return None;
+    }
+    let reference = if first < winner { first } else { *others().max_by(by_rank)? };
+    Some((winner, reference))
+}
+
+/// Have two groups the same grades, and no measure that differs by much?
+fn hardly_differ(all: &[Judged<'_>], one: usize, another: usize) -> bool {
+    let (a, b) = (&all[one], &all[another]);
+    let is_near = |measure: &Measure| {
+        let pair = a.group.mean(measure.key).zip(b.group.mean(measure.key));
+        pair.is_none_or(|(x, y)| {
+            !differs(measure, x, y) || (x - y).abs() <= HARDLY * x.abs().max(y.abs())
+        })
+    };
+    APPLICATIONS.iter().all(|app| a.grade(app.name) == b.grade(app.name))
+        && MEASURES.iter().filter(|m| is_comparable(m, all, &[one, another])).all(is_near)
 }
 
 // The question.
@@ -193,7 +215,7 @@ fn subject(application: &'static str) -> &'static str {
     if application == UNDER_LOAD { "responsiveness under load" } else { application }
 }
 
-/// What the bulk traffic does to the people on the line, if anything is measured that it could do.
+/// What the bulk traffic does to other traffic, if anything is measured that it could do.
 fn against_idle_line(one: &Judged<'_>, idle: &Judged<'_>) -> Option<String> {
     let (who, are_several) = bulk_words(one);
     let does = |singular: &str, plural: &str| {
@@ -252,40 +274,79 @@ fn is_mass(word: &str) -> bool {
 
 // Several settings.
 
-fn of_several(all: &[Judged<'_>], loaded: &[usize], best: usize, reference: usize) -> Vec<String> {
-    let mut sentences = vec![answer(&all[best], &all[reference])];
-    sentences.extend(all[best].idle_line.and_then(|idle| idle_sentence(&all[idle], &all[best])));
+fn of_several(all: &[Judged<'_>], loaded: &[usize], answer: String, shown: usize) -> Vec<String> {
+    let mut sentences = vec![answer];
+    sentences.extend(all[shown].idle_line.and_then(|idle| idle_sentence(&all[idle], &all[shown])));
     sentences.extend(side_by_side(all, loaded));
     sentences
 }
 
 /// Which setting, by how much, and at what cost.
-fn answer(best: &Judged<'_>, reference: &Judged<'_>) -> String {
-    let (name, other) = (quoted(best.name()), quoted(reference.name()));
-    let noticed = noticed(best, reference);
+fn answer(all: &[Judged<'_>], winners: &[usize], reference: usize) -> String {
+    let names: Vec<_> = winners.iter().map(|number| all[*number].name()).collect();
+    let name = capitalised(&listed(&names));
+    let does = if names.len() == 1 { "does best" } else { "do best and hardly differ" };
+    let (best, reference) = (&all[winners[0]], &all[reference]);
     let cost = [("upload_mbps", "up"), ("download_mbps", "down")]
         .into_iter()
         .filter_map(|(key, way)| cost_clause(best, reference, key, way));
-    let is_same_grades = APPLICATIONS.iter().all(|a| best.grade(a.name) == reference.grade(a.name));
-    let is_near = MEASURES.iter().all(|measure| {
-        let pair = best.group.mean(measure.key).zip(reference.group.mean(measure.key));
-        pair.is_none_or(|(one, another)| {
-            (one - another).abs() <= HARDLY * one.abs().max(another.abs())
-        })
-    });
-    if is_same_grades && is_near {
-        let told =
-            if noticed.is_empty() { String::new() } else { format!(": {}", noticed.join(", ")) };
-        return format!("{name} and {other} hardly differ{told}.");
-    }
-    let clauses: Vec<_> = noticed.into_iter().chain(cost).collect();
+    let clauses: Vec<_> = noticed(best, reference).into_iter().chain(cost).collect();
+    let other = quoted(reference.name());
     match clauses.as_slice() {
-        [] => format!("{name} does best on the tests, against {other}."),
-        clauses => format!("{name} does best: against {other}, {}.", joined(clauses)),
+        [] => format!("{name} {does} on the tests, against {other}."),
+        clauses => format!("{name} {does}: against {other}, {}.", joined(clauses)),
     }
 }
 
-/// What people notice of going from the reference to the best.
+/// In what settings differ of which none does best.
+fn no_winner(all: &[Judged<'_>], loaded: &[usize]) -> String {
+    let groups: Vec<_> = loaded.iter().map(|number| all[*number].group).collect();
+    let span =
+        |values: Option<Vec<f64>>, what: &str, unit: &str, is_told: &dyn Fn(f64, f64) -> bool| {
+            let values = values?;
+            let least = values.iter().copied().reduce(f64::min)?;
+            let most = values.iter().copied().reduce(f64::max)?;
+            let name_of = |wanted: f64| {
+                let place = values.iter().position(|value| *value == wanted).unwrap_or_default();
+                quoted(groups[place].name)
+            };
+            is_told(least, most).then(|| {
+                let (from, to) = (digits(least), digits(most));
+                format!(
+                    "{what} is {from}{unit} with {} and {to}{unit} with {}",
+                    name_of(least),
+                    name_of(most)
+                )
+            })
+        };
+    let measures = MEASURES.iter().filter(|m| is_comparable(m, all, loaded)).filter_map(|m| {
+        let values = groups.iter().map(|group| group.mean(m.key)).collect();
+        let unit = if m.unit.is_empty() { String::new() } else { format!(" {}", m.unit) };
+        span(values, m.label, &unit, &|least, most| differs(m, least, most))
+    });
+    let mut entries: Vec<&str> = groups[0].bulk().iter().map(|entry| entry.name.as_str()).collect();
+    entries.dedup();
+    let rates = entries.iter().filter_map(|entry| {
+        let values = groups.iter().map(|group| group.bulk_mbps(entry)).collect();
+        let what = format!("the rate of {}", quoted(entry));
+        span(values, &what, " Mbps", &|least, most| most - least > HARDLY * most)
+    });
+    let told: Vec<_> = rates.take(RATES_AT_MOST).chain(measures).take(RATES_AT_MOST).collect();
+    let settings = if loaded.len() > NAMED_AT_MOST {
+        format!("the {} settings", loaded.len())
+    } else {
+        listed(&groups.iter().map(|group| group.name).collect::<Vec<_>>())
+    };
+    if told.is_empty() {
+        return format!("No setting does best: {settings} hardly differ.");
+    }
+    format!(
+        "No setting does best: grades and totals hardly differ. {}.",
+        capitalised(&joined(&told))
+    )
+}
+
+/// What users notice of going from the reference to the best.
 fn noticed(best: &Judged<'_>, reference: &Judged<'_>) -> Vec<String> {
     let number = |key, what: &str, unit: &str| {
         let (to, from) = (best.group.mean(key)?, reference.group.mean(key)?);
@@ -309,22 +370,25 @@ fn change(what: &str, from: f64, to: f64, unit: &str) -> String {
     format!("{what} {verb} from {} to {}{unit}", digits(from), digits(to))
 }
 
-/// What becomes of the call.
+/// How the call changes.
 fn call_clause(now: &Judged<'_>, before: &Judged<'_>, where_before: &str) -> Option<String> {
     let (to, from) = (now.group.mean("voice_mos")?, before.group.mean("voice_mos")?);
-    let word = match now.grade(CALL)? {
-        Grade::Good => "good",
-        Grade::Fair => "usable",
-        Grade::Poor => "poor",
-    };
-    Some(if now.grade(CALL) == before.grade(CALL) {
-        format!("the call stays {word} (MOS {to:.2}, {from:.2} {where_before})")
-    } else {
-        format!("the call becomes {word} (MOS from {from:.2} to {to:.2})")
+    let grade = now.grade(CALL)?;
+    let word = grade.word();
+    Some(match before.grade(CALL) {
+        Some(old) if old == grade => {
+            format!("the call stays {word} (MOS {to:.2}, {from:.2} {where_before})")
+        }
+        Some(old) => {
+            let verb = if grade > old { "falls" } else { "rises" };
+            format!("the call {verb} from {} to {word} (MOS from {from:.2} to {to:.2})", old.word())
+        }
+        None => format!("the call is {word} (MOS {to:.2}, {from:.2} {where_before})"),
     })
 }
 
-/// What bulk traffic in a direction keeps of its rate.
+/// What bulk traffic in a direction keeps of its rate, or the rate of each transfer if their number
+/// differs.
 fn cost_clause(best: &Judged<'_>, reference: &Judged<'_>, key: &str, way: &str) -> Option<String> {
     let (to, from) = (best.group.mean(key)?, reference.group.mean(key)?);
     let bulk = best.group.bulk();
@@ -333,7 +397,18 @@ fn cost_clause(best: &Judged<'_>, reference: &Judged<'_>, key: &str, way: &str) 
     let first = words.first().filter(|_| from > 0.0)?;
     let is_alike = words.iter().all(|word| word == first);
     let word = if is_alike { first } else { "bulk traffic" };
-    let (noun, are_several) = (plural(word, words.len()), words.len() > 1 && !is_mass(word));
+    let (now, before) = (best.group.transfers(way), reference.group.transfers(way));
+    if now != before {
+        let each = |mbps: f64, count: u32| mbps / f64::from(count.max(1));
+        return Some(change(
+            &format!("the mean rate of each {word}"),
+            each(from, before),
+            each(to, now),
+            " Mbps",
+        ));
+    }
+    let are_several = now > 1 && !is_mass(word);
+    let noun = if are_several { format!("{word}s") } else { (*word).to_owned() };
     let share = 100.0 * to / from;
     let (keep, gain, their) =
         if are_several { ("keep", "gain", "their") } else { ("keeps", "gains", "its") };
@@ -344,7 +419,7 @@ fn cost_clause(best: &Judged<'_>, reference: &Judged<'_>, key: &str, way: &str) 
     })
 }
 
-/// What the same people have with nobody filling the line.
+/// What the same other traffic gets without the bulk traffic.
 fn idle_sentence(idle: &Judged<'_>, loaded: &Judged<'_>) -> Option<String> {
     let values = [
         ("game_latency_p90_ms", "game p90 is", " ms"),
@@ -370,27 +445,43 @@ fn side_by_side(all: &[Judged<'_>], loaded: &[usize]) -> Vec<String> {
     let tests: Vec<_> = APPLICATIONS.iter().filter(is_tested).map(|a| a.name).collect();
     let best: Vec<_> = loaded.iter().filter(|judged| judged.is_good()).map(|j| j.name()).collect();
     let are_named = loaded.len() <= NAMED_AT_MOST || best.len() <= BEST_NAMED_AT_MOST;
-    let which = match best.as_slice() {
-        [] => "none".to_owned(),
-        best if are_named => listed(best),
-        best => format!("{} of {} settings", best.len(), loaded.len()),
+    let tests = listed(&tests.iter().map(|name| subject(name)).collect::<Vec<_>>());
+    let first = match best.as_slice() {
+        [] => format!("No setting is good on every test ({tests})."),
+        [only] => format!("{} is good on every test ({tests}).", capitalised(&quoted(only))),
+        best if are_named => {
+            format!("{} are good on every test ({tests}).", capitalised(&listed(best)))
+        }
+        best => {
+            format!("{} of {} settings are good on every test ({tests}).", best.len(), loaded.len())
+        }
     };
-    let first = format!("Good on every test ({}): {which}.", listed(&tests));
     let others: Vec<_> = loaded.iter().filter(|judged| !judged.is_good()).collect();
     let others = others.iter().take(if others.len() > NAMED_AT_MOST { 0 } else { others.len() });
-    let told = others.map(|judged| format!("{}: {}.", quoted(judged.name()), faults(judged)));
+    let told = others
+        .map(|judged| format!("{} is {}.", capitalised(&quoted(judged.name())), faults(judged)));
     std::iter::once(first).chain(told).collect()
 }
 
 /// The applications that are not good, by grade.
 fn faults(judged: &Judged<'_>) -> String {
-    let grades = [(Some(Grade::Poor), "poor"), (Some(Grade::Fair), "fair"), (None, "not measured")];
+    let grades = [(Some(Grade::Poor), "poor"), (Some(Grade::Fair), "fair"), (None, "not graded")];
     let told = grades.into_iter().filter_map(|(grade, word)| {
         let of_grade = judged.assessments.iter().filter(|found| found.grade == grade);
         let names: Vec<_> = of_grade.map(|found| found.application).collect();
-        (!names.is_empty()).then(|| format!("{} {word}", listed(&names)))
+        let why = if grade.is_none() { " (too little was measured)" } else { "" };
+        (!names.is_empty()).then(|| format!("{word} {}{why}", conditions(&names)))
     });
-    told.collect::<Vec<_>>().join(", ")
+    joined(&told.collect::<Vec<_>>())
+}
+
+/// Applications behind a grade: `for the game and under load`.
+fn conditions(names: &[&'static str]) -> String {
+    let uses: Vec<_> =
+        names.iter().filter(|n| **n != UNDER_LOAD).map(|name| format!("the {name}")).collect();
+    let of_uses = (!uses.is_empty()).then(|| format!("for {}", joined(&uses)));
+    let load = names.contains(&UNDER_LOAD).then(|| UNDER_LOAD.to_owned());
+    joined(&of_uses.into_iter().chain(load).collect::<Vec<_>>())
 }
 
 // A sweep.
@@ -424,5 +515,5 @@ fn by_variant(all: &[Judged<'_>], loaded: &[usize]) -> Option<String> {
     } else {
         "does best: good on every test in"
     };
-    Some(format!("{} {verb} {most} of {of} settings, {told}.", quoted(best)))
+    Some(format!("{} {verb} {most} of {of} settings, {told}.", capitalised(&quoted(best))))
 }

@@ -1,4 +1,4 @@
-//! Groups of runs side by side: which is an idle line, which is best, and what it is held against.
+//! Groups of runs side by side: which is an idle line, which are best, and what they are compared with.
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -7,6 +7,10 @@ use super::facts::{Entry, Facts};
 use super::grades::{Assessment, Grade, assess};
 use super::measures::{Better, MEASURES, Measure};
 use super::over_seeds::{Value, over_seeds};
+use crate::packet::Direction;
+
+/// A smaller change than this share of a value is none to speak of.
+pub(super) const SAME: f64 = 0.02;
 
 /// Runs that differ in their seed alone.
 #[derive(Clone, Debug)]
@@ -24,6 +28,18 @@ pub struct Group<'a> {
 impl Group<'_> {
     pub(super) fn is_idle(&self) -> bool {
         self.runs.iter().all(|facts| facts.is_idle())
+    }
+
+    /// The number of bulk transfers in a direction: entries, each as often as homes have it.
+    pub(super) fn transfers(&self, direction: &str) -> u32 {
+        let those = self.bulk().into_iter().filter(|entry| entry.bulk_direction == direction);
+        those.map(|entry| u32::from(entry.homes)).sum()
+    }
+
+    /// The rate of a bulk entry, in the mean over its runs, in Mbps.
+    pub(super) fn bulk_mbps(&self, entry: &str) -> Option<f64> {
+        let rates = self.runs.iter().map(|facts| facts.bulk_mbps.get(entry).copied());
+        over_seeds(&rates.collect::<Vec<_>>()).mean
     }
 
     fn people(&self) -> BTreeSet<&str> {
@@ -49,7 +65,7 @@ impl Group<'_> {
     }
 }
 
-/// A group with its grades, and the idle line that it is held against.
+/// A group with its grades, and the idle line that it is compared with.
 pub(super) struct Judged<'a> {
     pub group: &'a Group<'a>,
     pub assessments: Vec<Assessment>,
@@ -58,8 +74,8 @@ pub(super) struct Judged<'a> {
     pub idle_line: Option<usize>,
 }
 
-/// Judges all groups. An idle line is one without bulk traffic, beside a group of the same people at the
-/// same point that has some.
+/// Judges all groups. An idle line is one without bulk traffic, if another group with the same other
+/// traffic at the same point has some.
 pub(super) fn judged<'a>(groups: &'a [Group<'a>]) -> Vec<Judged<'a>> {
     let is_of = |idle: &Group, loaded: &Group| {
         idle.is_idle()
@@ -96,26 +112,68 @@ impl Judged<'_> {
         if self.group.name.is_empty() { "this run" } else { self.group.name }
     }
 
-    /// Less for what is better: fewer poor grades, then fewer fair ones, then fewer missing ones, then
-    /// the first measure of people that both have.
-    pub fn rank(&self, other: &Self) -> Ordering {
-        let faults = |judged: &Self| {
-            let count = |grade| judged.assessments.iter().filter(|a| a.grade == grade).count();
-            [count(Some(Grade::Poor)), count(Some(Grade::Fair)), count(None)]
-        };
-        faults(self).cmp(&faults(other)).then_with(|| self.rank_of_measures(other))
+    /// Its numbers of poor, of fair and of missing grades: the less, the better.
+    fn faults(&self) -> [usize; 3] {
+        let count = |grade| self.assessments.iter().filter(|a| a.grade == grade).count();
+        [count(Some(Grade::Poor)), count(Some(Grade::Fair)), count(None)]
     }
 
-    fn rank_of_measures(&self, other: &Self) -> Ordering {
-        // Of a game the p90 is told, which its grades are about too.
-        let told = MEASURES.iter().filter(|m| !["game_latency_p50_ms"].contains(&m.key));
-        let first = told.filter_map(|measure| {
+    /// Less for what is better: the grades decide, then the first measure that both have.
+    pub fn rank(&self, other: &Self) -> Ordering {
+        let measures = deciding().filter_map(|measure| {
             let (one, another) = (self.group.mean(measure.key)?, other.group.mean(measure.key)?);
             Some(match measure.better {
                 Better::Lower => one.total_cmp(&another),
                 Better::Higher => another.total_cmp(&one),
             })
         });
-        first.into_iter().next().unwrap_or(Ordering::Equal)
+        let faults = self.faults().cmp(&other.faults());
+        faults.then_with(|| measures.into_iter().next().unwrap_or(Ordering::Equal))
     }
+}
+
+/// The measures that decide between equal grades. Of a game p90 does, which its grades use too.
+fn deciding() -> impl Iterator<Item = &'static Measure> {
+    MEASURES.iter().filter(|measure| measure.key != "game_latency_p50_ms")
+}
+
+/// The best of some groups, in their order: those with the best grades, and of these those that no measure
+/// that all have shows to be worse, one measure after the other. All of them if nothing differs.
+pub(super) fn best_of(all: &[Judged<'_>], loaded: &[usize]) -> Vec<usize> {
+    let fewest = loaded.iter().map(|number| all[*number].faults()).min();
+    let is_best = |number: &usize| Some(all[*number].faults()) == fewest;
+    let mut best: Vec<usize> = loaded.iter().copied().filter(is_best).collect();
+    for measure in deciding() {
+        if !is_comparable(measure, all, &best) {
+            continue;
+        }
+        let means = best.iter().map(|number| all[*number].group.mean(measure.key));
+        let Some(means) = means.collect::<Option<Vec<f64>>>() else { continue };
+        let top = means.iter().copied().reduce(match measure.better {
+            Better::Lower => f64::min,
+            Better::Higher => f64::max,
+        });
+        let mut is_near =
+            means.iter().map(|mean| top.is_some_and(|top| !differs(measure, *mean, top)));
+        best.retain(|_| is_near.next() == Some(true));
+    }
+    best
+}
+
+/// Do two values of a measure differ by more than 2 % and by more than the last digit that tables show?
+pub(super) fn differs(measure: &Measure, one: f64, another: f64) -> bool {
+    let resolution = 10f64.powi(-i32::from(measure.digits));
+    (one - another).abs() > (SAME * one.abs().max(another.abs())).max(resolution)
+}
+
+/// Is a measure of the same traffic in all these groups? Rates are sums over all transfers.
+pub(super) fn is_comparable(measure: &Measure, all: &[Judged<'_>], groups: &[usize]) -> bool {
+    let direction = match measure.key {
+        "upload_mbps" => Direction::Up.name(),
+        "download_mbps" => Direction::Down.name(),
+        _ => return true,
+    };
+    let counts: BTreeSet<u32> =
+        groups.iter().map(|number| all[*number].group.transfers(direction)).collect();
+    counts.len() <= 1
 }

@@ -28,7 +28,9 @@ pub struct Entry {
     pub bulk: &'static str,
     /// Which way the payload of bulk traffic goes: up or down; empty for other traffic.
     pub bulk_direction: &'static str,
-    /// Did it send anything?
+    /// The number of homes that have it.
+    pub homes: u16,
+    /// Was anything of it delivered?
     pub sent: bool,
     /// Has it a grade?
     pub graded: bool,
@@ -51,6 +53,8 @@ pub struct Facts {
     /// The measures that apply, by key; `None` where nothing was measured.
     pub measures: Values,
     pub(super) tests: Vec<Tested>,
+    /// The rate of each bulk entry in the direction of its payload, in Mbps.
+    pub(super) bulk_mbps: BTreeMap<String, f64>,
     /// The mean one-way latency of each game and call, summed over its directions, in ms.
     pub(super) round_trips_ms: BTreeMap<String, f64>,
 }
@@ -65,6 +69,7 @@ impl Facts {
             traffic: entries(scenario, rows),
             measures: measures.collect(),
             tests,
+            bulk_mbps: bulk_mbps(scenario, rows),
             round_trips_ms: round_trips_ms(rows),
         }
     }
@@ -74,7 +79,7 @@ impl Facts {
         self.bulk().next().is_none()
     }
 
-    /// The bulk entries that sent something.
+    /// The bulk entries of which something was delivered.
     pub(super) fn bulk(&self) -> impl Iterator<Item = &Entry> {
         self.traffic.iter().filter(|entry| entry.sent && !entry.bulk.is_empty())
     }
@@ -91,12 +96,15 @@ fn entries(scenario: &Scenario, rows: &Rows) -> Vec<Entry> {
     let mut graded: BTreeSet<&str> =
         rows.flows.iter().filter(is_judged).map(|row| row.text("traffic")).collect();
     graded.extend(uploads::unlimited(scenario));
-    let sent: BTreeSet<&str> = rows.flows.iter().map(|row| row.text("traffic")).collect();
+    let is_sent = |row: &&Row| row.number("throughput_mbps") != Some(0.0);
+    let sent: BTreeSet<&str> =
+        rows.flows.iter().filter(is_sent).map(|row| row.text("traffic")).collect();
     let entry = |(name, entry): (&String, &crate::scenario::traffic::Entry)| Entry {
         name: name.clone(),
         kind: kind(entry),
         bulk: if entry.app.is_bulk() { entry.app.bulk_word() } else { "" },
         bulk_direction: entry.app.bulk_direction().map_or("", Direction::name),
+        homes: scenario.group(scenario.group_of(entry)).count,
         sent: sent.contains(name.as_str()),
         graded: graded.contains(name.as_str()),
     };
@@ -146,6 +154,21 @@ fn tested(application: &Application, scenario: &Scenario, rows: &Rows) -> Option
     };
     let values = application.metrics().into_iter().map(worst).collect();
     Some(Tested { application: application.name, values, note })
+}
+
+fn bulk_mbps(scenario: &Scenario, rows: &Rows) -> BTreeMap<String, f64> {
+    let mut sums = BTreeMap::new();
+    for row in &rows.flows {
+        let entry = scenario.traffic.get(row.text("traffic"));
+        let direction = entry.and_then(|entry| entry.app.bulk_direction());
+        let mbps = row.number("throughput_mbps");
+        if let (Some(direction), Some(mbps)) = (direction, mbps)
+            && row.text("direction") == direction.name()
+        {
+            *sums.entry(row.text("traffic").to_owned()).or_default() += mbps;
+        }
+    }
+    sums
 }
 
 fn round_trips_ms(rows: &Rows) -> BTreeMap<String, f64> {

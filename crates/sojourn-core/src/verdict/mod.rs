@@ -1,4 +1,4 @@
-//! What runs come to: measured values, grades against thresholds with their sources, and an answer in
+//! Verdicts on runs: measured values, grades against thresholds with their sources, and an answer in
 //! sentences. Pure functions from tables of results to plain data, for reports and pages alike.
 //!
 //! [`Facts`] are what a run contributes, [`verdict()`] judges groups of runs that differ in their seed,

@@ -114,6 +114,10 @@ impl Drawer {
                 1 => max.into(),
                 _ => (u64::from(min) + self.below(u64::from(max - min) + 1)).into(),
             },
+            Leaf::Numbers { most } => {
+                let length = 1 + self.below(most as u64);
+                (0..length).map(|_| Value::from(self.below(1 << 16))).collect()
+            }
             Leaf::Flag => (self.below(2) == 1).into(),
             Leaf::Word(words) => words[self.below(words.len() as u64) as usize].1.into(),
             Leaf::Octets(names) => names

@@ -6,6 +6,10 @@ use sojourn_core::queue::QueueSpec;
 use sojourn_core::scenario::schema::json_schema;
 
 use super::TRAFFIC;
+use std::sync::LazyLock;
+
+/// Made once: making it takes longer than most of what is drawn from it.
+static SCHEMA: LazyLock<Value> = LazyLock::new(json_schema);
 
 /// What decides: random numbers, or bytes that somebody else chose, with zeros after the last one.
 pub enum Choices {
@@ -53,7 +57,6 @@ pub type Usual = fn(&str, &mut Choices) -> Option<Value>;
 
 /// Draws values that a schema allows.
 pub struct Drawer {
-    defs: Value,
     pub choices: Choices,
     usual: Usual,
     /// Of so many keys that may be left out one is set.
@@ -69,17 +72,17 @@ impl Drawer {
 
     /// Draws keys as `usual` says, where it says anything.
     pub fn usually(usual: Usual, rarity: u64, choices: Choices) -> Self {
-        Self { defs: json_schema(), choices, usual, rarity }
+        Self { choices, usual, rarity }
     }
 
     /// A value of a definition of the schema.
     pub fn definition(&mut self, name: &str) -> Value {
-        self.value(&self.defs["$defs"][name].clone())
+        self.value(&SCHEMA["$defs"][name])
     }
 
     /// A value of a key of the scenario.
     pub fn key(&mut self, name: &str) -> Value {
-        self.value(&self.defs["properties"][name].clone())
+        self.value(&SCHEMA["properties"][name])
     }
 
     fn value(&mut self, schema: &Value) -> Value {

@@ -92,15 +92,15 @@ fn limits_that_hold_no_packet() {
          never reaches"
     );
     assert_eq!(
-        refusal_of(&["tcp.mss_bytes=8000", "downstream.queue.limit_bytes=8051"]),
-        "--set downstream.queue.limit_bytes=8051: downstream.queue.limit_bytes: found 8051; \
-         allowed: 8070 or more, so that one packet fits"
+        refusal_of(&["tcp.mss_bytes=8000", "downstream.queue.limit_bytes=8057"]),
+        "--set downstream.queue.limit_bytes=8057: downstream.queue.limit_bytes: found 8057; \
+         allowed: 8058 or more, so that one packet fits"
     );
     // 250 ms at 0.01 Mbps are 312 B, but the default holds two full frames.
     only(SMALL, &["upstream.sustained_mbps=0.01"]);
     assert_eq!(
-        refusal_of(&["tcp.mss_bytes=8000", "upstream.burst_bytes=8051"]),
-        "--set upstream.burst_bytes=8051: upstream.burst_bytes: found 8051; allowed: 8070 or \
+        refusal_of(&["tcp.mss_bytes=8000", "upstream.burst_bytes=8057"]),
+        "--set upstream.burst_bytes=8057: upstream.burst_bytes: found 8057; allowed: 8058 or \
          more, the size of the largest packet"
     );
     only(SMALL, &["upstream.queue.limit_bytes=1522", "downstream.queue.limit_packets=1"]);
@@ -254,7 +254,7 @@ fn what_ns2s_two_way_agent_does_not_have() {
     assert_eq!(
         refusal_of(&[full[0], full[1], cubic]),
         format!(
-            "--set {cubic}: tcp.congestion_control: found another one with recovery full_sack; \
+            "--set {cubic}: tcp.congestion_control.kind: found cubic with recovery full_sack; \
              allowed: reno"
         )
     );
@@ -284,20 +284,36 @@ fn tcp_options_that_contradict_each_other() {
          allowed: 3 or more, the value of min_rto_s"
     );
     assert_eq!(
-        refusal_of(&["tcp.mss_bytes=8960", "traffic.upload.tcp.header_bytes=58"]),
-        "--set tcp.mss_bytes=8960: tcp.mss_bytes: found 8960; allowed: 8948 or less, so that a \
-         packet with 70 bytes of header and options has 9018 or less"
+        refusal_of(&["tcp.mss_bytes=8960", "traffic.upload.tcp.header_bytes=59"]),
+        "--set tcp.mss_bytes=8960: tcp.mss_bytes: found 8960; allowed: 8959 or less, so that a \
+         packet with 71 bytes of header and options has 9018 or less"
     );
     assert_eq!(
         refusal_of(&["tcp.recovery=full_sack"]),
         "--set tcp.recovery=full_sack: tcp.recovery: found full_sack, an agent of ns-2; allowed: \
+         sack, or dialect ns2"
+    );
+    assert_eq!(
+        refusal_of(&["tcp.recovery=full_sack", "tcp.dialect=rfc"]),
+        "--set tcp.recovery=full_sack: tcp.recovery: found full_sack, an agent of ns-2; allowed: \
          sack, newreno, reno, or dialect ns2"
     );
+    assert_eq!(
+        refusal_of(&["tcp.rtt_tick_ms=10"]),
+        "--set tcp.rtt_tick_ms=10: tcp.rtt_tick_ms: found 10 with dialect linux; allowed: 0, or \
+         dialect rfc or ns2"
+    );
+    only(SMALL, &["tcp.rtt_tick_ms=10", "dialect=rfc"]);
+    for set in ["tcp.ip=5", "traffic.upload.tcp.ip=5"] {
+        let (key, _) = set.split_once('=').unwrap();
+        assert_eq!(refusal_of(&[set]), format!("--set {set}: {key}: found 5; allowed: 4, 6"));
+    }
+    only(SMALL, &["tcp.ip=6"]);
     only(SMALL, &["tcp.recovery=full_sack", "dialect=ns2"]);
     assert_eq!(
         refusal_of(&["tcp.recovery=linux"]),
-        "--set tcp.recovery=linux: tcp.recovery: found linux, an agent of ns-2; allowed: sack, \
-         newreno, reno, or dialect ns2"
+        "--set tcp.recovery=linux: tcp.recovery: found linux, an agent of ns-2; allowed: sack, or \
+         dialect ns2"
     );
     let linux = ["tcp.recovery=linux", "dialect=ns2"];
     only(SMALL, &linux);
@@ -364,8 +380,8 @@ fn quic_with_keys_of_tcp_alone() {
     );
     assert_eq!(
         refusal_of(&[own, "tcp.congestion_control.kind=ledbat"]),
-        "--set traffic.upload.tcp.transport=quic: traffic.upload.tcp.transport: found quic with a \
-         congestion control that it does not have; allowed: tcp, or congestion control reno or cubic"
+        "--set traffic.upload.tcp.transport=quic: traffic.upload.tcp.transport: found quic with \
+         congestion control ledbat; allowed: tcp, or congestion control reno or cubic"
     );
     assert_eq!(
         refusal_of(&[own, "tcp.ecn=classic"]),
@@ -574,8 +590,8 @@ fn marks_that_a_congestion_control_cannot_use() {
             assert_eq!(
                 refusal_of(&[&format!("dialect={dialect}"), set]),
                 format!(
-                    "--set {set}: tcp.congestion_control: found {kind}; allowed: another one, or \
-                     dialect linux"
+                    "--set {set}: tcp.congestion_control.kind: found {kind}; allowed: reno, \
+                     cubic, ledbat, or dialect linux"
                 )
             );
         }

@@ -358,7 +358,7 @@ function judgedRows({ sentences, ungraded, groups, applications }) {
     application,
     cells: groups.map(({ assessments }) => {
       const one = assessments.find(assessment => assessment.application === application);
-      return one && { ...one, grade: one.grade ?? "not measured" };
+      return one && { ...one, grade: one.grade ?? "not graded" };
     }),
   }));
   return { sentences, ungraded, rows };

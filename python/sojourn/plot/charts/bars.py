@@ -43,6 +43,7 @@ class Bars(Chart):
                 linewidth=1.0,
             )
             left = left + np.asarray(values)
+        axes.set_xlim(left=0)
         axes.set_ylim(len(self.bars) - 0.5, -0.5)
         axes.grid(visible=False, axis="y")
 

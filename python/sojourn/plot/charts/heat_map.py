@@ -60,8 +60,8 @@ class HeatMap(Chart):
         axes.invert_yaxis()
         axes.set_title(self.quantity, loc="left", fontsize="medium")
         # Above the names of the rows, where it has room however few these are.
-        axes.text(
-            -0.02, 1.0, f"{self.y.label}\n", transform=axes.transAxes, ha="right", va="center"
+        axes.annotate(
+            self.y.label, (0, 1), (-9, 3), "axes fraction", "offset points", ha="right", va="bottom"
         )
         axes.grid(visible=False)
         axes.tick_params(length=0)

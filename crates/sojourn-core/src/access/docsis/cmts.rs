@@ -96,15 +96,9 @@ impl Cmts {
         }
     }
 
-    /// Takes a packet. Returns the packet that is sent at once, if a channel is free, and when its
-    /// last byte leaves.
+    /// Takes a packet. Returns the packet that is sent at once, if a channel is free.
     #[inline]
-    pub fn accept(
-        &mut self,
-        now: Time,
-        packet: Packet,
-        ledger: &mut Ledger,
-    ) -> Option<(Time, Packet)> {
+    pub fn accept(&mut self, now: Time, packet: Packet, ledger: &mut Ledger) -> Option<Packet> {
         let class = self.class_of[usize::from(packet.home)][usize::from(packet.service_flow)];
         self.queues[usize::from(class)].enqueue(now, packet, &self.drain_rate, ledger);
         self.send_next(now, ledger)
@@ -117,20 +111,35 @@ impl Cmts {
         self.queues.iter().fold(Time::NEVER, |next, queue| next.min(queue.next_wake(free)))
     }
 
-    /// Does what is due. Returns the packet that is sent next, if there is one, and when its last
-    /// byte leaves.
-    pub fn wake(&mut self, now: Time, ledger: &mut Ledger) -> Option<(Time, Packet)> {
+    /// When the last packet for a home has been sent and has passed the channel.
+    #[inline]
+    pub fn received_at(&self, home: u16) -> Time {
+        let sent_at = self.last_to[usize::from(home)];
+        self.pipeline.map_or(sent_at, |pipeline| pipeline.received_at(sent_at))
+    }
+
+    /// Does what is due. Returns the packet that is sent next, if there is one.
+    pub fn wake(&mut self, now: Time, ledger: &mut Ledger) -> Option<Packet> {
         for queue in self.queues.iter_mut().filter(|queue| queue.next_update() <= now) {
             queue.update(now, &self.drain_rate);
         }
         self.send_next(now, ledger)
     }
 
-    fn send_next(&mut self, now: Time, ledger: &mut Ledger) -> Option<(Time, Packet)> {
+    #[inline]
+    fn send_next(&mut self, now: Time, ledger: &mut Ledger) -> Option<Packet> {
         if now < self.busy_until[self.first_free] {
             return None;
         }
-        let packet = self.take_next(now, ledger)?;
+        let packet = self.take_next(now, ledger);
+        if let Some(packet) = &packet {
+            self.send(now, packet);
+        }
+        packet
+    }
+
+    /// Sends a packet on the channel that is free first.
+    fn send(&mut self, now: Time, packet: &Packet) {
         let rate = &mut self.rates[usize::from(packet.home)];
         let sent_at = now + rate.time_for(u64::from(packet.size) + self.framing_bytes);
         self.busy_until[self.first_free] = sent_at;
@@ -139,12 +148,9 @@ impl Cmts {
         // In order: behind a longer packet that is still being sent on another channel.
         let last = &mut self.last_to[usize::from(packet.home)];
         *last = sent_at.max(*last);
-        let received = self.pipeline.map_or(*last, |pipeline| pipeline.received_at(*last));
-        Some((received, packet))
     }
 
     /// Takes a packet due under a reserved rate first, then one of the highest priority.
-    #[inline]
     fn take_next(&mut self, now: Time, ledger: &mut Ledger) -> Option<Packet> {
         let mut queues = self.queues.iter_mut();
         if self.keeps_reserved_rates

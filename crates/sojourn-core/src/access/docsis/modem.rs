@@ -557,12 +557,15 @@ impl Modem {
                 self.note(ledger, now, Kind::PieceEnd, bytes);
                 None
             }
-            PieceEnd::Packet(packet) => {
-                if self.shaping.is_some() && self.shaper.held(&packet) {
-                    ledger.delayed(&packet);
+            PieceEnd::Packet => {
+                let sent = self.flow.take_sent();
+                if let Some(packet) = &sent {
+                    if self.shaping.is_some() && self.shaper.held(packet) {
+                        ledger.delayed(packet);
+                    }
+                    self.probe.packet(ledger, now, Kind::Sent, packet);
                 }
-                self.probe.packet(ledger, now, Kind::Sent, &packet);
-                Some(packet)
+                sent
             }
         }
     }

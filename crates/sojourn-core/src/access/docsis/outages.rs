@@ -1,4 +1,4 @@
-//! Times in which something is out of order: a modem that has lost its ranging, a channel that is
+//! Times in which something does not work: a modem that has lost its ranging, a channel that is
 //! lost.
 
 use schemars::JsonSchema;

@@ -220,53 +220,55 @@ impl Docsis {
                 return None;
             }
         };
-        let upstream = &mut self.upstream[part as usize];
-        let sent = match upstream {
+        match &mut self.upstream[part as usize] {
             Upstream::Modem(modem) => {
                 modem.accept(now, packet, ledger);
                 alarms.set(Direction::Up, part, modem.next_wake());
-                return None;
             }
             Upstream::TwoQueues(modem) => {
                 modem.accept(now, packet, ledger);
-                None
+                alarms.set(Direction::Up, part, modem.next_wake());
             }
-            Upstream::Link(link) => link.accept(now, packet, ledger),
-        };
-        alarms.set(Direction::Up, part, upstream.next_wake());
-        self.leave_link(sent, alarms, ledger)
+            Upstream::Link(link) => {
+                let sent = link.accept(now, packet, ledger);
+                let sent_at = link.sent_at();
+                alarms.set(Direction::Up, part, link.next_wake());
+                return self.leave_link(sent_at, sent?, alarms, ledger);
+            }
+        }
+        None
     }
 
-    /// Handles a packet that a plain link sends, if any, and the time when its last byte leaves.
+    /// Handles a packet that a plain link sends, whose last byte leaves at `at`.
     fn leave_link(
         &mut self,
-        sent: Option<(Time, Packet)>,
+        at: Time,
+        packet: Packet,
         alarms: &mut Alarms,
         ledger: &mut Ledger,
     ) -> Option<(Time, Packet)> {
-        let (at, packet) = sent?;
         ledger.forwarded(at, &packet);
         let arrival = at + self.places[usize::from(packet.home)].delay;
-        let (arrival, packet) = self.cross(arrival, packet, ledger)?;
-        self.in_order(arrival, packet, alarms)
+        match self.cross(arrival, &packet) {
+            Some(crossed) => self.in_order(crossed, packet, alarms),
+            None => lost(arrival, packet, ledger),
+        }
     }
 
-    /// What the cable and the interconnect do to a packet that arrives at `at`. Returns it, unless it
-    /// is lost, and when it has crossed both.
+    /// When a packet that crosses the cable until `at` has crossed the interconnect too; nothing if
+    /// noise hits it.
     #[inline]
-    fn cross(&mut self, at: Time, packet: Packet, ledger: &mut Ledger) -> Option<(Time, Packet)> {
+    fn cross(&mut self, at: Time, packet: &Packet) -> Option<Time> {
         let way = packet.direction as usize;
         if let Some(noise) = &mut self.noise[way]
-            && noise.hits(at, &packet)
+            && noise.hits(at, packet)
         {
-            ledger.dropped(at, packet, DropReason::Link);
             return None;
         }
-        let crossed = match &mut self.interconnect[way] {
+        Some(match &mut self.interconnect[way] {
             Some(interconnect) => interconnect.cross(at, packet.home.into()),
             None => at,
-        };
-        Some((crossed, packet))
+        })
     }
 
     /// A packet on the cable that arrives at the CMTS at this time, unless it has to wait until
@@ -308,8 +310,9 @@ impl Docsis {
             }
             Some(Upstream::Link(link)) => {
                 let sent = link.wake(now, ledger);
+                let sent_at = link.sent_at();
                 alarms.set(Direction::Up, part, link.next_wake());
-                return self.leave_link(sent, alarms, ledger);
+                return self.leave_link(sent_at, sent?, alarms, ledger);
             }
             None => match &mut self.channel {
                 Some(channel) if part as usize == self.upstream.len() => {
@@ -322,11 +325,13 @@ impl Docsis {
         };
         // Its last byte leaves its home now, and the time of arrival is known.
         ledger.forwarded(now, &packet);
-        let (received, packet) = self.cross(received, packet, ledger)?;
+        let Some(crossed) = self.cross(received, &packet) else {
+            return lost(received, packet, ledger);
+        };
         if self.orders_modems {
-            return self.in_order(received, packet, alarms);
+            return self.in_order(crossed, packet, alarms);
         }
-        Some((received, packet))
+        Some((crossed, packet))
     }
 
     fn wake_cable_up(&mut self, part: u32, alarms: &mut Alarms) -> Option<(Time, Packet)> {
@@ -347,8 +352,11 @@ impl Docsis {
         match &mut self.downstream[part as usize] {
             Downstream::Link(link) => {
                 let sent = link.accept(now, packet, ledger);
+                let sent_at = link.sent_at();
                 alarms.set(Direction::Down, part, link.next_wake());
-                self.onto_cable_down(sent, alarms, ledger);
+                if let Some(packet) = sent {
+                    self.onto_cable_down(sent_at, packet, alarms, ledger);
+                }
             }
             Downstream::Regulator(regulator) => {
                 regulator.accept(now, packet, ledger);
@@ -374,8 +382,11 @@ impl Docsis {
         match self.downstream.get_mut(part as usize) {
             Some(Downstream::Link(link)) => {
                 let sent = link.wake(now, ledger);
+                let sent_at = link.sent_at();
                 alarms.set(Direction::Down, part, link.next_wake());
-                self.onto_cable_down(sent, alarms, ledger);
+                if let Some(packet) = sent {
+                    self.onto_cable_down(sent_at, packet, alarms, ledger);
+                }
             }
             Some(Downstream::Regulator(regulator)) => {
                 regulator.update(now);
@@ -383,8 +394,7 @@ impl Docsis {
             }
             None => {
                 let sent = self.cmts.as_mut().and_then(|cmts| cmts.wake(now, ledger));
-                self.onto_cable_down(sent, alarms, ledger);
-                self.schedule_cmts(alarms);
+                self.leave_cmts(sent, alarms, ledger);
             }
         }
         None
@@ -413,33 +423,35 @@ impl Docsis {
     ) {
         let cmts = self.cmts.as_mut().expect("packets come here only where there is one");
         let sent = cmts.accept(now, packet, ledger);
-        self.onto_cable_down(sent, alarms, ledger);
-        self.schedule_cmts(alarms);
+        self.leave_cmts(sent, alarms, ledger);
     }
 
+    /// Handles a packet that the shared channel sends, if any.
     #[inline]
-    fn schedule_cmts(&self, alarms: &mut Alarms) {
-        if let Some(cmts) = &self.cmts {
-            alarms.set(Direction::Down, self.cmts_part(), cmts.next_wake());
+    fn leave_cmts(&mut self, sent: Option<Packet>, alarms: &mut Alarms, ledger: &mut Ledger) {
+        let Some(cmts) = &self.cmts else { return };
+        alarms.set(Direction::Down, self.cmts_part(), cmts.next_wake());
+        if let Some(packet) = sent {
+            let received_at = cmts.received_at(packet.home);
+            self.onto_cable_down(received_at, packet, alarms, ledger);
         }
     }
 
-    /// Puts a packet that the CMTS sends, if any, on the cable at the time its last byte leaves.
-    #[inline]
+    /// Puts a packet on the cable at the time its last byte leaves.
     fn onto_cable_down(
         &mut self,
-        sent: Option<(Time, Packet)>,
+        at: Time,
+        packet: Packet,
         alarms: &mut Alarms,
         ledger: &mut Ledger,
     ) {
-        if let Some((at, packet)) = sent {
-            ledger.forwarded(at, &packet);
-            let arrival = at + self.places[usize::from(packet.home)].delay;
-            let crossed = self.cross(arrival, packet, ledger);
-            if let Some((arrival, packet)) = crossed {
-                self.cable_down.accept(arrival, packet);
-                alarms.set(Direction::Down, self.cable_down_part(), self.cable_down.next_wake());
-            }
+        ledger.forwarded(at, &packet);
+        let arrival = at + self.places[usize::from(packet.home)].delay;
+        if let Some(crossed) = self.cross(arrival, &packet) {
+            self.cable_down.accept(crossed, packet);
+            alarms.set(Direction::Down, self.cable_down_part(), self.cable_down.next_wake());
+        } else {
+            lost(arrival, packet, ledger);
         }
     }
 
@@ -452,6 +464,13 @@ impl Docsis {
         let first = first as usize;
         first..first + place.flows[direction as usize] as usize
     }
+}
+
+/// Noise has hit a packet on the cable: nothing crosses it.
+#[cold]
+fn lost(at: Time, packet: Packet, ledger: &mut Ledger) -> Option<(Time, Packet)> {
+    ledger.dropped(at, packet, DropReason::Link);
+    None
 }
 
 /// Propagation to each group of modems on the shared upstream channel.

@@ -1,4 +1,4 @@
-//! When something comes at regular times.
+//! `Regularity`: the period and phase of unsolicited grants and polls.
 
 use crate::units::Time;
 

@@ -70,8 +70,8 @@ pub(super) enum PieceEnd {
     Nothing,
     /// This many bytes of a packet, of which more are to come.
     Piece(u64),
-    /// The packet.
-    Packet(Packet),
+    /// The packet, which is to be taken out.
+    Packet,
 }
 
 /// Which flows of an aggregate request.
@@ -416,10 +416,11 @@ impl RequestGrant {
             return self.sendable_of_aggregate(now, probe, ledger);
         }
         if self.fragment.is_none() {
-            let packet = self.queue.dequeue(now, ledger)?;
+            let next = self.queue.dequeue(now, ledger);
+            self.fragment = next.map(|packet| Fragment { packet, sent: 0 });
+            let Fragment { packet, .. } = self.fragment.as_ref()?;
             self.last_sojourn = now.since(packet.queued_at);
-            probe.packet(ledger, now, Kind::Dequeue, &packet);
-            self.fragment = Some(Fragment { packet, sent: 0 });
+            probe.packet(ledger, now, Kind::Dequeue, packet);
         }
         let Fragment { packet, sent } = self.fragment.as_ref()?;
         Some((self.overhead + u64::from(packet.size) - sent).min(self.granted))
@@ -523,7 +524,13 @@ impl RequestGrant {
         if fragment.sent < overhead + u64::from(fragment.packet.size) {
             return if piece > 0 { PieceEnd::Piece(piece) } else { PieceEnd::Nothing };
         }
-        current.take().map_or(PieceEnd::Nothing, |sent| PieceEnd::Packet(sent.packet))
+        PieceEnd::Packet
+    }
+
+    /// Takes out the packet whose last piece has ended.
+    #[inline]
+    pub fn take_sent(&mut self) -> Option<Packet> {
+        self.current().take().map(|fragment| fragment.packet)
     }
 
     /// Removes the next packet to be sent.

@@ -2,7 +2,7 @@
 //! §2.4; Linux's prague of L4STeam): the window shrinks by half the share of marks, and grows and shrinks
 //! at a pace that does not depend on the round trip where that is short.
 //!
-//! Without accurate feedback no marks come, and what is left is Reno (RFC 9331 §4.3).
+//! Without accurate feedback no marks come, and what is left is Reno (RFC 9331 §4.2).
 //!
 //! Left out: the rate form for windows below four segments, and smaller segments below 100 kb/s (the
 //! window is two at least); the undo of a reduction for segments that were only late (paths here keep the
