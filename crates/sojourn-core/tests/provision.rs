@@ -184,7 +184,7 @@ fn what_cannot_be_simulated_is_listed() {
         "network_access: false is not simulated; the home has network access",
         "upstream_drop_classifiers: is not simulated",
         "upstream_service_flows.0: the file sets no maximum sustained rate: unlimited, simulated as \
-         10000 Mbps",
+         100 Mbps, the rate of the channel",
         "upstream_service_flows.1.qos_set: has no active set; the flow is simulated as active",
         "upstream_service_flows.1.scheduling: ugs without grant_bytes or grant_interval_us; using \
          best_effort",
@@ -253,6 +253,8 @@ fn a_file_sets_unsolicited_grants_and_polls() {
     );
     let wanted = [
         "upstream_service_flows.1.request_policy: bits not simulated as they are: 5, 6, 8",
+        "upstream_service_flows.1: the maximum sustained rate of 0.1 Mbps is below the unsolicited \
+         grants; using their 0.16 Mbps",
         "upstream_service_flows.1: priority has no effect with unsolicited grants",
         "downstream_service_flows: none in the file; using the scenario's",
     ];

@@ -286,3 +286,53 @@ fn contradictory_keys_are_refused() {
         assert!(problem.contains(message), "{problem}");
     }
 }
+
+/// One home of a group of 1000 on the shared channel with this service.
+fn thousand(service: &str) -> Result<(), String> {
+    let text = text(
+        "shared_channel",
+        &format!(
+            "homes.h.count = 1000
+             traffic.call = {{ kind = 'stream', purpose = 'voice', server = 'near' }}
+             upstream.scheduling = {service}"
+        ),
+    );
+    load(&text, "services.toml", &[]).map(|_| ()).map_err(|problem| problem.to_string())
+}
+
+/// 228 + 8 B of header are 2 codewords, 276 B or 368 symbols of 6 bits, 472 with 104 around them: 8
+/// minislots of 64. 1000 of them in 20 ms are 800 in a MAP interval of 2 ms, which has 640, 16 of them
+/// for requests. A poll has 2 minislots: 1000 in 2 ms are 2000.
+#[test]
+fn unsolicited_grants_and_polls_beyond_the_channel_are_refused() {
+    let told = thousand(UGS).unwrap_err();
+    for part in ["upstream.scheduling", "take 800.0 of the 640 minislots", "at most 624"] {
+        assert!(told.contains(part), "{part}: {told}");
+    }
+    let polls =
+        |us| format!("{{ kind = 'real_time_polling', nominal_polling_interval_us = {us} }}");
+    let told = thousand(&polls(2000)).unwrap_err();
+    assert!(told.contains("polls take 2000.0"), "{told}");
+    // 2000 * 2 / 6.5 = 615.
+    assert_eq!(thousand(&polls(6500)), Ok(()));
+    assert_eq!(thousand(&UGS.replace("20_000", "26_000")), Ok(())); // 800 * 20 / 26 = 615
+    let told = thousand(&UGS.replace("228", "65_535")).unwrap_err();
+    assert!(told.contains("unsolicited_grant_bytes: found a grant of"), "{told}");
+}
+
+/// A call whose grants come half as often as its packets is not good. The buffer of 31 250 B (1 Mbps
+/// for 250 ms) holds 143 of 218 B: these are overdue at the end, and what it cannot hold is lost.
+#[test]
+fn a_call_that_is_delivered_by_half_is_not_good() {
+    for modem in MODEMS {
+        let keys = format!("duration_s = 20\n{ONE_CARRIER}");
+        let slow = UGS.replace("20_000", "40_000");
+        let results = call(modem, 20.0, &slow, &keys);
+        let row = flow(&results, "call", "up");
+        assert!(row.delivered_packets < row.sent_packets * 6 / 10);
+        assert!(row.mos.unwrap() < 3.0, "{modem}: {:?}", row.mos);
+        let overdue = row.sent_packets - row.delivered_packets - row.dropped_overflow_packets;
+        assert!(overdue > 130, "{modem}: {overdue}");
+        assert!(row.late_percent.unwrap() > 25.0, "{modem}: {:?}", row.late_percent);
+    }
+}

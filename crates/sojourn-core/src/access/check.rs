@@ -59,6 +59,7 @@ impl Upstream {
             Err(Fault::new("scheduling", message))
         };
         let mut faults = Faults::from(check_aggregate(&self.scheduling, &self.queue));
+        faults.add(self.check_grants_fit());
         let terms = (self.sustained_mbps, self.minimum_mbps, self.priority);
         faults.add(check(&self.scheduling, terms));
         let queues =
@@ -75,6 +76,23 @@ impl Upstream {
             faults.add_under(&path, check(&flow.scheduling, terms));
         }
         faults
+    }
+
+    /// Unsolicited grants must fit into a channel of the flow's own.
+    fn check_grants_fit(&self) -> Faults {
+        let Some(most) = self.mac.channel_mbps else { return Faults::default() };
+        let flows = self.flow_names().zip(self.service_flows());
+        flows
+            .filter(|(_, flow)| flow.scheduling.grants_mbps() > most)
+            .map(|(name, flow)| {
+                let message = format!(
+                    "unsolicited grants take {} Mbps; allowed: at most {most}, mac.channel_mbps",
+                    flow.scheduling.grants_mbps()
+                );
+                let path = if name.is_empty() { String::new() } else { words::join("flows", name) };
+                Fault::new("scheduling", message).under(&path)
+            })
+            .collect()
     }
 
     /// Upstream flows share no channel with weights, so a weight has no meaning.

@@ -115,10 +115,21 @@ pub struct Calls {
 impl Calls {
     #[inline]
     fn arrive(&mut self, now: Time, packet: &Packet) {
-        if !self.buffers.is_empty() {
-            let home = usize::from(packet.home) - self.first_home;
-            self.buffers[home].arrive(now, packet.sent_at);
+        if let Some(buffer) = self.buffer(packet) {
+            buffer.arrive(now, packet.sent_at);
         }
+    }
+
+    /// The buffer of a packet's home.
+    #[inline]
+    fn buffer(&mut self, packet: &Packet) -> Option<&mut Playout> {
+        let is_any = !self.buffers.is_empty();
+        is_any.then(|| &mut self.buffers[usize::from(packet.home) - self.first_home])
+    }
+
+    /// Packets under way at `end` that come too late to be played.
+    pub fn overdue_packets(&self, end: Time, interval: Time) -> u64 {
+        self.buffers.iter().map(|buffer| buffer.overdue_packets(end, interval)).sum()
     }
 
     /// What came of all of them; nothing if they do not adapt.
@@ -205,6 +216,9 @@ impl Ledger {
         let account = self.account_of(packet);
         account.sent.add(packet);
         account.first_sent.get_or_insert(packet.sent_at);
+        if let Some(buffer) = account.calls.buffer(packet) {
+            buffer.send(packet.sent_at);
+        }
         if let Some(bound) = &mut account.nqb {
             bound.sent(packet);
         }
@@ -256,7 +270,11 @@ impl Ledger {
     /// A packet is dropped, and gone with this call.
     #[inline]
     pub fn dropped(&mut self, now: Time, packet: Packet, reason: DropReason) {
-        self.account_of(&packet).dropped[reason as usize].add(&packet);
+        let account = self.account_of(&packet);
+        account.dropped[reason as usize].add(&packet);
+        if let Some(buffer) = account.calls.buffer(&packet) {
+            buffer.drop_one();
+        }
         self.service_flows.of_packet(&packet).dropped[reason as usize].add(&packet);
         if let Some(way) = self.connections.way_of(&packet) {
             way.dropped_packets += 1;

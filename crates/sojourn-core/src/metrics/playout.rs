@@ -72,9 +72,37 @@ pub struct Playout {
     goal: Time,
     last_arrival: Option<Time>,
     played: Played,
+    /// Packets that were sent and that were dropped, and when the last one was sent.
+    sent_packets: u64,
+    dropped_packets: u64,
+    last_sent: Time,
 }
 
 impl Playout {
+    /// A packet sets out.
+    pub fn send(&mut self, at: Time) {
+        self.sent_packets += 1;
+        self.last_sent = at;
+    }
+
+    /// A packet is dropped.
+    pub fn drop_one(&mut self) {
+        self.dropped_packets += 1;
+    }
+
+    /// How many packets are still under way at `end` for which the buffer would not have waited so
+    /// long. A call has a packet every `interval`, and paths keep the order: the last are missing.
+    pub fn overdue_packets(&self, end: Time, interval: Time) -> u64 {
+        let gone = self.played.packets + self.dropped_packets;
+        let under_way = self.sent_packets.saturating_sub(gone);
+        let wait = if self.last_arrival.is_some() { self.delay } else { START };
+        let age = end.since(self.last_sent);
+        if age > wait {
+            return under_way;
+        }
+        under_way.saturating_sub(wait.since(age).ps() / interval.ps().max(1) + 1)
+    }
+
     /// A packet comes that was sent at `sent_at`.
     pub fn arrive(&mut self, now: Time, sent_at: Time) {
         let delay = now.since(sent_at);
@@ -241,6 +269,28 @@ mod tests {
         assert!((f64::from(lateness.shares[0]) - 1.0 / 3.0).abs() < 1e-6);
         assert!((f64::from(lateness.shares[1]) - 2.0 / 3.0).abs() < 1e-6);
         assert_eq!(lateness.target, Time::from_ms(40));
+    }
+
+    #[test]
+    fn what_never_came_is_overdue_at_the_end() {
+        // 100 packets of 20 ms, the last sent at 1.98 s; the first 60 came after 10 ms, and the buffer
+        // waits 30 ms. At 2 s the last is 20 ms old and the one before 40 ms: all but one are overdue.
+        let mut playout = call(std::iter::repeat_n(10, 60));
+        (0..100).for_each(|number| playout.send(Time::from_ms(20 * number)));
+        let end = Time::from_ms(2000);
+        assert_eq!(playout.delay, Time::from_ms(30));
+        let interval = Time::from_ms(20);
+        assert_eq!(playout.overdue_packets(end, interval), 39);
+        (0..9).for_each(|_| playout.drop_one());
+        assert_eq!(playout.overdue_packets(end, interval), 30);
+        // Nothing ever came: the buffer begins with 80 ms, which 20, 40, 60 and 80 do not exceed.
+        let mut silent = Playout::default();
+        (0..100).for_each(|number| silent.send(Time::from_ms(20 * number)));
+        assert_eq!(silent.overdue_packets(end, interval), 96);
+        // In a call that is well, what is under way comes in time.
+        let mut well = call(std::iter::repeat_n(10, 99));
+        (0..100).for_each(|number| well.send(Time::from_ms(20 * number)));
+        assert_eq!(well.overdue_packets(end, interval), 0);
     }
 
     #[test]

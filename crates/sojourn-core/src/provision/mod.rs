@@ -4,6 +4,7 @@
 //! scenario keeps everything else: the kind of modem, other traffic on the channel, servers and
 //! traffic.
 
+mod channel_rate;
 mod low_latency;
 mod notes;
 mod read;

@@ -4,6 +4,7 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 
 use serde_json::{Map, Value, json};
 
+use super::channel_rate::channel_mbps;
 use super::low_latency::{self, Flow};
 use super::notes::Notes;
 use super::scheduling;
@@ -17,9 +18,8 @@ use crate::modem_config::view::{
 use crate::scenario::overlay::Overlay;
 use crate::units::BitRate;
 
-/// Maximum traffic burst of a flow without one in the file (DOCSIS MULPI C.2.2.7.3).
 /// The rate of a flow without a maximum sustained rate, which is unlimited (DOCSIS MULPI
-/// C.2.2.7.2): that of the fastest networks, with a burst that never ends.
+/// C.2.2.7.2), where no channel limits it: that of the fastest networks.
 const UNLIMITED_MBPS: f64 = 10_000.0;
 /// Bit of the active parameter set (DOCSIS MULPI C.2.2.5.5).
 const ACTIVE: u8 = 4;
@@ -57,6 +57,8 @@ struct DirectionSettings<'a> {
     /// Its service flows, with one for the two of a low-latency aggregate.
     flows: Vec<Flow>,
     classifiers: &'a [Classifier],
+    /// The rate of its channel, if the scenario says it.
+    channel_mbps: Option<f64>,
 }
 
 impl Overlay for Provision<'_> {
@@ -94,6 +96,7 @@ impl Overlay for Provision<'_> {
             flows: direction.merged(&mut notes),
             name: direction.name,
             classifiers: direction.classifiers,
+            channel_mbps: channel_mbps(direction.name, scenario),
         });
         if let Some(scenario) = scenario.as_object_mut() {
             for direction in directions {
@@ -197,32 +200,38 @@ impl Provision<'_> {
         notes: &mut Notes,
     ) -> Map<String, Value> {
         note_flow(flow, path, notes);
+        let is_up = direction.name == "upstream";
+        let grants_mbps = if is_up { grants_mbps(flow) } else { 0.0 };
+        let burst_bytes = flow.max_burst_bytes.map_or(DEFAULT_BURST_BYTES as f64, f64::from);
         let rates = flow.rates();
-        if rates.max_sustained.is_none() {
-            let most = rates.peak.map_or(UNLIMITED_MBPS, mbps);
-            let text = format!(
-                "the file sets no maximum sustained rate: unlimited, simulated as {most} Mbps"
-            );
-            notes.add(path, &text);
+        let of_file = rates.max_sustained.map(mbps);
+        let Some(sustained) = of_file.or(Some(grants_mbps).filter(|grants| *grants > 0.0)) else {
+            let text = "the file sets no maximum sustained rate: unlimited, simulated as";
+            let (most, why) = match (rates.peak, direction.channel_mbps) {
+                (Some(peak), _) => (mbps(peak), ", its peak rate"),
+                (None, Some(channel)) => (channel, ", the rate of the channel"),
+                (None, None) => (UNLIMITED_MBPS, ""),
+            };
+            notes.add(path, &format!("{text} {most} Mbps{why}"));
             let terms = [most, most, f64::from(u32::MAX)];
             return self.with_terms(direction, flow, terms, queue, path, notes);
-        }
-        let mut rate = |key: &str, name: &str, rate: Option<BitRate>, least: f64| {
-            let mbps = rate.map(mbps).or_else(|| {
-                let mbps = scenario.get(key)?.as_f64()?;
-                let used = if mbps < least {
-                    format!("the sustained rate of {least} Mbps")
-                } else {
-                    format!("the scenario's {mbps} Mbps")
-                };
-                notes.add(path, &format!("the file sets no {name}; using {used}"));
-                Some(mbps.max(least))
-            });
-            mbps.unwrap_or(least)
         };
-        let sustained = rate("sustained_mbps", "maximum sustained rate", rates.max_sustained, 0.0);
-        let peak = rate("peak_mbps", "peak rate", rates.peak, sustained);
-        let burst_bytes = flow.max_burst_bytes.map_or(DEFAULT_BURST_BYTES as f64, f64::from);
+        if sustained < grants_mbps {
+            let text = format!(
+                "the maximum sustained rate of {sustained} Mbps is below the unsolicited grants; \
+                 using their {grants_mbps} Mbps"
+            );
+            notes.add(path, &text);
+        }
+        let sustained = sustained.max(grants_mbps);
+        let peak = rates.peak.map(mbps).unwrap_or_else(|| {
+            let (peak, used) = peak_without(direction, scenario, sustained);
+            if grants_mbps == 0.0 {
+                notes.add(path, &format!("the file sets no peak rate; using {used}"));
+            }
+            peak
+        });
+        let peak = peak.max(grants_mbps);
         self.with_terms(direction, flow, [sustained, peak, burst_bytes], queue, path, notes)
     }
 
@@ -302,6 +311,30 @@ fn mbps(rate: BitRate) -> f64 {
     rate.bps() as f64 / 1e6
 }
 
+/// The rate of a flow's unsolicited grants in Mbps.
+fn grants_mbps(flow: &ServiceFlow) -> f64 {
+    let service: Option<SchedulingService> =
+        serde_json::from_value(scheduling::read(flow).keys).ok();
+    service.map_or(0.0, |service| service.grants_mbps())
+}
+
+/// The peak rate in Mbps of a flow for which the file sets none, and what it is: the scenario's, or
+/// no limit (MULPI C.2.2.7.10), which is the channel's rate.
+fn peak_without(
+    direction: &DirectionSettings,
+    scenario: &Map<String, Value>,
+    sustained: f64,
+) -> (f64, String) {
+    let named = scenario.get("peak_mbps").and_then(Value::as_f64);
+    match (named, direction.channel_mbps) {
+        (Some(mbps), _) if mbps >= sustained => (mbps, format!("the scenario's {mbps} Mbps")),
+        (None, Some(mbps)) if mbps >= sustained => {
+            (mbps, format!("the {mbps} Mbps of the channel, as there is no limit"))
+        }
+        _ => (sustained, format!("the sustained rate of {sustained} Mbps")),
+    }
+}
+
 /// Adds a flow's scheduling service. Unsolicited grants set their own rate and have no priority, so
 /// that what the file says of these is left out.
 fn add_scheduling(
@@ -311,18 +344,12 @@ fn add_scheduling(
     notes: &mut Notes,
 ) {
     let service = scheduling::read(flow).keys;
-    let parsed: Option<SchedulingService> = serde_json::from_value(service.clone()).ok();
-    let grants_mbps = parsed.map_or(0.0, |service| service.grants_mbps());
-    if grants_mbps > 0.0 {
+    if grants_mbps(flow) > 0.0 {
         for key in ["minimum_mbps", "priority"] {
             let set = keys.remove(key).and_then(|value| value.as_f64());
             if set.is_some_and(|value| value > 0.0) {
                 notes.add(path, &format!("{key} has no effect with unsolicited grants"));
             }
-        }
-        for key in ["sustained_mbps", "peak_mbps"] {
-            let mbps = keys.get(key).and_then(Value::as_f64).unwrap_or_default();
-            keys.insert(key.to_owned(), mbps.max(grants_mbps).into());
         }
     }
     keys.insert(

@@ -383,9 +383,13 @@ impl QueueSpec {
     }
 }
 
-/// Default limit of a queue in bytes: 250 ms at the sustained rate (White 2014 §9).
+/// Two full Ethernet frames: less could not hold one while another is being sent.
+const LEAST_LIMIT_BYTES: u64 = 2 * 1522;
+
+/// Default limit of a queue in bytes: 250 ms at the sustained rate (White 2014 §9), and two full
+/// frames at least, which matters below 97 kbit/s.
 pub fn default_limit_bytes(sustained: BitRate) -> u64 {
-    sustained.bytes_in(Time::from_ms(250)) as u64
+    (sustained.bytes_in(Time::from_ms(250)) as u64).max(LEAST_LIMIT_BYTES)
 }
 
 /// A queue with its meter.

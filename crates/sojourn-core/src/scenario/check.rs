@@ -5,7 +5,8 @@ use super::schema::Scenario;
 use super::traffic::Entry;
 use crate::access::AccessSpec;
 use crate::access::classifier::Classifier;
-use crate::access::docsis::parameters::{Cable, PlantSpec};
+use crate::access::docsis::booking::Booking;
+use crate::access::docsis::parameters::{Cable, ModemSpec, PlantSpec};
 use crate::access::docsis::upstream_channel::UpstreamChannel;
 use crate::access::homes::Group;
 use crate::access::service::ServiceFlow;
@@ -40,6 +41,7 @@ pub(super) fn check(scenario: &Scenario) -> Faults {
     }
     faults.add(access(scenario));
     faults.add(cable(scenario));
+    faults.add(booking(scenario));
     faults.add(tcp::check_ip(&scenario.tcp, "tcp"));
     let base = Group {
         name: "",
@@ -138,6 +140,22 @@ fn cable(scenario: &Scenario) -> Faults {
         faults.add(Fault::new("cable.timing.map_advance_us", message));
     }
     faults
+}
+
+/// Unsolicited grants and polls of all homes must fit into the channel that they share.
+fn booking(scenario: &Scenario) -> Result<(), Fault> {
+    let mut booking = Booking::new(&scenario.upstream_channel);
+    let paths = scenario.homes.iter().map(|(name, homes)| match homes.upstream {
+        Some(_) => words::join(&words::join("homes", name), "upstream"),
+        None => "upstream".to_owned(),
+    });
+    let paths = paths.chain(scenario.homes.is_empty().then(|| "upstream".to_owned()));
+    for (group, path) in scenario.groups().zip(paths) {
+        if group.upstream.modem == ModemSpec::SharedChannel {
+            booking.add(group.upstream, group.count.into(), &path)?;
+        }
+    }
+    booking.check()
 }
 
 /// Checks the service of the homes at `path`, or of the scenario itself.

@@ -11,6 +11,7 @@ use super::homes::Homes;
 use super::traffic::Entry;
 use crate::access::AccessSpec;
 use crate::access::docsis::downstream_channel::Cmts;
+use crate::access::docsis::framing::Framing;
 use crate::access::docsis::parameters::{Cable, ModemSpec};
 use crate::access::docsis::upstream_channel::UpstreamChannel;
 use crate::access::docsis::warnings::enough_burst;
@@ -188,18 +189,18 @@ impl Scenario {
     /// Peak rates, and bursts that hold no flow below its rate.
     fn fill_services(&mut self) {
         let largest = self.largest_sent();
-        let shared_map_ms = self.upstream_channel.map_interval_ms;
+        let shared_map = Framing::of(&self.upstream_channel).map_interval();
         let is_docsis = self.access == AccessSpec::Docsis;
         let fill = |up: Option<&mut Upstream>, down: Option<&mut Downstream>| {
             if let Some(up) = up {
-                let map_ms = match up.modem {
+                let map = match up.modem {
                     ModemSpec::Link => None,
-                    ModemSpec::SharedChannel => Some(shared_map_ms),
+                    ModemSpec::SharedChannel => Some(shared_map),
                     ModemSpec::SingleQueue | ModemSpec::TwoQueues { .. } => {
-                        Some(up.mac.map_interval_ms)
+                        Some(Time::from_secs_f64(up.mac.map_interval_ms / 1e3))
                     }
                 };
-                let map = map_ms.filter(|_| is_docsis).map(|ms| Time::from_secs_f64(ms / 1e3));
+                let map = map.filter(|_| is_docsis);
                 up.fill(&|mbps| map.map_or(0, |map| enough_burst(mbps, map)).max(largest));
             }
             if let Some(down) = down {

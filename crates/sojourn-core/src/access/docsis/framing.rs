@@ -108,6 +108,13 @@ impl Framing {
         self.minislots
     }
 
+    /// The highest rate, including packet headers: one grant fills what the request region leaves of
+    /// each MAP interval.
+    pub fn greatest_mbps(&self, request_minislots: u64) -> f64 {
+        let bytes = self.bytes_in(0, self.minislots.saturating_sub(request_minislots)) as f64;
+        bytes * 8e-6 / self.map_interval.secs_f64()
+    }
+
     /// How long this many minislots take.
     pub fn time_of(&self, minislots: u64) -> Time {
         Time::from_ps(self.map_interval.ps() * minislots / self.minislots)

@@ -1,5 +1,6 @@
 //! The cable network: modems with their request-grant MAC, the channels they share, and the CMTS.
 
+pub(crate) mod booking;
 mod check;
 pub mod cmts;
 pub mod congestion;

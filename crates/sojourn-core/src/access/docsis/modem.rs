@@ -44,7 +44,7 @@ use crate::units::{BitRate, Time, whole};
 
 /// Rate of the channels in CableLabs' ns-2 script. It is the default, if it is at least twice the
 /// peak rate.
-const LEAST_CHANNEL_MBPS: f64 = 100.0;
+pub const LEAST_CHANNEL_MBPS: f64 = 100.0;
 
 /// Burst of a flow that sets none (DOCSIS 3.1 MULPI §C.2.2.8.4).
 const LEAST_BURST: u64 = 3044;

@@ -484,10 +484,11 @@ impl SharedChannel {
     pub fn row(&self, now: Time) -> ChannelRow {
         let ChannelCounters { granted_minislots, contention_requests, collisions } = self.counters;
         let maps = now.ps() / self.framing.map_interval().ps();
+        let share = granted_minislots as f64 / self.minislots_until(now);
         ChannelRow {
             channel: "upstream",
             granted_minislots,
-            utilisation_percent: 100.0 * granted_minislots as f64 / self.minislots_until(now),
+            utilisation_percent: 100.0 * share.min(1.0), // the last MAP may end after the run
             request_opportunities: self.request_opportunities * maps,
             contention_requests,
             collisions,
@@ -512,11 +513,9 @@ impl SharedChannel {
         self.timing.map_interval()
     }
 
-    /// The highest rate, including packet headers: one grant fills each MAP interval.
+    /// The highest rate, including packet headers.
     pub fn greatest_mbps(&self) -> f64 {
-        let minislots = self.framing.minislots() - self.request_minislots;
-        let bytes = self.framing.bytes_in(0, minislots) as f64;
-        bytes * 8e-6 / self.framing.map_interval().secs_f64()
+        self.whole.greatest_mbps(self.request_minislots)
     }
 
     /// The time series of the channel.

@@ -91,7 +91,8 @@ pub fn flow_row(run: &Simulation, index: usize, direction: Direction, done: &Don
     match entry.app.quality() {
         Quality::Voice => {
             let model = run.scenario.metrics.voice_model;
-            score_voice(&mut row, account, entry.app.packet_interval(direction), model);
+            let end = Time::from_secs_f64(run.scenario.duration_s);
+            score_voice(&mut row, account, (end, entry.app.packet_interval(direction)), model);
         }
         Quality::Game => score_game(&mut row, run, index, direction),
         Quality::Pages if direction == Direction::Down => score_pages(&mut row, done),
@@ -140,17 +141,22 @@ fn ended_packets(account: &Account) -> u64 {
 
 /// Scores what was played, and what the network alone did (Hong 2015 §3.2.2.2 and table 4.10: latency
 /// and loss as they are).
-fn score_voice(row: &mut FlowRow, account: &Account, interval: Time, model: VoiceModel) {
+fn score_voice(
+    row: &mut FlowRow,
+    account: &Account,
+    (end, interval): (Time, Time),
+    model: VoiceModel,
+) {
     let Some(mean_ms) = account.latency.mean_ms() else {
         return;
     };
     let heard = match account.calls.played() {
-        Some(played) => heard_adaptively(&played, account, interval),
+        Some(played) => heard_adaptively(&played, account, end, interval),
         None => heard_on_time(account),
     };
     let r = model.r_value(heard.delay_ms + VOICE_EXTRA_DELAY_MS, heard.concealed);
     let ended = ended_packets(account) as f64;
-    row.late_percent = Some(100.0 * heard.late_packets as f64 / ended);
+    row.late_percent = Some(100.0 * heard.late_packets as f64 / heard.due_packets as f64);
     row.concealed_percent = Some(100.0 * heard.concealed);
     row.playout_delay_ms = account.calls.played().and_then(|played| played.delay_ms());
     row.r_value = Some(r);
@@ -164,20 +170,26 @@ fn score_voice(row: &mut FlowRow, account: &Account, interval: Time, model: Voic
 struct Heard {
     /// Mean time until a packet is played.
     delay_ms: f64,
-    /// Packets that came too late.
+    /// Packets that came too late, or not by the end of the run though they were due.
     late_packets: u64,
+    /// Packets that were due: delivered, dropped or overdue at the end.
+    due_packets: u64,
     /// Share of the call that is not played as it was sent.
     concealed: f64,
 }
 
-/// The gap before a late packet is concealed, and so is each dropped packet.
-fn heard_adaptively(played: &Played, account: &Account, interval: Time) -> Heard {
-    let ended = ended_packets(account) as f64;
+/// The gap before a late packet is concealed, and so is each packet that was dropped or is overdue at
+/// the end.
+fn heard_adaptively(played: &Played, account: &Account, end: Time, interval: Time) -> Heard {
+    let overdue = account.calls.overdue_packets(end, interval);
+    let due_packets = ended_packets(account) + overdue;
+    let missing = (account.lost_packets() + overdue) as f64;
     let gaps = played.concealed.secs_f64() / interval.secs_f64();
     Heard {
         delay_ms: played.delay_ms().unwrap_or_default(),
-        late_packets: played.late_packets,
-        concealed: ((account.lost_packets() as f64 + gaps) / ended).min(1.0),
+        late_packets: played.late_packets + overdue,
+        due_packets,
+        concealed: ((missing + gaps) / due_packets as f64).min(1.0),
     }
 }
 
@@ -191,6 +203,7 @@ fn heard_on_time(account: &Account) -> Heard {
     Heard {
         delay_ms: latency.mean_up_to_ms(latest_ms).unwrap_or(fastest_ms),
         late_packets: late,
+        due_packets: ended_packets(account),
         concealed: (account.lost_packets() + late) as f64 / ended,
     }
 }
