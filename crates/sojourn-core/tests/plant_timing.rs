@@ -267,7 +267,7 @@ fn a_starving_burst_is_told_with_the_one_that_would_do() {
         warnings,
         [
             "upstream.burst_bytes is 3044: on the shared channel the service flow cannot reach 50 Mbps, \
-          since grants of two MAPs may be 4.0 ms apart; set 26522 or more"
+          since grants of two MAPs may be 4.0 ms apart; set upstream.burst_bytes to 26522 or more"
         ]
     );
     let (mbps, warnings) = flood(26_522);

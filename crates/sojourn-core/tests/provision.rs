@@ -252,7 +252,7 @@ fn a_file_sets_unsolicited_grants_and_polls() {
                 "tolerated_poll_jitter_us": 0, "piggyback": false })
     );
     let wanted = [
-        "upstream_service_flows.1.request_policy: bits not simulated as they are: 5, 6, 8",
+        "upstream_service_flows.1.request_policy: bits 5, 6 and 8 are ignored",
         "upstream_service_flows.1: the maximum sustained rate of 0.1 Mbps is below the unsolicited \
          grants; using their 0.16 Mbps",
         "upstream_service_flows.1: priority has no effect with unsolicited grants",

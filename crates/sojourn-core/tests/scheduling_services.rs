@@ -271,7 +271,7 @@ fn contradictory_keys_are_refused() {
         (
             "shared_channel",
             vec![&*ugs, "upstream.flows.voice.priority=3"],
-            "upstream.flows.voice.priority: found 3 with unsolicited grants; allowed: unset",
+            "upstream.flows.voice.priority: found 3; remove it: unsolicited grants come before all others",
         ),
         (
             "shared_channel",
@@ -335,4 +335,32 @@ fn a_call_that_is_delivered_by_half_is_not_good() {
         assert!(overdue > 130, "{modem}: {overdue}");
         assert!(row.late_percent.unwrap() > 25.0, "{modem}: {:?}", row.late_percent);
     }
+}
+
+/// Settings that starve a flow are told, with the number that would do: 1 Mbps x 100 ms / 8 = 12 500 B.
+#[test]
+fn starved_flows_are_told() {
+    let rare = "{ kind = 'real_time_polling', nominal_polling_interval_us = 100_000,
+                  piggyback = false }";
+    let keys = "duration_s = 1
+                upstream.ranging_outages = [{ start_s = 2, length_s = 1 }]
+                cable.upstream_noise.codeword_error_percent = 100";
+    let sets = "upstream.flows.voice.burst_bytes=3044";
+    let keys = format!(
+        "{keys}
+         traffic.call = {{ kind = 'stream', purpose = 'voice', server = 'near' }}"
+    );
+    let service = format!("upstream.flows.voice.scheduling={rare}");
+    let told = run("single_queue", &keys, &[&service, sets]).warnings.join("\n");
+    for part in [
+        "set upstream.flows.voice.burst_bytes to 12500 or more",
+        "upstream.ranging_outages.0 has no effect",
+        "codeword_error_percent is 100",
+    ] {
+        assert!(told.contains(part), "{part}: {told}");
+    }
+    let never = rare.replace("100_000", "2_000_000");
+    let service = format!("upstream.flows.voice.scheduling={never}");
+    let told = run("single_queue", &keys, &[&service]).warnings.join("\n");
+    assert!(told.contains("polls every 2 s"), "{told}");
 }

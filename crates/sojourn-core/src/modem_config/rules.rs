@@ -93,8 +93,10 @@ fn counts(tlvs: &[Tlv], table: Table, offset: usize) -> Result<(), Fault> {
             return Err(Fault::at(offset, message).under(row.key));
         }
         if let Some(extra) = alike.nth(row.most) {
-            let (nth, most) = (row.most + 1, row.most);
-            let message = format!("found TLV number {nth} of this type; allowed: {most} or fewer");
+            let message = match row.most {
+                1 => format!("second TLV {}; allowed: one", row.number),
+                most => format!("found {} TLVs {} or more; allowed: {most}", most + 1, row.number),
+            };
             return Err(Fault::at(extra.offset, message).under(row.key));
         }
     }

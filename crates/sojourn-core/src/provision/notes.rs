@@ -10,6 +10,16 @@ pub(super) struct Notes<'a> {
     pub lines: Vec<String>,
 }
 
+/// The types of unknown TLVs, which have no keys.
+fn types_of(value: &serde_json::Value) -> String {
+    let types = value.as_array().into_iter().flatten().filter_map(|of| of.get("type"));
+    let types: Vec<_> = types.map(ToString::to_string).collect();
+    match types.len() {
+        0 => String::new(),
+        _ => format!("type {} ", types.join(", ")),
+    }
+}
+
 impl Notes<'_> {
     /// Adds a line about the key at `path`.
     pub fn add(&mut self, path: &str, text: &str) {
@@ -23,7 +33,7 @@ impl Notes<'_> {
             let is_set = !value.is_null() && *value != json!([]);
             if is_set && !done.contains(&&**key) {
                 let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
-                self.add(&path, "is not simulated");
+                self.add(&path, &format!("{}is not simulated", types_of(value)));
             }
         }
     }

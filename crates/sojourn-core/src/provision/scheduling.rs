@@ -109,11 +109,13 @@ fn policy_notes(flow: &ServiceFlow, of_service: u32, expected: u32) -> Vec<(&'st
     let Some(policy) = policy(flow) else { return Vec::new() };
     let known = NO_CONTENTION | NO_PIGGYBACK | WITHOUT_EFFECT;
     let odd = (policy & of_service) ^ expected | policy & !known;
-    if odd == 0 {
-        return Vec::new();
-    }
     let bits: Vec<_> = (0..32).filter(|bit| odd >> bit & 1 == 1).map(|b| b.to_string()).collect();
-    vec![("request_policy", format!("bits not simulated as they are: {}", bits.join(", ")))]
+    let text = match &bits[..] {
+        [only] => format!("bit {only} is ignored"),
+        [first @ .., last] => format!("bits {} and {last} are ignored", first.join(", ")),
+        [] => return Vec::new(),
+    };
+    vec![("request_policy", text)]
 }
 
 /// Writes a service into a flow of a file.

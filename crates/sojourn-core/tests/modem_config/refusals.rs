@@ -125,7 +125,7 @@ fn values_of_the_wrong_length_or_out_of_range() {
 fn more_of_a_type_than_there_may_be() {
     assert_eq!(
         refusal(&ended(&[&[3, 1, 1], &[3, 1, 1]])),
-        "modem.cfg: byte 3: network_access: found TLV number 2 of this type; allowed: 1 or fewer"
+        "modem.cfg: byte 3: network_access: second TLV 3; allowed: one"
     );
     let flows: Vec<_> = (1..=33).map(|reference| flow(25, reference)).collect();
     let most: Vec<&[u8]> = flows.iter().take(32).map(Vec::as_slice).collect();
@@ -134,8 +134,7 @@ fn more_of_a_type_than_there_may_be() {
     // 32 flows of 6 bytes come before.
     assert_eq!(
         refusal(&ended(&more)),
-        "modem.cfg: byte 192: downstream_service_flows: found TLV number 33 of this type; allowed: 32 \
-         or fewer"
+        "modem.cfg: byte 192: downstream_service_flows: found 33 TLVs 25 or more; allowed: 32"
     );
 }
 

@@ -98,17 +98,26 @@ impl Scheduler {
         (&self.granted, minislots - self.left)
     }
 
-    /// Grants what minimum reserved rates require.
+    /// Grants what minimum reserved rates require. If that does not fit into the MAP, each flow gets
+    /// the same share of it.
     fn grant_reserved_rates(
         &mut self,
         start: Time,
         framing: &Framing,
         flows: &mut [UpstreamServiceFlow],
     ) {
+        let (mut required, left) = (0, self.left);
+        for number in &self.reserved {
+            let flow = &mut flows[*number as usize];
+            required += framing.minislots_for(flow.profile, flow.reserved_need(start));
+        }
         for place in 0..self.reserved.len() {
             let number = self.reserved[place];
             let flow = &mut flows[number as usize];
-            let wanted = flow.reserved_need(start);
+            let mut wanted = flow.reserved_need(start);
+            if required > left {
+                wanted = (u128::from(wanted) * u128::from(left) / u128::from(required)) as u64;
+            }
             self.give(number, wanted, framing, flow);
         }
     }

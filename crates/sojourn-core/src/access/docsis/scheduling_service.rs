@@ -279,10 +279,8 @@ impl SchedulingService {
         match found.into_iter().find(|(.., is_set)| *is_set) {
             None => Ok(()),
             Some((key, value, _)) => {
-                let message = format!(
-                    "found {value} with unsolicited grants; allowed: unset, since the grants come \
-                     before all others"
-                );
+                let message =
+                    format!("found {value}; remove it: unsolicited grants come before all others");
                 Err(Fault::new(key, message))
             }
         }

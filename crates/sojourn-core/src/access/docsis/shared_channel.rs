@@ -38,6 +38,9 @@ use crate::units::Time;
 
 /// The share of collided requests above which the channel warns: modems then do little but contend.
 const MANY_COLLISIONS: f64 = 0.5;
+/// The least share of requests in contention, among all, at which it does: below it most come with
+/// grants.
+const MUCH_CONTENTION: f64 = 0.1;
 
 /// A grant of the MAP in effect.
 struct Grant {
@@ -499,7 +502,9 @@ impl SharedChannel {
     pub fn collision_warning(&self) -> Option<String> {
         let ChannelCounters { contention_requests, collisions, .. } = self.counters;
         let lost = collisions as f64 / contention_requests.max(1) as f64;
-        (lost > MANY_COLLISIONS).then(|| {
+        let all: u64 = self.flows.iter().map(|flow| flow.counters().requests).sum();
+        let contend = contention_requests as f64 / all.max(1) as f64;
+        (lost > MANY_COLLISIONS && contend >= MUCH_CONTENTION).then(|| {
             format!(
                 "{:.0} % of the contention requests collided; to reduce collisions, raise \
                  upstream_channel.request_opportunities or upstream_channel.backoff_end",

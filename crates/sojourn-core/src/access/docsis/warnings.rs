@@ -78,11 +78,11 @@ fn starving_bursts(site: &Site, channel: &SharedChannel) -> Vec<String> {
             let enough = enough_burst(flow.sustained_mbps, channel.map_interval());
             let burst_bytes = flow.terms().burst_bytes;
             if burst_bytes < enough {
-                let path = if name.is_empty() { "" } else { ".flows." };
+                let dot = if name.is_empty() { "" } else { ".flows." };
+                let key = format!("upstream{dot}{name}.burst_bytes");
                 warnings.push(format!(
-                    "upstream{path}{name}.burst_bytes is {burst_bytes}: on the shared channel the service flow \
-                     cannot reach {} Mbps, since grants of two MAPs may be {:.1} ms apart; set {enough} \
-                     or more",
+                    "{key} is {burst_bytes}: on the shared channel the service flow cannot reach {} Mbps, \
+                     since grants of two MAPs may be {:.1} ms apart; set {key} to {enough} or more",
                     flow.sustained_mbps,
                     span.ms_f64(),
                 ));

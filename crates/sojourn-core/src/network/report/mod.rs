@@ -3,6 +3,7 @@
 mod delay_parts;
 mod flows;
 mod service_flows;
+mod starved;
 mod traffic_classes;
 
 use super::Simulation;
@@ -202,6 +203,7 @@ fn series_row(run: &Simulation, subject: String, series: &Series) -> SeriesRow {
 pub(super) fn warnings_of_network(access: &Access, scenario: &Scenario) -> Vec<String> {
     let mut warnings = access.warnings();
     warnings.extend(service_flows::strange_addresses(scenario));
+    warnings.extend(starved::warnings(scenario));
     warnings
 }
 
