@@ -191,7 +191,7 @@ fn what_cannot_be_simulated_is_listed() {
         "upstream_service_flows.1.grant_bytes: is not simulated",
         "upstream_service_flows.1.tos_overwrite: is not simulated",
         "upstream_service_flows.1.aqm.algorithm: immediate is not simulated; using docsis_pie",
-        "upstream_service_flows.1.buffer_control.unknown: is not simulated",
+        "upstream_service_flows.1.buffer_control.unknown: type 9 is not simulated",
         "upstream_classifiers.1: ignored: it matches a protocol other than TCP and UDP",
         "upstream_classifiers.2: ignored: it matches the ECN field of the type of service",
         "upstream_classifiers: those of the primary flow are ignored: it takes all packets that \

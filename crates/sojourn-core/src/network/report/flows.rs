@@ -140,28 +140,31 @@ fn ended_packets(account: &Account) -> u64 {
 }
 
 /// Scores what was played, and what the network alone did (Hong 2015 §3.2.2.2 and table 4.10: latency
-/// and loss as they are).
+/// and loss as they are). A call of which nothing is delivered has a score if it was due.
 fn score_voice(
     row: &mut FlowRow,
     account: &Account,
     (end, interval): (Time, Time),
     model: VoiceModel,
 ) {
-    let Some(mean_ms) = account.latency.mean_ms() else {
-        return;
-    };
+    let mean_ms = account.latency.mean_ms();
     let heard = match account.calls.played() {
         Some(played) => heard_adaptively(&played, account, end, interval),
-        None => heard_on_time(account),
+        None if mean_ms.is_some() => heard_on_time(account),
+        None => return,
     };
+    if heard.due_packets == 0 {
+        return;
+    }
     let r = model.r_value(heard.delay_ms + VOICE_EXTRA_DELAY_MS, heard.concealed);
-    let ended = ended_packets(account) as f64;
     row.late_percent = Some(100.0 * heard.late_packets as f64 / heard.due_packets as f64);
     row.concealed_percent = Some(100.0 * heard.concealed);
     row.playout_delay_ms = account.calls.played().and_then(|played| played.delay_ms());
     row.r_value = Some(r);
     row.mos = Some(qoe::mos(r));
-    let network_r = model.r_value(mean_ms, account.lost_packets() as f64 / ended);
+    let Some(mean_ms) = mean_ms else { return };
+    let lost = account.lost_packets() as f64 / ended_packets(account) as f64;
+    let network_r = model.r_value(mean_ms, lost);
     row.network_r_value = Some(network_r);
     row.network_mos = Some(qoe::mos(network_r));
 }
