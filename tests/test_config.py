@@ -104,13 +104,13 @@ def test_python_reads_and_writes_files() -> None:
     assert again.to_bytes() == HOME.read_bytes()
     with pytest.raises(sojourn.ConfigError) as refusal:
         sojourn.ConfigFile.from_bytes(b"\x03\x01", "broken")
-    assert (refusal.value.source, refusal.value.path) == ("broken", "byte 0: network_access")
+    assert (refusal.value.source, refusal.value.path) == ("broken", "byte 0, TLV 3: network_access")
 
 
 def test_bad_files(cli: Cli, tmp_path: Path) -> None:
     broken = tmp_path / "broken.cfg"
     broken.write_bytes(HOME.read_bytes()[:40])
-    assert_refused(cli("config", "show", broken), f"{broken}: byte 9: upstream_service_flows.0: ")
+    assert_refused(cli("config", "show", broken), f"{broken}: byte 9, TLV 24: upstream_service_flows.0: ")
     assert_refused(cli("config", "show", tmp_path), "directory")
     assert_refused(cli("config", "show", "nowhere.cfg"), "nowhere.cfg")
     assert_refused(

@@ -46,7 +46,14 @@ impl File {
             rules::check(&tlvs)?;
             Ok(Self { tlvs, padding })
         };
-        read().map_err(|fault: Fault| fault.of(source))
+        read().map_err(|fault: Fault| {
+            let at = fault.offset.and_then(|at| tree::types_at(bytes, 0, at, table::FILE));
+            let mut problem = fault.of(source);
+            if let Some(types) = at {
+                problem.path = problem.path.replacen(": ", &format!(", TLV {types}: "), 1);
+            }
+            problem
+        })
     }
 
     /// The bytes of the file. A decoded file encodes to the bytes it was read from.

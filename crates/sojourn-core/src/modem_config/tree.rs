@@ -153,6 +153,31 @@ fn padding(file: &[u8], start: usize) -> Result<usize, Fault> {
     }
 }
 
+/// The types of the TLV that begins at an offset or holds it, as in 24.8; `at` is where the first one
+/// of its container begins.
+pub(super) fn types_at(
+    within: &[u8],
+    mut at: usize,
+    offset: usize,
+    table: Table,
+) -> Option<String> {
+    loop {
+        let number = *within.get(at).filter(|number| ![PAD, END].contains(number))?;
+        let end = at + HEAD + usize::from(*within.get(at + 1).unwrap_or(&0));
+        if offset == at {
+            return Some(number.to_string());
+        }
+        if offset < end {
+            let inner = match table.numbered(number)?.kind {
+                Kind::Nested(inner) => types_at(within, at + HEAD, offset, inner)?,
+                _ => return None,
+            };
+            return Some(format!("{number}.{inner}"));
+        }
+        at = end;
+    }
+}
+
 /// Reads the TLV at an offset. Returns the offset of the next one.
 fn push(tlvs: &mut Vec<Tlv>, file: &[u8], at: usize, table: Table) -> Result<usize, Fault> {
     let row = table.numbered(file[at]);
@@ -182,8 +207,10 @@ fn read(within: &[u8], at: usize, row: Option<&'static Row>) -> Result<Tlv, Faul
     let end = value + usize::from(*length);
     let Some(within) = within.get(..end) else {
         let left = within.len() - value;
-        let message =
-            format!("found a length of {length}, but {left} bytes remain; allowed: {left} or less");
+        let message = format!(
+            "found a length of {length}, but {left} bytes remain; allowed: {left} or less; the file \
+             was cut off, or a length is wrong"
+        );
         return Err(Fault::at(at, message));
     };
     let content = content(within, value, row).map_err(|fault| Fault {

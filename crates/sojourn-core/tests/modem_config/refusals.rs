@@ -31,11 +31,13 @@ fn files_that_end_early() {
     assert_eq!(refusal(&[3, 1, 1]), format!("modem.cfg: byte 3: {end}"));
     assert_eq!(
         refusal(&[3, 1, 1, 18]),
-        "modem.cfg: byte 3: max_cpe: found type 18 without a length; allowed: one byte of length"
+        "modem.cfg: byte 3, TLV 18: max_cpe: found type 18 without a length; allowed: one byte of \
+         length"
     );
     assert_eq!(
         refusal(&[3, 1, 1, 18, 2, 9]),
-        "modem.cfg: byte 3: max_cpe: found a length of 2, but 1 bytes remain; allowed: 1 or less"
+        "modem.cfg: byte 3, TLV 18: max_cpe: found a length of 2, but 1 bytes remain; allowed: 1 \
+         or less; the file was cut off, or a length is wrong"
     );
     // Every part of a real file; its end marker is at 125.
     for length in 0..=125 {
@@ -54,7 +56,7 @@ fn an_aggregate_slower_than_its_member() {
     ] {
         assert_eq!(
             refusal(&ended(&[&flow, aggregate])),
-            "modem.cfg: byte 10: upstream_service_flows.0.max_sustained_rate: found 25000000 bps in \
+            "modem.cfg: byte 10, TLV 24.8: upstream_service_flows.0.max_sustained_rate: found 25000000 bps in \
              service flow 4; allowed: 20000000 or less, the rate of its aggregate 1"
         );
     }
@@ -63,7 +65,8 @@ fn an_aggregate_slower_than_its_member() {
 #[test]
 fn a_weight_of_nothing() {
     let refused = refusal(&ended(&[&[70, 9, 1, 2, 0, 1, 42, 3, 6, 1, 0]]));
-    let path = "modem.cfg: byte 8: upstream_aggregates.0.low_latency.scheduling_weight: found 0";
+    let path = "modem.cfg: byte 8, TLV 70.42.6: \
+     upstream_aggregates.0.low_latency.scheduling_weight: found 0";
     assert!(refused.starts_with(path), "{refused}");
 }
 
@@ -74,17 +77,18 @@ fn values_past_the_end_of_what_holds_them() {
     let bytes = ended(&[&[24, 6, 1, 2, 0, 1, 8, 4], &[0, 0, 0, 1]]);
     assert_eq!(
         refusal(&bytes),
-        "modem.cfg: byte 6: upstream_service_flows.0.max_sustained_rate: found a length of 4, but \
-         0 bytes remain; allowed: 0 or less"
+        "modem.cfg: byte 6, TLV 24.8: upstream_service_flows.0.max_sustained_rate: found a length of 4, but \
+         0 bytes remain; allowed: 0 or less; the file was cut off, or a length is wrong"
     );
     assert_eq!(
         refusal(&ended(&[&[24, 5, 1, 2, 0, 1, 8]])),
-        "modem.cfg: byte 6: upstream_service_flows.0.max_sustained_rate: found type 8 without a \
+        "modem.cfg: byte 6, TLV 24.8: upstream_service_flows.0.max_sustained_rate: found type 8 without a \
          length; allowed: one byte of length"
     );
     assert_eq!(
         refusal(&ended(&[&[99, 0], &[98, 3, 1]])),
-        "modem.cfg: byte 2: unknown.1: found a length of 3, but 2 bytes remain; allowed: 2 or less"
+        "modem.cfg: byte 2, TLV 98: unknown.1: found a length of 3, but 2 bytes remain; allowed: \
+         2 or less; the file was cut off, or a length is wrong"
     );
 }
 
@@ -92,32 +96,32 @@ fn values_past_the_end_of_what_holds_them() {
 fn values_of_the_wrong_length_or_out_of_range() {
     assert_eq!(
         refusal(&ended(&[&[3, 2, 0, 1]])),
-        "modem.cfg: byte 0: network_access: found 2 bytes; allowed: 1 byte"
+        "modem.cfg: byte 0, TLV 3: network_access: found 2 bytes; allowed: 1 byte"
     );
     assert_eq!(
         refusal(&ended(&[&[18, 1, 4], &[3, 1, 2]])),
-        "modem.cfg: byte 3: network_access: found 2; allowed: true, false"
+        "modem.cfg: byte 3, TLV 3: network_access: found 2; allowed: true, false"
     );
     let flow = |inner: &[u8]| [&[24, inner.len() as u8 + 4, 1, 2, 0, 1], inner].concat();
     assert_eq!(
         refusal(&ended(&[&flow(&[7, 1, 8])])),
-        "modem.cfg: byte 6: upstream_service_flows.0.traffic_priority: found 8; allowed: a whole \
+        "modem.cfg: byte 6, TLV 24.7: upstream_service_flows.0.traffic_priority: found 8; allowed: a whole \
          number from 0 to 7"
     );
     assert_eq!(
         refusal(&ended(&[&flow(&[15, 1, 0])])),
-        "modem.cfg: byte 6: upstream_service_flows.0.scheduling: found 0; allowed: undefined, \
+        "modem.cfg: byte 6, TLV 24.15: upstream_service_flows.0.scheduling: found 0; allowed: undefined, \
          best_effort, non_real_time_polling, real_time_polling, ugs_with_activity_detection, ugs, \
          proactive_grants"
     );
     assert_eq!(
         refusal(&ended(&[&flow(&[35, 4, 2, 2, 1, 0])])),
-        "modem.cfg: byte 8: upstream_service_flows.0.buffer_control.target_bytes: found 2 bytes; \
+        "modem.cfg: byte 8, TLV 24.35.2: upstream_service_flows.0.buffer_control.target_bytes: found 2 bytes; \
          allowed: 4 bytes"
     );
     assert_eq!(
         refusal(&ended(&[&[6, 1, 0]])),
-        "modem.cfg: byte 0: cm_mic: found 1 byte; allowed: 16 bytes"
+        "modem.cfg: byte 0, TLV 6: cm_mic: found 1 byte; allowed: 16 bytes"
     );
 }
 
@@ -125,7 +129,7 @@ fn values_of_the_wrong_length_or_out_of_range() {
 fn more_of_a_type_than_there_may_be() {
     assert_eq!(
         refusal(&ended(&[&[3, 1, 1], &[3, 1, 1]])),
-        "modem.cfg: byte 3: network_access: second TLV 3; allowed: one"
+        "modem.cfg: byte 3, TLV 3: network_access: second TLV 3; allowed: one"
     );
     let flows: Vec<_> = (1..=33).map(|reference| flow(25, reference)).collect();
     let most: Vec<&[u8]> = flows.iter().take(32).map(Vec::as_slice).collect();
@@ -134,7 +138,8 @@ fn more_of_a_type_than_there_may_be() {
     // 32 flows of 6 bytes come before.
     assert_eq!(
         refusal(&ended(&more)),
-        "modem.cfg: byte 192: downstream_service_flows: found 33 TLVs 25 or more; allowed: 32"
+        "modem.cfg: byte 192, TLV 25: downstream_service_flows: found 33 TLVs 25 or more; \
+         allowed: 32"
     );
 }
 
@@ -142,40 +147,40 @@ fn more_of_a_type_than_there_may_be() {
 fn references() {
     assert_eq!(
         refusal(&ended(&[&[3, 1, 1], &[24, 3, 6, 1, 7]])),
-        "modem.cfg: byte 3: upstream_service_flows.0.reference: missing; allowed: a whole number \
+        "modem.cfg: byte 3, TLV 24: upstream_service_flows.0.reference: missing; allowed: a whole number \
          from 1 to 65535"
     );
     assert_eq!(
         refusal(&ended(&[&flow(24, 1), &flow(24, 2), &flow(25, 2)])),
-        "modem.cfg: byte 14: downstream_service_flows.0.reference: found 2, which \
+        "modem.cfg: byte 14, TLV 25.1: downstream_service_flows.0.reference: found 2, which \
          upstream_service_flows.1.reference already uses; allowed: another number"
     );
     let classifier = |number, flow| [number, 7, 1, 1, 1, 3, 2, 0, flow];
     assert_eq!(
         refusal(&ended(&[&classifier(22, 2), &flow(24, 1), &flow(25, 2)])),
-        "modem.cfg: byte 5: upstream_classifiers.0.flow_reference: found 2; allowed: a reference of \
+        "modem.cfg: byte 5, TLV 22.3: upstream_classifiers.0.flow_reference: found 2; allowed: a reference of \
          upstream_service_flows: 1"
     );
     assert_eq!(
         refusal(&ended(&[&classifier(23, 2), &flow(24, 2)])),
-        "modem.cfg: byte 5: downstream_classifiers.0.flow_reference: found 2; allowed: a reference \
+        "modem.cfg: byte 5, TLV 23.3: downstream_classifiers.0.flow_reference: found 2; allowed: a reference \
          of downstream_service_flows: none"
     );
     assert_eq!(
         refusal(&ended(&[&classifier(22, 1), &classifier(22, 1), &flow(24, 1)])),
-        "modem.cfg: byte 11: upstream_classifiers.1.reference: found 1, which \
+        "modem.cfg: byte 11, TLV 22.1: upstream_classifiers.1.reference: found 1, which \
          upstream_classifiers.0.reference already uses; allowed: another number"
     );
     // Each direction may count its classifiers anew.
     decoded(&ended(&[&classifier(22, 1), &classifier(23, 2), &flow(24, 1), &flow(25, 2)]));
     assert_eq!(
         refusal(&ended(&[&[24, 8, 1, 2, 0, 1, 36, 2, 0, 7]])),
-        "modem.cfg: byte 6: upstream_service_flows.0.aggregate_reference: found 7; allowed: a \
+        "modem.cfg: byte 6, TLV 24.36: upstream_service_flows.0.aggregate_reference: found 7; allowed: a \
          reference of upstream_aggregates: none"
     );
     assert_eq!(
         refusal(&ended(&[&flow(24, 1), &[70, 10, 1, 2, 0, 1, 42, 4, 1, 2, 0, 9]])),
-        "modem.cfg: byte 14: upstream_aggregates.0.low_latency.reference: found 9; allowed: a \
+        "modem.cfg: byte 14, TLV 70.42.1: upstream_aggregates.0.low_latency.reference: found 9; allowed: a \
          reference of upstream_service_flows: 1"
     );
 }
@@ -190,25 +195,25 @@ fn what_must_ascend() {
     let (sustained, slower): (&[u8], &[u8]) = (&[8, 4, 0, 0, 20, 0], &[27, 4, 0, 0, 10, 0]);
     assert_eq!(
         refusal(&flow(&[sustained, slower])),
-        "modem.cfg: byte 12: upstream_service_flows.0.peak_rate: found 2560; allowed: 5120 or \
+        "modem.cfg: byte 12, TLV 24.27: upstream_service_flows.0.peak_rate: found 2560; allowed: 5120 or \
          more, the value of max_sustained_rate"
     );
     assert_eq!(
         refusal(&flow(&[sustained, &[10, 4, 0, 0, 20, 1]])),
-        "modem.cfg: byte 6: upstream_service_flows.0.max_sustained_rate: found 5120; allowed: 5121 or \
+        "modem.cfg: byte 6, TLV 24.8: upstream_service_flows.0.max_sustained_rate: found 5120; allowed: 5121 or \
          more, the value of min_reserved_rate"
     );
     // A peak rate of zero is none.
     decoded(&flow(&[sustained, &[27, 4, 0, 0, 0, 0]]));
     assert_eq!(
         refusal(&flow(&[&[35, 12, 3, 4, 0, 0, 9, 0, 1, 4, 0, 0, 10, 0]])),
-        "modem.cfg: byte 8: upstream_service_flows.0.buffer_control.maximum_bytes: found 2304; \
+        "modem.cfg: byte 8, TLV 24.35.3: upstream_service_flows.0.buffer_control.maximum_bytes: found 2304; \
          allowed: 2560 or more, the value of buffer_control.minimum_bytes"
     );
     let ports: &[u8] = &[23, 13, 1, 1, 1, 9, 8, 9, 2, 31, 65, 10, 2, 31, 64];
     assert_eq!(
         refusal(&ended(&[ports])),
-        "modem.cfg: byte 11: downstream_classifiers.0.ipv4.destination_port_end: found 8000; allowed: \
+        "modem.cfg: byte 11, TLV 23.9.10: downstream_classifiers.0.ipv4.destination_port_end: found 8000; allowed: \
          8001 or more, the value of ipv4.destination_port_start"
     );
 }
