@@ -41,14 +41,17 @@ def explain(error: Exception) -> int:
     raise error
 
 
+_MISUSES = ("Missing ", "No such option", "Got unexpected extra argument")
+
+
 def _next_step(error: typer.TyperException) -> str:
-    """What to do about a command that is unknown, or an argument that is missing."""
+    """What to do about an unknown command or option, and about arguments missing or left over."""
     context = getattr(error, "ctx", None)
     if context is None:
         return ""
     if error.format_message().startswith("No such command"):
         return f" Allowed: {', '.join(context.command.list_commands(context))}."
-    if error.format_message().startswith("Missing argument"):
+    if error.format_message().startswith(_MISUSES):
         return f" See {context.command_path} --help."
     return ""
 
