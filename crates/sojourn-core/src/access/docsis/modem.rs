@@ -56,6 +56,9 @@ struct Allowed {
 }
 
 impl Allowed {
+    /// No limit.
+    const ALL: Self = Self { sustained: f64::INFINITY, peak: f64::INFINITY };
+
     fn bytes(&self) -> u64 {
         self.sustained.min(self.peak) as u64
     }
@@ -87,6 +90,8 @@ pub struct Modem {
     member_rates: [Option<TokenBucket>; 2],
     /// Does the low-latency flow of its aggregate get grants unasked?
     grants_proactively: bool,
+    /// Does a grant of that flow begin at its own time, and not with the classic flow's burst?
+    grants_apart: bool,
     /// When it is silent: it gets no grants.
     silent: Outages,
 
@@ -167,6 +172,7 @@ impl Modem {
         let member_rates = queue.member_rates().map(|rate| rate.map(bucket));
         let mut flow = RequestGrant::new(queue, 0);
         flow.set_proactive(proactive.map(|of| of.rate.bytes_in(map_interval) as u64));
+        let grants_apart = flow.is_aggregate() && proactive.is_none() && !timing.is_documents();
         Self {
             flow,
             shaper,
@@ -179,6 +185,7 @@ impl Modem {
             policy: spec.scheduling.policy(),
             member_rates,
             grants_proactively: proactive.is_some(),
+            grants_apart,
             opportunity: unsolicited.as_ref().map_or(Time::NEVER, |unsolicited| unsolicited.next()),
             unsolicited,
             silent: Outages::new(&spec.ranging_outages),
@@ -301,7 +308,7 @@ impl Modem {
                 self.flow.begin_unsolicited(bytes);
                 self.note(ledger, now, Kind::Grant, bytes);
                 if self.flow.is_aggregate() && !is_silent {
-                    self.request(now, By::Proactive, ledger);
+                    self.request(now, By::Low, ledger);
                 }
                 if is_silent {
                     self.flow.waste_grant(now, self.probe, ledger);
@@ -316,7 +323,7 @@ impl Modem {
 
     /// Requests what waits, if anything does.
     fn poll(&mut self, now: Time, ledger: &mut Ledger) {
-        if self.silent.at(now) || !self.request(now, By::Proactive, ledger) {
+        if self.silent.at(now) || !self.request(now, By::Low, ledger) {
             return;
         }
         if let Some(unsolicited) = &mut self.unsolicited {
@@ -332,7 +339,9 @@ impl Modem {
         let grant = self.grant_of_map(now, ledger);
         self.flow.granted += grant;
         let sends = self.burst_next != Time::NEVER;
-        if self.flow.granted == 0 || sends {
+        let apart = self.flow.granted_apart();
+        let coming = self.flow.granted + apart;
+        if sends || coming == 0 {
             // Without a grant: a request of its own. If a burst extends into this interval:
             // piggybacked on it.
             if grant > 0 {
@@ -348,8 +357,10 @@ impl Modem {
                 self.place_request(now);
             }
         } else {
-            self.burst_start = now + self.place_of_burst(self.flow.granted);
             self.request_beside_burst(now, ledger);
+        }
+        if apart > 0 || !sends && coming > 0 {
+            self.burst_start = now + self.place_of_burst(coming);
         }
         let idle = self.flow.is_idle();
         self.next_map = if idle { Time::NEVER } else { now + self.map_interval };
@@ -370,27 +381,37 @@ impl Modem {
             self.request(now, By::Ungranted, ledger);
             return;
         }
-        let granted = self.flow.granted_to_both();
-        if granted.low == 0 || granted.classic == 0 {
+        if let Some(ungranted) = self.flow.ungranted() {
             self.place_request(now);
-            self.request_by = By::Ungranted;
+            self.request_by = ungranted;
         }
     }
 
-    /// Bytes that the MAP at `at` grants of the requests that it can answer.
+    /// What the MAP at `at` grants of the requests that it can answer. Returns the bytes without those
+    /// of a low-latency flow whose grant begins apart.
     fn grant_of_map(&mut self, at: Time, ledger: &mut Ledger) -> u64 {
         self.flow.requests_arrive(at);
         let free = self.capacity.greatest_grant(at, self.rng.uniform());
         let greatest = if self.silent.at(at) { 0.0 } else { free } + self.grant_fraction;
         self.grant_fraction = greatest - whole(greatest);
-        let grant = self.flow.at_cmts().min(greatest as u64);
-        self.flow.grant(grant);
+        let allowed = self.grantable(at);
+        let wanted = self.flow.at_cmts().min(greatest as u64);
+        let grant = wanted.min(allowed.bytes());
+        let at_once = self.flow.grant(grant, self.grants_apart);
         let ungranted = self.flow.at_cmts();
         self.flow.requests_arrive(at + self.map_interval);
         self.flow.queue.on_map(grant, ungranted);
         self.last_map = Some(Granted { bytes: grant, ungranted });
         self.note(ledger, at, Kind::Map, grant);
-        grant
+        if self.is_policed() {
+            self.shaper.take(at, grant);
+            self.probe.bucket(ledger, &self.shaper.sustained);
+        }
+        if wanted > grant {
+            self.shaper.hold(at, allowed.sustained, allowed.peak);
+            self.note(ledger, at, Kind::Defer, wanted - grant);
+        }
+        at_once
     }
 
     /// What the last MAP brought, once.
@@ -418,7 +439,8 @@ impl Modem {
     /// A uniform position within the MAP interval at which the whole grant still fits. The
     /// two-queue modem sends from the start of the interval (White & Padden 2012 §2.2.2).
     ///
-    /// Beside proactive grants it is sent from the start too, behind the first of them (docsis-ns3).
+    /// Beside proactive grants it is sent from the start too, behind the first of them. An aggregate's
+    /// grants are one block, the low-latency flow's first (docsis-ns3).
     fn place_of_burst(&mut self, grant: u64) -> Time {
         if self.grants_proactively {
             return Time::ZERO;
@@ -427,6 +449,7 @@ impl Modem {
         let length = match self.shaping {
             None => self.map_interval,
             Some(Shaping::Requests) => at_channel_rate,
+            Some(Shaping::Transmissions) if self.is_policed() => at_channel_rate,
             Some(Shaping::Transmissions) => {
                 at_channel_rate.max(self.shaper.peak.rate().time_for(grant))
             }
@@ -434,15 +457,21 @@ impl Modem {
         self.map_interval.since(length).scaled(self.rng.uniform())
     }
 
+    /// Starts a burst; or, while the classic flow's goes on, the grant of the low-latency flow.
     fn start_burst(&mut self, now: Time, ledger: &mut Ledger) {
         self.burst_start = Time::NEVER;
+        let goes_on = self.grants_apart && self.burst_next != Time::NEVER;
+        let by = if goes_on { By::Low } else { By::Granted };
+        let low = self.flow.begin_apart();
         self.flow.granted += std::mem::take(&mut self.coming);
-        self.note(ledger, now, Kind::Grant, self.flow.granted);
+        self.note(ledger, now, Kind::Grant, if by == By::Low { low } else { self.flow.granted });
         if self.policy.piggyback {
-            self.request(now, By::Granted, ledger);
+            self.request(now, by, ledger);
         }
         self.look_ahead(now, ledger);
-        self.send_piece(now, ledger);
+        if !self.flow.is_sending() {
+            self.send_piece(now, ledger);
+        }
     }
 
     /// Ends the piece being sent, or continues because the shaper has tokens.
@@ -459,11 +488,12 @@ impl Modem {
         let wanted = shares.map_or_else(|| self.flow.unrequested(), Shares::total);
         let requested = self.flow.requested();
         let allowed = match self.shaping {
-            None => Allowed { sustained: f64::INFINITY, peak: f64::INFINITY },
+            None => Allowed::ALL,
             Some(Shaping::Requests) => self.requestable(now),
+            Some(Shaping::Transmissions) if self.is_policed() => Allowed::ALL,
             Some(Shaping::Transmissions) => self.sendable_by_grant(now, requested),
         };
-        let shares = shares.map(|wanted| self.allowed_shares(now, wanted, allowed.bytes()));
+        let shares = shares.map(|wanted| self.flow.shares(allowed.bytes(), wanted));
         let request = shares.map_or_else(|| wanted.min(allowed.bytes()), Shares::total);
         if request > 0 {
             if self.shaping == Some(Shaping::Requests) {
@@ -514,35 +544,32 @@ impl Modem {
         Allowed { sustained: self.shaper.sustained.tokens(now), peak }
     }
 
-    /// What both flows of an aggregate request of `wanted`, where `allowed` bytes are left beside all
-    /// that is requested. With the buckets at the transmission, what will conform by then is divided by
-    /// weight, proactive grants included: what the classic flow has requested does not hold the
-    /// low-latency flow back.
-    fn allowed_shares(&self, now: Time, wanted: Shares, allowed: u64) -> Shares {
-        if self.shaping != Some(Shaping::Transmissions) {
-            return self.flow.shares(allowed, wanted);
+    /// Does the CMTS keep the rates of an aggregate, as in docsis-ns3? Its grants then take the tokens, and
+    /// both flows request all that waits. Left out: tokens of unused grants do not come back.
+    #[inline]
+    fn is_policed(&self) -> bool {
+        self.flow.is_aggregate() && self.shaping == Some(Shaping::Transmissions)
+    }
+
+    /// Bytes that the MAP at `at` may grant an aggregate beside what comes unasked.
+    fn grantable(&self, at: Time) -> Allowed {
+        if !self.is_policed() {
+            return Allowed::ALL;
         }
-        let requested = self.flow.requested_by_both();
-        let classic = requested.classic + self.flow.unrequested_by(By::Both).classic;
-        let pool = self.sendable_by_grant(now, 0).bytes();
-        let weighed = self.flow.shares(pool, Shares { low: pool, classic: pool });
-        let unasked = self.flow.unasked_in(self.timing.sent_within(now), self.map_interval);
-        let by_weight = weighed.low.saturating_sub(requested.low + unasked);
-        let left = pool.saturating_sub(classic + requested.low);
-        let low = wanted.low.min(by_weight.max(left));
-        let left = pool.saturating_sub(requested.low + low).max(weighed.classic);
-        let classic = wanted.classic.min(left.saturating_sub(requested.classic));
-        Shares { low, classic }
+        self.conforming(at, self.map_interval, self.flow.unasked_per_map())
     }
 
     /// Bytes, in addition to those requested, that will conform by the end of the interval in which
     /// a request made now is granted. Earlier requests have been sent by then, so the depths of the
     /// buckets do not limit the sum.
     fn sendable_by_grant(&self, now: Time, requested: u64) -> Allowed {
-        let span = self.timing.sent_within(now);
-        let requested = requested as f64;
+        self.conforming(now, self.timing.sent_within(now), requested)
+    }
+
+    /// Bytes beside `others` that both rates let pass until `span` after `now`.
+    fn conforming(&self, now: Time, span: Time, others: u64) -> Allowed {
         let by_then = |bucket: &TokenBucket| {
-            (bucket.tokens(now) + bucket.rate().bytes_in(span) - requested).max(0.0)
+            (bucket.tokens(now) + bucket.rate().bytes_in(span) - others as f64).max(0.0)
         };
         Allowed { sustained: by_then(&self.shaper.sustained), peak: by_then(&self.shaper.peak) }
     }
@@ -582,7 +609,7 @@ impl Modem {
         if self.flow.sends_proactively() {
             self.shaper.take(now, piece); // the buckets do not delay what is granted (docsis-ns3)
             self.probe.bucket(ledger, &self.shaper.sustained);
-        } else if self.shaping == Some(Shaping::Transmissions) {
+        } else if self.shaping == Some(Shaping::Transmissions) && !self.is_policed() {
             let ready = self.shaper.ready_at(now, piece);
             if ready > now {
                 self.burst_next = ready;

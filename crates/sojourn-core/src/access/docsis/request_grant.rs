@@ -85,8 +85,10 @@ pub(super) enum By {
     Ungranted,
     /// Those that have requested nothing, which they need not wait for.
     Idle,
-    /// The low-latency flow, which has a grant or a poll unasked.
-    Proactive,
+    /// The low-latency flow, which has a grant or a poll of its own.
+    Low,
+    /// The classic flow.
+    Classic,
 }
 
 /// The part of an aggregate's low-latency flow in the sums of its [`RequestGrant`].
@@ -226,12 +228,6 @@ impl RequestGrant {
         }
     }
 
-    /// Bytes that both flows of an aggregate have requested and not yet used.
-    pub fn requested_by_both(&self) -> Shares {
-        let low = self.requested_low();
-        Shares { low, classic: self.requested() - low }
-    }
-
     #[inline]
     fn requested_low(&self) -> u64 {
         self.low.at_cmts + self.low.under_way_bytes + self.low.granted + self.low.ahead
@@ -239,8 +235,20 @@ impl RequestGrant {
 
     /// Bytes granted to both flows and not yet used.
     #[inline]
-    pub fn granted_to_both(&self) -> Shares {
+    fn granted_to_both(&self) -> Shares {
         Shares { low: self.low.granted, classic: self.granted - self.low.granted }
+    }
+
+    /// Which flows of an aggregate have no grant, neither a requested one nor proactive ones.
+    pub fn ungranted(&self) -> Option<By> {
+        let Shares { low, classic } = self.granted_to_both();
+        let low_is_granted = low + self.low.ahead > 0 || self.low.proactive_per_map.is_some();
+        match (low_is_granted, classic > 0) {
+            (true, true) => None,
+            (false, true) => Some(By::Low),
+            (true, false) => Some(By::Classic),
+            (false, false) => Some(By::Both),
+        }
     }
 
     /// Waiting bytes that these flows of an aggregate have not requested.
@@ -253,9 +261,10 @@ impl RequestGrant {
             By::Granted => (granted.low > 0, granted.classic > 0),
             By::Ungranted => (granted.low == 0, granted.classic == 0),
             By::Idle => (low_requested == 0, self.requested() == low_requested),
-            By::Proactive => (true, false),
+            By::Low => (true, false),
+            By::Classic => (false, true),
         };
-        let low = low && (by == By::Proactive || self.low.proactive_per_map.is_none());
+        let low = low && (by == By::Low || self.low.proactive_per_map.is_none());
         Shares {
             low: if low { all.low } else { 0 },
             classic: if classic { all.classic } else { 0 },
@@ -267,10 +276,9 @@ impl RequestGrant {
         self.low.proactive_per_map = bytes_per_map;
     }
 
-    /// Bytes that the low-latency flow is granted unasked in `span`.
-    pub fn unasked_in(&self, span: Time, map_interval: Time) -> u64 {
-        let per_map = self.low.proactive_per_map.unwrap_or(0);
-        (u128::from(per_map) * u128::from(span.ps()) / u128::from(map_interval.ps())) as u64
+    /// Bytes that the low-latency flow is granted unasked in a MAP interval.
+    pub fn unasked_per_map(&self) -> u64 {
+        self.low.proactive_per_map.unwrap_or(0)
     }
 
     /// Is the low-latency flow sending what nobody requested?
@@ -332,10 +340,31 @@ impl RequestGrant {
     }
 
     /// The CMTS grants `bytes` of the request. The modem may use them once the grant begins; an
-    /// aggregate's low-latency flow has its share at once.
+    /// aggregate's low-latency flow has its share at once, or `apart`, in a grant that begins later.
+    /// Returns the bytes without those of such a grant.
     #[inline]
-    pub fn grant(&mut self, bytes: u64) {
-        self.low.granted += self.take_request(bytes);
+    pub fn grant(&mut self, bytes: u64, apart: bool) -> u64 {
+        let low = self.take_request(bytes);
+        if apart {
+            self.low.ahead += low;
+            self.ahead += low;
+            return bytes - low;
+        }
+        self.low.granted += low;
+        bytes
+    }
+
+    /// Bytes granted to an aggregate's low-latency flow in a grant that has not begun.
+    #[inline]
+    pub fn granted_apart(&self) -> u64 {
+        self.low.ahead
+    }
+
+    /// The grant of an aggregate's low-latency flow begins. Returns its bytes.
+    pub fn begin_apart(&mut self) -> u64 {
+        let bytes = self.low.ahead;
+        self.begin_grant(bytes);
+        bytes
     }
 
     /// The CMTS grants `bytes` of the request. Returns the share of an aggregate's low-latency flow.
@@ -353,7 +382,7 @@ impl RequestGrant {
 
     /// The low-latency flow's share of granted bytes. What it gets unasked counts in its weight.
     fn low_share(&self, bytes: u64, weight: f64) -> u64 {
-        let unasked = self.low.proactive_per_map.unwrap_or(0);
+        let unasked = self.unasked_per_map();
         let low = self.low.at_cmts;
         let need = Shares { low: low + unasked, classic: self.at_cmts - low };
         let share = split(bytes + unasked, need, unasked, weight).low - unasked;

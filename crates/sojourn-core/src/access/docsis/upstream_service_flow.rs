@@ -122,7 +122,7 @@ impl UpstreamServiceFlow {
 
     /// Requests when the CMTS polls its modem, which an aggregate's low-latency flow has.
     pub fn answer_poll(&mut self, now: Time, granted_from: Time, ledger: &mut Ledger) -> bool {
-        !self.silent.at(now) && self.request_by(By::Proactive, now, granted_from, ledger)
+        !self.silent.at(now) && self.request_by(By::Low, now, granted_from, ledger)
     }
 
     /// Requests all waiting bytes that are not yet requested after contention; MAPs can grant them
