@@ -4,9 +4,11 @@
 use std::fmt::Write as _;
 
 use crate::common::{flow, queue, series};
+use sojourn_core::metrics::modem_trace::{ModemEvent, ModemEventKind};
 use sojourn_core::metrics::results::Results;
 use sojourn_core::network::Simulation;
 use sojourn_core::scenario::load;
+use sojourn_core::units::Time;
 
 fn run(keys: &str) -> Results {
     let text = format!(
@@ -487,4 +489,92 @@ fn queue_protection_is_as_hard_on_a_flow_as_that_of_docsis_ns3() {
     let share = row.sanctioned_packets as f64 / row.sent_packets as f64;
     assert!((share / (46_622.0 / 159_999.0) - 1.0).abs() < 0.05, "{share}");
     assert_eq!(flow(&results, "game", "up").sanctioned_packets, 0);
+}
+
+/// Bytes of the modem's events of a kind, and when they were.
+fn bytes_of(results: &Results, kind: ModemEventKind) -> Vec<(Time, u64)> {
+    let is_meant = |event: &&ModemEvent| event.kind == kind;
+    results.modem_events.iter().filter(is_meant).map(|event| (event.at, event.bytes)).collect()
+}
+
+/// The most bytes that any span of time carried beyond what the rate brings in it.
+fn greatest_excess(events: &[(Time, u64)], mbps: f64) -> f64 {
+    let (mut sum, mut least, mut greatest) = (0.0, f64::INFINITY, 0.0_f64);
+    for (at, bytes) in events {
+        let brought = mbps * 1e6 / 8.0 * at.secs_f64();
+        least = f64::min(least, sum - brought);
+        sum += *bytes as f64;
+        greatest = greatest.max(sum - brought - least);
+    }
+    greatest
+}
+
+#[test]
+fn an_aggregate_has_what_its_token_buckets_allow() {
+    // 30 Mb/s for C on a service of 20: in 4 s 10 MB and the burst of 100 000 B, or 1522 B where the
+    // peak rate is no higher. What L does not use of its proactive grants is C's: its tokens stay.
+    let [duration_s, mbps, burst] = [4.0, 20.0, 100_000.0];
+    let none = ("no grants", String::new(), 0.0);
+    let grants = [(1, 500), (1, 2000), (5, 500), (5, 1000), (5, 2000)].map(|(ggr, ggi_us)| {
+        let keys = format!(
+            "upstream.scheduling = {{ kind = 'proactive_grants',
+                                      guaranteed_grant_rate_mbps = {ggr},
+                                      guaranteed_grant_interval_us = {ggi_us} }}"
+        );
+        ("grants", keys, f64::from(ggr * ggi_us) / 8.0)
+    });
+    let streams = [
+        ("nothing in L", ""),
+        (
+            "a game in L",
+            "traffic.low = { kind = 'stream', purpose = 'game', server = 'near', dscp = 45,
+                             packet_bytes = 200, interval_ms = 20.618 }",
+        ),
+        (
+            "8 Mb/s in L",
+            "traffic.low = { kind = 'stream', purpose = 'data', server = 'near', ecn = 'ect1',
+                             packet_bytes = 1000, interval_ms = 1.0 }",
+        ),
+    ];
+    // MAP intervals of 7 and 15 frames of 135 us.
+    for (map_ms, interval_s) in [(1, 945e-6), (2, 2025e-6)] {
+        for peak_mbps in [20.0, 30.0] {
+            for (kind, keys, grant) in std::iter::once(&none).chain(&grants) {
+                for (what, low) in streams {
+                    let results = run(&format!(
+                        "duration_s = {duration_s}
+                         cable.timing.kind = 'specification'
+                         upstream.sustained_mbps = {mbps}
+                         upstream.peak_mbps = {peak_mbps}
+                         upstream.mac.map_interval_ms = {map_ms}
+                         upstream.queue.scheduler = {{ kind = 'low_latency',
+                                                       queue_protection = false,
+                                                       classic_aqm = false }}
+                         metrics.modem_trace = true
+                         traffic.classic = {{ kind = 'stream', purpose = 'data', server = 'near',
+                                              packet_bytes = 1000, interval_ms = 0.266 }}
+                         {keys}
+                         {low}"
+                    ));
+                    let case = format!("MAP {map_ms} ms, {peak_mbps} Mb/s, {kind} {grant} B, {what}");
+                    let pieces = bytes_of(&results, ModemEventKind::Piece);
+                    let granted = bytes_of(&results, ModemEventKind::Map);
+                    let sent = pieces.iter().map(|(_, bytes)| *bytes as f64).sum::<f64>();
+                    let depth = if peak_mbps > mbps { burst } else { 1522.0 };
+                    let allowed = mbps * 1e6 / 8.0 * duration_s + depth;
+                    assert!((sent / allowed - 1.0).abs() < 0.01, "{case}: {sent} of {allowed}");
+                    // A MAP grants what conforms by the end of its interval, anywhere in it; a
+                    // proactive grant comes whole.
+                    for (rate, depth) in [(mbps, burst), (peak_mbps, 1522.0)] {
+                        let interval = rate * 1e6 / 8.0 * interval_s + 1.0;
+                        let excess = greatest_excess(&granted, rate);
+                        assert!(excess <= depth + interval, "{case}, {rate} Mb/s: {excess}");
+                        let excess = greatest_excess(&pieces, rate);
+                        let most = depth + 2.0 * interval + grant;
+                        assert!(excess <= most, "{case}, {rate} Mb/s sent: {excess}");
+                    }
+                }
+            }
+        }
+    }
 }

@@ -312,7 +312,8 @@ impl Modem {
                 }
                 if is_silent {
                     self.flow.waste_grant(now, self.probe, ledger);
-                } else if !self.flow.is_sending() {
+                    self.put_back_unused();
+                } else if !self.flow.is_sending() && self.burst_start > now {
                     self.send_piece(now, ledger);
                 }
             }
@@ -545,7 +546,7 @@ impl Modem {
     }
 
     /// Does the CMTS keep the rates of an aggregate, as in docsis-ns3? Its grants then take the tokens, and
-    /// both flows request all that waits. Left out: tokens of unused grants do not come back.
+    /// both flows request all that waits.
     #[inline]
     fn is_policed(&self) -> bool {
         self.flow.is_aggregate() && self.shaping == Some(Shaping::Transmissions)
@@ -569,7 +570,8 @@ impl Modem {
     /// Bytes beside `others` that both rates let pass until `span` after `now`.
     fn conforming(&self, now: Time, span: Time, others: u64) -> Allowed {
         let by_then = |bucket: &TokenBucket| {
-            (bucket.tokens(now) + bucket.rate().bytes_in(span) - others as f64).max(0.0)
+            let tokens = bucket.tokens(now) - bucket.debt(now);
+            (tokens + bucket.rate().bytes_in(span) - others as f64).max(0.0)
         };
         Allowed { sustained: by_then(&self.shaper.sustained), peak: by_then(&self.shaper.peak) }
     }
@@ -602,12 +604,16 @@ impl Modem {
         if self.flow.granted == 0 {
             return;
         }
-        let Some(piece) = self.flow.sendable(now, self.probe, ledger) else {
+        let piece = self.flow.sendable(now, self.probe, ledger);
+        if piece.is_none() {
             // The AQM algorithm dropped what the grant was for.
-            return self.flow.waste_grant(now, self.probe, ledger);
-        };
-        if self.flow.sends_proactively() {
-            self.shaper.take(now, piece); // the buckets do not delay what is granted (docsis-ns3)
+            self.flow.waste_grant(now, self.probe, ledger);
+        }
+        self.put_back_unused();
+        let Some(piece) = piece else { return };
+        let proactive = self.flow.proactive_part(piece);
+        if proactive > 0 {
+            self.shaper.take(now, proactive); // the buckets do not delay what is granted (docsis-ns3)
             self.probe.bucket(ledger, &self.shaper.sustained);
         } else if self.shaping == Some(Shaping::Transmissions) && !self.is_policed() {
             let ready = self.shaper.ready_at(now, piece);
@@ -620,6 +626,14 @@ impl Modem {
         }
         self.flow.begin_piece(now, piece, self.probe, ledger);
         self.burst_next = now + self.channel.time_for(piece);
+    }
+
+    /// The modem reports what it does not use of a grant, and the CMTS puts back the tokens that it took
+    /// for it (docsis-ns3; here at once).
+    fn put_back_unused(&mut self) {
+        if self.is_policed() {
+            self.shaper.put_back(self.flow.take_unused());
+        }
     }
 
     /// When the CMTS has received what has been sent by now, without propagation.

@@ -132,6 +132,8 @@ pub(super) struct RequestGrant {
     pub granted: u64,
     /// Bytes granted on a shared channel in grants that have not begun.
     ahead: u64,
+    /// Requested bytes granted and not used, which have not been asked for.
+    unused: u64,
     fragment: Option<Fragment>,
     /// Share of the low-latency flow if this is an aggregate.
     low_weight: Option<f64>,
@@ -156,6 +158,7 @@ impl RequestGrant {
             under_way_bytes: 0,
             granted: 0,
             ahead: 0,
+            unused: 0,
             fragment: None,
             piece: 0,
             last_sojourn: Time::ZERO,
@@ -281,10 +284,15 @@ impl RequestGrant {
         self.low.proactive_per_map.unwrap_or(0)
     }
 
-    /// Is the low-latency flow sending what nobody requested?
+    /// How many of these bytes, which are to be sent, nobody requested.
     #[inline]
-    pub fn sends_proactively(&self) -> bool {
-        self.low.sends && self.low.proactive > 0
+    pub fn proactive_part(&self, piece: u64) -> u64 {
+        if self.low.sends { piece.min(self.low.proactive) } else { 0 }
+    }
+
+    /// Requested and granted bytes that were not used, since this was last called.
+    pub fn take_unused(&mut self) -> u64 {
+        std::mem::take(&mut self.unused)
     }
 
     /// Is a piece being sent?
@@ -479,7 +487,9 @@ impl RequestGrant {
         let unused = std::mem::take(&mut self.low.granted);
         self.granted -= unused;
         self.counters.unused_bytes += unused;
-        self.counters.unused_proactive_bytes += std::mem::take(&mut self.low.proactive);
+        let proactive = std::mem::take(&mut self.low.proactive);
+        self.counters.unused_proactive_bytes += proactive;
+        self.unused += unused - proactive;
         probe.note(ledger, now, Kind::Unused, unused);
     }
 
@@ -538,6 +548,7 @@ impl RequestGrant {
         }
         if self.granted > 0 {
             probe.note(ledger, now, Kind::Unused, self.granted);
+            self.unused += self.granted;
             self.counters.unused_bytes += std::mem::take(&mut self.granted);
         }
     }

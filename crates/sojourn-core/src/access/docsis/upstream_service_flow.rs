@@ -306,7 +306,7 @@ impl UpstreamServiceFlow {
         }
         let payload = self.flow.payload_of(piece);
         let mut excess = payload.saturating_sub(self.shaper.tokens(now) as u64);
-        if self.flow.sends_proactively() {
+        if self.flow.proactive_part(piece) > 0 {
             excess = 0; // the buckets do not reduce what is granted (docsis-ns3)
         }
         if excess > 0 {
