@@ -90,8 +90,6 @@ pub struct Modem {
     member_rates: [Option<TokenBucket>; 2],
     /// Does the low-latency flow of its aggregate get grants unasked?
     grants_proactively: bool,
-    /// Does a grant of that flow begin at its own time, and not with the classic flow's burst?
-    grants_apart: bool,
     /// When it is silent: it gets no grants.
     silent: Outages,
 
@@ -172,7 +170,6 @@ impl Modem {
         let member_rates = queue.member_rates().map(|rate| rate.map(bucket));
         let mut flow = RequestGrant::new(queue, 0);
         flow.set_proactive(proactive.map(|of| of.rate.bytes_in(map_interval) as u64));
-        let grants_apart = flow.is_aggregate() && proactive.is_none() && !timing.is_documents();
         Self {
             flow,
             shaper,
@@ -185,7 +182,6 @@ impl Modem {
             policy: spec.scheduling.policy(),
             member_rates,
             grants_proactively: proactive.is_some(),
-            grants_apart,
             opportunity: unsolicited.as_ref().map_or(Time::NEVER, |unsolicited| unsolicited.next()),
             unsolicited,
             silent: Outages::new(&spec.ranging_outages),
@@ -340,9 +336,7 @@ impl Modem {
         let grant = self.grant_of_map(now, ledger);
         self.flow.granted += grant;
         let sends = self.burst_next != Time::NEVER;
-        let apart = self.flow.granted_apart();
-        let coming = self.flow.granted + apart;
-        if sends || coming == 0 {
+        if self.flow.granted == 0 || sends {
             // Without a grant: a request of its own. If a burst extends into this interval:
             // piggybacked on it.
             if grant > 0 {
@@ -358,10 +352,8 @@ impl Modem {
                 self.place_request(now);
             }
         } else {
+            self.burst_start = now + self.place_of_burst(self.flow.granted);
             self.request_beside_burst(now, ledger);
-        }
-        if apart > 0 || !sends && coming > 0 {
-            self.burst_start = now + self.place_of_burst(coming);
         }
         let idle = self.flow.is_idle();
         self.next_map = if idle { Time::NEVER } else { now + self.map_interval };
@@ -388,8 +380,7 @@ impl Modem {
         }
     }
 
-    /// What the MAP at `at` grants of the requests that it can answer. Returns the bytes without those
-    /// of a low-latency flow whose grant begins apart.
+    /// Bytes that the MAP at `at` grants of the requests that it can answer.
     fn grant_of_map(&mut self, at: Time, ledger: &mut Ledger) -> u64 {
         self.flow.requests_arrive(at);
         let free = self.capacity.greatest_grant(at, self.rng.uniform());
@@ -398,7 +389,7 @@ impl Modem {
         let allowed = self.grantable(at);
         let wanted = self.flow.at_cmts().min(greatest as u64);
         let grant = wanted.min(allowed.bytes());
-        let at_once = self.flow.grant(grant, self.grants_apart);
+        self.flow.grant(grant);
         let ungranted = self.flow.at_cmts();
         self.flow.requests_arrive(at + self.map_interval);
         self.flow.queue.on_map(grant, ungranted);
@@ -412,7 +403,7 @@ impl Modem {
             self.shaper.hold(at, allowed.sustained, allowed.peak);
             self.note(ledger, at, Kind::Defer, wanted - grant);
         }
-        at_once
+        grant
     }
 
     /// What the last MAP brought, once.
@@ -458,16 +449,13 @@ impl Modem {
         self.map_interval.since(length).scaled(self.rng.uniform())
     }
 
-    /// Starts a burst; or, while the classic flow's goes on, the grant of the low-latency flow.
+    /// Starts a burst; a proactive grant's piece that is being sent goes on before it.
     fn start_burst(&mut self, now: Time, ledger: &mut Ledger) {
         self.burst_start = Time::NEVER;
-        let goes_on = self.grants_apart && self.burst_next != Time::NEVER;
-        let by = if goes_on { By::Low } else { By::Granted };
-        let low = self.flow.begin_apart();
         self.flow.granted += std::mem::take(&mut self.coming);
-        self.note(ledger, now, Kind::Grant, if by == By::Low { low } else { self.flow.granted });
+        self.note(ledger, now, Kind::Grant, self.flow.granted);
         if self.policy.piggyback {
-            self.request(now, by, ledger);
+            self.request(now, By::Granted, ledger);
         }
         self.look_ahead(now, ledger);
         if !self.flow.is_sending() {

@@ -245,7 +245,7 @@ impl RequestGrant {
     /// Which flows of an aggregate have no grant, neither a requested one nor proactive ones.
     pub fn ungranted(&self) -> Option<By> {
         let Shares { low, classic } = self.granted_to_both();
-        let low_is_granted = low + self.low.ahead > 0 || self.low.proactive_per_map.is_some();
+        let low_is_granted = low > 0 || self.low.proactive_per_map.is_some();
         match (low_is_granted, classic > 0) {
             (true, true) => None,
             (false, true) => Some(By::Low),
@@ -348,31 +348,10 @@ impl RequestGrant {
     }
 
     /// The CMTS grants `bytes` of the request. The modem may use them once the grant begins; an
-    /// aggregate's low-latency flow has its share at once, or `apart`, in a grant that begins later.
-    /// Returns the bytes without those of such a grant.
+    /// aggregate's low-latency flow has its share at once.
     #[inline]
-    pub fn grant(&mut self, bytes: u64, apart: bool) -> u64 {
-        let low = self.take_request(bytes);
-        if apart {
-            self.low.ahead += low;
-            self.ahead += low;
-            return bytes - low;
-        }
-        self.low.granted += low;
-        bytes
-    }
-
-    /// Bytes granted to an aggregate's low-latency flow in a grant that has not begun.
-    #[inline]
-    pub fn granted_apart(&self) -> u64 {
-        self.low.ahead
-    }
-
-    /// The grant of an aggregate's low-latency flow begins. Returns its bytes.
-    pub fn begin_apart(&mut self) -> u64 {
-        let bytes = self.low.ahead;
-        self.begin_grant(bytes);
-        bytes
+    pub fn grant(&mut self, bytes: u64) {
+        self.low.granted += self.take_request(bytes);
     }
 
     /// The CMTS grants `bytes` of the request. Returns the share of an aggregate's low-latency flow.
