@@ -145,21 +145,27 @@ fn estimated_delay(low_mbps: f64, classic_mbps: f64, ggr_mbps: f64) -> f64 {
 #[test]
 fn waiting_for_grants_is_no_queue() {
     // docsis-ns3's cases: (L, C, GGR) in Mb/s. A packet of 1000 B at 50 Mb/s is 0.16 ms: the virtual
-    // queue holds it alone, unless L is more than its share. Its CMTS grants 5 % more than the rates, for
-    // headers of small packets; ours does not, so the streams have 1/1.05 of theirs.
+    // queue holds it alone, unless L is more than its share.
     for (low, classic, ggr) in [
-        (49.9, 0.0, 0.0),
         (44.9, 5.0, 0.0),
         (24.9, 25.0, 0.0),
-        (44.9, 7.3, 0.0),
         (49.9, 0.0, 10.0),
         (49.9, 0.0, 20.0),
         (49.9, 0.0, 30.0),
         (49.9, 0.0, 40.0),
         (49.9, 0.0, 49.9),
     ] {
-        let delay = estimated_delay(low / 1.05, classic / 1.05, ggr);
-        assert!((0.159..0.33).contains(&delay), "{low} {classic} {ggr}: {delay} ms");
+        let delay = estimated_delay(low, classic, ggr);
+        assert!((0.159..0.161).contains(&delay), "{low} {classic} {ggr}: {delay} ms");
+    }
+    // L alone with 49.9 of 50 Mb/s waits for its grant 2.75 ms on average, which is 0.19 ms more than
+    // annex O's loop delay of 2.565 ms. docsis-ns3 grants 5 % more than the rate, for 10 B of header
+    // with each packet, so that these 1000 B have 52 Mb/s. The case with 52.2 Mb/s in all is a full
+    // line there and an overload here: with 1/1.04 of it the line is as full. MINTH is 0.64 ms: nothing
+    // is marked.
+    for (low, classic) in [(49.9, 0.0), (44.9 / 1.04, 7.3 / 1.04)] {
+        let delay = estimated_delay(low, classic, 0.0);
+        assert!((0.16..0.64).contains(&delay), "{low} {classic}: {delay} ms");
     }
     // 50.1 of 50 Mb/s; 47.085 where the weight leaves 230/256 of 50 = 44.9 Mb/s.
     for (low, classic, ggr) in [(50.1, 0.0, 0.0), (47.085, 7.3, 0.0), (47.085, 7.3, 20.0)] {
@@ -556,7 +562,8 @@ fn an_aggregate_has_what_its_token_buckets_allow() {
                          {keys}
                          {low}"
                     ));
-                    let case = format!("MAP {map_ms} ms, {peak_mbps} Mb/s, {kind} {grant} B, {what}");
+                    let case =
+                        format!("MAP {map_ms} ms, {peak_mbps} Mb/s, {kind} {grant} B, {what}");
                     let pieces = bytes_of(&results, ModemEventKind::Piece);
                     let granted = bytes_of(&results, ModemEventKind::Map);
                     let sent = pieces.iter().map(|(_, bytes)| *bytes as f64).sum::<f64>();

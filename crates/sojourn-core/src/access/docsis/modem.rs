@@ -533,8 +533,8 @@ impl Modem {
         Allowed { sustained: self.shaper.sustained.tokens(now), peak }
     }
 
-    /// Does the CMTS keep the rates of an aggregate, as in docsis-ns3? Its grants then take the tokens, and
-    /// both flows request all that waits.
+    /// Does the CMTS keep the rates of an aggregate, as in docsis-ns3? Its grants then take the tokens,
+    /// and both flows request all that waits.
     #[inline]
     fn is_policed(&self) -> bool {
         self.flow.is_aggregate() && self.shaping == Some(Shaping::Transmissions)
@@ -616,8 +616,8 @@ impl Modem {
         self.burst_next = now + self.channel.time_for(piece);
     }
 
-    /// The modem reports what it does not use of a grant, and the CMTS puts back the tokens that it took
-    /// for it (docsis-ns3; here at once).
+    /// The modem reports what it does not use of a grant, and the CMTS puts back the tokens that it
+    /// took for it (docsis-ns3; here at once).
     fn put_back_unused(&mut self) {
         if self.is_policed() {
             self.shaper.put_back(self.flow.take_unused());

@@ -132,7 +132,7 @@ pub(super) struct RequestGrant {
     pub granted: u64,
     /// Bytes granted on a shared channel in grants that have not begun.
     ahead: u64,
-    /// Requested bytes granted and not used, which have not been asked for.
+    /// Requested and granted bytes that were not used and whose tokens have not come back.
     unused: u64,
     fragment: Option<Fragment>,
     /// Share of the low-latency flow if this is an aggregate.
@@ -290,7 +290,7 @@ impl RequestGrant {
         if self.low.sends { piece.min(self.low.proactive) } else { 0 }
     }
 
-    /// Requested and granted bytes that were not used, since this was last called.
+    /// Requested and granted bytes that were not used since this was last called.
     pub fn take_unused(&mut self) -> u64 {
         std::mem::take(&mut self.unused)
     }
