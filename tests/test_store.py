@@ -3,12 +3,14 @@
 import json
 import math
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from hashlib import sha256
+from itertools import islice
 from pathlib import Path
 from random import Random
 
@@ -20,6 +22,8 @@ import pytest
 import sojourn
 from conftest import Cli
 from sojourn.base.csv_text import csv_bytes
+from sojourn.base.toml_text import toml_document
+from sojourn.cli.main import main as command_line
 from sojourn.runs.tables import TABLES
 from sojourn.store.batch import BatchStopped, run_batch
 from sojourn.store.checksums import SUMS, StoreError, sums_of
@@ -290,16 +294,112 @@ def test_verify_tells_that_runs_are_missing(tmp_path: Path, cli: Cli) -> None:
     assert done.stderr == f"{told} them\n"
 
 
-def test_verify_checks_what_is_computed_from_the_runs(tmp_path: Path) -> None:
-    """Every file of a study but its report."""
-    run_plan(Plan("white2012", table=["7"], experiment=["D01/C01"], duration_scale=0.01), tmp_path)
+def command(*arguments: object) -> int | str:
+    """Runs the command in this process, and returns its exit status."""
+    with pytest.raises(SystemExit) as end:
+        command_line([str(argument) for argument in arguments])
+    return end.value.code or 0
+
+
+def each_changed(directory: Path) -> Iterator[Path]:
+    """Flips one bit in each file in turn; a report is made anew, so it is left out."""
+    random = Random(2)
+    for path in sorted(directory.rglob("*")):
+        if path.is_file() and path.name != "report.html":
+            content = path.read_bytes()
+            path.write_bytes(flipped(content, random.randrange(8 * len(content))))
+            yield path
+            path.write_bytes(content)
+
+
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A directory with what `run --out`, `sweep` and `study run` write."""
+    place = tmp_path_factory.mktemp("stored")
+    sojourn.run({**HOME, "compare": {"one": {}, "two": {"duration_s": 1}}}).save(place / "run")
+    (place / "home.toml").write_text(toml_document(HOME))
+    (place / "sweep.toml").write_text('scenario = "home.toml"\nseeds = 2\nduration_s = 1\n')
+    assert command("sweep", place / "sweep.toml", "--out", place / "sweep") == 0
+    assert command(*STUDY, "--out", place / "study") == 0
+    return place
+
+
+STUDY = (
+    *("study", "run", "white2012", "--table", "7", "--experiment", "D01/C01"),
+    *("--duration-scale", "0.01"),
+)
+
+
+@pytest.mark.parametrize("kind", ["run", "sweep", "study"])
+def test_a_report_of_a_directory_with_a_changed_bit_is_refused(
+    stored: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], kind: str
+) -> None:
+    """In any file, also in one that the report does not show."""
+    directory, page = stored / kind, tmp_path / "page.html"
+    assert command("report", directory, "--out", page) == 0
+    page.unlink()
+    capsys.readouterr()
+    tried = 0
+    for path in each_changed(directory):
+        assert command("report", directory, "--out", page) == 2, path
+        told = capsys.readouterr().err
+        assert told.startswith("error: ") and told.count("\n") == 1, path
+        assert str(directory) in told and not page.exists(), path
+        tried += 1
+    # Two runs of all tables, two runs of some, and what describes them.
+    assert tried > {"run": 20, "sweep": 18, "study": 18}[kind]
+
+
+def test_plot_and_export_refuse_a_directory_with_a_changed_bit(
+    stored: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    directory = stored / "run"
+    out = tmp_path / "x.svg"
+    for path in islice(each_changed(directory), 0, None, 6):
+        for arguments in (["plot", directory, "--kind", "drops"], ["export", directory]):
+            more = ["--format", "csv"] if arguments[0] == "export" else []
+            assert command(*arguments, *more, "--out", out) == 2, path
+            assert "damaged" in capsys.readouterr().err
+    assert not out.exists()
+
+
+@pytest.mark.parametrize("kind", ["sweep", "study"])
+def test_resume_mends_a_changed_bit_wherever_it_is(
+    stored: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], kind: str
+) -> None:
+    """Or it refuses the directory, which is then as it was."""
+    for name in ("home.toml", "sweep.toml"):
+        (tmp_path / name).write_text((stored / name).read_text())
+    directory, whole = tmp_path / kind, bytes_of(stored / kind)
+    arguments = STUDY if kind == "study" else ("sweep", tmp_path / "sweep.toml")
+    shutil.copytree(stored / kind, directory)
+    for path in each_changed(directory):
+        assert command(*arguments, "--out", directory, "--resume") == 0, path
+        assert bytes_of(directory) == whole, path
+        if path.parent != directory:
+            assert f"{path}: damaged" in capsys.readouterr().err
+
+
+def test_resume_removes_a_damaged_run_that_no_command_would_repeat(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run_batch(tasks(2), tmp_path, about=listed(tasks(2)))
+    place = tmp_path / "runs" / tasks(2)[1].run / "meta.json"
+    place.write_bytes(flipped(place.read_bytes(), 80))
+    run_batch(tasks(1), tmp_path, resume=True, about=listed(tasks(1)))
+    assert not place.parent.exists()
+    assert capsys.readouterr().err == (
+        f"{place}: damaged (it differs from its checksum in SHA256SUMS); this run is removed\n"
+    )
     assert verify(tmp_path).problems == []
-    for name in ("study.json", "runs.csv", "cells.csv"):
-        whole = (tmp_path / name).read_bytes()
-        (tmp_path / name).write_bytes(flipped(whole, 4 * len(whole)))
-        (problem,) = verify(tmp_path).problems
-        assert str(problem).startswith(f"{tmp_path / name}: damaged")
-        (tmp_path / name).write_bytes(whole)
+
+
+def test_many_damaged_runs_are_told_in_a_line(tmp_path: Path) -> None:
+    run_batch(tasks(3), tmp_path, about=listed(tasks(3)))
+    for path in tmp_path.glob("runs/*/meta.json"):
+        path.write_bytes(flipped(path.read_bytes(), 80))
+    with pytest.raises(StoreError, match=r"meta\.json: damaged .*; 2 more, which `sojourn verify"):
+        read_results(tmp_path)
 
 
 def test_the_checksums_are_those_of_sha256sum(tmp_path: Path) -> None:

@@ -40,6 +40,16 @@ impl TokenBucket {
         self.full_at = self.full_at.max(now) + self.rate.time_for(bytes);
     }
 
+    /// Puts back bytes that were taken and are not used.
+    pub fn put_back(&mut self, bytes: u64) {
+        self.full_at = self.full_at.since(self.rate.time_for(bytes));
+    }
+
+    /// Bytes taken beyond what it held, until it has filled so far.
+    pub fn debt(&self, now: Time) -> f64 {
+        self.rate().bytes_in(self.full_at.since(now).since(self.depth))
+    }
+
     /// Bytes in it; 0 while it is in debt.
     pub fn tokens(&self, now: Time) -> f64 {
         self.rate().bytes_in(self.depth.since(self.full_at.since(now)))

@@ -4,9 +4,11 @@
 use std::fmt::Write as _;
 
 use crate::common::{flow, queue, series};
+use sojourn_core::metrics::modem_trace::{ModemEvent, ModemEventKind};
 use sojourn_core::metrics::results::Results;
 use sojourn_core::network::Simulation;
 use sojourn_core::scenario::load;
+use sojourn_core::units::Time;
 
 fn run(keys: &str) -> Results {
     let text = format!(
@@ -145,10 +147,8 @@ fn waiting_for_grants_is_no_queue() {
     // docsis-ns3's cases: (L, C, GGR) in Mb/s. A packet of 1000 B at 50 Mb/s is 0.16 ms: the virtual
     // queue holds it alone, unless L is more than its share.
     for (low, classic, ggr) in [
-        (49.9, 0.0, 0.0),
         (44.9, 5.0, 0.0),
         (24.9, 25.0, 0.0),
-        (44.9, 7.3, 0.0),
         (49.9, 0.0, 10.0),
         (49.9, 0.0, 20.0),
         (49.9, 0.0, 30.0),
@@ -156,7 +156,16 @@ fn waiting_for_grants_is_no_queue() {
         (49.9, 0.0, 49.9),
     ] {
         let delay = estimated_delay(low, classic, ggr);
-        assert!((0.159..0.33).contains(&delay), "{low} {classic} {ggr}: {delay} ms");
+        assert!((0.159..0.161).contains(&delay), "{low} {classic} {ggr}: {delay} ms");
+    }
+    // L alone with 49.9 of 50 Mb/s waits for its grant 2.75 ms on average, which is 0.19 ms more than
+    // annex O's loop delay of 2.565 ms. docsis-ns3 grants 5 % more than the rate, for 10 B of header
+    // with each packet, so that these 1000 B have 52 Mb/s. The case with 52.2 Mb/s in all is a full
+    // line there and an overload here: with 1/1.04 of it the line is as full. MINTH is 0.64 ms: nothing
+    // is marked.
+    for (low, classic) in [(49.9, 0.0), (44.9 / 1.04, 7.3 / 1.04)] {
+        let delay = estimated_delay(low, classic, 0.0);
+        assert!((0.16..0.64).contains(&delay), "{low} {classic}: {delay} ms");
     }
     // 50.1 of 50 Mb/s; 47.085 where the weight leaves 230/256 of 50 = 44.9 Mb/s.
     for (low, classic, ggr) in [(50.1, 0.0, 0.0), (47.085, 7.3, 0.0), (47.085, 7.3, 20.0)] {
@@ -400,4 +409,179 @@ fn modems_count_packets_by_estimated_latency() {
     let classic: Vec<u64> = of("classic").iter().map(|(_, packets)| *packets).collect();
     assert_eq!(classic.iter().sum::<u64>(), sent("upload"));
     assert!(classic[2] > classic[0] + classic[1] + classic[3], "{classic:?}");
+}
+
+/// The home of the runs of docsis-ns3 that the next test is held against: 8 km of cable, a peak rate of
+/// 1.1 times the sustained one, a game of 128 B.
+fn like_docsis_ns3(duration_s: u32, mbps: f64, map_ms: u32, keys: &str) -> Results {
+    run(&format!(
+        "duration_s = {duration_s}
+         cable = {{ distance_km = 8, timing.kind = 'specification' }}
+         upstream.sustained_mbps = {mbps}
+         upstream.peak_mbps = {}
+         upstream.mac.map_interval_ms = {map_ms}
+         upstream.queue.scheduler.kind = 'low_latency'
+         traffic.game = {{ kind = 'stream', purpose = 'game', server = 'near', dscp = 46,
+                          packet_bytes = 128, interval_ms = 20.6180339887498 }}
+         {keys}",
+        1.1 * mbps
+    ))
+}
+
+/// One-way latency of the game up: mean, median, 90 and 99 %.
+fn game_ms(results: &Results) -> [f64; 4] {
+    let row = flow(results, "game", "up");
+    let of = [row.latency_mean_ms, row.latency_p50_ms, row.latency_p90_ms, row.latency_p99_ms];
+    of.map(Option::unwrap)
+}
+
+fn assert_like(got: [f64; 4], want: [f64; 4], percent: f64, what: &str) {
+    for (got, want) in got.into_iter().zip(want) {
+        assert!((got / want - 1.0).abs() < percent / 100.0, "{what}: {got} {want}");
+    }
+}
+
+#[test]
+fn request_and_grant_take_as_long_as_in_docsis_ns3() {
+    // Measured with docsis-ns3 (02aa242, on ns-3.37), 2000 s each: a sparse stream in L on an idle line
+    // of 50 Mb/s. It sends a request one frame of 135 us later than it places it, which is no
+    // difference of the mean.
+    for (map_ms, want) in [(1, [3.332, 3.320, 4.075, 4.586]), (2, [5.032, 5.027, 6.507, 7.530])] {
+        let got = game_ms(&like_docsis_ns3(600, 50.0, map_ms, ""));
+        assert_like(got, want, 2.5, &format!("MAP of {map_ms} ms"));
+    }
+    // With 5 Mb/s of grants: uniform over the interval of whole frames.
+    for (map_ms, ggi_us, want) in [
+        (1, 500, [0.649, 0.648, 0.810, 0.846]),
+        (1, 1000, [0.919, 0.918, 1.296, 1.381]),
+        (2, 1000, [0.919, 0.918, 1.296, 1.381]),
+        (2, 2000, [1.391, 1.390, 2.146, 2.316]),
+    ] {
+        let grants = format!(
+            "upstream.scheduling = {{ kind = 'proactive_grants', guaranteed_grant_rate_mbps = 5,
+                                      guaranteed_grant_interval_us = {ggi_us} }}"
+        );
+        let got = game_ms(&like_docsis_ns3(200, 50.0, map_ms, &grants));
+        assert_like(got, want, 1.5, &format!("{ggi_us} us"));
+    }
+}
+
+#[test]
+fn an_upload_leaves_a_sparse_flow_the_latency_of_docsis_ns3() {
+    // A CUBIC upload of 20 Mb/s over a round trip of 20 ms; without the 10 ms to the server.
+    let upload = "servers.files.delay_ms = 10
+                  traffic.upload = { kind = 'transfer', server = 'files', direction = 'up' }";
+    for (map_ms, want) in [(1, [3.311, 3.278, 4.044, 4.572]), (2, [5.008, 4.998, 6.449, 7.517])] {
+        let got = game_ms(&like_docsis_ns3(130, 20.0, map_ms, upload));
+        assert_like(got, want, 5.0, &format!("MAP of {map_ms} ms"));
+    }
+}
+
+#[test]
+fn queue_protection_is_as_hard_on_a_flow_as_that_of_docsis_ns3() {
+    // A stream of 10 Mb/s that says it is scalable, on 8 Mb/s with a MAP of 2 ms, 130 s. docsis-ns3 at
+    // 8 * 1.01 / 1.05 Mb/s, which is as much with its 5 % and headers: the game waits 8.483 ms on
+    // average, 11.263 at 99 %, and 46 622 of 159 999 packets are sanctioned.
+    let results = like_docsis_ns3(
+        130,
+        8.0,
+        2,
+        "traffic.abuse = { kind = 'stream', purpose = 'data', server = 'near', ecn = 'ect1',
+                           packet_bytes = 1000, interval_ms = 0.8 }",
+    );
+    let [mean, _, _, p99] = game_ms(&results);
+    assert!((mean / 8.483 - 1.0).abs() < 0.1 && (p99 / 11.263 - 1.0).abs() < 0.15, "{mean} {p99}");
+    let row = flow(&results, "abuse", "up");
+    let share = row.sanctioned_packets as f64 / row.sent_packets as f64;
+    assert!((share / (46_622.0 / 159_999.0) - 1.0).abs() < 0.05, "{share}");
+    assert_eq!(flow(&results, "game", "up").sanctioned_packets, 0);
+}
+
+/// Bytes of the modem's events of a kind, and when they were.
+fn bytes_of(results: &Results, kind: ModemEventKind) -> Vec<(Time, u64)> {
+    let is_meant = |event: &&ModemEvent| event.kind == kind;
+    results.modem_events.iter().filter(is_meant).map(|event| (event.at, event.bytes)).collect()
+}
+
+/// The most bytes that any span of time carried beyond what the rate brings in it.
+fn greatest_excess(events: &[(Time, u64)], mbps: f64) -> f64 {
+    let (mut sum, mut least, mut greatest) = (0.0, f64::INFINITY, 0.0_f64);
+    for (at, bytes) in events {
+        let brought = mbps * 1e6 / 8.0 * at.secs_f64();
+        least = f64::min(least, sum - brought);
+        sum += *bytes as f64;
+        greatest = greatest.max(sum - brought - least);
+    }
+    greatest
+}
+
+#[test]
+fn an_aggregate_has_what_its_token_buckets_allow() {
+    // 30 Mb/s for C on a service of 20: in 4 s 10 MB and the burst of 100 000 B, or 1522 B where the
+    // peak rate is no higher. What L does not use of its proactive grants is C's: its tokens stay.
+    let [duration_s, mbps, burst] = [4.0, 20.0, 100_000.0];
+    let none = ("no grants", String::new(), 0.0);
+    let grants = [(1, 500), (1, 2000), (5, 500), (5, 1000), (5, 2000)].map(|(ggr, ggi_us)| {
+        let keys = format!(
+            "upstream.scheduling = {{ kind = 'proactive_grants',
+                                      guaranteed_grant_rate_mbps = {ggr},
+                                      guaranteed_grant_interval_us = {ggi_us} }}"
+        );
+        ("grants", keys, f64::from(ggr * ggi_us) / 8.0)
+    });
+    let streams = [
+        ("nothing in L", ""),
+        (
+            "a game in L",
+            "traffic.low = { kind = 'stream', purpose = 'game', server = 'near', dscp = 45,
+                             packet_bytes = 200, interval_ms = 20.618 }",
+        ),
+        (
+            "8 Mb/s in L",
+            "traffic.low = { kind = 'stream', purpose = 'data', server = 'near', ecn = 'ect1',
+                             packet_bytes = 1000, interval_ms = 1.0 }",
+        ),
+    ];
+    // MAP intervals of 7 and 15 frames of 135 us.
+    for (map_ms, interval_s) in [(1, 945e-6), (2, 2025e-6)] {
+        for peak_mbps in [20.0, 30.0] {
+            for (kind, keys, grant) in std::iter::once(&none).chain(&grants) {
+                for (what, low) in streams {
+                    let results = run(&format!(
+                        "duration_s = {duration_s}
+                         cable.timing.kind = 'specification'
+                         upstream.sustained_mbps = {mbps}
+                         upstream.peak_mbps = {peak_mbps}
+                         upstream.mac.map_interval_ms = {map_ms}
+                         upstream.queue.scheduler = {{ kind = 'low_latency',
+                                                       queue_protection = false,
+                                                       classic_aqm = false }}
+                         metrics.modem_trace = true
+                         traffic.classic = {{ kind = 'stream', purpose = 'data', server = 'near',
+                                              packet_bytes = 1000, interval_ms = 0.266 }}
+                         {keys}
+                         {low}"
+                    ));
+                    let case =
+                        format!("MAP {map_ms} ms, {peak_mbps} Mb/s, {kind} {grant} B, {what}");
+                    let pieces = bytes_of(&results, ModemEventKind::Piece);
+                    let granted = bytes_of(&results, ModemEventKind::Map);
+                    let sent = pieces.iter().map(|(_, bytes)| *bytes as f64).sum::<f64>();
+                    let depth = if peak_mbps > mbps { burst } else { 1522.0 };
+                    let allowed = mbps * 1e6 / 8.0 * duration_s + depth;
+                    assert!((sent / allowed - 1.0).abs() < 0.01, "{case}: {sent} of {allowed}");
+                    // A MAP grants what conforms by the end of its interval, anywhere in it; a
+                    // proactive grant comes whole.
+                    for (rate, depth) in [(mbps, burst), (peak_mbps, 1522.0)] {
+                        let interval = rate * 1e6 / 8.0 * interval_s + 1.0;
+                        let excess = greatest_excess(&granted, rate);
+                        assert!(excess <= depth + interval, "{case}, {rate} Mb/s: {excess}");
+                        let excess = greatest_excess(&pieces, rate);
+                        let most = depth + 2.0 * interval + grant;
+                        assert!(excess <= most, "{case}, {rate} Mb/s sent: {excess}");
+                    }
+                }
+            }
+        }
+    }
 }

@@ -86,6 +86,8 @@ def run_batch(
             (directory / REPORT).unlink(missing_ok=True)
             store.describe(about or {})
             missing = _missing(store, list(named)) if resume else list(named)
+            if resume:
+                _remove_damaged(store, set(store.runs) - {task.run for task in named})
             _run(missing, [named[task] for task in missing], store, jobs, cluster)
     return store
 
@@ -95,7 +97,7 @@ def _missing(store: Store, tasks: Sequence[Task]) -> Sequence[Task]:
     missing, damaged = [], []
     with counting_bar(tasks, "saved runs checked") as each:
         for task in each:
-            damage = store.damage_of(task) if store.keeps(task.run) else None
+            damage = store.damage_of(task.run) if store.keeps(task.run) else None
             if damage or task not in store:
                 missing.append(task)
             if damage:
@@ -103,6 +105,14 @@ def _missing(store: Store, tasks: Sequence[Task]) -> Sequence[Task]:
     for damage in damaged:
         sys.stderr.write(f"{damage.path}: damaged ({damage.reason}); this run is repeated\n")
     return missing
+
+
+def _remove_damaged(store: Store, runs: Collection[str]) -> None:
+    """Removes those of earlier batches that are damaged: nothing would ever repeat them."""
+    for run in sorted(runs):
+        if damage := store.damage_of(run):
+            store.remove_run(run)
+            sys.stderr.write(f"{damage.path}: damaged ({damage.reason}); this run is removed\n")
 
 
 def _run(

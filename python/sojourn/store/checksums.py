@@ -79,6 +79,10 @@ class Checksums:
     def __contains__(self, name: str) -> bool:
         return name in self._sums
 
+    def is_of(self, name: str, content: bytes) -> bool:
+        """Is this the content that a file was written with?"""
+        return self._sums.get(name) == sha256(content).hexdigest()
+
     def with_files(self, files: Mapping[str, bytes]) -> bytes:
         """The content of `SHA256SUMS` with these files too."""
         return _listed({**self._sums, **_sums_of(files)})
@@ -94,7 +98,7 @@ class Checksums:
             raise DamagedError(path, "the file is missing") from None
         except OSError as error:
             raise DamagedError(path, f"unreadable: {error.strerror}") from None
-        if sha256(content).hexdigest() != self._sums[name]:
+        if not self.is_of(name, content):
             raise DamagedError(path, f"it differs from its checksum in {SUMS}")
         return content
 

@@ -1,10 +1,7 @@
 """Reads the results in a directory."""
 
-import csv
 import errno
-import json
 from collections.abc import Sequence
-from io import StringIO
 from pathlib import Path
 
 from ..analysis.groups import THIS_RUN, Group, Results
@@ -12,15 +9,9 @@ from ..analysis.keys import setting_in_words
 from ..analysis.tables import RunTables
 from ..base.lookup import UnknownError
 from ..runs.result import Result
-from .checksums import SUMS, Checksums, DamagedError, StoreError
-from .store import MARKER, RUN_LIST, Store, open_store
-from .stored_run import StoredRun
-
-SUMMARY = "summary.json"
-"""The file that marks the directory of `run --out`."""
-
-FORMATS = ("sojourn-output-2", "sojourn-output-3", "sojourn-output-4")
-"""The formats of such a directory; the last is this version's."""
+from .listing import SUMMARY, listed_runs, runs_of_summary
+from .store import MARKER, Store, open_store
+from .verify import require_whole
 
 _NOT_KEYS = ("variant", "case", "seed", "run")
 
@@ -28,9 +19,10 @@ _NOT_KEYS = ("variant", "case", "seed", "run")
 def read_results(directory: Path) -> Results:
     """Reads the results that `run --out`, `sweep` or `study run` wrote to a directory.
 
-    Raises `OSError` or `StoreError` if there are none.
+    Raises `OSError` or `StoreError` if there are none, or if any of its files is damaged.
     """
     if (directory / SUMMARY).exists():
+        require_whole(directory)
         return Results.of(runs_of_summary(directory))
     if not (directory / MARKER).exists():
         reason = (
@@ -39,6 +31,7 @@ def read_results(directory: Path) -> Results:
             else "no such directory"
         )
         raise FileNotFoundError(errno.ENOENT, reason, str(directory))
+    require_whole(directory)
     return _of_store(open_store(directory))
 
 
@@ -82,41 +75,6 @@ def _is_same(one: Group, other: Group) -> bool:
 def _identity(run: RunTables) -> tuple[str, int, dict[str, object]]:
     aside = {"title": "", "description": ""}
     return run.meta["fingerprint"], run.meta["seed"], {**run.settings, **aside}
-
-
-def runs_of_summary(directory: Path) -> dict[str, StoredRun]:
-    """The runs that `run --out` wrote, by variant; raises `StoreError` if there are none."""
-    try:
-        summary = json.loads((directory / SUMMARY).read_text("utf-8"))
-        form, variants = summary["format"], summary["variants"]
-        places = {variant["name"]: directory / variant["directory"] for variant in variants}
-    except (ValueError, KeyError, TypeError):
-        if (directory / SUMS).exists():
-            raise DamagedError(directory / SUMMARY, "not a summary that sojourn wrote") from None
-        raise StoreError(f"{directory / SUMMARY}: not a summary that sojourn wrote") from None
-    if form != FORMATS[-1]:
-        raise StoreError(
-            f"{directory}: made by another version ({form}, not {FORMATS[-1]}); "
-            "rerun the scenario with --out"
-        )
-    Checksums(directory).read(SUMMARY)
-    return {name: StoredRun(place, name) for name, place in places.items()}
-
-
-def listed_runs(store: Store) -> list[dict[str, str]]:
-    """The lines of `runs.csv`; raises `StoreError` unless all runs that it lists are there."""
-    try:
-        (store.directory / RUN_LIST).stat()
-    except FileNotFoundError:
-        raise StoreError(
-            f"{store.directory}: incomplete, runs.csv is missing; repeat the command with --resume"
-        ) from None
-    text = store.read(RUN_LIST).decode()
-    lines = list(csv.DictReader(StringIO(text, newline="")))
-    if not lines or "run" not in lines[0]:
-        raise StoreError(f"{store.directory / RUN_LIST}: lists no runs")
-    store.check([store.keeps(line["run"]) for line in lines])
-    return lines
 
 
 def _of_store(store: Store) -> Results:

@@ -32,6 +32,10 @@ FORMAT = "sojourn-store-3"
 MARKER = "store.json"
 """The file that marks a store."""
 
+_MARKER_CONTENT = (
+    json.dumps({"format": FORMAT, "version": this_version}, indent=2) + "\n"
+).encode()
+
 _RUNS = "runs"
 
 _DRAFT_OF_MARKER = re.compile(r"\.store\.json\.\d+(\.draft)?")
@@ -58,7 +62,7 @@ class Store:
         self.replaced = 0
         """How many of these runs replaced existing ones."""
         marker = directory / MARKER
-        if marker.exists() and not _is_empty(marker):
+        if marker.exists() and not _is_damaged(marker):
             _check(directory, marker)
         elif not marker.exists() and _holds_other_files(directory):
             raise FileExistsError(
@@ -68,8 +72,7 @@ class Store:
             check_place(directory)
             with failures_named(directory):
                 make_directory(directory)
-            content = {"format": FORMAT, "version": this_version}
-            self.write(MARKER, (json.dumps(content, indent=2) + "\n").encode())
+            self.write(MARKER, _MARKER_CONTENT)
 
     def __contains__(self, task: Task) -> bool:
         return all((self._place(task) / name).exists() for name in task.files)
@@ -77,10 +80,10 @@ class Store:
     def __getitem__(self, task: Task) -> StoredRun:
         return StoredRun(self._place(task))
 
-    def damage_of(self, task: Task) -> DamagedError | None:
-        """What is wrong with the stored run of a task; `None` if it is as it was written."""
+    def damage_of(self, run: str) -> DamagedError | None:
+        """What is wrong with a run; `None` if it is as it was written."""
         try:
-            self.verify_run(task.run)
+            self.verify_run(run)
         except DamagedError as damage:
             return damage
         return None
@@ -115,6 +118,10 @@ class Store:
                 "repeat the command with --resume to run them"
             )
 
+    def remove_run(self, run: str) -> None:
+        """Removes a run."""
+        remove(self.directory / _RUNS / run)
+
     def put(self, task: Task, files: Files) -> None:
         """Stores the files of a run."""
         place = self._place(task)
@@ -132,8 +139,7 @@ class Store:
 
     def describe(self, about: Mapping[str, bytes]) -> None:
         """Writes the files that describe the runs, in place of all others."""
-        marker = (self.directory / MARKER).read_bytes()
-        self._write_all(sums_of({MARKER: marker, **about}), about)
+        self._write_all(sums_of({MARKER: _MARKER_CONTENT, **about}), about)
 
     def add(self, derived: Mapping[str, bytes]) -> None:
         """Writes files that are computed from the runs, beside those that describe them."""
@@ -186,14 +192,24 @@ def open_store(directory: Path) -> Store:
     """Opens an existing store."""
     if not (directory / MARKER).exists():
         raise FileNotFoundError(errno.ENOENT, "holds no sweep or study", str(directory))
-    if _is_empty(directory / MARKER):
-        raise DamagedError(directory / MARKER, "the file is empty")
+    if _is_damaged(directory / MARKER):
+        raise DamagedError(directory / MARKER, "not as sojourn writes it")
     return Store(directory)
 
 
-def _is_empty(marker: Path) -> bool:
-    """A power cut can leave an empty marker; nothing else writes one."""
-    return marker.is_file() and not marker.stat().st_size
+def _is_damaged(marker: Path) -> bool:
+    """Was this a marker of this version? A power cut can leave an empty one."""
+    if not marker.is_file():
+        return False
+    content = marker.read_bytes()
+    return not content or (content != _MARKER_CONTENT and _was_whole(marker.parent))
+
+
+def _was_whole(directory: Path) -> bool:
+    try:
+        return Checksums(directory).is_of(MARKER, _MARKER_CONTENT)
+    except DamagedError:
+        return False
 
 
 def _holds_other_files(directory: Path) -> bool:

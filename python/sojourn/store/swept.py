@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from ..runs.frames import Frames, joined, labelled
 from ..runs.scenario import Scenario
-from .read import listed_runs
+from .listing import listed_runs
 from .store import Store
 from .sweep import Sweep, checked, read_sweep, run_sweep
 

@@ -24,7 +24,7 @@ from ..base.files import (
 from ..report.html import latency_cdf_svg, report_html
 from ..runs.tables import TABLES, TRACES
 from .checksums import SUMS, sums_of
-from .read import FORMATS, SUMMARY
+from .listing import FORMATS, SUMMARY
 
 _REPORT = "report.html"
 _FIGURE = "latency-cdf.svg"
@@ -119,13 +119,15 @@ def _write_all(runs: Mapping[str, RunTables], directory: Path, origin: Sequence[
     for variant in summary["variants"]:
         variant["directory"] = names[variant["name"]]
     (directory / _REPORT).write_text(report_html(runs), encoding="utf-8")
+    checked = [SUMMARY]
     if svg := latency_cdf_svg(runs):
         (directory / _FIGURE).write_bytes(svg)
+        checked.append(_FIGURE)
     for name, result in runs.items():
         _write_run(result, directory / names[name])
     files = sorted(_files(directory) | {SUMMARY, SUMS})
     _write_json(directory / SUMMARY, {**summary, "files": files})
-    _seal(directory, [SUMMARY])
+    _seal(directory, checked)
 
 
 def _write_run(result: RunTables, directory: Path) -> None:

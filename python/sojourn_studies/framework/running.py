@@ -13,6 +13,7 @@ from sojourn.store.checksums import SUMS, Checksums, DamagedError, StoreError
 from sojourn.store.store import MARKER, PLAN, RUN_LIST, Store, open_store
 from sojourn.store.stored_run import StoredRun
 from sojourn.store.task import Task
+from sojourn.store.verify import require_whole
 
 from .cases import Alternative, Runs
 from .cells import alternatives_csv, cells_csv
@@ -185,6 +186,7 @@ def read(directory: Path) -> Outcome:
         raise StoreError(
             f"{directory}: no study was run there; allowed: what `sojourn study run` wrote"
         )
+    require_whole(directory)
     plan = _plan(directory)
     tasks = plan.tasks
     store.check([task in store for task in tasks.values()])

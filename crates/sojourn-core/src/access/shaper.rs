@@ -91,6 +91,12 @@ impl Shaper {
         self.sustained.take(now, bytes);
         self.peak.take(now, bytes);
     }
+
+    /// Puts back the tokens for `bytes` that were granted and are not sent.
+    pub fn put_back(&mut self, bytes: u64) {
+        self.sustained.put_back(bytes);
+        self.peak.put_back(bytes);
+    }
 }
 
 #[cfg(test)]

@@ -30,7 +30,7 @@ pub enum ModemEventKind {
     Withhold,
     /// A MAP takes effect that grants these bytes. While the modem is idle there are none.
     Map,
-    /// Shared channel: the token buckets do not let the CMTS grant these bytes too.
+    /// Shared channel or aggregate: the token buckets do not let the CMTS grant these bytes too.
     Defer,
     /// The grant begins: so many bytes may be sent from now on.
     Grant,

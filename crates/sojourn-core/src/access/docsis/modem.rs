@@ -56,6 +56,9 @@ struct Allowed {
 }
 
 impl Allowed {
+    /// No limit.
+    const ALL: Self = Self { sustained: f64::INFINITY, peak: f64::INFINITY };
+
     fn bytes(&self) -> u64 {
         self.sustained.min(self.peak) as u64
     }
@@ -301,11 +304,12 @@ impl Modem {
                 self.flow.begin_unsolicited(bytes);
                 self.note(ledger, now, Kind::Grant, bytes);
                 if self.flow.is_aggregate() && !is_silent {
-                    self.request(now, By::Proactive, ledger);
+                    self.request(now, By::Low, ledger);
                 }
                 if is_silent {
                     self.flow.waste_grant(now, self.probe, ledger);
-                } else if !self.flow.is_sending() {
+                    self.put_back_unused();
+                } else if !self.flow.is_sending() && self.burst_start > now {
                     self.send_piece(now, ledger);
                 }
             }
@@ -316,7 +320,7 @@ impl Modem {
 
     /// Requests what waits, if anything does.
     fn poll(&mut self, now: Time, ledger: &mut Ledger) {
-        if self.silent.at(now) || !self.request(now, By::Proactive, ledger) {
+        if self.silent.at(now) || !self.request(now, By::Low, ledger) {
             return;
         }
         if let Some(unsolicited) = &mut self.unsolicited {
@@ -370,10 +374,9 @@ impl Modem {
             self.request(now, By::Ungranted, ledger);
             return;
         }
-        let granted = self.flow.granted_to_both();
-        if granted.low == 0 || granted.classic == 0 {
+        if let Some(ungranted) = self.flow.ungranted() {
             self.place_request(now);
-            self.request_by = By::Ungranted;
+            self.request_by = ungranted;
         }
     }
 
@@ -383,13 +386,23 @@ impl Modem {
         let free = self.capacity.greatest_grant(at, self.rng.uniform());
         let greatest = if self.silent.at(at) { 0.0 } else { free } + self.grant_fraction;
         self.grant_fraction = greatest - whole(greatest);
-        let grant = self.flow.at_cmts().min(greatest as u64);
+        let allowed = self.grantable(at);
+        let wanted = self.flow.at_cmts().min(greatest as u64);
+        let grant = wanted.min(allowed.bytes());
         self.flow.grant(grant);
         let ungranted = self.flow.at_cmts();
         self.flow.requests_arrive(at + self.map_interval);
         self.flow.queue.on_map(grant, ungranted);
         self.last_map = Some(Granted { bytes: grant, ungranted });
         self.note(ledger, at, Kind::Map, grant);
+        if self.is_policed() {
+            self.shaper.take(at, grant);
+            self.probe.bucket(ledger, &self.shaper.sustained);
+        }
+        if wanted > grant {
+            self.shaper.hold(at, allowed.sustained, allowed.peak);
+            self.note(ledger, at, Kind::Defer, wanted - grant);
+        }
         grant
     }
 
@@ -418,7 +431,8 @@ impl Modem {
     /// A uniform position within the MAP interval at which the whole grant still fits. The
     /// two-queue modem sends from the start of the interval (White & Padden 2012 §2.2.2).
     ///
-    /// Beside proactive grants it is sent from the start too, behind the first of them (docsis-ns3).
+    /// Beside proactive grants it is sent from the start too, behind the first of them. An aggregate's
+    /// grants are one block, the low-latency flow's first (docsis-ns3).
     fn place_of_burst(&mut self, grant: u64) -> Time {
         if self.grants_proactively {
             return Time::ZERO;
@@ -427,6 +441,7 @@ impl Modem {
         let length = match self.shaping {
             None => self.map_interval,
             Some(Shaping::Requests) => at_channel_rate,
+            Some(Shaping::Transmissions) if self.is_policed() => at_channel_rate,
             Some(Shaping::Transmissions) => {
                 at_channel_rate.max(self.shaper.peak.rate().time_for(grant))
             }
@@ -434,6 +449,7 @@ impl Modem {
         self.map_interval.since(length).scaled(self.rng.uniform())
     }
 
+    /// Starts a burst; a proactive grant's piece that is being sent goes on before it.
     fn start_burst(&mut self, now: Time, ledger: &mut Ledger) {
         self.burst_start = Time::NEVER;
         self.flow.granted += std::mem::take(&mut self.coming);
@@ -442,7 +458,9 @@ impl Modem {
             self.request(now, By::Granted, ledger);
         }
         self.look_ahead(now, ledger);
-        self.send_piece(now, ledger);
+        if !self.flow.is_sending() {
+            self.send_piece(now, ledger);
+        }
     }
 
     /// Ends the piece being sent, or continues because the shaper has tokens.
@@ -459,11 +477,12 @@ impl Modem {
         let wanted = shares.map_or_else(|| self.flow.unrequested(), Shares::total);
         let requested = self.flow.requested();
         let allowed = match self.shaping {
-            None => Allowed { sustained: f64::INFINITY, peak: f64::INFINITY },
+            None => Allowed::ALL,
             Some(Shaping::Requests) => self.requestable(now),
+            Some(Shaping::Transmissions) if self.is_policed() => Allowed::ALL,
             Some(Shaping::Transmissions) => self.sendable_by_grant(now, requested),
         };
-        let shares = shares.map(|wanted| self.allowed_shares(now, wanted, allowed.bytes()));
+        let shares = shares.map(|wanted| self.flow.shares(allowed.bytes(), wanted));
         let request = shares.map_or_else(|| wanted.min(allowed.bytes()), Shares::total);
         if request > 0 {
             if self.shaping == Some(Shaping::Requests) {
@@ -514,35 +533,33 @@ impl Modem {
         Allowed { sustained: self.shaper.sustained.tokens(now), peak }
     }
 
-    /// What both flows of an aggregate request of `wanted`, where `allowed` bytes are left beside all
-    /// that is requested. With the buckets at the transmission, what will conform by then is divided by
-    /// weight, proactive grants included: what the classic flow has requested does not hold the
-    /// low-latency flow back.
-    fn allowed_shares(&self, now: Time, wanted: Shares, allowed: u64) -> Shares {
-        if self.shaping != Some(Shaping::Transmissions) {
-            return self.flow.shares(allowed, wanted);
+    /// Does the CMTS keep the rates of an aggregate, as in docsis-ns3? Its grants then take the tokens,
+    /// and both flows request all that waits.
+    #[inline]
+    fn is_policed(&self) -> bool {
+        self.flow.is_aggregate() && self.shaping == Some(Shaping::Transmissions)
+    }
+
+    /// Bytes that the MAP at `at` may grant an aggregate beside what comes unasked.
+    fn grantable(&self, at: Time) -> Allowed {
+        if !self.is_policed() {
+            return Allowed::ALL;
         }
-        let requested = self.flow.requested_by_both();
-        let classic = requested.classic + self.flow.unrequested_by(By::Both).classic;
-        let pool = self.sendable_by_grant(now, 0).bytes();
-        let weighed = self.flow.shares(pool, Shares { low: pool, classic: pool });
-        let unasked = self.flow.unasked_in(self.timing.sent_within(now), self.map_interval);
-        let by_weight = weighed.low.saturating_sub(requested.low + unasked);
-        let left = pool.saturating_sub(classic + requested.low);
-        let low = wanted.low.min(by_weight.max(left));
-        let left = pool.saturating_sub(requested.low + low).max(weighed.classic);
-        let classic = wanted.classic.min(left.saturating_sub(requested.classic));
-        Shares { low, classic }
+        self.conforming(at, self.map_interval, self.flow.unasked_per_map())
     }
 
     /// Bytes, in addition to those requested, that will conform by the end of the interval in which
     /// a request made now is granted. Earlier requests have been sent by then, so the depths of the
     /// buckets do not limit the sum.
     fn sendable_by_grant(&self, now: Time, requested: u64) -> Allowed {
-        let span = self.timing.sent_within(now);
-        let requested = requested as f64;
+        self.conforming(now, self.timing.sent_within(now), requested)
+    }
+
+    /// Bytes beside `others` that both rates let pass until `span` after `now`.
+    fn conforming(&self, now: Time, span: Time, others: u64) -> Allowed {
         let by_then = |bucket: &TokenBucket| {
-            (bucket.tokens(now) + bucket.rate().bytes_in(span) - requested).max(0.0)
+            let tokens = bucket.tokens(now) - bucket.debt(now);
+            (tokens + bucket.rate().bytes_in(span) - others as f64).max(0.0)
         };
         Allowed { sustained: by_then(&self.shaper.sustained), peak: by_then(&self.shaper.peak) }
     }
@@ -575,14 +592,18 @@ impl Modem {
         if self.flow.granted == 0 {
             return;
         }
-        let Some(piece) = self.flow.sendable(now, self.probe, ledger) else {
+        let piece = self.flow.sendable(now, self.probe, ledger);
+        if piece.is_none() {
             // The AQM algorithm dropped what the grant was for.
-            return self.flow.waste_grant(now, self.probe, ledger);
-        };
-        if self.flow.sends_proactively() {
-            self.shaper.take(now, piece); // the buckets do not delay what is granted (docsis-ns3)
+            self.flow.waste_grant(now, self.probe, ledger);
+        }
+        self.put_back_unused();
+        let Some(piece) = piece else { return };
+        let proactive = self.flow.proactive_part(piece);
+        if proactive > 0 {
+            self.shaper.take(now, proactive); // the buckets do not delay what is granted (docsis-ns3)
             self.probe.bucket(ledger, &self.shaper.sustained);
-        } else if self.shaping == Some(Shaping::Transmissions) {
+        } else if self.shaping == Some(Shaping::Transmissions) && !self.is_policed() {
             let ready = self.shaper.ready_at(now, piece);
             if ready > now {
                 self.burst_next = ready;
@@ -593,6 +614,14 @@ impl Modem {
         }
         self.flow.begin_piece(now, piece, self.probe, ledger);
         self.burst_next = now + self.channel.time_for(piece);
+    }
+
+    /// The modem reports what it does not use of a grant, and the CMTS puts back the tokens that it
+    /// took for it (docsis-ns3; here at once).
+    fn put_back_unused(&mut self) {
+        if self.is_policed() {
+            self.shaper.put_back(self.flow.take_unused());
+        }
     }
 
     /// When the CMTS has received what has been sent by now, without propagation.

@@ -85,8 +85,10 @@ pub(super) enum By {
     Ungranted,
     /// Those that have requested nothing, which they need not wait for.
     Idle,
-    /// The low-latency flow, which has a grant or a poll unasked.
-    Proactive,
+    /// The low-latency flow, which has a grant or a poll of its own.
+    Low,
+    /// The classic flow.
+    Classic,
 }
 
 /// The part of an aggregate's low-latency flow in the sums of its [`RequestGrant`].
@@ -130,6 +132,8 @@ pub(super) struct RequestGrant {
     pub granted: u64,
     /// Bytes granted on a shared channel in grants that have not begun.
     ahead: u64,
+    /// Requested and granted bytes that were not used and whose tokens have not come back.
+    unused: u64,
     fragment: Option<Fragment>,
     /// Share of the low-latency flow if this is an aggregate.
     low_weight: Option<f64>,
@@ -154,6 +158,7 @@ impl RequestGrant {
             under_way_bytes: 0,
             granted: 0,
             ahead: 0,
+            unused: 0,
             fragment: None,
             piece: 0,
             last_sojourn: Time::ZERO,
@@ -226,12 +231,6 @@ impl RequestGrant {
         }
     }
 
-    /// Bytes that both flows of an aggregate have requested and not yet used.
-    pub fn requested_by_both(&self) -> Shares {
-        let low = self.requested_low();
-        Shares { low, classic: self.requested() - low }
-    }
-
     #[inline]
     fn requested_low(&self) -> u64 {
         self.low.at_cmts + self.low.under_way_bytes + self.low.granted + self.low.ahead
@@ -239,8 +238,20 @@ impl RequestGrant {
 
     /// Bytes granted to both flows and not yet used.
     #[inline]
-    pub fn granted_to_both(&self) -> Shares {
+    fn granted_to_both(&self) -> Shares {
         Shares { low: self.low.granted, classic: self.granted - self.low.granted }
+    }
+
+    /// Which flows of an aggregate have no grant, neither a requested one nor proactive ones.
+    pub fn ungranted(&self) -> Option<By> {
+        let Shares { low, classic } = self.granted_to_both();
+        let low_is_granted = low > 0 || self.low.proactive_per_map.is_some();
+        match (low_is_granted, classic > 0) {
+            (true, true) => None,
+            (false, true) => Some(By::Low),
+            (true, false) => Some(By::Classic),
+            (false, false) => Some(By::Both),
+        }
     }
 
     /// Waiting bytes that these flows of an aggregate have not requested.
@@ -253,9 +264,10 @@ impl RequestGrant {
             By::Granted => (granted.low > 0, granted.classic > 0),
             By::Ungranted => (granted.low == 0, granted.classic == 0),
             By::Idle => (low_requested == 0, self.requested() == low_requested),
-            By::Proactive => (true, false),
+            By::Low => (true, false),
+            By::Classic => (false, true),
         };
-        let low = low && (by == By::Proactive || self.low.proactive_per_map.is_none());
+        let low = low && (by == By::Low || self.low.proactive_per_map.is_none());
         Shares {
             low: if low { all.low } else { 0 },
             classic: if classic { all.classic } else { 0 },
@@ -267,16 +279,20 @@ impl RequestGrant {
         self.low.proactive_per_map = bytes_per_map;
     }
 
-    /// Bytes that the low-latency flow is granted unasked in `span`.
-    pub fn unasked_in(&self, span: Time, map_interval: Time) -> u64 {
-        let per_map = self.low.proactive_per_map.unwrap_or(0);
-        (u128::from(per_map) * u128::from(span.ps()) / u128::from(map_interval.ps())) as u64
+    /// Bytes that the low-latency flow is granted unasked in a MAP interval.
+    pub fn unasked_per_map(&self) -> u64 {
+        self.low.proactive_per_map.unwrap_or(0)
     }
 
-    /// Is the low-latency flow sending what nobody requested?
+    /// How many of these bytes, which are to be sent, nobody requested.
     #[inline]
-    pub fn sends_proactively(&self) -> bool {
-        self.low.sends && self.low.proactive > 0
+    pub fn proactive_part(&self, piece: u64) -> u64 {
+        if self.low.sends { piece.min(self.low.proactive) } else { 0 }
+    }
+
+    /// Requested and granted bytes that were not used since this was last called.
+    pub fn take_unused(&mut self) -> u64 {
+        std::mem::take(&mut self.unused)
     }
 
     /// Is a piece being sent?
@@ -353,7 +369,7 @@ impl RequestGrant {
 
     /// The low-latency flow's share of granted bytes. What it gets unasked counts in its weight.
     fn low_share(&self, bytes: u64, weight: f64) -> u64 {
-        let unasked = self.low.proactive_per_map.unwrap_or(0);
+        let unasked = self.unasked_per_map();
         let low = self.low.at_cmts;
         let need = Shares { low: low + unasked, classic: self.at_cmts - low };
         let share = split(bytes + unasked, need, unasked, weight).low - unasked;
@@ -450,7 +466,9 @@ impl RequestGrant {
         let unused = std::mem::take(&mut self.low.granted);
         self.granted -= unused;
         self.counters.unused_bytes += unused;
-        self.counters.unused_proactive_bytes += std::mem::take(&mut self.low.proactive);
+        let proactive = std::mem::take(&mut self.low.proactive);
+        self.counters.unused_proactive_bytes += proactive;
+        self.unused += unused - proactive;
         probe.note(ledger, now, Kind::Unused, unused);
     }
 
@@ -509,6 +527,7 @@ impl RequestGrant {
         }
         if self.granted > 0 {
             probe.note(ledger, now, Kind::Unused, self.granted);
+            self.unused += self.granted;
             self.counters.unused_bytes += std::mem::take(&mut self.granted);
         }
     }

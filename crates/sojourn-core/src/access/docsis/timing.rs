@@ -163,6 +163,8 @@ enum Rule {
     Specification {
         /// From a request to the first interval whose MAP can grant it.
         request_to_map: Time,
+        /// From a request to the earliest burst that it can bring, in whole frames.
+        least_loop: Time,
         frame: Option<Time>,
         /// Building and decoding of a burst.
         around_burst: Time,
@@ -180,7 +182,10 @@ impl Timing {
         let around_burst = in_frames(spec.build_frames + spec.decode_frames);
         let rounded = frame.map_or(map_interval, |f| whole(map_interval, f.time));
         let frame = frame.map(|frame| frame.time);
-        let rule = Rule::Specification { request_to_map, frame, around_burst };
+        let least_loop = request_to_map + in_frames(spec.build_frames);
+        let least_loop =
+            frame.map_or(least_loop, |frame| frame.times(least_loop.ps().div_ceil(frame.ps())));
+        let rule = Rule::Specification { request_to_map, least_loop, frame, around_burst };
         Self { map_interval: rounded, rule }
     }
 
@@ -220,15 +225,20 @@ impl Timing {
         }
     }
 
-    /// The longest time from the arrival of a packet to the end of the interval that grants it: it
-    /// waits an interval for its request.
+    /// The loop delay of MULPI annex O, as docsis-ns3 takes it from a MAP: from its Ack Time, the
+    /// last moment of a request that it can answer, to the end of its interval.
     pub fn request_loop(&self) -> Loop {
-        let delay = self.map_interval + self.sent_within(Time::ZERO);
-        Loop { delay, proactive: None }
+        let least = match self.rule {
+            Rule::Documents => self.map_interval.times(2),
+            Rule::Specification { least_loop, .. } => least_loop,
+        };
+        Loop { delay: least + self.map_interval, proactive: None }
     }
 
     /// Where the requests of the interval that begins at `map` are made without a grant:
-    /// docsis-ns3 draws one frame of each interval, all alike.
+    /// docsis-ns3 draws one frame of each interval, all alike. A request is sent in the frame that is
+    /// drawn, so it is built before; docsis-ns3 builds it in that frame and sends it in the next one,
+    /// which may be beyond the interval that the MAP describes.
     pub fn request_place(&self, map: Time, draw: f64) -> Time {
         match self.rule {
             Rule::Documents => map,
@@ -302,6 +312,19 @@ mod tests {
                 "{request}"
             );
         }
+    }
+
+    #[test]
+    fn the_loop_delay_is_that_of_docsis_ns3() {
+        // Built, sent and decoded, 405 us, and the lookahead of 1150 us: 1555 us, 12 frames of 135 us
+        // (docsis-ns3: MinReqGntDelay), and a MAP interval of 7 or 15 frames.
+        let loop_of =
+            |map_us| timing(&Specification::default(), map_us, Some(FRAME)).request_loop();
+        assert_eq!(loop_of(945).delay, Time::from_us(19 * 135));
+        assert_eq!(loop_of(2000).delay, Time::from_us(27 * 135));
+        // The documents: two intervals and one.
+        let documents = Timing::new(&PlantTiming::DOCUMENTS, Time::from_ms(2), None);
+        assert_eq!(documents.request_loop().delay, Time::from_ms(6));
     }
 
     #[test]

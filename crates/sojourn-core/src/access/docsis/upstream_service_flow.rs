@@ -122,7 +122,7 @@ impl UpstreamServiceFlow {
 
     /// Requests when the CMTS polls its modem, which an aggregate's low-latency flow has.
     pub fn answer_poll(&mut self, now: Time, granted_from: Time, ledger: &mut Ledger) -> bool {
-        !self.silent.at(now) && self.request_by(By::Proactive, now, granted_from, ledger)
+        !self.silent.at(now) && self.request_by(By::Low, now, granted_from, ledger)
     }
 
     /// Requests all waiting bytes that are not yet requested after contention; MAPs can grant them
@@ -306,7 +306,7 @@ impl UpstreamServiceFlow {
         }
         let payload = self.flow.payload_of(piece);
         let mut excess = payload.saturating_sub(self.shaper.tokens(now) as u64);
-        if self.flow.sends_proactively() {
+        if self.flow.proactive_part(piece) > 0 {
             excess = 0; // the buckets do not reduce what is granted (docsis-ns3)
         }
         if excess > 0 {

@@ -1,0 +1,51 @@
+"""Which runs a directory of results holds."""
+
+import csv
+import json
+from io import StringIO
+from pathlib import Path
+
+from .checksums import SUMS, Checksums, DamagedError, StoreError
+from .store import RUN_LIST, Store
+from .stored_run import StoredRun
+
+SUMMARY = "summary.json"
+"""The file that marks the directory of `run --out`."""
+
+FORMATS = ("sojourn-output-2", "sojourn-output-3", "sojourn-output-4")
+"""The formats of such a directory; the last is this version's."""
+
+
+def runs_of_summary(directory: Path) -> dict[str, StoredRun]:
+    """The runs that `run --out` wrote, by variant; raises `StoreError` if there are none."""
+    try:
+        summary = json.loads((directory / SUMMARY).read_text("utf-8"))
+        form, variants = summary["format"], summary["variants"]
+        places = {variant["name"]: directory / variant["directory"] for variant in variants}
+    except (ValueError, KeyError, TypeError):
+        if (directory / SUMS).exists():
+            raise DamagedError(directory / SUMMARY, "not a summary that sojourn wrote") from None
+        raise StoreError(f"{directory / SUMMARY}: not a summary that sojourn wrote") from None
+    if form != FORMATS[-1]:
+        raise StoreError(
+            f"{directory}: made by another version ({form}, not {FORMATS[-1]}); "
+            "rerun the scenario with --out"
+        )
+    Checksums(directory).read(SUMMARY)
+    return {name: StoredRun(place, name) for name, place in places.items()}
+
+
+def listed_runs(store: Store) -> list[dict[str, str]]:
+    """The lines of `runs.csv`; raises `StoreError` unless all runs that it lists are there."""
+    try:
+        (store.directory / RUN_LIST).stat()
+    except FileNotFoundError:
+        raise StoreError(
+            f"{store.directory}: incomplete, runs.csv is missing; repeat the command with --resume"
+        ) from None
+    text = store.read(RUN_LIST).decode()
+    lines = list(csv.DictReader(StringIO(text, newline="")))
+    if not lines or "run" not in lines[0]:
+        raise StoreError(f"{store.directory / RUN_LIST}: lists no runs")
+    store.check([store.keeps(line["run"]) for line in lines])
+    return lines
