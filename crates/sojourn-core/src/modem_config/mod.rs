@@ -46,7 +46,7 @@ impl File {
             rules::check(&tlvs)?;
             Ok(Self { tlvs, padding })
         };
-        read().map_err(|fault: Fault| fault.of(source))
+        read().map_err(|fault: Fault| if is_text(bytes) { text_fault() } else { fault }.of(source))
     }
 
     /// The bytes of the file. A decoded file encodes to the bytes it was read from.
@@ -175,6 +175,19 @@ impl From<problem::Fault> for Fault {
     fn from(fault: problem::Fault) -> Self {
         Self { offset: None, path: fault.path, message: fault.message }
     }
+}
+
+/// Is it text, such as a scenario? The end marker of a modem's file, 255, is in no text.
+fn is_text(bytes: &[u8]) -> bool {
+    let is_printed = |c: char| !c.is_control() || c.is_whitespace();
+    !bytes.is_empty() && std::str::from_utf8(bytes).is_ok_and(|text| text.chars().all(is_printed))
+}
+
+fn text_fault() -> Fault {
+    Fault::here(
+        "found a text file; allowed: a modem's binary configuration file, which `sojourn config write` \
+         makes of a scenario or of settings in TOML",
+    )
 }
 
 /// The key path of the next TLV of this type, after those before it.
