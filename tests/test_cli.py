@@ -100,7 +100,7 @@ def test_nothing_is_written_unless_asked_for(cli: Cli, tmp_path: Path) -> None:
 
 def test_warnings_are_shown(cli: Cli) -> None:
     outcome = cli("run", HOME, "--duration", 2, "--set", "traffic.web.start_s=50")
-    assert outcome.stdout.count("warning: traffic.web sent nothing") == 1
+    assert outcome.stdout.count("warning: traffic.web sends nothing: it starts at 50 s") == 1
 
 
 def test_a_run_in_which_nothing_happens(cli: Cli, alone: Path, tmp_path: Path) -> None:

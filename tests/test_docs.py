@@ -26,7 +26,7 @@ from sojourn.cli.main import app
 from sojourn_docs import live
 from sojourn_docs.figures import drawings, renewed, standalone, with_rows
 from sojourn_docs.gallery import SCENARIOS, Case
-from sojourn_docs.site import broken_links, generated
+from sojourn_docs.site import broken_links, generated, with_direct_links
 
 # Another page's numbers: studies take minutes.
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -341,3 +341,22 @@ def _merged(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any
         if isinstance(value, dict) and isinstance(below.get(key), dict)
     }
     return {**below, **above, **both}
+
+
+@pytest.mark.parametrize("page", sorted(PAGES), ids=lambda page: page.name)
+def test_links_of_the_repository_lead_to_files(page: Path) -> None:
+    """On the site a link may lead to a generated page instead, which must be there too."""
+    links = re.findall(r"\]\(([^)\s#]+)(?:#([^)\s]+))?\)", page.read_text())
+    local = [(path, part) for path, part in links if "://" not in path]
+    assert [path for path, _ in local if not (page.parent / path).exists()] == []
+    to_generated = [part for path, part in local if path.endswith("reference/README.md") and part]
+    there = {name.removesuffix(".md") for name in (*generated(), "gallery.md")}
+    assert set(to_generated) <= there
+
+
+def test_the_site_links_to_generated_pages_themselves() -> None:
+    text = "[All keys](../reference/README.md#reference/scenario/queue), [cases](x/reference/README.md#gallery)"
+    assert (
+        with_direct_links(text)
+        == "[All keys](../reference/scenario/queue.md), [cases](x/gallery.md)"
+    )

@@ -1,8 +1,11 @@
 """The sources of the site: the repository's pages as they are, and generated ones beside them.
 
-Pages keep their places, so that links work in the repository and on the site alike.
+Pages keep their places, so that links work in the repository and on the site alike. A link to a
+generated page is written `reference/README.md#PAGE`: in the repository it opens the page that says
+how to read PAGE there, on the site PAGE itself.
 """
 
+import re
 import shutil
 from html.parser import HTMLParser
 from pathlib import Path
@@ -28,6 +31,8 @@ _COPIED = (
 )
 """Pages, and the data to which they link."""
 
+_GENERATED_LINK = re.compile(r"\breference/README\.md#([a-z_/-]+)")
+
 
 def assemble(directory: Path) -> None:
     """Writes all that Zensical reads."""
@@ -38,7 +43,7 @@ def assemble(directory: Path) -> None:
     for name, text in generated().items():
         write_file(directory / "docs" / name, text.encode())
     _write_gallery(directory / "docs")
-    _place_live_figures(directory / "docs")
+    _complete_pages(directory / "docs")
 
 
 def generated() -> dict[str, str]:
@@ -67,12 +72,17 @@ def broken_links(site: Path) -> list[str]:
     ]
 
 
-def _place_live_figures(docs: Path) -> None:
+def with_direct_links(text: str) -> str:
+    """A page's text with links to the generated pages themselves."""
+    return _GENERATED_LINK.sub(r"\1.md", text)
+
+
+def _complete_pages(docs: Path) -> None:
     for page in docs.rglob("*.md"):
         text = page.read_text()
         depth = len(page.relative_to(docs).parts) - 1
-        if (placed := with_live_figures(text, depth)) != text:
-            page.write_text(placed)
+        if (completed := with_direct_links(with_live_figures(text, depth))) != text:
+            page.write_text(completed)
 
 
 def _write_gallery(docs: Path) -> None:

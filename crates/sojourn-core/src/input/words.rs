@@ -45,9 +45,12 @@ pub(crate) fn first_sentence(description: &str) -> String {
     line[..end].trim_end_matches('.').to_owned()
 }
 
+/// How the message for an unknown key begins.
+pub(crate) const UNKNOWN_KEY: &str = "unknown key";
+
 /// The message for an unknown key.
 pub(crate) fn unknown_key(key: &str, known: &[&str]) -> String {
-    let mut message = format!("unknown key; allowed here: {}", known.join(", "));
+    let mut message = format!("{UNKNOWN_KEY}; allowed here: {}", known.join(", "));
     if let Some(close) = closest(key, known) {
         message += &did_you_mean(close);
     }

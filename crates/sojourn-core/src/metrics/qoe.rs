@@ -21,7 +21,7 @@ pub fn r_value(delay_ms: f64, loss: f64) -> f64 {
     94.2 - 0.024 * delay_ms - 0.11 * beyond_knee_ms - 30.0 * libm::log(1.0 + 15.0 * loss)
 }
 
-/// Mean opinion score, 1 (bad) to 4.5 (excellent), from R. ITU-T G.107 annex B.
+/// Mean opinion score, from 1 (bad) to 4.5, from R. ITU-T G.107 annex B.
 pub fn mos(r: f64) -> f64 {
     if r < 0.0 {
         1.0

@@ -47,6 +47,9 @@ impl File {
             Ok(Self { tlvs, padding })
         };
         read().map_err(|fault: Fault| {
+            if is_text(bytes) {
+                return text_fault().of(source);
+            }
             let at = fault.offset.and_then(|at| tree::types_at(bytes, 0, at, table::FILE));
             let mut problem = fault.of(source);
             if let Some(types) = at {
@@ -182,6 +185,19 @@ impl From<problem::Fault> for Fault {
     fn from(fault: problem::Fault) -> Self {
         Self { offset: None, path: fault.path, message: fault.message }
     }
+}
+
+/// Is it text, such as a scenario? The end marker of a modem's file, 255, is in no text.
+fn is_text(bytes: &[u8]) -> bool {
+    let is_printed = |c: char| !c.is_control() || c.is_whitespace();
+    !bytes.is_empty() && std::str::from_utf8(bytes).is_ok_and(|text| text.chars().all(is_printed))
+}
+
+fn text_fault() -> Fault {
+    Fault::here(
+        "found a text file; allowed: a modem's binary configuration file, which `sojourn config write` \
+         makes of a scenario or of settings in TOML",
+    )
 }
 
 /// The key path of the next TLV of this type, after those before it.

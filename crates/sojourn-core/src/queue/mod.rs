@@ -337,7 +337,8 @@ pub struct QueueSpec {
     pub law: AqmSpec,
     /// Mark packets of ECN transports instead of dropping them when the AQM algorithm signals
     /// congestion (RFC 3168 §5). CoDel, FQ-CoDel (RFC 8290 §5.2), PIE (RFC 8033 §5.1), PI2 (RFC
-    /// 9332 appendix A) and RED mark. CoDel-DT and DOCSIS-PIE (RFC 8034 §4.7) always drop.
+    /// 9332 appendix A), RED, DualQ and the low-latency queue mark. CoDel-DT and DOCSIS-PIE (RFC
+    /// 8034 §4.7) always drop.
     pub ecn: bool,
     /// How the queue treats bare TCP acknowledgements.
     pub acks: Acks,

@@ -163,12 +163,12 @@ impl File<'_> {
         within.for_each(|set| overridden.within(&set.label(), own));
         let notes = self.overlay.map_or_else(Vec::new, |overlay| {
             let notes = overlay.apply(&mut value);
-            overridden.by(&file_name(overlay.source()), &value);
+            overridden.by(&file_name(overlay.source()), &value, true);
             notes
         });
         for set in self.sets.iter().filter(|set| !set.is_for_variants()) {
             set.apply(&mut value)?;
-            overridden.by(&set.label(), &value);
+            overridden.by(&set.label(), &value, !set.is_of_runs());
         }
         let scenario = match self.scenario(&value) {
             Ok(scenario) => scenario,
@@ -246,14 +246,26 @@ impl File<'_> {
     /// Names the origin of a fault: a `--set`, one variant, or the scenario that all variants
     /// share.
     fn problem(&self, fault: Fault, variant: &str) -> Problem {
+        let is_shared = variant.is_empty() || self.is_shared(&fault);
         let set = self.sets.iter().rev().find(|set| set.gave(&fault.path, variant));
         let source = set.map_or_else(|| self.source_of(&fault), |set| set.source.clone());
+        let fault = self.with_hint(fault, variant);
         let line = set.is_none().then(|| self.line_of(&fault.path, variant)).flatten();
-        let path = match variant.is_empty() || self.is_shared(&fault) {
+        let path = match is_shared {
             true => fault.path.clone(),
             false => format!("variant {variant}: {}", fault.path),
         };
         Problem { line, ..Fault { path, ..fault }.of(&source) }
+    }
+
+    /// An unknown key may be one of the kind that a `--set` replaced: then it says how to replace all keys.
+    fn with_hint(&self, fault: Fault, variant: &str) -> Fault {
+        let is_unknown = fault.message.starts_with(words::UNKNOWN_KEY);
+        let hint = |set: &Set| set.whole_table(&fault.path, variant);
+        match self.sets.iter().rev().find_map(hint).filter(|_| is_unknown) {
+            None => fault,
+            Some(hint) => Fault { message: format!("{}; {hint}", fault.message), ..fault },
+        }
     }
 
     /// Is the scenario at fault, and not a variant of it?

@@ -32,14 +32,15 @@ impl Overridden {
         Self { own: leaves, by: Vec::new(), entirely: false, within: Vec::new() }
     }
 
-    /// Something may have overridden some of them, and this is what has come of it.
-    pub fn by(&mut self, label: &str, value: &Value) {
+    /// Something may have overridden some of them, and `value` is the result. `is_setting`: it may name a
+    /// variant of which nothing else is left.
+    pub fn by(&mut self, label: &str, value: &Value, is_setting: bool) {
         let before = self.own.len();
         self.own.retain(|(path, own)| at(value, path) == Some(own));
         if self.own.len() < before {
             self.by.push(label.to_owned());
             self.entirely = self.own.is_empty();
-        } else if self.entirely && before == 0 {
+        } else if self.entirely && before == 0 && is_setting {
             // Nothing of the variant is left: what comes after names it too.
             self.by.push(label.to_owned());
         }
@@ -114,10 +115,12 @@ fn sentence(name: &str, others: &[String]) -> String {
     if named.is_empty() {
         let count = others.len() + 1;
         return format!(
-            "{count} variants are equal, as {name} overrides what they differ in: they are run once"
+            "{count} variants are equal, because {name} overrides the keys in which they differ: \
+             one run stands for all"
         );
     }
-    format!("{name} and {} are equal: they are run once", named.join(", "))
+    let named = named.iter().map(|name| format!("'{name}'")).collect::<Vec<_>>().join(" and ");
+    format!("'{name}' and {named} are equal: one run stands for all")
 }
 
 /// Equal but for what does not change a run.
@@ -170,7 +173,7 @@ mod tests {
         let told = names(&["upstream.queue.limit_bytes=50000"]);
         assert_eq!(told.len(), 2);
         assert_eq!(told[0].0, "limit 50 kB");
-        let equal = "limit 50 kB and as it is are equal: they are run once";
+        let equal = "'limit 50 kB' and 'as it is' are equal: one run stands for all";
         assert_eq!(told[0].1, equal);
         assert_eq!(told[1].0, "CoDel, but limit 50 kB");
     }

@@ -90,6 +90,25 @@ impl Set {
         self.path.first().is_some_and(|key| key == COMPARE)
     }
 
+    /// Does it change how long or by which random numbers all variants run?
+    pub fn is_of_runs(&self) -> bool {
+        matches!(&*self.path, [key] if ["duration_s", "seed"].contains(&&**key))
+    }
+
+    /// If it changed the kind of the table with the key at `path`, how to replace the whole table.
+    pub fn whole_table(&self, path: &str, variant: &str) -> Option<String> {
+        let (tag, table) = self.path.split_last().filter(|(tag, _)| *tag == TAG)?;
+        let own = joined(own(table, variant));
+        let key = path.strip_prefix(&own)?.strip_prefix('.')?;
+        let kind = self.value.as_str().filter(|_| !key.contains('.'))?;
+        let table = joined(table);
+        Some(format!(
+            "{} keeps the table's other keys; to replace the whole table: \
+             --set '{table}={{{tag}=\"{kind}\"}}'",
+            self.source
+        ))
+    }
+
     /// Sets the value in `root`.
     pub fn apply(&self, root: &mut Value) -> Result<(), Problem> {
         let mut place = root;
@@ -113,16 +132,20 @@ impl Set {
 
     /// Did this set give the value at `path` in this variant, or a part of it?
     pub fn gave(&self, path: &str, variant: &str) -> bool {
-        let own = match &*self.path {
-            [compare, name, own @ ..] if compare == COMPARE && name == variant => own,
-            whole => whole,
-        };
-        let own = joined(own);
+        let own = joined(own(&self.path, variant));
         let holds = |above: &str, below: &str| {
             let rest = below.strip_prefix(above);
             !above.is_empty() && rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
         };
         holds(&own, path) || holds(path, &own)
+    }
+}
+
+/// A path as the variant sees it, without its place in the table of variants.
+fn own<'a>(path: &'a [String], variant: &str) -> &'a [String] {
+    match path {
+        [compare, name, own @ ..] if compare == COMPARE && name == variant => own,
+        whole => whole,
     }
 }
 

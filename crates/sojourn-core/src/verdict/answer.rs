@@ -286,11 +286,12 @@ fn answer(all: &[Judged<'_>], winners: &[usize], reference: usize) -> String {
     let names: Vec<_> = winners.iter().map(|number| all[*number].name()).collect();
     let name = capitalised(&listed(&names));
     let does = if names.len() == 1 { "does best" } else { "do best and hardly differ" };
-    let (best, reference) = (&all[winners[0]], &all[reference]);
+    let (number, best, reference) = (reference, &all[winners[0]], &all[reference]);
     let cost = [("upload_mbps", "up"), ("download_mbps", "down")]
         .into_iter()
         .filter_map(|(key, way)| cost_clause(best, reference, key, way));
-    let clauses: Vec<_> = noticed(best, reference).into_iter().chain(cost).collect();
+    let clauses = noticed(best, reference).into_iter().chain(unnoticed(all, winners[0], number));
+    let clauses: Vec<_> = clauses.chain(cost).collect();
     let other = quoted(reference.name());
     match clauses.as_slice() {
         [] => format!("{name} {does} on the tests, against {other}."),
@@ -346,6 +347,15 @@ fn no_winner(all: &[Judged<'_>], loaded: &[usize]) -> String {
     )
 }
 
+/// The measures that users notice.
+const NOTICED: [&str; 5] = [
+    "game_latency_p90_ms",
+    "voice_mos",
+    "page_load_median_s",
+    "response_median_s",
+    "video_stalled_percent",
+];
+
 /// What users notice of going from the reference to the best.
 fn noticed(best: &Judged<'_>, reference: &Judged<'_>) -> Vec<String> {
     let number = |key, what: &str, unit: &str| {
@@ -360,6 +370,22 @@ fn noticed(best: &Judged<'_>, reference: &Judged<'_>) -> Vec<String> {
         number("video_stalled_percent", "the share of time that video stalls", " %"),
     ];
     clauses.into_iter().flatten().collect()
+}
+
+/// The first measure that differs, where users notice no difference.
+fn unnoticed(all: &[Judged<'_>], best: usize, reference: usize) -> Option<String> {
+    let (to, from) = (&all[best], &all[reference]);
+    let differing = |measure: &&Measure| {
+        let pair = to.group.mean(measure.key).zip(from.group.mean(measure.key));
+        pair.is_some_and(|(x, y)| differs(measure, x, y))
+    };
+    let mut differing = MEASURES.iter().filter(differing).peekable();
+    let is_alike = APPLICATIONS.iter().all(|app| to.grade(app.name) == from.grade(app.name));
+    let first = differing.peek().filter(|m| is_alike && !NOTICED.contains(&m.key))?;
+    is_comparable(first, all, &[best, reference]).then_some(())?;
+    let (value, before) = (to.group.mean(first.key)?, from.group.mean(first.key)?);
+    let unit = if first.unit.is_empty() { String::new() } else { format!(" {}", first.unit) };
+    Some(change(first.label, before, value, &unit))
 }
 
 fn change(what: &str, from: f64, to: f64, unit: &str) -> String {

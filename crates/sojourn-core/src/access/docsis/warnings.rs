@@ -132,10 +132,14 @@ fn unshared_terms(
     let mut warnings = Vec::new();
     for (path, (minimum_mbps, priority)) in [(direction.to_owned(), own)].into_iter().chain(further)
     {
-        let set = [("minimum_mbps", minimum_mbps > 0.0), ("priority", priority > 0)];
-        let idle = set.into_iter().filter(|(_, is_set)| *is_set);
-        warnings.extend(idle.map(|(key, _)| {
-            format!("{path}.{key} has no effect: service flows share no channel; {remedy}")
+        let set = [("minimum_mbps", "10", minimum_mbps > 0.0), ("priority", "7", priority > 0)];
+        let idle = set.into_iter().filter(|(.., is_set)| *is_set);
+        let tlv = if direction == "upstream" { 24 } else { 25 };
+        warnings.extend(idle.map(|(key, number, _)| {
+            format!(
+                "{path}.{key} (type {tlv}.{number} of a modem's file) has no effect: service flows share \
+                 no channel; {remedy}"
+            )
         }));
     }
     warnings

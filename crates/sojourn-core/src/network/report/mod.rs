@@ -204,7 +204,20 @@ pub(super) fn warnings_of_network(access: &Access, scenario: &Scenario) -> Vec<S
     let mut warnings = access.warnings();
     warnings.extend(service_flows::strange_addresses(scenario));
     warnings.extend(starved::warnings(scenario));
+    warnings.extend(scenario.traffic.iter().filter_map(|(name, entry)| {
+        let start_s = late_start_s(entry, scenario)?;
+        Some(format!(
+            "traffic.{name} sends nothing: it starts at {start_s} s, and the run ends at {} s",
+            scenario.duration_s
+        ))
+    }));
     warnings
+}
+
+/// When an entry starts, if that is not before the end of the run.
+fn late_start_s(entry: &Entry, scenario: &Scenario) -> Option<f64> {
+    let app = serde_json::to_value(&entry.app).unwrap_or_default();
+    app["start_s"].as_f64().filter(|start_s| *start_s >= scenario.duration_s)
 }
 
 /// What a user must know before trusting the results.
@@ -213,7 +226,9 @@ fn warnings(run: &Simulation, done: &[Done]) -> Vec<String> {
     for (index, (name, entry)) in run.scenario.traffic.iter().enumerate() {
         let sent = Direction::BOTH.map(|way| run.ledger.account(index, way).sent.packets);
         if sent == [0, 0] {
-            warnings.push(format!("traffic.{name} sent nothing: does it start within the run?"));
+            if late_start_s(entry, &run.scenario).is_none() {
+                warnings.push(format!("traffic.{name} sent nothing within the run"));
+            }
         } else if entry.app.quality() == Quality::Pages && done[index].pages.is_empty() {
             warnings.push(format!("traffic.{name} did not finish loading a single page"));
         }
