@@ -178,7 +178,8 @@ def test_what_is_not_simulated_is_told(cli: Cli, tmp_path: Path) -> None:
     scenario = tmp_path / "simple.toml"
     scenario.write_text(SIMPLE)
     note = (
-        "upstream.priority (type 24.7 of a modem's file) has no effect: service flows share no channel; "
+        "upstream.priority (type 24.7 of a modem's file) has no effect: "
+        "service flows share no channel; "
         'set upstream.modem.kind = "shared_channel"'
     )
     outcome = cli("validate", scenario, "--config", HOME)
@@ -186,7 +187,7 @@ def test_what_is_not_simulated_is_told(cli: Cli, tmp_path: Path) -> None:
     result = sojourn.run(scenario, config=HOME)
     assert isinstance(result, sojourn.Result)
     assert note in result.meta["warnings"]
-    assert_refused(cli("run", scenario, "--config", scenario), f"{scenario}: byte ")
+    assert_refused(cli("run", scenario, "--config", scenario), f"{scenario}: found a text file")
     assert_refused(cli("run", scenario, "--config", "nowhere.cfg"), "nowhere.cfg")
 
 

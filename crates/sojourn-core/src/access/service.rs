@@ -31,13 +31,14 @@ pub struct Upstream {
     /// Maximum sustained traffic rate in Mbps.
     #[schemars(range(min = 0.001, max = 100_000.0))]
     pub sustained_mbps: f64,
-    /// Peak traffic rate in Mbps. It must not be less than `sustained_mbps`, which is its default.
+    /// Peak traffic rate in Mbps. It must be at least `sustained_mbps`. Default: `sustained_mbps`.
     #[serde(default)]
     #[schemars(range(min = 0.001, max = 100_000.0))]
     pub peak_mbps: Option<f64>,
     /// Maximum traffic burst in bytes: what may pass at the peak rate after a long idle time.
-    /// Default: 3044 (DOCSIS MULPI §C.2.2.7.3), or as much as the sustained rate brings in two
-    /// MAP intervals and a full frame, if that is more: less would hold the flow below its rate.
+    /// Default: 3044 (DOCSIS MULPI §C.2.2.7.3); if it is more, the bytes that the sustained rate
+    /// brings in two MAP intervals plus a full frame. With less the flow could not reach its
+    /// sustained rate.
     #[serde(default)]
     #[schemars(range(min = 1522, max = 4_294_967_295_u64))]
     pub burst_bytes: Option<u64>,
@@ -52,7 +53,7 @@ pub struct Upstream {
     #[serde(default)]
     #[schemars(range(min = 0, max = 7))]
     pub priority: u8,
-    /// Whether the token buckets limit requests or transmissions. Default: `requests` in the `ns2`
+    /// What the token buckets limit: requests or transmissions. Default: `requests` in the `ns2`
     /// dialect, as in the studies' ns-2 code, and `transmissions` in the others (White 2014
     /// appendix C).
     #[serde(default)]
@@ -66,17 +67,16 @@ pub struct Upstream {
     pub mac: Mac,
     /// Scheduling service of the primary flow, chosen by `kind`: `best_effort`, `ugs`,
     /// `ugs_with_activity_detection`, `real_time_polling` or `non_real_time_polling` (DOCSIS 3.1
-    /// MULPI §7.2.3). Others than best effort need a modem of kind `single_queue` or
-    /// `shared_channel`.
+    /// MULPI §7.2.3). All but best effort need a modem of kind `single_queue` or `shared_channel`.
     #[serde(default)]
     pub scheduling: SchedulingService,
-    /// Bits per symbol, and with OFDMA per subcarrier, of the profile in which this modem sends on
-    /// the shared channel. Default: that of `upstream_channel.phy`.
+    /// Bits per symbol of the profile with which this modem sends on the shared channel; with OFDMA
+    /// per symbol and subcarrier. Default: that of `upstream_channel.phy`.
     #[serde(default)]
     #[schemars(range(min = 1.0, max = 12.0))]
     pub profile_bits: Option<f64>,
-    /// Times in which the modem has lost its ranging and is silent: it sends nothing, requests
-    /// included, and packets wait in its queues. Default: none.
+    /// Times in which the modem has lost its ranging. It sends nothing, not even requests, and
+    /// packets wait in its queues. Default: none.
     #[serde(default)]
     #[schemars(extend("maxItems" = 100))]
     pub ranging_outages: Vec<Outage>,
@@ -89,12 +89,12 @@ pub struct Upstream {
     /// Buffer control of the primary flow (White 2014 §9).
     #[serde(default)]
     pub buffer: Buffer,
-    /// Enables AQM in all upstream queues; `false` switches it off, whatever their `law` says
-    /// (White 2014 §9).
+    /// Whether the upstream queues use their AQM algorithms. `false` switches all of them off,
+    /// whatever `law` says (White 2014 §9).
     #[serde(default = "yes")]
     pub aqm: bool,
     /// Further upstream service flows, by name, each with its own queue and rates. Packets that
-    /// match none of their classifiers take the primary flow, which this table itself describes.
+    /// match no classifier take the primary flow, which the table around `flows` describes.
     #[serde(default)]
     #[schemars(extend("maxProperties" = 31))]
     pub flows: IndexMap<String, ServiceFlow>,
@@ -107,7 +107,7 @@ pub struct Downstream {
     /// Maximum sustained traffic rate in Mbps.
     #[schemars(range(min = 0.001, max = 100_000.0))]
     pub sustained_mbps: f64,
-    /// Peak traffic rate in Mbps. It must not be less than `sustained_mbps`, which is its default.
+    /// Peak traffic rate in Mbps. It must be at least `sustained_mbps`. Default: `sustained_mbps`.
     #[serde(default)]
     #[schemars(range(min = 0.001, max = 100_000.0))]
     pub peak_mbps: Option<f64>,
@@ -127,8 +127,8 @@ pub struct Downstream {
     #[serde(default)]
     #[schemars(range(min = 0, max = 7))]
     pub priority: u8,
-    /// Rate of the downstream channels together in Mbps. Default: ten times the peak rate, so that
-    /// the service flow is the bottleneck and the channel is not.
+    /// Total rate of the downstream channels in Mbps. Default: ten times the peak rate, so the
+    /// channel is never the bottleneck.
     #[serde(default)]
     #[schemars(range(min = 0.001, max = 1_000_000.0))]
     pub channel_mbps: Option<f64>,
@@ -137,13 +137,13 @@ pub struct Downstream {
     #[serde(default)]
     #[schemars(range(min = 4.0, max = 14.0))]
     pub profile_bits: Option<f64>,
-    /// With `cmts`: whether token buckets and a queue of its own shape each service flow before the
+    /// With `cmts`: whether each service flow passes its own token buckets and queue before the
     /// shared channel. With `false`, packets go straight to the channel's queue, and the rates only
     /// serve as reference values in results.
     #[serde(default = "yes")]
     pub regulator: bool,
-    /// With `cmts`: weight of each service flow in its share of the channel. It has an effect with
-    /// the schedulers `drr` and `abb`, and multiplies the weight of the traffic entry.
+    /// With `cmts`: weight of each service flow on the channel. It has an effect with the
+    /// schedulers `drr` and `abb`, which multiply it by the weight of the traffic entry.
     #[serde(default = "weight_of_one")]
     #[schemars(range(min = 0.01, max = 1000.0))]
     pub weight: f64,
@@ -153,12 +153,12 @@ pub struct Downstream {
     /// Buffer control of the primary flow (White 2014 §9).
     #[serde(default)]
     pub buffer: Buffer,
-    /// Enables AQM in all downstream queues; `false` switches it off, whatever their `law` says
-    /// (White 2014 §9).
+    /// Whether the downstream queues use their AQM algorithms. `false` switches all of them off,
+    /// whatever `law` says (White 2014 §9).
     #[serde(default = "yes")]
     pub aqm: bool,
     /// Further downstream service flows, by name, each with its own queue and rates. Packets that
-    /// match none of their classifiers take the primary flow, which this table itself describes.
+    /// match no classifier take the primary flow, which the table around `flows` describes.
     #[serde(default)]
     #[schemars(extend("maxProperties" = 31))]
     pub flows: IndexMap<String, ServiceFlow>,
@@ -171,12 +171,13 @@ pub struct ServiceFlow {
     /// Maximum sustained traffic rate in Mbps.
     #[schemars(range(min = 0.001, max = 100_000.0))]
     pub sustained_mbps: f64,
-    /// Peak traffic rate in Mbps. It must not be less than `sustained_mbps`, which is its default.
+    /// Peak traffic rate in Mbps. It must be at least `sustained_mbps`. Default: `sustained_mbps`.
     #[serde(default)]
     #[schemars(range(min = 0.001, max = 100_000.0))]
     pub peak_mbps: Option<f64>,
     /// Maximum traffic burst in bytes: what may pass at the peak rate after a long idle time.
-    /// Default: that of the primary flow of its direction, at this rate.
+    /// Default: by the same rule as for the primary flow of its direction, with this flow's
+    /// sustained rate.
     #[serde(default)]
     #[schemars(range(min = 1522, max = 4_294_967_295_u64))]
     pub burst_bytes: Option<u64>,
@@ -190,11 +191,10 @@ pub struct ServiceFlow {
     #[serde(default)]
     #[schemars(range(min = 0, max = 7))]
     pub priority: u8,
-    /// Scheduling service of an upstream flow, as that of the primary flow.
+    /// Scheduling service of an upstream flow, with the same choices as for the primary flow.
     #[serde(default)]
     pub scheduling: SchedulingService,
-    /// Weight of this flow in its share of the channel of `cmts`. Default: the weight of the
-    /// primary flow.
+    /// Weight of this flow on the channel of `cmts`. Default: the weight of the primary flow.
     #[serde(default)]
     #[schemars(range(min = 0.01, max = 1000.0))]
     pub weight: Option<f64>,

@@ -14,7 +14,7 @@ use crate::packet::{Direction, LARGEST_PACKET};
 use crate::tcp::TcpOptions;
 use crate::units::Time;
 
-/// What a stream is; this also selects how it is scored.
+/// What a stream is. This also selects how it is graded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Purpose {
@@ -43,7 +43,7 @@ pub enum PlayoutRule {
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Stream")]
 pub struct Parameters {
-    /// What the stream is; this also selects how it is scored.
+    /// What the stream is. This also selects how it is graded.
     pub purpose: Purpose,
     /// Server at the other end. Default: the first of `servers`.
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -81,8 +81,8 @@ pub struct Parameters {
     #[schemars(range(min = 0.0, max = 100.0))]
     pub packet_deviation_percent: f64,
     /// Standard deviation of the intervals in percent of their mean; they are distributed normally
-    /// between 0 and twice the mean. Default: 0, all alike. A device whose interval is a multiple of the
-    /// MAP interval meets the same place of it again and again, unless its interval varies.
+    /// between 0 and twice the mean. Default: 0, all alike. Without variation, a device whose
+    /// interval is a multiple of the MAP interval sends at the same point of each MAP interval.
     #[serde(default)]
     #[schemars(range(min = 0.0, max = 100.0))]
     pub interval_deviation_percent: f64,

@@ -44,7 +44,7 @@ pub struct Parameters {
     #[schemars(range(min = 0.0, max = 1_000_000.0))]
     pub pause_s: Option<f64>,
     /// Time from the start of a file to the start of the next one in s, in place of `pause_s`.
-    /// Files use the same connection; a file that is not finished in time delays those after it.
+    /// Files use the same connection; a file that is not finished in time delays the next ones.
     #[serde(default)]
     #[schemars(range(min = 0.001, max = 1_000_000.0))]
     pub every_s: Option<f64>,

@@ -35,8 +35,8 @@ pub struct Parameters {
     /// round-trip times too.
     #[serde(default = "both")]
     pub direction: StreamDirection,
-    /// Mean rate on the wire in each direction in Mbps. The default is that of the call in the L4S tests
-    /// of Heist 2021.
+    /// Mean rate on the wire in each direction in Mbps. The default is the rate of the call in
+    /// Heist's L4S tests of 2021.
     #[serde(default = "rate_mbps")]
     #[schemars(range(min = 0.01, max = 1000.0))]
     pub rate_mbps: f64,

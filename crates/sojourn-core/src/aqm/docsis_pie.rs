@@ -37,9 +37,9 @@ pub struct Parameters {
     /// Target queue delay in ms (RFC 8034 §4.1: 10 by default).
     #[schemars(range(min = 0.1, max = 255.0))]
     pub target_ms: f64,
-    /// Whether to estimate the channel's rate from the grants, and to predict the queue delay from
-    /// it where it is below the service's rates. Use it where the channel, not the token buckets,
-    /// is the bottleneck (White 2014 appendix A).
+    /// Whether to estimate the channel's rate from the grants and to use it for the queue delay if
+    /// it is below the service's rates. Use it if the channel, not the token buckets, is the
+    /// bottleneck (White 2014 appendix A).
     pub track_rate: bool,
 }
 

@@ -60,8 +60,8 @@ pub struct Parameters {
     /// 8033 §5.1: MAX_ECNTH, 0.1).
     #[schemars(range(min = 0.0, max = 1.0))]
     pub max_mark_probability: f64,
-    /// Rest until a third of the buffer is full, and again when nothing is left to control (RFC 8033
-    /// §5.3, optional). Linux' sch_pie never rests.
+    /// Whether PIE is inactive until a third of the buffer is full, and again after congestion has
+    /// ended (RFC 8033 §5.3, optional). Linux' sch_pie is always active.
     pub rests: bool,
 }
 

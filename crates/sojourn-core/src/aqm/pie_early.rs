@@ -44,9 +44,9 @@ pub struct Parameters {
     pub mean_packet_bytes: u64,
     /// Scale the drop probability with the packet's size (PIE's ns-2 scripts: on).
     pub by_size: bool,
-    /// Add the rules of the first Linux code. At a drop probability of 0.1 or more, it rises by at
-    /// most 0.02 per update. Above 250 ms it rises by another 0.02. While the queue delay is 0, it
-    /// decays by 2 % per update.
+    /// Add the rules of the first Linux code. A drop probability of 0.1 or more rises by at most
+    /// 0.02 per update. If the queue delay exceeds 250 ms it rises by another 0.02. While the queue
+    /// delay is 0 it decays by 2 % per update.
     pub linux_extras: bool,
     /// Drop probability above which packets of ECN transports are dropped instead of marked (PIE's
     /// ns-2 scripts: 0.1).

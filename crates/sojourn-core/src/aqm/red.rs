@@ -43,7 +43,7 @@ pub struct Parameters {
     /// Above the upper threshold, let the drop probability grow to 1 at twice that threshold. With
     /// `false` it is 1 at once.
     pub gentle: bool,
-    /// Space drops evenly: no drop within 1/p packets of the last one, and one within 2/p.
+    /// Space drops evenly: after a drop, the next one comes 1/p to 2/p packets later.
     pub wait: bool,
     /// Measure the queue in bytes; each packet of the thresholds then counts as
     /// `mean_packet_bytes`.

@@ -9,25 +9,28 @@ use super::{g107, qoe};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Metrics {
-    /// Time between the values of all series in ms (White & Rice 2013 §4.4: 100). Doubles by itself
-    /// where a run is so long that a series would have more than 4096 values.
+    /// Time between the values of all series in ms (White & Rice 2013 §4.4: 100). In long runs it
+    /// is doubled until a series has at most 4096 values.
     #[schemars(range(min = 1.0, max = 1_000_000.0))]
     pub series_interval_ms: f64,
-    /// Keep headers, times and outcome of every packet. Memory then grows with the run: about 400 bytes a
-    /// packet. A trace is full with 16 777 215 packets; a warning says when.
+    /// Keep headers, times and outcome of every packet. Memory then grows with the run: about 400
+    /// bytes a packet. A trace holds at most 16 777 215 packets; if it is full, a warning says
+    /// since when.
     pub packet_trace: bool,
-    /// Keep what happens at the primary upstream service flow of the first home, event by event, and
-    /// the parts of its packets' delay. Memory then grows with the run: about 600 bytes a packet. A trace
-    /// is full with 16 777 216 events; a warning says when.
+    /// Record every event of the first home's primary upstream service flow, and the parts of its
+    /// packets' delay. Memory then grows with the run: about 600 bytes a packet. A trace holds at
+    /// most 16 777 216 events; if it is full, a warning says since when.
     pub modem_trace: bool,
-    /// How many flows of each queue are watched one by one, the first that come: series of the bin,
-    /// weight, deficit and law's state of each, where the queue manager tells flows apart.
+    /// Number of flows of each queue that are recorded one by one, in order of arrival: time series
+    /// of bin, weight, deficit and state of the AQM algorithm. It has an effect with queue managers
+    /// that distinguish flows.
     #[schemars(range(min = 0, max = 64))]
     pub watch_flows: u32,
-    /// Connections of each traffic entry that get an account of their own: a row of `connections`
-    /// and a throughput series for each direction, at most 33 kB together. Connections that an entry
-    /// opens after these are in the account of the entry alone, so that memory does not grow with
-    /// simulated time. The default is what the largest entry of White & Rice 2013 §3.6 opens at once.
+    /// Number of connections of each traffic entry that are recorded one by one: a row of
+    /// `connections` and a throughput series for each direction, at most 33 kB together. Further
+    /// connections count only in the sums of their entry, so memory does not grow with simulated
+    /// time. The default is the number that the largest entry of White & Rice 2013 §3.6 opens at
+    /// once.
     #[schemars(range(min = 0, max = 100_000))]
     pub connections: u32,
     /// How calls are scored, chosen by `kind`: `cole_rosenbluth`, as in the studies, or `g107`.
@@ -44,8 +47,8 @@ pub enum VoiceModel {
     ColeRosenbluth,
     /// ITU-T G.107 with its default values: R is 93.2 without delay and loss.
     G107 {
-        /// How well the codec stands loss: Bpl, the packet-loss robustness factor (G.107: 4.3, which
-        /// is G.711 without concealment; with that of its appendix I 25.1).
+        /// The codec's packet-loss robustness factor Bpl. G.711 has 4.3 without concealment (G.107)
+        /// and 25.1 with the concealment of its appendix I.
         #[serde(default = "loss_robustness")]
         #[schemars(range(min = 1.0, max = 40.0))]
         loss_robustness: f64,

@@ -49,7 +49,8 @@ pub struct Parameters {
     /// Weight of the last interval in the moving average of a flow's rate (Hong 2015 §5.1: 0.4).
     #[schemars(range(min = 0.01, max = 1.0))]
     pub smoothing: f64,
-    /// Average rate in kbps below which a flow counts as satisfied (Hong 2015 §5.1.2.3: 50 or 100).
+    /// Average rate in kbps below which a flow always counts as satisfied (Hong 2015 §5.1.2.3: 50
+    /// or 100).
     #[schemars(range(min = 0.0, max = 1_000_000.0))]
     pub idle_kbps: f64,
     /// Capacity in Mbps that is divided among flows. Default: the sustained rate of the service

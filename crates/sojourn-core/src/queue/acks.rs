@@ -20,10 +20,10 @@ use crate::packet::Packet;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Acks {
-    /// They wait in order with all packets.
+    /// They wait in order with all other packets.
     #[default]
     InOrder,
-    /// They go before all other packets, in a queue of their own with the same limit and no AQM.
+    /// They go before all other packets. Their own queue has the same limit and no AQM.
     Prioritised,
     /// They go before all other packets, and a newer one replaces an older one of its connection.
     Aggregated,

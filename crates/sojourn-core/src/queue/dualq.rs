@@ -38,9 +38,9 @@ pub enum Variant {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Spacing {
-    /// Every so many (RFC 9332 appendix A.1: `recur()`).
+    /// At equal distances (RFC 9332 appendix A.1: `recur()`).
     Even,
-    /// Each by a draw of its own (sch_dualpi2).
+    /// At random, drawn for each packet (sch_dualpi2).
     Random,
 }
 
@@ -59,10 +59,11 @@ pub enum Service {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Overload {
-    /// They are dropped by p_C, and marked otherwise (RFC 9332 appendix A.2).
+    /// Packets of L are dropped with probability p_C; the others are marked (RFC 9332 appendix
+    /// A.2).
     #[default]
     Drop,
-    /// They are all marked; p' stays at 1/k or below, and the limit drops the rest.
+    /// All packets of L are marked. p' stays at 1/k or below, and only the limit drops packets.
     Mark,
 }
 
@@ -71,7 +72,7 @@ pub enum Overload {
 #[serde(deny_unknown_fields, default)]
 #[schemars(rename = "DualQ")]
 pub struct Parameters {
-    /// Whose constants apply where a key is unset.
+    /// Whose constants apply to keys that are unset: those of the RFC or of Linux.
     pub variant: Variant,
     /// Target delay of the classic queue in ms. Default: 15 (RFC 9332 appendix A.1).
     #[schemars(range(min = 0.1, max = 10_000.0))]
@@ -91,20 +92,20 @@ pub struct Parameters {
     /// Coupling factor k. Default: 2 (RFC 9332 §2.5.2.1).
     #[schemars(range(min = 0.1, max = 25.4))]
     pub coupling: Option<f64>,
-    /// Sojourn time in us up to which L marks nothing by itself. Default: 800 (RFC 9332 figure 2);
+    /// Sojourn time in us up to which L's own AQM marks nothing. Default: 800 (RFC 9332 figure 2);
     /// 1000 (linux).
     #[schemars(range(min = 0.0, max = 1_000_000.0))]
     pub native_min_us: Option<f64>,
-    /// Range in us above it over which the native likelihood rises to 1; 0 is a step. Default: 400
-    /// (RFC 9332 figure 2); 0 (linux).
+    /// Range in us above `native_min_us` within which L's own likelihood of a mark rises to 1; 0 is
+    /// a step. Default: 400 (RFC 9332 figure 2); 0 (linux).
     #[schemars(range(min = 0.0, max = 1_000_000.0))]
     pub native_range_us: Option<f64>,
-    /// L marks nothing by itself while it holds this many packets or fewer. Default: 1 (RFC 9332
+    /// L's own AQM marks nothing while L holds this many packets or fewer. Default: 1 (RFC 9332
     /// figure 2); 0 (linux).
     #[schemars(range(min = 0, max = 1_000_000))]
     pub native_packets: Option<u64>,
-    /// Classic likelihood from which packets of C are dropped instead of marked. Default: 1/k^2
-    /// (RFC 9332 appendix A.1).
+    /// Likelihood of a signal in C from which packets of C are dropped instead of marked. Default:
+    /// 1/k^2 (RFC 9332 appendix A.1).
     #[schemars(range(min = 0.0, max = 1.0))]
     pub max_mark_probability: Option<f64>,
     /// Which queue is served.

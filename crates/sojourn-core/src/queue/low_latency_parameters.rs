@@ -13,13 +13,13 @@ use crate::units::{BitRate, Time};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Estimator {
-    /// The time of all bytes that wait at the rate of the aggregate (MULPI annex O, downstream).
+    /// The time to send all waiting bytes at the rate of the aggregate (MULPI annex O, downstream).
     CoupledL,
-    /// A virtual queue, so that waiting for request and grant is no delay (MULPI annex O, upstream).
+    /// A virtual queue, which leaves out the wait for request and grant (MULPI annex O, upstream).
     VirtualQueue,
 }
 
-/// Which rule sanctions packets.
+/// The rule by which Queue Protection moves packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ProtectionRule {
@@ -42,12 +42,12 @@ pub(super) enum Estimate {
 #[serde(deny_unknown_fields, default)]
 #[schemars(rename = "LowLatency")]
 pub struct Parameters {
-    /// Code points of packets that the low-latency flow takes, in addition to those with ECT(1) or
-    /// CE: 46 (EF, RFC 3246) and 45 (NQB, RFC 9956) by default. An empty list takes none.
+    /// DSCPs of packets that go to the low-latency flow, in addition to packets with ECT(1) or CE.
+    /// Default: 46 (EF, RFC 3246) and 45 (NQB, RFC 9956).
     #[schemars(length(max = 64), inner(range(min = 0, max = 63)))]
     pub dscp: Vec<u8>,
-    /// Share of the low-latency flow when both flows want all there is, in parts of 256 (Scheduling
-    /// Weight, TLV 70.42.6: 230).
+    /// Share of the low-latency flow in parts of 256, if both flows could use all of the capacity
+    /// (Scheduling Weight, TLV 70.42.6: 230).
     #[schemars(range(min = 1, max = 255))]
     pub weight: u8,
     /// Maximum sustained rate of the low-latency flow itself in Mbps, within that of the aggregate
@@ -71,30 +71,32 @@ pub struct Parameters {
     pub classic_target_ms: f64,
     /// Enables the immediate AQM of the low-latency flow (TLV 24.40.1).
     pub low_latency_aqm: bool,
-    /// Estimated delay in us at which everything is marked in the low-latency flow (MAXTH, annex N:
-    /// 1000; TLV 24.40.4). A slow service has more: see the floor of two packets' time.
+    /// Estimated delay in us from which all packets of the low-latency flow are marked (MAXTH,
+    /// annex N: 1000; TLV 24.40.4). At rates below about 67 Mbps it is higher: the ramp begins at
+    /// the time of two packets of 2000 bytes, at least.
     #[schemars(range(min = 0.0, max = 65_535.0))]
     pub low_latency_max_us: f64,
-    /// The likelihood of a mark rises from 0 to 1 over 2^this ns (annex N: 19, 524 us; TLV 24.40.5).
+    /// The likelihood of a mark rises from 0 to 1 within 2^x ns, where x is this exponent (annex N:
+    /// 19, 524 us; TLV 24.40.5).
     #[schemars(range(min = 0, max = 25))]
     pub low_latency_range_exponent: u8,
     /// How the delay of the low-latency flow is estimated. Default: `virtual_queue` behind a modem's
     /// request and grant, otherwise `coupled_l` (annex O).
     pub estimator: Option<Estimator>,
-    /// Enables Queue Protection (RFC 9957; TLV 70.42.7): packets of flows that build the queue go to
-    /// the classic flow.
+    /// Enables Queue Protection (RFC 9957; TLV 70.42.7): packets of flows that build a queue move
+    /// to the classic flow.
     pub queue_protection: bool,
-    /// Which packets Queue Protection sanctions. Default: `rfc9957`.
+    /// Rule by which Queue Protection moves packets to the classic flow. Default: `rfc9957`.
     pub protection_rule: ProtectionRule,
-    /// Estimated delay in us above which packets are sanctioned (CRITICALqL, TLV 70.42.8). Default:
-    /// that at which everything is marked.
+    /// Estimated delay in us above which Queue Protection moves packets (CRITICALqL, TLV 70.42.8).
+    /// Default: the delay from which all packets are marked.
     #[schemars(range(min = 0.0, max = 65_535.0))]
     pub critical_delay_us: Option<f64>,
-    /// Score of a flow in us that is too high at that delay (CRITICALqLSCORE, RFC 9957 §4: 4000; TLV
-    /// 70.42.9).
+    /// Greatest score of a flow in us that is allowed at that delay (CRITICALqLSCORE, RFC 9957 §4:
+    /// 4000; TLV 70.42.9).
     #[schemars(range(min = 0.0, max = 65_535.0))]
     pub critical_score_us: f64,
-    /// Scores age at 2^this B/s, give or take (LG_AGING, RFC 9957 §4: 19; TLV 70.42.10).
+    /// Scores fall at 2^x B/s, where x is this exponent (LG_AGING, RFC 9957 §4: 19; TLV 70.42.10).
     #[schemars(range(min = 0, max = 30))]
     pub aging_exponent: u8,
     /// Bytes that the low-latency flow may hold. Default: 10 ms at the sustained rate, and at least 20

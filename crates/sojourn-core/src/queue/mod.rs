@@ -323,8 +323,9 @@ impl Default for SchedulerSpec {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct QueueSpec {
-    /// Bytes that the queue may hold. Default: 250 ms at the sustained rate (White 2014 §9), if
-    /// `limit_packets` is unset too; with the scheduler `low_latency` only the buffers of its flows.
+    /// Bytes that the queue may hold. Default: 250 ms at the sustained rate (White 2014 §9); no
+    /// limit in bytes if `limit_packets` is set. With the scheduler `low_latency` the default is no
+    /// limit beyond its flows' own buffers.
     #[schemars(range(min = 1, max = 4_000_000_000_u64))]
     pub limit_bytes: Option<u64>,
     /// Packets that the queue may hold. Default: no limit in packets.

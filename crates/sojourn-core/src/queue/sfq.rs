@@ -40,10 +40,10 @@ pub struct Parameters {
     /// round, as in the first SFQ-CoDel. Other values must be at least 64, the smallest frame.
     #[schemars(range(min = 0, max = 65_535))]
     pub quantum_bytes: u32,
-    /// Use one AQM algorithm for all bins (White 2014 §4.6, SFQ-PIE). It judges by the backlog of
-    /// all bins, and its drop probability is scaled by the bin's length over that of the longest
-    /// bin. Algorithms without a drop probability judge all bins alike. With `false`, each bin has
-    /// its own algorithm.
+    /// Use one AQM algorithm for all bins (White 2014 §4.6, SFQ-PIE). It looks at the backlog of
+    /// all bins. Its drop probability is multiplied by the bin's length divided by the length of
+    /// the longest bin. Algorithms without a drop probability treat all bins alike. With `false`,
+    /// each bin has its own algorithm.
     pub one_law: bool,
 }
 

@@ -13,7 +13,7 @@ pub struct Homes {
     #[schemars(range(min = 1, max = 10_000))]
     pub count: u16,
     /// Upstream keys in which this group differs from the scenario's `upstream`. They are merged
-    /// into it key by key, as those of a variant are.
+    /// into it key by key, like the keys of a variant.
     #[schemars(schema_with = "differences")]
     pub upstream: Option<Upstream>,
     /// Downstream keys in which this group differs from the scenario's `downstream`. They are

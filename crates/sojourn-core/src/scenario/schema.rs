@@ -44,7 +44,8 @@ pub struct Scenario {
     /// Seed of all random streams. The same scenario with the same seed gives the same run.
     #[serde(default = "one")]
     pub seed: u64,
-    /// Dialect of all parts that do not set their own: `linux`, `rfc` or `ns2`.
+    /// Set of rules for TCP, the cable's timing and the counting of bytes: `linux`, `rfc` or `ns2`.
+    /// `tcp` may set another one for its connections.
     #[serde(default)]
     pub dialect: Dialect,
     /// The access network, chosen by `kind`: `docsis` or `fibre`.
@@ -64,8 +65,8 @@ pub struct Scenario {
     /// own.
     #[serde(default)]
     pub cmts: Option<Cmts>,
-    /// Groups of identical homes, by name. Default: one home, called `home`, with the scenario's
-    /// `upstream` and `downstream`.
+    /// Groups of identical homes, by name. Default: one home. It is called `home` and has the
+    /// scenario's `upstream` and `downstream`.
     #[serde(default)]
     pub homes: IndexMap<String, Homes>,
     /// Servers beyond the CMTS, by name.
@@ -81,7 +82,7 @@ pub struct Scenario {
     /// What is measured and recorded.
     #[serde(default)]
     pub metrics: Metrics,
-    /// Whether results are held against an idle line: a further run of the same people without
+    /// Whether to add an idle line to compare with: a further run of the same traffic without
     /// transfers, torrents and other bulk traffic.
     #[serde(default = "yes")]
     pub baseline: bool,
@@ -104,7 +105,7 @@ fn a_minute() -> f64 {
 #[serde(deny_unknown_fields)]
 pub struct Server {
     /// One-way delay of the server's link in ms. The round-trip time is twice this delay plus twice
-    /// the cable's delay plus the delay of the MAC.
+    /// the cable's delay plus the MAC's delay.
     #[schemars(range(min = 0.0, max = 100_000.0))]
     pub delay_ms: f64,
     /// Rate of the server's link in Mbps.

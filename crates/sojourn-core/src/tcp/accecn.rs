@@ -13,10 +13,11 @@ use crate::packet::{Ecn, Flags, Segment};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum EcnMode {
-    /// Not at all: packets are Not-ECT, and queues drop them.
+    /// No ECN: packets are Not-ECT, and queues drop them instead of marking.
     #[default]
     Off,
-    /// Data is ECT(0), and a mark is echoed until the sender says that it reduced its window (RFC 3168).
+    /// Data is ECT(0). The receiver echoes a mark until the sender reports that it has reduced its
+    /// window (RFC 3168).
     Classic,
     /// Data is ECT(0), and every acknowledgement counts the marked packets (AccECN, RFC 9768).
     Accecn,

@@ -15,9 +15,9 @@ use crate::units::Time;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct TcpOptions {
-    /// Transport protocol of the connections: `tcp`, or `quic` (RFC 9000, RFC 9002), which takes of these
-    /// keys `dialect`, `congestion_control`, `mss_bytes`, `header_bytes`, the windows, `ack_every_segments`,
-    /// `delayed_ack_ms`, `max_rto_s` and `pacing`. Default: `tcp`.
+    /// Transport protocol of the connections: `tcp`, or `quic` (RFC 9000, RFC 9002), which uses
+    /// only the keys `dialect`, `congestion_control`, `mss_bytes`, `header_bytes`, the windows,
+    /// `ack_every_segments`, `delayed_ack_ms`, `max_rto_s` and `pacing`. Default: `tcp`.
     pub transport: Option<Transport>,
     /// Dialect of window growth, loss recovery and timers. Default: the scenario's dialect.
     pub dialect: Option<Dialect>,
@@ -26,20 +26,21 @@ pub struct TcpOptions {
     pub congestion_control: Option<CongestionSpec>,
     /// Loss recovery. Default: `sack`; in the `ns2` dialect `full_sack` for web and video.
     pub recovery: Option<Recovery>,
-    /// Maximum segment size (MSS) in bytes, as the SYN's option says it. Unless in the `ns2` dialect, a full
-    /// segment has 12 bytes of payload less if timestamps are on (RFC 6691 §3). Default: 1460, and 1440 for
-    /// IPv6, so that a packet has 1500 bytes.
-    /// With transport `quic` the UDP payload of the largest datagram, headers included: at least 1200
-    /// (RFC 9000 §14), default 1452, for packets of 1500 bytes in IPv6 and 1480 in IPv4.
+    /// Maximum segment size (MSS) in bytes, the value of the SYN's option. With timestamps a full
+    /// segment has 12 bytes less payload (RFC 6691 §3), except in the `ns2` dialect. Default: 1460,
+    /// and 1440 for IPv6, so that a packet has 1500 bytes. With transport `quic` it is the UDP
+    /// payload of the largest datagram including QUIC's headers: at least 1200 (RFC 9000 §14). The
+    /// default of 1452 gives packets of 1500 bytes in IPv6 and 1480 in IPv4.
     #[schemars(range(min = 64, max = 8960))]
     pub mss_bytes: Option<u16>,
-    /// IP version, 4 or 6, with headers of 20 or 40 bytes. Full packets have 1500 bytes either way
-    /// unless `mss_bytes` is set. That of the scenario's `tcp` also tells the version of datagrams,
-    /// whose size is what their entry says. Default: 4.
+    /// IP version, 4 or 6, with headers of 20 or 40 bytes. With both, full packets have 1500 bytes
+    /// unless `mss_bytes` is set. The scenario's `tcp.ip` also sets the version of datagrams; their
+    /// entries set their size. Default: 4.
     #[schemars(range(min = 4, max = 6))]
     pub ip: Option<u8>,
-    /// Header bytes of every segment without TCP options, including the link's framing. Default:
-    /// 40, for IPv4 and TCP, and 60 for IPv6; with transport `quic` 28 and 48, for IP and UDP.
+    /// Header bytes of every segment, without TCP options. To count a link's framing, add its
+    /// bytes. Default: 40, for IPv4 and TCP, and 60 for IPv6; with transport `quic` 28 and 48, for
+    /// IP and UDP.
     #[schemars(range(min = 1, max = 200))]
     pub header_bytes: Option<u16>,
     /// Send timestamps on every segment (RFC 7323). They take 12 bytes, 10 in the `ns2` dialect.
@@ -62,14 +63,15 @@ pub struct TcpOptions {
     #[schemars(range(min = 1.0, max = 500.0))]
     pub delayed_ack_ms: Option<f64>,
     /// Send delayed acknowledgements at whole multiples of `delayed_ack_ms`, as BSD does (Stevens,
-    /// TCP/IP Illustrated 1 §19.3: every 200 ms). They then wait for half of that time on average.
+    /// TCP/IP Illustrated 1 §19.3: every 200 ms). On average they then wait for half of that time.
     /// Default: `false`; `true` with recovery `full_sack`.
     pub delayed_ack_beats: Option<bool>,
     /// Reduce the window after an idle time longer than the timeout (RFC 5681 §4.1; ns-2's
     /// slow_start_restart_). Default: `true`.
     pub restart_after_idle: Option<bool>,
     /// Nagle's algorithm (RFC 9293 §3.7.4): a last segment that is not full waits until all data
-    /// before it is acknowledged. Only with recovery `full_sack`. Default: `true`; `false` for web.
+    /// before it is acknowledged. It has an effect only with recovery `full_sack`. Default: `true`;
+    /// `false` for web.
     pub nagle: Option<bool>,
     /// Maximum random delay in us before an event's transmissions, in the `ns2` dialect. It is
     /// drawn uniformly from 0 and avoids phase effects (ns-2's overhead_; Floyd & Jacobson 1991).
@@ -98,16 +100,16 @@ pub struct TcpOptions {
     /// counts them and sends ECT(1) (RFC 9331), for `dctcp` and `prague` alone. Default: `off`;
     /// `accecn` for `dctcp` and `l4s` for `prague`.
     pub ecn: Option<EcnMode>,
-    /// With `ecn` `accecn` or `l4s`: bits of the counter that a sender reads. 24 is the byte counter of
-    /// the AccECN option, 3 the field ACE alone, which wraps when few acknowledgements arrive (RFC 9768
-    /// §3.2.2.5.2). Allowed: 3, 24. Default: 24.
+    /// With `ecn = "accecn"` or `"l4s"`: size in bits of the counter that a sender reads. 24 is the
+    /// byte counter of the AccECN option, 3 the field ACE alone, which wraps when few
+    /// acknowledgements arrive (RFC 9768 §3.2.2.5.2). Allowed: 3, 24. Default: 24.
     #[schemars(range(min = 3, max = 24))]
     pub ace_bits: Option<u8>,
-    /// Pace what a window lets out over the round trip (Linux: 200 % of the window per round trip in
-    /// slow start, 120 % after it; transport `quic`: 125 %, RFC 9002 §7.7). Only in the `linux` dialect or
-    /// with transport `quic`. Defaults: 1. `true` with transport `quic`; 2. `true` for BBR, which cannot do
-    /// without it; 3. `true` for `prague`; 4. else `false`, as on a Linux host without the queueing
-    /// discipline `fq`.
+    /// Whether to spread the packets of a window over the round trip (Linux: 200 % of the window
+    /// per round trip in slow start, 120 % after it; transport `quic`: 125 %, RFC 9002 §7.7). Only
+    /// in the `linux` dialect or with transport `quic`. Defaults: 1. `true` with transport `quic`;
+    /// 2. `true` for BBR, which cannot do without it; 3. `true` for `prague`; 4. else `false`, as
+    /// on a Linux host without the queueing discipline `fq`.
     pub pacing: Option<bool>,
 }
 

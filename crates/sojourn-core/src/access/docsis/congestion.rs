@@ -17,8 +17,8 @@ pub struct Congestion {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(min = 4, max = 4), inner(range(min = 0.001, max = 100_000.0)))]
     pub levels_mbps: Vec<f64>,
-    /// Steps of free capacity, in place of `levels_mbps`. They follow each other and start again
-    /// after the last.
+    /// Steps of free capacity, in place of `levels_mbps`. After the last step the first one follows
+    /// again.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(min = 1, max = 10_000))]
     pub steps: Vec<Step>,

@@ -36,8 +36,8 @@ pub enum Channel {
         /// Rate of each channel in Mbps.
         #[schemars(range(min = 0.001, max = 1_000_000.0))]
         rate_mbps: f64,
-        /// Share of the rate that framing below the MAC takes, in percent (Hong 2015 §5.4: of 1
-        /// Gbps some 950 Mbps are left, so 5).
+        /// Share of the rate that framing below the MAC takes, in percent (Hong 2015 §5.4: 5, as
+        /// about 950 Mbps of 1 Gbps remain).
         #[serde(default)]
         #[schemars(range(min = 0.0, max = 99.0))]
         overhead_percent: f64,
@@ -74,18 +74,18 @@ pub enum Channel {
         #[serde(default = "cyclic_prefix")]
         #[schemars(range(min = 192, max = 1024))]
         cyclic_prefix_samples: u32,
-        /// Depth of the time interleaver in symbols; 1 is none (docsis-ns3's default: 3). The last
-        /// bits of a symbol arrive as many symbols later, less one.
+        /// Depth of the time interleaver in symbols; 1 means none (docsis-ns3's default: 3). The
+        /// last bits of a symbol arrive (depth - 1) symbols later.
         #[serde(default = "interleaver_depth")]
         #[schemars(range(min = 1, max = 32))]
         interleaver_depth: u32,
-        /// Symbols that the CMTS encodes ahead of sending, and those that the modem decodes after
-        /// receiving, together (docsis-ns3's defaults: 1 and 1).
+        /// Number of symbols that encoding at the CMTS and decoding in the modem take together
+        /// (docsis-ns3's defaults: 1 and 1).
         #[serde(default = "coding_symbols")]
         #[schemars(range(min = 0, max = 100))]
         coding_symbols: u32,
-        /// Bits per subcarrier of the next-codeword pointers, of 48 bits each: one for each codeword
-        /// and one for each symbol (docsis-ns3's default: 4, which is 16-QAM).
+        /// Bits per subcarrier of the next-codeword pointers. Each codeword and each symbol has a
+        /// pointer of 48 bits (docsis-ns3's default: 4, which is 16-QAM).
         #[serde(default = "ncp_bits")]
         #[schemars(range(min = 2, max = 6))]
         ncp_bits: u32,
@@ -284,12 +284,12 @@ impl Spacing {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Framing {
-    /// Bytes of Ethernet that the counted size of a packet lacks. Default: with `cable.byte_count =
-    /// "ip"` header and CRC (IEEE 802.3 §3: 14 and 4), otherwise 0.
+    /// Ethernet bytes that the counted size of a packet does not include. Default: 18 with
+    /// `cable.byte_count = "ip"` (IEEE 802.3 §3: header 14, CRC 4), otherwise 0.
     #[schemars(range(min = 0, max = 1000))]
     pub ethernet_bytes: Option<u32>,
     /// MAC header in bytes, including extended headers; 6 without any (DOCSIS MULPI §6.2.1).
-    /// Default: 10, or 16 with bonding, where packets are numbered (typical values in docsis-ns3).
+    /// Default: 10; 16 with bonding, which numbers packets (typical values in docsis-ns3).
     #[schemars(range(min = 0, max = 246))]
     pub mac_header_bytes: Option<u32>,
 }

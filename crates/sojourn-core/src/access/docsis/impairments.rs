@@ -10,17 +10,17 @@ use crate::engine::rng::Rng;
 use crate::packet::{Direction, Packet};
 use crate::units::Time;
 
-/// Errors on the cable in one direction. A packet is lost that has a byte in a codeword that cannot
-/// be corrected, or that is received during a noise burst.
+/// Errors on the cable in one direction. A packet is lost if a byte of it is in a codeword that
+/// cannot be corrected, or if a noise burst hits its reception.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Noise {
     /// Share of codewords that cannot be corrected, in percent (DOCS-IF-MIB:
-    /// docsIfSigQUncorrectables of all codewords). Default: 0.
+    /// docsIfSigQUncorrectables divided by all codewords). Default: 0.
     #[schemars(range(min = 0.0, max = 100.0))]
     pub codeword_error_percent: f64,
-    /// Data bytes of a codeword; a packet begins with one. Default: 220, as on a single carrier
-    /// upstream; OFDM downstream has 1777.
+    /// Data bytes of a codeword. Each packet begins a new codeword. Default: 220, as on a single
+    /// carrier upstream; OFDM downstream has 1777.
     #[schemars(range(min = 16, max = 2025))]
     pub codeword_bytes: Option<u32>,
     /// Mean time in s between the starts of noise bursts, which come at random (Poisson). Default:
@@ -96,11 +96,12 @@ impl NoiseSource {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Interconnect {
-    /// Least one-way delay in us. It is in the request-grant loop twice, and each packet has it once.
+    /// Least one-way delay in us. Each packet takes it once; the request-grant loop includes it
+    /// twice.
     #[schemars(range(min = 0.0, max = 1_000_000.0))]
     pub delay_us: f64,
-    /// Further delay of each packet in us, from 0 to this, at random; packets of a home keep their
-    /// order. The CMTS allows for all of it in the lookahead of MAPs.
+    /// Greatest additional delay of a packet in us. The delay is drawn at random from 0 to this
+    /// value; packets of a home keep their order. The lookahead of MAPs includes all of it.
     #[schemars(range(min = 0.0, max = 1_000_000.0))]
     pub jitter_us: f64,
 }

@@ -19,21 +19,21 @@ const DISTANCE_KM: f64 = 8.0;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Cable {
-    /// One-way propagation delay between modem and CMTS in ms. Default: that of `distance_km`, or,
-    /// with the documents' timing, 1 (White & Padden 2012 §2.3).
+    /// One-way propagation delay between modem and CMTS in ms. Default: the delay of `distance_km`;
+    /// with timing `documents` 1 (White & Padden 2012 §2.3).
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub delay_ms: Option<f64>,
-    /// Length of the cable between modem and CMTS in km, 5 us each. Default: 8, as in docsis-ns3;
-    /// with the documents' timing `delay_ms` stands instead. DOCSIS allows 0.8 ms, 160 km. Groups
-    /// in `homes` may have another.
+    /// Length of the cable between modem and CMTS in km. Propagation takes 5 us per km. Default: 8,
+    /// as in docsis-ns3; with timing `documents` `delay_ms` applies instead. DOCSIS allows 160 km
+    /// (0.8 ms). Groups in `homes` may have another length.
     #[schemars(range(min = 0.0, max = 2000.0))]
     pub distance_km: Option<f64>,
     /// Timing of request and grant, chosen by `kind`: `documents` or `specification`. Default:
     /// `documents` in the `ns2` dialect and on a plain link, otherwise `specification`.
     pub timing: Option<TimingSpec>,
-    /// What rates, buffers and results count of TCP packets: `ip`, the IP packet, or `ethernet`, the
-    /// frame from destination address to CRC. `packet_bytes` of datagrams is counted as it is.
-    /// Default: `ip` in the `ns2` dialect and on a plain link, otherwise `ethernet`.
+    /// Size of a TCP packet for rates, buffers and results: `ip`, the IP packet, or `ethernet`, the
+    /// frame from destination address to CRC. Datagrams have the size that their `packet_bytes`
+    /// says. Default: `ip` in the `ns2` dialect and on a plain link, otherwise `ethernet`.
     pub byte_count: Option<ByteCount>,
     /// Errors on the cable toward the CMTS. Packets that are lost count as `dropped_link_packets`.
     /// Default: none.
@@ -45,7 +45,7 @@ pub struct Cable {
     pub interconnect: Interconnect,
 }
 
-/// What the sizes of TCP packets count. Those of datagrams are what the scenario says.
+/// Which bytes the size of a TCP packet includes. The scenario gives the sizes of datagrams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ByteCount {
@@ -152,8 +152,8 @@ pub enum ModemSpec {
         back_pressure: bool,
         /// Whether the AQM algorithm looks at both queues (White & Padden 2012 §2.2.3, first
         /// alternative). The sojourn time is then the packet's time in the rate-shaping queue plus
-        /// the time that the last packet to leave the transmit queue spent there; the backlog is
-        /// that of both.
+        /// the time that the last packet spent in the transmit queue. The backlog is the sum of
+        /// both queues.
         #[serde(default)]
         sojourn_across_both: bool,
     },
@@ -178,7 +178,7 @@ pub struct Mac {
     /// Time between MAPs in ms (White & Padden 2012 §2.2.2: 2).
     #[schemars(range(min = 0.1, max = 100.0))]
     pub map_interval_ms: f64,
-    /// Rate of the upstream channels together in Mbps, at which a burst is sent. Default: 100, as
+    /// Total rate of the upstream channels in Mbps; bursts are sent at this rate. Default: 100, as
     /// in CableLabs' ns-2 script, or twice the peak rate if that is more.
     #[schemars(range(min = 0.1, max = 1_000_000.0))]
     pub channel_mbps: Option<f64>,

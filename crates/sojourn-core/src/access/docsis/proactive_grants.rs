@@ -30,7 +30,7 @@ pub struct ProactiveGrants {
     #[serde(default)]
     #[schemars(range(min = 100, max = 65_535))]
     pub guaranteed_grant_interval_us: Option<u32>,
-    /// Whether the CMTS stops the grants while nothing comes (TLV 24.49 disables it).
+    /// Whether the CMTS stops the grants while the flow is idle (TLV 24.49 disables this).
     #[serde(default)]
     pub activity_detection: bool,
     /// Guaranteed Request Interval in us (TLV 24.46): time between polls while the grants are stopped.

@@ -37,8 +37,8 @@ pub enum SchedulingService {
     /// Best effort: the modem requests in contention and with its grants.
     #[default]
     BestEffort,
-    /// Unsolicited grants (UGS): a grant of a fixed size at fixed intervals, used or not. The modem
-    /// never requests, and the rates of the flow do not limit it.
+    /// Unsolicited grants (UGS): the CMTS gives a grant of a fixed size at fixed intervals, whether
+    /// it is used or not. The modem never requests, and the flow's rates do not limit the grants.
     Ugs {
         /// Bytes of a grant, as the channel counts them: on a shared channel with the packet's MAC
         /// header (`upstream_channel.packet_overhead_bytes`).
@@ -47,8 +47,8 @@ pub enum SchedulingService {
         /// Time between grants in us.
         #[schemars(range(min = 100, max = 10_000_000))]
         nominal_grant_interval_us: u32,
-        /// How much later than its nominal time a grant may be, in us. The CMTS uses all of it, at
-        /// random.
+        /// Greatest delay of a grant after its nominal time, in us. The CMTS draws the delay at
+        /// random from 0 to this value.
         #[serde(default)]
         #[schemars(range(min = 0, max = 10_000_000))]
         tolerated_grant_jitter_us: u32,
@@ -58,8 +58,8 @@ pub enum SchedulingService {
         grants_per_interval: u32,
     },
     /// Unsolicited grants with activity detection (UGS-AD): when grants stay unused, the CMTS stops
-    /// them and polls instead. The first request is granted as asked, and unsolicited grants follow
-    /// it.
+    /// them and polls instead. After the first request, which gets an ordinary grant, the
+    /// unsolicited grants resume.
     UgsWithActivityDetection {
         /// Bytes of a grant, as the channel counts them: on a shared channel with the packet's MAC
         /// header (`upstream_channel.packet_overhead_bytes`).
@@ -68,8 +68,8 @@ pub enum SchedulingService {
         /// Time between grants in us.
         #[schemars(range(min = 100, max = 10_000_000))]
         nominal_grant_interval_us: u32,
-        /// How much later than its nominal time a grant may be, in us. The CMTS uses all of it, at
-        /// random.
+        /// Greatest delay of a grant after its nominal time, in us. The CMTS draws the delay at
+        /// random from 0 to this value.
         #[serde(default)]
         #[schemars(range(min = 0, max = 10_000_000))]
         tolerated_grant_jitter_us: u32,
@@ -81,7 +81,7 @@ pub enum SchedulingService {
         #[serde(default)]
         #[schemars(range(min = 100, max = 10_000_000))]
         nominal_polling_interval_us: Option<u32>,
-        /// How much later than its nominal time a poll may be, in us.
+        /// Greatest delay of a poll after its nominal time, in us.
         #[serde(default)]
         #[schemars(range(min = 0, max = 10_000_000))]
         tolerated_poll_jitter_us: u32,
@@ -95,7 +95,7 @@ pub enum SchedulingService {
         /// Time between polls in us.
         #[schemars(range(min = 100, max = 10_000_000))]
         nominal_polling_interval_us: u32,
-        /// How much later than its nominal time a poll may be, in us.
+        /// Greatest delay of a poll after its nominal time, in us.
         #[serde(default)]
         #[schemars(range(min = 0, max = 10_000_000))]
         tolerated_poll_jitter_us: u32,
@@ -104,14 +104,14 @@ pub enum SchedulingService {
         piggyback: bool,
     },
     /// Proactive grants (PGS) for the low-latency flow of `queue.scheduler.kind = "low_latency"`: a
-    /// rate at short intervals, in addition to what both flows request.
+    /// guaranteed rate in short intervals, in addition to the grants that both flows request.
     ProactiveGrants(ProactiveGrants),
     /// Non-real-time polling (nrtPS): polls at longer intervals, and requests in contention.
     NonRealTimePolling {
         /// Time between polls in us (MULPI: of the order of a second).
         #[schemars(range(min = 100, max = 10_000_000))]
         nominal_polling_interval_us: u32,
-        /// How much later than its nominal time a poll may be, in us.
+        /// Greatest delay of a poll after its nominal time, in us.
         #[serde(default)]
         #[schemars(range(min = 0, max = 10_000_000))]
         tolerated_poll_jitter_us: u32,

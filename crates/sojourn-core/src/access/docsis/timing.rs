@@ -34,11 +34,12 @@ pub fn propagation(distance_km: f64) -> Time {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum TimingSpec {
-    /// The timing of the published studies: a MAP grants what was requested two intervals before,
-    /// requests are made at the start of an interval or in a grant, and propagation is outside the
-    /// loop.
+    /// The timing of the published studies: a MAP grants what was requested two intervals before.
+    /// Modems send requests at the start of an interval or in a grant. The loop does not include
+    /// propagation.
     Documents,
-    /// The timing of the DOCSIS specification: fixed times, then the next MAP.
+    /// The timing of the DOCSIS specification: a request is processed in fixed times, and the next
+    /// MAP grants it.
     Specification(Specification),
 }
 
@@ -48,19 +49,19 @@ pub enum TimingSpec {
 #[schemars(rename = "SpecificationTiming")]
 pub struct Specification {
     /// Time in us that a modem needs from the arrival of a MAP to the start of its interval (DOCSIS
-    /// 3.1 MULPI Annex B: 600). With OFDMA the time of K + 1 symbols is added, K being those of a
-    /// frame.
+    /// 3.1 MULPI Annex B: 600). With OFDMA, add the time of K + 1 symbols, where a frame has K
+    /// symbols.
     #[schemars(range(min = 0.0, max = 1_000_000.0))]
     pub modem_map_us: f64,
     /// Time in us in which the CMTS makes a MAP (docsis-ns3: 200; MULPI allows 400).
     #[schemars(range(min = 0.0, max = 1_000_000.0))]
     pub cmts_map_us: f64,
-    /// Time in us in which a MAP is sent downstream, without propagation: symbols and interleaver.
-    /// Default: that of the OFDM channel in `cmts`, or 112.5, that of docsis-ns3's channel.
+    /// Time in us to send a MAP downstream, without propagation: symbols and interleaver. Default:
+    /// the time on the OFDM channel in `cmts`; without one 112.5, as in docsis-ns3.
     #[schemars(range(min = 0.0, max = 1_000_000.0))]
     pub map_delivery_us: Option<f64>,
     /// Lookahead: time in us from the making of a MAP to the start of its interval at the CMTS.
-    /// Default: the least that the fixed times and the longest cable allow.
+    /// Default: the shortest that the fixed times and the longest cable allow.
     #[schemars(range(min = 0.0, max = 1_000_000.0))]
     pub map_advance_us: Option<f64>,
     /// Frames that a modem takes to build a burst before it sends it (docsis-ns3: 1).
@@ -70,7 +71,7 @@ pub struct Specification {
     #[schemars(range(min = 0, max = 100))]
     pub decode_frames: u32,
     /// Symbols of a frame for modems with a channel of their own (docsis-ns3: 6); 0 for a single
-    /// carrier, which has no frames. The shared channel has its own in `upstream_channel.phy`.
+    /// carrier, which has no frames. For the shared channel, set `upstream_channel.phy`.
     #[schemars(range(min = 0, max = 36))]
     pub frame_symbols: u32,
     /// Length of a symbol in us with its cyclic prefix, for modems with a channel of their own

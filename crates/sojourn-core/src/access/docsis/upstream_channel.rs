@@ -14,7 +14,7 @@ pub struct UpstreamChannel {
     /// Number of bonded channels. A modem sends on all of them.
     #[schemars(range(min = 1, max = 64))]
     pub channels: u32,
-    /// Times in which some of the channels are lost and modems go on with the others (partial
+    /// Times in which some of the channels are lost and modems use the remaining ones (partial
     /// service). Default: none.
     #[schemars(extend("maxItems" = 100))]
     pub partial_service: Vec<PartialService>,
@@ -32,9 +32,9 @@ pub struct UpstreamChannel {
     /// collision up to 2^end (Motorola's BSR 64000: 8).
     #[schemars(range(min = 0, max = 15))]
     pub backoff_end: u8,
-    /// Bytes that each packet adds on the channel to those that the rates of service flows count.
-    /// Default: the MAC header (10 in CableLabs' docsis-ns3), and with `cable.byte_count = "ip"` the
-    /// Ethernet header and CRC (18).
+    /// Bytes that each packet takes on the channel in addition to those that the rates of service
+    /// flows count. Default: the MAC header (10 in CableLabs' docsis-ns3), and with
+    /// `cable.byte_count = "ip"` the Ethernet header and CRC (18).
     #[schemars(range(min = 0, max = 264))]
     pub packet_overhead_bytes: Option<u32>,
     /// Header bytes of a grant's segment on each channel (DOCSIS 3.1 MULPI §6.3: 8).
@@ -178,8 +178,8 @@ pub struct Ofdma {
     /// Cyclic prefix of a symbol in samples of 1/102.4 us.
     #[schemars(range(min = 96, max = 640))]
     pub prefix_samples: u32,
-    /// Mean bits per subcarrier and symbol that are left by pilots and codes. 10 bits of 1024-QAM
-    /// with docsis-ns3's code rate of 0.8 leave 8.
+    /// Mean bits per subcarrier and symbol after pilots and coding. For example, 1024-QAM has 10
+    /// bits, and docsis-ns3's code rate of 0.8 leaves 8 of them.
     #[schemars(range(min = 1.0, max = 12.0))]
     pub subcarrier_bits: f64,
 }

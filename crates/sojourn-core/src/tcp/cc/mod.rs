@@ -218,16 +218,16 @@ pub enum CongestionSpec {
     /// LEDBAT, which yields to other traffic (RFC 6817; in the `ns2` dialect that of Rossi and
     /// Valenti). It requires timestamps, and enables them by default.
     Ledbat(ledbat::Parameters),
-    /// BBR version 1 as Linux has it (draft-cardwell-iccrg-bbr-00). It paces, and is only in the `linux`
-    /// dialect.
+    /// BBR version 1 as Linux has it (draft-cardwell-iccrg-bbr-00). It paces its packets. Only in
+    /// the `linux` dialect.
     Bbr1(bbr1::Parameters),
-    /// BBR version 3 (draft-ietf-ccwg-bbr). It paces, and is only in the `linux` dialect.
+    /// BBR version 3 (draft-ietf-ccwg-bbr). It paces its packets. Only in the `linux` dialect.
     Bbr3(bbr3::Parameters),
-    /// DCTCP (RFC 8257), which reduces by the share of marks. Only in the `linux` dialect, with `ecn`
-    /// `accecn`, its default, or `l4s`.
+    /// DCTCP (RFC 8257), which reduces its window by the share of marks. Only in the `linux`
+    /// dialect, with `ecn = "accecn"` (its default) or `"l4s"`.
     Dctcp(dctcp::Parameters),
-    /// Prague, the L4S reference (draft-briscoe-iccrg-prague-congestion-control). Only in the `linux`
-    /// dialect, with `ecn` `l4s`, its default, or `accecn`; paced by default.
+    /// Prague, the L4S reference (draft-briscoe-iccrg-prague-congestion-control). Only in the
+    /// `linux` dialect, with `ecn = "l4s"` (its default) or `"accecn"`. It is paced by default.
     Prague(prague::Parameters),
 }
 

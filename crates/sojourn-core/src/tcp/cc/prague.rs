@@ -30,9 +30,10 @@ const LEAST_WINDOW: f64 = 2.0;
 #[serde(deny_unknown_fields, default)]
 #[schemars(rename = "Prague")]
 pub struct Parameters {
-    /// Grow, and react to marks, as if the round trip were `virtual_rtt_ms` where it is shorter.
+    /// Whether a connection with a round trip below `virtual_rtt_ms` grows and reacts as if its
+    /// round trip were that long.
     pub rtt_independence: bool,
-    /// The round trip in ms below which rates do not depend on it.
+    /// Round trip in ms below which the rate no longer depends on the round trip.
     #[schemars(range(min = 1.0, max = 100.0))]
     pub virtual_rtt_ms: f64,
     /// The average share of marks from the first mark on, at which the window is halved: Linux begins
@@ -43,8 +44,8 @@ pub struct Parameters {
     /// 0.6: 500).
     #[schemars(range(min = 0, max = 1_000_000))]
     pub dependent_rounds: u32,
-    /// By how much the pacing rate is above its mean in the first half of a round, and below it in the
-    /// second, in percent (Linux' version 0.7: 4/128; 0.6: 0).
+    /// Variation of the pacing rate in percent: in the first half of a round it is above its mean
+    /// by this much, in the second half below (Linux' version 0.7: 4/128; 0.6: 0).
     #[schemars(range(min = 0.0, max = 50.0))]
     pub wobble_percent: f64,
     /// Segments that leave together even if they take longer than 244 us at the pacing rate (Linux'
