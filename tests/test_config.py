@@ -110,7 +110,8 @@ def test_python_reads_and_writes_files() -> None:
 def test_bad_files(cli: Cli, tmp_path: Path) -> None:
     broken = tmp_path / "broken.cfg"
     broken.write_bytes(HOME.read_bytes()[:40])
-    assert_refused(cli("config", "show", broken), f"{broken}: byte 9, TLV 24: upstream_service_flows.0: ")
+    where = f"{broken}: byte 9, TLV 24: upstream_service_flows.0: "
+    assert_refused(cli("config", "show", broken), where)
     assert_refused(cli("config", "show", tmp_path), "directory")
     assert_refused(cli("config", "show", "nowhere.cfg"), "nowhere.cfg")
     assert_refused(
