@@ -60,14 +60,20 @@ def depth() -> Case:
 _OF_CALL = {"lost": "loss_percent", "late": "late_percent", "mos": "mos"}
 
 
+def _sum(*values: float | None) -> float | None:
+    """The sum, if all are known: a call of which no packet was due has no scores."""
+    known = [value for value in values if value is not None]
+    return float(sum(known)) if len(known) == len(values) else None
+
+
 def single(row: Row, run: StoredRun) -> float | None:
     """A number of one test case."""
     call = run.flow("call", "up")
     match row.metric:
         case "plr":
-            return float(call["loss_percent"] + call["late_percent"])
+            return _sum(call["loss_percent"], call["late_percent"])
         case "lost" | "late" | "mos":
-            return float(call[_OF_CALL[row.metric]])
+            return _sum(call[_OF_CALL[row.metric]])
         case "plt_median":
             # Where no page was loaded, the run is a lower bound, as published: >600.
             return _median(load_times(run)) or float(run.meta["duration_s"])
