@@ -65,7 +65,7 @@ fn missing_keys() {
     assert_eq!(
         refusal_with("kind = \"transfer\"", "kind = 'stream'"),
         "home.toml: traffic.upload.purpose: missing; allowed: voice, game, data (What the \
-         stream is; this also selects how it is scored)"
+         stream is)"
     );
     assert_eq!(
         refusal(""),
