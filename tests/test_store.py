@@ -114,7 +114,7 @@ def test_columns_have_meaning_and_unit(tmp_path: Path) -> None:
     store = run_batch(tasks(1), tmp_path)
     field = store[tasks(1)[0]].flows.schema.field("throughput_mbps")
     assert field.metadata[b"unit"] == b"Mbps"
-    assert field.metadata[b"description"].startswith(b"Bytes on the wire")
+    assert field.metadata[b"description"].startswith(b"Delivered bytes on the wire")
 
 
 def test_a_store_of_another_version_is_refused_with_the_versions(tmp_path: Path) -> None:

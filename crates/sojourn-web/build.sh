@@ -11,7 +11,7 @@ has_target() { [ -d "$(rustc --print sysroot)/lib/rustlib/$target/lib" ]; }
 has_debian() { command -v rust-lld wasm-ld >/dev/null && /usr/bin/cargo --version >/dev/null 2>&1 &&
     [ -d "$(/usr/bin/rustc --print sysroot 2>/dev/null)/lib/rustlib/src/rust/library" ]; }
 # Inlining that pays on a processor makes a module a quarter larger, and no faster to speak of.
-export CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS="-C llvm-args=-inline-threshold=0 -C llvm-args=-inlinehint-threshold=75"
+export CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS="-C llvm-args=-inline-threshold=0 -C llvm-args=-inlinehint-threshold=30"
 build() { "$@" rustc --package sojourn-web --lib --crate-type cdylib --profile web --target $target --locked \
     --quiet; }
 

@@ -230,6 +230,6 @@ def _exchange(one: Path, other: Path) -> bool:
 
 def reason_of(error: OSError) -> str:
     """The file and the system's reason, for an error message."""
-    if isinstance(error, FileNotFoundError) and error.filename:
+    if error.filename and error.strerror == os.strerror(errno.ENOENT):
         return f"{error.filename}: {error.strerror}; allowed: the path of a file that exists"
     return f"{error.filename}: {error.strerror}" if error.filename else error.strerror or str(error)

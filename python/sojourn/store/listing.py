@@ -44,8 +44,9 @@ def listed_runs(store: Store) -> list[dict[str, str]]:
             f"{store.directory}: incomplete, runs.csv is missing; repeat the command with --resume"
         ) from None
     text = store.read(RUN_LIST).decode()
-    lines = list(csv.DictReader(StringIO(text, newline="")))
-    if not lines or "run" not in lines[0]:
+    table = csv.DictReader(StringIO(text, newline=""))
+    if "run" not in (table.fieldnames or ()):
         raise StoreError(f"{store.directory / RUN_LIST}: lists no runs")
+    lines = list(table)
     store.check([store.keeps(line["run"]) for line in lines])
     return lines

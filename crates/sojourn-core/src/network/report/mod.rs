@@ -214,10 +214,10 @@ pub(super) fn warnings_of_network(access: &Access, scenario: &Scenario) -> Vec<S
     warnings
 }
 
-/// When an entry starts, if that is not before the end of the run.
+/// When an entry starts, if that is after the end of the run.
 fn late_start_s(entry: &Entry, scenario: &Scenario) -> Option<f64> {
     let app = serde_json::to_value(&entry.app).unwrap_or_default();
-    app["start_s"].as_f64().filter(|start_s| *start_s >= scenario.duration_s)
+    app["start_s"].as_f64().filter(|start_s| *start_s > scenario.duration_s)
 }
 
 /// What a user must know before trusting the results.
