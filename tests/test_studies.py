@@ -489,6 +489,15 @@ def test_a_report_needs_a_name(tmp_path: Path, cli: Cli) -> None:
     assert done.stderr.endswith("allowed: the path of a file\n")
 
 
+def test_a_study_without_runs_has_no_tables(tmp_path: Path, cli: Cli) -> None:
+    cli("study", "run", "hong2015", "--table", "3.1", "--out", tmp_path / "study")
+    for command in (("plot", "--kind", "cdf"), ("export", "--format", "csv")):
+        name, *options = command
+        done = cli(name, tmp_path / "study", *options, "--out", tmp_path / "out")
+        assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+        assert done.stderr.endswith("runs.csv: lists no runs\n")
+
+
 def test_a_selection_may_name_several() -> None:
     plan = Plan("white2012", table=["4", "table-6"], experiment=["D02", "C05"])
     plan.check()

@@ -9,8 +9,9 @@ from ..analysis.keys import setting_in_words
 from ..analysis.tables import RunTables
 from ..base.lookup import UnknownError
 from ..runs.result import Result
+from .checksums import StoreError
 from .listing import SUMMARY, listed_runs, runs_of_summary
-from .store import MARKER, Store, open_store
+from .store import MARKER, RUN_LIST, Store, open_store
 from .verify import require_whole
 
 _NOT_KEYS = ("variant", "case", "seed", "run")
@@ -21,10 +22,8 @@ def read_results(directory: Path) -> Results:
 
     Raises `OSError` or `StoreError` if there are none, or if any of its files is damaged.
     """
-    if (directory / SUMMARY).exists():
-        require_whole(directory)
-        return Results.of(runs_of_summary(directory))
-    if not (directory / MARKER).exists():
+    is_of_run = (directory / SUMMARY).exists()
+    if not is_of_run and not (directory / MARKER).exists():
         reason = (
             "holds no results of run --out, sweep or study run"
             if directory.exists()
@@ -32,6 +31,8 @@ def read_results(directory: Path) -> Results:
         )
         raise FileNotFoundError(errno.ENOENT, reason, str(directory))
     require_whole(directory)
+    if is_of_run:
+        return Results.of(runs_of_summary(directory))
     return _of_store(open_store(directory))
 
 
@@ -79,6 +80,8 @@ def _identity(run: RunTables) -> tuple[str, int, dict[str, object]]:
 
 def _of_store(store: Store) -> Results:
     lines = listed_runs(store)
+    if not lines:
+        raise StoreError(f"{store.directory / RUN_LIST}: lists no runs")
     keys = [key for key in lines[0] if key not in _NOT_KEYS]
     groups: dict[tuple[str, ...], list[Result]] = {}
     for line in lines:
