@@ -337,7 +337,8 @@ fn a_call_that_is_delivered_by_half_is_not_good() {
     }
 }
 
-/// Settings that starve a flow are told, with the number that would do: 1 Mbps x 100 ms / 8 = 12 500 B.
+/// The run warns of settings that starve a flow and names a burst that suffices: 1 Mbps x 100 ms / 8 =
+/// 12 500 B.
 #[test]
 fn starved_flows_are_told() {
     let rare = "{ kind = 'real_time_polling', nominal_polling_interval_us = 100_000,

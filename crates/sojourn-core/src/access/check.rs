@@ -3,7 +3,7 @@
 use super::classifier::Classifier;
 use super::docsis::parameters::ModemSpec;
 use super::docsis::scheduling_service::SchedulingService;
-use super::service::{Buffer, Downstream, PRIMARY, ServiceFlow, Terms, Upstream};
+use super::service::{Buffer, Downstream, PRIMARY, ServiceFlow, Terms, Upstream, flow_path};
 use crate::input::compare::{ascending, at_least};
 use crate::input::problem::{Fault, Faults};
 use crate::input::words;
@@ -62,15 +62,14 @@ impl Upstream {
         faults.add(self.check_grants_fit());
         let terms = (self.sustained_mbps, self.minimum_mbps, self.priority);
         faults.add(check(&self.scheduling, terms));
-        let queues =
-            self.flows.iter().map(|(name, flow)| (words::join("flows", name), &flow.queue));
+        let queues = self.flows.iter().map(|(name, flow)| (flow_path("", name), &flow.queue));
         for (path, queue) in std::iter::once((String::new(), &self.queue)).chain(queues) {
             if self.modem != ModemSpec::SingleQueue {
                 faults.add_under(&path, queue.check_no_member_rate());
             }
         }
         for (name, flow) in &self.flows {
-            let path = words::join("flows", name);
+            let path = flow_path("", name);
             faults.add_under(&path, check_aggregate(&flow.scheduling, &flow.queue));
             let terms = (flow.sustained_mbps, flow.minimum_mbps, flow.priority);
             faults.add_under(&path, check(&flow.scheduling, terms));
@@ -89,8 +88,7 @@ impl Upstream {
                     "unsolicited grants take {} Mbps; allowed: at most {most}, mac.channel_mbps",
                     flow.scheduling.grants_mbps()
                 );
-                let path = if name.is_empty() { String::new() } else { words::join("flows", name) };
-                Fault::new("scheduling", message).under(&path)
+                Fault::new("scheduling", message).under(&flow_path("", name))
             })
             .collect()
     }
@@ -102,7 +100,7 @@ impl Upstream {
             Some((name, weight)) => {
                 let message =
                     format!("found {weight}; allowed: only downstream, where cmts is set");
-                Err(Fault::new("weight", message).under(&words::join("flows", name)))
+                Err(Fault::new("weight", message).under(&flow_path("", name)))
             }
         }
     }
@@ -134,7 +132,7 @@ impl Downstream {
         faults.add(self.check_no_scheduling());
         faults.add(self.queue.check_no_member_rate());
         for (name, flow) in &self.flows {
-            faults.add_under(&words::join("flows", name), flow.queue.check_no_member_rate());
+            faults.add_under(&flow_path("", name), flow.queue.check_no_member_rate());
         }
         faults.add(self.terms().check_room(&self.queue, &self.buffer, room));
         faults.add(check_flows(&self.flows, room));
@@ -147,7 +145,7 @@ impl Downstream {
             None => Ok(()),
             Some((name, _)) => {
                 let message = "found in a downstream flow; allowed: only upstream";
-                Err(Fault::new("scheduling", message).under(&words::join("flows", name)))
+                Err(Fault::new("scheduling", message).under(&flow_path("", name)))
             }
         }
     }
@@ -171,7 +169,7 @@ impl Downstream {
         let (key, found) = match (self.regulator, flow) {
             (false, _) => ("regulator".to_owned(), "false".to_owned()),
             (true, Some((name, weight))) => {
-                (words::join(&words::join("flows", name), "weight"), weight.to_string())
+                (words::join(&flow_path("", name), "weight"), weight.to_string())
             }
             (true, None) if self.weight != 1.0 => ("weight".to_owned(), self.weight.to_string()),
             (true, None) => return Ok(()),
@@ -203,7 +201,7 @@ fn check_aggregate(service: &SchedulingService, queue: &QueueSpec) -> Result<(),
 fn check_flows(flows: &IndexMap<String, ServiceFlow>, room: &Room) -> Faults {
     let mut faults = Faults::default();
     for (name, flow) in flows {
-        faults.add_under(&words::join("flows", name), flow.check(name, room));
+        faults.add_under(&flow_path("", name), flow.check(name, room));
     }
     faults
 }

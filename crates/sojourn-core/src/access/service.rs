@@ -10,6 +10,7 @@ use super::docsis::congestion::Congestion;
 use super::docsis::outages::Outage;
 use super::docsis::parameters::{Mac, ModemSpec, Shaping};
 use super::docsis::scheduling_service::SchedulingService;
+use crate::input::words;
 use crate::queue::{QueueSpec, default_limit_bytes};
 use crate::units::BitRate;
 
@@ -256,6 +257,15 @@ pub struct Terms {
     pub minimum_mbps: f64,
     /// Maximum traffic burst in bytes.
     pub burst_bytes: u64,
+}
+
+/// The key path of a service flow in the direction at `path`. The primary flow has no name, and is the
+/// direction itself.
+pub fn flow_path(path: &str, name: &str) -> String {
+    match name {
+        "" => path.to_owned(),
+        name => words::join(&words::join(path, "flows"), name),
+    }
 }
 
 /// What all tables of a service flow have.

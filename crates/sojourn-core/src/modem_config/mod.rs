@@ -50,12 +50,8 @@ impl File {
             if is_text(bytes) {
                 return text_fault().of(source);
             }
-            let at = fault.offset.and_then(|at| tree::types_at(bytes, 0, at, table::FILE));
-            let mut problem = fault.of(source);
-            if let Some(types) = at {
-                problem.path = problem.path.replacen(": ", &format!(", TLV {types}: "), 1);
-            }
-            problem
+            let types = fault.offset.and_then(|at| tree::types_at(bytes, 0, at, table::FILE));
+            fault.of_tlv(types, source)
         })
     }
 
@@ -174,7 +170,14 @@ impl Fault {
     }
 
     fn of(self, source: &str) -> Problem {
-        let byte = self.offset.map(|offset| format!("byte {offset}"));
+        self.of_tlv(None, source)
+    }
+
+    /// The problem, with the types of the TLV at fault if they are known and it has a key.
+    fn of_tlv(self, types: Option<String>, source: &str) -> Problem {
+        let types = types.filter(|_| !self.path.is_empty());
+        let types = types.map_or_else(String::new, |types| format!(", TLV {types}"));
+        let byte = self.offset.map(|offset| format!("byte {offset}{types}"));
         let key = (!self.path.is_empty()).then_some(self.path);
         let path = byte.into_iter().chain(key).collect::<Vec<_>>().join(": ");
         Problem { source: source.to_owned(), line: None, path, message: self.message }

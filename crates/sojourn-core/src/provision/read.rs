@@ -201,7 +201,7 @@ impl Provision<'_> {
     ) -> Map<String, Value> {
         note_flow(flow, path, notes);
         let is_up = direction.name == "upstream";
-        let grants_mbps = if is_up { grants_mbps(flow) } else { 0.0 };
+        let grants_mbps = if is_up { grants_mbps(scheduling::read(flow).keys) } else { 0.0 };
         let burst_bytes = flow.max_burst_bytes.map_or(DEFAULT_BURST_BYTES as f64, f64::from);
         let rates = flow.rates();
         let of_file = rates.max_sustained.map(mbps);
@@ -311,10 +311,9 @@ fn mbps(rate: BitRate) -> f64 {
     rate.bps() as f64 / 1e6
 }
 
-/// The rate of a flow's unsolicited grants in Mbps.
-fn grants_mbps(flow: &ServiceFlow) -> f64 {
-    let service: Option<SchedulingService> =
-        serde_json::from_value(scheduling::read(flow).keys).ok();
+/// The rate of a scheduling service's unsolicited grants in Mbps.
+fn grants_mbps(service: Value) -> f64 {
+    let service: Option<SchedulingService> = serde_json::from_value(service).ok();
     service.map_or(0.0, |service| service.grants_mbps())
 }
 
@@ -344,7 +343,7 @@ fn add_scheduling(
     notes: &mut Notes,
 ) {
     let service = scheduling::read(flow).keys;
-    if grants_mbps(flow) > 0.0 {
+    if grants_mbps(service.clone()) > 0.0 {
         for key in ["minimum_mbps", "priority"] {
             let set = keys.remove(key).and_then(|value| value.as_f64());
             if set.is_some_and(|value| value > 0.0) {

@@ -4,7 +4,7 @@ use super::{low_latency, scheduling};
 use crate::access::classifier::{self, Protocol};
 use crate::access::docsis::scheduling_service::SchedulingService;
 use crate::access::homes::Group;
-use crate::access::service::{Buffer, Terms};
+use crate::access::service::{Buffer, Terms, flow_path};
 use crate::address::Network;
 use crate::aqm::AqmSpec;
 use crate::modem_config::ModemConfig;
@@ -101,7 +101,7 @@ fn flows<'a>(group: &Group<'a>, direction: Direction) -> Vec<Flow<'a>> {
     };
     let path = primary.path.clone();
     let further = further.iter().map(|(name, flow)| Flow {
-        path: format!("{path}.flows.{name}"),
+        path: flow_path(&path, name),
         terms: flow.terms(),
         priority: flow.priority,
         scheduling: (direction == Direction::Up).then_some(&flow.scheduling),

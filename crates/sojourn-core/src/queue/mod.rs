@@ -38,7 +38,7 @@ use crate::input::problem::{Fault, Faults};
 use crate::metrics::latency_histogram::LatencyHistogram;
 use crate::metrics::rows::LatencyHistogramRow;
 use crate::metrics::{Gauges, Ledger, Member, MemberCounts, QueueMeter, Series};
-use crate::packet::{DropReason, Packet};
+use crate::packet::{DropReason, FULL_PACKET, Packet};
 use crate::units::{BitRate, Time};
 
 pub use abb::Abb;
@@ -386,7 +386,7 @@ impl QueueSpec {
 }
 
 /// Two full Ethernet frames: less could not hold one while another is being sent.
-const LEAST_LIMIT_BYTES: u64 = 2 * 1522;
+const LEAST_LIMIT_BYTES: u64 = 2 * FULL_PACKET;
 
 /// Default limit of a queue in bytes: 250 ms at the sustained rate (White 2014 §9), and two full
 /// frames at least, which matters below 97 kbit/s.

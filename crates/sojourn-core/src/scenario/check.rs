@@ -9,7 +9,7 @@ use crate::access::docsis::booking::Booking;
 use crate::access::docsis::parameters::{Cable, ModemSpec, PlantSpec};
 use crate::access::docsis::upstream_channel::UpstreamChannel;
 use crate::access::homes::Group;
-use crate::access::service::ServiceFlow;
+use crate::access::service::{ServiceFlow, flow_path};
 use crate::apps::{AppParameters, AppSpec};
 use crate::dialect::Dialect;
 use crate::input::problem::{Fault, Faults};
@@ -176,7 +176,7 @@ fn service(scenario: &Scenario, group: &Group, path: &str, room: &Room) -> Fault
     {
         faults.add(weights(scenario, queue, &words::join(path, "queue")));
         for (name, flow) in flows {
-            let path = words::join(&words::join(path, "flows"), name);
+            let path = flow_path(path, name);
             faults.add(names_in_flow(scenario, flow, &path));
         }
     }

@@ -8,7 +8,7 @@ use super::schema::Scenario;
 use super::traffic::Entry;
 use crate::access::docsis::parameters::ModemSpec;
 use crate::access::homes::Group;
-use crate::access::service::{Buffer, PRIMARY, ServiceFlow};
+use crate::access::service::{Buffer, PRIMARY, ServiceFlow, flow_path};
 use crate::apps::{AppParameters, Load};
 use crate::aqm::AqmAlgorithm;
 use crate::input::problem::Fault;
@@ -146,7 +146,7 @@ impl Estimate {
             for flow in flows {
                 let path = match flow.name {
                     PRIMARY => base.clone(),
-                    name => words::join(&words::join(&base, "flows"), name),
+                    name => flow_path(&base, name),
                 };
                 let (bins, algorithms) = flow.queue.scheduler.bins();
                 let each = FLOW_BYTES + bins_bytes(bins, algorithms);

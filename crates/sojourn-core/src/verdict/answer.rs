@@ -286,13 +286,13 @@ fn answer(all: &[Judged<'_>], winners: &[usize], reference: usize) -> String {
     let names: Vec<_> = winners.iter().map(|number| all[*number].name()).collect();
     let name = capitalised(&listed(&names));
     let does = if names.len() == 1 { "does best" } else { "do best and hardly differ" };
-    let (number, best, reference) = (reference, &all[winners[0]], &all[reference]);
+    let (best, other) = (&all[winners[0]], &all[reference]);
     let cost = [("upload_mbps", "up"), ("download_mbps", "down")]
         .into_iter()
-        .filter_map(|(key, way)| cost_clause(best, reference, key, way));
-    let clauses = noticed(best, reference).into_iter().chain(unnoticed(all, winners[0], number));
+        .filter_map(|(key, way)| cost_clause(best, other, key, way));
+    let clauses = noticed(best, other).into_iter().chain(unnoticed(all, winners[0], reference));
     let clauses: Vec<_> = clauses.chain(cost).collect();
-    let other = quoted(reference.name());
+    let other = quoted(other.name());
     match clauses.as_slice() {
         [] => format!("{name} {does} on the tests, against {other}."),
         clauses => format!("{name} {does}: against {other}, {}.", joined(clauses)),

@@ -4,8 +4,9 @@
 use super::framing::{Framing, request_region};
 use super::regularity::Regularity;
 use super::upstream_channel::UpstreamChannel;
-use crate::access::service::Upstream;
+use crate::access::service::{Upstream, flow_path};
 use crate::input::problem::Fault;
+use crate::input::words;
 
 /// Mean minislots of a MAP interval that are booked.
 pub(crate) struct Booking<'a> {
@@ -33,11 +34,7 @@ impl<'a> Booking<'a> {
     /// interval.
     pub fn add(&mut self, upstream: &Upstream, count: u32, path: &str) -> Result<(), Fault> {
         for (name, flow) in upstream.flow_names().zip(upstream.service_flows()) {
-            let flow_path = match name {
-                "" => path.to_owned(),
-                name => format!("{path}.flows.{name}"),
-            };
-            let flow_path = format!("{flow_path}.scheduling");
+            let flow_path = words::join(&flow_path(path, name), "scheduling");
             let profile = self.framing.profile(&self.spec.phy, flow.profile_bits);
             let grants = flow
                 .scheduling

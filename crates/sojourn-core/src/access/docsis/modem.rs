@@ -440,11 +440,10 @@ impl Modem {
         let at_channel_rate = self.channel.time_for(grant);
         let length = match self.shaping {
             None => self.map_interval,
-            Some(Shaping::Requests) => at_channel_rate,
-            Some(Shaping::Transmissions) if self.is_policed() => at_channel_rate,
-            Some(Shaping::Transmissions) => {
+            Some(Shaping::Transmissions) if !self.is_policed() => {
                 at_channel_rate.max(self.shaper.peak.rate().time_for(grant))
             }
+            Some(_) => at_channel_rate,
         };
         self.map_interval.since(length).scaled(self.rng.uniform())
     }
@@ -477,10 +476,11 @@ impl Modem {
         let wanted = shares.map_or_else(|| self.flow.unrequested(), Shares::total);
         let requested = self.flow.requested();
         let allowed = match self.shaping {
-            None => Allowed::ALL,
             Some(Shaping::Requests) => self.requestable(now),
-            Some(Shaping::Transmissions) if self.is_policed() => Allowed::ALL,
-            Some(Shaping::Transmissions) => self.sendable_by_grant(now, requested),
+            Some(Shaping::Transmissions) if !self.is_policed() => {
+                self.sendable_by_grant(now, requested)
+            }
+            _ => Allowed::ALL,
         };
         let shares = shares.map(|wanted| self.flow.shares(allowed.bytes(), wanted));
         let request = shares.map_or_else(|| wanted.min(allowed.bytes()), Shares::total);

@@ -8,7 +8,7 @@ use super::shared_channel::SharedChannel;
 use super::upstream_channel::UpstreamChannel;
 use crate::access::Site;
 use crate::access::homes::of_downstream_flows;
-use crate::access::service::{Downstream, ServiceFlow};
+use crate::access::service::{Downstream, ServiceFlow, flow_path};
 use crate::access::shaper::PEAK_BURST_BYTES;
 use crate::queue::{SchedulerParameters, Unit};
 use crate::units::{BitRate, Time};
@@ -78,8 +78,7 @@ fn starving_bursts(site: &Site, channel: &SharedChannel) -> Vec<String> {
             let enough = enough_burst(flow.sustained_mbps, channel.map_interval());
             let burst_bytes = flow.terms().burst_bytes;
             if burst_bytes < enough {
-                let dot = if name.is_empty() { "" } else { ".flows." };
-                let key = format!("upstream{dot}{name}.burst_bytes");
+                let key = format!("{}.burst_bytes", flow_path("upstream", name));
                 warnings.push(format!(
                     "{key} is {burst_bytes}: on the shared channel the service flow cannot reach {} Mbps, \
                      since grants of two MAPs may be {:.1} ms apart; set {key} to {enough} or more",
@@ -126,9 +125,8 @@ fn unshared_terms(
     flows: &IndexMap<String, ServiceFlow>,
     remedy: &str,
 ) -> Vec<String> {
-    let name_of = |name| format!("{direction}.flows.{name}");
     let terms_of = |flow: &ServiceFlow| (flow.minimum_mbps, flow.priority);
-    let further = flows.iter().map(|(name, flow)| (name_of(name), terms_of(flow)));
+    let further = flows.iter().map(|(name, flow)| (flow_path(direction, name), terms_of(flow)));
     let mut warnings = Vec::new();
     for (path, (minimum_mbps, priority)) in [(direction.to_owned(), own)].into_iter().chain(further)
     {

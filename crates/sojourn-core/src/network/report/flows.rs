@@ -91,8 +91,7 @@ pub fn flow_row(run: &Simulation, index: usize, direction: Direction, done: &Don
     match entry.app.quality() {
         Quality::Voice => {
             let model = run.scenario.metrics.voice_model;
-            let end = Time::from_secs_f64(run.scenario.duration_s);
-            score_voice(&mut row, account, (end, entry.app.packet_interval(direction)), model);
+            score_voice(&mut row, account, (run.end, entry.app.packet_interval(direction)), model);
         }
         Quality::Game => score_game(&mut row, run, index, direction),
         Quality::Pages if direction == Direction::Down => score_pages(&mut row, done),

@@ -6,7 +6,7 @@ use crate::access::classifier::Classifier;
 use crate::access::docsis::request_grant::MacCounters;
 use crate::access::docsis::scheduling_service::SchedulingService;
 use crate::access::homes::Group;
-use crate::access::service::PRIMARY;
+use crate::access::service::{PRIMARY, flow_path};
 use crate::address::{Address, Network};
 use crate::metrics::rows::ServiceFlowRow;
 use crate::packet::{Direction, DropReason};
@@ -99,7 +99,7 @@ pub fn strange_addresses(scenario: &Scenario) -> Vec<String> {
             for (name, flow) in flows {
                 for (number, Classifier { source, destination, .. }) in (0..).zip(&flow.classifiers)
                 {
-                    let path = format!("{way}.flows.{name}.match.{number}");
+                    let path = format!("{}.match.{number}", flow_path(way, name));
                     warnings.extend(strange_address(&format!("{path}.source"), source, from));
                     warnings.extend(strange_address(
                         &format!("{path}.destination"),

@@ -2,7 +2,7 @@
 
 use crate::access::AccessSpec;
 use crate::access::homes::Group;
-use crate::access::service::{DEFAULT_BURST_BYTES, Upstream};
+use crate::access::service::{Upstream, flow_path};
 use crate::scenario::Scenario;
 use crate::units::{BitRate, Time};
 
@@ -44,10 +44,7 @@ fn of_group(scenario: &Scenario, group: &Group) -> Vec<String> {
             .then(|| format!("{path} lasts for the whole run: nothing is sent upstream"))
     });
     let flows = upstream.flow_names().zip(upstream.service_flows());
-    let polls = flows.flat_map(|(name, flow)| {
-        let dot = if name.is_empty() { "" } else { ".flows." };
-        polls(&format!("upstream{dot}{name}"), &flow, end)
-    });
+    let polls = flows.flat_map(|(name, flow)| polls(&flow_path("upstream", name), &flow, end));
     outages.chain(polls).collect()
 }
 
@@ -63,7 +60,7 @@ fn polls(path: &str, flow: &Upstream, end: Time) -> Vec<String> {
     }
     let policy = flow.scheduling.policy();
     let is_polled_alone = flow.scheduling.is_shaped() && !policy.contention && !policy.piggyback;
-    let burst_bytes = flow.burst_bytes.unwrap_or(DEFAULT_BURST_BYTES);
+    let burst_bytes = flow.terms().burst_bytes;
     let enough = BitRate::from_mbps(flow.sustained_mbps).bytes_in(times.interval).ceil() as u64;
     if is_polled_alone && burst_bytes < enough {
         warnings.push(format!(
