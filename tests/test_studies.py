@@ -491,9 +491,11 @@ def test_a_report_needs_a_name(tmp_path: Path, cli: Cli) -> None:
 
 def test_a_study_without_runs_has_no_tables(tmp_path: Path, cli: Cli) -> None:
     cli("study", "run", "hong2015", "--table", "3.1", "--out", tmp_path / "study")
-    for command in (("plot", "--kind", "cdf"), ("export", "--format", "csv")):
-        name, *options = command
-        done = cli(name, tmp_path / "study", *options, "--out", tmp_path / "out")
+    for name, option, value, out in (
+        ("plot", "--kind", "cdf", "out.svg"),
+        ("export", "--format", "csv", "out"),
+    ):
+        done = cli(name, tmp_path / "study", option, value, "--out", tmp_path / out)
         assert (done.returncode, done.stderr.count("\n")) == (2, 1)
         assert done.stderr.endswith("runs.csv: lists no runs\n")
 
