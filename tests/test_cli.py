@@ -148,6 +148,15 @@ def test_help_without_arguments(cli: Cli) -> None:
     assert all(command in outcome.stdout for command in ("run", "validate", "schema"))
 
 
+def test_help_names_arguments_and_cuts_no_summary_off(cli: Cli) -> None:
+    run = cli("run", "--help").stdout
+    assert "\n  SCENARIO.toml  Scenario files." in run
+    pages = [cli(*group, "--help").stdout for group in ((), ("config",), ("study",))]
+    assert "ready to\n" in pages[0]  # the longest summary goes on in the next line
+    for page in (run, cli("study", "snapshot", "--help").stdout, *pages):
+        assert "..." not in page.partition("\n")[2] and "<" not in page
+
+
 def test_help_is_quick(cli: Cli, capsys: pytest.CaptureFixture[str]) -> None:
     cli("--help")
     start = time.perf_counter()

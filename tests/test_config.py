@@ -87,7 +87,7 @@ def test_unchanged_settings_give_the_same_bytes_without_the_secret(
 
 
 def test_what_a_file_does_not_state_is_told_apart(cli: Cli, tmp_path: Path) -> None:
-    told, _, unstated = cli("config", "show", HOME).stdout.partition("\n\nnot in the file, and")
+    told, _, unstated = cli("config", "show", HOME).stdout.partition("\n\nnot in the file; ")
     assert "24.27 Peak Traffic Rate" in told and "24.40" not in told
     assert unstated.splitlines()[1:] == [
         "  upstream service flow 1: 24.10 Minimum Reserved Traffic Rate: none",

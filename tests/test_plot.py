@@ -211,7 +211,7 @@ def test_bad_places_are_refused(stored: Path, tmp_path: Path, cli: Cli) -> None:
     for arguments, message in (
         (
             (stored, "--out", f"{figure}.doc"),
-            "suffix of --out: found '.doc'; allowed: .pdf, .svg, .png",
+            "--out: found 'figure.doc'; allowed: a name that ends in .pdf, .svg, .png",
         ),
         ((tmp_path, "--out", f"{figure}.pdf"), "holds no results"),
         ((tmp_path / "nowhere", "--out", f"{figure}.pdf"), "no such directory"),

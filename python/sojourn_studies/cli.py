@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from sojourn.base.lookup import UnknownError
+from sojourn.cli.command import Command
 from sojourn.cli.options import Dask, Jobs, MaxMemory, Resume, check_workers
 from sojourn.cli.report import report
 from sojourn.cli.say import say
@@ -16,12 +17,17 @@ from sojourn.cli.say import say
 if TYPE_CHECKING:
     from .framework.running import Outcome
 
-studies = typer.Typer(help="Redo published studies.", rich_markup_mode=None)
+studies = typer.Typer(
+    help="Repeat published studies and compare the results.", rich_markup_mode=None
+)
 
 
-@studies.command("list")
+@studies.command("list", cls=Command)
 def list_studies() -> None:
-    """List the studies, all that their runs can be selected by, and their alternatives."""
+    """List the studies and how to select their runs.
+
+    For each study: the values of the options that select runs, and its alternative assumptions.
+    """
     from .framework.plan import Plan
     from .framework.registry import STUDIES
 
@@ -52,38 +58,39 @@ def _listed(word: str) -> str:
     return f"'{word}'" if {",", " "} & set(word) else word
 
 
-@studies.command("run")
+@studies.command("run", cls=Command)
 def run_study(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="The study.")],
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="The study; `sojourn study list` shows them.")
+    ],
     table: Annotated[
         list[str] | None,
-        typer.Option(metavar="TABLE", help="Only this table, as 4.2 or fig-3; may be repeated."),
+        typer.Option(metavar="TABLE", help="Only this table, such as 4.2 or fig-3; repeatable."),
     ] = None,
     experiment: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="Only this experiment; may be repeated."),
+        typer.Option(metavar="NAME", help="Only this experiment; repeatable."),
     ] = None,
     scheme: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="Only this scheme; may be repeated.")
+        list[str] | None, typer.Option(metavar="NAME", help="Only this scheme; repeatable.")
     ] = None,
     load: Annotated[
-        list[str] | None, typer.Option(metavar="LOAD", help="Only this load; may be repeated.")
+        list[str] | None, typer.Option(metavar="LOAD", help="Only this load; repeatable.")
     ] = None,
     figure: Annotated[
         list[str] | None,
-        typer.Option(metavar="FIGURE", help="Only this figure of the document; may be repeated."),
+        typer.Option(metavar="FIGURE", help="Only this figure of the document; repeatable."),
     ] = None,
     duration_scale: Annotated[
         float,
-        typer.Option(
-            metavar="F", min=0.0001, max=1000, help="Factor on the duration of every run."
-        ),
+        typer.Option(metavar="F", min=0.0001, max=1000, help="Multiply the duration of every run."),
     ] = 1.0,
     seeds: Annotated[
-        int, typer.Option(metavar="N", min=1, max=10_000, help="Seeds 1 to N of every run.")
+        int,
+        typer.Option(metavar="N", min=1, max=10_000, help="Run everything with the seeds 1 to N."),
     ] = 1,
     alternatives: Annotated[
-        bool, typer.Option("--alternatives", help="Run the alternative assumptions, too.")
+        bool, typer.Option("--alternatives", help="Also run the alternative assumptions.")
     ] = False,
     each_way: Annotated[bool, typer.Option("--each-way", hidden=True)] = False,
     jobs: Jobs = None,
@@ -91,10 +98,13 @@ def run_study(
     resume: Resume = False,
     max_memory: MaxMemory = None,
     out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Where to; default: out/NAME.")
+        Path | None, typer.Option(metavar="DIR", help="Results directory; default: out/NAME.")
     ] = None,
 ) -> None:
-    """Run a study, or part of it: cells.csv, figures, and all results."""
+    """Run a study or a part of it.
+
+    DIR gets all results, figures, and in cells.csv the values to compare with the published ones.
+    """
     from .framework.plan import Plan
     from .framework.rows import figure_number
     from .framework.running import run_plan
@@ -120,11 +130,11 @@ def run_study(
     _tell(outcome, time.perf_counter() - start, resumed=resume)
 
 
-@studies.command("score")
+@studies.command("score", cls=Command)
 def score_study(
-    directory: Annotated[Path, typer.Argument(metavar="DIR", help="What study run wrote.")],
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="Results of study run.")],
 ) -> None:
-    """Compare a study that was run with what its document reports."""
+    """Compare the results of a study with the published values."""
     from sojourn.base.terminal import print_grids
 
     from .framework.report import alternatives_grid, score_grids
@@ -143,17 +153,20 @@ def score_study(
         say(f"runs are {scale:g} times as long as the document's")
 
 
-@studies.command("snapshot")
+@studies.command("snapshot", cls=Command)
 def snapshot_study(
     directories: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="DIR", help="What study run wrote at full length."),
+        typer.Argument(metavar="DIR", help="Results of study run at full length."),
     ] = None,
     repository: Annotated[
-        Path, typer.Option(metavar="DIR", help="The repository whose files are renewed.")
+        Path, typer.Option(metavar="DIR", help="Copy of the repository whose files to renew.")
     ] = Path(),
 ) -> None:
-    """Renew stored cells, scores and pages of studies; without DIR, scores and pages alone."""
+    """Renew the stored results of studies in the repository.
+
+    With DIR these are its cells, scores and pages; without it, the scores and pages of all studies.
+    """
     from .framework.registry import STUDIES
     from .framework.snapshot import renew, renew_texts
 
@@ -165,7 +178,7 @@ def snapshot_study(
         say("\n".join(map(str, paths)))
 
 
-studies.command("report")(report)
+studies.command("report", cls=Command)(report)
 
 
 def _tell(outcome: "Outcome", took_s: float, *, resumed: bool) -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from .command import Command
 from .say import say
 
 # As in `main`, other rooms are imported where they are used.
@@ -19,12 +20,12 @@ Secret = Annotated[
     typer.Option(
         metavar="TEXT",
         envvar="SOJOURN_CMTS_SECRET",
-        help="Shared secret of the CMTS, for the CMTS MIC.",
+        help="Shared secret of the CMTS; the CMTS MIC needs it.",
     ),
 ]
 
 
-@config.command()
+@config.command(cls=Command)
 def show(
     file: Annotated[Path, typer.Argument(metavar="MODEM.cfg", help="Configuration file.")],
     as_json: Annotated[
@@ -38,7 +39,10 @@ def show(
     ] = False,
     secret: Secret = None,
 ) -> None:
-    """Show the settings in a file; with --secret, verify its MICs."""
+    """Show the settings in a file.
+
+    With --secret its message integrity checks (MICs) are verified too.
+    """
     from .._sojourn import ConfigError, ConfigFile
     from ..base.files import read_content
 
@@ -57,36 +61,40 @@ def show(
         for line in _lines(tree) or ["no settings"]:
             say(line)
         if unstated := _unstated(tree):
-            say("\nnot in the file, and what then holds:")
+            say("\nnot in the file; these defaults apply:")
             for line in unstated:
                 say(f"  {line}")
 
 
-@config.command()
+@config.command(cls=Command)
 def write(
     out: Annotated[Path, typer.Argument(metavar="OUT.cfg", help="Configuration file to write.")],
     source: Annotated[
         Path | None,
         typer.Option(
-            "--from", metavar="FILE.toml", help="Settings, as `config show --toml` prints."
+            "--from",
+            metavar="FILE.toml",
+            help="Settings in TOML, as `config show --toml` prints them.",
         ),
     ] = None,
     scenario: Annotated[
         Path | None,
-        typer.Option(metavar="SCENARIO.toml", help="Scenario to take the settings from."),
+        typer.Option(metavar="SCENARIO.toml", help="Scenario whose service to write."),
     ] = None,
     home: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Group of homes in the scenario.")
+        str | None,
+        typer.Option(metavar="NAME", help="Group of homes in the scenario; default: the first."),
     ] = None,
     variant: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Variant of the scenario.")
+        str | None,
+        typer.Option(metavar="NAME", help="Variant of the scenario, if there are several."),
     ] = None,
     secret: Secret = None,
 ) -> None:
     """Write a file from settings or a scenario.
 
-    The file has a CM MIC, and with --secret a CMTS MIC too. From a scenario it configures the
-    modems of one group of homes: that of --home, or the first.
+    The file has a CM MIC, and with --secret a CMTS MIC too. MICs are digests of its settings.
+    From a scenario, the file configures the modems of one group of homes.
     """
     from .._sojourn import ConfigError, ConfigFile
     from ..base.files import read_text, write_file
@@ -136,11 +144,11 @@ _IF_UNSTATED = {
     "35": "Buffer Control: the size is the device's choice",
     "40": "AQM Encodings: the device's default",
 }
-"""What holds for a service flow that does not state a type (CM-SP-MULPI C.2.2.7)."""
+"""The defaults of a service flow, by the type that it does not state (CM-SP-MULPI C.2.2.7)."""
 
 
 def _unstated(tree: list[dict[str, Any]]) -> list[str]:
-    """What the service flows leave out, a line each."""
+    """The types that service flows leave out, with their defaults, a line each."""
     lines = []
     for flow in tree:
         if flow["type"] in _OF_FLOWS:

@@ -10,7 +10,10 @@ _PORT = 8470
 
 def lab(
     port: Annotated[
-        int, typer.Option(min=0, max=65535, help="Port of the server; 0 picks a free one.")
+        int,
+        typer.Option(
+            metavar="PORT", min=0, max=65535, help="Port of the server; 0 picks a free one."
+        ),
     ] = _PORT,
     open_page: Annotated[
         bool, typer.Option("--open/--no-open", help="Open the page in a browser.")

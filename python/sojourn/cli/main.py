@@ -15,6 +15,7 @@ from typing import Annotated
 import typer
 
 from . import plugins
+from .command import Command
 from .config import config
 from .errors import explain
 from .export import export
@@ -57,7 +58,7 @@ def _options(
 
 
 for _command in (init, run, validate, schema, sweep, export, lab, report, plot, verify):
-    app.command()(_command)
+    app.command(cls=Command)(_command)
 for _name, _application in plugins.commands():
     app.add_typer(_application, name=_name)
 app.add_typer(config, name="config")

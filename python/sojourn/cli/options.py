@@ -9,7 +9,7 @@ from ..base.memory import allow
 
 ScenarioFile = Annotated[Path, typer.Argument(metavar="SCENARIO.toml", help="Scenario file.")]
 ScenarioFiles = Annotated[
-    list[Path], typer.Argument(metavar="SCENARIO.toml...", help="Scenario files.")
+    list[Path], typer.Argument(metavar="SCENARIO.toml", help="Scenario files.")
 ]
 Set = Annotated[
     list[str] | None,
@@ -19,7 +19,7 @@ Config = Annotated[
     Path | None,
     typer.Option(
         metavar="MODEM.cfg",
-        help="Modem configuration file; its service overrides the scenario's.",
+        help="Modem configuration file; its service replaces the scenario's.",
     ),
 ]
 Configs = Annotated[
@@ -27,13 +27,14 @@ Configs = Annotated[
     typer.Option(
         "--config",
         metavar="MODEM.cfg",
-        help="Modem configuration file; its service overrides the scenario's. Repeatable.",
+        help="Modem configuration file; its service replaces the scenario's. Repeatable.",
     ),
 ]
 Vary = Annotated[
     list[str] | None,
     typer.Option(
-        metavar="KEY.PATH=VALUE", help="Compare with the same where this key differs; repeatable."
+        metavar="KEY.PATH=VALUE",
+        help="Also run with this value of the key, side by side; repeatable.",
     ),
 ]
 
@@ -51,16 +52,21 @@ MaxMemory = Annotated[
         metavar="GB",
         min=0.001,
         callback=_allow,
-        help="Refuse runs that may need more memory; default: half of the machine's.",
+        help="Refuse runs that may need more memory than this; default: half of the machine's.",
     ),
 ]
 Directory = Annotated[
     Path, typer.Argument(metavar="DIR", help="Results of run --out, sweep or study run.")
 ]
 Directories = Annotated[
-    list[Path], typer.Argument(metavar="DIR...", help="Results of run --out, sweep or study run.")
+    list[Path], typer.Argument(metavar="DIR", help="Results of run --out, sweep or study run.")
 ]
-Jobs = Annotated[int | None, typer.Option(min=1, help="Parallel runs; default: all CPU cores.")]
+Jobs = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N", min=1, help="Runs at the same time; default: the number of CPU cores."
+    ),
+]
 Dask = Annotated[
     str | None,
     typer.Option(
@@ -68,9 +74,11 @@ Dask = Annotated[
     ),
 ]
 Overwrite = Annotated[
-    bool, typer.Option("--overwrite", help="Replace results of something else in DIR.")
+    bool, typer.Option("--overwrite", help="Replace results of another scenario or sweep in DIR.")
 ]
-Resume = Annotated[bool, typer.Option("--resume", help="Keep finished runs, run the rest.")]
+Resume = Annotated[
+    bool, typer.Option("--resume", help="Keep finished runs and run only the missing ones.")
+]
 
 
 def check_workers(jobs: int | None, dask: str | None) -> None:

@@ -13,13 +13,22 @@ def plot(
     directory: Directory,
     kind: Annotated[
         str,
-        typer.Option(help="cdf, ccdf, timeseries, box, ellipse, heatmap, sweep, drops or delay."),
+        typer.Option(
+            metavar="KIND",
+            help="cdf, ccdf, timeseries, box, ellipse, heatmap, sweep, drops or delay.",
+        ),
     ],
     out: Annotated[Path, typer.Option(metavar="FILE", help="File to write: .pdf, .svg or .png.")],
     columns: Annotated[
-        int, typer.Option(min=1, max=2, help="Width: 1 or 2 columns of a paper (3.5 or 7.16 in).")
+        int,
+        typer.Option(
+            metavar="N", min=1, max=2, help="Width in columns of a paper: 3.5 or 7.16 in."
+        ),
     ] = 1,
-    metric: Annotated[str | None, typer.Option(help="Metric to draw; default: by kind.")] = None,
+    metric: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Metric to draw; each kind has a default."),
+    ] = None,
     traffic: Annotated[
         list[str] | None,
         typer.Option(metavar="ENTRY", help="Draw only this traffic entry or queue; repeatable."),
@@ -33,13 +42,16 @@ def plot(
     Fonts are embedded, and the colours suit colour-blind readers.
     """
     from ..base.files import write_file
-    from ..base.lookup import look_up
+    from ..base.lookup import UnknownError
     from ..plot.drawing import FORMATS, picture
     from ..plot.figures.by_kind import chart
     from ..store.read import read_results
 
-    suffix = look_up("suffix of --out", out.suffix or None, [f".{form}" for form in FORMATS])
+    form = out.suffix.removeprefix(".")
+    if form not in FORMATS:
+        allowed = ", ".join(f".{form}" for form in FORMATS)
+        raise UnknownError(f"--out: found {out.name!r}; allowed: a name that ends in {allowed}")
     results = read_results(directory).only(variant or [])
     drawn = chart(results, kind, metric, traffic or [])
-    write_file(out, picture(drawn, suffix.removeprefix("."), columns))
+    write_file(out, picture(drawn, form, columns))
     say(f"figure: {out}")

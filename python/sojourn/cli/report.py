@@ -18,8 +18,8 @@ def report(
 ) -> None:
     """Write the report of stored results as one HTML file.
 
-    The file opens offline and loads nothing. Results of several directories are put side by side;
-    then --out names the file.
+    The file opens offline and loads nothing. Several directories are put side by side in one
+    report; --out must then name its file.
     """
     from ..base.files import write_file
     from ..store.store import REPORT

@@ -19,7 +19,9 @@ def run(
     set: Set = None,
     config: Configs = None,
     vary: Vary = None,
-    seed: Annotated[int | None, typer.Option(help="Random seed; overrides the scenario's.")] = None,
+    seed: Annotated[
+        int | None, typer.Option(metavar="N", help="Random seed; overrides the scenario's.")
+    ] = None,
     duration: Annotated[
         float | None,
         typer.Option(metavar="SECONDS", help="Simulated time; overrides the scenario's."),
@@ -38,9 +40,10 @@ def run(
     """Run a scenario and print latency, loss, throughput and scores.
 
     A scenario with a compare table runs once for each variant. Several scenarios, several modem
-    configuration files and what --vary changes are run side by side. So is an idle line: the same
-    people without uploads, downloads and other bulk traffic. `baseline = false` in a scenario
-    leaves it out.
+    configuration files and the values of --vary are compared side by side.
+
+    An idle line is run too: the same traffic without uploads, downloads and other bulk traffic.
+    `baseline = false` in the scenario leaves it out.
     """
     from .._sojourn import ScenarioError
     from ..analysis.summary import summary_json

@@ -11,7 +11,9 @@ from .say import say
 def schema(
     key: Annotated[
         str | None,
-        typer.Argument(metavar="KEY.PATH", help="Part to describe, as upstream.queue or traffic."),
+        typer.Argument(
+            metavar="KEY.PATH", help="Part to describe, such as upstream.queue or traffic."
+        ),
     ] = None,
     out: Annotated[
         Path | None,
@@ -20,8 +22,8 @@ def schema(
 ) -> None:
     """Describe the keys of scenario files.
 
-    With a key: its part of a scenario, with units, ranges, defaults and meanings. Without one:
-    the JSON Schema of scenario files, from which editors complete and check.
+    With KEY.PATH, print this part of a scenario: units, ranges, defaults and meanings. Without it,
+    print the JSON Schema of scenario files, with which editors complete and check them.
     """
     from ..base.files import write_file
     from ..runs.scenario_keys import reference, schema_text

@@ -8,7 +8,7 @@ from .say import say
 
 
 def verify(directory: Directory) -> None:
-    """Check that stored results are as they were written.
+    """Check that stored results are undamaged.
 
     Every file is compared with its checksum. Damaged files and missing runs are reported; the exit
     status is then 2.

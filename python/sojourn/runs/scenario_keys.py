@@ -173,8 +173,7 @@ class _Reference:
                 return table["properties"][step], step in table.get("required", ()), None
         there = [key for table in chosen for key in table["properties"] if key != "kind"]
         names = [*dict.fromkeys([*there, *(name for name in kinds if name and not kind)])]
-        what = f"key of {above}" if above else "key"
-        look_up(what, step, names)
+        look_up(f"key of {above or 'a scenario'}", step, names)
         raise AssertionError(step)
 
     def _is_key(self, tables: Sequence[Schema], step: str) -> bool:
