@@ -9,8 +9,8 @@
 //! their slow start.
 //!
 //! `--out FILE` writes the figures as JSON. `--check FILE` counts the instructions of some cases and fails
-//! where one has grown beyond its bound over those in the file; `--record FILE` writes them. `--only TEXT`
-//! takes the cases in whose name and scheme the text occurs.
+//! where one has grown beyond its bound over those in the file, or costs too much more than another one;
+//! `--record FILE` writes them. `--only TEXT` takes the cases in whose name and scheme the text occurs.
 
 mod cases;
 mod instructions;
