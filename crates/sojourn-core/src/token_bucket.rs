@@ -55,3 +55,67 @@ impl TokenBucket {
         self.rate().bytes_in(self.depth.since(self.full_at.since(now)))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 8 Mb/s, so that 1 byte is 1 us, and 1000 bytes deep.
+    fn bucket() -> TokenBucket {
+        TokenBucket::new(BitRate::from_mbps(8.0), 1000)
+    }
+
+    fn at(us: u64) -> Time {
+        Time::from_us(us)
+    }
+
+    #[test]
+    fn debt_is_what_was_taken_beyond_the_tokens() {
+        // 1000 in it, 1500 taken: 500 of debt. 200 us later 300 are left, after 500 us none, and then it
+        // fills.
+        let mut bucket = bucket();
+        assert_eq!((bucket.debt(at(0)), bucket.tokens(at(0))), (0.0, 1000.0));
+        bucket.take(at(0), 1500);
+        assert_eq!((bucket.debt(at(0)), bucket.tokens(at(0))), (500.0, 0.0));
+        assert_eq!((bucket.debt(at(200)), bucket.tokens(at(200))), (300.0, 0.0));
+        assert_eq!((bucket.debt(at(500)), bucket.tokens(at(500))), (0.0, 0.0));
+        assert_eq!((bucket.debt(at(501)), bucket.tokens(at(501))), (0.0, 1.0));
+        // 100 more are needed: 500 us of debt and 100 us.
+        assert_eq!(bucket.ready_at(at(0), 100), at(600));
+    }
+
+    #[test]
+    fn bytes_put_back_are_as_if_they_had_not_been_taken() {
+        // 1500 - 700 = 800 taken: 200 left, and 100 us later 300.
+        let mut bucket = bucket();
+        bucket.take(at(0), 1500);
+        bucket.put_back(700);
+        assert_eq!((bucket.debt(at(0)), bucket.tokens(at(0))), (0.0, 200.0));
+        assert_eq!(bucket.tokens(at(100)), 300.0);
+        // 1500 - 200 = 1300 taken, 300 more than it held; after 50 us 250 of them are left.
+        let mut bucket = self::bucket();
+        bucket.take(at(0), 1500);
+        bucket.put_back(200);
+        assert_eq!(bucket.debt(at(50)), 250.0);
+    }
+
+    #[test]
+    fn a_bucket_holds_no_more_than_its_depth_whatever_is_put_back() {
+        // 300 taken at 10 ms come back at 10.2 ms, when 200 have been refilled: 900 + 300 are 1000 and not
+        // 1200. So 1000 may be taken at once, and the next 100 come 100 us later.
+        let mut bucket = bucket();
+        bucket.take(at(10_000), 300);
+        assert_eq!(bucket.tokens(at(10_200)), 900.0);
+        bucket.put_back(300);
+        assert_eq!(bucket.tokens(at(10_200)), 1000.0);
+        bucket.take(at(10_200), 1000);
+        assert_eq!(bucket.ready_at(at(10_200), 100), at(10_300));
+    }
+
+    #[test]
+    fn bytes_put_back_at_the_start_leave_a_full_bucket() {
+        let mut bucket = bucket();
+        bucket.put_back(5000);
+        assert_eq!((bucket.debt(at(0)), bucket.tokens(at(0))), (0.0, 1000.0));
+    }
+}
