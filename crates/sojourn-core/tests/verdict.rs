@@ -136,6 +136,10 @@ fn an_upload_is_held_against_what_rate_and_burst_allow() {
     assert_eq!((found.application, found.grade), ("upload", Some(Grade::Good)));
     assert!((found.values["upload_share_percent"].unwrap() - 90.0).abs() < 1e-9);
     assert_eq!(share(&["duration_s=10"], 5.3)[0].grade, Some(Grade::Fair));
+    // One that starts at 2 s has 10 s of 5 Mbps and the burst, in a run of 12 s: 60 Mbit.
+    let late = share(&["duration_s=12", "traffic.upload.start_s=2"], 60.0 / 12.0);
+    assert!((late[0].values["upload_share_percent"].unwrap() - 100.0).abs() < 1e-9);
+    assert_eq!(share(&["duration_s=11", "traffic.upload.start_s=2"], 5.4)[0].grade, None);
     // In a short run it has not found its rate yet, and one that ends has no share.
     assert_eq!(share(&["duration_s=5"], 5.4)[0].grade, None);
     assert_eq!(share(&["traffic.upload.file_bytes=10000"], 5.4), []);
@@ -174,8 +178,8 @@ fn the_first_sentence_names_the_setting_the_gain_and_the_cost() {
         "PIE does best: against drop-tail, game p90 falls from 208 to 20.0 ms and the upload keeps 97 % of \
          its rate.",
         "On an idle line, without the upload, game p90 is 11.0 ms.",
-        "PIE is good on every test (game, responsiveness under load and upload).",
-        "Drop-tail is poor for the game and under load.",
+        "Good on every test (game, responsiveness under load and upload): PIE.",
+        "Drop-tail: poor for the game and under load.",
     ];
     assert_eq!(found.sentences, expected);
     // Load adds 190 - 10 ms to the mean round trip, and with PIE 18 - 10.
@@ -192,6 +196,70 @@ fn the_first_sentence_names_the_setting_the_gain_and_the_cost() {
     assert_eq!(under_load(2), None);
     assert!(found.groups[2].is_idle_line && found.groups[0].idle_line == Some(2));
     assert!((found.groups[0].over_idle_line["game_latency_p90_ms"] - 197.0).abs() < 1e-9);
+}
+
+/// `facts` with these values of the game and of the upstream queue.
+fn with(mut facts: Facts, measures: &[(&'static str, f64)]) -> Facts {
+    facts.measures.extend(measures.iter().map(|(key, value)| (*key, Some(*value))));
+    facts
+}
+
+#[test]
+fn loss_that_a_game_notices_is_a_cost() {
+    let full = with(game_and_upload(208.0, 190.0, Some(5.0)), &[("game_loss_percent", 0.0)]);
+    let first = |loss_percent: f64| {
+        let pie = game_and_upload(36.0, 30.0, Some(4.85));
+        let pie = with(pie, &[("game_loss_percent", loss_percent)]);
+        verdict(&[group("drop-tail", &full), group("PIE", &pie)], &[]).sentences.remove(0)
+    };
+    assert!(first(5.0).contains("36.0 ms, game loss rises from 0 to 5.00 % and the upload"));
+    assert!(!first(0.5).contains("loss"), "{}", first(0.5));
+}
+
+#[test]
+fn where_nobody_notices_the_queue_is_the_reason() {
+    let of = |mbps: f64, queue_ms: f64| {
+        let flow = row(&json!({"traffic": "upload", "quality": "throughput", "direction": "up",
+            "throughput_mbps": mbps}));
+        let queue = row(&json!({"queue": "upstream", "sojourn_p99_ms": queue_ms}));
+        Facts::of(
+            &scenario(UPLOAD),
+            &Rows { flows: vec![flow], queues: vec![queue], ..Rows::default() },
+        )
+    };
+    let (full, pie) = (of(5.0, 250.0), of(4.8, 30.0));
+    let first = verdict(&[group("drop-tail", &full), group("PIE", &pie)], &[]).sentences.remove(0);
+    assert!(first.contains("queue p99 rises from 30.0 to 250 ms"), "{first}");
+}
+
+#[test]
+fn each_kind_of_bulk_traffic_is_a_cost_of_its_own() {
+    let of = |p90_ms: f64, upload_mbps: f64, torrent_mbps: f64| {
+        let up = |name: &str, mbps: f64| {
+            row(&json!({"traffic": name, "quality": "throughput", "direction": "up",
+                "throughput_mbps": mbps}))
+        };
+        let game = row(&json!({"traffic": "x", "quality": "game", "direction": "up",
+            "latency_p90_ms": p90_ms}));
+        let flows = vec![game, up("upload", upload_mbps), up("torrent", torrent_mbps)];
+        let torrent = "traffic.torrent = { kind = 'torrent', servers = ['near'] }";
+        let scenario = scenario(&format!("{GAME}\n{UPLOAD}\n{torrent}"));
+        Facts::of(&scenario, &Rows { flows, ..Rows::default() })
+    };
+    let (full, pie) = (of(208.0, 1.0, 4.0), of(20.0, 0.04, 4.8));
+    let first = verdict(&[group("drop-tail", &full), group("PIE", &pie)], &[]).sentences.remove(0);
+    let cost = "the upload keeps 4 % of its rate and the torrent gains 20 %.";
+    assert!(first.ends_with(cost), "{first}");
+}
+
+#[test]
+fn the_page_load_is_one_number_in_tables_and_grades() {
+    for loaded in [&[(0.0, 3.3), (1.0, 3.3)][..], &[(0.0, 1.0)], &[]] {
+        let (scenario, rows) = pages(loaded);
+        let facts = Facts::of(&scenario, &rows);
+        let graded = only(&facts).values["page_load_median_s"];
+        assert_eq!(facts.measures["page_load_median_s"], graded);
+    }
 }
 
 #[test]

@@ -55,7 +55,7 @@ pub fn load_from(
 ) -> Result<Vec<Variant>, Problems> {
     let sets = all_of(sets.iter().map(|set| Set::parse(set).map_err(Problems::from)))?;
     let (mut base, lines) = Document::parse(text, source)?.into_parts();
-    let written = base.get(COMPARE).cloned().unwrap_or_default();
+    let written = base.clone();
     for set in &sets {
         set.apply(&mut base)?;
     }
@@ -128,7 +128,7 @@ struct File<'a> {
     lines: Lines,
     sets: Vec<Set>,
     base: Value,
-    /// The variants as they are written, without `--set` values.
+    /// The same with its variants, without `--set` values.
     written: Value,
     overlay: Option<&'a dyn Overlay>,
     checker: Checker,
@@ -158,7 +158,9 @@ impl File<'_> {
     fn variant(&self, name: &str, own: &Value) -> Result<Variant, Problems> {
         let mut value = self.base.clone();
         merge(&mut value, own);
-        let mut overridden = Overridden::of(self.written.get(name).unwrap_or(own));
+        let variants = &self.written[COMPARE];
+        let mut overridden =
+            Overridden::of(variants.get(name).unwrap_or(own), variants, &self.written);
         let within = self.sets.iter().filter(|set| set.is_of(name));
         within.for_each(|set| overridden.within(&set.label(), own));
         let notes = self.overlay.map_or_else(Vec::new, |overlay| {

@@ -6,7 +6,7 @@ use super::schema::Scenario;
 use super::variant::Variant;
 
 /// Its name in tables.
-const NAME: &str = "idle line";
+pub const NAME: &str = "idle line";
 /// Keys in which variants may differ and have the same idle line: it hardly uses a queue.
 const ASIDE: [&str; 3] = ["queue", "title", "description"];
 

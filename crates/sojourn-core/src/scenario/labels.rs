@@ -11,10 +11,10 @@ use crate::input::words;
 /// Keys that do not change a run, and for which no variant is named.
 const ASIDE: [&str; 2] = ["title", "description"];
 
-/// The keys of a variant, and what has overridden them.
+/// The keys that a variant is named for, and what has overridden them.
 pub(super) struct Overridden {
-    /// Path and value of each key.
-    own: Vec<(String, Value)>,
+    /// Path and value of each key; without a value where the file leaves it out.
+    own: Vec<(String, Option<Value>)>,
     /// What overrode some of them, each once, in its order.
     by: Vec<String>,
     /// Are they all overridden?
@@ -24,19 +24,27 @@ pub(super) struct Overridden {
 }
 
 impl Overridden {
-    /// The keys that a variant of the `compare` table sets.
-    pub fn of(own: &Value) -> Self {
-        let mut leaves = Vec::new();
-        collect(own, "", &mut leaves);
-        leaves.retain(|(path, _)| !ASIDE.contains(&path.as_str()));
-        Self { own: leaves, by: Vec::new(), entirely: false, within: Vec::new() }
+    /// The keys that a variant of the `compare` table sets. One that sets none is named for what `file` has
+    /// where the other `variants` differ from it.
+    pub fn of(own: &Value, variants: &Value, file: &Value) -> Self {
+        let mut named_for = keys(own);
+        if named_for.is_empty() {
+            let others =
+                variants.as_object().into_iter().flatten().flat_map(|(_, other)| keys(other));
+            let in_file = |path: String| {
+                let value = at(file, &path).cloned();
+                (path, value)
+            };
+            named_for = others.map(|(path, _)| in_file(path)).collect();
+        }
+        Self { own: named_for, by: Vec::new(), entirely: false, within: Vec::new() }
     }
 
     /// Something may have overridden some of them, and `value` is the result. `is_setting`: it may name a
     /// variant of which nothing else is left.
     pub fn by(&mut self, label: &str, value: &Value, is_setting: bool) {
         let before = self.own.len();
-        self.own.retain(|(path, own)| at(value, path) == Some(own));
+        self.own.retain(|(path, own)| at(value, path) == own.as_ref());
         if self.own.len() < before {
             self.by.push(label.to_owned());
             self.entirely = self.own.is_empty();
@@ -49,11 +57,12 @@ impl Overridden {
     /// The variant was changed in the `compare` table, so that it sets `now`.
     pub fn within(&mut self, label: &str, now: &Value) {
         let before = self.own.len();
-        let is_kept = |(path, own): &(String, Value)| at(now, path) == Some(own);
+        let is_kept =
+            |(path, own): &(String, Option<Value>)| own.is_none() || at(now, path) == own.as_ref();
         if self.own.iter().filter(|leaf| is_kept(leaf)).count() < before {
             self.within.push(label.to_owned());
         }
-        self.own = Self::of(now).own;
+        self.own = keys(now);
     }
 
     /// The name of the variant, and what is kept of that in the table.
@@ -66,6 +75,14 @@ impl Overridden {
             (false, false) => (format!("{name}, but {by}"), name.to_owned()),
         }
     }
+}
+
+/// The keys of a variant with their values, but for those that name none.
+fn keys(variant: &Value) -> Vec<(String, Option<Value>)> {
+    let mut leaves = Vec::new();
+    collect(variant, "", &mut leaves);
+    leaves.retain(|(path, _)| !ASIDE.contains(&path.as_str()));
+    leaves.into_iter().map(|(path, value)| (path, Some(value))).collect()
 }
 
 /// All values that are no tables, with their dotted paths.
@@ -169,13 +186,26 @@ mod tests {
         let all = [("small", ""), ("large", ""), ("CoDel", ""), ("as it is", "")];
         assert_eq!(names(&[]), pairs(&all));
         assert_eq!(names(&["seed=7"]), pairs(&all), "no variant is named for its seed");
-        // The limit of two is all that they are named for; the fourth never named one.
+        // The limit of two is all that they are named for; the fourth is named for its limit and law.
         let told = names(&["upstream.queue.limit_bytes=50000"]);
         assert_eq!(told.len(), 2);
         assert_eq!(told[0].0, "limit 50 kB");
-        let equal = "'limit 50 kB' and 'as it is' are equal: one run stands for all";
+        let equal =
+            "'limit 50 kB' and 'as it is, but limit 50 kB' are equal: one run stands for all";
         assert_eq!(told[0].1, equal);
         assert_eq!(told[1].0, "CoDel, but limit 50 kB");
+    }
+
+    #[test]
+    fn a_variant_without_keys_is_named_for_what_the_others_change() {
+        let own_rate = names(&["upstream.sustained_mbps=4"]);
+        assert_eq!(own_rate[3].0, "as it is", "no other variant has another rate");
+        let told = names(&["upstream.queue.law.kind=pie"]);
+        assert_eq!(told[3].0, "as it is, but law pie");
+        let both = ["upstream.queue.law.kind=pie", "upstream.queue.limit_bytes=50000"];
+        let told = names(&both);
+        assert_eq!(told.len(), 1, "nothing is left in which they differ");
+        assert!(told[0].1.contains("'law pie, limit 50 kB'"), "{}", told[0].1);
     }
 
     #[test]

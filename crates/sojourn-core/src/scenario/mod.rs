@@ -18,6 +18,6 @@ mod variant;
 
 pub use capture::{Disk, Files};
 pub use file::load;
-pub use idle_line::idle_line;
+pub use idle_line::{NAME as IDLE_LINE, idle_line};
 pub use schema::Scenario;
 pub use variant::Variant;

@@ -11,6 +11,7 @@ use super::measures::{MEASURES, Measure};
 use super::over_seeds::Value;
 use super::thresholds::{APPLICATIONS, Application, CALL, UNDER_LOAD};
 use super::words::{capitalised, digits, factor, joined, listed, quoted};
+use crate::scenario::IDLE_LINE;
 
 /// More groups than these are not named one by one.
 const NAMED_AT_MOST: usize = 8;
@@ -242,7 +243,7 @@ fn against_idle_line(one: &Judged<'_>, idle: &Judged<'_>) -> Option<String> {
     let first = slower("game_latency_p90_ms", "game", "ms at p90")
         .or_else(|| slower("page_load_median_s", "page load", "s in the median"))
         .or_else(|| slower("response_median_s", "web response", "s in the median"));
-    let call = call_clause(one, idle, "on the idle line");
+    let call = call_clause(one, idle);
     let clauses: Vec<_> = first.into_iter().chain(call).collect();
     let sentence = capitalised(&clauses.join("; "));
     (!clauses.is_empty()).then(|| format!("{sentence}."))
@@ -287,11 +288,14 @@ fn answer(all: &[Judged<'_>], winners: &[usize], reference: usize) -> String {
     let name = capitalised(&listed(&names));
     let does = if names.len() == 1 { "does best" } else { "do best and hardly differ" };
     let (best, other) = (&all[winners[0]], &all[reference]);
-    let cost = [("upload_mbps", "up"), ("download_mbps", "down")]
-        .into_iter()
-        .filter_map(|(key, way)| cost_clause(best, other, key, way));
-    let clauses = noticed(best, other).into_iter().chain(unnoticed(all, winners[0], reference));
-    let clauses: Vec<_> = clauses.chain(cost).collect();
+    let mut clauses = noticed(best, other);
+    let is_noticed = !clauses.is_empty();
+    clauses.extend(unnoticed(all, winners[0], reference));
+    if !is_noticed {
+        clauses.extend(clause_of("upstream_queue_p99_ms", "queue p99", best, other));
+        clauses.dedup();
+    }
+    clauses.extend(["up", "down"].into_iter().flat_map(|way| cost_clauses(best, other, way)));
     let other = quoted(other.name());
     match clauses.as_slice() {
         [] => format!("{name} {does} on the tests, against {other}."),
@@ -322,8 +326,7 @@ fn no_winner(all: &[Judged<'_>], loaded: &[usize]) -> String {
         };
     let measures = MEASURES.iter().filter(|m| is_comparable(m, all, loaded)).filter_map(|m| {
         let values = groups.iter().map(|group| group.mean(m.key)).collect();
-        let unit = if m.unit.is_empty() { String::new() } else { format!(" {}", m.unit) };
-        span(values, m.label, &unit, &|least, most| differs(m, least, most))
+        span(values, m.label, &m.unit_after(), &|least, most| differs(m, least, most))
     });
     let mut entries: Vec<&str> = groups[0].bulk().iter().map(|entry| entry.name.as_str()).collect();
     entries.dedup();
@@ -347,29 +350,32 @@ fn no_winner(all: &[Judged<'_>], loaded: &[usize]) -> String {
     )
 }
 
-/// The measures that users notice.
-const NOTICED: [&str; 5] = [
-    "game_latency_p90_ms",
-    "voice_mos",
-    "page_load_median_s",
-    "response_median_s",
-    "video_stalled_percent",
+/// The measures that users notice beside the call, in sentences.
+const NOTICED: [(&str, &str); 5] = [
+    ("game_latency_p90_ms", "game p90"),
+    ("game_loss_percent", "game loss"),
+    ("page_load_median_s", "the median page load"),
+    ("response_median_s", "the median web response"),
+    ("video_stalled_percent", "the share of time that video stalls"),
 ];
+/// No game notices less: see the grades.
+const LOSS_TOLD_FROM_PERCENT: f64 = 1.0;
 
 /// What users notice of going from the reference to the best.
 fn noticed(best: &Judged<'_>, reference: &Judged<'_>) -> Vec<String> {
-    let number = |key, what: &str, unit: &str| {
-        let (to, from) = (best.group.mean(key)?, reference.group.mean(key)?);
-        Some(change(what, from, to, unit))
-    };
-    let clauses = [
-        number("game_latency_p90_ms", "game p90", " ms"),
-        call_clause(best, reference, &format!("with {}", quoted(reference.name()))),
-        number("page_load_median_s", "the median page load", " s"),
-        number("response_median_s", "the median web response", " s"),
-        number("video_stalled_percent", "the share of time that video stalls", " %"),
-    ];
-    clauses.into_iter().flatten().collect()
+    let is_lossy = [best, reference].iter().any(|judged| {
+        judged.group.mean("game_loss_percent").is_some_and(|loss| loss >= LOSS_TOLD_FROM_PERCENT)
+    });
+    let told = NOTICED.iter().filter(|(key, _)| *key != "game_loss_percent" || is_lossy);
+    let told = told.filter_map(|(key, what)| clause_of(key, what, best, reference));
+    told.chain(call_clause(best, reference)).collect()
+}
+
+/// How a measure changes; `None` if one of them does not have it.
+fn clause_of(key: &str, what: &str, best: &Judged<'_>, reference: &Judged<'_>) -> Option<String> {
+    let measure = Measure::named(key);
+    let (to, from) = (best.group.mean(key)?, reference.group.mean(key)?);
+    Some(change(what, from, to, &measure.unit_after()))
 }
 
 /// The first measure that differs, where users notice no difference.
@@ -381,11 +387,10 @@ fn unnoticed(all: &[Judged<'_>], best: usize, reference: usize) -> Option<String
     };
     let mut differing = MEASURES.iter().filter(differing).peekable();
     let is_alike = APPLICATIONS.iter().all(|app| to.grade(app.name) == from.grade(app.name));
-    let first = differing.peek().filter(|m| is_alike && !NOTICED.contains(&m.key))?;
+    let is_told = |measure: &Measure| NOTICED.iter().any(|(key, _)| *key == measure.key);
+    let first = differing.peek().filter(|measure| is_alike && !is_told(measure))?;
     is_comparable(first, all, &[best, reference]).then_some(())?;
-    let (value, before) = (to.group.mean(first.key)?, from.group.mean(first.key)?);
-    let unit = if first.unit.is_empty() { String::new() } else { format!(" {}", first.unit) };
-    Some(change(first.label, before, value, &unit))
+    clause_of(first.key, first.label, to, from)
 }
 
 fn change(what: &str, from: f64, to: f64, unit: &str) -> String {
@@ -397,33 +402,39 @@ fn change(what: &str, from: f64, to: f64, unit: &str) -> String {
 }
 
 /// How the call changes.
-fn call_clause(now: &Judged<'_>, before: &Judged<'_>, where_before: &str) -> Option<String> {
+fn call_clause(now: &Judged<'_>, before: &Judged<'_>) -> Option<String> {
     let (to, from) = (now.group.mean("voice_mos")?, before.group.mean("voice_mos")?);
     let grade = now.grade(CALL)?;
     let word = grade.word();
+    let scores = match (format!("{from:.2}"), format!("{to:.2}")) {
+        (from, to) if from == to => format!("MOS {to}"),
+        (from, to) => format!("MOS from {from} to {to}"),
+    };
     Some(match before.grade(CALL) {
-        Some(old) if old == grade => {
-            format!("the call stays {word} (MOS {to:.2}, {from:.2} {where_before})")
-        }
+        Some(old) if old == grade => format!("the call stays {word} ({scores})"),
         Some(old) => {
             let verb = if grade > old { "falls" } else { "rises" };
-            format!("the call {verb} from {} to {word} (MOS from {from:.2} to {to:.2})", old.word())
+            format!("the call {verb} from {} to {word} ({scores})", old.word())
         }
-        None => format!("the call is {word} (MOS {to:.2}, {from:.2} {where_before})"),
+        None => format!("the call is {word} ({scores})"),
     })
 }
 
-/// What bulk traffic in a direction keeps of its rate, or the rate of each transfer if their number
-/// differs.
-fn cost_clause(best: &Judged<'_>, reference: &Judged<'_>, key: &str, way: &str) -> Option<String> {
-    let (to, from) = (best.group.mean(key)?, reference.group.mean(key)?);
-    let bulk = best.group.bulk();
-    let words: Vec<&str> =
-        bulk.iter().filter(|entry| entry.bulk_direction == way).map(|entry| entry.bulk).collect();
-    let first = words.first().filter(|_| from > 0.0)?;
-    let is_alike = words.iter().all(|word| word == first);
-    let word = if is_alike { first } else { "bulk traffic" };
-    let (now, before) = (best.group.transfers(way), reference.group.transfers(way));
+/// What each kind of bulk traffic in a direction keeps of its rate, or the mean rate of each transfer if
+/// their number differs.
+fn cost_clauses(best: &Judged<'_>, reference: &Judged<'_>, way: &str) -> Vec<String> {
+    let mut words: Vec<&str> = Vec::new();
+    for entry in best.group.bulk().into_iter().filter(|entry| entry.bulk_direction == way) {
+        if !words.contains(&entry.bulk) {
+            words.push(entry.bulk);
+        }
+    }
+    words.into_iter().filter_map(|word| cost_clause(best, reference, way, word)).collect()
+}
+
+fn cost_clause(best: &Judged<'_>, reference: &Judged<'_>, way: &str, word: &str) -> Option<String> {
+    let (to, now) = best.group.bulk_total(way, word)?;
+    let (from, before) = reference.group.bulk_total(way, word).filter(|(mbps, _)| *mbps > 0.0)?;
     if now != before {
         let each = |mbps: f64, count: u32| mbps / f64::from(count.max(1));
         return Some(change(
@@ -434,7 +445,7 @@ fn cost_clause(best: &Judged<'_>, reference: &Judged<'_>, key: &str, way: &str) 
         ));
     }
     let are_several = now > 1 && !is_mass(word);
-    let noun = if are_several { format!("{word}s") } else { (*word).to_owned() };
+    let noun = plural(word, now as usize);
     let share = 100.0 * to / from;
     let (keep, gain, their) =
         if are_several { ("keep", "gain", "their") } else { ("keeps", "gains", "its") };
@@ -458,7 +469,17 @@ fn idle_sentence(idle: &Judged<'_>, loaded: &Judged<'_>) -> Option<String> {
     });
     let told: Vec<_> = told.collect();
     let (who, _) = bulk_words(loaded);
-    (!told.is_empty()).then(|| format!("On an idle line, without {who}, {}.", listed(&told)))
+    (!told.is_empty()).then(|| format!("On {}, without {who}, {}.", line_of(idle), listed(&told)))
+}
+
+/// An idle line with the setting that it is of, where it is not of all.
+fn line_of(idle: &Judged<'_>) -> String {
+    let name = idle.group.name;
+    if name.starts_with(&format!("{IDLE_LINE} of ")) {
+        format!("the {name}")
+    } else {
+        format!("an {IDLE_LINE}")
+    }
 }
 
 /// The grades of all settings.
@@ -467,26 +488,39 @@ fn side_by_side(all: &[Judged<'_>], loaded: &[usize]) -> Vec<String> {
     if loaded.iter().all(|judged| judged.assessments.is_empty()) {
         return vec!["No traffic in this scenario has grades.".to_owned()];
     }
-    let is_tested = |a: &&Application| loaded.iter().any(|judged| is_in(judged, a.name));
-    let tests: Vec<_> = APPLICATIONS.iter().filter(is_tested).map(|a| a.name).collect();
+    let on_tests = on_every_test(&loaded);
     let best: Vec<_> = loaded.iter().filter(|judged| judged.is_good()).map(|j| j.name()).collect();
     let are_named = loaded.len() <= NAMED_AT_MOST || best.len() <= BEST_NAMED_AT_MOST;
-    let tests = listed(&tests.iter().map(|name| subject(name)).collect::<Vec<_>>());
     let first = match best.as_slice() {
-        [] => format!("No setting is good on every test ({tests})."),
-        [only] => format!("{} is good on every test ({tests}).", capitalised(&quoted(only))),
-        best if are_named => {
-            format!("{} are good on every test ({tests}).", capitalised(&listed(best)))
-        }
-        best => {
-            format!("{} of {} settings are good on every test ({tests}).", best.len(), loaded.len())
-        }
+        [] => format!("No setting is good {on_tests}."),
+        best if are_named => format!("Good {on_tests}: {}.", listed(best)),
+        best => format!("{} of {} settings are good {on_tests}.", best.len(), loaded.len()),
     };
-    let others: Vec<_> = loaded.iter().filter(|judged| !judged.is_good()).collect();
-    let others = others.iter().take(if others.len() > NAMED_AT_MOST { 0 } else { others.len() });
-    let told = others
-        .map(|judged| format!("{} is {}.", capitalised(&quoted(judged.name())), faults(judged)));
+    let mut others: Vec<(Vec<&str>, String)> = Vec::new();
+    for judged in loaded.iter().filter(|judged| !judged.is_good()) {
+        let faults = faults(judged);
+        match others.iter_mut().find(|(_, known)| *known == faults) {
+            Some((names, _)) => names.push(judged.name()),
+            None => others.push((vec![judged.name()], faults)),
+        }
+    }
+    let are_few = loaded.len() - best.len() <= NAMED_AT_MOST;
+    let told = others.into_iter().filter(|_| are_few);
+    let told = told.map(|(names, faults)| format!("{}: {faults}.", capitalised(&listed(&names))));
     std::iter::once(first).chain(told).collect()
+}
+
+/// All tests of some settings, as what a setting is good on.
+fn on_every_test(loaded: &[&Judged<'_>]) -> String {
+    let is_tested = |a: &&Application| loaded.iter().any(|judged| is_in(judged, a.name));
+    let tests: Vec<_> = APPLICATIONS.iter().filter(is_tested).map(|a| a.name).collect();
+    match tests.as_slice() {
+        [only] => conditions(&[only]),
+        several => {
+            let named: Vec<_> = several.iter().map(|name| subject(name)).collect();
+            format!("on every test ({})", listed(&named))
+        }
+    }
 }
 
 /// The applications that are not good, by grade.
@@ -498,7 +532,7 @@ fn faults(judged: &Judged<'_>) -> String {
         let why = if grade.is_none() { " (too little was measured)" } else { "" };
         (!names.is_empty()).then(|| format!("{word} {}{why}", conditions(&names)))
     });
-    joined(&told.collect::<Vec<_>>())
+    told.collect::<Vec<_>>().join("; ")
 }
 
 /// Applications behind a grade: `for the game and under load`.

@@ -36,6 +36,16 @@ impl Group<'_> {
         those.map(|entry| u32::from(entry.homes)).sum()
     }
 
+    /// The rate of all bulk traffic of a kind in a direction, in Mbps, and the number of its transfers; `None`
+    /// without any.
+    pub(super) fn bulk_total(&self, direction: &str, word: &str) -> Option<(f64, u32)> {
+        let all = self.bulk().into_iter();
+        let those = all.filter(|entry| entry.bulk_direction == direction && entry.bulk == word);
+        those
+            .map(|entry| (self.bulk_mbps(&entry.name).unwrap_or_default(), u32::from(entry.homes)))
+            .reduce(|(mbps, count), (more, homes)| (mbps + more, count + homes))
+    }
+
     /// The rate of a bulk entry, in the mean over its runs, in Mbps.
     pub(super) fn bulk_mbps(&self, entry: &str) -> Option<f64> {
         let rates = self.runs.iter().map(|facts| facts.bulk_mbps.get(entry).copied());

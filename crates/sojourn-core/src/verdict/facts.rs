@@ -128,11 +128,11 @@ fn tested(application: &Application, scenario: &Scenario, rows: &Rows) -> Option
         if application.name != PAGE || metric != PAGE_LOAD {
             return row.number(metric);
         }
-        let (median_s, unfinished) = page_load(scenario, rows, row.text("traffic"));
-        if unfinished > 0 {
+        let found = page_load(scenario, rows, row.text("traffic"));
+        if found.unfinished > 0 {
             note = "counting pages unfinished at the end as loaded then";
         }
-        median_s
+        found.median_s.filter(|_| found.is_graded)
     };
     let flows: Vec<&Row> = rows.flows.iter().filter(|row| is_of(application, row)).collect();
     let shares = if application.name == UPLOAD {

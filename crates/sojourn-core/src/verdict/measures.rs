@@ -2,7 +2,9 @@
 
 use serde::Serialize;
 
+use super::pages::page_load;
 use super::rows::{Row, Rows};
+use super::thresholds::PAGE_LOAD;
 use crate::packet::Direction;
 use crate::scenario::Scenario;
 
@@ -94,12 +96,7 @@ pub const MEASURES: [Measure; 19] = [
     ),
     measure(("game_loss_percent", "game loss", "%", 2), Quality("game"), "loss_percent", Max),
     measure(("voice_mos", "voice MOS", "", 2), Quality("voice"), "mos", Min),
-    measure(
-        ("page_load_median_s", "page load", "s", 2),
-        Quality("pages"),
-        "page_load_median_s",
-        Max,
-    ),
+    measure(("page_load_median_s", "page load", "s", 2), Quality("pages"), PAGE_LOAD, Max),
     measure(
         ("response_median_s", "web response", "s", 3),
         Quality("responses"),
@@ -166,11 +163,20 @@ impl Measure {
         MEASURES.iter().find(|measure| measure.key == key).expect("a measure that there is")
     }
 
+    /// Its unit as it follows a number.
+    pub(super) fn unit_after(&self) -> String {
+        if self.unit.is_empty() { String::new() } else { format!(" {}", self.unit) }
+    }
+
     /// Its value in a run, and `None` in it if nothing was measured; `None` if the run has no such rows.
     pub(super) fn value(&self, scenario: &Scenario, rows: &Rows) -> Option<Option<f64>> {
         let mut found = self.rows(scenario, rows).peekable();
         found.peek()?;
-        let values = found.filter_map(|row| row.number(self.column));
+        let values = found.filter_map(|row| match self.column {
+            // As grades have it: pages that did not load before the end count.
+            PAGE_LOAD => page_load(scenario, rows, row.text("traffic")).median_s,
+            column => row.number(column),
+        });
         Some(match self.merge {
             Merge::Max => values.reduce(f64::max),
             Merge::Min => values.reduce(f64::min),

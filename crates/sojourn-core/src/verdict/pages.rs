@@ -10,21 +10,32 @@ const SAME_S: f64 = 1e-6;
 /// A single loaded page is not graded: it was loaded before the queue had filled.
 const FEWEST_PAGES: usize = 2;
 
-/// The median load time of an entry's pages, and the number of unfinished ones that count.
+/// How long the pages of an entry take to load.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct PageLoad {
+    /// The median; `None` if nothing is known.
+    pub median_s: Option<f64>,
+    /// The number of unfinished pages that count.
+    pub unfinished: usize,
+    /// Are there enough pages for a grade?
+    pub is_graded: bool,
+}
+
+/// The load time of an entry's pages.
 ///
 /// A page still loading at the end counts as loaded at that time, unless that would lower the
-/// median. Without a loaded page, an unfinished page counts once it has taken longer than the fair
+/// median. Without a loaded page, nothing is known until an unfinished one has taken longer than the fair
 /// threshold.
-pub(super) fn page_load(scenario: &Scenario, rows: &Rows, traffic: &str) -> (Option<f64>, usize) {
+pub(super) fn page_load(scenario: &Scenario, rows: &Rows, traffic: &str) -> PageLoad {
     let mine = rows.pages.iter().filter(|row| row.text("traffic") == traffic);
     let loaded: Vec<f64> = mine.filter_map(|row| row.number("load_time_s")).collect();
     let typical_s = median(&loaded).unwrap_or_default();
     let unfinished = unfinished_s(scenario, rows, traffic);
     let counted: Vec<f64> = unfinished.into_iter().filter(|had_s| *had_s > typical_s).collect();
     let all: Vec<f64> = loaded.iter().chain(&counted).copied().collect();
-    let is_slow = || counted.iter().any(|had_s| *had_s > POOR_PAGE_S);
-    let is_known = all.len() >= FEWEST_PAGES || (loaded.is_empty() && is_slow());
-    (median(&all).filter(|_| is_known), counted.len())
+    let is_known = !loaded.is_empty() || counted.iter().any(|had_s| *had_s > POOR_PAGE_S);
+    let is_graded = is_known && (all.len() >= FEWEST_PAGES || loaded.is_empty());
+    PageLoad { median_s: median(&all).filter(|_| is_known), unfinished: counted.len(), is_graded }
 }
 
 /// How long each unfinished page of a traffic entry had been loading at the end, in s.
