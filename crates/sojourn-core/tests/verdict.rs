@@ -179,7 +179,7 @@ fn the_first_sentence_names_the_setting_the_gain_and_the_cost() {
          its rate.",
         "On an idle line, without the upload, game p90 is 11.0 ms.",
         "Good on every test (game, responsiveness under load and upload): PIE.",
-        "Drop-tail: poor for the game and under load.",
+        "drop-tail: poor for the game and responsiveness under load.",
     ];
     assert_eq!(found.sentences, expected);
     // Load adds 190 - 10 ms to the mean round trip, and with PIE 18 - 10.
@@ -250,6 +250,10 @@ fn each_kind_of_bulk_traffic_is_a_cost_of_its_own() {
     let first = verdict(&[group("drop-tail", &full), group("PIE", &pie)], &[]).sentences.remove(0);
     let cost = "the upload keeps 4 % of its rate and the torrent gains 20 %.";
     assert!(first.ends_with(cost), "{first}");
+    let twice = of(20.0, 1.0, 9.2);
+    let first =
+        verdict(&[group("drop-tail", &full), group("twice", &twice)], &[]).sentences.remove(0);
+    assert!(first.ends_with("and the torrent has 2.3 times its rate."), "{first}");
 }
 
 #[test]
@@ -314,7 +318,7 @@ fn a_difference_that_tables_hardly_show_decides_nothing() {
     let slow = call_and_uploads(4.36, 1.13, &b, 1);
     let found = verdict(&[group("slow", &slow), group("quick", &quick)], &[]);
     assert_eq!((found.best, found.reference), (Some(1), Some(0)));
-    assert!(found.sentences[0].starts_with("Quick does best: against slow, "), "{found:?}");
+    assert!(found.sentences[0].starts_with("quick does best: against slow, "), "{found:?}");
     // Where nothing differs nothing does best.
     let found = verdict(&[group("one", &quick), group("other", &quick.clone())], &[]);
     assert_eq!((found.best, found.reference), (None, None));

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from ..base.lookup import UnknownError
 from ..runs.draft import AQMS, PEOPLE, bytes_of, draft
 from .say import say
 
@@ -47,18 +48,26 @@ def init(
             f"{file.with_name(_SCHEMA)}: found a file of something else; "
             "allowed: another directory, or --no-schema"
         )
-    text = draft(
-        down_mbps=down,
-        up_mbps=up,
-        buffer_bytes=_buffer_bytes(buffer),
-        aqm=aqm,
-        people=[activity.strip() for activity in people.split(",")],
-        schema=f"./{_SCHEMA}" if with_schema else "",
-    )
+    try:
+        text = draft(
+            down_mbps=down,
+            up_mbps=up,
+            buffer_bytes=_buffer_bytes(buffer),
+            aqm=_keyed(aqm),
+            people=[_keyed(activity) for activity in people.split(",")],
+            schema=f"./{_SCHEMA}" if with_schema else "",
+        )
+    except UnknownError as error:
+        raise typer.BadParameter(f"--{error}") from None
     if with_schema:
         write_file(file.with_name(_SCHEMA), schema_text().encode())
     write_file(file, text.encode())
     say(f"{file}: written; run it with: sojourn run {file} --out out/{file.stem}")
+
+
+def _keyed(name: str) -> str:
+    """A name as it is in lists of names: docsis_pie for DOCSIS-PIE."""
+    return name.strip().lower().replace("-", "_")
 
 
 def _is_free(path: Path) -> bool:

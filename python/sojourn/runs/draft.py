@@ -99,7 +99,7 @@ def draft(
         _service(down_mbps, up_mbps, buffer_bytes),
         _SERVERS,
         *(_entry(name, _PEOPLE[activity]) for name, activity in names),
-        _variants(aqm, has_bulk=any(_PEOPLE[activity].is_bulk for activity in people)),
+        _variants(aqm, has_idle_line=len({_PEOPLE[activity].is_bulk for activity in people}) == 2),
     ]
     return "\n".join(parts)
 
@@ -154,10 +154,10 @@ def _entry(name: str, person: _Person) -> str:
     return f"[traffic.{name}]   # {person.comment}\n{person.keys}{start}\n"
 
 
-def _variants(aqm: str, has_bulk: bool) -> str:
+def _variants(aqm: str, has_idle_line: bool) -> str:
     label, keys = _LAWS[aqm]
     parts = ["# Each variant changes some keys; all of them see the same people."]
-    if has_bulk:
+    if has_idle_line:
         parts.append(
             "# Besides these an idle line is run: the same people, and nobody fills the queue."
         )

@@ -52,6 +52,11 @@ impl AppSpec {
         }
     }
 
+    /// The number of transfers at a time.
+    pub fn transfers(&self) -> u32 {
+        if let Self::Transfer(transfer) = self { transfer.connections } else { 1 }
+    }
+
     /// Bulk traffic in a word.
     pub fn bulk_word(&self) -> &'static str {
         match (self, self.bulk_direction()) {

@@ -5,12 +5,13 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::compared::{Group, Judged, SAME, best_of, differs, is_comparable, judged};
+use super::compared::{BulkKind, Group, Judged, SAME, best_of, differs, is_comparable, judged};
 use super::grades::{Assessment, Grade};
 use super::measures::{MEASURES, Measure};
 use super::over_seeds::Value;
 use super::thresholds::{APPLICATIONS, Application, CALL, UNDER_LOAD};
 use super::words::{capitalised, digits, factor, joined, listed, quoted};
+use crate::packet::Direction;
 use crate::scenario::IDLE_LINE;
 
 /// More groups than these are not named one by one.
@@ -251,26 +252,11 @@ fn against_idle_line(one: &Judged<'_>, idle: &Judged<'_>) -> Option<String> {
 
 /// The bulk traffic as the subject of a sentence, and whether it is several.
 fn bulk_words(judged: &Judged<'_>) -> (String, bool) {
-    let mut words: Vec<(&str, usize)> = Vec::new();
-    for entry in judged.group.bulk() {
-        match words.iter_mut().find(|(word, _)| *word == entry.bulk) {
-            Some((_, count)) => *count += 1,
-            None => words.push((entry.bulk, 1)),
-        }
-    }
-    let told: Vec<_> =
-        words.iter().map(|(word, count)| format!("the {}", plural(word, *count))).collect();
-    let is_one = matches!(words.as_slice(), [(word, count)] if *count == 1 || is_mass(word));
-    (listed(&told), !is_one)
-}
-
-fn plural(word: &str, count: usize) -> String {
-    if count > 1 && !is_mass(word) { format!("{word}s") } else { word.to_owned() }
-}
-
-/// Has the word no plural?
-fn is_mass(word: &str) -> bool {
-    word.ends_with("traffic")
+    let nouns: Vec<_> = judged.group.bulk_kinds().iter().map(BulkKind::noun).collect();
+    let are_several = nouns.len() > 1 || nouns.iter().any(|(_, is_plural)| *is_plural);
+    let mut told: Vec<_> = nouns.into_iter().map(|(noun, _)| format!("the {noun}")).collect();
+    told.dedup();
+    (listed(&told), are_several)
 }
 
 // Several settings.
@@ -285,7 +271,7 @@ fn of_several(all: &[Judged<'_>], loaded: &[usize], answer: String, shown: usize
 /// Which setting, by how much, and at what cost.
 fn answer(all: &[Judged<'_>], winners: &[usize], reference: usize) -> String {
     let names: Vec<_> = winners.iter().map(|number| all[*number].name()).collect();
-    let name = capitalised(&listed(&names));
+    let name = listed(&names);
     let does = if names.len() == 1 { "does best" } else { "do best and hardly differ" };
     let (best, other) = (&all[winners[0]], &all[reference]);
     let mut clauses = noticed(best, other);
@@ -295,7 +281,9 @@ fn answer(all: &[Judged<'_>], winners: &[usize], reference: usize) -> String {
         clauses.extend(clause_of("upstream_queue_p99_ms", "queue p99", best, other));
         clauses.dedup();
     }
-    clauses.extend(["up", "down"].into_iter().flat_map(|way| cost_clauses(best, other, way)));
+    let mut bulk = best.group.bulk_kinds();
+    bulk.sort_by_key(|kind| kind.direction != Direction::Up.name());
+    clauses.extend(bulk.iter().filter_map(|kind| cost_clause(kind, other)));
     let other = quoted(other.name());
     match clauses.as_slice() {
         [] => format!("{name} {does} on the tests, against {other}."),
@@ -420,21 +408,14 @@ fn call_clause(now: &Judged<'_>, before: &Judged<'_>) -> Option<String> {
     })
 }
 
-/// What each kind of bulk traffic in a direction keeps of its rate, or the mean rate of each transfer if
-/// their number differs.
-fn cost_clauses(best: &Judged<'_>, reference: &Judged<'_>, way: &str) -> Vec<String> {
-    let mut words: Vec<&str> = Vec::new();
-    for entry in best.group.bulk().into_iter().filter(|entry| entry.bulk_direction == way) {
-        if !words.contains(&entry.bulk) {
-            words.push(entry.bulk);
-        }
-    }
-    words.into_iter().filter_map(|word| cost_clause(best, reference, way, word)).collect()
-}
-
-fn cost_clause(best: &Judged<'_>, reference: &Judged<'_>, way: &str, word: &str) -> Option<String> {
-    let (to, now) = best.group.bulk_total(way, word)?;
-    let (from, before) = reference.group.bulk_total(way, word).filter(|(mbps, _)| *mbps > 0.0)?;
+/// What a kind of bulk traffic keeps of its rate, or the mean rate of each transfer if their number
+/// differs.
+fn cost_clause(kind: &BulkKind, reference: &Judged<'_>) -> Option<String> {
+    let (word, way) = (kind.word, kind.direction);
+    let mut others = reference.group.bulk_kinds().into_iter();
+    let before = others.find(|other| (other.word, other.direction) == (word, way))?;
+    let (to, now, from, before) = (kind.mbps, kind.transfers, before.mbps, before.transfers);
+    (from > 0.0).then_some(())?;
     if now != before {
         let each = |mbps: f64, count: u32| mbps / f64::from(count.max(1));
         return Some(change(
@@ -444,12 +425,16 @@ fn cost_clause(best: &Judged<'_>, reference: &Judged<'_>, way: &str, word: &str)
             " Mbps",
         ));
     }
-    let are_several = now > 1 && !is_mass(word);
-    let noun = plural(word, now as usize);
+    let (noun, are_several) = kind.noun();
     let share = 100.0 * to / from;
-    let (keep, gain, their) =
-        if are_several { ("keep", "gain", "their") } else { ("keeps", "gains", "its") };
-    Some(if share >= 102.0 {
+    let (keep, gain, have, their) = if are_several {
+        ("keep", "gain", "have", "their")
+    } else {
+        ("keeps", "gains", "has", "its")
+    };
+    Some(if share >= 200.0 {
+        format!("the {noun} {have} {} times {their} rate", factor(share / 100.0))
+    } else if share >= 102.0 {
         format!("the {noun} {gain} {:.0} %", share - 100.0)
     } else {
         format!("the {noun} {keep} {:.0} % of {their} rate", share.min(100.0))
@@ -506,7 +491,7 @@ fn side_by_side(all: &[Judged<'_>], loaded: &[usize]) -> Vec<String> {
     }
     let are_few = loaded.len() - best.len() <= NAMED_AT_MOST;
     let told = others.into_iter().filter(|_| are_few);
-    let told = told.map(|(names, faults)| format!("{}: {faults}.", capitalised(&listed(&names))));
+    let told = told.map(|(names, faults)| format!("{}: {faults}.", listed(&names)));
     std::iter::once(first).chain(told).collect()
 }
 
@@ -535,13 +520,13 @@ fn faults(judged: &Judged<'_>) -> String {
     told.collect::<Vec<_>>().join("; ")
 }
 
-/// Applications behind a grade: `for the game and under load`.
+/// Applications behind a grade: `for the game and responsiveness under load`.
 fn conditions(names: &[&'static str]) -> String {
-    let uses: Vec<_> =
-        names.iter().filter(|n| **n != UNDER_LOAD).map(|name| format!("the {name}")).collect();
-    let of_uses = (!uses.is_empty()).then(|| format!("for {}", joined(&uses)));
-    let load = names.contains(&UNDER_LOAD).then(|| UNDER_LOAD.to_owned());
-    joined(&of_uses.into_iter().chain(load).collect::<Vec<_>>())
+    let told = names.iter().map(|name| match *name {
+        UNDER_LOAD => subject(name).to_owned(),
+        name => format!("the {name}"),
+    });
+    format!("for {}", joined(&told.collect::<Vec<_>>()))
 }
 
 // A sweep.
@@ -575,5 +560,5 @@ fn by_variant(all: &[Judged<'_>], loaded: &[usize]) -> Option<String> {
     } else {
         "does best: good on every test in"
     };
-    Some(format!("{} {verb} {most} of {of} settings, {told}.", capitalised(&quoted(best))))
+    Some(format!("{} {verb} {most} of {of} settings, {told}.", quoted(best)))
 }

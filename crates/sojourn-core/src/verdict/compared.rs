@@ -25,6 +25,27 @@ pub struct Group<'a> {
     pub runs: Vec<&'a Facts>,
 }
 
+/// The bulk traffic of a group of one kind in one direction.
+pub(super) struct BulkKind {
+    /// What it is in a word.
+    pub word: &'static str,
+    /// Which way its payload goes.
+    pub direction: &'static str,
+    /// The sum of its rates.
+    pub mbps: f64,
+    /// The number of its transfers: entries, each as often as homes have it.
+    pub transfers: u32,
+    is_several: bool,
+}
+
+impl BulkKind {
+    /// The noun of a sentence, and whether it is a plural.
+    pub fn noun(&self) -> (String, bool) {
+        let is_plural = self.is_several && !self.word.ends_with("traffic");
+        (if is_plural { format!("{}s", self.word) } else { self.word.to_owned() }, is_plural)
+    }
+}
+
 impl Group<'_> {
     pub(super) fn is_idle(&self) -> bool {
         self.runs.iter().all(|facts| facts.is_idle())
@@ -36,14 +57,28 @@ impl Group<'_> {
         those.map(|entry| u32::from(entry.homes)).sum()
     }
 
-    /// The rate of all bulk traffic of a kind in a direction, in Mbps, and the number of its transfers; `None`
-    /// without any.
-    pub(super) fn bulk_total(&self, direction: &str, word: &str) -> Option<(f64, u32)> {
-        let all = self.bulk().into_iter();
-        let those = all.filter(|entry| entry.bulk_direction == direction && entry.bulk == word);
-        those
-            .map(|entry| (self.bulk_mbps(&entry.name).unwrap_or_default(), u32::from(entry.homes)))
-            .reduce(|(mbps, count), (more, homes)| (mbps + more, count + homes))
+    /// Its bulk traffic by kind and direction.
+    pub(super) fn bulk_kinds(&self) -> Vec<BulkKind> {
+        let mut kinds: Vec<BulkKind> = Vec::new();
+        for entry in self.bulk() {
+            let mbps = self.bulk_mbps(&entry.name).unwrap_or_default();
+            let (word, direction) = (entry.bulk, entry.bulk_direction);
+            match kinds.iter_mut().find(|kind| (kind.word, kind.direction) == (word, direction)) {
+                Some(kind) => {
+                    kind.mbps += mbps;
+                    kind.transfers += u32::from(entry.homes);
+                    kind.is_several = true;
+                }
+                None => kinds.push(BulkKind {
+                    word,
+                    direction,
+                    mbps,
+                    transfers: u32::from(entry.homes),
+                    is_several: entry.is_several,
+                }),
+            }
+        }
+        kinds
     }
 
     /// The rate of a bulk entry, in the mean over its runs, in Mbps.

@@ -30,6 +30,8 @@ pub struct Entry {
     pub bulk_direction: &'static str,
     /// The number of homes that have it.
     pub homes: u16,
+    /// Are there several of it: in several homes, or over several connections?
+    pub is_several: bool,
     /// Was anything of it delivered?
     pub sent: bool,
     /// Has it a grade?
@@ -99,12 +101,15 @@ fn entries(scenario: &Scenario, rows: &Rows) -> Vec<Entry> {
     let is_sent = |row: &&Row| row.number("throughput_mbps") != Some(0.0);
     let sent: BTreeSet<&str> =
         rows.flows.iter().filter(is_sent).map(|row| row.text("traffic")).collect();
+    let homes_of =
+        |entry: &crate::scenario::traffic::Entry| scenario.group(scenario.group_of(entry)).count;
     let entry = |(name, entry): (&String, &crate::scenario::traffic::Entry)| Entry {
         name: name.clone(),
         kind: kind(entry),
         bulk: if entry.app.is_bulk() { entry.app.bulk_word() } else { "" },
         bulk_direction: entry.app.bulk_direction().map_or("", Direction::name),
-        homes: scenario.group(scenario.group_of(entry)).count,
+        homes: homes_of(entry),
+        is_several: homes_of(entry) > 1 || entry.app.transfers() > 1,
         sent: sent.contains(name.as_str()),
         graded: graded.contains(name.as_str()),
     };

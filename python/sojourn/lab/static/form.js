@@ -179,7 +179,9 @@ function option(name, current) {
 
 /** The help of a key: a button, and the text that it shows. */
 function help(node, id, name) {
-  const range = node.minimum === undefined ? "" : ` From ${node.minimum} to ${node.maximum}.`;
+  const { minimum, maximum } = node;
+  const to = maximum === undefined ? "on" : `to ${maximum}`;
+  const range = minimum === undefined ? "" : ` From ${minimum} ${to}.`;
   const choices = (node.oneOf ?? [])
     .filter(choice => "const" in choice)
     .map(choice => `\n${choice.const}: ${choice.description}`)

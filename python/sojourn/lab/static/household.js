@@ -11,20 +11,22 @@ export function household(counts, changed) {
   return make("div", { class: "household" }, ...rows);
 }
 
-/** What is wrong with the counts: a fault with its path, or nothing. */
+/** What is wrong with the counts: a fault with its path and the label on the page, or nothing. */
 export function faultOf(counts) {
-  for (const [name, { most }] of Object.entries(ACTIVITIES)) {
+  for (const [name, { label, most }] of Object.entries(ACTIVITIES)) {
     const count = counts[name];
     if (!Number.isInteger(count) || count < 0 || count > most) {
       const found = Number.isNaN(count) ? "nothing" : count;
       return {
         path: `activities.${name}`,
+        label,
         message: `found ${found}; allowed: a whole number from 0 to ${most}`,
       };
     }
   }
   const isSomebody = Object.values(counts).some(count => count > 0);
-  return isSomebody ? undefined : { path: "activities", message: "nobody is at home; allowed: at least one count above 0" };
+  const none = "found nobody; allowed: at least one count above 0";
+  return isSomebody ? undefined : { path: "activities", label: "Household", message: none };
 }
 
 function row(name, { label, most }, counts, changed) {

@@ -149,7 +149,7 @@ class Page {
   changed() {
     const { choices, scenario } = this.state;
     const fault = choices && faultOf(choices.counts);
-    if (fault) return this.onError(Object.assign(new Error(`${fault.path}: ${fault.message}`), { faults: [fault] }));
+    if (fault) return this.onError(Object.assign(new Error(`${fault.label}: ${fault.message}`), { faults: [fault] }));
     if (!choices) byId("about-changes").textContent = changesOf(scenario, this.state.opened);
     this.service?.keepPeaks();
     this.service?.told();

@@ -14,7 +14,7 @@ const SERVER_NAMES = {
   video: "video",
   peers: "torrent peers",
 };
-const OWN = "own values";
+const OWN = "own values, set below";
 
 /** Edits the service of choices; `changed` is called after each change. */
 export class Service {
