@@ -116,7 +116,7 @@ pub fn load(
     Ok(variants.into_iter().map(Variant::from).collect())
 }
 
-/// The run that the results of these variants are held against: the same people without bulk traffic.
+/// The idle line of these variants: the same traffic without bulk traffic.
 /// `None` if there is none to make.
 #[pyfunction]
 pub fn idle_line(variants: Vec<PyRef<'_, Variant>>) -> PyResult<Option<Variant>> {

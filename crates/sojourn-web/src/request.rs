@@ -4,7 +4,7 @@
 //! | --- | --- | --- |
 //! | `about` | | version, gallery, schema of scenario files |
 //! | `document` | `text` | a TOML text as JSON |
-//! | `check` | `text` | the variants with all their defaults, and the idle line that they are held against |
+//! | `check` | `text` | the variants with all their defaults, and the idle line that they are compared with |
 //! | `keep` | `name`, blob | keeps the blob as a file: a capture that scenarios replay, or a modem file |
 //! | `start` | `text`, `variant`, maybe `picture_until_s` | builds a simulation; records the modem's events up to there |
 //! | `advance` | `events` | handles so many: whether the run goes on, and the simulated time |

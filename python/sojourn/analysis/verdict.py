@@ -1,4 +1,4 @@
-"""Grades and the verdict of results. The simulator computes them; this reads what it says."""
+"""Grades and verdicts of results as Python objects. The Rust core computes them."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -63,18 +63,18 @@ class Verdict:
 
     question: str
     sentences: Sequence[str]
-    """The answer; the first sentence suffices."""
+    """The answer. The first sentence is enough without the others."""
     ungraded: str
     """A sentence that names the traffic without a grade, or an empty string."""
     groups: Mapping[str, Sequence[Assessment]]
     applications: Sequence[Application]
     """Applications graded in any group, in the order of `APPLICATIONS`."""
     best: str | None
-    """The group that does best; `None` where there is nothing to choose."""
+    """The group that does best; `None` if no group does."""
     reference: str | None
-    """The group that it is held against."""
+    """The group that the best is compared with."""
     idle_lines: frozenset[str]
-    """The groups that are idle lines: the same people with nobody filling the line."""
+    """The groups that are idle lines: the same traffic without bulk traffic."""
 
     def of(self, group: str, application: Application) -> Assessment | None:
         """The assessment of an application in a group."""

@@ -2,14 +2,13 @@
 
 from typing import Any
 
-import typer
 from typer.core import TyperArgument, TyperCommand
 
 _LONGEST_SUMMARY = 100
 
 
 class _Argument(TyperArgument):
-    def display_type_rich(self, ctx: typer.Context) -> None:
+    def display_type_rich(self, ctx: Any) -> None:
         """Its name says enough; Typer would add the Python type, such as `<list[Path]>`."""
 
 

@@ -26,7 +26,7 @@ class Outcome(Frames):
     @property
     @abstractmethod
     def runs(self) -> Mapping[str, "Result"]:
-        """The results by variant. A single run has the empty name; its idle line may follow."""
+        """The results by variant. A single run has an empty name, and its idle line may follow."""
 
     @abstractmethod
     def __getitem__(self, variant: str) -> "Result":
@@ -50,7 +50,7 @@ class Outcome(Frames):
 
     @property
     def qualities(self) -> NoReturn:
-        """Not there any more: `traffic_classes` is the table's name since 0.2.0."""
+        """The name of `traffic_classes` before 0.2.0. Raises `AttributeError`."""
         raise AttributeError("table 'qualities' was renamed in 0.2.0: use 'traffic_classes'")
 
     def _repr_html_(self) -> str:
@@ -59,8 +59,8 @@ class Outcome(Frames):
     def save(self, directory: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Writes a report and all tables, like `sojourn run --out`.
 
-        What an earlier `save` wrote there is replaced. `overwrite` also replaces results of
-        `sojourn run --out`; other files are never replaced, but `FileExistsError` is raised.
+        It replaces what an earlier `save` wrote there. With `overwrite` it also replaces results
+        of `sojourn run --out`. Other files are never replaced: it raises `FileExistsError`.
 
             >>> sojourn.run("scenarios/fibre.toml", duration_s=1).save("out/fibre")
         """
@@ -78,7 +78,7 @@ class Result(Outcome):
     """
 
     idle_line: "Result | None" = None
-    """The same people with nobody filling the line, beside a single run."""
+    """A run of the same traffic without bulk traffic. Only a single run has it here."""
 
     def __init__(
         self, variant: Variant, native: RunResult, idle_line: "Result | None" = None
@@ -105,7 +105,7 @@ class Result(Outcome):
         return labelled(self.table(table), {"variant": self.name, "seed": self.meta["seed"]})
 
     def __getitem__(self, variant: str) -> "Result":
-        """The result itself; raises `KeyError` for any other variant, for there is only one."""
+        """The result itself, if it is of this variant. Raises `KeyError` otherwise."""
         if variant != self.name:
             allowed = f"{self.name!r}" if self.name else "none: the scenario has no variants"
             raise KeyError(f"found {variant!r}; allowed: {allowed}")
@@ -280,7 +280,7 @@ class Result(Outcome):
 
 
 def _ordered(table: pa.Table) -> pa.Table:
-    """The same with metadata in order, so that files have the same bytes: Arrow's come in any."""
+    """The table with sorted metadata. Arrow returns them in any order; files must not differ."""
     fields = [field.with_metadata(dict(sorted(field.metadata.items()))) for field in table.schema]
     return pa.table(table.columns, schema=pa.schema(fields))
 

@@ -24,15 +24,15 @@ def run(
 ) -> Result | Comparison:
     """Runs a scenario. With a compare table it returns a `Comparison`, else a `Result`.
 
-    An idle line is run too: the same people without bulk traffic. It is the last variant of a
+    An idle line is run too: the same traffic without bulk traffic. It is the last variant of a
     comparison, and `Result.idle_line` of a single run. `baseline = false` in the scenario leaves it
     out.
 
     See `load` for `scenario`, `seed`, `duration_s`, `set`, `config` and `max_memory_gb`.
     `progress` is called several times a second with the simulated and the total time in s.
-    `jobs` limits the variants that run in parallel (default: the number of CPU cores); fewer run
-    where memory for so many may lack. Ctrl-C stops all of them. Raises `ScenarioError` with all
-    that is wrong with the scenario.
+    `jobs` limits the variants that run in parallel (default: the number of CPU cores). Fewer run
+    in parallel if memory may not suffice for so many. Ctrl-C stops all of them. Raises
+    `ScenarioError` with all faults of the scenario.
 
         >>> result = sojourn.run("scenarios/upload.toml", duration_s=2, seed=3)
         >>> result["drop-tail"].meta["seed"]
@@ -62,8 +62,8 @@ def compare(
     """Runs all variants of one scenario, or several scenarios side by side.
 
     Each scenario is run with each modem configuration file of `configs`, and once more for each
-    `key.path=value` of `vary`. The other parameters are those of `run`. Variants are named by their
-    file and what was changed, and an idle line is run too.
+    `key.path=value` of `vary`. The other parameters are those of `run`. Variants are named after their
+    file and what was changed. An idle line is run too.
 
         >>> both = sojourn.compare("scenarios/upload.toml", "scenarios/fibre.toml", duration_s=1)
         >>> list(both)[:2]
@@ -85,7 +85,7 @@ def run_variants(
     jobs: int | None = None,
     max_memory_gb: float | None = None,
 ) -> Result | Comparison:
-    """Runs the variants that `load` returned, and the idle line that they are held against."""
+    """Runs the variants that `load` returned, and their idle line."""
     if jobs is not None and jobs < 1:
         raise ValueError(f"jobs: found {jobs}; allowed: 1 or more")
     idle = idle_line(variants)

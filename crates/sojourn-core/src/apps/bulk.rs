@@ -1,7 +1,8 @@
-//! Bulk traffic: it may fill a line and is judged by its rate alone. An idle line is one without it.
+//! Which traffic is bulk traffic. It may fill a line, and only its rate matters.
 //!
-//! Bulk are transfers in either direction (uploads, downloads), torrents, on/off sources, streams of
-//! data and replayed captures. Games, calls, video calls, pages, web sessions and videos are what people notice.
+//! Bulk traffic is: transfers in either direction (uploads, downloads), torrents, on/off sources,
+//! streams of data and replayed captures. The rest is traffic whose delay users notice: games, calls,
+//! video calls, pages, web sessions and videos. An idle line carries only the rest.
 
 use super::AppSpec;
 use crate::packet::Direction;
@@ -21,7 +22,7 @@ impl AppSpec {
             Self::OnOff(source) => Some(source.direction),
             Self::Replay(replay) => Some(replay.direction),
             Self::Stream(stream) if stream.purpose == Purpose::Data => Some(
-                // What it sends to the home with `both` is its answers.
+                // With direction `both`, what comes back to the home are answers.
                 if stream.direction.includes(Direction::Up) {
                     Direction::Up
                 } else {

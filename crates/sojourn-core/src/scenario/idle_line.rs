@@ -1,4 +1,4 @@
-//! The idle line: the same traffic without bulk traffic.
+//! The idle line: a run of the same scenario without its bulk traffic, with which results are compared.
 
 use serde_json::Value;
 
@@ -7,14 +7,19 @@ use super::variant::Variant;
 
 /// Its name in tables.
 pub const NAME: &str = "idle line";
-/// Keys in which variants may differ and have the same idle line: it hardly uses a queue.
+/// Keys that hardly change an idle line. Variants that differ in these alone share one.
 const ASIDE: [&str; 3] = ["queue", "title", "description"];
 
-/// The run that the results of `variants` are held against: the first of them that has bulk traffic,
-/// without it. `None` if none of them has any, if it leaves nobody, if one of them is an idle line of the
-/// same people already, or if `baseline` is false in one.
+/// The idle line of `variants`: the first of them that has bulk traffic, without that traffic.
 ///
-/// Where the variants differ in more than queues and bulk traffic, the name says of which it is.
+/// It is `None` in these cases:
+///
+/// - no variant has bulk traffic;
+/// - that variant has no other traffic;
+/// - a variant with the same other traffic is an idle line already;
+/// - `baseline` is false in a variant.
+///
+/// If the variants differ in more than queues and bulk traffic, its name says whose settings it has.
 pub fn idle_line(variants: &[Variant]) -> Option<Variant> {
     let first = variants.iter().find(|variant| !is_idle(&variant.scenario))?;
     let mut scenario = first.scenario.clone();
@@ -42,12 +47,12 @@ pub fn idle_line(variants: &[Variant]) -> Option<Variant> {
     Some(Variant { kept_name: name.clone(), name, scenario, notes: Vec::new() })
 }
 
-/// Does no bulk traffic begin before the end?
+/// Does no bulk traffic begin before the run ends?
 fn is_idle(scenario: &Scenario) -> bool {
     scenario.traffic.values().all(|entry| entry.app.bulk_from_s() >= scenario.duration_s)
 }
 
-/// What of a variant makes its idle line.
+/// The settings of a variant that decide what its idle line is.
 fn line_of(variant: &Variant) -> Value {
     let mut scenario = variant.scenario.clone();
     scenario.traffic.retain(|_, entry| !entry.app.is_bulk());
