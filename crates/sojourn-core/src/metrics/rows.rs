@@ -268,8 +268,8 @@ rows! {
         /// Packets dropped because the buffer of their service flow was full.
         policed_drop_packets: u64, in "packets",
             from "DOCS-QOS3-MIB, docsQosServiceFlowPolicedDropPkts";
-        /// Forwarded packets that waited for tokens: at some time nothing but the sustained rate kept their
-        /// service flow from sending.
+        /// Forwarded packets that waited while the sustained rate, not the peak rate, held back bytes of
+        /// their service flow.
         policed_delay_packets: u64, in "packets",
             from "DOCS-QOS3-MIB, docsQosServiceFlowPolicedDelayPkts";
         /// Packets that the AQM algorithm of their service flow dropped early.

@@ -72,12 +72,12 @@ pub struct Parameters {
     /// Enables the immediate AQM of the low-latency flow (TLV 24.40.1).
     pub low_latency_aqm: bool,
     /// Estimated delay in us from which all packets of the low-latency flow are marked (MAXTH,
-    /// annex N: 1000; TLV 24.40.4). At rates below about 67 Mbps it is higher: the ramp begins at
-    /// the time of two packets of 2000 bytes, at least.
+    /// annex N: 1000; TLV 24.40.4). The ramp below it never begins before the time that 4000 bytes
+    /// take. At low rates, by default below 67 Mbps, this moves the whole ramp up.
     #[schemars(range(min = 0.0, max = 65_535.0))]
     pub low_latency_max_us: f64,
-    /// The likelihood of a mark rises from 0 to 1 within 2^x ns, where x is this exponent (annex N:
-    /// 19, 524 us; TLV 24.40.5).
+    /// Length of the ramp, on which the likelihood of a mark rises from 0 to 1: 2^x ns, where x is
+    /// this exponent (annex N: 19, 524 us; TLV 24.40.5).
     #[schemars(range(min = 0, max = 25))]
     pub low_latency_range_exponent: u8,
     /// How the delay of the low-latency flow is estimated. Default: `virtual_queue` behind a modem's

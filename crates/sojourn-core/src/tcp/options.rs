@@ -38,9 +38,9 @@ pub struct TcpOptions {
     /// entries set their size. Default: 4.
     #[schemars(range(min = 4, max = 6))]
     pub ip: Option<u8>,
-    /// Header bytes of every segment, without TCP options. To count a link's framing, add its
-    /// bytes. Default: 40, for IPv4 and TCP, and 60 for IPv6; with transport `quic` 28 and 48, for
-    /// IP and UDP.
+    /// Bytes of IP and TCP headers in every segment, without TCP options; with transport `quic` of
+    /// IP and UDP headers. For those of Ethernet see `cable.byte_count`. Default: 40 for IPv4 and 60
+    /// for IPv6; with transport `quic` 28 and 48.
     #[schemars(range(min = 1, max = 200))]
     pub header_bytes: Option<u16>,
     /// Send timestamps on every segment (RFC 7323). They take 12 bytes, 10 in the `ns2` dialect.

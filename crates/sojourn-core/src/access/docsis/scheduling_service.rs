@@ -47,8 +47,8 @@ pub enum SchedulingService {
         /// Time between grants in us.
         #[schemars(range(min = 100, max = 10_000_000))]
         nominal_grant_interval_us: u32,
-        /// Greatest delay of a grant after its nominal time, in us. The CMTS draws the delay at
-        /// random from 0 to this value.
+        /// Greatest delay of a grant after its nominal time, in us. The CMTS draws the delays at
+        /// random, those of the same interval in their order.
         #[serde(default)]
         #[schemars(range(min = 0, max = 10_000_000))]
         tolerated_grant_jitter_us: u32,
@@ -68,8 +68,8 @@ pub enum SchedulingService {
         /// Time between grants in us.
         #[schemars(range(min = 100, max = 10_000_000))]
         nominal_grant_interval_us: u32,
-        /// Greatest delay of a grant after its nominal time, in us. The CMTS draws the delay at
-        /// random from 0 to this value.
+        /// Greatest delay of a grant after its nominal time, in us. The CMTS draws the delays at
+        /// random, those of the same interval in their order.
         #[serde(default)]
         #[schemars(range(min = 0, max = 10_000_000))]
         tolerated_grant_jitter_us: u32,

@@ -2,17 +2,18 @@
 //! modems.
 //!
 //! A request is granted by the first MAP that can answer it (timing.rs): with the documents' timing
-//! two intervals later, as in the studies' modems (modem.rs). Each interval begins with the request
-//! region; with the specification's timing the region is anywhere in it, as in docsis-ns3. The grants follow each other from a random position at which all of them still fit, so a
-//! lone grant may be anywhere in the interval, as in modem.rs. A grant covers what the token
-//! buckets hold at that position. With each grant that it uses, a modem requests what has come
-//! since; without a grant it requests in contention. MAPs without any content are skipped.
+//! two intervals later, as in the studies' modems (modem.rs). Modems request at the start of each
+//! interval; with the specification's timing at a random time in it, as in docsis-ns3. Grants follow
+//! each other from a random position at which all of them still fit, so a lone grant may be anywhere
+//! in the interval, as in modem.rs. A grant covers what the token buckets hold at that position. With
+//! each grant that it uses, a modem requests what has come since; without a grant it requests in
+//! contention. MAPs without any content are skipped.
 //!
 //! Unsolicited grants and polls come at their own times (unsolicited.rs), and the others in what they
 //! leave of the interval (map_layout.rs). A channel that has any skips no MAP.
 //!
-//! Left out: noise, ranging and station maintenance; the place of the request region between the
-//! grants.
+//! Left out: noise, ranging and station maintenance. The request region takes its minislots from the
+//! start of the interval, also where modems request later.
 
 use std::collections::VecDeque;
 

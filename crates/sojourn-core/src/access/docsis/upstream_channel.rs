@@ -18,7 +18,7 @@ pub struct UpstreamChannel {
     /// service). Default: none.
     #[schemars(extend("maxItems" = 100))]
     pub partial_service: Vec<PartialService>,
-    /// Number of request opportunities at the start of each MAP interval.
+    /// Number of request opportunities in each MAP interval. They must leave minislots for a grant.
     #[schemars(range(min = 1, max = 1024))]
     pub request_opportunities: u32,
     /// Length of a request opportunity in minislots.
