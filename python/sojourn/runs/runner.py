@@ -62,8 +62,8 @@ def compare(
     """Runs all variants of one scenario, or several scenarios side by side.
 
     Each scenario is run with each modem configuration file of `configs`, and once more for each
-    `key.path=value` of `vary`. The other parameters are those of `run`. Variants are named after their
-    file and what was changed. An idle line is run too.
+    `key.path=value` of `vary`. The other parameters are those of `run`. Variants are named after
+    their file and what was changed. An idle line is run too.
 
         >>> both = sojourn.compare("scenarios/upload.toml", "scenarios/fibre.toml", duration_s=1)
         >>> list(both)[:2]
