@@ -215,8 +215,8 @@ def test_the_verdict_names_what_is_best_and_what_is_not_good(results: Results) -
     assert re.match(r"SFQ-CoDel does best: against BufferBloat, game p90 falls from \d+ to ", first)
     assert first.endswith(" % of its rate.")
     assert idle.startswith("On an idle line, without the upload, game p90 is ")
-    assert re.match(r".*SFQ-CoDel.* good on every test \(game, call, .*\)\.", good)
-    assert any(re.match(r"BufferBloat is poor for .*game", sentence) for sentence in others)
+    assert re.match(r"Good on every test \(game, call, .*\): .*SFQ-CoDel.*\.", good)
+    assert any(re.match(r"BufferBloat: poor for .*game", sentence) for sentence in others)
     assert found.idle_lines == {"idle line"}
 
 
