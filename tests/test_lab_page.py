@@ -165,7 +165,7 @@ def test_a_name_holds_what_was_changed(chromium: Browser, lab: str) -> None:
         sustained = page.locator('[data-path="upstream.sustained_mbps"] input[type=number]')
         sustained.evaluate("box => { box.closest('details').open = true }")
         sustained.fill("6")
-        expect(service.locator("option:checked")).to_have_text("own values")
+        expect(service.locator("option:checked")).to_have_text("own values, set below")
 
 
 def test_results_are_those_of_the_command(chromium: Browser, lab: str) -> None:
@@ -383,7 +383,7 @@ def test_a_fault_stands_at_its_field(chromium: Browser, lab: str) -> None:
         expect(save).to_be_enabled()
         page.get_by_label("Games", exact=True).fill("9")
         expect(alert(page)).to_contain_text(
-            "activities.game: found 9; allowed: a whole number from 0 to 8"
+            "Games: found 9; allowed: a whole number from 0 to 8"
         )
 
 
