@@ -29,7 +29,9 @@ def explain(error: Exception) -> int:
 
     if isinstance(error, typer.TyperException):
         problem = _bad_number(error) or error.format_message().removeprefix("Invalid value: ")
-        return _fail(f"error: {problem}{_next_step(error)}", BAD_INPUT)
+        step = _next_step(error)
+        stop = "." if step and not problem.endswith((".", "?")) else ""
+        return _fail(f"error: {problem}{stop} {step}".rstrip(), BAD_INPUT)
     if isinstance(error, BatchStopped):
         return _fail(str(error), error.status)
     if isinstance(error, (ClusterError, ExportError, StoreError, UnknownError)):
@@ -50,9 +52,9 @@ def _next_step(error: typer.TyperException) -> str:
     if context is None:
         return ""
     if error.format_message().startswith("No such command"):
-        return f" Allowed: {', '.join(context.command.list_commands(context))}."
+        return f"Allowed: {', '.join(context.command.list_commands(context))}."
     if error.format_message().startswith(_MISUSES):
-        return f" See {context.command_path} --help."
+        return f"See {context.command_path} --help."
     return ""
 
 
