@@ -8,12 +8,12 @@
 use crate::metrics::Gauges;
 use crate::units::Time;
 
-/// Buckets that flows own; one more, the last, is shared by those that find none (RFC 9957 §4: 2^5).
+/// Buckets that flows own; one more, the last, is shared by those that find none (RFC 9957 §4.1: 2^5).
 const LG_BUCKETS: u32 = 5;
 const DREGS: usize = 1 << LG_BUCKETS;
-/// How many buckets a flow looks at (RFC 9957 §4: ATTEMPTS).
+/// How many buckets a flow looks at (RFC 9957 §4.1: ATTEMPTS).
 const ATTEMPTS: u32 = 2;
-/// The cap of a score (RFC 9957 §4: qLSCORE_MAX).
+/// The cap of a score (RFC 9957 §4.1: qLSCORE_MAX).
 const SCORE_MAX: Time = Time::from_s(5);
 
 /// What Queue Protection is set up with.
@@ -73,7 +73,7 @@ impl QueueProtection {
         self.is_too_much(delay, score)
     }
 
-    /// RFC 9957 §4: its own bucket, else the first one that has expired, else the shared one.
+    /// RFC 9957 §4.2.2: its own bucket, else the first one that has expired, else the shared one.
     fn pick_bucket(&mut self, now: Time, flow: u32) -> usize {
         let mut free = None;
         for attempt in 0..ATTEMPTS {
@@ -90,7 +90,7 @@ impl QueueProtection {
         bucket
     }
 
-    /// RFC 9957 §4: adds to a score, which has aged since. Returns the score.
+    /// RFC 9957 §4.2.3: adds to a score, which has aged since. Returns the score.
     fn fill_bucket(&mut self, now: Time, bucket: usize, congestion_bytes: f64) -> Time {
         let added = Time::from_secs_f64(congestion_bytes / self.aging_bytes_per_s);
         let bucket = &mut self.buckets[bucket];
@@ -99,7 +99,7 @@ impl QueueProtection {
         score
     }
 
-    /// RFC 9957 §4: the product of delay and score counts; a score at its cap always does.
+    /// RFC 9957 §4.2.1: the product of delay and score counts; a score at its cap always does.
     fn is_too_much(&self, delay: Time, score: Time) -> bool {
         let Thresholds { critical_delay, critical_score, cap_sanctions, .. } = self.thresholds;
         let limit = critical_delay.secs_f64() * critical_score.secs_f64();

@@ -1,10 +1,13 @@
-//! Whether senders of the NQB code point are as slow and smooth as RFC 9956 §4.1 asks: in any time T they
+//! Whether senders of the NQB code point are as slow and smooth as RFC 9956 §4 asks: in any time T they
 //! send no more than R T and one full packet, with R about 500 kb/s.
+//!
+//! The RFC counts bytes of IP. Here they are those of the service flow, so that Ethernet's header counts
+//! too and small packets are held to a somewhat lower rate.
 
 use crate::packet::Packet;
 use crate::units::{BitRate, Time};
 
-/// The code point that is recommended for such traffic (RFC 9956 §4.1).
+/// The code point that is recommended for such traffic (RFC 9956 §4).
 pub const NQB: u8 = 45;
 /// R.
 const RATE: BitRate = BitRate::from_bps(500_000);

@@ -132,7 +132,7 @@ impl LowLatency {
         self.of_rate = OfRate { rate, low, ramp, buffers, allowed };
     }
 
-    /// The classifier (RFC 9332 §2.3; RFC 9956).
+    /// The classifier (RFC 9332 §2.3; RFC 9956 §5.1).
     #[inline]
     fn is_low(&self, packet: &Packet) -> bool {
         let is_scalable = matches!(packet.ecn, Ecn::Ect1 | Ecn::Ce);

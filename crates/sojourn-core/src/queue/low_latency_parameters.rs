@@ -23,7 +23,7 @@ pub enum Estimator {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ProtectionRule {
-    /// RFC 9957 §4: by delay and score, and whenever the score is at its cap of 5 s.
+    /// RFC 9957 §4.2.1: by delay and score, and whenever the score is at its cap of 5 s.
     #[default]
     Rfc9957,
     /// docsis-ns3 1.3: by delay and score alone.
@@ -43,7 +43,7 @@ pub(super) enum Estimate {
 #[schemars(rename = "LowLatency")]
 pub struct Parameters {
     /// DSCPs of packets that go to the low-latency flow, in addition to packets with ECT(1) or CE.
-    /// Default: 46 (EF, RFC 3246) and 45 (NQB, RFC 9956).
+    /// Default: 46 (EF, RFC 3246) and 45 (NQB, RFC 9956 §5.1).
     #[schemars(length(max = 64), inner(range(min = 0, max = 63)))]
     pub dscp: Vec<u8>,
     /// Share of the low-latency flow in parts of 256, if both flows could use all of the capacity
@@ -89,14 +89,15 @@ pub struct Parameters {
     /// Rule by which Queue Protection moves packets to the classic flow. Default: `rfc9957`.
     pub protection_rule: ProtectionRule,
     /// Estimated delay in us above which Queue Protection moves packets (CRITICALqL, TLV 70.42.8).
-    /// Default: the delay from which all packets are marked.
+    /// Default: the delay from which all packets are marked (docsis-ns3). RFC 9957 §4.1 takes
+    /// `low_latency_max_us`, which is less at rates below about 67 Mbps.
     #[schemars(range(min = 0.0, max = 65_535.0))]
     pub critical_delay_us: Option<f64>,
-    /// Greatest score of a flow in us that is allowed at that delay (CRITICALqLSCORE, RFC 9957 §4:
+    /// Greatest score of a flow in us that is allowed at that delay (CRITICALqLSCORE, RFC 9957 §4.1:
     /// 4000; TLV 70.42.9).
     #[schemars(range(min = 0.0, max = 65_535.0))]
     pub critical_score_us: f64,
-    /// Scores fall at 2^x B/s, where x is this exponent (LG_AGING, RFC 9957 §4: 19; TLV 70.42.10).
+    /// Scores fall at 2^x B/s, where x is this exponent (LG_AGING, RFC 9957 §4.1: 19; TLV 70.42.10).
     #[schemars(range(min = 0, max = 30))]
     pub aging_exponent: u8,
     /// Bytes that the low-latency flow may hold. Default: 10 ms at the sustained rate, and at least 20

@@ -53,7 +53,7 @@ pub fn labelled(flow: usize, packet: Packet) -> Packet {
 }
 
 /// Do all packets of a flow leave in the order in which they came? Not where Queue Protection sends
-/// some to another queue (RFC 9957 §5.3).
+/// some to another queue (RFC 9957 §5.5).
 pub fn keeps_order(spec: &QueueSpec) -> bool {
     !matches!(&spec.scheduler, SchedulerSpec::LowLatency(keys) if keys.queue_protection)
 }

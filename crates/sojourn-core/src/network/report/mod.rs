@@ -237,7 +237,7 @@ fn warnings(run: &Simulation, done: &[Done]) -> Vec<String> {
     warnings
 }
 
-/// RFC 9956 §4.1: senders of the NQB code point are slow and smooth.
+/// RFC 9956 §4: senders of the NQB code point are slow and smooth.
 fn too_fast_for_nqb(run: &Simulation, index: usize, name: &str, entry: &Entry) -> Option<String> {
     let homes = f64::from(run.scenario.group(run.scenario.group_of(entry)).count);
     let complaint = Direction::BOTH.into_iter().find_map(|direction| {
