@@ -51,6 +51,7 @@ fn queue_keys() -> impl Strategy<Value = String> {
     let two_queues = word(&[
         "{ kind = 'dualq' }",
         "{ kind = 'dualq', variant = 'linux' }",
+        "{ kind = 'dualq', variant = 'linux', drop_early = true }",
         "{ kind = 'low_latency' }",
         "{ kind = 'low_latency', dscp = [0], queue_protection = false }",
         "{ kind = 'low_latency', dscp = [0], weight = 1, estimator = 'coupled_l' }",

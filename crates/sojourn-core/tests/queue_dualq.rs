@@ -157,6 +157,37 @@ fn signals_are_spaced_evenly_or_by_chance() {
 }
 
 #[test]
+fn linux_may_drop_as_packets_arrive() {
+    // p' = 0.1: of 10 000 packets of C a hundredth is dropped and of L a fifth marked, give or take five
+    // standard deviations: 5 sqrt(10 000 * 0.01 * 0.99) = 50, 5 sqrt(10 000 * 0.2 * 0.8) = 200.
+    let early = "variant = 'linux', drop_early = true";
+    for (keys, at_once) in [("variant = 'linux'", false), (early, true)] {
+        let mut rig = at_p(keys, 0.1);
+        let put = |rig: &mut Rig, packet: fn(u64) -> Packet| {
+            (2..=10_001).for_each(|seq| rig.put(packet(seq)));
+        };
+        put(&mut rig, classic);
+        put(&mut rig, low);
+        let signals = |rig: &mut Rig| (rig.dropped(1), rig.gauge("coupled_marks") as u64);
+        let before = signals(&mut rig);
+        while rig.take().is_some() {}
+        let after = signals(&mut rig);
+        assert!(after.0.abs_diff(100) < 50 && after.1.abs_diff(2000) < 200, "{keys}: {after:?}");
+        assert_eq!(before, if at_once { after } else { (0, 0) }, "{keys}");
+        assert_eq!(rig.dropped(0), 0);
+        rig.assert_conserved();
+    }
+    // The step of L is for packets that leave: after 1001 us all are marked, or after 1000 us none.
+    assert_eq!(marks_after(early, 2, 1001), 10);
+    assert_eq!(marks_after(early, 2, 1000), 0);
+    // Less than 2 * 1514 B wait when the second packet comes, and not when the fourth does. Of C all
+    // are dropped with p' = 1.
+    let mut rig = at_p(&format!("{early}, target_ms = 15"), 1.0);
+    (2..=5).for_each(|seq| rig.put(classic(seq)));
+    assert_eq!((rig.backlog().packets, rig.dropped(1)), (3, 1));
+}
+
+#[test]
 fn overload_drops_l_as_it_drops_c() {
     // p' = 0.7 is over 1/k: p_C = 0.49 of L is dropped, and what is left is marked.
     let mut rig = at_p("", 0.7);

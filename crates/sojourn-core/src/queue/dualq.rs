@@ -6,14 +6,16 @@
 //! when packets leave (RFC 9332 appendix A.1).
 //!
 //! `variant = "linux"` has the constants of Linux' sch_dualpi2, and chooses packets at random as it
-//! does. Left out: its limit on memory, dropping on arrival, and packets that carry several segments.
+//! does. Left out: its limit on memory, and packets that carry several segments. Its guard, by which short
+//! queues get no signals, counts the packet that leaves and holds for L's own AQM too; in the kernel neither
+//! is so.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::lanes::{Lane, MTU, Wrr};
 use super::update_clock::UpdateClock;
-use super::{Discipline, Entry, Exit, Scheduler, SchedulerParameters, Setting};
+use super::{Discipline, Entry, Exit, NextQueue, Scheduler, SchedulerParameters, Setting};
 use crate::aqm::marking::{PiController, Ramp};
 use crate::aqm::{AqmSpec, DrainRate};
 use crate::count::Count;
@@ -121,6 +123,10 @@ pub struct Parameters {
     pub overload: Overload,
     /// Which packets get signals. Default: `even` (RFC 9332 appendix A.1); `random` (linux).
     pub spacing: Option<Spacing>,
+    /// Whether signals of the base controller are given as packets arrive (`drop_enqueue` of
+    /// sch_dualpi2), not as they leave. L's own AQM looks at packets that leave in either case.
+    /// Only with `variant = "linux"`.
+    pub drop_early: bool,
 }
 
 impl Parameters {
@@ -178,6 +184,7 @@ impl SchedulerParameters for Parameters {
             overload: self.overload,
             is_linux: self.variant == Variant::Linux,
             is_random: self.or(self.spacing, Spacing::Even, Spacing::Random) == Spacing::Random,
+            drop_early: self.drop_early,
             turns: self.turns(),
             clock: UpdateClock::new(interval),
             signals: Signals::default(),
@@ -186,14 +193,18 @@ impl SchedulerParameters for Parameters {
     }
 
     fn check(&self, law: &AqmSpec, _largest: u64) -> Faults {
-        match law {
-            AqmSpec::None(_) => Faults::default(),
-            _ => {
-                let message = "found dualq with a law; allowed: dualq alone, since it has AQM \
-                               algorithms of its own";
-                Fault::new("kind", message).into()
-            }
+        let mut faults = Faults::default();
+        if !matches!(law, AqmSpec::None(_)) {
+            let message = "found dualq with a law; allowed: dualq alone, since it has AQM \
+                           algorithms of its own";
+            faults.add(Fault::new("kind", message));
         }
+        if self.drop_early && self.variant != Variant::Linux {
+            let message = "found true with variant rfc9332, which signals as packets leave; \
+                           allowed: false, or variant linux";
+            faults.add(Fault::new("drop_early", message));
+        }
+        faults
     }
 }
 
@@ -223,15 +234,16 @@ pub struct DualQ {
     overload: Overload,
     is_linux: bool,
     is_random: bool,
+    drop_early: bool,
     turns: Turns,
     clock: UpdateClock,
     signals: Signals,
 }
 
 impl DualQ {
-    /// The coupled likelihood, which overload makes 1 or more.
-    fn coupled(&self) -> f64 {
-        self.coupling * self.base.p()
+    /// The coupled likelihood for a base probability; overload makes it 1 or more.
+    fn coupled(&self, p: f64) -> f64 {
+        self.coupling * p
     }
 
     /// Is L served next? Something waits.
@@ -247,15 +259,15 @@ impl DualQ {
         }
     }
 
-    /// Marks a packet of L. Returns whether it must be dropped instead.
-    fn judge_low(&mut self, packet: &mut Packet, held: u64, exit: &mut Exit) -> bool {
-        let coupled = self.coupled();
+    /// Marks a packet of L for a base probability. Returns whether it must be dropped instead.
+    fn judge_low(&mut self, packet: &mut Packet, p: f64, held: u64, exit: &mut Exit) -> bool {
+        let coupled = self.coupled(p);
         let is_overloaded = coupled >= 1.0;
-        if is_overloaded && self.overload == Overload::Drop {
-            let p = self.base.p();
-            if self.low.drops.chooses(p * p, self.is_random, exit.rng) {
-                return true;
-            }
+        if is_overloaded
+            && self.overload == Overload::Drop
+            && self.low.drops.chooses(p * p, self.is_random, exit.rng)
+        {
+            return true;
         }
         let sojourn = exit.sojourn(packet);
         let native = if held > self.native_packets { self.native.likelihood(sojourn) } else { 0.0 };
@@ -276,13 +288,13 @@ impl DualQ {
         false
     }
 
-    /// Marks a packet of C. Returns whether it must be dropped instead.
-    fn judge_classic(&mut self, packet: &mut Packet, exit: &mut Exit) -> bool {
-        let p = self.base.p() * self.base.p();
-        if !self.classic.drops.chooses(p, self.is_random, exit.rng) {
+    /// Marks a packet of C for a base probability. Returns whether it must be dropped instead.
+    fn judge_classic(&mut self, packet: &mut Packet, p: f64, exit: &mut Exit) -> bool {
+        let classic = p * p;
+        if !self.classic.drops.chooses(classic, self.is_random, exit.rng) {
             return false;
         }
-        if p >= self.max_mark_probability || !(exit.ecn && packet.is_markable()) {
+        if classic >= self.max_mark_probability || !(exit.ecn && packet.is_markable()) {
             return true;
         }
         self.signals.classic += 1;
@@ -307,32 +319,57 @@ impl DualQ {
         }
     }
 
+    /// Marks a packet of L or C for a base probability. Returns whether it must be dropped instead.
+    fn judge(
+        &mut self,
+        low: bool,
+        packet: &mut Packet,
+        p: f64,
+        held: u64,
+        exit: &mut Exit,
+    ) -> bool {
+        if low {
+            self.judge_low(packet, p, held, exit)
+        } else {
+            self.judge_classic(packet, p, exit)
+        }
+    }
+
+    /// Judges a packet that arrives as if it left at once: it has not waited, so that only the base
+    /// controller signals.
+    fn refuses(&mut self, low: bool, packet: &mut Packet, entry: &mut Entry) -> bool {
+        let Entry { now, ecn, .. } = *entry;
+        let (rng, ledger) = (&mut *entry.rng, &mut *entry.ledger);
+        let next_queue = NextQueue::default();
+        let exit = &mut Exit { now, next_queue, rng, ecn, ledger, member: None };
+        !self.is_guarded() && self.judge(low, packet, self.base.p(), 0, exit)
+    }
+
     /// Takes the next packet and judges it: the queue it comes from and whether it is to be dropped.
     fn take(&mut self, exit: &mut Exit) -> Option<(bool, bool, Packet)> {
         let low = self.serves_low(exit.now);
         let guarded = self.is_guarded();
         let held = self.low.backlog().packets;
         let mut packet = self.lane(low).pop()?;
-        let dropped = !guarded
-            && if low {
-                self.judge_low(&mut packet, held, exit)
-            } else {
-                self.judge_classic(&mut packet, exit)
-            };
+        let p = if self.drop_early { 0.0 } else { self.base.p() };
+        let dropped = !guarded && self.judge(low, &mut packet, p, held, exit);
         Some((low, dropped, packet))
     }
 }
 
 impl Discipline for DualQ {
-    fn enqueue(&mut self, packet: Packet, entry: &mut Entry) {
+    fn enqueue(&mut self, mut packet: Packet, entry: &mut Entry) {
         self.clock.wake(entry.now);
         // RFC 9332 §2.3: the classifier looks at the ECN field.
         let low = matches!(packet.ecn, Ecn::Ect1 | Ecn::Ce);
-        if entry.limit.admits(self.backlog(), packet.size.into()) {
-            self.lane(low).push(packet);
-        } else {
+        if !entry.limit.admits(self.backlog(), packet.size.into()) {
             self.lane(low).dropped_overflow += 1;
             entry.ledger.dropped(entry.now, packet, DropReason::Overflow);
+        } else if self.drop_early && self.refuses(low, &mut packet, entry) {
+            self.lane(low).dropped_aqm += 1;
+            entry.ledger.dropped(entry.now, packet, DropReason::Aqm);
+        } else {
+            self.lane(low).push(packet);
         }
     }
 
@@ -382,7 +419,7 @@ impl Discipline for DualQ {
         let p = self.base.p();
         out.set("base_probability", "1", p);
         out.set("classic_probability", "1", p * p);
-        out.set("coupled_probability", "1", self.coupled().min(1.0));
+        out.set("coupled_probability", "1", self.coupled(p).min(1.0));
         out.set("low_latency_packets", "packets", self.low.backlog().packets as f64);
         out.set("classic_packets", "packets", self.classic.backlog().packets as f64);
         out.set("native_marks", "packets", self.signals.native as f64);

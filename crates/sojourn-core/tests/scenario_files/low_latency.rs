@@ -21,6 +21,19 @@ fn a_law_beside_a_scheduler_that_has_its_own() {
 }
 
 #[test]
+fn drops_of_arrivals_are_those_of_linux() {
+    let set = "upstream.queue.scheduler.drop_early=true";
+    only(SMALL, &[DUALQ, "upstream.queue.scheduler.variant=linux", set]);
+    assert_eq!(
+        refusal_of(&[DUALQ, set]),
+        format!(
+            "--set {set}: upstream.queue.scheduler.drop_early: found true with variant rfc9332, which \
+             signals as packets leave; allowed: false, or variant linux"
+        )
+    );
+}
+
+#[test]
 fn numbers_out_of_range() {
     let scheduler = "upstream.queue.scheduler";
     for (kind, key, value, allowed) in [
