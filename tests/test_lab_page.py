@@ -262,7 +262,7 @@ def test_it_is_ready_soon_and_answers_soon(chromium: Browser, lab: str) -> None:
 def test_twenty_quick_changes_end_in_the_last(chromium: Browser, lab: str) -> None:
     with opened(chromium, lab) as visited:
         page = visited.page
-        # All in one call: on a busy machine the pauses between key presses would be steps of their own.
+        # All in one call: on a busy machine each key press could become a step of its own.
         parameter(page, "B", "target (ms)", "slider").evaluate("""slider => {
           for (let change = 0; change < 20; change++) {
             slider.stepUp();
@@ -382,9 +382,7 @@ def test_a_fault_stands_at_its_field(chromium: Browser, lab: str) -> None:
         settled(page)
         expect(save).to_be_enabled()
         page.get_by_label("Games", exact=True).fill("9")
-        expect(alert(page)).to_contain_text(
-            "Games: found 9; allowed: a whole number from 0 to 8"
-        )
+        expect(alert(page)).to_contain_text("Games: found 9; allowed: a whole number from 0 to 8")
 
 
 def test_the_text_is_checked_as_one_types(chromium: Browser, lab: str) -> None:

@@ -13,9 +13,9 @@ _SCHEMA = "scenario.schema.json"
 
 
 def init(
-    file: Annotated[
-        Path, typer.Argument(metavar="SCENARIO.toml", help="Where to write it.")
-    ] = Path("scenario.toml"),
+    file: Annotated[Path, typer.Argument(metavar="SCENARIO.toml", help="The new file.")] = Path(
+        "scenario.toml"
+    ),
     down: Annotated[
         float, typer.Option(metavar="MBPS", min=0.01, max=100_000, help="Rate to the home.")
     ] = 50,
@@ -27,10 +27,13 @@ def init(
         typer.Option(metavar="SIZE", help="Modem buffer, as 256kB; default: 250 ms."),
     ] = None,
     aqm: Annotated[
-        str, typer.Option(metavar="NAME", help=f"Compared with drop-tail: {', '.join(AQMS)}.")
+        str,
+        typer.Option(
+            metavar="NAME", help=f"Queue manager to compare with drop-tail: {', '.join(AQMS)}."
+        ),
     ] = "docsis_pie",
     people: Annotated[
-        str, typer.Option(metavar="LIST", help=f"What they do: {', '.join(PEOPLE)}.")
+        str, typer.Option(metavar="LIST", help=f"What the household does: {', '.join(PEOPLE)}.")
     ] = "game,call,upload",
     with_schema: Annotated[
         bool,

@@ -156,10 +156,10 @@ def _entry(name: str, person: _Person) -> str:
 
 def _variants(aqm: str, has_idle_line: bool) -> str:
     label, keys = _LAWS[aqm]
-    parts = ["# Each variant changes some keys; all of them see the same people."]
+    parts = ["# Each variant changes some keys; the traffic is the same in all of them."]
     if has_idle_line:
         parts.append(
-            "# Besides these an idle line is run: the same people, and nobody fills the queue."
+            "# An idle line is run as well: the same traffic without uploads and downloads."
         )
     parts.append("")
     parts.append('[compare."drop-tail"]\nupstream.queue.law.kind = "none"\n')
