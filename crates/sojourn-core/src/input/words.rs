@@ -22,8 +22,11 @@ pub(crate) fn found(value: &Value) -> String {
             1 => "a list of 1 item".to_owned(),
             n => format!("a list of {n} items"),
         },
-        Value::Object(table) if table.is_empty() => "an empty table".to_owned(),
-        Value::Object(_) => "a table".to_owned(),
+        Value::Object(table) => match table.len() {
+            0 => "an empty table".to_owned(),
+            1 => "a table of 1 entry".to_owned(),
+            n => format!("a table of {n} entries"),
+        },
     }
 }
 

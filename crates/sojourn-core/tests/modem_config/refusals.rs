@@ -306,7 +306,7 @@ fn unknown_types_that_are_refused() {
     );
     assert_eq!(
         toml_refusal("unknown = [{ type = 99 }]"),
-        "modem.toml: unknown.0: found a table; allowed: a table of type, hex"
+        "modem.toml: unknown.0: found a table of 1 entry; allowed: a table of type, hex"
     );
 }
 

@@ -524,7 +524,7 @@ fn homes_and_service_flows_that_are_not_there() {
     let many: String = (0..32).map(|n| format!("x{n} = {{ {flow} }}\n")).collect();
     assert_eq!(
         refusal(&format!("{SMALL}[upstream.flows]\n{many}")),
-        "home.toml: upstream.flows: found a table; allowed: 31 or fewer entries"
+        "home.toml: upstream.flows: found a table of 32 entries; allowed: 31 or fewer entries"
     );
 }
 

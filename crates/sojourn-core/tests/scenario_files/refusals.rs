@@ -253,7 +253,10 @@ fn wrong_types() {
     let allowed = "allowed: a number from 0.001 to 1000000";
     assert_eq!(found("'10'"), format!("home.toml: duration_s: found a string \"10\"; {allowed}"));
     assert_eq!(found("true"), format!("home.toml: duration_s: found true; {allowed}"));
-    assert_eq!(found("{ s = 1 }"), format!("home.toml: duration_s: found a table; {allowed}"));
+    assert_eq!(
+        found("{ s = 1 }"),
+        format!("home.toml: duration_s: found a table of 1 entry; {allowed}")
+    );
     assert_eq!(found("[1]"), format!("home.toml: duration_s: found a list of 1 item; {allowed}"));
     assert_eq!(
         found("1979-05-27"),
