@@ -235,6 +235,23 @@ def test_control_characters_are_shown_as_escapes(cli: Cli, tmp_path: Path) -> No
     assert "\x1b" not in refused.stderr
 
 
+@pytest.mark.parametrize("command", [["run", HOME, "--set"], ["report"], ["validate"]])
+def test_bytes_that_are_no_text(cli: Cli, command: list[object]) -> None:
+    refused = cli(*command, "a\udcff=1")
+    found = f"argument {len(command) + 1}: found 'a\\udcff=1'; allowed: UTF-8 text"
+    assert_refused(refused, found)
+
+
+def test_a_directory_whose_name_is_no_text(cli: Cli, alone: Path, tmp_path: Path) -> None:
+    place = tmp_path / "a\udcff"
+    place.mkdir()
+    done = cli("run", alone, "--duration", 1, "--quiet", "--out", "out", cwd=place)
+    assert (done.returncode, done.stderr) == (0, "")
+    for command in (["report"], ["verify"], ["export", "--format", "csv", "--out", "csv"]):
+        done = cli(command[0], "out", *command[1:], cwd=place)
+        assert (done.returncode, done.stderr) == (0, ""), done.stderr
+
+
 def test_control_characters_in_figures_have_pictures() -> None:
     figure, axes = blank()
     axes.set_title("a\x1b[2Jb")

@@ -75,7 +75,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     stop.listen()
     is_explained = False
     try:
-        status = app(arguments, prog_name="sojourn", standalone_mode=False)
+        texts = _texts(sys.argv[1:] if arguments is None else arguments)
+        status = app(texts, prog_name="sojourn", standalone_mode=False)
         sys.stdout.flush()
     except KeyboardInterrupt:
         status = _STOPPED
@@ -89,6 +90,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if status == _STOPPED and not is_explained:
         say("stopped; nothing was written", err=True)
     sys.exit(stop.status if status == _STOPPED else status)
+
+
+def _texts(arguments: Sequence[str]) -> Sequence[str]:
+    """The arguments; raises `BadParameter` for one that is no text, as names and paths must be."""
+    for place, argument in enumerate(arguments, 1):
+        try:
+            argument.encode()
+        except UnicodeEncodeError:
+            raise typer.BadParameter(
+                f"argument {place}: found {argument!r}; allowed: UTF-8 text"
+            ) from None
+    return arguments
 
 
 def _prepare_streams() -> None:

@@ -147,8 +147,11 @@ def _seal(directory: Path, names: Iterable[str]) -> None:
 
 
 def _write_table(table: pa.Table, path: Path) -> None:
-    pq.write_table(table, path, compression="zstd")
+    with open(path, "wb") as file:  # pyarrow takes no path that is not UTF-8
+        pq.write_table(table, file, compression="zstd")
 
 
 def _write_json(path: Path, value: Any) -> None:
-    path.write_text(json.dumps(value, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    # The path of a scenario may have bytes that are not UTF-8, which JSON can escape.
+    text = json.dumps(value, indent=2, ensure_ascii=False) + "\n"
+    path.write_text(text, encoding="utf-8", errors="backslashreplace")
