@@ -426,29 +426,50 @@ def test_drafts_of_ended_processes_are_swept(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.glob(".*")] == [alive.name]
 
 
-def without_a_column(table: pa.Table) -> pa.Table:
-    return table.drop_columns(["latency_p99_ms"])
+def with_values(name: str, values: pa.Array) -> Callable[[pa.Table], pa.Table]:
+    """Changes a column to these values, one for each row."""
+    return lambda table: table.set_column(
+        table.column_names.index(name), name, values.take(pa.array([0] * len(table)))
+    )
 
 
-def with_an_infinite_value(table: pa.Table) -> pa.Table:
-    place = table.column_names.index("latency_p99_ms")
-    return table.set_column(place, "latency_p99_ms", pa.array([math.inf] * len(table)))
-
-
-def with_a_text(table: pa.Table) -> pa.Table:
-    place = table.column_names.index("latency_p99_ms")
-    return table.set_column(place, "latency_p99_ms", pa.array(["long"] * len(table)))
+def resealed(directory: Path) -> None:
+    """Makes the checksums of a directory those of its files."""
+    files = {path.name: path.read_bytes() for path in directory.iterdir() if path.is_file()}
+    files.pop(SUMS)
+    (directory / SUMS).write_bytes(sums_of(files))
 
 
 @pytest.mark.parametrize(
     ("change", "found"),
     [
-        (without_a_column, "it has no column 'latency_p99_ms'"),
-        (with_an_infinite_value, "a value of 'latency_p99_ms' is infinite"),
-        (with_a_text, "the values of 'latency_p99_ms' are of type string"),
+        (lambda table: table.drop_columns(["latency_p99_ms"]), "it has no column 'latency_p99_ms'"),
+        (
+            with_values("latency_p99_ms", pa.array([math.inf])),
+            "a value of 'latency_p99_ms' is not finite",
+        ),
+        (
+            with_values("latency_p99_ms", pa.array([math.nan])),
+            "a value of 'latency_p99_ms' is not finite",
+        ),
+        (
+            with_values("latency_p99_ms", pa.array(["long"])),
+            "the values of 'latency_p99_ms' are of type string",
+        ),
+        (
+            with_values("sent_packets", pa.array([None], pa.uint64())),
+            "a value of 'sent_packets' is missing",
+        ),
     ],
 )
-@pytest.mark.parametrize("command", [["report"], ["plot", "--kind", "cdf", "--out", "x.svg"]])
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["report"],
+        ["plot", "--kind", "cdf", "--out", "x.svg"],
+        ["export", "--format", "csv", "--out", "x"],
+    ],
+)
 def test_a_store_of_other_tables_is_refused_in_a_line(
     tmp_path: Path,
     cli: Cli,
@@ -460,10 +481,45 @@ def test_a_store_of_other_tables_is_refused_in_a_line(
     sojourn.run(HOME).save(directory)
     flows = next(directory.rglob("flows.parquet"))
     pq.write_table(change(pq.read_table(flows)), flows)
-    sums = flows.with_name(SUMS)
-    files = {path.name: path.read_bytes() for path in flows.parent.iterdir() if path != sums}
-    sums.write_bytes(sums_of(files))
+    resealed(flows.parent)
     refused = cli(command[0], directory, *command[1:])
     assert refused.returncode == 2
     assert refused.stderr.startswith(f"error: {flows}: damaged ({found})"), refused.stderr
     assert refused.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "before", "after", "found"),
+    [
+        ("run", "meta.json", '"warnings": []', '"warnings": 3', "not what sojourn writes of a run"),
+        ("run", "meta.json", '"seed": 1', '"seed": null', "not what sojourn writes of a run"),
+        ("run", "scenario.toml", "delay_ms = 9.0", "delay_ms = -9.0", "found -9"),
+        ("run", "scenario.toml", "delay_ms = 9.0", "", "missing; allowed: "),
+        ("run", "scenario.toml", "seed = 1\n", "", "not a complete scenario as sojourn writes it"),
+        ("run", "summary.json", '"name": ', '"nome": ', "not a summary that sojourn wrote"),
+        ("sweep", "runs.csv", ",", ",,", "not a list of runs as sojourn writes it"),
+        ("sweep", "runs.csv", "\n", "\n\n", "not a list of runs as sojourn writes it"),
+        ("sweep", "runs.csv", "run", "walk", "lists no runs"),
+    ],
+)
+def test_what_describes_runs_is_refused_in_a_line_where_it_is_of_other_content(
+    stored: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    kind: str,
+    name: str,
+    before: str,
+    after: str,
+    found: str,
+) -> None:
+    """Its checksum is right."""
+    shutil.copytree(stored / kind, tmp_path / kind)
+    path = next((tmp_path / kind).rglob(name))
+    text = path.read_text()
+    path.write_text(text.replace(before, after, 1))
+    assert path.read_text() != text
+    resealed(path.parent)
+    assert command("report", tmp_path / kind, "--out", tmp_path / "page.html") == 2
+    told = capsys.readouterr().err
+    assert told.startswith(f"error: {tmp_path / kind}") and told.count("\n") == 1
+    assert found in told

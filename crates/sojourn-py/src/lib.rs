@@ -52,11 +52,13 @@ mod _sojourn {
     #[pymodule_export]
     use super::problem::Problem;
     #[pymodule_export]
-    use super::results::RunResult;
+    use super::results::{RunResult, empty_tables};
     #[pymodule_export]
     use super::table::ArrowTable;
     #[pymodule_export]
-    use super::variant::{Variant, distinct, idle_line, in_words, load, set_label, unit_of};
+    use super::variant::{
+        Variant, distinct, idle_line, in_words, load, set_label, stored_scenario, unit_of,
+    };
     #[pymodule_export]
     use super::verdict::{Facts, applications_json, measures_json, verdict};
     #[pymodule_export]

@@ -28,13 +28,23 @@ impl RunResult {
     }
 }
 
+/// All tables without rows, by their names.
+#[pyfunction]
+pub fn empty_tables() -> HashMap<&'static str, ArrowTable> {
+    tables(&Results::default())
+}
+
 impl RunResult {
     /// The tables of a run with this seed.
     pub fn new(results: Results, seed: u64) -> Self {
-        let mut tables = Tables::default();
-        results.tables(&mut tables);
-        Self { meta: meta(&results, seed), tables: tables.0 }
+        Self { meta: meta(&results, seed), tables: tables(&results) }
     }
+}
+
+fn tables(results: &Results) -> HashMap<&'static str, ArrowTable> {
+    let mut tables = Tables::default();
+    results.tables(&mut tables);
+    tables.0
 }
 
 #[derive(Default)]

@@ -6,7 +6,7 @@ use sojourn_core::network;
 use sojourn_core::provision::Provision;
 use sojourn_core::provision::load_from;
 use sojourn_core::scenario::estimate::estimate;
-use sojourn_core::scenario::file::to_toml;
+use sojourn_core::scenario::file::{load_stored, to_toml};
 use sojourn_core::scenario::{self, Disk, Scenario};
 
 use crate::ScenarioError;
@@ -114,6 +114,13 @@ pub fn load(
     let variants =
         caught(load)?.map_err(|problems| about(py, &problems, ScenarioError::new_err))?;
     Ok(variants.into_iter().map(Variant::from).collect())
+}
+
+/// The complete scenario of stored results, checked and written again: the same text, if it is as it was stored.
+#[pyfunction]
+pub fn stored_scenario(py: Python<'_>, text: &str, source: &str) -> PyResult<String> {
+    let read = caught(|| load_stored(text, source).map(|scenario| to_toml(&scenario)))?;
+    read.map_err(|problems| about(py, &problems, ScenarioError::new_err))
 }
 
 /// The idle line of these variants: the same traffic without bulk traffic.

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 use sojourn_core::scenario::Scenario;
 use sojourn_core::verdict::{self as core, APPLICATIONS, Group, MEASURES, Rows};
 
-use crate::ScenarioError;
 use crate::panics::caught;
 
 /// What a run contributes to a verdict.
@@ -25,13 +25,8 @@ impl Facts {
     /// lists of rows, both as JSON.
     #[new]
     fn new(scenario_json: &str, tables_json: &str) -> PyResult<Self> {
-        let scenario: Scenario = serde_json::from_str(scenario_json).map_err(|error| {
-            ScenarioError::new_err(format!(
-                "the scenario of stored results is not one of this version: {error}; rerun it"
-            ))
-        })?;
-        let rows: Rows = serde_json::from_str(tables_json)
-            .map_err(|error| PyValueError::new_err(error.to_string()))?;
+        let scenario: Scenario = parsed(scenario_json)?;
+        let rows: Rows = parsed(tables_json)?;
         let facts = caught(|| core::Facts::of(&scenario, &rows))?;
         Ok(Self { facts, rows, scenario })
     }
@@ -89,6 +84,10 @@ pub fn applications_json() -> PyResult<String> {
 #[pyfunction]
 pub fn measures_json() -> PyResult<String> {
     json(&MEASURES)
+}
+
+fn parsed<T: DeserializeOwned>(json: &str) -> PyResult<T> {
+    serde_json::from_str(json).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
 fn json(value: &impl Serialize) -> PyResult<String> {

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.csv as csv
-import pyarrow.parquet as pq
 
 from ..base.files import draft_of
+from ..runs.tables import ALL_TABLES
 from .runs import ExportError, Runs, choose, is_single
 
 
@@ -21,8 +21,9 @@ def write_tables(runs: Runs, variant: str | None, out: Path) -> None:
             run = runs[name]
             target = draft if alone else draft / run.directory.name
             target.mkdir(exist_ok=True)
-            for path in sorted(run.directory.glob("*.parquet")):
-                csv.write_csv(_plain(pq.read_table(path)), target / f"{path.stem}.csv")
+            for table in filter(run.keeps, ALL_TABLES):
+                with open(target / f"{table}.csv", "wb") as file:
+                    csv.write_csv(_plain(run.table(table)), file)
 
 
 def _plain(table: pa.Table) -> pa.Table:

@@ -21,7 +21,9 @@ def runs_of_summary(directory: Path) -> dict[str, StoredRun]:
     try:
         summary = json.loads((directory / SUMMARY).read_text("utf-8"))
         form, variants = summary["format"], summary["variants"]
-        places = {variant["name"]: directory / variant["directory"] for variant in variants}
+        places = {str(variant["name"]): directory / variant["directory"] for variant in variants}
+        if not places:
+            raise ValueError
     except (ValueError, KeyError, TypeError):
         if (directory / SUMS).exists():
             raise DamagedError(directory / SUMMARY, "not a summary that sojourn wrote") from None
@@ -43,10 +45,22 @@ def listed_runs(store: Store) -> list[dict[str, str]]:
         raise StoreError(
             f"{store.directory}: incomplete, runs.csv is missing; repeat the command with --resume"
         ) from None
-    text = store.read(RUN_LIST).decode()
-    table = csv.DictReader(StringIO(text, newline=""))
-    if "run" not in (table.fieldnames or ()):
+    columns, *rows = _table(store)
+    if "run" not in columns:
         raise StoreError(f"{store.directory / RUN_LIST}: lists no runs")
-    lines = list(table)
+    lines = [dict(zip(columns, row, strict=True)) for row in rows]
     store.check([store.keeps(line["run"]) for line in lines])
     return lines
+
+
+def _table(store: Store) -> list[list[str]]:
+    """The rows of `runs.csv`, the names of its columns first."""
+    content = store.read(RUN_LIST)
+    try:
+        rows = list(csv.reader(StringIO(content.decode(), newline="")))
+    except (UnicodeDecodeError, csv.Error):
+        rows = []
+    if not rows or any(len(row) != len(set(rows[0])) for row in rows):
+        path = store.directory / RUN_LIST
+        raise DamagedError(path, "not a list of runs as sojourn writes it")
+    return rows

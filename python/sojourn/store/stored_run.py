@@ -12,11 +12,19 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from .._sojourn import tables_json
+from .._sojourn import ScenarioError, empty_tables, stored_scenario
 from ..runs.result import SavedResult
 from .checksums import SUMS, Checksums, DamagedError, StoreError
 
-_META = {"version", "seed", "duration_s", "events", "forwarded_packets", "fingerprint", "warnings"}
+_META = {
+    "version": str,
+    "seed": int,
+    "duration_s": float,
+    "events": int,
+    "forwarded_packets": int,
+    "fingerprint": str,
+    "warnings": list,
+}
 
 Rows = Sequence[Mapping[str, Any]]
 
@@ -67,29 +75,20 @@ class StoredRun(SavedResult):
         return table
 
     def _check(self, name: str, table: pa.Table) -> None:
-        """Raises `DamagedError` unless it has the columns of that table, and finite values."""
-        path = self.directory / _file_of(name)
-        wanted, texts = _columns()[name]
-        missing = [field for field in wanted if field not in table.column_names]
-        if missing:
-            raise DamagedError(path, f"it has no column {missing[0]!r}")
-        for field in wanted:
-            column = table[field]
-            kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
-            if (field in texts) != (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
-                raise DamagedError(path, f"the values of {field!r} are of type {kind}")
-            if pa.types.is_floating(kind) and pc.any(pc.is_inf(column)).as_py():
-                raise DamagedError(path, f"a value of {field!r} is infinite")
+        """Raises `DamagedError` unless it has the columns of that table, with such values."""
+        for field in _schemas()[name]:
+            if fault := _fault(field, table):
+                raise DamagedError(self.directory / _file_of(name), fault)
 
     @cached_property
     def meta(self) -> dict[str, Any]:
         """Version, seed, duration in s, counts, fingerprint and warnings."""
+        content = self._files.read("meta.json")
         try:
-            meta: dict[str, Any] = json.loads(self._files.read("meta.json"))
-            is_complete = meta.keys() >= _META and isfinite(meta["duration_s"])
-        except (ValueError, TypeError, AttributeError):
-            is_complete = False
-        if not is_complete:
+            meta: dict[str, Any] = json.loads(content)
+        except ValueError:
+            meta = {}
+        if not _is_meta(meta):
             raise DamagedError(self.directory / "meta.json", "not what sojourn writes of a run")
         return meta
 
@@ -104,10 +103,14 @@ class StoredRun(SavedResult):
     @cached_property
     def settings(self) -> dict[str, Any]:
         """The complete scenario, as a dict; keys without a value are missing."""
+        path = self.directory / "scenario.toml"
         try:
-            return tomllib.loads(self.scenario)
-        except tomllib.TOMLDecodeError as error:
-            raise DamagedError(self.directory / "scenario.toml", str(error)) from None
+            is_whole = stored_scenario(self.scenario, str(path)) == self.scenario
+        except ScenarioError as error:
+            raise DamagedError(path, f"{error.path}: {error.problems[0].message}") from None
+        if not is_whole:
+            raise DamagedError(path, "not a complete scenario as sojourn writes it")
+        return tomllib.loads(self.scenario)
 
     def rows(self, table: str) -> Rows:
         """The rows of a table. They are cached because studies read them thousands of times."""
@@ -125,12 +128,32 @@ class StoredRun(SavedResult):
 
 
 @cache
-def _columns() -> dict[str, tuple[list[str], list[str]]]:
-    """The columns of each table, and those of texts."""
-    return {
-        table["name"]: ([column["name"] for column in table["columns"]], table["texts"])
-        for table in json.loads(tables_json())
-    }
+def _schemas() -> dict[str, pa.Schema]:
+    """The columns of each table."""
+    return {name: pa.table(empty).schema for name, empty in empty_tables().items()}
+
+
+def _fault(field: pa.Field, table: pa.Table) -> str:
+    """What is wrong with a column of a table; empty if nothing is."""
+    if table.column_names.count(field.name) != 1:
+        return f"it has no column {field.name!r}"
+    column = table[field.name]
+    if column.type != field.type:
+        return f"the values of {field.name!r} are of type {column.type}"
+    if not field.nullable and column.null_count:
+        return f"a value of {field.name!r} is missing"
+    if pa.types.is_floating(field.type) and pc.any(pc.invert(pc.is_finite(column))).as_py():
+        return f"a value of {field.name!r} is not finite"
+    return ""
+
+
+def _is_meta(value: Any) -> bool:
+    return (
+        isinstance(value, dict)
+        and all(isinstance(value.get(key), kind) for key, kind in _META.items())
+        and all(isinstance(warning, str) for warning in value["warnings"])
+        and isfinite(value["duration_s"])
+    )
 
 
 def _file_of(table: str) -> str:

@@ -27,6 +27,15 @@ CELLS = "cells.csv"
 
 ALTERNATIVES = "alternatives.csv"
 
+_PLAN = {
+    "name": str,
+    **dict.fromkeys(("table", "experiment", "scheme", "load", "figure"), list),
+    "duration_scale": float,
+    "seeds": int,
+    "with_alternatives": bool,
+}
+"""What the file of a plan has."""
+
 _FIRST = {MARKER, PLAN, RUN_LIST, SUMS}
 
 _RUN_COLUMNS = ("case", "seed", "run")
@@ -168,11 +177,14 @@ def _refuse_another(plan: Plan, directory: Path) -> None:
 
 def _plan(directory: Path) -> Plan:
     try:
-        plan = Plan(**json.loads(Checksums(directory).read(PLAN)))
+        found = json.loads(Checksums(directory).read(PLAN))
+        if not all(isinstance(found[key], kind) for key, kind in _PLAN.items()):
+            raise TypeError
+        plan = Plan(**found)
         plan.check()
     except (UnknownError, DamagedError):
         raise
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, KeyError, AttributeError):
         raise StoreError(
             f"{directory / PLAN}: not the plan of a study; remove it, and run with --resume"
         ) from None

@@ -119,7 +119,7 @@ pub struct SeriesRow {
 }
 
 /// Everything a run tells.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Results {
     /// Version of this library.
     pub version: &'static str,

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::column::{Cells, Definition, Table, columns};
+use super::column::{Definition, Table, columns};
 use super::modem_trace::{ModemEvent, ModemEventKind};
 use super::results::{LatencyCells, PacketRecord, Results, SeriesRow};
 use super::rows::{
@@ -27,8 +27,6 @@ pub struct TableDefinition {
     pub about: &'static str,
     /// Its columns in their order.
     pub columns: Vec<Definition>,
-    /// The names of those that hold texts.
-    pub texts: Vec<&'static str>,
 }
 
 impl Results {
@@ -74,11 +72,9 @@ pub fn definitions() -> Vec<TableDefinition> {
 
 fn definition<Row: Table>() -> TableDefinition {
     let columns = Row::columns();
-    let of_text = columns.iter().filter(|column| matches!((column.cells)(&[]), Cells::Text(_)));
     TableDefinition {
         name: Row::NAME,
         about: Row::ABOUT,
-        texts: of_text.map(|column| column.definition.name).collect(),
         columns: columns.iter().map(|column| column.definition).collect(),
     }
 }

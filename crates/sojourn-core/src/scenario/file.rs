@@ -62,7 +62,7 @@ pub fn load_from(
     let compare = base.as_object_mut().and_then(|table| table.shift_remove(COMPARE));
     // Without variants, an unknown-key message should list `compare` among the allowed keys.
     let schema = if compare.is_some() { json_schema() } else { file_schema() };
-    let (checker, captures) = (Checker::new(schema), Captures::beside(source, files));
+    let (checker, captures) = (Checker::new(schema), Some(Captures::beside(source, files)));
     let shared = OnceCell::new();
     let file =
         File { source, lines, sets, base, written, overlay, checker, captures, most_bytes, shared };
@@ -70,6 +70,26 @@ pub fn load_from(
         None => Ok(vec![file.variant("", &json!({}))?]),
         Some(compare) => file.variants(&compare),
     }
+}
+
+/// Reads the complete scenario of stored results, and checks it. Its captures are not read, for they may be gone.
+///
+/// # Errors All problems of the scenario, or those of the text itself.
+pub fn load_stored(text: &str, source: &str) -> Result<Scenario, Problems> {
+    let (base, lines) = Document::parse(text, source)?.into_parts();
+    let file = File {
+        source,
+        lines,
+        sets: Vec::new(),
+        base,
+        written: Value::Null,
+        overlay: None,
+        checker: Checker::new(json_schema()),
+        captures: None,
+        most_bytes: u64::MAX,
+        shared: OnceCell::new(),
+    };
+    Ok(file.variant("", &json!({}))?.scenario)
 }
 
 /// What all succeed in giving, or the problems of all that fail.
@@ -132,7 +152,8 @@ struct File<'a> {
     written: Value,
     overlay: Option<&'a dyn Overlay>,
     checker: Checker,
-    captures: Captures<'a>,
+    /// Where captures are read; `None` if they stay unread.
+    captures: Option<Captures<'a>>,
     most_bytes: u64,
     /// Faults of the scenario without its variants, once they are asked for.
     shared: OnceCell<Vec<Fault>>,
@@ -194,7 +215,10 @@ impl File<'_> {
             let path = error.path().to_string();
             Fault::new(path.trim_start_matches('.'), error.inner().to_string())
         })?;
-        let mut faults = self.captures.fill(&mut scenario);
+        let mut faults = Faults::default();
+        if let Some(captures) = &self.captures {
+            faults.add(captures.fill(&mut scenario));
+        }
         scenario.fill();
         faults.add(check::check(&scenario));
         if faults.is_empty() {
