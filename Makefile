@@ -80,7 +80,7 @@ bench-peers: ## Compare it with ns-2 and ns-3, where they are installed
 	@program=$$(cargo bench -p sojourn-core --locked --bench packet_cost --no-run 2>&1 | sed -n 's/.*Executable.*(\(.*\))/\1/p') && \
 	python3 crates/sojourn-core/benches/peers/run.py "$$program"
 
-figures: $(VENV)/installed ## Draw the figures of docs and the README's table again
+figures: $(VENV)/installed ## Draw the figures of docs and the tables of README and BENCHMARKS.md again
 	$(BIN)/python -m sojourn_studies.queues docs/queues/img
 	$(BIN)/python -m sojourn_docs figures docs/img
 

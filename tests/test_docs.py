@@ -24,7 +24,7 @@ from sojourn.analysis.measures import flows_of, transfers
 from sojourn.analysis.tables import RunTables
 from sojourn.cli.main import app
 from sojourn_docs import live
-from sojourn_docs.figures import drawings, renewed, standalone, with_rows
+from sojourn_docs.figures import drawings, renewed, standalone, with_instructions, with_rows
 from sojourn_docs.gallery import SCENARIOS, Case
 from sojourn_docs.site import broken_links, generated, with_direct_links
 
@@ -183,6 +183,12 @@ def test_the_readme_has_the_output_of_its_command() -> None:
 def test_the_latencies_of_low_latency_docsis_are_those_of_a_run() -> None:
     page = (ROOT / "docs" / "low-latency.md").read_text()
     assert with_rows(page) == page
+
+
+def test_the_instructions_of_the_benchmarks_are_those_recorded() -> None:
+    """`make figures` renews them after `make record`."""
+    page = (ROOT / "BENCHMARKS.md").read_text()
+    assert with_instructions(page) == page
 
 
 def test_figures_have_grounds_for_light_and_dark() -> None:

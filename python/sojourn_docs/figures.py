@@ -1,10 +1,11 @@
-"""The figures of the tutorial pages and the table of the README, made by Sojourn.
+"""The figures of the tutorial pages, and tables of README, docs and BENCHMARKS.md.
 
 `make figures` draws them. A figure is a file of its own that follows the reader's choice of light
 or dark. Its ground is opaque, so that it stays readable on any page.
 """
 
 import io
+import json
 from collections.abc import Mapping, Sequence
 from contextlib import redirect_stdout
 from functools import cache
@@ -32,6 +33,9 @@ _COMMAND = "```sh\nsojourn run scenarios/upload.toml\n```\n\n```text\n"
 """What stands before the README's table."""
 _ROWS = "| --- | --- | --- | --- | --- |\n"
 """What stands before the rows of docs/low-latency.md."""
+_INSTRUCTIONS = "| case | queue | instructions a packet |\n| --- | --- | ---: |\n"
+"""What stands before the rows of BENCHMARKS.md."""
+_RECORDED = ROOT / "crates" / "sojourn-core" / "benches" / "packet_cost" / "instructions.json"
 
 
 def drawings() -> Mapping[str, Chart]:
@@ -53,6 +57,8 @@ def draw(directory: Path) -> None:
     write_file(readme, renewed(readme.read_text()).encode())
     page = ROOT / "docs" / "low-latency.md"
     write_file(page, with_rows(page.read_text()).encode())
+    benchmarks = ROOT / "BENCHMARKS.md"
+    write_file(benchmarks, with_instructions(benchmarks.read_text()).encode())
 
 
 def standalone(drawn: Chart, name: str) -> bytes:
@@ -79,6 +85,22 @@ def with_rows(page: str) -> str:
     """The page on Low Latency DOCSIS with the latencies of its scenario as they are today."""
     start = page.index(_ROWS) + len(_ROWS)
     return page[:start] + _rows() + page[page.index("\n\n", start) + 1 :]
+
+
+def with_instructions(page: str) -> str:
+    """BENCHMARKS.md with the instructions that `make record` has recorded."""
+    start = page.index(_INSTRUCTIONS) + len(_INSTRUCTIONS)
+    rows = (
+        f"| {' | '.join(_case_and_queue(name))} | {count:.0f} |\n"
+        for name, count in json.loads(_RECORDED.read_text()).items()
+    )
+    return page[:start] + "".join(rows) + page[page.index("\n\n", start) + 1 :]
+
+
+def _case_and_queue(name: str) -> tuple[str, str]:
+    """`100 modems DropTail` is the case `100 modems` with the queue `DropTail`."""
+    case, _, queue = name.rpartition(" ")
+    return case, queue
 
 
 def _rows() -> str:
