@@ -36,10 +36,14 @@ crash: $(VENV)/installed ## Kill commands at every place where they change files
 audit: ## Check licences, sources and known vulnerabilities of Rust packages; needs cargo-deny
 	cargo deny --locked check $(AUDIT)
 
+WHEEL = maturin build --release --locked --zig --compatibility manylinux2014 --target $$(uname -m)-unknown-linux-gnu
+
 wheel: $(VENV)/release $(WEB) ## Build the wheel into out/wheels and test it in a fresh environment
+	mkdir -p out
 	rm -rf out/wheels
-	PATH="$(CURDIR)/$(BIN):$$PATH" maturin build --release --locked --zig --compatibility manylinux2014 \
-	    --target $$(uname -m)-unknown-linux-gnu --out out/wheels
+	PATH="$(CURDIR)/$(BIN):$$PATH" && \
+	    profile=$$(crates/sojourn-py/profile.sh $(CURDIR)/out/wheel.profdata $(WHEEL)) && \
+	    RUSTFLAGS="$$profile" $(WHEEL) --out out/wheels
 	python3 tests/wheel.py out/wheels/*.whl
 	$(BIN)/cyclonedx-py requirements requirements.lock --pyproject pyproject.toml --output-reproducible \
 	    --output-file out/wheels/python-packages.cyclonedx.json

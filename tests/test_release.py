@@ -46,3 +46,11 @@ def test_the_minimum_versions_of_the_workflow_are_those_of_the_packages() -> Non
     assert rust
     steps = WORKFLOW["jobs"]["wheel"]["steps"]
     assert any(f"install {rust[1]} " in step.get("run", "") for step in steps)
+
+
+def test_the_wheel_of_a_release_is_built_with_a_profile() -> None:
+    steps = WORKFLOW["jobs"]["wheel"]["steps"]
+    commands = [step.get("run", "") for step in steps]
+    assert any(re.search(r"--component \S*\bllvm-tools\b", command) for command in commands)
+    recipe = re.search(r"^wheel:.*?^(?=\S)", (ROOT / "Makefile").read_text(), re.M | re.S)
+    assert recipe and "profile.sh" in recipe[0]

@@ -1,16 +1,12 @@
 """The same bits in the release build, which Python runs, as in the debug build that Rust tests."""
 
-import re
-
 import sojourn
 from conftest import HOME, ROOT
-
-SNAPSHOT = ROOT / "crates" / "sojourn-core" / "tests" / "snapshots" / "fingerprints.txt"
+from fingerprints import recorded
 
 
 def test_fingerprints_are_those_of_the_debug_build() -> None:
-    entries = re.findall(r"^(\S.*)\n  fingerprint (\w+) events (\d+)", SNAPSHOT.read_text(), re.M)
-    expected = {name: (fingerprint, int(events)) for name, fingerprint, events in entries}
+    expected = recorded(ROOT)
     runs = sojourn.run(HOME, duration_s=10)
     assert isinstance(runs, sojourn.Comparison)
     got = {name: (run.meta["fingerprint"], run.meta["events"]) for name, run in runs.items()}

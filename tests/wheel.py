@@ -3,6 +3,7 @@
 `python tests/wheel.py out/wheels/*.whl`; `make wheel` does so.
 """
 
+import json
 import os
 import subprocess
 import sys
@@ -10,6 +11,8 @@ import tempfile
 import venv
 import zipfile
 from pathlib import Path
+
+from fingerprints import recorded
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -69,6 +72,7 @@ def use(wheel: Path, place: Path) -> None:
         "sojourn verify out",
         "sojourn report out --out page.html",
         "sojourn schema",
+        f"sojourn run {ROOT / 'scenarios' / 'home.toml'} --duration 10 --out home",
         "sojourn study run white2012 --table 7 --experiment D01/C01 --duration-scale 0.001 "
         "--out study",
         "sojourn report study",
@@ -79,6 +83,17 @@ def use(wheel: Path, place: Path) -> None:
     version = wheel.name.split("-")[1]
     if run(["sojourn", "--version"], place, environment).stdout != f"sojourn {version}\n":
         raise SystemExit(f"sojourn --version does not tell {version}")
+    check_fingerprints(place / "home")
+
+
+def check_fingerprints(home: Path) -> None:
+    """The optimised build has the same bits as the debug build that Rust tests."""
+    expected = recorded(ROOT)
+    runs = json.loads((home / "summary.json").read_text())["variants"]
+    got = {run["name"]: (run["fingerprint"], run["events"]) for run in runs}
+    got.pop("idle line")
+    if not got or got != {name: expected[name] for name in got}:
+        raise SystemExit(f"fingerprints differ from those recorded: {got}")
 
 
 def run(
