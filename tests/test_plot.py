@@ -7,14 +7,19 @@ import numpy as np
 import pytest
 import sojourn
 from conftest import Cli
+from matplotlib import rc_context
 from matplotlib.collections import QuadMesh
+from sojourn.analysis.curves import Curve
 from sojourn.analysis.groups import Group, Results
 from sojourn.base.lookup import UnknownError
+from sojourn.plot.charts.bars import Bars
+from sojourn.plot.charts.base import Axis
 from sojourn.plot.charts.clouds import Clouds
 from sojourn.plot.charts.heat_map import HeatMap
 from sojourn.plot.charts.lines import Lines
-from sojourn.plot.drawing import COLUMNS_IN, picture
+from sojourn.plot.drawing import COLUMNS_IN, inline_svg, picture
 from sojourn.plot.figures.by_kind import KINDS, chart, figures
+from sojourn.plot.palette import IDLE, PALETTE
 from sojourn.plot.svg import blank
 from sojourn.runs.delay_split import DelaySplit
 
@@ -118,6 +123,70 @@ def test_the_best_cell_of_any_heat_map_is_the_lightest(grid: Results, metric: st
     best, worst = (max, min) if drawn.better == "higher" else (min, max)
     light = [sum(mesh.to_rgba(value)[:3]) for value in (best(found), worst(found))]
     assert light[0] > 2 * light[1]
+
+
+@pytest.mark.parametrize("columns", [2, 5, 9])
+def test_numbers_and_names_of_a_heat_map_fit_its_columns(columns: int) -> None:
+    names = [f"{128 + n} kB" for n in range(columns)]
+    values = np.full((2, columns), 1024.04)
+    drawn = HeatMap("t", "c", Axis("limit"), Axis("rate"), "p90", names, ["a", "b"], values)
+    with rc_context({"font.size": 8}):
+        _, axes = blank((3.5, 1.5), layout=None)
+        drawn.draw(axes)
+        drawn.write_names(axes)
+        column_px = axes.get_window_extent().width / columns
+        assert {text.get_text() for text in axes.texts} == {"1024"}
+        written = [*axes.texts, *axes.get_xticklabels()]
+        assert max(text.get_window_extent().width for text in written) < column_px
+    assert drawn.numbers.rows[0][1] == "1024.0"
+
+
+def test_an_idle_line_looks_the_same_beside_any_number_of_settings() -> None:
+    for settings in range(1, 8):
+        x = np.arange(3.0)
+        curves = [Curve(f"{n}", x, x, is_idle=n == 0) for n in range(settings + 1)]
+        _, axes = blank()
+        Lines("t", "c", Axis("x"), Axis("y"), curves).draw(axes)
+        idle, *others = axes.lines
+        assert idle.get_color() == IDLE
+        assert [line.get_color() for line in others] == [PALETTE[n % 6] for n in range(settings)]
+
+
+def test_idle_lines_are_found(results: Results) -> None:
+    drawn = chart(results, "cdf", None, ())
+    assert isinstance(drawn, Lines)
+    assert [curve.name for curve in drawn.curves if curve.is_idle] == ["idle line"]
+    assert "idle line" not in chart(results, "ellipse", None, ()).names
+
+
+def test_a_single_part_is_named() -> None:
+    drawn = Bars("t", "c", Axis("share (%)"), Axis(""), ["run"], {"queue full": [1.0]})
+    assert ">queue full</text>" in inline_svg(drawn, "x")
+
+
+def test_too_many_curves_are_refused(comparison: sojourn.Comparison) -> None:
+    runs = list(comparison.values())
+    many = Results([Group(f"{n}", [runs[0]], variant=f"{n}") for n in range(9)])
+    with pytest.raises(UnknownError, match="'cdf' draws at most 8 settings, and there are 9"):
+        chart(many, "cdf", None, ())
+    assert chart(many.only([f"{n}" for n in range(8)]), "cdf", None, ())
+    assert chart(many, "box", None, ())
+
+
+def test_a_line_joins_only_the_points_of_one_sweep(comparison: sojourn.Comparison) -> None:
+    run = comparison["CoDel"]
+    points = [Group(f"{n}", [run], (f"{n}",)) for n in range(9)]
+    apart = [Group(f"{n}", [run], variant=f"{n}") for n in range(9)]
+    for results, is_joined in ((Results(points, ["a"]), True), (Results(apart), False)):
+        drawn = chart(results, "ellipse", None, ())
+        assert isinstance(drawn, Clouds)
+        assert (drawn.joined, "line joins" in drawn.caption) == (is_joined, is_joined)
+
+
+def test_marks_of_two_seeds_are_means(comparison: sojourn.Comparison) -> None:
+    seeds = Results([Group("a", [comparison["CoDel"], comparison["DOCSIS-PIE"]])])
+    caption = chart(seeds, "ellipse", None, ()).caption
+    assert "mean over seeds" in caption and "ellipse" not in caption
 
 
 def test_a_cell_without_a_value_has_a_colour_of_its_own(grid: Results) -> None:

@@ -326,15 +326,22 @@ def test_names_stand_beside_their_points_and_over_no_other() -> None:
     assert not [1 for a, b in combinations(boxes, 2) if a.meets(b)]
     assert all(box.is_inside(260, 140) for box in boxes)
     # Alone at the left there is room at its right.
-    assert places([Label("alone", 10.0, 70.0)], (260.0, 140.0)) == [(False, 0)]
+    alone = Label("alone", 10.0, 70.0)
+    assert places([alone], (260.0, 140.0)) == [(False, 0)]
+    # A mark without a name is not covered either; where marks are everywhere there is no label.
+    beside = Label("", 30.0, 70.0).mark
+    assert places([alone], (260.0, 140.0), [beside]) == [(False, -1)]
+    everywhere = [Label("", x, y).mark for x in range(0, 260, 10) for y in range(0, 140, 9)]
+    assert places([alone], (260.0, 140.0), everywhere) == [None]
 
 
 def test_ellipses_are_named_where_they_are(results: Results) -> None:
     drawn = chart(results, "ellipse", None, ())
     svg = inline_svg(drawn, "x")
     for group in results.groups:
-        # In the legend, and at its place.
-        assert svg.count(f">{group.name}</text>") == 2
+        # In the legend, and at its place; an idle line has no goodput.
+        times = 0 if group.name == "idle line" else 2
+        assert svg.count(f">{group.name}</text>") == times
 
 
 def test_page_loads_are_those_of_all_seeds(comparison: sojourn.Comparison) -> None:
@@ -489,11 +496,24 @@ def test_every_letter_of_a_figure_is_inside_of_the_page(
             assert visited.page.evaluate(edges) == 0, kind
 
 
-def test_in_print_everything_is_open(chromium: Browser, reports: dict[str, Path]) -> None:
+def test_many_settings_that_differ_are_rows(comparison: sojourn.Comparison) -> None:
+    runs = list(comparison.values())
+    groups = [Group(f"{n}", [runs[n % 2]]) for n in range(9)]
+    few, many = differences(Results(groups[:8])), differences(Results(groups))
+    assert few.headings == ["key", *map(str, range(8))]
+    assert many.headings == ["setting", *(row[0] for row in few.rows)]
+    assert [row[0] for row in many.rows] == [*map(str, range(9))]
+    assert [row[1] for row in many.rows[:8]] == few.rows[0][1:]
+
+
+def test_what_is_folded_is_not_printed(chromium: Browser, reports: dict[str, Path]) -> None:
     with visit(chromium, reports["run"].as_uri()) as visited:
         scenario = visited.page.locator("pre").first
-        assert not scenario.is_visible()
         visited.page.emulate_media(media="print", color_scheme="dark")
-        assert scenario.is_visible()
+        assert not scenario.is_visible()
+        note = "getComputedStyle(document.querySelector('#runs ~ details > summary'), '::after')"
+        assert "open it before printing" in visited.page.evaluate(f"{note}.content")
+        visited.page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
+        assert scenario.is_visible() and visited.page.evaluate(f"{note}.content") == "none"
         ground = "getComputedStyle(document.body).backgroundColor"
         assert visited.page.evaluate(ground) == "rgb(255, 255, 255)"

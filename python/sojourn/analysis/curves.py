@@ -25,6 +25,7 @@ class Curve:
     name: str
     x: Numbers
     y: Numbers
+    is_idle: bool = False
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,7 @@ class Sample:
 
     name: str
     values: Distribution
+    is_idle: bool = False
 
 
 def judged_by_latency(groups: Sequence[Group]) -> tuple[str, Select]:
@@ -55,14 +57,14 @@ def latencies(groups: Sequence[Group], select: Select) -> list[Sample]:
     for name, group, row in named(groups, select):
         runs = [run for run in group.runs if run.keeps("latencies")]
         values = pooled(_latencies(run, row["traffic"], row["direction"]) for run in runs)
-        samples.append(Sample(name, values))
+        samples.append(Sample(name, values, group.is_idle))
     return [sample for sample in samples if len(sample.values.values)]
 
 
 def page_loads(groups: Sequence[Group], select: Select) -> list[Sample]:
     """Page load times in s of each group and selected flow, over all seeds."""
     samples = [
-        Sample(name, pooled(_page_loads(run, row["traffic"]) for run in group.runs))
+        Sample(name, pooled(_page_loads(run, row["traffic"]) for run in group.runs), group.is_idle)
         for name, group, row in named(groups, select)
     ]
     return [sample for sample in samples if len(sample.values.values)]
@@ -74,14 +76,15 @@ def cdf(sample: Sample) -> Curve:
     # More than one point per step of the share would not be visible.
     seen = _last_of_each(np.floor(share * (_CDF_STEPS / 100)))
     values = sample.values.values
-    return Curve(sample.name, np.append(values[:1], values[seen]), np.append(0.0, share[seen]))
+    x, y = np.append(values[:1], values[seen]), np.append(0.0, share[seen])
+    return Curve(sample.name, x, y, sample.is_idle)
 
 
 def ccdf(sample: Sample) -> Curve:
     """The complementary CDF: share of values in % above x, without the final 0 %."""
     share = 100 * (1 - sample.values.share[:-1])
     seen = _last_of_each(np.floor(np.log10(share) * (_CDF_STEPS / 4)))
-    return Curve(sample.name, sample.values.values[:-1][seen], share[seen])
+    return Curve(sample.name, sample.values.values[:-1][seen], share[seen], sample.is_idle)
 
 
 def _last_of_each(step: Numbers) -> np.ndarray[Any, np.dtype[np.bool_]]:
@@ -92,7 +95,7 @@ def _last_of_each(step: Numbers) -> np.ndarray[Any, np.dtype[np.bool_]]:
 def over_time(groups: Sequence[Group], metric: str, subjects: Sequence[str]) -> list[Curve]:
     """A time series of each group and subject, for the first seed."""
     return [
-        Curve(_label(group.name, subject, len(subjects) > 1), *values)
+        Curve(_label(group.name, subject, len(subjects) > 1), *values, group.is_idle)
         for group in groups
         if group.first.keeps("series")
         for subject in subjects
@@ -107,7 +110,8 @@ def averaged(curve: Curve, neighbours: int) -> Curve:
     there = ~np.isnan(blocks)
     sums, counts = np.where(there, blocks, 0.0).sum(axis=1), there.sum(axis=1)
     means = np.divide(sums, counts, out=np.full(len(sums), np.nan), where=counts > 0)
-    return Curve(curve.name, curve.x[neighbours - 1 : whole : neighbours], means)
+    times = curve.x[neighbours - 1 : whole : neighbours]
+    return Curve(curve.name, times, means, curve.is_idle)
 
 
 def named(groups: Sequence[Group], select: Select) -> Iterator[tuple[str, Group, Row]]:

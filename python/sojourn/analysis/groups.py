@@ -20,6 +20,8 @@ class Group:
     point: Sequence[str] = ()
     """The values of the swept keys, as TOML."""
     variant: str = ""
+    is_idle: bool = False
+    """Is it drawn as an idle line?"""
 
     @property
     def first(self) -> RunTables:

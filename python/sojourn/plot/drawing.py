@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup, escape
 
 from ..base.lookup import look_up
-from .charts.base import Chart
+from .charts.base import LETTER_IN, Chart
 from .palette import PALETTE
 from .svg import blank
 
@@ -27,7 +27,6 @@ COLUMNS_IN = {1: 3.5, 2: 7.16}
 FORMATS = ("pdf", "svg", "png")
 
 _PAGE_IN = 4.6
-_LETTER_IN = 0.06
 _LINE_IN = 0.13
 _POINTS = 8.0
 _EDGE_SHARE = 0.01
@@ -124,9 +123,10 @@ def _style(more: Any = None) -> Iterator[None]:
 
 def _drawn(chart: Chart, width_in: float) -> "Figure":
     columns = _legend_columns(chart, width_in)
-    legend_in = 0.17 * ceil(len(chart.names) / columns) if len(chart.names) > 1 else 0.0
+    legend_in = 0.17 * ceil(len(chart.names) / columns) if chart.has_legend else 0.0
     # Row names are wrapped if they would take more than a third of the width.
-    rows = [fill(_joined_units(name), int(width_in / 3 / _LETTER_IN)) for name in chart.rows]
+    name_letters = int(width_in / 3 / LETTER_IN)
+    rows = [fill(_joined_units(name), name_letters) for name in chart.rows]
     lines = max((row.count("\n") + 1 for row in rows), default=0)
     row_in = max(0.28, _LINE_IN * lines + 0.06)
     if len(rows) > _MANY_ROWS and lines == 1:
@@ -140,7 +140,9 @@ def _drawn(chart: Chart, width_in: float) -> "Figure":
         # Browsers write the lines of a name from its left, and at 400 px with larger letters.
         axes.tick_params(axis="y", pad=10 if lines > 1 else 3.5)
     axes.set_xlabel(chart.x.label)
-    if not chart.has_row_title:
+    if chart.has_row_title:
+        _write_row_title(axes, fill(chart.y.label, name_letters))
+    else:
         axes.set_ylabel(chart.y.label)
     if chart.x.log:
         axes.set_xscale("log")
@@ -148,8 +150,18 @@ def _drawn(chart: Chart, width_in: float) -> "Figure":
     if chart.y.log:
         axes.set_yscale("log")
         _log_ticks(axes.yaxis, axes.get_ylim())
-    _fit(figure, axes, _legend_in(figure, columns) if len(chart.names) > 1 else 0.0)
+    above_in = _legend_in(figure, columns) if chart.has_legend else 0.0
+    _fit(figure, axes, above_in)
+    if chart.write_names(axes):
+        _fit(figure, axes, above_in)
     return figure
+
+
+def _write_row_title(axes: "Axes", title: str) -> None:
+    """Above the names of the rows, where it has room however few these are."""
+    axes.annotate(
+        title, (0, 1), (-14, 3), "axes fraction", "offset points", ha="right", va="bottom"
+    )
 
 
 def _joined_units(name: str) -> str:

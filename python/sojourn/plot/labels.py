@@ -1,19 +1,19 @@
 """Places labels next to their points without overlap."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING
+
+from ..analysis.distribution import Numbers
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _LINE_PT = 9.5
-_LETTER_PT = 4.6
+_LETTER_PT = 5.0
 _GAP_PT = 7.0
-_AROUND_PT = (45.0, 60.0)
-"""Approximate space of a figure beside and above its axes."""
-_LINES = (0, -1, 1, -2, 2, -3, 3, -4, 4)
+_LINES = (0, -1, 1, -2, 2, -3, 3, -4, 4, -5, 5, -6, 6)
 """Vertical offsets of a label in lines, nearest first."""
 
 
@@ -55,10 +55,16 @@ class Label:
         return Box(start, start + width, self.y + lines * _LINE_PT)
 
 
-def places(labels: Sequence[Label], size_pt: tuple[float, float]) -> list[tuple[bool, int]]:
-    """A place for each label without overlap: left of its point or not, and lines above it."""
-    taken = [label.mark for label in labels]
-    found = []
+Place = tuple[bool, int]
+"""Left of its point or not, and lines above it."""
+
+
+def places(
+    labels: Sequence[Label], size_pt: tuple[float, float], others: Sequence[Box] = ()
+) -> list[Place | None]:
+    """A place for each label that covers no mark, `others` included; `None` where none is free."""
+    taken = [*(label.mark for label in labels), *others]
+    found: list[Place | None] = []
     for label in labels:
         # Prefer the side towards the middle, which has more space.
         is_left = label.x > size_pt[0] / 2
@@ -68,29 +74,31 @@ def places(labels: Sequence[Label], size_pt: tuple[float, float]) -> list[tuple[
             for place in wanted
             if (box := label.box(*place)).is_inside(*size_pt) and not any(map(box.meets, taken))
         )
-        place = next(free, (is_left, 0))
-        taken.append(label.box(*place))
+        place = next(free, None)
+        taken += [label.box(*place)] if place else []
         found.append(place)
     return found
 
 
-@dataclass(frozen=True)
-class Named:
-    """A name for a data point, whose position is given as shares of width and height too."""
+def write(
+    axes: "Axes", named: Mapping[str, tuple[float, float]], marks: Sequence[tuple[float, float]]
+) -> None:
+    """Writes names next to their points and over no mark, with a line to those further away.
 
-    name: str
-    point: tuple[float, float]
-    share: tuple[float, float]
-
-
-def write(axes: "Axes", everything: Sequence[Named]) -> None:
-    """Writes labels next to their points, with a line to those further away."""
-    size_pt = _size_pt(axes)
-    labels = [Label(n.name, n.share[0] * size_pt[0], n.share[1] * size_pt[1]) for n in everything]
-    for named, (is_left, lines) in zip(everything, places(labels, size_pt), strict=True):
+    The axes have their final size. A name for which there is no room is left out.
+    """
+    if not named:
+        return
+    means = _in_points(axes, [*named.values()])
+    labels = [Label(name, *at) for name, at in zip(named, means, strict=True)]
+    others = [Label("", *at).mark for at in _in_points(axes, marks)]
+    for label, place in zip(labels, places(labels, _size_pt(axes), others), strict=True):
+        if place is None:
+            continue
+        is_left, lines = place
         axes.annotate(
-            named.name,
-            named.point,
+            label.name,
+            named[label.name],
             (-_GAP_PT if is_left else _GAP_PT, lines * _LINE_PT),
             textcoords="offset points",
             ha="right" if is_left else "left",
@@ -99,8 +107,19 @@ def write(axes: "Axes", everything: Sequence[Named]) -> None:
         ).set_in_layout(False)
 
 
+def _in_points(axes: "Axes", points: Sequence[tuple[float, float]]) -> Numbers:
+    """Data points in points of type from the lower left of the axes."""
+    inner = axes.get_window_extent()
+    seen: Numbers = (axes.transData.transform(points) - (inner.x0, inner.y0)) * _pt_per_px(axes)
+    return seen
+
+
 def _size_pt(axes: "Axes") -> tuple[float, float]:
-    """The approximate size of the axes in points."""
+    inner = axes.get_window_extent()
+    return inner.width * _pt_per_px(axes), inner.height * _pt_per_px(axes)
+
+
+def _pt_per_px(axes: "Axes") -> float:
     figure = axes.get_figure(root=True)
     assert figure
-    return 72 * figure.get_figwidth() - _AROUND_PT[0], 72 * figure.get_figheight() - _AROUND_PT[1]
+    return 72 / figure.dpi

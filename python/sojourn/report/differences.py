@@ -6,12 +6,15 @@ from typing import Any
 from ..analysis.groups import Results
 from ..base.grid import NOTHING, Grid
 from ..base.toml_text import toml_value
+from ..plot.charts.base import FEW_AT_MOST
 
 _SELF_EVIDENT = ("title", "description", "seed")
 
 
 def differences(results: Results, aside: Container[str] = ()) -> Grid:
     """The keys whose values differ between groups: a row per key, a column per group.
+
+    Of many groups each is a row, so that the table is not too wide to read or print.
 
     Groups whose names are in `aside` are left out, such as idle lines.
     """
@@ -28,7 +31,11 @@ def settings_grid(names: Sequence[str], settings: Sequence[Mapping[str, Any]]) -
         for key in keys
         if len({repr(one.get(key)) for one in flat}) > 1
     ]
-    return Grid("Settings that differ", ["key", *names], rows)
+    title = "Settings that differ"
+    if not rows or len(names) <= FEW_AT_MOST:
+        return Grid(title, ["key", *names], rows)
+    headings, *lines = zip(["setting", *names], *rows, strict=True)
+    return Grid(title, list(headings), [list(line) for line in lines])
 
 
 def _as_toml(value: Any) -> str:

@@ -62,6 +62,11 @@ class Bars(Chart):
         return list(self.parts)
 
     @property
+    def has_legend(self) -> bool:
+        """Even a single part is named nowhere else."""
+        return bool(self.parts)
+
+    @property
     def rows(self) -> Sequence[str]:
         """A row for each bar."""
         return self.bars

@@ -9,8 +9,7 @@ import numpy as np
 from ...analysis.curves import Sample
 from ...analysis.distribution import Numbers
 from ...base.grid import Grid, digits
-from ..palette import PALETTE
-from .base import Chart
+from .base import Chart, color_of, style_numbers
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,8 +31,9 @@ class Boxes(Chart):
 
     def draw(self, axes: "Axes") -> None:
         """Draws boxes from top to bottom."""
-        for index, sample in enumerate(self.samples):
-            color = PALETTE[index % len(PALETTE)]
+        numbers = style_numbers(sample.is_idle for sample in self.samples)
+        for index, (number, sample) in enumerate(zip(numbers, self.samples, strict=True)):
+            color = color_of(number)
             lines: dict[str, Any] = {
                 f"{part}props": {"color": color, "lw": 1.2} for part in _BOX_PARTS
             }

@@ -8,9 +8,8 @@ import numpy as np
 
 from ...analysis.distribution import Numbers
 from ...base.grid import Grid, digits
-from ..labels import Named, write
-from ..palette import PALETTE
-from .base import FEW_AT_MOST, MARKS, Chart, line_style
+from ..labels import write
+from .base import FEW_AT_MOST, Chart, color_of, line_style, mark_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -35,14 +34,15 @@ class Clouds(Chart):
     """A cloud of points per group, with its mean and one-standard-deviation ellipse."""
 
     clouds: Sequence[Cloud] = ()
+    joined: bool = False
+    """A line through the means, in their order."""
 
     def draw(self, axes: "Axes") -> None:
         """Draws points, means and ellipses; better is to the upper right."""
         labelled = set()
         for cloud in self.clouds:
             index = self.names.index(cloud.family)
-            color = PALETTE[index % len(PALETTE)]
-            mark = MARKS[index % len(MARKS)]
+            color, mark = color_of(index), mark_of(index)
             label = "" if cloud.family in labelled else cloud.family
             labelled.add(cloud.family)
             points = self._plotted(cloud)
@@ -51,34 +51,34 @@ class Clouds(Chart):
             axes.plot(*mean, mark, ms=6, color=color, label=label, linestyle="none")
             if points.shape[1] > 2:
                 axes.plot(*self._data(ellipse(points)), **line_style(index))
-        if not any(self.names):
+        if self.joined:
             means = np.hstack([self._plotted(c).mean(axis=1, keepdims=True) for c in self.clouds])
-            axes.plot(*self._data(means), lw=0.6, color=PALETTE[0], alpha=0.6)
+            axes.plot(*self._data(means), lw=0.6, color=color_of(0), alpha=0.6)
         axes.invert_xaxis()
         # A difference of 1 % should not look large.
         axes.set_ylim(*_widened(*axes.get_ylim()))
         if not self.x.log:
             axes.set_xlim(*reversed(_widened(*reversed(axes.get_xlim()))))
-        self._write_names(axes)
 
-    def _write_names(self, axes: "Axes") -> None:
-        """Labels each cloud; of many the first of each family, or the ends of the only one."""
-        first = {cloud.family: cloud for cloud in reversed(self.clouds)}
-        few = len(self.clouds) <= FEW_AT_MOST
-        ends = {cloud.name: cloud for cloud in (self.clouds[0], self.clouds[-1])}
-        many = first if any(first) else ends
-        clouds = {cloud.name: cloud for cloud in self.clouds} if few else many
-        all_x = np.concatenate([self._plotted(cloud)[0] for cloud in self.clouds])
-        # The scale becomes logarithmic after drawing; less delay is at the right.
-        left, right = (all_x.max(), all_x.min()) if self.x.log else axes.get_xlim()
-        low, high = axes.get_ylim()
-        names = []
-        for name, cloud in clouds.items():
-            mean = self._plotted(cloud).mean(axis=1)
-            x, y = map(float, self._data(mean))
-            share = _share(float(mean[0]), left, right), _share(y, low, high)
-            names.append(Named(name, (x, y), share))
-        write(axes, names)
+    def write_names(self, axes: "Axes") -> bool:
+        """Labels each cloud; of many the first of each family, or the ends of the line."""
+        marks = [point for cloud in self.clouds for point in self._marks(cloud)]
+        means = {name: self._marks(cloud)[0] for name, cloud in self._labelled().items()}
+        write(axes, means, marks)
+        return False
+
+    def _labelled(self) -> dict[str, Cloud]:
+        families = {cloud.family: cloud for cloud in reversed(self.clouds)}
+        if len(self.clouds) > FEW_AT_MOST and any(families):
+            return families
+        named = (self.clouds[0], self.clouds[-1]) if self.joined else self.clouds
+        return {cloud.name: cloud for cloud in named}
+
+    def _marks(self, cloud: Cloud) -> list[tuple[float, float]]:
+        """The mean of a cloud, and then its points."""
+        mean = self._data(self._plotted(cloud).mean(axis=1))
+        x, y = np.append(mean[0], cloud.x), np.append(mean[1], cloud.y)
+        return list(zip(x.tolist(), y.tolist(), strict=True))
 
     @property
     def numbers(self) -> Grid:
@@ -114,11 +114,6 @@ def ellipse(points: Numbers) -> Numbers:
     radii = np.sqrt(values.clip(0))[:, None]
     contour: Numbers = points.mean(axis=1, keepdims=True) + vectors @ (radii * circle)
     return contour
-
-
-def _share(value: float, start: float, end: float) -> float:
-    """The position between start and end, 0 to 1."""
-    return (value - start) / (end - start) if end != start else 0.5
 
 
 def _widened(low: float, high: float) -> tuple[float, float]:

@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from textwrap import fill
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from ...analysis.distribution import Numbers
-from ...base.grid import NOTHING, Grid
-from .base import Chart
+from ...base.grid import NOTHING, Grid, digits
+from .base import LETTER_IN, Chart
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
 
 _LETTERS = {"dark": "#010101", "light": "#fefefe"}
 """Not exactly black and white, which dark mode would swap; cell colours stay the same."""
+
+_GAP_LETTERS = 1.0
+"""What stays free between the texts of neighbouring columns."""
 
 _MISSING = "#c8c8c8"
 """Of cells without a value: no colour of the map."""
@@ -51,7 +55,7 @@ class HeatMap(Chart):
             axes.text(
                 column,
                 row,
-                NOTHING if np.isnan(value) else f"{value:.{self.digits}f}",
+                self._in_cell(value),
                 ha="center",
                 va="center",
                 color=_LETTERS["dark" if self._is_light(value, scale) else "light"],
@@ -59,13 +63,33 @@ class HeatMap(Chart):
         axes.set_xticks(range(len(self.columns)), list(self.columns))
         axes.invert_yaxis()
         axes.set_title(self.quantity, loc="left", fontsize="medium")
-        # Above the names of the rows, where it has room however few these are.
-        axes.annotate(
-            self.y.label, (0, 1), (-9, 3), "axes fraction", "offset points", ha="right", va="bottom"
-        )
         axes.grid(visible=False)
         axes.tick_params(length=0)
         axes.spines[:].set_visible(False)
+
+    def write_names(self, axes: "Axes") -> bool:
+        """Makes the numbers and the names of columns fit the width of a column."""
+        figure = axes.get_figure(root=True)
+        assert figure
+        column_in = axes.get_window_extent().width / figure.dpi / len(self.columns)
+        fitting = column_in / LETTER_IN - _GAP_LETTERS
+        cells = axes.texts[: self.values.size]
+        scale = min(1.0, max(fitting, 1.0) / max(len(cell.get_text()) for cell in cells))
+        for cell in cells:
+            cell.set_fontsize(float(cell.get_fontsize()) * scale)
+        words = [word for name in self.columns for word in name.split()]
+        if max(map(len, words), default=0) > fitting:
+            axes.tick_params(axis="x", rotation=90)
+        else:
+            names = [fill(name, max(1, int(fitting))) for name in self.columns]
+            axes.set_xticks(range(len(names)), names)
+        return True
+
+    def _in_cell(self, value: float) -> str:
+        """The shorter of the value as in the table and with three digits."""
+        if np.isnan(value):
+            return NOTHING
+        return min(f"{value:.{self.digits}f}", digits(value), key=len)
 
     def _is_light(self, value: float, scale: Callable[[float], float]) -> bool:
         """Is the colour of a cell light, so that its letters are dark?"""

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...analysis.curves import Curve, Sample
 from ...base.grid import NOTHING, Grid, digits
-from .base import MARKS, Chart, line_style
+from .base import Chart, line_style, mark_of, style_numbers
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,20 +31,23 @@ class Lines(Chart):
 
     def draw(self, axes: "Axes") -> None:
         """Draws the lines, each with its own dash and markers."""
-        for index, curve in enumerate(self.curves):
+        numbers = style_numbers(curve.is_idle for curve in self.curves)
+        for index, (number, curve) in enumerate(zip(numbers, self.curves, strict=True)):
             axes.plot(
                 curve.x,
                 curve.y,
                 label=curve.name,
                 drawstyle="steps-post" if self.steps else "default",
-                **line_style(index),
-                **self._marks(index, curve),
+                **line_style(number),
+                **self._marks(index, mark_of(number), curve),
             )
 
-    def _marks(self, index: int, curve: Curve) -> dict[str, Any]:
-        if self.marked:
-            return {"marker": MARKS[index % len(MARKS)], "ms": 3.5}
-        return _marks(index, len(self.curves), None if self.steps else len(curve.x))
+    def _marks(self, index: int, mark: str, curve: Curve) -> dict[str, Any]:
+        if not self.marked and len(self.curves) < 2:
+            return {}
+        points = None if self.steps else len(curve.x)
+        every = None if self.marked else _every(index, len(self.curves), points)
+        return {"marker": mark, "ms": 3.5, "markevery": every}
 
     @property
     def numbers(self) -> Grid:
@@ -94,13 +97,10 @@ def range_grid(title: str, curves: Sequence[Curve], unit: str) -> Grid:
     return Grid(title, headings, rows)
 
 
-def _marks(index: int, count: int, points: int | None) -> dict[str, Any]:
-    """Markers on a line if there are several lines, at other places than those of the others.
+def _every(index: int, count: int, points: int | None) -> tuple[float, float] | tuple[int, int]:
+    """Where the markers of a line are: at other places than those of the others.
 
     They are evenly spaced along the line, or over its `points` in a time series.
     """
-    if count < 2:
-        return {}
     start, step = 0.05 + 0.2 * index / count, 0.2
-    every = (start, step) if points is None else (int(start * points), max(1, int(step * points)))
-    return {"marker": MARKS[index % len(MARKS)], "markevery": every, "ms": 3.5}
+    return (start, step) if points is None else (int(start * points), max(1, int(step * points)))

@@ -1,9 +1,11 @@
 """All charts of a report, or one chart by its kind."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from ...analysis.groups import Results
 from ...analysis.measures import Measure
+from ...analysis.verdict import verdict
 from ...base.lookup import UnknownError, look_up
 from ...runs.delay_split import DelaySplit, can_be_split, delay_split
 from ..charts.base import FEW_AT_MOST, Chart
@@ -19,9 +21,13 @@ KINDS = ("cdf", "ccdf", "timeseries", "box", "ellipse", "heatmap", "sweep", "dro
 _CURVES_AT_MOST = 12
 """More curves would share a combination of colour and dash."""
 
+_OF_CURVES = ("cdf", "ccdf", "timeseries")
+"""Kinds with a curve or more for each setting."""
+
 
 def figures(results: Results, split: DelaySplit) -> list[Chart]:
     """All charts that the results have data for, except those with too many curves."""
+    results = _marked(results)
     few = len(results.groups) <= FEW_AT_MOST
     by_group = _of_few(results) if few else []
     charts = [*by_setting(results), *by_group, delay(split), *_over_all(results)]
@@ -34,6 +40,8 @@ def chart(results: Results, kind: str, metric: str | None, traffic: Sequence[str
     Raises `UnknownError`, which lists the valid names, for unknown names and missing data.
     """
     look_up("kind", kind, KINDS)
+    _check_count(kind, "settings", len(results.groups), FEW_AT_MOST if kind in _OF_CURVES else None)
+    results = _marked(results)
     entries = dict.fromkeys(name for g in results.groups for name in g.first.settings["traffic"])
     drawn = _BY_KIND[kind](results, metric, traffic, list(entries))
     if drawn is None:
@@ -42,12 +50,29 @@ def chart(results: Results, kind: str, metric: str | None, traffic: Sequence[str
             f"kind: found {kind!r}, but the results have no data for it; "
             f"allowed: {', '.join(kinds)}"
         )
+    _check_count(kind, "curves", len(drawn.names), _CURVES_AT_MOST)
     return drawn
+
+
+def _check_count(kind: str, what: str, found: int, most: int | None) -> None:
+    """Refuses curves that could not be told apart, which the report leaves out too."""
+    if most is not None and found > most:
+        raise UnknownError(
+            f"kind: {kind!r} draws at most {most} {what}, and there are {found}; "
+            "choose some with --variant, or draw a box, heatmap or ellipse"
+        )
+
+
+def _marked(results: Results) -> Results:
+    """The results, with their idle lines marked as such."""
+    idle = verdict(results).idle_lines
+    groups = [replace(group, is_idle=group.name in idle) for group in results.groups]
+    return replace(results, groups=groups)
 
 
 def latency_cdf(results: Results) -> Chart | None:
     """The CDF of the most important latency; `None` if no packet was delivered."""
-    return cdf_chart(samples_of(results.groups, "latency", ()))
+    return cdf_chart(samples_of(_marked(results).groups, "latency", ()))
 
 
 def _has(results: Results, kind: str, entries: Sequence[str]) -> bool:
@@ -71,7 +96,7 @@ def _of_few(results: Results) -> list[Chart | None]:
 
 
 def _over_all(results: Results) -> list[Chart | None]:
-    several = len(results.groups) > 1
+    several = sum(not group.is_idle for group in results.groups) > 1
     return [clouds(results, None, ()) if several else None, drops(results)]
 
 

@@ -12,59 +12,59 @@ from ...base.lookup import look_up
 from ..charts.base import FEW_AT_MOST, Axis, Chart, is_wide
 from ..charts.clouds import Cloud, Clouds
 from .distributions import main_flows_of
-from .sweeps import applying
+from .sweeps import applying, linked
 
 
 def clouds(results: Results, metric: str | None, traffic: Sequence[str]) -> Chart | None:
     """A cloud of runs per group; `metric` is a delay, `traffic` selects the goodput."""
-    measures = {m.key: m for m in applying(results.groups) if m.key.endswith("_ms")}
+    # An idle line has no goodput to compare.
+    groups = [group for group in results.groups if not group.is_idle]
+    measures = {m.key: m for m in applying(groups) if m.key.endswith("_ms")}
     preferred = [key for key in ("game_latency_p90_ms", "upstream_queue_p50_ms") if key in measures]
     if not preferred:
         return None
     delay = measures[look_up("metric", metric or preferred[0], list(measures))]
-    whose, rates = _goodputs(results.groups, traffic)
-    families = _families(results)
+    whose, rates = _goodputs(groups, traffic)
+    families = _families(groups, results.keys)
     drawn = [
-        _cloud(group, family, delay, rates)
-        for group, family in zip(results.groups, families, strict=True)
+        _cloud(group, family, delay, rates) for group, family in zip(groups, families, strict=True)
     ]
     drawn = [cloud for cloud in drawn if len(cloud.x)]
     if not drawn:
         return None
-    marks = _SEVERAL_SEEDS if results.seeds > 2 else "Each mark is one run."
+    joined = not any(families) and len(linked(groups)) == 1
+    along = " The line joins the settings in their order." if joined else ""
     return Clouds(
         "Delay against goodput",
-        f"{marks} Better is up (more goodput) and to the right (less delay).{_along(families)}",
+        f"{_marks(results.seeds)} Better is up (more goodput) and to the right (less delay)."
+        f"{along}",
         Axis(delay.label, log=is_wide(np.concatenate([cloud.x for cloud in drawn]))),
         Axis(f"goodput of {whose} (Mbps)"),
         drawn,
+        joined,
     )
 
 
-_SEVERAL_SEEDS = (
-    "Each dot is one run, a large mark the mean over the seeds, an ellipse one standard deviation "
-    "(as in Winstein & Balakrishnan 2013)."
-)
+def _marks(seeds: int) -> str:
+    """Tells what marks show."""
+    if seeds == 1:
+        return "Each mark is one run."
+    spread = ", an ellipse one standard deviation (as in Winstein & Balakrishnan 2013)"
+    means = "Each dot is one run, a large mark the mean over seeds"
+    return f"{means}{spread if seeds > 2 else ''}."
 
 
-def _along(families: Sequence[str]) -> str:
-    """Tells what a line joins, where the settings are one family."""
-    several = len(families) > FEW_AT_MOST and len(set(families)) == 1
-    return " The line joins the settings in their order." if several else ""
-
-
-def _families(results: Results) -> list[str]:
+def _families(groups: Sequence[Group], keys: Sequence[str]) -> list[str]:
     """What the style of each group's points shows.
 
     Of few groups each has its own. Of many it shows the variant, or the value of a key with few.
     """
-    groups = results.groups
     if len(groups) <= FEW_AT_MOST:
         return [group.name or "run" for group in groups]
     variants = [group.variant for group in groups]
     if 1 < len(set(variants)) < len(groups):
         return variants
-    for place, key in reversed(list(enumerate(results.keys))):
+    for place, key in reversed(list(enumerate(keys))):
         values = [group.point[place] for group in groups]
         if 1 < len(set(values)) <= FEW_AT_MOST:
             return [setting_in_words(key, value) for value in values]

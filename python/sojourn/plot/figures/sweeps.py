@@ -44,7 +44,7 @@ def _is_along_a_line(results: Results) -> bool:
         return False
     grid = _Grid.of(results)
     is_long = len(grid.columns) >= _LINE_FROM and len(grid.lines) <= _LINES_AT_MOST
-    return is_long and len(_linked(results)) == 1 and grid.numbers is not None
+    return is_long and len(linked(results.groups)) == 1 and grid.numbers is not None
 
 
 def lines_by_key(results: Results, measure: Measure) -> Chart | None:
@@ -121,7 +121,7 @@ class _Grid:
     @staticmethod
     def of(results: Results) -> "_Grid":
         """The settings of a sweep; it has a key."""
-        across, *others = _linked(results)
+        across, *others = linked(results.groups)
         rest = [places[0] for places in others]
         of_column = [tuple(group.point[place] for place in across) for group in results.groups]
         of_line = [
@@ -169,9 +169,9 @@ class _Grid:
         return Grid(_title(measure, self), [self.title, *heading], rows)
 
 
-def _linked(results: Results) -> list[list[int]]:
-    """The places of the keys; those that always change together are one list."""
-    columns = list(zip(*(group.point for group in results.groups), strict=True))
+def linked(groups: Sequence[Group]) -> list[list[int]]:
+    """The places of the swept keys; those that always change together are one list."""
+    columns = list(zip(*(group.point for group in groups), strict=True))
     sets: list[list[int]] = []
     for place, column in enumerate(columns):
         pairs = [set(zip(columns[known[0]], column, strict=True)) for known in sets]
