@@ -43,6 +43,21 @@ def test_the_command_writes_a_file_and_keeps_what_is_there(cli: Cli, tmp_path: P
     assert schema["$id"] == "urn:sojourn:scenario"
 
 
+def test_what_could_not_run_is_not_written(cli: Cli, tmp_path: Path) -> None:
+    refused = cli("init", tmp_path / "mine.toml", "--buffer", "1kB")
+    assert refused.returncode == 2
+    assert "upstream.queue.limit_bytes: found 1000; allowed: " in refused.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_names_may_be_written_as_people_write_them(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    assert cli("init", path, "--aqm", "FQ-CoDel", "--people", "Game").returncode == 0
+    assert '[compare."FQ-CoDel"]' in path.read_text()
+    refused = cli("init", tmp_path / "other.toml", "--aqm", "best")
+    assert "--aqm: found 'best'; allowed: drop_tail, " in refused.stderr
+
+
 def test_a_schema_of_something_else_is_kept(cli: Cli, tmp_path: Path) -> None:
     other = tmp_path / "scenario.schema.json"
     other.write_text("{}")

@@ -140,6 +140,11 @@ fn an_upload_is_held_against_what_rate_and_burst_allow() {
     let late = share(&["duration_s=12", "traffic.upload.start_s=2"], 60.0 / 12.0);
     assert!((late[0].values["upload_share_percent"].unwrap() - 100.0).abs() < 1e-9);
     assert_eq!(share(&["duration_s=11", "traffic.upload.start_s=2"], 5.4)[0].grade, None);
+    // With a second service flow nobody knows what the upload may have.
+    let flows = "upstream.flows.voice={sustained_mbps=1, peak_mbps=1, burst_bytes=3044, match=[{traffic='upload'}]}";
+    let beside = &share(&["duration_s=10", flows], 5.4)[0];
+    assert_eq!(beside.grade, None);
+    assert_eq!(beside.summary, "its home has several upstream service flows");
     // In a short run it has not found its rate yet, and one that ends has no share.
     assert_eq!(share(&["duration_s=5"], 5.4)[0].grade, None);
     assert_eq!(share(&["traffic.upload.file_bytes=10000"], 5.4), []);
@@ -405,6 +410,11 @@ fn a_sweep_counts_good_settings_by_variant() {
     assert_eq!(
         found.sentences[0],
         "PIE does best: good on every test in 2 of 2 settings, tail in 1."
+    );
+    let second = &found.sentences[1];
+    assert!(
+        second.contains(" do best and hardly differ: against 'tail, rate 5', game p90"),
+        "{second}"
     );
     assert_eq!(
         found.question,

@@ -42,6 +42,7 @@ def init(
 ) -> None:
     """Write a commented scenario for a line and a household, ready to run."""
     from ..base.files import write_file
+    from ..runs.scenario import load
     from ..runs.scenario_keys import schema_text
 
     if file.exists():
@@ -62,6 +63,7 @@ def init(
         )
     except UnknownError as error:
         raise typer.BadParameter(f"--{error}") from None
+    load(text)
     if with_schema:
         write_file(file.with_name(_SCHEMA), schema_text().encode())
     write_file(file, text.encode())

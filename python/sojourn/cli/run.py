@@ -51,6 +51,12 @@ def run(
     from ..runs.runner import run_variants
     from ..runs.scenario import load_all
 
+    for change in vary or ():
+        if change.partition("=")[0].strip() == "seed":
+            raise typer.BadParameter(
+                f"--vary {change}: found the seed, which is no setting; allowed: another key; "
+                "for means over seeds: seeds = 5 in a sweep (sojourn sweep --help)"
+            )
     try:
         variants = load_all(
             scenarios,

@@ -33,3 +33,4 @@ def sweep(
         read_sweep(file), out, resume=resume, overwrite=overwrite, jobs=jobs, dask=dask
     )
     say(f"results: {store.directory} ({time.perf_counter() - start:.1f} s)")
+    say(f"verdict, tables and figures of them: sojourn report {store.directory}")

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from ..base.lookup import look_up
 
 _DURATION_S = 60
-_BULK_FROM_S = 2
-"""When uploads and downloads begin."""
 
 _LAWS = {
     "drop_tail": ("drop-tail", ""),
@@ -17,7 +15,6 @@ _LAWS = {
     "codel": ("CoDel", 'law = { kind = "codel" }'),
     "pi2": ("PI2", 'law = { kind = "pi2" }'),
     "fq_codel": ("FQ-CoDel", 'scheduler = { kind = "fq" }\nlaw = { kind = "codel" }'),
-    "dualq": ("DualQ", 'scheduler = { kind = "dualq" }'),
 }
 """Queue managers by the name of the option: their label, and the keys of the queue."""
 
@@ -150,8 +147,7 @@ far = { delay_ms = 24 }
 
 
 def _entry(name: str, person: _Person) -> str:
-    start = f"\nstart_s = {_BULK_FROM_S}" if person.is_bulk else ""
-    return f"[traffic.{name}]   # {person.comment}\n{person.keys}{start}\n"
+    return f"[traffic.{name}]   # {person.comment}\n{person.keys}\n"
 
 
 def _variants(aqm: str, has_idle_line: bool) -> str:

@@ -136,8 +136,12 @@ fn sentence(name: &str, others: &[String]) -> String {
              one run stands for all"
         );
     }
-    let named = named.iter().map(|name| format!("'{name}'")).collect::<Vec<_>>().join(" and ");
-    format!("'{name}' and {named} are equal: one run stands for all")
+    let quoted = named.iter().map(|name| format!("'{name}'")).collect::<Vec<_>>().join(" and ");
+    if named.len() == others.len() {
+        return format!("'{name}' and {quoted} are equal: one run stands for all");
+    }
+    let count = others.len() + 1;
+    format!("{count} variants are equal, {quoted} among them: the run '{name}' stands for all")
 }
 
 /// Equal but for what does not change a run.
@@ -190,8 +194,8 @@ mod tests {
         let told = names(&["upstream.queue.limit_bytes=50000"]);
         assert_eq!(told.len(), 2);
         assert_eq!(told[0].0, "limit 50 kB");
-        let equal =
-            "'limit 50 kB' and 'as it is, but limit 50 kB' are equal: one run stands for all";
+        let equal = "3 variants are equal, 'as it is, but limit 50 kB' among them: the run 'limit 50 kB' \
+                     stands for all";
         assert_eq!(told[0].1, equal);
         assert_eq!(told[1].0, "CoDel, but limit 50 kB");
     }

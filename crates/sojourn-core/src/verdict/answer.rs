@@ -70,16 +70,18 @@ pub fn verdict(groups: &[Group<'_>], keys: &[String]) -> Verdict {
     let all = judged(groups);
     let loaded: Vec<usize> = (0..all.len()).filter(|number| !all[*number].is_idle_line).collect();
     let best = best_of(&all, &loaded);
-    let chosen = (keys.is_empty()).then(|| choice(&all, &loaded, &best)).flatten();
+    let chosen = choice(&all, &loaded, &best);
+    let answered = chosen
+        .filter(|_| keys.is_empty() || best.len() <= BEST_NAMED_AT_MOST)
+        .map(|(_, reference)| answer(&all, &best, reference));
+    let chosen = chosen.filter(|_| keys.is_empty());
     let sentences = match (loaded.as_slice(), chosen) {
         ([only], _) => of_one(&all, *only),
-        (_, Some((_, reference))) => {
-            of_several(&all, &loaded, answer(&all, &best, reference), best[0])
-        }
+        (_, Some(_)) => of_several(&all, &loaded, answered.unwrap_or_default(), best[0]),
         ([first, ..], None) if keys.is_empty() => {
             of_several(&all, &loaded, no_winner(&all, &loaded), *first)
         }
-        _ => of_sweep(&all, &loaded),
+        _ => of_sweep(&all, &loaded, answered),
     };
     let there = |a: &&Application| all.iter().any(|j| is_in(j, a.name));
     Verdict {
@@ -167,8 +169,11 @@ fn question(all: &[Judged<'_>], loaded: &[usize], keys: &[String]) -> String {
     } else {
         format!("{} settings", loaded.len())
     };
-    let swept =
-        if keys.is_empty() { String::new() } else { format!(" as {} varies", listed(keys)) };
+    let swept = match keys {
+        [] => String::new(),
+        [key] => format!(" as {} varies", quoted(key)),
+        keys => format!(" as {} vary", listed(keys)),
+    };
     let most = all.iter().map(|judged| judged.group.runs.len()).max().unwrap_or_default();
     let seeds = if most > 1 { format!(" (mean of {most} seeds)") } else { String::new() };
     format!("Which of {settings} works best{purpose}{tests}{swept}{seeds}?")
@@ -373,7 +378,10 @@ fn unnoticed(all: &[Judged<'_>], best: usize, reference: usize) -> Option<String
         let pair = to.group.mean(measure.key).zip(from.group.mean(measure.key));
         pair.is_some_and(|(x, y)| differs(measure, x, y))
     };
-    let mut differing = MEASURES.iter().filter(differing).peekable();
+    // What bulk traffic keeps is told anyway.
+    let is_cost = |measure: &&Measure| ["upload_mbps", "download_mbps"].contains(&measure.key);
+    let mut differing =
+        MEASURES.iter().filter(differing).filter(|measure| !is_cost(measure)).peekable();
     let is_alike = APPLICATIONS.iter().all(|app| to.grade(app.name) == from.grade(app.name));
     let is_told = |measure: &Measure| NOTICED.iter().any(|(key, _)| *key == measure.key);
     let first = differing.peek().filter(|measure| is_alike && !is_told(measure))?;
@@ -514,8 +522,7 @@ fn faults(judged: &Judged<'_>) -> String {
     let told = grades.into_iter().filter_map(|(grade, word)| {
         let of_grade = judged.assessments.iter().filter(|found| found.grade == grade);
         let names: Vec<_> = of_grade.map(|found| found.application).collect();
-        let why = if grade.is_none() { " (too little was measured)" } else { "" };
-        (!names.is_empty()).then(|| format!("{word} {}{why}", conditions(&names)))
+        (!names.is_empty()).then(|| format!("{word} {}", conditions(&names)))
     });
     told.collect::<Vec<_>>().join("; ")
 }
@@ -531,8 +538,9 @@ fn conditions(names: &[&'static str]) -> String {
 
 // A sweep.
 
-fn of_sweep(all: &[Judged<'_>], loaded: &[usize]) -> Vec<String> {
-    by_variant(all, loaded).into_iter().chain(side_by_side(all, loaded)).collect()
+/// How often each variant does well, which point does best if few do, and the grades.
+fn of_sweep(all: &[Judged<'_>], loaded: &[usize], best: Option<String>) -> Vec<String> {
+    by_variant(all, loaded).into_iter().chain(best).chain(side_by_side(all, loaded)).collect()
 }
 
 /// In how many settings each variant is good on every test, the best first.

@@ -128,17 +128,6 @@ fn is_of(application: &Application, row: &Row) -> bool {
 }
 
 fn tested(application: &Application, scenario: &Scenario, rows: &Rows) -> Option<Tested> {
-    let mut note = "";
-    let mut of_flow = |row: &Row, metric: &'static str| {
-        if application.name != PAGE || metric != PAGE_LOAD {
-            return row.number(metric);
-        }
-        let found = page_load(scenario, rows, row.text("traffic"));
-        if found.unfinished > 0 {
-            note = "counting pages unfinished at the end as loaded then";
-        }
-        found.median_s.filter(|_| found.is_graded)
-    };
     let flows: Vec<&Row> = rows.flows.iter().filter(|row| is_of(application, row)).collect();
     let shares = if application.name == UPLOAD {
         uploads::shares_percent(scenario, rows)
@@ -148,6 +137,22 @@ fn tested(application: &Application, scenario: &Scenario, rows: &Rows) -> Option
     if flows.is_empty() && shares.is_empty() {
         return None;
     }
+    let is_without_share = flows.is_empty() && shares.iter().all(Option::is_none);
+    let mut note = if is_without_share && uploads::are_beside_flows(scenario) {
+        "its home has several upstream service flows"
+    } else {
+        ""
+    };
+    let mut of_flow = |row: &Row, metric: &'static str| {
+        if application.name != PAGE || metric != PAGE_LOAD {
+            return row.number(metric);
+        }
+        let found = page_load(scenario, rows, row.text("traffic"));
+        if found.is_graded && found.unfinished > 0 {
+            note = "counting pages unfinished at the end as loaded then";
+        }
+        found.median_s.filter(|_| found.is_graded)
+    };
     let worst = |(metric, at_least): (&'static str, bool)| {
         let values: Vec<f64> = if metric == UPLOAD_SHARE {
             shares.iter().copied().flatten().collect()

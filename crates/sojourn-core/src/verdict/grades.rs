@@ -100,7 +100,8 @@ fn graded(application: &Application, values: Values, note: &str) -> Assessment {
         Some(Grade::Poor)
     };
     let mut summary = match grade {
-        None => "the run is too short, or no packet was delivered".to_owned(),
+        None if note.is_empty() => "the run is too short, or no packet was delivered".to_owned(),
+        None => note.to_owned(),
         Some(_) => filled(application.summary, &values),
     };
     if let Some(added_ms) = values.get(ADDED_DELAY).copied().flatten() {

@@ -205,18 +205,13 @@ pub const APPLICATIONS: [Application; 6] = [
         good: &[Threshold::at_least(
             UPLOAD_SHARE,
             90.0,
-            "during an unlimited upload, upstream throughput is 90 % or more of what the sustained \
-             rate and burst allow",
+            "an unlimited upload and the light traffic beside it send 90 % or more of what the \
+             sustained rate and burst allow",
             OURS,
         )],
-        fair: &[Threshold::at_least(
-            UPLOAD_SHARE,
-            50.0,
-            "upstream throughput is 50 % or more of that",
-            OURS,
-        )],
+        fair: &[Threshold::at_least(UPLOAD_SHARE, 50.0, "they send 50 % or more of that", OURS)],
         shown: &[],
-        summary: "upstream throughput is {upload_share_percent.0} % of what sustained rate and burst \
-                  allow",
+        summary: "the upload and the light traffic beside it send {upload_share_percent.0} % of what \
+                  sustained rate and burst allow",
     },
 ];

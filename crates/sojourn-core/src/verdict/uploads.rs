@@ -10,8 +10,7 @@ use crate::scenario::Scenario;
 /// An upload needs some seconds to reach its rate.
 const SHORTEST_S: f64 = 10.0;
 
-/// Names of the traffic entries that are graded as uploads: those without an end, in homes whose
-/// upstream is one service flow.
+/// Names of the traffic entries that are graded as uploads: those without an end.
 pub(super) fn unlimited(scenario: &Scenario) -> impl Iterator<Item = &str> {
     graded(scenario).map(|(name, ..)| name)
 }
@@ -24,16 +23,16 @@ fn graded(scenario: &Scenario) -> impl Iterator<Item = (&str, usize, f64)> {
                 && transfer.file_bytes.is_none()
                 && transfer.stop_s.is_none() =>
         {
-            let group = scenario.group_of(entry);
-            let is_one_flow = scenario.group(group).upstream.flows.is_empty();
-            is_one_flow.then_some((name.as_str(), group, transfer.start_s))
+            Some((name.as_str(), scenario.group_of(entry), transfer.start_s))
         }
         _ => None,
     })
 }
 
-/// The upstream throughput of each group of homes with an unlimited upload, as a share of what sustained
-/// rate and burst allow from the upload's start on in percent; `None` if that time is too short.
+/// What uploads and the light traffic beside them send in each group of homes with an unlimited upload, as
+/// a share of what sustained rate and burst allow from the upload's start on in percent; `None` if that
+/// time is too short, or if the homes have several service flows. Other bulk traffic does not count: what it
+/// takes, the upload lacks.
 pub(super) fn shares_percent(scenario: &Scenario, rows: &Rows) -> Vec<Option<f64>> {
     let group_of = |name: &str| Some(scenario.group_of(scenario.traffic.get(name)?));
     let mut first_starts_s: BTreeMap<usize, f64> = BTreeMap::new();
@@ -41,17 +40,33 @@ pub(super) fn shares_percent(scenario: &Scenario, rows: &Rows) -> Vec<Option<f64
         let first_s = first_starts_s.entry(group).or_insert(start_s);
         *first_s = first_s.min(start_s);
     }
+    let uploads: Vec<&str> = unlimited(scenario).collect();
+    let is_counted = |name: &str| {
+        let direction = scenario.traffic.get(name).and_then(|entry| entry.app.bulk_direction());
+        direction != Some(Direction::Up) || uploads.contains(&name)
+    };
     let share = |(group, start_s): (usize, f64)| {
         let ups = rows.flows.iter().filter(|row| {
-            row.text("direction") == "up" && group_of(row.text("traffic")) == Some(group)
+            row.text("direction") == "up"
+                && group_of(row.text("traffic")) == Some(group)
+                && is_counted(row.text("traffic"))
         });
         let sent_mbps: f64 = ups.filter_map(|row| row.number("throughput_mbps")).sum();
         let during_s = scenario.duration_s - start_s;
         let sent_mbit = sent_mbps * scenario.duration_s;
-        (during_s >= SHORTEST_S)
+        (during_s >= SHORTEST_S && is_one_flow(scenario, group))
             .then(|| 100.0 * sent_mbit / allowed_mbit(scenario, group, during_s))
     };
     first_starts_s.into_iter().map(share).collect()
+}
+
+/// Are there uploads whose rate the service of their homes does not tell, as that has several flows?
+pub(super) fn are_beside_flows(scenario: &Scenario) -> bool {
+    graded(scenario).any(|(_, group, _)| !is_one_flow(scenario, group))
+}
+
+fn is_one_flow(scenario: &Scenario, group: usize) -> bool {
+    scenario.group(group).upstream.flows.is_empty()
 }
 
 /// What the homes of a group may send in that time.

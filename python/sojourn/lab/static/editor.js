@@ -82,7 +82,7 @@ export class Editor {
 
   fault({ path, message }) {
     const line = lineOf(this.text, path, message);
-    const text = path ? `${path}: ${message}` : message;
+    const text = path ? `${path}: ${message}` : message.replace(/^line \d+, /, "");
     if (line === undefined) return [text];
     const go = () => this.select(line);
     return [make("button", { type: "button", class: "line", click: go }, `Line ${line + 1}`), ` ${text}`];

@@ -4,6 +4,8 @@ import { rows } from "./core.js";
 import { make, show } from "./dom.js";
 import { report } from "./report.js";
 
+/** So many buttons at first need the scenario alone. */
+const OF_SCENARIO = 3;
 /** Tables that are too large to be of use in a JSON file. */
 const LEFT_OUT = ["packets", "modem_events"];
 
@@ -40,12 +42,19 @@ export class Export {
     this.set({ reason: "Loading." });
   }
 
-  /** Takes what is shown, or the reason why nothing can be taken. */
-  set({ shown, reason = "" }) {
+  /** Takes what is shown, or the reason why nothing can be taken but perhaps the scenario with this text. */
+  set({ shown, reason = "", text }) {
     if (shown) this.shown = shown;
-    for (const button of this.buttons) button.disabled = reason !== "";
+    if (text !== undefined) this.shown = { ...this.shown, text };
+    this.firstOff = text === undefined ? 0 : OF_SCENARIO;
     this.why.textContent = reason;
     if (reason) this.text.hidden = true;
+    this.refresh();
+  }
+
+  refresh() {
+    const isOff = this.why.textContent !== "";
+    for (const [place, button] of this.buttons.entries()) button.disabled = isOff && place >= this.firstOff;
   }
 
   button(name, act) {
@@ -56,7 +65,7 @@ export class Export {
       } catch (error) {
         this.page.onError(error);
       }
-      button.disabled = this.why.textContent !== "";
+      this.refresh();
     };
     const button = make("button", { type: "button", click }, name);
     return button;

@@ -214,7 +214,7 @@ class Page {
       this.state = { ...this.state, choices, scenario: scenarioOf(choices) };
       this.buildForms();
     }
-    choices.settings[0] = ownSetting(`from ${name}`, structuredClone(modem.upstream.queue));
+    choices.settings[0] = ownSetting(name, structuredClone(modem.upstream.queue));
     this.service.takeFile(name, modem);
     this.settings.build();
     this.changed();
@@ -264,7 +264,9 @@ class Page {
   }
 
   onStopped() {
-    this.hold("Stopped before there were results. Any change runs again.");
+    const reason = "Stopped before there were results. Any change runs again.";
+    this.hold(reason);
+    this.export.set({ reason, text: this.state.text });
     say(`Stopped. ${NO_NEWS}`);
   }
 

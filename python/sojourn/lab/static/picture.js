@@ -13,7 +13,7 @@ const FIRST_S = 10;
 const SHOWN_S = 1;
 const MOST_SHOWN = 2;
 const DESCRIBE_EVERY_MS = 150;
-const OTHER_CHOICES = "Out of date; loading the animation of the new choices.";
+const OTHER_CHOICES = "Out of date: the animation of the new choices follows their results.";
 const OTHER_SECOND = "Loading another second of the run.";
 
 export class Picture {
