@@ -6,13 +6,17 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
+import pyarrow as pa
 import pyarrow.csv
 import pytest
 import sojourn
 from conftest import Cli
 from sojourn.export import POINTS, ExportError, export
+from sojourn.export.flent import _times
+from sojourn.store.stored_run import StoredRun
 
 # Two uploads under CoDel, one of which is marked and the other dropped, a download and a call.
 SCENARIO = """
@@ -140,6 +144,12 @@ def flent(*arguments: object) -> str:
     assert done.returncode == 0, done.stderr
     assert "Traceback" not in done.stderr
     return done.stdout + done.stderr
+
+
+def test_a_series_without_intervals_is_refused() -> None:
+    run = cast(StoredRun, SimpleNamespace(series=pa.table({"time_s": [0.0, 0.1]})))
+    with pytest.raises(ExportError, match="series: found an interval that ends at 0 s"):
+        _times(run)
 
 
 def test_flent_sums_the_run_up(flent_data: Path, result: sojourn.Result) -> None:

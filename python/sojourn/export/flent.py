@@ -100,6 +100,11 @@ def _times(run: StoredRun) -> tuple[list[float], float]:
     """The ends of the series intervals, and the length of an interval, in s."""
     ends = np.unique(np.round(run.series["time_s"].to_numpy(), 9))
     step_s = float(ends[0])
+    if step_s <= 0:
+        raise ExportError(
+            f"series: found an interval that ends at {step_s:g} s; allowed: a later time "
+            "(the stored run was changed; rerun the scenario)"
+        )
     return ends.tolist(), step_s
 
 
