@@ -14,7 +14,7 @@ _SELF_EVIDENT = ("title", "description", "seed")
 def differences(results: Results, aside: Container[str] = ()) -> Grid:
     """The keys whose values differ between groups: a row per key, a column per group.
 
-    Of many groups each is a row, so that the table is not too wide to read or print.
+    Of many groups each is a row, if there are fewer keys: the table is to be read and printed.
 
     Groups whose names are in `aside` are left out, such as idle lines.
     """
@@ -32,10 +32,12 @@ def settings_grid(names: Sequence[str], settings: Sequence[Mapping[str, Any]]) -
         if len({repr(one.get(key)) for one in flat}) > 1
     ]
     title = "Settings that differ"
-    if not rows or len(names) <= FEW_AT_MOST:
+    if not rows or len(names) <= max(FEW_AT_MOST, len(rows)):
         return Grid(title, ["key", *names], rows)
     headings, *lines = zip(["setting", *names], *rows, strict=True)
-    return Grid(title, list(headings), [list(line) for line in lines])
+    # A part of a key on each line: a long key would make a wide column of short values.
+    broken = [heading.replace(".", ".\n") for heading in headings]
+    return Grid(title, broken, [list(line) for line in lines])
 
 
 def _as_toml(value: Any) -> str:
