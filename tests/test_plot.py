@@ -220,6 +220,11 @@ def test_of_few_groups_each_looks_different_and_of_many_only_the_variants(
     assert isinstance(few, Clouds) and isinstance(all_of_them, Clouds)
     assert list(few.names) == ["0", "1", "2"]
     assert list(all_of_them.names) == ["v0", "v1"]
+    # A label beside one of many marks would be of all: the legend has it.
+    assert [inline_svg(all_of_them, "x").count(f">{name}</text>") for name in ("v0", "v1")] == [
+        1,
+        1,
+    ]
 
 
 @pytest.mark.parametrize("names", [("a",), ("a", "b" * 300), ("c " * 300, "d"), ("e" * 3000,)])

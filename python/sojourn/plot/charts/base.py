@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 FEW_AT_MOST = 8
-"""With more groups, no curves are drawn and points are labelled by variant."""
+"""With more groups, no curves are drawn and points have the style of their variant."""
 
 _DASHES: tuple[Any, ...] = ("-", (0, (5, 2)), (0, (1, 1.2)), (0, (6, 2, 1, 2)))
 

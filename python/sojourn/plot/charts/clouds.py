@@ -61,16 +61,15 @@ class Clouds(Chart):
             axes.set_xlim(*reversed(_widened(*reversed(axes.get_xlim()))))
 
     def write_names(self, axes: "Axes") -> bool:
-        """Labels each cloud; of many the first of each family, or the ends of the line."""
+        """Labels each cloud, or the ends of the line; the legend names the families of many."""
         marks = [point for cloud in self.clouds for point in self._marks(cloud)]
         means = {name: self._marks(cloud)[0] for name, cloud in self._labelled().items()}
         write(axes, means, marks)
         return False
 
     def _labelled(self) -> dict[str, Cloud]:
-        families = {cloud.family: cloud for cloud in reversed(self.clouds)}
-        if len(self.clouds) > FEW_AT_MOST and any(families):
-            return families
+        if len(self.clouds) > FEW_AT_MOST and any(self.names):
+            return {}
         named = (self.clouds[0], self.clouds[-1]) if self.joined else self.clouds
         return {cloud.name: cloud for cloud in named}
 
