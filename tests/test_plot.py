@@ -141,6 +141,17 @@ def test_numbers_and_names_of_a_heat_map_fit_its_columns(columns: int) -> None:
     assert drawn.numbers.rows[0][1] == "1024.0"
 
 
+def test_long_names_of_columns_make_a_heat_map_higher() -> None:
+    heights = []
+    for name in ("a", "a_long_name_of_a_column"):
+        names, values = [f"{name}{n}" for n in range(9)], np.full((2, 9), 1.0)
+        drawn = HeatMap("t", "c", Axis("x"), Axis("y"), "p90", names, ["a", "b"], values)
+        found = re.search(r'viewBox="0 0 [\d.]+ ([\d.]+)"', inline_svg(drawn, "x"))
+        assert found
+        heights.append(float(found[1]))
+    assert heights[1] > heights[0] + 40
+
+
 def test_an_idle_line_looks_the_same_beside_any_number_of_settings() -> None:
     for settings in range(1, 8):
         x = np.arange(3.0)

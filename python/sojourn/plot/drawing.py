@@ -33,6 +33,8 @@ _EDGE_SHARE = 0.01
 """What stays free around everything."""
 _MARGINS_AT_MOST = 0.8
 """Of a figure's width or height, even if labels do not fit."""
+_AROUND_IN = 4.0
+"""What labels above and below the axes get at most, however long they are."""
 _MANY_ROWS = 12
 """With more rows, they are narrower."""
 _DPI = 300
@@ -153,6 +155,7 @@ def _drawn(chart: Chart, width_in: float) -> "Figure":
     above_in = _legend_in(figure, columns) if chart.has_legend else 0.0
     _fit(figure, axes, above_in)
     if chart.write_names(axes):
+        _grow(figure, axes, above_in + rows_in)
         _fit(figure, axes, above_in)
     return figure
 
@@ -188,6 +191,14 @@ def _fit(figure: "Figure", axes: "Axes", above_in: float) -> None:
     above_px = outer.y1 - inner.y1 + above_in * figure.dpi
     bottom, top = _margins(inner.y0 - outer.y0, above_px, height_in * figure.dpi)
     figure.subplots_adjust(left=left, bottom=bottom, right=1 - right, top=1 - top)
+
+
+def _grow(figure: "Figure", axes: "Axes", needed_in: float) -> None:
+    """Makes the figure higher if long names below the axes would leave less than is needed."""
+    outer = axes.get_tightbbox()
+    assert outer
+    around_in = min(_AROUND_IN, (outer.height - axes.get_window_extent().height) / figure.dpi)
+    figure.set_figheight(max(figure.get_figheight(), around_in + needed_in))
 
 
 def _margins(before_px: float, after_px: float, whole_px: float) -> tuple[float, float]:
