@@ -299,7 +299,7 @@ mod tests {
         }
         assert_eq!(
             refused(TOS, json!({"low": 0, "high": 256, "mask": 255})),
-            "found a table; allowed: a table of whole numbers from 0 to 255: low, high, mask"
+            "found a table of 3 entries; allowed: a table of whole numbers from 0 to 255: low, high, mask"
         );
         assert_eq!(
             refused(Leaf::Hex { min: 2, max: 2 }, json!("0x1")),
