@@ -91,6 +91,8 @@ def test_bad_settings(cli: Cli, setting: str, word: str) -> None:
         (["run", HOME, "--duration", "-3"], "error: --duration: found -3;"),
         (["run", HOME, "--duration", "inf"], "error: --duration: found inf;"),
         (["run", HOME, "--duration", "nan"], "error: --duration: found nan;"),
+        (["run", HOME, "--vary", "seed=2"], "--vary seed=2: found the seed, which is no setting;"),
+        (["run", HOME, "--vary", "line.buffer=3"], "--vary line.buffer=3: line: unknown key;"),
         (["run", HOME, "--fast"], "--fast"),
         (["run", HOME, "another.toml"], "another.toml"),
         (["walk", HOME], "No such command 'walk'. Allowed: init, run"),

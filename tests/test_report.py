@@ -517,3 +517,13 @@ def test_what_is_folded_is_not_printed(chromium: Browser, reports: dict[str, Pat
         assert scenario.is_visible() and visited.page.evaluate(f"{note}.content") == "none"
         ground = "getComputedStyle(document.body).backgroundColor"
         assert visited.page.evaluate(ground) == "rgb(255, 255, 255)"
+
+
+def test_a_report_of_several_scenarios_has_their_titles(alone: Path) -> None:
+    runs = {
+        title: sojourn.run(alone, duration_s=1, set={"title": title, "description": title})
+        for title in ("Before", "After")
+    }
+    page = report_html({title: run.runs[run.name] for title, run in runs.items()})
+    assert "<title>Before and After" in page
+    assert "<p>Before</p>" not in page

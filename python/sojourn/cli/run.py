@@ -92,4 +92,6 @@ def _name_option(error: "ScenarioError", option: str, setting: str) -> None:
     """Raises the error as one of the option that was typed, which is passed on as a setting."""
     for problem in error.problems:
         if problem.source == f"--set {setting}":
-            raise typer.BadParameter(f"{option}: {problem.message}") from None
+            is_told = not problem.path or setting.startswith(f"{problem.path}=")
+            path = "" if is_told else f"{problem.path}: "
+            raise typer.BadParameter(f"{option}: {path}{problem.message}") from None

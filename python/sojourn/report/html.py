@@ -20,6 +20,7 @@ from .pages import render
 __all__ = ["latency_cdf_svg", "report_html", "report_of"]
 
 _IN_FULL_AT_MOST = 12
+_TITLES_AT_MOST = 3
 
 
 def report_html(runs: Mapping[str, RunTables]) -> str:
@@ -33,12 +34,12 @@ def report_of(results: Results) -> str:
     is_long = len(groups) > FEW_AT_MOST
     split = delay_split(groups)
     in_full = groups if len(groups) <= _IN_FULL_AT_MOST else groups[:1]
-    settings = results.first.settings
+    titles, descriptions = (_distinct(results, key) for key in ("title", "description"))
     judged = verdict(results)
     return render(
         "run.html",
-        settings.get("title") or "Sojourn report",
-        description=settings.get("description") or "",
+        " and ".join(titles[:_TITLES_AT_MOST]) or "Sojourn report",
+        description=descriptions[0] if len(descriptions) == 1 else "",
         question=judged.question,
         verdict=judged,
         is_long=is_long,
@@ -57,6 +58,12 @@ def report_of(results: Results) -> str:
         warnings=list(dedupe_warnings(_warnings(results))),
         sections=SHOWN,
     )
+
+
+def _distinct(results: Results, key: str) -> list[str]:
+    """The texts of the scenarios of a report, each once."""
+    texts = (str(group.first.settings.get(key) or "") for group in results.groups)
+    return list(dict.fromkeys(filter(None, texts)))
 
 
 def latency_cdf_svg(runs: Mapping[str, RunTables]) -> bytes | None:

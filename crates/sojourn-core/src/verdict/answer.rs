@@ -378,7 +378,7 @@ fn unnoticed(all: &[Judged<'_>], best: usize, reference: usize) -> Option<String
         let pair = to.group.mean(measure.key).zip(from.group.mean(measure.key));
         pair.is_some_and(|(x, y)| differs(measure, x, y))
     };
-    // What bulk traffic keeps is told anyway.
+    // The clauses on cost have these.
     let is_cost = |measure: &&Measure| ["upload_mbps", "download_mbps"].contains(&measure.key);
     let mut differing =
         MEASURES.iter().filter(differing).filter(|measure| !is_cost(measure)).peekable();
