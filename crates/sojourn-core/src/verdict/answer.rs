@@ -71,18 +71,16 @@ pub fn verdict(groups: &[Group<'_>], keys: &[String]) -> Verdict {
     let loaded: Vec<usize> = (0..all.len()).filter(|number| !all[*number].is_idle_line).collect();
     let best = best_of(&all, &loaded);
     let chosen = choice(&all, &loaded, &best);
-    let answered = chosen
-        .filter(|_| keys.is_empty() || best.len() <= BEST_NAMED_AT_MOST)
-        .map(|(_, reference)| answer(&all, &best, reference));
-    let chosen = chosen.filter(|_| keys.is_empty());
-    let sentences = match (loaded.as_slice(), chosen) {
-        ([only], _) => of_one(&all, *only),
-        (_, Some(_)) => of_several(&all, &loaded, answered.unwrap_or_default(), best[0]),
-        ([first, ..], None) if keys.is_empty() => {
-            of_several(&all, &loaded, no_winner(&all, &loaded), *first)
+    let answered = chosen.map(|(_, reference)| answer(&all, &best, reference));
+    let sentences = match (loaded.as_slice(), keys, answered) {
+        ([only], ..) => of_one(&all, *only),
+        (_, [], Some(answer)) => of_several(&all, &loaded, answer, best[0]),
+        ([first, ..], [], None) => of_several(&all, &loaded, no_winner(&all, &loaded), *first),
+        (_, _, answer) => {
+            of_sweep(&all, &loaded, answer.filter(|_| best.len() <= BEST_NAMED_AT_MOST))
         }
-        _ => of_sweep(&all, &loaded, answered),
     };
+    let chosen = chosen.filter(|_| keys.is_empty());
     let there = |a: &&Application| all.iter().any(|j| is_in(j, a.name));
     Verdict {
         question: question(&all, &loaded, keys),
@@ -343,24 +341,23 @@ fn no_winner(all: &[Judged<'_>], loaded: &[usize]) -> String {
     )
 }
 
-/// The measures that users notice beside the call, in sentences.
-const NOTICED: [(&str, &str); 5] = [
-    ("game_latency_p90_ms", "game p90"),
-    ("game_loss_percent", "game loss"),
-    ("page_load_median_s", "the median page load"),
-    ("response_median_s", "the median web response"),
-    ("video_stalled_percent", "the share of time that video stalls"),
+/// The measures that users notice beside the call, in words, with the least value that they notice: of loss
+/// what a good game may have at most.
+const NOTICED: [(&str, &str, f64); 5] = [
+    ("game_latency_p90_ms", "game p90", 0.0),
+    ("game_loss_percent", "game loss", 1.0),
+    ("page_load_median_s", "the median page load", 0.0),
+    ("response_median_s", "the median web response", 0.0),
+    ("video_stalled_percent", "the share of time that video stalls", 0.0),
 ];
-/// No game notices less: see the grades.
-const LOSS_TOLD_FROM_PERCENT: f64 = 1.0;
 
 /// What users notice of going from the reference to the best.
 fn noticed(best: &Judged<'_>, reference: &Judged<'_>) -> Vec<String> {
-    let is_lossy = [best, reference].iter().any(|judged| {
-        judged.group.mean("game_loss_percent").is_some_and(|loss| loss >= LOSS_TOLD_FROM_PERCENT)
-    });
-    let told = NOTICED.iter().filter(|(key, _)| *key != "game_loss_percent" || is_lossy);
-    let told = told.filter_map(|(key, what)| clause_of(key, what, best, reference));
+    let is_noticed = |(key, _, least): &&(&str, &str, f64)| {
+        [best, reference].iter().any(|one| one.group.mean(key).is_some_and(|mean| mean >= *least))
+    };
+    let told = NOTICED.iter().filter(is_noticed);
+    let told = told.filter_map(|(key, what, _)| clause_of(key, what, best, reference));
     told.chain(call_clause(best, reference)).collect()
 }
 
@@ -379,11 +376,11 @@ fn unnoticed(all: &[Judged<'_>], best: usize, reference: usize) -> Option<String
         pair.is_some_and(|(x, y)| differs(measure, x, y))
     };
     // The clauses on cost have these.
-    let is_cost = |measure: &&Measure| ["upload_mbps", "download_mbps"].contains(&measure.key);
+    let is_cost = |measure: &&Measure| measure.of_transfers().is_some();
     let mut differing =
         MEASURES.iter().filter(differing).filter(|measure| !is_cost(measure)).peekable();
     let is_alike = APPLICATIONS.iter().all(|app| to.grade(app.name) == from.grade(app.name));
-    let is_told = |measure: &Measure| NOTICED.iter().any(|(key, _)| *key == measure.key);
+    let is_told = |measure: &Measure| NOTICED.iter().any(|(key, ..)| *key == measure.key);
     let first = differing.peek().filter(|measure| is_alike && !is_told(measure))?;
     is_comparable(first, all, &[best, reference]).then_some(())?;
     clause_of(first.key, first.label, to, from)

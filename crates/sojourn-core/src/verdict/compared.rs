@@ -7,7 +7,6 @@ use super::facts::{Entry, Facts};
 use super::grades::{Assessment, Grade, assess};
 use super::measures::{Better, MEASURES, Measure};
 use super::over_seeds::{Value, over_seeds};
-use crate::packet::Direction;
 
 /// A smaller change than this share of a value is none to speak of.
 pub(super) const SAME: f64 = 0.02;
@@ -213,12 +212,8 @@ pub(super) fn differs(measure: &Measure, one: f64, another: f64) -> bool {
 
 /// Is a measure of the same traffic in all these groups? Rates are sums over all transfers.
 pub(super) fn is_comparable(measure: &Measure, all: &[Judged<'_>], groups: &[usize]) -> bool {
-    let direction = match measure.key {
-        "upload_mbps" => Direction::Up.name(),
-        "download_mbps" => Direction::Down.name(),
-        _ => return true,
-    };
+    let Some(direction) = measure.of_transfers() else { return true };
     let counts: BTreeSet<u32> =
-        groups.iter().map(|number| all[*number].group.transfers(direction)).collect();
+        groups.iter().map(|number| all[*number].group.transfers(direction.name())).collect();
     counts.len() <= 1
 }

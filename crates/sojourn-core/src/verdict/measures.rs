@@ -163,6 +163,11 @@ impl Measure {
         MEASURES.iter().find(|measure| measure.key == key).expect("a measure that there is")
     }
 
+    /// The direction of the transfers that it sums up; `None` if it does not.
+    pub(super) fn of_transfers(&self) -> Option<Direction> {
+        if let Transfers(direction) = self.of { Some(direction) } else { None }
+    }
+
     /// Its unit as it follows a number.
     pub(super) fn unit_after(&self) -> String {
         if self.unit.is_empty() { String::new() } else { format!(" {}", self.unit) }
