@@ -12,10 +12,26 @@ from sojourn.runs.draft import AQMS, PEOPLE, bytes_of, draft
 
 @pytest.mark.parametrize("aqm", AQMS)
 def test_each_queue_manager_and_all_people_make_a_valid_scenario(aqm: str) -> None:
-    text = draft(down_mbps=50, up_mbps=10, aqm=aqm, people=PEOPLE)
+    text = draft(down_mbps=50, up_mbps=10, aqms=[aqm], people=PEOPLE)
     names = [variant.name for variant in sojourn.load(text)]
     assert names[0] == "drop-tail"
     assert len(names) == (1 if aqm == "drop_tail" else 2)
+
+
+def test_several_queue_managers_are_compared_and_low_latency_serves_game_and_call() -> None:
+    text = draft(down_mbps=50, up_mbps=10, aqms=("docsis_pie", "low_latency", "docsis_pie"))
+    comparison = sojourn.run(text, duration_s=12)
+    assert isinstance(comparison, sojourn.Comparison)
+    assert list(comparison) == ["drop-tail", "DOCSIS-PIE", "LLD", "idle line"]
+    packets = {
+        row["queue"]: row["departed_packets"] for row in comparison["LLD"].queues.to_pylist()
+    }
+    assert 1190 < packets["upstream low_latency"] <= 1200  # those of game and call
+
+
+def test_the_command_to_run_it_can_be_pasted(cli: Cli, tmp_path: Path) -> None:
+    written = cli("init", tmp_path / "my home.toml").stdout
+    assert written.endswith(f"sojourn run '{tmp_path}/my home.toml' --out 'out/my home'\n")
 
 
 def test_the_idle_line_has_nobody_who_fills_the_queue() -> None:
@@ -46,7 +62,7 @@ def test_the_command_writes_a_file_and_keeps_what_is_there(cli: Cli, tmp_path: P
 def test_what_could_not_run_is_not_written(cli: Cli, tmp_path: Path) -> None:
     refused = cli("init", tmp_path / "mine.toml", "--buffer", "1kB")
     assert refused.returncode == 2
-    assert "upstream.queue.limit_bytes: found 1000; allowed: " in refused.stderr
+    assert "error: --buffer: upstream.queue.limit_bytes: found 1000; allowed: " in refused.stderr
     assert list(tmp_path.iterdir()) == []
 
 

@@ -1,5 +1,6 @@
 """The command `sojourn init`."""
 
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -29,7 +30,7 @@ def init(
     aqm: Annotated[
         str,
         typer.Option(
-            metavar="NAME", help=f"Queue manager to compare with drop-tail: {', '.join(AQMS)}."
+            metavar="LIST", help=f"Queue managers to compare with drop-tail: {', '.join(AQMS)}."
         ),
     ] = "docsis_pie",
     people: Annotated[
@@ -41,6 +42,7 @@ def init(
     ] = True,
 ) -> None:
     """Write a commented scenario for a line and a household, ready to run."""
+    from .._sojourn import ScenarioError
     from ..base.files import write_file
     from ..runs.scenario import load
     from ..runs.scenario_keys import schema_text
@@ -57,22 +59,28 @@ def init(
             down_mbps=down,
             up_mbps=up,
             buffer_bytes=_buffer_bytes(buffer),
-            aqm=_keyed(aqm),
-            people=[_keyed(activity) for activity in people.split(",")],
+            aqms=_keyed(aqm),
+            people=_keyed(people),
             schema=f"./{_SCHEMA}" if with_schema else "",
         )
     except UnknownError as error:
         raise typer.BadParameter(f"--{error}") from None
-    load(text)
+    try:
+        load(text)
+    except ScenarioError as error:
+        raise typer.BadParameter(
+            "\n".join(f"--buffer: {problem.path}: {problem.message}" for problem in error.problems)
+        ) from None
     if with_schema:
         write_file(file.with_name(_SCHEMA), schema_text().encode())
     write_file(file, text.encode())
-    say(f"{file}: written; run it with: sojourn run {file} --out out/{file.stem}")
+    run = shlex.join(["sojourn", "run", f"{file}", "--out", f"out/{file.stem}"])
+    say(f"{file}: written; run it with: {run}")
 
 
-def _keyed(name: str) -> str:
-    """A name as it is in lists of names: docsis_pie for DOCSIS-PIE."""
-    return name.strip().lower().replace("-", "_")
+def _keyed(names: str) -> list[str]:
+    """The names of a list, as they are in lists of what is allowed: docsis_pie for DOCSIS-PIE."""
+    return [name.strip().lower().replace("-", "_") for name in names.split(",")]
 
 
 def _is_free(path: Path) -> bool:

@@ -9,12 +9,13 @@ from ..base.lookup import look_up
 _DURATION_S = 60
 
 _LAWS = {
-    "drop_tail": ("drop-tail", ""),
+    "drop_tail": ("drop-tail", 'law = { kind = "none" }'),
     "docsis_pie": ("DOCSIS-PIE", 'law = { kind = "docsis_pie" }'),
     "pie": ("PIE", 'law = { kind = "pie" }'),
     "codel": ("CoDel", 'law = { kind = "codel" }'),
     "pi2": ("PI2", 'law = { kind = "pi2" }'),
     "fq_codel": ("FQ-CoDel", 'scheduler = { kind = "fq" }\nlaw = { kind = "codel" }'),
+    "low_latency": ("LLD", 'scheduler = { kind = "low_latency" }'),
 }
 """Queue managers by the name of the option: their label, and the keys of the queue."""
 
@@ -31,10 +32,12 @@ class _Person:
 _PEOPLE = {
     "game": _Person(
         "an online game: a small packet every 20 ms",
-        'kind = "stream"\npurpose = "game"\nserver = "near"',
+        'kind = "stream"\npurpose = "game"\nserver = "near"\n'
+        "dscp = 45   # NQB, which Low Latency DOCSIS puts into its low-latency flow",
     ),
     "call": _Person(
-        "a voice call, as it leaves the home", 'kind = "stream"\npurpose = "voice"\nserver = "near"'
+        "a voice call, as it leaves the home",
+        'kind = "stream"\npurpose = "voice"\nserver = "near"\ndscp = 46   # EF, likewise',
     ),
     "web": _Person(
         "pages, one after the other",
@@ -55,7 +58,7 @@ _PEOPLE = {
 }
 
 AQMS = tuple(_LAWS)
-"""What `aqm` may be."""
+"""What `aqms` may be."""
 PEOPLE = tuple(_PEOPLE)
 """What `people` may do."""
 
@@ -76,17 +79,18 @@ def draft(
     down_mbps: float,
     up_mbps: float,
     buffer_bytes: int | None = None,
-    aqm: str = "docsis_pie",
+    aqms: Sequence[str] = ("docsis_pie",),
     people: Sequence[str] = ("game", "call", "upload"),
     schema: str = "",
 ) -> str:
-    """The TOML text of a scenario that compares drop-tail and `aqm`.
+    """The TOML text of a scenario that compares drop-tail and `aqms`.
 
     Rates are those of the service in Mbps. `buffer_bytes` is the modem's buffer, by default what
     250 ms at the upstream rate fill. `schema` is the path of the JSON Schema from the scenario, for
-    editors. Raises `UnknownError` for an unknown `aqm` or activity.
+    editors. Raises `UnknownError` for an unknown queue manager or activity.
     """
-    look_up("aqm", aqm, AQMS)
+    for aqm in aqms:
+        look_up("aqm", aqm, AQMS)
     for activity in people:
         look_up("people", activity, PEOPLE)
     names = _entry_names(people)
@@ -96,7 +100,7 @@ def draft(
         _service(down_mbps, up_mbps, buffer_bytes),
         _SERVERS,
         *(_entry(name, _PEOPLE[activity]) for name, activity in names),
-        _variants(aqm, has_idle_line=len({_PEOPLE[activity].is_bulk for activity in people}) == 2),
+        _variants(aqms, has_idle_line=len({_PEOPLE[activity].is_bulk for activity in people}) == 2),
     ]
     return "\n".join(parts)
 
@@ -150,16 +154,14 @@ def _entry(name: str, person: _Person) -> str:
     return f"[traffic.{name}]   # {person.comment}\n{person.keys}\n"
 
 
-def _variants(aqm: str, has_idle_line: bool) -> str:
-    label, keys = _LAWS[aqm]
+def _variants(aqms: Sequence[str], has_idle_line: bool) -> str:
     parts = ["# Each variant changes some keys; the traffic is the same in all of them."]
     if has_idle_line:
         parts.append(
             "# An idle line is run as well: the same traffic without uploads and downloads."
         )
     parts.append("")
-    parts.append('[compare."drop-tail"]\nupstream.queue.law.kind = "none"\n')
-    if keys:
+    for label, keys in (_LAWS[aqm] for aqm in dict.fromkeys(("drop_tail", *aqms))):
         settings = "\n".join(f"upstream.queue.{line}" for line in keys.splitlines())
         parts.append(f'[compare."{label}"]\n{settings}\n')
     return "\n".join(parts)
