@@ -80,10 +80,22 @@ fn l_marks_by_its_ramp_or_step() {
     assert_eq!(marks_after("", 1, 800), 0);
     assert_eq!(marks_after("", 1, 1000), 4);
     assert_eq!(marks_after("", 0, 1000), 0, "one packet is no queue");
-    // linux: a step at 1 ms, strictly more, that marks all; nothing while less than 2 * 1514 B wait.
+    // linux: a step at 1 ms, strictly more, that marks all, even a packet alone.
     assert_eq!(marks_after("variant = 'linux'", 2, 1000), 0);
     assert_eq!(marks_after("variant = 'linux'", 2, 1001), 10);
-    assert_eq!(marks_after("variant = 'linux'", 1, 1001), 0);
+    assert_eq!(marks_after("variant = 'linux'", 0, 1001), 10);
+}
+
+#[test]
+fn linux_signals_nothing_while_less_than_two_packets_are_left() {
+    // p' = 1 drops all of C. Of 3028 B, 2 * 1514, that stay behind the judged packet, none is too little.
+    for (left, dropped) in [(2 * 1514, 1), (2 * 1514 - 1, 0)] {
+        let mut rig = at_p("variant = 'linux', target_ms = 15", 1.0);
+        let [first, last] = [1514, left - 1514];
+        (2..).zip([1500, first, last]).for_each(|(seq, size)| rig.put(datagram(1, seq, size)));
+        rig.take();
+        assert_eq!(rig.dropped(1), dropped, "{left} B are left");
+    }
 }
 
 /// A rig with this base probability.
@@ -130,8 +142,8 @@ fn signals_are_spaced_evenly_or_by_chance() {
         let mut rig = at_p(keys, 0.1);
         let (mut distances, mut judged, mut seq) = (Vec::new(), 0, 1);
         while judged < 200_000 {
-            // Three wait, or sch_dualpi2 would signal nothing.
-            while rig.backlog().packets < 3 {
+            // Three are left, or sch_dualpi2 would signal nothing.
+            while rig.backlog().packets < 4 {
                 seq += 1;
                 rig.put(datagram(2, seq, 1500));
             }

@@ -35,11 +35,12 @@ def _cells(
     columns = [*KEYS, "value", *(("ci_low", "ci_high") if has_intervals else ()), "unit"]
 
     def line(row: Row, value: Value) -> Sequence[str]:
-        interval = (_text(value.low), _text(value.high)) if has_intervals else ()
-        return [*row.keys, _text(value.mean), *interval, row.unit]
+        interval = (cell_text(value.low), cell_text(value.high)) if has_intervals else ()
+        return [*row.keys, cell_text(value.mean), *interval, row.unit]
 
     return columns, [line(row, value) for row, value in values.items()]
 
 
-def _text(value: float | None) -> str:
+def cell_text(value: float | None) -> str:
+    """A value as files of cells have it, in nine digits; empty for none."""
     return "" if value is None else f"{value:.9g}"

@@ -6,9 +6,8 @@
 //! when packets leave (RFC 9332 appendix A.1).
 //!
 //! `variant = "linux"` has the constants of Linux' sch_dualpi2, and chooses packets at random as it
-//! does. Left out: its limit on memory, and packets that carry several segments. Its guard, by which short
-//! queues get no signals, counts the packet that leaves and holds for L's own AQM too; in the kernel neither
-//! is so.
+//! does. Left out: its limit on memory, packets that carry several segments, and `min_qlen_step`, which
+//! looks at L as packets arrive.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -32,7 +31,8 @@ pub enum Variant {
     #[default]
     Rfc9332,
     /// Linux' sch_dualpi2: a step at 1 ms; updates every 16 ms; random signals; packets of L that
-    /// cannot be marked are dropped; no signal while less than two packets wait.
+    /// cannot be marked are dropped; the base controller signals nothing while less than two packets
+    /// wait, without the one that it looks at.
     Linux,
 }
 
@@ -303,9 +303,11 @@ impl DualQ {
         false
     }
 
-    /// sch_dualpi2 signals nothing while less than two packets wait.
-    fn is_guarded(&self) -> bool {
-        self.is_linux && (self.backlog().bytes as f64) < 2.0 * MTU
+    /// The base probability for a packet that is not among those that wait. sch_dualpi2 signals nothing
+    /// while these are less than two full packets.
+    fn p(&self) -> f64 {
+        let is_guarded = self.is_linux && (self.backlog().bytes as f64) < 2.0 * MTU;
+        if is_guarded { 0.0 } else { self.base.p() }
     }
 
     fn lane(&mut self, low: bool) -> &mut Lane {
@@ -342,17 +344,16 @@ impl DualQ {
         let (rng, ledger) = (&mut *entry.rng, &mut *entry.ledger);
         let next_queue = NextQueue::default();
         let exit = &mut Exit { now, next_queue, rng, ecn, ledger, member: None };
-        !self.is_guarded() && self.judge(low, packet, self.base.p(), 0, exit)
+        self.judge(low, packet, self.p(), 0, exit)
     }
 
     /// Takes the next packet and judges it: the queue it comes from and whether it is to be dropped.
     fn take(&mut self, exit: &mut Exit) -> Option<(bool, bool, Packet)> {
         let low = self.serves_low(exit.now);
-        let guarded = self.is_guarded();
         let held = self.low.backlog().packets;
         let mut packet = self.lane(low).pop()?;
-        let p = if self.drop_early { 0.0 } else { self.base.p() };
-        let dropped = !guarded && self.judge(low, &mut packet, p, held, exit);
+        let p = if self.drop_early { 0.0 } else { self.p() };
+        let dropped = self.judge(low, &mut packet, p, held, exit);
         Some((low, dropped, packet))
     }
 }
