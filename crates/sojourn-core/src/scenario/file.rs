@@ -55,6 +55,10 @@ pub fn load_from(
 ) -> Result<Vec<Variant>, Problems> {
     let sets = all_of(sets.iter().map(|set| Set::parse(set).map_err(Problems::from)))?;
     let (mut base, lines) = Document::parse(text, source)?.into_parts();
+    if base.get("scenario").is_some_and(Value::is_string) {
+        let message = "found a sweep file; allowed: a scenario; `sojourn sweep` runs sweeps";
+        return Err(Fault::new("scenario", message).of(source).into());
+    }
     let written = base.clone();
     for set in &sets {
         set.apply(&mut base)?;

@@ -37,6 +37,14 @@ fn text_that_is_not_toml() {
 }
 
 #[test]
+fn a_sweep_is_no_scenario() {
+    assert_eq!(
+        refusal("scenario = 'home.toml'\nseeds = 3\n[keys]\nseed = [1]"),
+        "home.toml: scenario: found a sweep file; allowed: a scenario; `sojourn sweep` runs sweeps"
+    );
+}
+
+#[test]
 fn unknown_keys() {
     assert_eq!(
         refusal_with("[servers]", "queue.law = { kind = 'codel', targt_ms = 5 }\n[servers]"),
