@@ -1,11 +1,15 @@
 """Sweeps."""
 
+import re
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
 import sojourn
 from conftest import HOME, Cli
+from sojourn.runs.scenario import load_all
+from sojourn.store.read import read_results
 from sojourn.store.sweep import read_sweep
 from test_store import bytes_of
 
@@ -199,3 +203,46 @@ def test_a_sweep_from_python_is_one_frame(tmp_path: Path) -> None:
     assert len(swept.to_pandas("queues")) == len(swept.tidy("queues"))
     with pytest.raises(sojourn.ScenarioError, match=r"sweep: keys\.seed: not allowed here"):
         sojourn.sweep(scenario, {"seed": [1]}, out=tmp_path / "other")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"keys": {"upstream.queue.limit_bytes": 5}}, "found 5; allowed: a list of 1 or more"),
+        ({"keys": {"upstream.queue.limit_bytes": []}}, "found []; allowed: a list of 1 or more"),
+        ({"together": [{"seed": "12"}]}, "together.0.seed: found '12'; allowed: a list of"),
+        ({"keys": {}, "seeds": 0}, "sweep: seeds: found 0; allowed: 1 or more"),
+    ],
+)
+def test_a_sweep_from_python_is_checked(
+    wrong: dict[str, Any], message: str, tmp_path: Path
+) -> None:
+    with pytest.raises(sojourn.ScenarioError, match=re.escape(message)):
+        sojourn.sweep(HOME, duration_s=0.1, out=tmp_path / "out", **wrong)
+    assert not (tmp_path / "out").exists()
+
+
+def test_keys_that_end_alike_are_named_in_full(tmp_path: Path) -> None:
+    keys = {"upstream.sustained_mbps": [4], "downstream.sustained_mbps": [40]}
+    scenario = HOME.with_name("fibre.toml")
+    sojourn.sweep(scenario, keys, duration_s=0.1, out=tmp_path / "out")
+    name = read_results(tmp_path / "out").groups[0].name
+    assert name.endswith(", upstream sustained 4 Mbps, downstream sustained 40 Mbps")
+    names = [v.name for v in load_all([scenario], vary=[f"{key}=4" for key in keys])]
+    assert "Cable, upstream sustained 4 Mbps" in names
+    assert "Cable, downstream sustained 4 Mbps" in names
+
+
+def test_a_sweep_says_which_of_its_variants_are_equal(tmp_path: Path, cli: Cli) -> None:
+    scenario = tmp_path / "home.toml"
+    head = HOME.with_name("fibre.toml").read_text().partition("[compare")[0]
+    limits = (f"[compare.b{n}]\nupstream.queue.limit_bytes = {n}_000\n" for n in (50, 60))
+    scenario.write_text(head + "".join(limits))
+    file = tmp_path / "sweep.toml"
+    file.write_text(
+        'scenario = "home.toml"\nduration_s = 0.1\nseeds = 2\n'
+        'keys."upstream.queue.limit_bytes" = [40_000, 50_000]'
+    )
+    told = cli("sweep", file, "--out", tmp_path / "out").stderr.splitlines()
+    assert len(told) == 2
+    assert told[0].startswith("warning: 2 variants are equal, because limit 40 kB overrides")

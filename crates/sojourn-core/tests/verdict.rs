@@ -423,6 +423,24 @@ fn a_sweep_counts_good_settings_by_variant() {
 }
 
 #[test]
+fn a_sweep_without_good_settings_does_not_count_them() {
+    let poor = [208.0, 120.0].map(|p90_ms| game_and_upload(p90_ms, 110.0, Some(5.0)));
+    let point = ["rate 5".to_owned()];
+    let names = ["tail", "PIE"];
+    let groups: Vec<_> = (0..2)
+        .map(|number| Group {
+            name: names[number],
+            variant: names[number],
+            point: &point,
+            runs: vec![&poor[number]],
+        })
+        .collect();
+    let found = verdict(&groups, &["rate".to_owned()]);
+    let first = &found.sentences[0];
+    assert!(first.starts_with("PIE does best: against tail, game p90"), "{first}");
+}
+
+#[test]
 fn what_is_not_graded_is_named() {
     let traffic = "
         traffic.backup = { kind = 'transfer', server = 'near', file_bytes = 1000 }

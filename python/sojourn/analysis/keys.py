@@ -1,6 +1,6 @@
 """Swept keys and their values in words, as names of settings and figures have them."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from .._sojourn import in_words, set_label
 
@@ -20,11 +20,22 @@ def value_in_words(key: str, value: str) -> str:
     return in_words(f"{key}={value}")[2]
 
 
-def setting_in_words(key: str, value: str) -> str:
-    """A key's last part with its value, `limit 64 kB`, and the variant if the key is of one."""
+def setting_in_words(key: str, value: str, among: Collection[str] = ()) -> str:
+    """A key's last part with its value, `limit 64 kB`, and the variant if the key is of one.
+
+    All of the key, `upstream sustained 5 Mbps`, if a key `among` others ends as it does.
+    """
     compare, _, rest = key.partition(".")
-    label = set_label(f"{key}={value}")
+    label = label_of(key, value, among)
     return f"{rest.partition('.')[0]} {label}" if compare == "compare" else label
+
+
+def label_of(key: str, value: str, among: Collection[str]) -> str:
+    """The same without the variant that a key is of."""
+    name = set_label(f"{key}=0")
+    if any(other != key and set_label(f"{other}=0") == name for other in among):
+        return f"{key_in_words(key)} {value_in_words(key, value)}"
+    return set_label(f"{key}={value}")
 
 
 def numbers_of(key: str, values: Sequence[str]) -> tuple[list[float], str] | None:

@@ -8,6 +8,7 @@ from typing import Any
 
 from .._sojourn import ConfigError, ConfigFile, Variant, distinct, set_label
 from .._sojourn import load as load_native
+from ..analysis.keys import label_of
 from ..base.files import read_content, read_text
 from ..base.memory import allowed_bytes
 from ..base.toml_text import toml_document, toml_value
@@ -80,19 +81,28 @@ def load_all(
     ]
     if len(groups) == 1:
         return groups[0][2]
+    keys = [_key_and_value(change)[0] for change in varied if change]
     named = [
-        variant.named(_name(label, len(where) > 1, variant.name, change))
+        variant.named(_name(label, len(where) > 1, variant.name, change, keys))
         for label, change, loaded in groups
         for variant in loaded
     ]
     return Loaded(distinct(_numbered(named)))
 
 
-def _name(label: str, are_several: bool, own: str, change: str) -> str:
+def _name(label: str, are_several: bool, own: str, change: str, keys: Sequence[str]) -> str:
     """The name of a variant among those of other files, with what was changed in it."""
+    by = label_of(*_key_and_value(change), keys) if change else ""
+    is_in_own = bool(change) and set_label(change) in own
+    if is_in_own:
+        own = own.replace(set_label(change), by)
     whose = f"{label}: {own}" if are_several and own and own != label else own or label
-    by = set_label(change) if change else ""
-    return f"{whose}, {by}" if by and by not in own else whose
+    return f"{whose}, {by}" if by and not is_in_own else whose
+
+
+def _key_and_value(change: str) -> tuple[str, str]:
+    key, _, value = change.partition("=")
+    return key.strip(), value.strip()
 
 
 def _numbered(variants: Sequence[Variant]) -> list[Variant]:

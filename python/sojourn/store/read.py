@@ -93,5 +93,5 @@ def _of_store(store: Store) -> Results:
 
 def _group(keys: Sequence[str], place: tuple[str, ...], runs: Sequence[Result]) -> Group:
     *point, variant = place
-    values = [setting_in_words(key, value) for key, value in zip(keys, point, strict=True)]
+    values = [setting_in_words(key, value, keys) for key, value in zip(keys, point, strict=True)]
     return Group(", ".join(filter(None, (variant, *values))), runs, point, variant)

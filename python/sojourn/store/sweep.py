@@ -2,14 +2,15 @@
 
 import json
 import os
+import sys
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 from typing import Any
 
-from .._sojourn import Problem, ScenarioError, read_document, schema_json
+from .._sojourn import Problem, ScenarioError, Variant, read_document, schema_json
 from ..base.csv_text import csv_bytes
 from ..base.files import place_of, read_text
 from ..base.problems import refusal, refused
@@ -18,7 +19,7 @@ from ..runs.scenario import Loaded, Scenario, load
 from .batch import run_batch
 from .checksums import Checksums, StoreError
 from .store import PLAN, RUN_LIST, Store
-from .task import Task, task_of
+from .task import task_of
 
 _LISTS = {"type": "object", "additionalProperties": {"type": "array", "minItems": 1}}
 _SCHEMA = json.dumps(
@@ -64,13 +65,15 @@ class Sweep:
     """Store the latency distributions."""
 
     @property
-    def tasks(self) -> dict[tuple[str, ...], Task]:
-        """The tasks by key values, variant and seed."""
-        tables = [name for name in ("series", "latencies") if getattr(self, name)]
+    def tables(self) -> list[str]:
+        """The tables to store beside those that are stored for every run."""
+        return [name for name in ("series", "latencies") if getattr(self, name)]
+
+    @property
+    def variants(self) -> dict[tuple[str, ...], Variant]:
+        """The variants to run, by key values, variant and seed."""
         return {
-            (*map(toml_value, point.values()), variant.kept_name, str(seed)): task_of(
-                variant, tables
-            )
+            (*map(toml_value, point.values()), variant.kept_name, str(seed)): variant
             for point in self._points()
             for seed in range(1, self.seeds + 1)
             for variant in self._load(seed, point)
@@ -143,6 +146,9 @@ def read_sweep(path: Path) -> Sweep:
 
 def checked(sweep: Sweep) -> Sweep:
     """The sweep itself; raises `ScenarioError` for keys that cannot be swept."""
+    if sweep.seeds < 1:
+        found = f"found {sweep.seeds}; allowed: 1 or more"
+        raise refusal(ScenarioError, str(sweep.file), "seeds", found)
     table = {"keys": sweep.keys, "together": sweep.together, "duration_s": sweep.duration_s}
     _check_keys(sweep.file, table)
     return sweep
@@ -165,7 +171,9 @@ def run_sweep(
         raise StoreError(f"{directory}: holds a study; allowed: another directory")
     origin = place_of(sweep.file, directory) if isinstance(sweep.file, Path) else ""
     _check_origin(directory, origin, overwrite)
-    tasks = sweep.tasks
+    variants = sweep.variants
+    _tell_notes(variants)
+    tasks = {name: task_of(variant, sweep.tables) for name, variant in variants.items()}
     columns = sweep.columns
     labels = [
         ", ".join(f"{column} {value}" for column, value in zip(columns, name, strict=True) if value)
@@ -184,6 +192,16 @@ def run_sweep(
             _ORIGIN: (json.dumps({"sweep": origin}) + "\n").encode(),
         },
     )
+
+
+def _tell_notes(variants: Mapping[tuple[str, ...], Variant]) -> None:
+    """Warns of variants that are equal, once for each that is run."""
+    told: dict[str, str] = {}
+    for (*_, kept_name, _), variant in variants.items():
+        for note in variant.notes:
+            told.setdefault(kept_name, note)
+    for note in told.values():
+        sys.stderr.write(f"warning: {note}\n")
 
 
 def _check_origin(directory: Path, origin: str, overwrite: bool) -> None:
@@ -211,8 +229,9 @@ def _check_keys(path: Path | str, table: Mapping[str, Any]) -> None:
     problems = []
     for place, block in blocks.items():
         for key, values in block.items():
-            if message := _fault(key, place, table, seen):
+            if message := _fault(key, values, table, seen):
                 problems.append(Problem(str(path), f"{place}.{key}", message))
+                continue
             first, length = next((name, len(there)) for name, there in block.items())
             if place != "keys" and len(values) != length:
                 found = f"found {len(values)} values; allowed: {length}, as many as {first} has"
@@ -222,8 +241,10 @@ def _check_keys(path: Path | str, table: Mapping[str, Any]) -> None:
         raise refused(ScenarioError, problems)
 
 
-def _fault(key: str, place: str, table: Mapping[str, Any], seen: Mapping[str, str]) -> str:
+def _fault(key: str, values: object, table: Mapping[str, Any], seen: Mapping[str, str]) -> str:
     """What is wrong with sweeping a key; empty if nothing is."""
+    if isinstance(values, str) or not isinstance(values, Sized) or not len(values):
+        return f"found {values!r}; allowed: a list of 1 or more items"
     if key == "seed":
         return "not allowed here; set seeds = N to run the seeds 1 to N"
     if key == "duration_s" and table.get("duration_s") is not None:

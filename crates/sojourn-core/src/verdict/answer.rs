@@ -540,7 +540,7 @@ fn of_sweep(all: &[Judged<'_>], loaded: &[usize], best: Option<String>) -> Vec<S
     by_variant(all, loaded).into_iter().chain(best).chain(side_by_side(all, loaded)).collect()
 }
 
-/// In how many settings each variant is good on every test, the best first.
+/// In how many settings each variant is good on every test, the best first, if any is in one.
 fn by_variant(all: &[Judged<'_>], loaded: &[usize]) -> Option<String> {
     let mut counts: Vec<(&str, usize, usize)> = Vec::new();
     for judged in loaded.iter().map(|number| &all[*number]) {
@@ -555,7 +555,7 @@ fn by_variant(all: &[Judged<'_>], loaded: &[usize]) -> Option<String> {
     }
     counts.sort_by_key(|(_, good, _)| std::cmp::Reverse(*good));
     let ((best, most, of), others) = counts.split_first().map(|(first, rest)| (*first, rest))?;
-    if others.is_empty() || counts.len() > NAMED_AT_MOST {
+    if most == 0 || others.is_empty() || counts.len() > NAMED_AT_MOST {
         return None;
     }
     let told = others.iter().map(|(variant, good, _)| format!("{} in {good}", quoted(variant)));
