@@ -55,6 +55,22 @@ def test_all_faults_of_a_file_at_once_with_their_lines(cli: Cli, tmp_path: Path)
     ]
 
 
+def test_a_key_that_is_missing_where_only_a_set_has_been(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "home.toml"
+    path.write_bytes(HOME.read_bytes())
+    setting = "traffic.ping.kind=stream"
+    fault = f"--set {setting}: traffic.ping.purpose: missing; allowed: voice, game, data"
+    assert_refused(cli("validate", path, "--set", setting), fault)
+    path.write_text(path.read_text() + '[traffic.ping]\nkind = "stream"\n')
+    line = len(path.read_text().splitlines()) - 1
+    assert_refused(cli("validate", path, "--set", "seed=2"), f"{path}:{line}: traffic.ping.purpose")
+
+
+def test_a_kind_alone_is_refused_with_its_table(cli: Cli) -> None:
+    meant = '(did you mean { kind = "docsis_pie" }?)'
+    assert_refused(cli("validate", HOME, "--set", "upstream.queue.law=docsis_pie"), meant)
+
+
 def test_file_not_found(cli: Cli) -> None:
     assert_refused(cli("run", "nowhere.toml"), "nowhere.toml", "No such file")
 

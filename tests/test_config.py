@@ -175,6 +175,24 @@ def test_a_scenario_runs_with_the_modem_of_a_file(cli: Cli, file: Path, mbps: fl
         assert json.loads(variant.to_json())["upstream"]["sustained_mbps"] == mbps
 
 
+def test_variants_that_differ_in_what_the_file_sets_are_named_for_it(tmp_path: Path) -> None:
+    scenario = tmp_path / "queues.toml"
+    scenario.write_text(
+        SIMPLE
+        + """
+        [compare.tail]
+        [compare.PIE]  # the file leaves AQM to the modem, which has DOCSIS-PIE
+        upstream.queue.law.kind = "docsis_pie"
+        [compare.small]
+        upstream.queue.limit_bytes = 9000
+        """
+    )
+    (found,) = sojourn.load(scenario, config=HOME)
+    assert found.name == "home-5x20.cm"
+    told = "3 variants are equal, because home-5x20.cm overrides the keys in which they differ: "
+    assert any(note.startswith(told) for note in found.notes)
+
+
 def test_what_is_not_simulated_is_told(cli: Cli, tmp_path: Path) -> None:
     scenario = tmp_path / "simple.toml"
     scenario.write_text(SIMPLE)

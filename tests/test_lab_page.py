@@ -154,6 +154,14 @@ def test_what_it_shows_follows_the_choices(chromium: Browser, lab: str) -> None:
         assert visited.complaints == []
 
 
+def test_low_latency_docsis_serves_games_and_calls(chromium: Browser, lab: str) -> None:
+    with opened(chromium, lab) as visited:
+        page = visited.page
+        page.get_by_label("Queue management B").select_option("Low Latency DOCSIS")
+        expect(verdict_heads(page).nth(1)).to_have_text("B: Low Latency DOCSIS")
+        expect(page.get_by_text("Good on every test")).to_contain_text(": Low Latency DOCSIS.")
+
+
 def test_a_name_holds_what_was_changed(chromium: Browser, lab: str) -> None:
     with opened(chromium, lab) as visited:
         page = visited.page

@@ -182,6 +182,11 @@ def test_too_many_curves_are_refused(comparison: sojourn.Comparison) -> None:
         chart(many, "cdf", None, ())
     assert chart(many.only([f"{n}" for n in range(8)]), "cdf", None, ())
     assert chart(many, "box", None, ())
+    crowd = Results([Group(f"{n}", [runs[0]], variant=f"{n}") for n in range(49)])
+    with pytest.raises(UnknownError, match="'drops' draws at most 48 settings, and there are 49"):
+        chart(crowd, "drops", None, ())
+    with pytest.raises(UnknownError, match=r"found 'a'; allowed: 0, 1, .*, 23 and 25 more$"):
+        crowd.only(["a"])
 
 
 def test_a_line_joins_only_the_points_of_one_sweep(comparison: sojourn.Comparison) -> None:

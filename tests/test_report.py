@@ -13,6 +13,7 @@ from conftest import HOME, Cli
 from playwright.sync_api import Browser, expect
 from sojourn.analysis.curves import Curve, Sample, averaged, ccdf, cdf, latencies, page_loads
 from sojourn.analysis.distribution import Distribution
+from sojourn.analysis.grids import low_latency_grids
 from sojourn.analysis.groups import Group, Results
 from sojourn.analysis.measures import flows_of
 from sojourn.analysis.tables import RunTables
@@ -527,3 +528,23 @@ def test_a_report_of_several_scenarios_has_their_titles(alone: Path) -> None:
     page = report_html({title: run.runs[run.name] for title, run in runs.items()})
     assert "<title>Before and After" in page
     assert "<p>Before</p>" not in page
+
+
+def test_proactive_grants_are_shown_for_each_group_of_homes() -> None:
+    scenario = """
+        duration_s = 1
+        upstream.sustained_mbps = 10
+        upstream.modem.kind = "shared_channel"
+        upstream.queue.scheduler.kind = "low_latency"
+        upstream.scheduling = { kind = "proactive_grants", guaranteed_grant_rate_mbps = 1 }
+        downstream = { sustained_mbps = 50 }
+        homes = { ours = {}, others = { count = 3 } }
+        servers.near.delay_ms = 9
+        traffic.game = { kind = "stream", purpose = "game", dscp = 45 }
+    """
+    grid = low_latency_grids({"": sojourn.run(scenario)})[-1]
+    assert grid.headings == ["homes", "service flow", "granted\nMbps", "unused\nMbps"]
+    (ours, _, granted, unused), (others, *_, idle) = grid.rows
+    assert (ours, others) == ("ours", "others")
+    assert 0.9 < float(unused) < float(granted) < 1.1  # the game needs 0.09
+    assert float(idle) == pytest.approx(3, abs=0.3)

@@ -106,9 +106,10 @@ GAME_TAIL_COLUMNS = (
 )
 
 GRANT_COLUMNS = (
+    Column("homes", "homes"),
     Column("service_flow", "service flow"),
-    Column("mac_granted_bytes", "granted\nB"),
-    Column("mac_unused_proactive_bytes", "unused\nproactive B"),
+    Column("granted_mbps", "granted\nMbps", 2),
+    Column("unused_mbps", "unused\nMbps", 2),
 )
 
 DROP_COLUMNS = (
@@ -217,9 +218,7 @@ def low_latency_grids(runs: Mapping[str, RunTables]) -> list[Grid]:
     queues = _rows_of(runs, lambda run: [row for row in run.queues.to_pylist() if _is_member(row)])
     with_members = {row["variant"] for row in queues}
     tails = _rows_of(runs, flows_of("game", "voice")) if with_members else []
-    grants = _rows_of(
-        runs, lambda run: [row for row in _rows(run, "service_flows") if _is_granted(row)]
-    )
+    grants = _rows_of(runs, _proactive_grants)
     variant = (Column("variant", "variant"),) if is_comparison(runs) else ()
     grids = [
         _grid(
@@ -228,7 +227,7 @@ def low_latency_grids(runs: Mapping[str, RunTables]) -> list[Grid]:
             queues,
         ),
         _grid("The far tail of one-way latency", variant + GAME_TAIL_COLUMNS, tails),
-        _grid("Proactive grants: bytes granted and not used", variant + GRANT_COLUMNS, grants),
+        _grid("Proactive grants: rate granted in all, and unused", variant + GRANT_COLUMNS, grants),
     ]
     return [grid for grid in grids if grid.rows]
 
@@ -248,8 +247,17 @@ def _is_member(row: Row) -> bool:
     return row.get("marked_packets") is not None and name.endswith((" low_latency", " classic"))
 
 
-def _is_granted(row: Row) -> bool:
-    return bool(row.get("mac_unused_proactive_bytes"))
+def _proactive_grants(run: RunTables) -> list[Row]:
+    mbps = 8e-6 / run.meta["duration_s"]
+    return [
+        {
+            **row,
+            "granted_mbps": row["mac_granted_bytes"] * mbps,
+            "unused_mbps": row["mac_unused_proactive_bytes"] * mbps,
+        }
+        for row in _rows(run, "service_flows")
+        if row.get("mac_unused_proactive_bytes")
+    ]
 
 
 def drop_grid(runs: Mapping[str, RunTables]) -> Grid:

@@ -60,7 +60,7 @@ class Results:
 
     def only(self, names: Sequence[str]) -> "Results":
         """The groups with these names or variants; raises `UnknownError` for unknown ones."""
-        there = [name for group in self.groups for name in (group.name, group.variant)]
+        there = [*(g.variant for g in self.groups), *(g.name for g in self.groups)]
         for name in names:
             look_up("variant", name, list(dict.fromkeys(filter(None, there))))
         kept = [g for g in self.groups if not names or g.name in names or g.variant in names]

@@ -12,6 +12,17 @@ def quoted(name: str) -> str:
     return f"'{name}'" if "," in name else name
 
 
+_LISTED_AT_MOST = 24
+"""More names than a reader would look through."""
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names in a message: the first of many, and how many more there are."""
+    first = ", ".join(map(quoted, names[:_LISTED_AT_MOST]))
+    more = len(names) - _LISTED_AT_MOST
+    return f"{first} and {more} more" if more > 0 else first
+
+
 class UnknownError(ValueError):
     """An unknown name; the message lists the valid ones."""
 
@@ -23,9 +34,7 @@ def look_up(what: str, name: T | None, there: Sequence[T]) -> T:
         found = "missing" if name is None else f"found {name!r}"
         near = None if name is None else _nearest(str(name), words)
         meant = f" (did you mean {near}?)" if near else ""
-        raise UnknownError(
-            f"{what}: {found}{meant}; allowed: {', '.join(map(quoted, words)) or 'none'}"
-        )
+        raise UnknownError(f"{what}: {found}{meant}; allowed: {listed(words) or 'none'}")
     return name
 
 

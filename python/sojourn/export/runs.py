@@ -6,6 +6,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from ..analysis.groups import THIS_RUN
+from ..base.lookup import listed
 from ..store.read import read_results
 from ..store.stored_run import StoredRun
 
@@ -38,7 +39,7 @@ def choose(runs: Runs, variant: str | None) -> tuple[str, StoredRun]:
     if variant is not None and variant in runs:
         return variant, runs[variant]
     found = "missing" if variant is None else f"found {variant!r}"
-    names = ", ".join(name for name in runs if name) or "none, as there is a single run"
+    names = listed([name for name in runs if name]) or "none, as there is a single run"
     raise ExportError(f"variant: {found}; allowed: {names}")
 
 

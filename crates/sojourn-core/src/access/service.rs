@@ -67,8 +67,9 @@ pub struct Upstream {
     #[serde(default)]
     pub mac: Mac,
     /// Scheduling service of the primary flow, chosen by `kind`: `best_effort`, `ugs`,
-    /// `ugs_with_activity_detection`, `real_time_polling` or `non_real_time_polling` (DOCSIS 3.1
-    /// MULPI §7.2.3). All but best effort need a modem of kind `single_queue` or `shared_channel`.
+    /// `ugs_with_activity_detection`, `real_time_polling`, `non_real_time_polling` or
+    /// `proactive_grants` (DOCSIS 3.1 MULPI §7.2.3). All but best effort need a modem of kind
+    /// `single_queue` or `shared_channel`.
     #[serde(default)]
     pub scheduling: SchedulingService,
     /// Bits per symbol of the profile with which this modem sends on the shared channel; with OFDMA

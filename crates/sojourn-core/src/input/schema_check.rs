@@ -95,13 +95,17 @@ impl Checker {
         path: &str,
         faults: &mut Faults,
     ) {
+        let names: Vec<_> = kinds.iter().map(|(name, _)| *name).collect();
         let Value::Object(table) = value else {
-            return faults.add(self.misfit(schema, value, path));
+            let mut fault = self.misfit(schema, value, path);
+            if let Some(kind) = value.as_str().filter(|kind| names.contains(kind)) {
+                fault.message += &format!(" (did you mean {{ {TAG} = \"{kind}\" }}?)");
+            }
+            return faults.add(fault);
         };
         let tag_path = words::join(path, TAG);
-        let names: Vec<_> = kinds.iter().map(|(name, _)| *name).collect();
         let Some(tag) = table.get(TAG) else {
-            let message = format!("missing; allowed: {}", names.join(", "));
+            let message = format!("{}; allowed: {}", words::MISSING, names.join(", "));
             return faults.add(Fault::new(tag_path, message));
         };
         faults.add(choice(&names, tag, &tag_path));
@@ -134,7 +138,7 @@ impl Checker {
         let description = schema["description"].as_str();
         let description = description.or_else(|| self.core(schema)["description"].as_str());
         let meaning = words::first_sentence(description.unwrap_or_default());
-        let mut message = format!("missing; allowed: {}", self.allowed(schema));
+        let mut message = format!("{}; allowed: {}", words::MISSING, self.allowed(schema));
         if !meaning.is_empty() {
             message += &format!(" ({meaning})");
         }

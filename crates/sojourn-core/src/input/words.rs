@@ -48,6 +48,8 @@ pub(crate) fn first_sentence(description: &str) -> String {
     line[..end].trim_end_matches('.').to_owned()
 }
 
+/// How the message for a missing key begins.
+pub(crate) const MISSING: &str = "missing";
 /// How the message for an unknown key begins.
 pub(crate) const UNKNOWN_KEY: &str = "unknown key";
 

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::capture::{Captures, Disk, Files};
 use super::check;
 use super::estimate::estimate;
-use super::labels::{Overridden, distinct, file_name};
+use super::labels::{Overridden, at, distinct, file_name};
 use super::overlay::{COMPARE, Overlay, Set, merge};
 use super::schema::{Scenario, json_schema};
 use super::variant::Variant;
@@ -67,9 +67,20 @@ pub fn load_from(
     // Without variants, an unknown-key message should list `compare` among the allowed keys.
     let schema = if compare.is_some() { json_schema() } else { file_schema() };
     let (checker, captures) = (Checker::new(schema), Some(Captures::beside(source, files)));
-    let shared = OnceCell::new();
-    let file =
-        File { source, lines, sets, base, written, overlay, checker, captures, most_bytes, shared };
+    let (shared, compared) = Default::default();
+    let file = File {
+        source,
+        lines,
+        sets,
+        base,
+        written,
+        overlay,
+        checker,
+        captures,
+        most_bytes,
+        shared,
+        compared,
+    };
     match compare {
         None => Ok(vec![file.variant("", &json!({}))?]),
         Some(compare) => file.variants(&compare),
@@ -92,6 +103,7 @@ pub fn load_stored(text: &str, source: &str) -> Result<Scenario, Problems> {
         captures: None,
         most_bytes: u64::MAX,
         shared: OnceCell::new(),
+        compared: OnceCell::new(),
     };
     Ok(file.variant("", &json!({}))?.scenario)
 }
@@ -161,6 +173,8 @@ struct File<'a> {
     most_bytes: u64,
     /// Faults of the scenario without its variants, once they are asked for.
     shared: OnceCell<Vec<Fault>>,
+    /// The scenario and its variants as they are written, and with the overlay.
+    compared: OnceCell<(Vec<Value>, Vec<Value>)>,
 }
 
 impl File<'_> {
@@ -190,12 +204,13 @@ impl File<'_> {
         within.for_each(|set| overridden.within(&set.label(), own));
         let notes = self.overlay.map_or_else(Vec::new, |overlay| {
             let notes = overlay.apply(&mut value);
-            overridden.by(&file_name(overlay.source()), &value, true);
+            let overrides = |path: &str| self.is_levelled(overlay, path);
+            overridden.by(&file_name(overlay.source()), &value, true, overrides);
             notes
         });
         for set in self.sets.iter().filter(|set| !set.is_for_variants()) {
             set.apply(&mut value)?;
-            overridden.by(&set.label(), &value, !set.is_of_runs());
+            overridden.by(&set.label(), &value, !set.is_of_runs(), |_| false);
         }
         let scenario = match self.scenario(&value) {
             Ok(scenario) => scenario,
@@ -203,6 +218,25 @@ impl File<'_> {
         };
         let (name, kept_name) = overridden.names(name);
         Ok(Variant { name, kept_name, scenario, notes })
+    }
+
+    /// Do the variants differ in this key as they are written, and not with a modem's file?
+    fn is_levelled(&self, overlay: &dyn Overlay, path: &str) -> bool {
+        let (without, with) = self.compared.get_or_init(|| {
+            let mut without = vec![self.written.clone()];
+            for (_, own) in self.written[COMPARE].as_object().into_iter().flatten() {
+                let mut variant = self.written.clone();
+                merge(&mut variant, own);
+                without.push(variant);
+            }
+            let mut with = without.clone();
+            for variant in &mut with {
+                overlay.apply(variant);
+            }
+            (without, with)
+        });
+        let differ = |all: &[Value]| all.iter().any(|one| at(one, path) != at(&all[0], path));
+        differ(without) && !differ(with)
     }
 
     /// The scenario, or its faults: those of single keys, or else those between keys.
@@ -277,7 +311,12 @@ impl File<'_> {
     /// share.
     fn problem(&self, fault: Fault, variant: &str) -> Problem {
         let is_shared = variant.is_empty() || self.is_shared(&fault);
-        let set = self.sets.iter().rev().find(|set| set.gave(&fault.path, variant));
+        let given = if self.is_missing_from_a_new_table(&fault, variant) {
+            fault.path.rsplit_once('.').map_or("", |(table, _)| table)
+        } else {
+            &fault.path
+        };
+        let set = self.sets.iter().rev().find(|set| set.gave(given, variant));
         let source = set.map_or_else(|| self.source_of(&fault), |set| set.source.clone());
         let fault = self.with_hint(fault, variant);
         let line = set.is_none().then(|| self.line_of(&fault.path, variant)).flatten();
@@ -286,6 +325,13 @@ impl File<'_> {
             false => format!("variant {variant}: {}", fault.path),
         };
         Problem { line, ..Fault { path, ..fault }.of(&source) }
+    }
+
+    /// Is a key missing from a table that the file does not have, so that a `--set` made it?
+    fn is_missing_from_a_new_table(&self, fault: &Fault, variant: &str) -> bool {
+        let table = fault.path.rsplit_once('.').map(|(table, _)| table);
+        fault.message.starts_with(words::MISSING)
+            && table.is_some_and(|table| self.own_line_of(table, variant).is_none())
     }
 
     /// An unknown key may be one of the kind that a `--set` replaced: then it says how to replace all keys.
@@ -306,9 +352,14 @@ impl File<'_> {
 
     /// The line of the file that gives a key in a variant.
     fn line_of(&self, path: &str, variant: &str) -> Option<usize> {
+        self.own_line_of(path, variant).or_else(|| self.lines.near(path))
+    }
+
+    /// The same for exactly this key.
+    fn own_line_of(&self, path: &str, variant: &str) -> Option<usize> {
         let own = words::join(&words::join("", COMPARE), variant);
         let own = (!variant.is_empty()).then(|| self.lines.at(&format!("{own}.{path}"))).flatten();
-        own.or_else(|| self.lines.near(path))
+        own.or_else(|| self.lines.at(path))
     }
 }
 

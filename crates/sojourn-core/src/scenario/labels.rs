@@ -40,11 +40,18 @@ impl Overridden {
         Self { own: named_for, by: Vec::new(), entirely: false, within: Vec::new() }
     }
 
-    /// Something may have overridden some of them, and `value` is the result. `is_setting`: it may name a
-    /// variant of which nothing else is left.
-    pub fn by(&mut self, label: &str, value: &Value, is_setting: bool) {
+    /// Something may have overridden some of them, and `value` is the result: keys with another value, and
+    /// those that it `overrides` with the same. `is_setting`: it may name a variant of which nothing else
+    /// is left.
+    pub fn by(
+        &mut self,
+        label: &str,
+        value: &Value,
+        is_setting: bool,
+        overrides: impl Fn(&str) -> bool,
+    ) {
         let before = self.own.len();
-        self.own.retain(|(path, own)| at(value, path) == own.as_ref());
+        self.own.retain(|(path, own)| at(value, path) == own.as_ref() && !overrides(path));
         if self.own.len() < before {
             self.by.push(label.to_owned());
             self.entirely = self.own.is_empty();
@@ -95,7 +102,8 @@ fn collect(value: &Value, path: &str, leaves: &mut Vec<(String, Value)>) {
     }
 }
 
-fn at<'a>(value: &'a Value, path: &str) -> Option<&'a Value> {
+/// The value with a dotted path.
+pub(super) fn at<'a>(value: &'a Value, path: &str) -> Option<&'a Value> {
     match value {
         Value::Object(table) => table.iter().find_map(|(key, below)| {
             let key = words::join("", key);

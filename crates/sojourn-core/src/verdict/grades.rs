@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 use super::facts::{Facts, Values};
 use super::over_seeds::over_seeds;
 use super::thresholds::{
-    ADDED_DELAY, APPLICATIONS, Application, LETTERS, UNDER_LOAD, WORST_LETTER,
+    ADDED_DELAY, APPLICATIONS, Application, LETTERS, PAGE, UNDER_LOAD, UPLOAD, WORST_LETTER,
 };
 
 /// A grade.
@@ -100,7 +100,7 @@ fn graded(application: &Application, values: Values, note: &str) -> Assessment {
         Some(Grade::Poor)
     };
     let mut summary = match grade {
-        None if note.is_empty() => "the run is too short, or no packet was delivered".to_owned(),
+        None if note.is_empty() => without_grade(application).to_owned(),
         None => note.to_owned(),
         Some(_) => filled(application.summary, &values),
     };
@@ -112,6 +112,15 @@ fn graded(application: &Application, values: Values, note: &str) -> Assessment {
     }
     let mark = grade.map_or("", Grade::mark);
     Assessment { application: application.name, grade, mark, values, summary }
+}
+
+/// Why something has no grade, if nothing else says so.
+fn without_grade(application: &Application) -> &'static str {
+    match application.name {
+        UPLOAD => "the upload ran for less than 10 s",
+        PAGE => "fewer than two pages were loaded",
+        _ => "no packet was delivered",
+    }
 }
 
 /// The letter of a delay that load adds to a round trip.

@@ -74,7 +74,7 @@ export const SERVICES = {
   },
 };
 
-/** The queue settings of White & Rice 2013, section 3.2, and later algorithms. */
+/** The queue settings of White & Rice 2013, section 3.2, and later queue managers. */
 export const QUEUES = {
   drop_tail: { label: "Drop-tail, large buffer", queue: { limit_bytes: 625_000 } },
   buffer_control: { label: "Drop-tail, small buffer", queue: { limit_bytes: 31_250 } },
@@ -108,11 +108,13 @@ export const QUEUES = {
       law: { kind: "docsis_pie", target_ms: 10 },
     },
   },
+  low_latency: { label: "Low Latency DOCSIS", queue: { scheduler: { kind: "low_latency" } } },
 };
 
 /**
  * Activities of the household. `countKey` is the key of the entry that holds the count; without it, there
- * is one entry for each. A torrent has 16 peers. `payload` is the direction of most bytes.
+ * is one entry for each. A torrent has 16 peers. `payload` is the direction of most bytes. Games and calls
+ * have the code points NQB and EF, which Low Latency DOCSIS looks at.
  */
 export const ACTIVITIES = {
   game: {
@@ -120,14 +122,14 @@ export const ACTIVITIES = {
     count: 1,
     most: 8,
     payload: "up",
-    entry: { kind: "stream", purpose: "game", server: "peer" },
+    entry: { kind: "stream", purpose: "game", server: "peer", dscp: 45 },
   },
   call: {
     label: "Voice calls",
     count: 1,
     most: 8,
     payload: "up",
-    entry: { kind: "stream", purpose: "voice", server: "peer" },
+    entry: { kind: "stream", purpose: "voice", server: "peer", dscp: 46 },
   },
   web: {
     label: "Web users",

@@ -11,7 +11,7 @@ from ...runs.delay_split import DelaySplit, can_be_split, delay_split
 from ..charts.base import FEW_AT_MOST, Chart
 from .clouds import clouds
 from .distributions import Samples, box_chart, ccdf_chart, cdf_chart, samples_of
-from .parts import delay, drops
+from .parts import BARS_AT_MOST, delay, drops
 from .sweeps import applying, by_setting, heat_map, lines_by_key
 from .timeseries import all_series, queue_delay, subjects, throughput, timeseries
 
@@ -21,8 +21,11 @@ KINDS = ("cdf", "ccdf", "timeseries", "box", "ellipse", "heatmap", "sweep", "dro
 _CURVES_AT_MOST = 12
 """More curves would share a combination of colour and dash."""
 
-_OF_CURVES = ("cdf", "ccdf", "timeseries")
-"""Kinds with a curve or more for each setting."""
+_SETTINGS_AT_MOST = {
+    **dict.fromkeys(("cdf", "ccdf", "timeseries"), FEW_AT_MOST),
+    "drops": BARS_AT_MOST,
+}
+"""How many settings a kind can show, for those with a limit of their own."""
 
 
 def figures(results: Results, split: DelaySplit) -> list[Chart]:
@@ -40,10 +43,11 @@ def chart(results: Results, kind: str, metric: str | None, traffic: Sequence[str
     Raises `UnknownError`, which lists the valid names, for unknown names and missing data.
     """
     look_up("kind", kind, KINDS)
-    _check_count(kind, "settings", len(results.groups), FEW_AT_MOST if kind in _OF_CURVES else None)
     results = _marked(results)
     entries = dict.fromkeys(name for g in results.groups for name in g.first.settings["traffic"])
     drawn = _BY_KIND[kind](results, metric, traffic, list(entries))
+    if drawn or kind == "drops":
+        _check_count(kind, "settings", len(results.groups), _SETTINGS_AT_MOST.get(kind))
     if drawn is None:
         kinds = [k for k in KINDS if k != kind and _has(results, k, list(entries))]
         raise UnknownError(

@@ -29,10 +29,12 @@ METRICS = ("latency", "page_load")
 class Samples(list[Sample]):
     """Samples of one quantity, with its name and unit."""
 
-    def __init__(self, samples: Iterable[Sample], subject: str, quantity: str, unit: str) -> None:
+    def __init__(
+        self, samples: Iterable[Sample], subject: str, quantity: str, unit: str, title: str
+    ) -> None:
         """Keeps the samples with their description."""
         super().__init__(samples)
-        self.subject, self.quantity, self.unit = subject, quantity, unit
+        self.subject, self.quantity, self.unit, self.title = subject, quantity, unit, title
 
     @property
     def axis(self) -> Axis:
@@ -46,11 +48,12 @@ def samples_of(groups: Sequence[Group], metric: str, traffic: Sequence[str]) -> 
     look_up("metric", metric, METRICS)
     if metric == "page_load":
         samples = page_loads(groups, _either(_loading, traffic))
-        return Samples(samples, "pages", "page load time", "s")
+        return Samples(samples, "pages", "page load time", "s", "Page load time")
     quality, judged = judged_by_latency(groups)
     select = main_flows_of(traffic) if traffic else judged
     subject = f"{' and '.join(traffic) if traffic else quality} packets"
-    return Samples(latencies(groups, select), subject, "one-way latency", "ms")
+    title = f"One-way latency of {subject}"
+    return Samples(latencies(groups, select), subject, "one-way latency", "ms", title)
 
 
 def _either(select: Select, traffic: Sequence[str]) -> Select:
@@ -75,7 +78,7 @@ def cdf_chart(samples: Samples) -> Chart | None:
     if not samples:
         return None
     return Lines(
-        f"{samples.quantity.capitalize()} of {samples.subject}",
+        samples.title,
         f"Share of {samples.subject} whose {samples.quantity} is at most the value on the "
         "horizontal axis. Further left is better.",
         samples.axis,
@@ -109,7 +112,7 @@ def box_chart(samples: Samples) -> Chart | None:
     if not samples:
         return None
     return Boxes(
-        f"{samples.quantity.capitalize()} of {samples.subject}: quartiles and range",
+        f"{samples.title}: quartiles and range",
         "Boxes show quartiles and median, whiskers the range from 1 to 99 %. "
         "Small samples are drawn as dots too.",
         samples.axis,
