@@ -9,6 +9,7 @@ import sojourn
 from conftest import Cli
 from matplotlib import rc_context
 from matplotlib.collections import QuadMesh
+from matplotlib.figure import Figure
 from sojourn.analysis.curves import Curve
 from sojourn.analysis.groups import Group, Results
 from sojourn.base.lookup import UnknownError
@@ -313,3 +314,14 @@ def test_bad_places_are_refused(stored: Path, tmp_path: Path, cli: Cli) -> None:
     assert list(tmp_path.iterdir()) == []
     done = cli("report", tmp_path)
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+
+
+def test_a_part_of_nothing_has_no_edge() -> None:
+    parts = {"queue full": [2.0, 1.0], "AQM": [0.0, 3.0], "link loss": [0.0, 0.0]}
+    drawn = Bars("t", "c", Axis("share (%)"), Axis(""), ["a", "b"], parts)
+    figure = Figure()
+    axes = figure.subplots()
+    drawn.draw(axes)
+    assert [patch.get_width() for patch in axes.patches] == [2.0, 1.0, 3.0]
+    assert axes.get_xlim()[1] > 4
+    assert ">link loss</text>" in inline_svg(drawn, "x")

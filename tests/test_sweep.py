@@ -49,6 +49,10 @@ def test_every_combination_is_run(tmp_path: Path, cli: Cli) -> None:
             "scenario = 'a'\nkeys.seed = []",
             "keys.seed: found an empty list; allowed: 1 or more items",
         ),
+        (
+            "scenario = 'a'\n[keys]\nupstream.queue.limit_bytes = [3]",
+            'found a table; allowed: a list, whose key is in quotes, as "upstream.queue.limit',
+        ),
         ("scenario = 'a'\nkeys.seed = [3]", "keys.seed: not allowed here; set seeds = N"),
         (
             "scenario = 'a'\nduration_s = 1\nkeys.duration_s = [3]",

@@ -134,6 +134,9 @@ def read_sweep(path: Path) -> Sweep:
         if is_a_scenario and "scenario" not in tomllib.loads(text):
             found = f'found a key of a scenario; a sweep file has scenario = "{path.name}" instead'
             raise _problem(path, error.path, found) from None
+        if error.path.startswith(("keys.", "together.")) and "found a table" in str(error):
+            found = f'found a table; allowed: a list, whose key is in quotes, as "{_A_KEY}"'
+            raise _problem(path, error.path, found) from None
         raise
     keys, scenario = table.get("keys", {}), path.parent / table["scenario"]
     _check_keys(path, {**table, "keys": keys})

@@ -31,10 +31,12 @@ class Bars(Chart):
         for index, (part, values) in enumerate(self.parts.items()):
             color = PALETTE[index % len(PALETTE)]
             hatch = _HATCHES[index % len(_HATCHES)]
+            # The edge of a bar without width would show a part that is not there.
+            there = np.flatnonzero(values)
             axes.barh(
-                range(len(self.bars)),
-                values,
-                left=left,
+                there,
+                np.asarray(values)[there],
+                left=left[there],
                 label=part,
                 height=0.6,
                 hatch=hatch,
