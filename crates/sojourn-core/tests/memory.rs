@@ -81,6 +81,47 @@ fn cases() -> Vec<(&'static str, Scenario)> {
             ),
         ),
         (
+            "more than a server's link carries",
+            scenario(
+                10.0,
+                "servers.slow = { delay_ms = 5, rate_mbps = 10 }
+                 traffic.flood = { kind = 'stream', purpose = 'data', server = 'slow', direction = 'down', packet_bytes = 200, interval_ms = 0.01 }",
+            ),
+        ),
+        (
+            "more for a second than a server's link carries",
+            scenario(
+                20.0,
+                "traffic.flood = { kind = 'stream', purpose = 'data', server = 'near', direction = 'down', packet_bytes = 500, interval_ms = 0.002, stop_s = 1 }",
+            ),
+        ),
+        (
+            "more to a server than its link carries",
+            scenario(
+                30.0,
+                "servers.slow = { delay_ms = 5, rate_mbps = 1 }
+                 traffic.flood = { kind = 'stream', purpose = 'data', server = 'slow', packet_bytes = 200, interval_ms = 0.05 }",
+            ),
+        ),
+        (
+            "a far server",
+            scenario(
+                10.0,
+                "servers.moon = { delay_ms = 1300 }
+                 traffic.flood = { kind = 'stream', purpose = 'data', server = 'moon', direction = 'down', packet_bytes = 200, interval_ms = 0.005 }",
+            ),
+        ),
+        (
+            "a window before a slow link",
+            scenario(
+                60.0,
+                "servers.slow = { delay_ms = 5, rate_mbps = 50 }
+                 tcp.max_window_segments = 1_000_000
+                 tcp.congestion_control = { kind = 'cubic', hystart = false }
+                 traffic.bulk = { kind = 'transfer', server = 'slow', direction = 'down' }",
+            ),
+        ),
+        (
             "a full window",
             scenario(
                 60.0,

@@ -345,12 +345,26 @@ pub struct Load {
     pub packets: f64,
     /// Their mean size in bytes.
     pub packet_bytes: f64,
+    /// Seconds in which it sends them; 0 if it does in the whole run.
+    pub sending_s: f64,
     /// Bytes that its connections carry if the network does not limit them.
     pub stream_bytes: f64,
     /// The only direction in which these go; none where both carry them.
     pub direction: Option<Direction>,
     /// Bytes of memory that it takes beside its connections.
     pub kept_bytes: f64,
+}
+
+impl Load {
+    /// Packets that it sends in a second by its timer, while it sends, in a run of so many seconds.
+    pub fn packets_per_s(&self, seconds: f64) -> f64 {
+        self.packets / if self.sending_s > 0.0 { self.sending_s } else { seconds }
+    }
+
+    /// Does it send in this direction?
+    pub fn is_of(&self, way: Direction) -> bool {
+        self.direction.is_none_or(|only| only == way)
+    }
 }
 
 /// How an app's service is scored.

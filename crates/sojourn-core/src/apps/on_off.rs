@@ -152,6 +152,7 @@ impl AppParameters for Parameters {
             opened: if is_tcp { sources } else { 0.0 },
             packets: sources * packets,
             packet_bytes: self.packet_bytes.into(),
+            direction: Some(self.direction),
             kept_bytes: 96.0 * sources,
             ..Load::default()
         }

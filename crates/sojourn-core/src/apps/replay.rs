@@ -140,6 +140,7 @@ impl AppParameters for Parameters {
         Load {
             packets: packets * rounds,
             packet_bytes: bytes / packets.max(1.0),
+            direction: Some(self.direction),
             ..Load::default()
         }
     }

@@ -204,6 +204,8 @@ impl AppParameters for Parameters {
         Load {
             packets: packets + answers,
             packet_bytes: bytes / (packets + answers),
+            sending_s,
+            direction: self.direction.only(),
             ..Load::default()
         }
     }

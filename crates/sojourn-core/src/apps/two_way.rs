@@ -28,6 +28,11 @@ impl StreamDirection {
         }
     }
 
+    /// The only direction; none where the ends send to each other.
+    pub fn only(self) -> Option<Direction> {
+        Direction::BOTH.into_iter().find(|way| !self.includes(way.reversed()))
+    }
+
     /// Do the ends send to each other?
     pub fn is_both(self) -> bool {
         self == Self::Both

@@ -147,7 +147,13 @@ impl AppParameters for Parameters {
         let ways = if self.direction.is_both() { 2.0 } else { 1.0 };
         let frames = ways * (sending_s * self.frames_per_s + 1.0);
         let packets = frames * (self.frame_bytes() / f64::from(self.packet_bytes)).ceil();
-        Load { packets, packet_bytes: frames * self.frame_bytes() / packets, ..Load::default() }
+        Load {
+            packets,
+            packet_bytes: frames * self.frame_bytes() / packets,
+            sending_s,
+            direction: self.direction.only(),
+            ..Load::default()
+        }
     }
 
     fn quality(&self) -> Quality {

@@ -4,7 +4,9 @@
 //! open that may be. Events are estimated at least: only those that come by the clock. Sizes are those
 //! of the structures in a build of 64 bits, with what growing tables take in advance.
 
-use super::schema::Scenario;
+use std::collections::BTreeMap;
+
+use super::schema::{Scenario, Server};
 use super::traffic::Entry;
 use crate::access::docsis::parameters::ModemSpec;
 use crate::access::homes::Group;
@@ -19,7 +21,7 @@ use crate::metrics::trace::MOST_PACKETS;
 use crate::packet::{Direction, Packet};
 use crate::queue::{QueueSpec, SchedulerParameters, default_limit_bytes};
 use crate::tcp::Ends;
-use crate::units::BitRate;
+use crate::units::{BitRate, Time};
 
 /// The program, and what every run has.
 const FIXED_BYTES: f64 = 4e6;
@@ -33,6 +35,8 @@ const FLOW_BYTES: f64 = 3_000.0;
 const BIN_BYTES: f64 = 110.0;
 /// A packet inside: in a queue or on a link, with its sender's and its receiver's notes of it.
 const INSIDE_BYTES: f64 = 3.0 * size_of::<Packet>() as f64;
+/// A packet on a server's link, in a ring that doubles.
+const ON_LINK_BYTES: f64 = 3.0 * size_of::<(Time, Packet)>() as f64;
 /// A connection with its timers, the slot it takes, and what its ends allocate.
 const CONNECTION_BYTES: f64 = 1.5 * size_of::<Ends>() as f64 + 1_500.0;
 /// The account of a connection, without its series.
@@ -71,6 +75,7 @@ pub fn estimate(scenario: &Scenario) -> Estimate {
     for (name, entry) in &scenario.traffic {
         estimate.add_entry(scenario, name, entry);
     }
+    estimate.add_servers(scenario, &homes);
     if let Some(cmts) = &scenario.cmts {
         let (bins, algorithms) = cmts.queue.scheduler.bins();
         estimate.add("cmts.queue.scheduler", "its bins".to_owned(), bins_bytes(bins, algorithms));
@@ -193,6 +198,23 @@ impl Estimate {
         self.add(&path, "what it has done".to_owned(), homes * load.opened.min(1e9) * 24.0);
     }
 
+    /// Packets on the links of servers, and those that wait for them: nothing limits how many do.
+    fn add_servers(&mut self, scenario: &Scenario, homes: &[HomeLoad]) {
+        let access =
+            [0, 1].map(|n| homes.iter().map(|home| home.homes * home.carried[n]).sum::<f64>());
+        for (name, offers) in offers(scenario) {
+            let server = &scenario.servers[name];
+            for (n, offer) in offers.iter().enumerate() {
+                // Upstream the access network comes first, and drops what it does not carry.
+                let most = [access[0], f64::INFINITY][n];
+                let packets = offer.on_link(server, scenario.duration_s, access[n], most);
+                let path = format!("{}.rate_mbps", words::join("servers", name));
+                let what = "packets on its link and before it".to_owned();
+                self.add(&path, what, packets * ON_LINK_BYTES);
+            }
+        }
+    }
+
     fn add_traces(&mut self, scenario: &Scenario, homes: &[HomeLoad]) {
         let packets: f64 = homes.iter().map(|home| home.packets * home.homes).sum();
         let packets = packets.min(MOST_PACKETS as f64);
@@ -284,12 +306,76 @@ impl Flow<'_> {
 /// What the entries of a group put on the network in one home.
 struct HomeLoad {
     homes: f64,
+    /// Bytes that its service flows carry in the run, by direction, at most.
+    carried: [f64; 2],
     /// Packets in the whole run, at most.
     packets: f64,
     /// Mean bytes of a packet.
     mean_bytes: f64,
     /// Packets that may be inside at once: windows of connections, and all packets sent by a timer.
     outstanding: f64,
+}
+
+/// What all homes send over a server's link in one direction.
+#[derive(Default)]
+struct Offer {
+    /// Datagrams in the whole run, and their bytes.
+    packets: f64,
+    bytes: f64,
+    /// Datagrams and their bytes in a second in which all send.
+    packets_per_s: f64,
+    bytes_per_s: f64,
+    /// Segments in the windows of connections.
+    windows: f64,
+    segments_per_byte: f64,
+}
+
+/// What is sent to and from each server that traffic names.
+fn offers(scenario: &Scenario) -> BTreeMap<&str, [Offer; 2]> {
+    let mut offers = BTreeMap::<_, [Offer; 2]>::new();
+    for entry in scenario.traffic.values() {
+        let load = entry.app.load(scenario.duration_s);
+        for (_, server) in entry.app.servers() {
+            let both = offers.entry(server).or_default();
+            for (offer, way) in both.iter_mut().zip(Direction::BOTH) {
+                if load.is_of(way) {
+                    offer.add(scenario, entry, &load);
+                }
+            }
+        }
+    }
+    offers
+}
+
+impl Offer {
+    fn add(&mut self, scenario: &Scenario, entry: &Entry, load: &Load) {
+        let homes = f64::from(scenario.group(scenario.group_of(entry)).count);
+        if entry.app.tcp().is_some() {
+            let config = entry.app.tcp_config(&scenario.tcp, scenario.dialect);
+            self.windows += homes * load.connections * config.max_window;
+            self.segments_per_byte = self.segments_per_byte.max(1.0 / config.mss as f64);
+        } else {
+            let per_s = homes * load.packets_per_s(scenario.duration_s);
+            self.packets += homes * load.packets;
+            self.bytes += homes * load.packets * load.packet_bytes;
+            self.packets_per_s += per_s;
+            self.bytes_per_s += per_s * load.packet_bytes;
+        }
+    }
+
+    /// Packets on the link and before it, if the access network carries so many bytes of connections and lets
+    /// `most` bytes of datagrams through.
+    fn on_link(&self, server: &Server, seconds: f64, access: f64, most: f64) -> f64 {
+        let carried = server.rate_mbps * 1e6 / 8.0;
+        let let_through = (most / self.bytes).min(1.0);
+        let late = (1.0 - carried / (self.bytes_per_s * let_through)).max(0.0);
+        let recent = self.packets_per_s * server.delay_ms / 1e3;
+        let datagrams = (recent + self.packets * late).min(self.packets) * let_through;
+        // A window grows by what is acknowledged.
+        let grown = 1.5 * carried * seconds * self.segments_per_byte;
+        let windows = if carried * seconds < access { self.windows.min(grown) } else { 0.0 };
+        datagrams + windows
+    }
 }
 
 /// What the connections of a home carry, by direction: all entries share its service flows.
@@ -302,7 +388,7 @@ struct Streams {
 impl Streams {
     /// Adds an entry, as if it were alone. Answers its segments.
     fn add(&mut self, load: &Load, carried: [f64; 2], mss: f64) -> f64 {
-        let ways = Direction::BOTH.map(|way| load.direction.is_none_or(|only| only == way));
+        let ways = Direction::BOTH.map(|way| load.is_of(way));
         let mut all = 0.0;
         for (n, _) in ways.iter().enumerate().filter(|(_, used)| **used) {
             let bytes = load.stream_bytes.min(carried[n]);
@@ -331,8 +417,13 @@ impl HomeLoad {
         let carries =
             |flows: Vec<Flow>| flows.iter().map(|flow| flow.carries(seconds)).sum::<f64>();
         let carried = [carries(flows_up(&group)), carries(flows_down(&group))];
-        let mut home =
-            Self { homes: group.count.into(), packets: 0.0, mean_bytes: 1500.0, outstanding: 0.0 };
+        let mut home = Self {
+            homes: group.count.into(),
+            carried,
+            packets: 0.0,
+            mean_bytes: 1500.0,
+            outstanding: 0.0,
+        };
         let (mut bytes, mut streams) = (0.0, Streams::default());
         for (_, entry) in scenario.traffic.iter().filter(|(_, e)| scenario.group_of(e) == number) {
             let load = entry.app.load(seconds);
