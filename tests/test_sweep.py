@@ -62,6 +62,10 @@ def test_every_combination_is_run(tmp_path: Path, cli: Cli) -> None:
             "scenario = 'a'\nkeys.seed = [1, [1979-05-27]]",
             "keys.seed.1.0: found a date or time; allowed: numbers, strings, true, false, lists,",
         ),
+        (
+            f"scenario = 'a'\nseeds = 1001\nkeys.x = {[1] * 50}\ntogether = [{{ y = [1, 2] }}]",
+            "keys: found 100100 combinations of values and seeds; allowed: 100000 or fewer",
+        ),
         ("scenario = ", "line 1, column 12: not valid TOML: found the end of the line"),
     ],
 )

@@ -7,6 +7,7 @@ import tomllib
 from collections.abc import Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass
 from itertools import product
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +46,8 @@ _ORIGIN = "sweep.json"
 """The file in a store that names the sweep file."""
 _OF_A_SCENARIO = frozenset(json.loads(schema_json())["properties"])
 _A_KEY = "upstream.queue.limit_bytes"
+_MOST_COMBINATIONS = 100_000
+"""Combinations of values and seeds of a sweep, each of which is read before the first run."""
 
 
 @dataclass(frozen=True)
@@ -152,8 +155,8 @@ def checked(sweep: Sweep) -> Sweep:
     if sweep.seeds < 1:
         found = f"found {sweep.seeds}; allowed: 1 or more"
         raise refusal(ScenarioError, str(sweep.file), "seeds", found)
-    table = {"keys": sweep.keys, "together": sweep.together, "duration_s": sweep.duration_s}
-    _check_keys(sweep.file, table)
+    names = ("keys", "together", "seeds", "duration_s")
+    _check_keys(sweep.file, {name: getattr(sweep, name) for name in names})
     return sweep
 
 
@@ -240,8 +243,18 @@ def _check_keys(path: Path | str, table: Mapping[str, Any]) -> None:
                 found = f"found {len(values)} values; allowed: {length}, as many as {first} has"
                 problems.append(Problem(str(path), f"{place}.{key}", found))
             seen.setdefault(key, place)
+    if not problems and (count := _combinations(table)) > _MOST_COMBINATIONS:
+        found = f"found {count} combinations of values and seeds"
+        problems = [Problem(str(path), "keys", f"{found}; allowed: {_MOST_COMBINATIONS} or fewer")]
     if problems:
         raise refused(ScenarioError, problems)
+
+
+def _combinations(table: Mapping[str, Any]) -> int:
+    """How many combinations of values and seeds there are. Keys that change together are one."""
+    together = (next(iter(block.values()), ()) for block in table.get("together", ()))
+    seeds: int = table.get("seeds", 1)
+    return seeds * prod(map(len, (*table["keys"].values(), *together)))
 
 
 def _fault(key: str, values: object, table: Mapping[str, Any], seen: Mapping[str, str]) -> str:

@@ -21,6 +21,9 @@ const HOMES: &str = "homes";
 /// The scenario's tables of a home's service, which groups of homes may override.
 const DIRECTIONS: [&str; 2] = ["upstream", "downstream"];
 
+/// Values of all variants together; these take half a minute.
+const MOST_VALUES: usize = 1_000_000;
+
 /// Reads a scenario file: its runs, checked.
 ///
 /// `text` is the file's text and `source` its name in messages; paths of captures are relative to
@@ -108,6 +111,15 @@ pub fn load_stored(text: &str, source: &str) -> Result<Scenario, Problems> {
     Ok(file.variant("", &json!({}))?.scenario)
 }
 
+/// Numbers, strings and others that are no tables or lists.
+fn values_in(value: &Value) -> usize {
+    match value {
+        Value::Object(table) => table.values().map(values_in).sum(),
+        Value::Array(items) => items.iter().map(values_in).sum(),
+        _ => 1,
+    }
+}
+
 /// What all succeed in giving, or the problems of all that fail.
 fn all_of<T>(results: impl Iterator<Item = Result<T, Problems>>) -> Result<Vec<T>, Problems> {
     let (mut values, mut problems) = (Vec::new(), Vec::new());
@@ -182,6 +194,14 @@ impl File<'_> {
         let schema = file_schema()["properties"][COMPARE].take();
         self.told(Checker::new(schema).check(compare, COMPARE), "")?;
         let variants = compare.as_object().into_iter().flatten();
+        let (count, each) = (variants.clone().count(), values_in(&self.base));
+        if count * each > MOST_VALUES {
+            let message = format!(
+                "found {count} variants of a scenario of {each} values; allowed: {MOST_VALUES} values or fewer \
+                 in all variants together"
+            );
+            return Err(Fault::new(COMPARE, message).of(self.source).into());
+        }
         all_of(variants.map(|(name, overlay)| self.named(name, overlay))).map(distinct)
     }
 

@@ -421,6 +421,19 @@ fn more_variants_than_anybody_compares() {
     assert!(message.starts_with("home.toml: compare: found a table"), "{message}");
 }
 
+/// Each variant is a scenario of its own: a file of 40 kB would take minutes and gigabytes. 2000 servers and
+/// the 10 values of the small scenario, 502 times, are above a million.
+#[test]
+fn many_variants_of_a_long_scenario() {
+    let servers: String = (0..2000).map(|n| format!("[servers.s{n}]\ndelay_ms = 1\n")).collect();
+    let variants: String = (0..502).map(|n| format!("compare.v{n}.seed = {n}\n")).collect();
+    assert_eq!(
+        refusal(&format!("{variants}{SMALL}{servers}")),
+        "home.toml: compare: found 502 variants of a scenario of 2010 values; allowed: 1000000 values or fewer \
+         in all variants together"
+    );
+}
+
 /// A terminal would obey them.
 #[test]
 fn names_with_control_characters() {
