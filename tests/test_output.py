@@ -109,6 +109,33 @@ def test_a_file_of_someone_elses_is_not_lost(
     assert notes.read_text() == "mine"
 
 
+@pytest.mark.parametrize("content", ["", "{", '{"format": "other"}', "[]"])
+def test_a_damaged_summary_is_named(
+    comparison: sojourn.Comparison, tmp_path: Path, content: str
+) -> None:
+    comparison.save(tmp_path / "out")
+    summary = tmp_path / "out" / "summary.json"
+    summary.write_text(content)
+    with pytest.raises(FileExistsError, match=r"out/summary\.json: damaged, so that it does not"):
+        comparison.save(tmp_path / "out", overwrite=True)
+    assert summary.read_text() == content
+
+
+@pytest.mark.parametrize("target", ["out", "nowhere"])
+@pytest.mark.parametrize("below", ["", "new"])
+def test_a_link_that_leads_nowhere_is_refused_before_the_run(
+    cli: Cli, tmp_path: Path, target: str, below: str
+) -> None:
+    link = tmp_path / "out"
+    link.symlink_to(target)
+    outcome = cli("run", HOME, "--duration", SHORT_S, "--out", link / below)
+    assert (outcome.returncode, outcome.stdout) == (2, "")
+    assert outcome.stderr.startswith("error: ")
+    assert f"{link} is not a " in outcome.stderr
+    assert len(outcome.stderr.splitlines()) == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
 def test_a_failure_leaves_the_earlier_output(
     comparison: sojourn.Comparison, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

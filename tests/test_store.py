@@ -29,7 +29,7 @@ from sojourn.store.batch import BatchStopped, run_batch
 from sojourn.store.checksums import SUMS, StoreError, sums_of
 from sojourn.store.read import read_results
 from sojourn.store.store import Store
-from sojourn.store.task import SCALARS, Task, task
+from sojourn.store.task import SCALARS, Files, Task, task
 from sojourn.store.verify import verify
 from sojourn_studies.framework.plan import Plan
 from sojourn_studies.framework.running import run_plan
@@ -160,6 +160,21 @@ def test_a_full_disk_says_what_is_kept(tmp_path: Path, monkeypatch: pytest.Monke
         f"1 of 2 runs are saved in {tmp_path}; repeat the command with --resume to run the rest"
     )
     assert len(list((tmp_path / "runs").iterdir())) == 1
+
+
+def test_a_run_that_was_removed_meanwhile_is_missed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = Store.put
+
+    def losing(store: Store, task: Task, files: Files) -> None:
+        whole(store, task, files)
+        store.remove_run(first.run)
+
+    first = tasks(2)[0]
+    monkeypatch.setattr(Store, "put", losing)
+    with pytest.raises(StoreError, match="1 of 2 runs are missing; repeat the command with"):
+        run_batch(tasks(2), tmp_path, jobs=1)
 
 
 def test_a_disk_that_is_full_at_the_last_says_that_all_is_kept(

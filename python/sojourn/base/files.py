@@ -50,11 +50,11 @@ def check_place(directory: Path) -> None:
     """Raises `OSError` unless the directory exists or can be created."""
     if directory.is_dir():
         return
-    if directory.exists():
+    if os.path.lexists(directory):  # also a link that leads nowhere
         raise NotADirectoryError(
             f"{directory} is not a directory; allowed: a directory, or the path of a new one"
         )
-    parent = next(p for p in directory.absolute().parents if p.exists())
+    parent = next(p for p in directory.absolute().parents if os.path.lexists(p))
     if not (parent.is_dir() and os.access(parent, os.W_OK)):
         raise PermissionError(f"cannot write {directory}: {parent} is not a writable directory")
 

@@ -89,6 +89,7 @@ def run_batch(
             if resume:
                 _remove_damaged(store, set(store.runs) - {task.run for task in named})
             _run(missing, [named[task] for task in missing], store, jobs, cluster)
+            store.check([task in store for task in named])
     return store
 
 

@@ -54,11 +54,17 @@ def check(directory: Path, scenarios: Sequence[Path] = (), *, overwrite: bool = 
     """
     check_place(directory)
     sweep_drafts(directory / _REPORT)
-    if strange := next(iter(_files(directory) - _own_files(directory)), None):
+    summary = _summary(directory)
+    if summary is None:
+        raise FileExistsError(
+            f"{directory / SUMMARY}: damaged, so that it does not say what is of earlier results; "
+            f"allowed: another directory, or remove {directory} if all in it is"
+        )
+    if strange := min(_files(directory) - set(summary.get("files", ())), default=None):
         raise FileExistsError(
             f"{directory} holds other files, such as {strange}; give another directory"
         )
-    earlier, now = _summary(directory).get("scenarios"), _origin(scenarios, directory)
+    earlier, now = summary.get("scenarios"), _origin(scenarios, directory)
     if earlier is not None and earlier != now and not overwrite:
         found = _shown(earlier, directory)
         raise FileExistsError(
@@ -99,18 +105,18 @@ def _files(directory: Path) -> set[str]:
     return {path.relative_to(directory).as_posix() for path in files_below(directory)}
 
 
-def _own_files(directory: Path) -> set[str]:
-    """The files that an earlier `save` wrote, as listed in its summary."""
-    return set(_summary(directory).get("files", ()))
+def _summary(directory: Path) -> dict[str, Any] | None:
+    """The summary of an earlier `save`, of any version; empty if there is none.
 
-
-def _summary(directory: Path) -> dict[str, Any]:
-    """The summary of an earlier `save`, of any version; empty if there is none."""
+    `None` if the file is not such a summary.
+    """
     try:
         summary: dict[str, Any] = json.loads((directory / SUMMARY).read_text())
-        return summary if summary["format"] in FORMATS else {}
-    except (OSError, ValueError, KeyError, TypeError):
+        return summary if summary["format"] in FORMATS else None
+    except FileNotFoundError:
         return {}
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
 
 
 def _write_all(runs: Mapping[str, RunTables], directory: Path, origin: Sequence[str]) -> None:
