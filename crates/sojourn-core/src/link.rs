@@ -12,8 +12,9 @@ use crate::units::{BitRate, Pace, Time};
 /// A link whose packets arrive in the order they were sent. The time of arrival is known when a
 /// packet is sent, so packets in transit are a queue of which only the first is scheduled.
 ///
-/// Left out: a limit to what may wait for the link. The servers' links are much faster than the
-/// access network, so at most a burst of one window waits there.
+/// Left out: a limit to what may wait for the link. Servers' links are usually much faster than the access
+/// network, so at most a burst of one window waits there; where more is sent, the estimate of a run's memory
+/// counts it.
 pub struct Link {
     rate: Pace,
     delay: Time,
