@@ -99,7 +99,7 @@ pub const SACK_BLOCKS: usize = 3;
 
 /// The transport header. A datagram has its number in `seq`, what it echoes in `echo`, and the number and
 /// the packets of its video frame in the place of the first block.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Segment {
     /// Sequence number of the first payload byte; SYN and FIN take one number each.
     pub seq: u64,

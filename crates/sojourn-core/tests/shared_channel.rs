@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::at_random::at_random;
-use crate::common::{flow, series};
+use crate::common::{flow, queue, series};
 use proptest::prelude::*;
 use sojourn_core::metrics::results::{Outcome, Results};
 use sojourn_core::metrics::rows::ServiceFlowRow;
@@ -243,6 +243,8 @@ fn packets_whose_requests_keep_failing_are_discarded() {
     assert_eq!(counted.contention_dropped_packets, 20);
     assert_eq!(counted.mac_collisions, Some(20 * 16));
     assert_eq!(results.channels[0].collisions, 20 * 16);
+    // They did not leave their queue to be sent.
+    assert_eq!(queue(&results, "upstream").departed_packets, 0);
 }
 
 /// A collapse: 25 homes with two service flows each share one opportunity, with windows of 1, 2 and then

@@ -80,6 +80,20 @@ fn a_transfer_is_there_for_its_time_alone() {
     assert!(last < 10.5, "{last}");
 }
 
+/// A connection that is cut at 2 s with losses behind it ends then, and what it did twice counts once.
+#[test]
+fn a_transfer_that_is_cut_counts_once() {
+    let results = Simulation::run(&on_38_mbps(
+        3,
+        "servers.lossy = { delay_ms = 10, loss_percent = 1 }
+         traffic.save = { kind = 'transfer', server = 'lossy', stop_s = 2 }",
+    ));
+    let row = results.connections.iter().find(|row| row.direction == "up").expect("it sent");
+    assert_eq!(row.end_s, Some(2.0));
+    assert!(row.retransmitted_packets > 0, "{row:?}");
+    assert_eq!(flow(&results, "save", "up").retransmitted_packets, row.retransmitted_packets);
+}
+
 /// Files of 1 MB with pauses of 1 s, until 10 s: what is on the way then is cut.
 #[test]
 fn repeated_transfers_end_with_their_time() {

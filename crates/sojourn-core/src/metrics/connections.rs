@@ -1,6 +1,8 @@
 //! The accounts of single TCP connections: the first of each traffic entry, so that memory does not
 //! grow with simulated time. Connections beyond those are in the account of their entry alone.
 
+use std::collections::BTreeMap;
+
 use super::{Series, TimeMean};
 use crate::count::Count;
 use crate::count::Tally;
@@ -103,6 +105,8 @@ pub struct ConnectionBook {
     opened: Vec<u64>,
     /// By slot of the connection table.
     tenants: Vec<Tenant>,
+    /// Accounts of connections that have left their slot to another, by slot and generation.
+    former: BTreeMap<(u32, u16), u32>,
     accounts: Vec<ConnectionAccount>,
     /// The series of a connection that has not begun: all of them keep step with it.
     idle: Series,
@@ -115,6 +119,7 @@ impl ConnectionBook {
             limit,
             opened: vec![0; traffic],
             tenants: Vec::new(),
+            former: BTreeMap::new(),
             accounts: Vec::new(),
             idle: Series::new("throughput", "Mbps"),
         }
@@ -129,7 +134,11 @@ impl ConnectionBook {
         *opened += 1;
         let is_kept = *opened <= self.limit;
         let account = if is_kept { self.accounts.len() as u32 } else { NO_ACCOUNT };
-        self.tenants[slot as usize] = Tenant { generation, account };
+        let tenant = Tenant { generation, account };
+        let before = std::mem::replace(&mut self.tenants[slot as usize], tenant);
+        if before.account != NO_ACCOUNT {
+            self.former.insert((slot, before.generation), before.account);
+        }
         if is_kept {
             let ways = Direction::BOTH.map(|_| Way::new(self.idle.clone()));
             let number = *opened;
@@ -149,8 +158,7 @@ impl ConnectionBook {
         }
     }
 
-    /// The account of a connection in a direction, if it is kept. Packets of a connection that has
-    /// left its slot to another have none.
+    /// The account of a connection in a direction, if it is kept.
     #[inline]
     pub(super) fn way(
         &mut self,
@@ -160,10 +168,12 @@ impl ConnectionBook {
     ) -> Option<&mut Way> {
         // The slot of datagrams lies beyond every table.
         let tenant = self.tenants.get(slot as usize)?;
-        if tenant.generation != generation {
-            return None;
-        }
-        let account = self.accounts.get_mut(tenant.account as usize)?;
+        let index = if tenant.generation == generation {
+            tenant.account
+        } else {
+            *self.former.get(&(slot, generation))?
+        };
+        let account = self.accounts.get_mut(index as usize)?;
         Some(&mut account.ways[direction as usize])
     }
 

@@ -154,6 +154,9 @@ pub struct Ledger {
     connections: ConnectionBook,
     service_flows: ServiceFlowBook,
     trace: Option<Box<Trace>>,
+    end: Time,
+    /// Packets whose loss is known in advance and comes after the end of the run.
+    lost_after_end: Count,
 }
 
 impl Ledger {
@@ -177,7 +180,14 @@ impl Ledger {
             connections: ConnectionBook::new(rates.len(), connections),
             service_flows,
             trace,
+            end: Time::NEVER,
+            lost_after_end: Count::default(),
         }
+    }
+
+    /// The run ends at this time.
+    pub fn end_at(&mut self, end: Time) {
+        self.end = end;
     }
 
     /// The calls of an entry, in `homes` homes from `first_home` on, are played by buffers that adapt.
@@ -267,9 +277,13 @@ impl Ledger {
         self.service_flows.of_packet(packet).delayed_packets += 1;
     }
 
-    /// A packet is dropped, and gone with this call.
+    /// A packet is dropped, now or, where it is known ahead, later, and gone with this call.
     #[inline]
-    pub fn dropped(&mut self, now: Time, packet: Packet, reason: DropReason) {
+    pub fn dropped(&mut self, at: Time, packet: Packet, reason: DropReason) {
+        if at > self.end {
+            self.lost_after_end.add(&packet);
+            return;
+        }
         let account = self.account_of(&packet);
         account.dropped[reason as usize].add(&packet);
         if let Some(buffer) = account.calls.buffer(&packet) {
@@ -280,7 +294,7 @@ impl Ledger {
             way.dropped_packets += 1;
         }
         if let Some(trace) = &mut self.trace {
-            trace.ended(now, &packet, Outcome::Dropped(reason));
+            trace.ended(at, &packet, Outcome::Dropped(reason));
         }
     }
 
@@ -395,6 +409,7 @@ impl Ledger {
             .iter()
             .flatten()
             .fold(Count::default(), |sum, account| sum.plus(account.outstanding()));
+        let inside = inside.plus(self.lost_after_end);
         assert_eq!(outstanding, inside, "packets sent = delivered + dropped + inside is violated");
     }
 
@@ -450,5 +465,21 @@ mod tests {
         let [account] = ledger.connections().accounts() else { panic!("one account is kept") };
         assert_eq!(account.ways[Direction::Up as usize].marked_packets, 2);
         assert_eq!(ledger.connections().opened_by(0), 2);
+    }
+
+    #[test]
+    fn late_packets_are_on_the_account_of_a_connection_that_has_left_its_slot() {
+        let rates = [[Rates { sustained_mbps: 1.0, peak_mbps: 1.0 }; 2]];
+        let mut ledger = Ledger::with(&rates, ServiceFlowBook::lone(), None, 2);
+        for generation in [0, 1, 2] {
+            ledger.opened(Time::ZERO, 0, generation, 0, 1);
+        }
+        for (generation, packets) in [(0, 3), (1, 2), (2, 1)] {
+            (0..packets).for_each(|_| ledger.delivered(Time::ZERO, &packet(0, generation)));
+        }
+        let accounts = ledger.connections().accounts().iter();
+        let delivered = accounts.map(|of| of.ways[Direction::Up as usize].delivered.packets);
+        assert_eq!(delivered.collect::<Vec<_>>(), [3, 2]);
+        assert_eq!(ledger.account(0, Direction::Up).delivered.packets, 6);
     }
 }

@@ -33,7 +33,7 @@ impl Outcome {
 }
 
 /// One line of the packet trace.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct PacketRecord {
     /// Its number among all packets of the run, from 0, in the order of sending.
     pub number: u64,

@@ -43,7 +43,8 @@ rows! {
         loss_percent: Option<f64>, in "%", from "White & Rice 2013, section 4.1.2";
         /// Delivered bytes on the wire, averaged over the whole run.
         throughput_mbps: f64, in "Mbps", from "Hong 2015, section 4.1";
-        /// Payload delivered to the application in order, averaged over the whole run.
+        /// Payload delivered to the application in order, averaged over the whole run. Datagrams count with
+        /// their headers.
         goodput_mbps: f64, in "Mbps", from "RFC 2647, section 3.17";
         /// Mean one-way latency from sending to delivery.
         latency_mean_ms: Option<f64>, in "ms", from "White & Rice 2013, section 4.1.1";

@@ -7,6 +7,7 @@ use crate::metrics::nqb::NQB;
 use crate::metrics::service_flows::ServiceFlowBook;
 use crate::metrics::{Ledger, Trace};
 use crate::scenario::Scenario;
+use crate::units::Time;
 
 /// An empty ledger for a run of this scenario.
 pub(super) fn ledger(scenario: &Scenario) -> Ledger {
@@ -28,6 +29,7 @@ pub(super) fn ledger(scenario: &Scenario) -> Ledger {
     let trace = Trace::new(metrics.packet_trace, metrics.modem_trace);
     let book = ServiceFlowBook::new(groups);
     let mut ledger = Ledger::with(&rates, book, trace, metrics.connections.into());
+    ledger.end_at(Time::from_secs_f64(scenario.duration_s));
     for (number, entry) in scenario.traffic.values().enumerate() {
         let homes = scenario.group(scenario.group_of(entry)).count.into();
         let first_home = scenario.first_home_of(entry);

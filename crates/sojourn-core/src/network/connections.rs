@@ -39,6 +39,8 @@ pub struct Connection {
     /// The app's tag.
     pub tag: u32,
     route: Route,
+    /// Has it its slot still?
+    is_open: bool,
     /// The end in the home and the end at the server.
     pub ends: Ends,
 }
@@ -46,7 +48,7 @@ pub struct Connection {
 impl Connection {
     /// A connection that the home is about to open.
     pub fn new(owner: Owner, tag: u32, route: Route, config: &Config) -> Self {
-        Self { generation: 0, owner, tag, route, ends: Ends::open(config) }
+        Self { generation: 0, owner, tag, route, is_open: true, ends: Ends::open(config) }
     }
 
     /// Have both ends closed, and do both know it?
@@ -122,9 +124,9 @@ impl Connections {
         ConnectionId { slot, generation: self.slots[slot as usize].generation }
     }
 
-    /// The connections that are not finished, with their slots.
+    /// The connections that were neither closed nor aborted, with their slots.
     pub fn open_ones(&self) -> impl Iterator<Item = (u32, &Connection)> {
-        (0..).zip(&self.slots).filter(|(_, connection)| !connection.is_done())
+        (0..).zip(&self.slots).filter(|(_, connection)| connection.is_open)
     }
 
     /// Frees a slot. Packets still in flight to it no longer belong to a connection. A slot whose
@@ -132,6 +134,7 @@ impl Connections {
     /// connection.
     pub fn release(&mut self, slot: u32) {
         let connection = &mut self.slots[slot as usize];
+        connection.is_open = false;
         connection.generation += 1;
         if connection.generation < u16::MAX {
             self.free.push(slot);

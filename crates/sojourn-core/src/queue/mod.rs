@@ -500,6 +500,14 @@ impl Queue {
         self.dequeue_before(now, NextQueue::default(), ledger)
     }
 
+    /// The next packet, which is to be dropped: it does not count among those that left.
+    pub fn discard(&mut self, now: Time, ledger: &mut Ledger) -> Option<Packet> {
+        let meter = self.meter.take();
+        let packet = self.dequeue(now, ledger);
+        self.meter = meter;
+        packet
+    }
+
     /// As `dequeue`, for a queue in front of another one that the AQM algorithms count in.
     #[inline]
     pub fn dequeue_before(

@@ -207,7 +207,11 @@ fn names_in_classifier(scenario: &Scenario, classifier: &Classifier, path: &str)
 
 fn servers(scenario: &Scenario, app: &AppSpec, path: &str) -> Faults {
     let there = names(&scenario.servers);
-    let missing = app.servers().into_iter().filter_map(|(key, server)| {
+    let mut named = app.servers();
+    if named.is_empty() {
+        named.push(("servers".to_owned(), ""));
+    }
+    let missing = named.into_iter().filter_map(|(key, server)| {
         let message = is_there(server, &there, "servers").err()?;
         Some(Fault::new(format!("{path}.{key}"), message))
     });

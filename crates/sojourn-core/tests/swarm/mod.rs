@@ -1,7 +1,10 @@
 //! Swarm tests: random networks of all parts, held against what must be true of any network.
 
+pub mod books;
 pub mod network;
 pub mod oracles;
+pub mod order;
+pub mod pairs;
 
 use crate::queue_kit::drawer::Choices;
 use serde_json::Value;
@@ -33,7 +36,7 @@ fn held(seed: u64, oracle: impl Fn(&Value, &Scenario)) {
 }
 
 mod at_random {
-    use super::{held, oracles};
+    use super::{books, held, oracles, order, pairs};
     use crate::at_random::rounds;
 
     #[test]
@@ -46,6 +49,34 @@ mod at_random {
     #[test]
     fn swarm_does_not_change_with_what_is_not_used() {
         rounds(25, |seed| held(seed, oracles::unused_parts));
+    }
+
+    #[test]
+    fn swarm_reports_what_its_packets_say() {
+        rounds(40, |seed| held(seed, |_, scenario| books::agree_with_the_trace(scenario)));
+    }
+
+    #[test]
+    fn swarm_does_not_change_with_what_is_recorded() {
+        rounds(20, |seed| {
+            held(seed, |_, scenario| {
+                pairs::recording(scenario);
+                pairs::sampling(scenario);
+            })
+        });
+    }
+
+    #[test]
+    fn swarm_does_not_change_with_what_cannot_act() {
+        rounds(20, |seed| {
+            held(seed, pairs::nothing_that_acts);
+            pairs::idle_queue_managers(seed);
+        });
+    }
+
+    #[test]
+    fn swarm_of_streams_is_in_order() {
+        rounds(20, order::streams);
     }
 
     #[test]

@@ -17,7 +17,7 @@ use super::network;
 pub const MOST_EVENTS: u64 = 400_000;
 
 /// The results, if the network needs no more events.
-fn run(scenario: &Scenario, most_events: u64) -> Option<Results> {
+pub fn run(scenario: &Scenario, most_events: u64) -> Option<Results> {
     let mut simulation = Simulation::new(scenario);
     let goes_on = simulation.advance(most_events);
     let results = simulation.finish();

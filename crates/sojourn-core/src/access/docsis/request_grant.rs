@@ -552,11 +552,11 @@ impl RequestGrant {
         self.current().take().map(|fragment| fragment.packet)
     }
 
-    /// Removes the next packet to be sent.
+    /// Removes the next packet to be sent, which is to be dropped.
     pub fn discard_next(&mut self, now: Time, ledger: &mut Ledger) -> Option<Packet> {
         let next = self.low.fragment.take().or_else(|| self.fragment.take());
         let next = next.map(|fragment| fragment.packet);
-        next.or_else(|| self.queue.dequeue(now, ledger))
+        next.or_else(|| self.queue.discard(now, ledger))
     }
 
     /// Packets and bytes held.
