@@ -353,6 +353,19 @@ fn senders_of_nqb_are_warned_that_burst() {
 }
 
 #[test]
+fn a_low_latency_flow_that_nothing_uses_is_told() {
+    let warnings = |game: &str| {
+        let keys = "duration_s = 1
+                    upstream.sustained_mbps = 20
+                    upstream.queue.scheduler.kind = 'low_latency'";
+        run(&format!("{keys}\n{game}")).warnings
+    };
+    assert_eq!(warnings(GAME), [""; 0]);
+    let told = warnings(&GAME.replace("dscp = 45", "dscp = 0"));
+    assert!(told[0].starts_with("no packet took a low-latency flow: give traffic"), "{told:?}");
+}
+
+#[test]
 fn proactive_grants_begin_with_frames() {
     // Frames of 135 us: a game's packet waits for the next of every seventh frame, 945 us, is built in one
     // frame, sent in one, decoded in one. Uniform in 405 to 1350 us.

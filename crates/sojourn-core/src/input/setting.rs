@@ -66,8 +66,18 @@ pub fn value_in_words(value: &Value, unit: &str) -> String {
     }
 }
 
-/// The last part of a key with its value: `limit 64 kB`, `law docsis_pie`.
+/// The last part of a key with its value: `limit 64 kB`, `law docsis_pie`. A table without a kind is told by
+/// what is in it.
 pub fn setting(path: &[String], value: &Value) -> String {
+    if let Value::Object(table) = value
+        && !table.contains_key(TAG)
+        && !table.is_empty()
+    {
+        let told = table
+            .iter()
+            .map(|(key, value)| setting(&[path, std::slice::from_ref(key)].concat(), value));
+        return told.collect::<Vec<_>>().join(", ");
+    }
     let (value, path) = match value.get(TAG) {
         Some(kind) => (kind, path),
         None => (value, without_kind(path)),
@@ -109,6 +119,13 @@ mod tests {
             ("upstream.queue.law.kind", json!("pie"), "law pie", "upstream queue law", ""),
             ("upstream.queue.law", json!({"kind": "pie"}), "law pie", "upstream queue law", ""),
             ("traffic.web.users", json!(3), "users 3", "traffic web users", ""),
+            (
+                "upstream.queue",
+                json!({"scheduler": {"kind": "fq"}, "limit_bytes": 64_000}),
+                "scheduler fq, limit 64 kB",
+                "upstream queue",
+                "",
+            ),
             ("servers.s.loss_percent", json!(1), "loss 1 %", "servers s loss", "%"),
         ] {
             assert_eq!(setting(&path(key), &value), words);

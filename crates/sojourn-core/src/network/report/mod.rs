@@ -74,6 +74,7 @@ pub(super) fn results(
         }
     }
     results.traffic_classes = traffic_classes::rows(run, &results.flows, &done);
+    results.warnings.extend(unused_low_latency(&results.queues));
     results
 }
 
@@ -235,6 +236,19 @@ fn warnings(run: &Simulation, done: &[Done]) -> Vec<String> {
         warnings.extend(too_fast_for_nqb(run, index, name, entry));
     }
     warnings
+}
+
+/// Warns if there are low-latency flows, and no packet took one.
+fn unused_low_latency(queues: &[QueueRow]) -> Option<String> {
+    let name = format!(" {}", Member::LowLatency.name());
+    let members =
+        || queues.iter().filter(|row| row.marked_packets.is_some() && row.queue.ends_with(&name));
+    let is_unused = members().next().is_some() && members().all(|row| row.departed_packets == 0);
+    is_unused.then(|| {
+        "no packet took a low-latency flow: give traffic that builds no queue, such as games and calls, one \
+         of its code points (dscp = 45, NQB, or 46, EF, unless the scheduler sets others)"
+            .to_owned()
+    })
 }
 
 /// RFC 9956 §4: senders of the NQB code point are slow and smooth.
