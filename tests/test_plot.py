@@ -112,6 +112,11 @@ def test_a_heat_map_has_a_cell_for_each_setting(grid: Results) -> None:
     assert picture(drawn, "png", 1).startswith(b"\x89PNG")
 
 
+def test_a_heat_map_shows_first_what_the_verdict_looks_at(grid: Results) -> None:
+    drawn = chart(grid, "heatmap", None, ())
+    assert drawn.title == chart(grid, "heatmap", "game_latency_p90_ms", ()).title
+
+
 @pytest.mark.parametrize("metric", ["voice_mos", "game_latency_p90_ms"])
 def test_the_best_cell_of_any_heat_map_is_the_lightest(grid: Results, metric: str) -> None:
     drawn = chart(grid, "heatmap", metric, ())

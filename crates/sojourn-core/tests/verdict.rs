@@ -255,6 +255,11 @@ fn each_kind_of_bulk_traffic_is_a_cost_of_its_own() {
     let first = verdict(&[group("drop-tail", &full), group("PIE", &pie)], &[]).sentences.remove(0);
     let cost = "the upload keeps 4 % of its rate and the torrent gains 20 %.";
     assert!(first.ends_with(cost), "{first}");
+    // Less than half of a rate is a price, and half of it is none.
+    assert!(first.starts_with("PIE does best, at a price: against drop-tail, game p90"), "{first}");
+    let half = of(20.0, 0.5, 4.8);
+    let first = verdict(&[group("drop-tail", &full), group("PIE", &half)], &[]).sentences.remove(0);
+    assert!(first.starts_with("PIE does best: against drop-tail, game p90"), "{first}");
     let twice = of(20.0, 1.0, 9.2);
     let first =
         verdict(&[group("drop-tail", &full), group("twice", &twice)], &[]).sentences.remove(0);

@@ -22,6 +22,8 @@ const BEST_NAMED_AT_MOST: usize = 3;
 const HARDLY: f64 = 0.10;
 /// The rates of at most so many transfers are in a sentence.
 const RATES_AT_MOST: usize = 3;
+/// Bulk traffic that keeps a smaller share of its rate is a price.
+const PRICE_BELOW: f64 = 0.5;
 /// From this ratio to the idle line on, a sentence gives the ratio.
 const TOLD_AS_FACTOR: f64 = 1.5;
 
@@ -277,6 +279,9 @@ fn answer(all: &[Judged<'_>], winners: &[usize], reference: usize) -> String {
     let name = listed(&names);
     let does = if names.len() == 1 { "does best" } else { "do best and hardly differ" };
     let (best, other) = (&all[winners[0]], &all[reference]);
+    let mut bulk = best.group.bulk_kinds();
+    bulk.sort_by_key(|kind| kind.direction != Direction::Up.name());
+    let price = if bulk.iter().any(|kind| is_costly(kind, other)) { ", at a price" } else { "" };
     let mut clauses = noticed(best, other);
     let is_noticed = !clauses.is_empty();
     clauses.extend(unnoticed(all, winners[0], reference));
@@ -284,13 +289,11 @@ fn answer(all: &[Judged<'_>], winners: &[usize], reference: usize) -> String {
         clauses.extend(clause_of("upstream_queue_p99_ms", "queue p99", best, other));
         clauses.dedup();
     }
-    let mut bulk = best.group.bulk_kinds();
-    bulk.sort_by_key(|kind| kind.direction != Direction::Up.name());
     clauses.extend(bulk.iter().filter_map(|kind| cost_clause(kind, other)));
     let other = quoted(other.name());
     match clauses.as_slice() {
         [] => format!("{name} {does} on the tests, against {other}."),
-        clauses => format!("{name} {does}: against {other}, {}.", joined(clauses)),
+        clauses => format!("{name} {does}{price}: against {other}, {}.", joined(clauses)),
     }
 }
 
@@ -413,25 +416,31 @@ fn call_clause(now: &Judged<'_>, before: &Judged<'_>) -> Option<String> {
     })
 }
 
+/// The same kind of bulk traffic in the reference, if it has a rate there.
+fn same_kind(kind: &BulkKind, reference: &Judged<'_>) -> Option<BulkKind> {
+    let mut others = reference.group.bulk_kinds().into_iter();
+    let is_same = |other: &BulkKind| (other.word, other.direction) == (kind.word, kind.direction);
+    others.find(is_same).filter(|other| other.mbps > 0.0)
+}
+
+/// Does a kind of bulk traffic keep so little of its rate that this is a price?
+fn is_costly(kind: &BulkKind, reference: &Judged<'_>) -> bool {
+    same_kind(kind, reference).is_some_and(|before| {
+        kind.transfers == before.transfers && kind.mbps < PRICE_BELOW * before.mbps
+    })
+}
+
 /// What a kind of bulk traffic keeps of its rate, or the mean rate of each transfer if their number
 /// differs.
 fn cost_clause(kind: &BulkKind, reference: &Judged<'_>) -> Option<String> {
-    let (word, way) = (kind.word, kind.direction);
-    let mut others = reference.group.bulk_kinds().into_iter();
-    let before = others.find(|other| (other.word, other.direction) == (word, way))?;
-    let (to, now, from, before) = (kind.mbps, kind.transfers, before.mbps, before.transfers);
-    (from > 0.0).then_some(())?;
-    if now != before {
-        let each = |mbps: f64, count: u32| mbps / f64::from(count.max(1));
-        return Some(change(
-            &format!("the mean rate of each {word}"),
-            each(from, before),
-            each(to, now),
-            " Mbps",
-        ));
+    let before = same_kind(kind, reference)?;
+    if kind.transfers != before.transfers {
+        let each = |kind: &BulkKind| kind.mbps / f64::from(kind.transfers.max(1));
+        let what = format!("the mean rate of each {}", kind.word);
+        return Some(change(&what, each(&before), each(kind), " Mbps"));
     }
     let (noun, are_several) = kind.noun();
-    let share = 100.0 * to / from;
+    let share = 100.0 * kind.mbps / before.mbps;
     let (keep, gain, have, their) = if are_several {
         ("keep", "gain", "have", "their")
     } else {

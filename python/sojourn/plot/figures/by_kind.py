@@ -12,7 +12,7 @@ from ..charts.base import FEW_AT_MOST, Chart
 from .clouds import clouds
 from .distributions import Samples, box_chart, ccdf_chart, cdf_chart, samples_of
 from .parts import BARS_AT_MOST, delay, drops
-from .sweeps import applying, by_setting, heat_map, lines_by_key
+from .sweeps import IN_REPORT, applying, by_setting, heat_map, lines_by_key
 from .timeseries import all_series, queue_delay, subjects, throughput, timeseries
 
 KINDS = ("cdf", "ccdf", "timeseries", "box", "ellipse", "heatmap", "sweep", "drops", "delay")
@@ -142,7 +142,8 @@ def _of_measure(draw: Callable[[Results, Measure], Chart | None]) -> Draw:
         there = {measure.key: measure for measure in applying(results.groups)}
         if not there or not results.keys:
             return None
-        return draw(results, there[look_up("metric", metric or next(iter(there)), list(there))])
+        default = next(key for key in (*IN_REPORT, *there) if key in there)
+        return draw(results, there[look_up("metric", metric or default, list(there))])
 
     return drawn
 

@@ -19,7 +19,7 @@ _LINE_FROM = 5
 """A key with as many values and more is drawn as a line."""
 _LINES_AT_MOST = 6
 
-_IN_REPORT = (
+IN_REPORT = (
     "game_latency_p90_ms",
     "voice_mos",
     "page_load_median_s",
@@ -29,13 +29,14 @@ _IN_REPORT = (
     "download_mbps",
     "upstream_queue_p99_ms",
 )
+"""The measures that are drawn without being asked for, the most important first."""
 
 
 def by_setting(results: Results) -> list[Chart | None]:
     """The report's figures of a sweep: a heat map per measure, or lines where one is better."""
     there = {measure.key: measure for measure in applying(results.groups)}
     draw = lines_by_key if _is_along_a_line(results) else heat_map
-    return [draw(results, there[key]) for key in _IN_REPORT if key in there]
+    return [draw(results, there[key]) for key in IN_REPORT if key in there]
 
 
 def _is_along_a_line(results: Results) -> bool:
