@@ -200,8 +200,12 @@ impl Estimate {
 
     /// Packets on the links of servers, and those that wait for them: nothing limits how many do.
     fn add_servers(&mut self, scenario: &Scenario, homes: &[HomeLoad]) {
-        let access =
+        let mut access =
             [0, 1].map(|n| homes.iter().map(|home| home.homes * home.carried[n]).sum::<f64>());
+        if let Some(cmts) = &scenario.cmts {
+            let mbps = cmts.channel.rate_mbps() * f64::from(cmts.channel.count());
+            access[1] = access[1].min(mbps * scenario.duration_s * 1e6 / 8.0);
+        }
         for (name, offers) in offers(scenario) {
             let server = &scenario.servers[name];
             for (n, offer) in offers.iter().enumerate() {
@@ -351,6 +355,10 @@ impl Offer {
     fn add(&mut self, scenario: &Scenario, entry: &Entry, load: &Load) {
         let homes = f64::from(scenario.group(scenario.group_of(entry)).count);
         if entry.app.tcp().is_some() {
+            // Pages and films wait for their readers: only bulk traffic fills a link for long.
+            if !entry.app.is_bulk() {
+                return;
+            }
             let config = entry.app.tcp_config(&scenario.tcp, scenario.dialect);
             self.windows += homes * load.connections * config.max_window;
             self.segments_per_byte = self.segments_per_byte.max(1.0 / config.mss as f64);
