@@ -66,7 +66,7 @@ pub fn value_in_words(value: &Value, unit: &str) -> String {
     }
 }
 
-/// The last part of a key with its value: `limit 64 kB`, `law docsis_pie`. A table without a kind is told by
+/// The last part of a key with its value: `limit 64 kB`, `law docsis_pie`. A table without a kind is named by
 /// what is in it.
 pub fn setting(path: &[String], value: &Value) -> String {
     if let Value::Object(table) = value
