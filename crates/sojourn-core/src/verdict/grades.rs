@@ -6,9 +6,11 @@ use serde::{Serialize, Serializer};
 
 use super::facts::{Facts, Values};
 use super::over_seeds::over_seeds;
+use super::pages;
 use super::thresholds::{
     ADDED_DELAY, APPLICATIONS, Application, LETTERS, PAGE, UNDER_LOAD, UPLOAD, WORST_LETTER,
 };
+use super::uploads;
 
 /// A grade.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -117,8 +119,8 @@ fn graded(application: &Application, values: Values, note: &str) -> Assessment {
 /// Why something has no grade, if nothing else says so.
 fn without_grade(application: &Application) -> &'static str {
     match application.name {
-        UPLOAD => "the upload ran for less than 10 s",
-        PAGE => "fewer than two pages were loaded",
+        UPLOAD => uploads::TOO_SHORT,
+        PAGE => pages::TOO_FEW,
         _ => "no packet was delivered",
     }
 }

@@ -9,6 +9,8 @@ use crate::scenario::Scenario;
 const SAME_S: f64 = 1e-6;
 /// A single loaded page is not graded: it was loaded before the queue had filled.
 const FEWEST_PAGES: usize = 2;
+/// Why fewer have no grade.
+pub(super) const TOO_FEW: &str = "fewer than two pages were loaded";
 
 /// How long the pages of an entry take to load.
 #[derive(Clone, Copy, PartialEq, Debug)]

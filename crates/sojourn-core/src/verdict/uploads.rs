@@ -9,6 +9,8 @@ use crate::scenario::Scenario;
 
 /// An upload needs some seconds to reach its rate.
 const SHORTEST_S: f64 = 10.0;
+/// Why a shorter one has no grade.
+pub(super) const TOO_SHORT: &str = "the upload ran for less than 10 s";
 
 /// Names of the traffic entries that are graded as uploads: those without an end.
 pub(super) fn unlimited(scenario: &Scenario) -> impl Iterator<Item = &str> {
