@@ -49,7 +49,7 @@ fn a_stream_alone_has_the_latency_of_request_and_grant() {
              upstream = {{ sustained_mbps = 5, peak_mbps = 20, burst_bytes = 10_000_000 }}
              downstream = {{ sustained_mbps = 20, peak_mbps = 50, burst_bytes = 10_000_000 }}
              servers.peer = {{ delay_ms = 0 }}
-             traffic.game = {{ kind = 'stream', purpose = 'game', server = 'peer',
+             traffic.game = {{ kind = 'stream', purpose = 'game', direction = 'up', server = 'peer',
                                interval_ms = 21.2360679774998 }}"
         )));
         let row = flow(&results, "game", "up");
@@ -187,7 +187,7 @@ fn no_interval_of_a_run_carries_more_than_the_bound() {
          tcp.congestion_control = { kind = 'cubic', hystart = false }
          servers.near = { delay_ms = 0, rate_mbps = 1_000_000 }
          traffic.upload = { kind = 'transfer', server = 'near', connections = 3 }
-         traffic.call = { kind = 'stream', purpose = 'voice', server = 'near' }
+         traffic.call = { kind = 'stream', purpose = 'voice', direction = 'up', server = 'near' }
          traffic.burst = { kind = 'stream', purpose = 'data', server = 'near', packet_bytes = 1522,
                            interval_ms = 0.7, start_s = 9, stop_s = 9.5 }
          metrics.packet_trace = true",

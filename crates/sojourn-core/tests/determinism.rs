@@ -44,7 +44,7 @@ fn busy() -> Scenario {
          traffic.watch = { kind = 'transfer', server = 'far', direction = 'down' }
          traffic.read = { kind = 'web', servers = ['near', 'far'], html_bytes = 100_000,
                           objects = { kind = 'appendix_a' }, users = 2, pause_s = 0.5, tcp = { recovery = 'reno' } }
-         traffic.call = { kind = 'stream', purpose = 'voice', server = 'far' }
+         traffic.call = { kind = 'stream', purpose = 'voice', direction = 'up', server = 'far' }
          traffic.hear = { kind = 'stream', purpose = 'voice', server = 'far', direction = 'down' }",
     )
 }
@@ -101,8 +101,8 @@ fn neighbours() -> Scenario {
          homes.ours = {}
          homes.theirs = { count = 12 }
          servers.near = { delay_ms = 4 }
-         traffic.call = { kind = 'stream', purpose = 'voice', server = 'near' }
-         traffic.calls = { kind = 'stream', purpose = 'voice', server = 'near', home = 'theirs' }
+         traffic.call = { kind = 'stream', purpose = 'voice', direction = 'up', server = 'near' }
+         traffic.calls = { kind = 'stream', purpose = 'voice', direction = 'up', server = 'near', home = 'theirs' }
          traffic.save = { kind = 'transfer', server = 'near', home = 'theirs', file_bytes = 200_000,
                           pause_s = 0.3, start_spread_s = 1 }",
     )

@@ -24,7 +24,7 @@ fn a_stream_alone_has_the_latency_of_line_glass_and_link() {
          access.kind = 'fibre'
          {SERVICE}
          servers.peer = {{ delay_ms = 0 }}
-         traffic.up = {{ kind = 'stream', purpose = 'voice', server = 'peer' }}
+         traffic.up = {{ kind = 'stream', purpose = 'voice', server = 'peer', direction = 'up' }}
          traffic.down = {{ kind = 'stream', purpose = 'voice', server = 'peer', direction = 'down' }}"
     ));
     for (name, direction) in [("up", "up"), ("down", "down")] {

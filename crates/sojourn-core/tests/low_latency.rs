@@ -30,7 +30,7 @@ const NO_FRAMES: &str =
      upstream.mac = { map_interval_ms = 1, channel_mbps = 100 }";
 
 /// A game of 218 B every 20.618 ms, an irrational multiple of all intervals.
-const GAME: &str = "traffic.game = { kind = 'stream', purpose = 'game', server = 'near', dscp = 45,
+const GAME: &str = "traffic.game = { kind = 'stream', purpose = 'game', direction = 'up', server = 'near', dscp = 45,
                                      interval_ms = 20.6180339887498 }";
 
 #[test]
@@ -221,9 +221,9 @@ fn modems_of_a_shared_channel_have_aggregates_too() {
          servers.files = { delay_ms = 10 }
          traffic.upload = { kind = 'transfer', server = 'files', direction = 'up' }
          traffic.theirs = { kind = 'transfer', server = 'files', direction = 'up', home = 'others' }
-         traffic.game = { kind = 'stream', purpose = 'game', server = 'near', dscp = 46,
+         traffic.game = { kind = 'stream', purpose = 'game', direction = 'up', server = 'near', dscp = 46,
                           interval_ms = 20.6180339887498 }
-         traffic.their_game = { kind = 'stream', purpose = 'game', server = 'near', dscp = 46,
+         traffic.their_game = { kind = 'stream', purpose = 'game', direction = 'up', server = 'near', dscp = 46,
                                 home = 'others', interval_ms = 20.6180339887498 }");
     // A grant carries 250 B of packets each 2 ms; frames and MAPs come to it.
     let p99 = |name| flow(&results, name, "up").latency_p99_ms.unwrap();
@@ -434,7 +434,7 @@ fn like_docsis_ns3(duration_s: u32, mbps: f64, map_ms: u32, keys: &str) -> Resul
          upstream.peak_mbps = {}
          upstream.mac.map_interval_ms = {map_ms}
          upstream.queue.scheduler.kind = 'low_latency'
-         traffic.game = {{ kind = 'stream', purpose = 'game', server = 'near', dscp = 46,
+         traffic.game = {{ kind = 'stream', purpose = 'game', direction = 'up', server = 'near', dscp = 46,
                           packet_bytes = 128, interval_ms = 20.6180339887498 }}
          {keys}",
         1.1 * mbps
@@ -546,7 +546,7 @@ fn an_aggregate_has_what_its_token_buckets_allow() {
         ("nothing in L", ""),
         (
             "a game in L",
-            "traffic.low = { kind = 'stream', purpose = 'game', server = 'near', dscp = 45,
+            "traffic.low = { kind = 'stream', purpose = 'game', direction = 'up', server = 'near', dscp = 45,
                              packet_bytes = 200, interval_ms = 20.618 }",
         ),
         (

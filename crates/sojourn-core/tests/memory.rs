@@ -46,7 +46,8 @@ fn scenario(duration_s: f64, more: &str) -> Scenario {
 fn cases() -> Vec<(&'static str, Scenario)> {
     let upload =
         "traffic.upload = { kind = 'transfer', server = 'far', direction = 'up', connections = 4 }";
-    let call = "traffic.call = { kind = 'stream', purpose = 'voice', server = 'near' }";
+    let call =
+        "traffic.call = { kind = 'stream', purpose = 'voice', direction = 'up', server = 'near' }";
     let many = |more: &str| format!("homes.all = {{ count = 2000 }}\n{more}\n{call}");
     vec![
         ("a home", scenario(20.0, &format!("{upload}\n{call}"))),

@@ -15,7 +15,7 @@ const SCENARIO: &str = "
     upstream = { sustained_mbps = 1, peak_mbps = 2, burst_bytes = 20_000 }
     downstream = { sustained_mbps = 3, peak_mbps = 4, burst_bytes = 20_000 }
     servers.near = { delay_ms = 5 }
-    traffic.call = { kind = 'stream', purpose = 'voice', server = 'near' }
+    traffic.call = { kind = 'stream', purpose = 'voice', direction = 'up', server = 'near' }
     traffic.save = { kind = 'transfer', server = 'near' }
     ";
 /// Files of each sequence.

@@ -33,7 +33,7 @@ const CROWD: &str = "
     traffic.upload = { kind = 'transfer', server = 'near', connections = 2 }
     traffic.bulk = { kind = 'transfer', server = 'near', file_bytes = 50_000, pause_s = 0.3,
                      tcp = { ecn = 'classic' } }
-    traffic.call = { kind = 'stream', purpose = 'voice', server = 'near' }
+    traffic.call = { kind = 'stream', purpose = 'voice', direction = 'up', server = 'near' }
     traffic.pages = { kind = 'web', servers = ['near'], html_bytes = 20_000,
                       objects = { kind = 'appendix_a' } }";
 
@@ -137,7 +137,7 @@ fn packet(results: &Results, number: u64, kind: ModemEventKind) -> &ModemEvent {
 fn a_packet_alone_waits_for_request_and_grant() {
     let results = traced(on(&format!(
         "upstream = {{ {SERVICE} }}
-         traffic.game = {{ kind = 'stream', purpose = 'game', server = 'near', packet_bytes = 200,
+         traffic.game = {{ kind = 'stream', purpose = 'game', direction = 'up', server = 'near', packet_bytes = 200,
                            interval_ms = 21.236 }}"
     )));
     let (ms, ps) = (Time::from_ms, Time::from_ps);
@@ -237,7 +237,7 @@ fn before_a_transmit_queue_packets_wait_for_tokens() {
 fn on_a_shared_channel_a_packet_alone_waits_for_request_and_grant() {
     let results = traced(on(&format!(
         "upstream = {{ {SERVICE}, modem = {{ kind = 'shared_channel' }} }}
-         traffic.game = {{ kind = 'stream', purpose = 'game', server = 'near',
+         traffic.game = {{ kind = 'stream', purpose = 'game', direction = 'up', server = 'near',
                            interval_ms = 21.236 }}"
     )));
     let (ms, us) = (Time::from_ms, Time::from_us);
@@ -259,7 +259,7 @@ fn the_level_is_that_of_the_sustained_bucket() {
     let results = traced(on(&format!(
         "dialect = 'ns2'
          upstream = {{ {SERVICE} }}
-         traffic.game = {{ kind = 'stream', purpose = 'game', server = 'near', packet_bytes = 200,
+         traffic.game = {{ kind = 'stream', purpose = 'game', direction = 'up', server = 'near', packet_bytes = 200,
                            interval_ms = 50, start_s = 0.001 }}"
     )));
     let arrival = packet(&results, 0, ModemEventKind::Arrive);

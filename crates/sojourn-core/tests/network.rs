@@ -82,7 +82,7 @@ fn flows_of_one_modem_have_queues_and_rates_of_their_own() {
     let results =
         run("upstream.flows.voice = { sustained_mbps = 0.5, peak_mbps = 0.5, burst_bytes = 3000,
                                   match = [{ protocol = 'udp', dscp = [46, 46] }] }
-         traffic.call = { kind = 'stream', purpose = 'voice', server = 'near', dscp = 46 }
+         traffic.call = { kind = 'stream', purpose = 'voice', direction = 'up', server = 'near', dscp = 46 }
          traffic.noise = { kind = 'stream', purpose = 'data', server = 'near',
                            packet_bytes = 1000, interval_ms = 2 }");
     // 20 s of packets every 20 ms, the last of which may be under way.
@@ -183,7 +183,7 @@ fn buffer_control_sets_what_waits() {
 #[test]
 fn classifiers_distinguish_devices_by_address() {
     let keys = "
-        traffic.call = { kind = 'stream', purpose = 'voice', server = 'near', address = '192.168.0.7' }
+        traffic.call = { kind = 'stream', purpose = 'voice', direction = 'up', server = 'near', address = '192.168.0.7' }
         traffic.save = { kind = 'transfer', server = 'near', address = '192.168.0.8' }
         upstream.flows.calls = { sustained_mbps = 1, peak_mbps = 1, burst_bytes = 3000,
                                  match = [{ source = '192.168.0.7' }, { source = '10.0.0.0/8' }] }
@@ -308,7 +308,7 @@ fn five_hundred_homes_run() {
          downstream = { sustained_mbps = 20, peak_mbps = 20, burst_bytes = 20_000 }
          servers.near = { delay_ms = 3 }
          homes.all = { count = 500 }
-         traffic.call = { kind = 'stream', purpose = 'voice', server = 'near', start_s = 0 }",
+         traffic.call = { kind = 'stream', purpose = 'voice', direction = 'up', server = 'near', start_s = 0 }",
     );
     // 26 packets of each home, from 0 to 0.5 s.
     let results = Simulation::run(&text);

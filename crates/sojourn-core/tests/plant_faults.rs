@@ -266,7 +266,7 @@ fn impossible_faults_are_refused() {
     ] {
         let keys = format!(
             "duration_s = 1
-             traffic.game = {{ kind = 'stream', server = 'near', purpose = 'game' }}\n{keys}"
+             traffic.game = {{ kind = 'stream', server = 'near', purpose = 'game', direction = 'up' }}\n{keys}"
         );
         let text = text(&keys);
         let problem = load(&text, "faults.toml", &[]).unwrap_err().to_string();

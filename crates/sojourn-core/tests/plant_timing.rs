@@ -19,7 +19,7 @@ fn lone_stream(map_ms: f64, keys: &str) -> Results {
          cable.timing.kind = 'specification'
          upstream.modem.kind = 'shared_channel'
          upstream_channel = {{ map_interval_ms = {map_ms}, channels = 1, phy.kind = 'ofdma' }}
-         traffic.game = {{ kind = 'stream', purpose = 'game', server = 'near',
+         traffic.game = {{ kind = 'stream', purpose = 'game', direction = 'up', server = 'near',
                            interval_ms = {} }}
          {keys}",
         map_ms * 20.6180339887498
@@ -113,7 +113,7 @@ fn without_fixed_times_the_next_map_grants() {
          cable = { distance_km = 0, timing = { kind = 'specification', modem_map_us = 0,
                    cmts_map_us = 0, map_delivery_us = 0, build_frames = 0, decode_frames = 0,
                    frame_symbols = 0 } }
-         traffic.game = { kind = 'stream', purpose = 'game', server = 'near',
+         traffic.game = { kind = 'stream', purpose = 'game', direction = 'up', server = 'near',
                           interval_ms = 41.2360679774998 }";
     let [min, mean, _, max] = latencies(flow(&run(keys), "game", "up"));
     println!("{min:.4} {mean:.4} {max:.4}");
@@ -157,7 +157,7 @@ fn homes_have_their_own_distance() {
             &format!(
                 "homes.near = {{ distance_km = 0 }}
                  homes.far = {{ distance_km = {far_km} }}
-                 traffic.other = {{ kind = 'stream', purpose = 'game', server = 'near',
+                 traffic.other = {{ kind = 'stream', purpose = 'game', direction = 'up', server = 'near',
                                     home = 'far', interval_ms = 21.2360679774998 }}"
             ),
         );
@@ -179,7 +179,7 @@ fn the_documents_timing_knows_no_plant() {
         format!(
             "duration_s = 20
              cable = {{ {km} timing.kind = 'documents' }}
-             traffic.game = {{ kind = 'stream', purpose = 'game', server = 'near' }}"
+             traffic.game = {{ kind = 'stream', purpose = 'game', direction = 'up', server = 'near' }}"
         )
     };
     let [at_default, at_200_km] =
@@ -201,7 +201,7 @@ fn service_flows_count_ethernet_frames() {
             "duration_s = 40
              cable.byte_count = '{byte_count}'
              traffic.save = {{ kind = 'transfer', server = 'near', tcp.mss_bytes = 1460 }}
-             traffic.call = {{ kind = 'stream', purpose = 'voice', server = 'near' }}"
+             traffic.call = {{ kind = 'stream', purpose = 'voice', direction = 'up', server = 'near' }}"
         ))
     };
     let size = |results: &Results, traffic: &str, direction: &str| {
@@ -238,7 +238,7 @@ fn impossible_lookaheads_and_two_lengths_are_refused() {
             "duration_s = 1
              upstream = {{ sustained_mbps = 5, peak_mbps = 5, burst_bytes = 3000 }}
              downstream = {{ sustained_mbps = 5, peak_mbps = 5, burst_bytes = 3000 }}
-             traffic.game = {{ kind = 'stream', server = 'near', purpose = 'game' }}
+             traffic.game = {{ kind = 'stream', server = 'near', purpose = 'game', direction = 'up' }}
              servers.near.delay_ms = 0\n{keys}"
         );
         let problem = load(&text, "timing.toml", &[]).unwrap_err().to_string();

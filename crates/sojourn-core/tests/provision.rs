@@ -24,7 +24,7 @@ const BASE: &str = "
     upstream = { sustained_mbps = 1, peak_mbps = 2, burst_bytes = 20_000, queue.limit_packets = 50 }
     downstream = { sustained_mbps = 3, peak_mbps = 4, burst_bytes = 20_000, queue.law.kind = 'codel' }
     servers.near = { delay_ms = 5 }
-    traffic.call = { kind = 'stream', purpose = 'voice', server = 'near' }
+    traffic.call = { kind = 'stream', purpose = 'voice', direction = 'up', server = 'near' }
     traffic.save = { kind = 'transfer', server = 'near' }
     ";
 
@@ -317,7 +317,7 @@ fn a_scenario_written_and_read_is_the_same() {
                        dscp = [46, 46, 63] }, { ip = 6 }] }
         downstream = { sustained_mbps = 6000, peak_mbps = 8000, burst_bytes = 9_000_000 }
         servers.near = { delay_ms = 5 }
-        traffic.call = { kind = 'stream', purpose = 'voice', server = 'near' }";
+        traffic.call = { kind = 'stream', purpose = 'voice', direction = 'up', server = 'near' }";
     let scenario = crate::common::scenario(text);
     let (config, notes) = modem_config(&scenario.group(0));
     assert_eq!(notes, [""; 0]);
@@ -342,7 +342,7 @@ fn what_a_file_has_no_words_for_is_listed() {
                                match = [{ server = 'near' }] }
         downstream = { sustained_mbps = 6, peak_mbps = 8, burst_bytes = 9_000_000 }
         servers.near = { delay_ms = 5 }
-        traffic.call = { kind = 'stream', purpose = 'voice', server = 'near' }";
+        traffic.call = { kind = 'stream', purpose = 'voice', direction = 'up', server = 'near' }";
     let scenario = crate::common::scenario(text);
     let (config, notes) = modem_config(&scenario.group(0));
     assert_eq!(
@@ -367,7 +367,7 @@ const AGGREGATES: &str = "
     downstream.peak_mbps = 120
     downstream.burst_bytes = 1_000_000
     servers.near = { delay_ms = 5 }
-    traffic.call = { kind = 'stream', purpose = 'voice', server = 'near' }
+    traffic.call = { kind = 'stream', purpose = 'voice', direction = 'up', server = 'near' }
     ";
 
 #[test]

@@ -151,7 +151,7 @@ fn both_forms_of_the_e_model() {
          upstream = { sustained_mbps = 5, peak_mbps = 5, burst_bytes = 1522 }
          downstream = { sustained_mbps = 20, peak_mbps = 20, burst_bytes = 1522 }
          servers.far = { delay_ms = 40 }
-         traffic.call = { kind = 'stream', purpose = 'voice', playout = 'fixed', server = 'far' }",
+         traffic.call = { kind = 'stream', purpose = 'voice', direction = 'up', playout = 'fixed', server = 'far' }",
     ));
     let call = flow(&results, "call", "up");
     assert_eq!((call.loss_percent, call.late_percent), (Some(0.0), Some(0.0)));
@@ -173,8 +173,8 @@ fn calls_beside_an_upload(late_start_s: f64, keys: &str) -> Results {
          downstream = {{ sustained_mbps = 50, peak_mbps = 50, burst_bytes = 1522 }}
          servers.near = {{ delay_ms = 10 }}
          traffic.upload = {{ kind = 'transfer', server = 'near', direction = 'up', start_s = 5 }}
-         traffic.early = {{ kind = 'stream', purpose = 'voice', server = 'near', start_s = 0 {keys} }}
-         traffic.late = {{ kind = 'stream', purpose = 'voice', server = 'near',
+         traffic.early = {{ kind = 'stream', purpose = 'voice', direction = 'up', server = 'near', start_s = 0 {keys} }}
+         traffic.late = {{ kind = 'stream', purpose = 'voice', direction = 'up', server = 'near',
                            start_s = {late_start_s} {keys} }}"
     )))
 }
@@ -216,7 +216,7 @@ fn game(delay_ms: f64, keys: &str) -> Results {
                        queue = {{ limit_bytes = 625_000 }} }}
          downstream = {{ sustained_mbps = 20, peak_mbps = 20, burst_bytes = 1522 }}
          servers.near = {{ delay_ms = {delay_ms} }}
-         traffic.game = {{ kind = 'stream', purpose = 'game', server = 'near' }}
+         traffic.game = {{ kind = 'stream', purpose = 'game', direction = 'up', server = 'near' }}
          {keys}"
     )))
 }
@@ -267,8 +267,8 @@ fn shares_over_the_budgets_are_those_of_the_trace() {
 
 #[test]
 fn traffic_classes_sum_their_entries() {
-    let calls = "traffic.first = { kind = 'stream', purpose = 'voice', server = 'near' }
-                 traffic.second = { kind = 'stream', purpose = 'voice', server = 'near' }
+    let calls = "traffic.first = { kind = 'stream', purpose = 'voice', direction = 'up', server = 'near' }
+                 traffic.second = { kind = 'stream', purpose = 'voice', direction = 'up', server = 'near' }
                  traffic.upload = { kind = 'transfer', server = 'near' }
                  traffic.read = { kind = 'web', servers = ['near'], pause_s = 0.1,
                                   objects = { kind = 'fixed', per_server = 3, bytes = 9000 } }";
@@ -317,7 +317,7 @@ fn a_call_is_scored_by_either_model() {
              upstream = {{ sustained_mbps = 10, peak_mbps = 10, burst_bytes = 1522 }}
              downstream = {{ sustained_mbps = 100, peak_mbps = 100, burst_bytes = 1522 }}
              servers.peer = {{ delay_ms = 0 }}
-             traffic.call = {{ kind = 'stream', purpose = 'voice', playout = 'fixed',
+             traffic.call = {{ kind = 'stream', purpose = 'voice', direction = 'up', playout = 'fixed',
                               server = 'peer' }}
              metrics.voice_model = {model}"
         )));

@@ -107,7 +107,7 @@ impl Case {
                            queue = {{ scheduler = {{ {scheduler} }}, law = {{ {law} }} }} }}
              downstream = {{ sustained_mbps = 1000, peak_mbps = 1000, burst_bytes = 1_000_000 }}
              servers = {{ files = {{ delay_ms = {delay_ms} }}, peer = {{ delay_ms = 0 }} }}
-             traffic.game = {{ kind = 'stream', purpose = 'game', server = 'peer' }}\n"
+             traffic.game = {{ kind = 'stream', purpose = 'game', direction = 'up', server = 'peer' }}\n"
         );
         for upload in 1..=self.flows {
             writeln!(

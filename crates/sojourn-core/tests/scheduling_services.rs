@@ -37,7 +37,7 @@ fn run(modem: &str, keys: &str, sets: &[&str]) -> Results {
 fn call(modem: &str, interval_ms: f64, service: &str, keys: &str) -> Results {
     let keys = format!(
         "{keys}
-         traffic.call = {{ kind = 'stream', purpose = 'voice', server = 'near',
+         traffic.call = {{ kind = 'stream', purpose = 'voice', direction = 'up', server = 'near',
                            interval_ms = {interval_ms} }}"
     );
     run(modem, &keys, &[&format!("upstream.flows.voice.scheduling={service}")])
@@ -193,7 +193,7 @@ fn unused_grants_cost_the_channel() {
             upstream_channel.channels = 1
             traffic.flood = { kind = 'stream', purpose = 'data', server = 'near',
                               packet_bytes = 1500, interval_ms = 0.2 }
-            traffic.call = { kind = 'stream', purpose = 'voice', server = 'near', start_s = 100 }";
+            traffic.call = { kind = 'stream', purpose = 'voice', direction = 'up', server = 'near', start_s = 100 }";
         let set = format!("upstream.flows.voice.scheduling={service}");
         let results =
             run("shared_channel", keys, &["upstream.flows.voice.sustained_mbps=10", &set]);
@@ -219,7 +219,7 @@ fn activity_detection_grants_only_while_packets_come() {
         let service = UGS.replace("'ugs'", "'ugs_with_activity_detection'");
         let keys = format!(
             "duration_s = 60\n{ONE_CARRIER}
-             traffic.call = {{ kind = 'stream', purpose = 'voice', server = 'near', start_s = 5,
+             traffic.call = {{ kind = 'stream', purpose = 'voice', direction = 'up', server = 'near', start_s = 5,
                                stop_s = 35 }}"
         );
         let results = run(modem, &keys, &[&format!("upstream.flows.voice.scheduling={service}")]);
@@ -240,7 +240,7 @@ fn contradictory_keys_are_refused() {
     let refusal = |modem: &str, sets: &[&str]| {
         let sets: Vec<String> = sets.iter().map(|set| (*set).to_owned()).collect();
         let keys = "duration_s = 1
-            traffic.call = { kind = 'stream', purpose = 'voice', server = 'near' }";
+            traffic.call = { kind = 'stream', purpose = 'voice', direction = 'up', server = 'near' }";
         load(&text(modem, keys), "services.toml", &sets).unwrap_err().to_string()
     };
     let ugs = format!("upstream.flows.voice.scheduling={UGS}");
@@ -293,7 +293,7 @@ fn thousand(service: &str) -> Result<(), String> {
         "shared_channel",
         &format!(
             "homes.h.count = 1000
-             traffic.call = {{ kind = 'stream', purpose = 'voice', server = 'near' }}
+             traffic.call = {{ kind = 'stream', purpose = 'voice', direction = 'up', server = 'near' }}
              upstream.scheduling = {service}"
         ),
     );
@@ -349,7 +349,7 @@ fn starved_flows_are_told() {
     let sets = "upstream.flows.voice.burst_bytes=3044";
     let keys = format!(
         "{keys}
-         traffic.call = {{ kind = 'stream', purpose = 'voice', server = 'near' }}"
+         traffic.call = {{ kind = 'stream', purpose = 'voice', direction = 'up', server = 'near' }}"
     );
     let service = format!("upstream.flows.voice.scheduling={rare}");
     let told = run("single_queue", &keys, &[&service, sets]).warnings.join("\n");

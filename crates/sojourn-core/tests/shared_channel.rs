@@ -69,7 +69,7 @@ fn stream(home: &str, packet_bytes: u32, interval_ms: f64) -> String {
 #[test]
 fn a_stream_alone_has_the_latency_of_request_and_grant() {
     let game = "duration_s = 120
-         traffic.game = { kind = 'stream', purpose = 'game', server = 'near',
+         traffic.game = { kind = 'stream', purpose = 'game', direction = 'up', server = 'near',
                           interval_ms = 21.2360679774998 }";
     let results = run(game);
     let up = flow(&results, "game", "up");
@@ -416,7 +416,7 @@ at_random! {
                  traffic.save{index} = {{ kind = 'transfer', server = 'near', home = 'h{index}' }}
                  traffic.load{index} = {{ kind = 'transfer', server = 'near', home = 'h{index}',
                                           direction = 'down' }}
-                 traffic.call{index} = {{ kind = 'stream', purpose = 'voice', server = 'near',
+                 traffic.call{index} = {{ kind = 'stream', purpose = 'voice', direction = 'up', server = 'near',
                                           home = 'h{index}' }}",
                 2.0 * mbps
             ).unwrap();

@@ -86,7 +86,7 @@ fn a_torrent_with_ledbat_holds_the_queue_low_and_yields() {
                  downstream = {{ sustained_mbps = 100, peak_mbps = 100, burst_bytes = 1_000_000 }}
                  tcp.ack_every_segments = 1
                  servers.s = {{ delay_ms = 19 }}
-                 traffic.call = {{ kind = 'stream', server = 's', purpose = 'voice' }}
+                 traffic.call = {{ kind = 'stream', server = 's', purpose = 'voice', direction = 'up' }}
                  traffic.seed = {{ kind = 'torrent', servers = ['s'], connections = 32,
                     tcp.congestion_control = {{ kind = 'ledbat', target_ms = 100 }} }}
                  {more}"

@@ -13,7 +13,7 @@ fn run(modem: &str, more: &str, uploads: bool) -> Results {
          dialect = 'ns2'
          servers.files = {{ delay_ms = 9 }}
          servers.peer = {{ delay_ms = 0 }}
-         traffic.call = {{ kind = 'stream', purpose = 'voice', server = 'peer', interval_ms = 19.7 }}
+         traffic.call = {{ kind = 'stream', purpose = 'voice', direction = 'up', server = 'peer', interval_ms = 19.7 }}
          {upload}
          downstream = {{ sustained_mbps = 20, peak_mbps = 50, burst_bytes = 20_000_000 }}
          [upstream]

@@ -64,7 +64,7 @@ fn sizes_and_intervals_vary_as_told() {
     // 1818 packets, so the mean size is off by 16 % / 42.6, and their number by 9 % * 42.6 = 4; four times
     // that is allowed.
     let results = on_links(
-        "traffic.game = { kind = 'stream', purpose = 'game', server = 'near', packet_bytes = 128,
+        "traffic.game = { kind = 'stream', purpose = 'game', direction = 'up', server = 'near', packet_bytes = 128,
                           interval_ms = 33, packet_deviation_percent = 16,
                           interval_deviation_percent = 9 }",
     );

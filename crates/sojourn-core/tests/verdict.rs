@@ -18,7 +18,8 @@ fn scenario(traffic: &str) -> Scenario {
     load(&format!("{HOME}\n{traffic}"), "home.toml", &[]).unwrap().remove(0).scenario
 }
 
-const GAME: &str = "traffic.x = { kind = 'stream', purpose = 'game', server = 'near' }";
+const GAME: &str =
+    "traffic.x = { kind = 'stream', purpose = 'game', direction = 'up', server = 'near' }";
 const PAGES: &str = "traffic.x = { kind = 'web', servers = ['near'], objects = { kind = 'fixed' }, \
                      users = 2, pause_s = 3600, start_spread_s = 1 }";
 const UPLOAD: &str = "traffic.upload = { kind = 'transfer', server = 'near' }";

@@ -77,6 +77,7 @@ def _traffic(where: Where) -> dict[str, Any]:
     game = {
         "kind": "stream",
         "purpose": "game",
+        "direction": "up",
         "server": "peer",
         "packet_bytes": _GAME_BYTES,
         "interval_ms": _GAME_INTERVAL_MS,

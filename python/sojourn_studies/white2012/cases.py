@@ -128,7 +128,13 @@ def _upstream(scheme: Scheme, congested: bool) -> dict[str, Any]:
 
 def _traffic(bulk: str) -> dict[str, Any]:
     traffic: dict[str, Any] = {
-        "call": {"kind": "stream", "purpose": "voice", "playout": "fixed", "server": "peer"},
+        "call": {
+            "kind": "stream",
+            "purpose": "voice",
+            "direction": "up",
+            "playout": "fixed",
+            "server": "peer",
+        },
         "web": _web(),
     }
     if ftp := _FTP[bulk]:

@@ -23,7 +23,7 @@ impl AppSpec {
             Self::Replay(replay) => Some(replay.direction),
             Self::Stream(stream) if stream.purpose == Purpose::Data => Some(
                 // With direction `both`, what comes back to the home are answers.
-                if stream.direction.includes(Direction::Up) {
+                if stream.direction().includes(Direction::Up) {
                     Direction::Up
                 } else {
                     Direction::Down

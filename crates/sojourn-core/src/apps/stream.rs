@@ -50,9 +50,10 @@ pub struct Parameters {
     pub server: String,
     /// Direction of the packets: `up` from the home, `down` to it, or `both`. With `both` each end
     /// echoes the times of the packets that it receives, as RTCP does (RFC 3550 §6.4.1), and the other
-    /// end measures round-trip times: the columns `rtt_*` of `flows`.
+    /// end measures round-trip times: the columns `rtt_*` of `flows`. Default: `both` for games and
+    /// calls, `up` for data.
     #[serde(default)]
-    pub direction: StreamDirection,
+    pub direction: Option<StreamDirection>,
     /// How the server answers with `direction = "both"`. Default: `own_pace`. `each_packet` returns each
     /// packet at once, a ping.
     #[serde(default)]
@@ -109,10 +110,23 @@ fn voice_interval_ms() -> f64 {
 }
 
 impl Parameters {
+    /// Where it sends: both ways where people talk or play with each other.
+    pub fn direction(&self) -> StreamDirection {
+        self.direction.unwrap_or(match self.purpose {
+            Purpose::Voice | Purpose::Game => StreamDirection::Both,
+            Purpose::Data => StreamDirection::Up,
+        })
+    }
+
+    /// Names the direction, if the scenario does not.
+    pub(crate) fn fill(&mut self) {
+        self.direction = Some(self.direction());
+    }
+
     /// What it sends in a direction.
     fn way(&self, direction: Direction) -> Option<Way> {
-        let answers = direction == Direction::Down && self.direction.is_both();
-        if !self.direction.includes(direction) || (answers && self.returns_each_packet()) {
+        let answers = direction == Direction::Down && self.direction().is_both();
+        if !self.direction().includes(direction) || (answers && self.returns_each_packet()) {
             return None;
         }
         let (bytes, interval_ms) = if answers { self.of_answers() } else { self.of_home() };
@@ -141,7 +155,7 @@ impl Parameters {
         let given = |keys: &[(&'static str, bool)]| {
             keys.iter().find(|(_, is_given)| *is_given).map(|(key, _)| *key)
         };
-        if !self.direction.is_both() {
+        if !self.direction().is_both() {
             let keys = [("answer", self.answer.is_some()), of_pace[0], of_pace[1]];
             return given(&keys).map_or(Ok(()), |key| {
                 let message = "found with another direction; allowed: only with direction both";
@@ -189,7 +203,7 @@ impl AppParameters for Parameters {
     }
 
     fn answer(&self) -> Option<Answer> {
-        self.direction.is_both().then(|| self.answer.unwrap_or_default())
+        self.direction().is_both().then(|| self.answer.unwrap_or_default())
     }
 
     fn load(&self, seconds: f64) -> Load {
@@ -199,13 +213,13 @@ impl AppParameters for Parameters {
         let (home_bytes, home_ms) = self.of_home();
         let (answer_bytes, answer_ms) = self.of_answers();
         let packets = sent(home_ms);
-        let answers = if self.direction.is_both() { sent(answer_ms) } else { 0.0 };
+        let answers = if self.direction().is_both() { sent(answer_ms) } else { 0.0 };
         let bytes = packets * f64::from(home_bytes) + answers * f64::from(answer_bytes);
         Load {
             packets: packets + answers,
             packet_bytes: bytes / (packets + answers),
             sending_s,
-            direction: self.direction.only(),
+            direction: self.direction().only(),
             ..Load::default()
         }
     }
@@ -223,7 +237,7 @@ impl AppParameters for Parameters {
     }
 
     fn packet_interval(&self, direction: Direction) -> Time {
-        let answers = direction == Direction::Down && self.direction.is_both();
+        let answers = direction == Direction::Down && self.direction().is_both();
         let (_, ms) = if answers { self.of_answers() } else { self.of_home() };
         Time::from_secs_f64(ms / 1e3)
     }

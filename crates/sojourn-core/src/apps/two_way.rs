@@ -6,11 +6,10 @@ use serde::{Deserialize, Serialize};
 use crate::packet::Direction;
 
 /// Directions in which a stream sends.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum StreamDirection {
     /// From the home to the server.
-    #[default]
     Up,
     /// From the server to the home.
     Down,

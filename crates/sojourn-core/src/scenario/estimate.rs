@@ -509,7 +509,7 @@ mod tests {
         let message = refusal(
             "homes.all = { count = 10_000 }
              upstream.queue.scheduler = { kind = 'sfq', bins = 65_536 }
-             traffic.call = { kind = 'stream', purpose = 'voice', server = 'near' }",
+             traffic.call = { kind = 'stream', purpose = 'voice', direction = 'up', server = 'near' }",
             12_000_000_000,
         );
         assert!(message.starts_with("upstream.queue.scheduler: the run needs up to "), "{message}");
@@ -539,7 +539,7 @@ mod tests {
 
     #[test]
     fn a_home_needs_little() {
-        let home = "traffic.call = { kind = 'stream', purpose = 'voice', server = 'near' }";
+        let home = "traffic.call = { kind = 'stream', purpose = 'voice', direction = 'up', server = 'near' }";
         let estimate = estimate(&scenario(home));
         assert!(estimate.check(100_000_000).is_ok(), "{} bytes", estimate.bytes());
     }

@@ -80,7 +80,7 @@ mod tests {
         upstream = { sustained_mbps = 5, peak_mbps = 5, burst_bytes = 3044 }
         downstream = { sustained_mbps = 20, peak_mbps = 20, burst_bytes = 3044 }
         servers.near.delay_ms = 9
-        traffic.game = { kind = 'stream', purpose = 'game', server = 'near' }
+        traffic.game = { kind = 'stream', purpose = 'game', direction = 'up', server = 'near' }
         traffic.upload = { kind = 'transfer', server = 'near' }
     ";
 

@@ -168,6 +168,11 @@ impl Scenario {
             self.cable.fill(is_link || self.dialect == Dialect::Ns2);
         }
         self.fill_servers();
+        for entry in self.traffic.values_mut() {
+            if let AppSpec::Stream(stream) = &mut entry.app {
+                stream.fill();
+            }
+        }
         self.fill_services();
     }
 

@@ -29,10 +29,12 @@ pub const HOME_QUEUES: [(&str, &str); 5] = [
     ("DOCSIS-PIE", "law = { kind = 'docsis_pie' }"),
 ];
 
-/// `scenarios/home.toml` for this many seconds, with one of its queue managers.
+/// `scenarios/home.toml` for this many seconds, with one of its queue managers, and as in White & Rice
+/// 2013: game and call send from the home alone.
 pub fn home(queue: &str, duration_s: f64) -> Scenario {
-    let text = include_str!("../../../../scenarios/home.toml");
-    let mut root: toml::Table = toml::from_str(text).expect("it is TOML");
+    let text = include_str!("../../../../scenarios/home.toml")
+        .replace("kind = \"stream\"", "kind = \"stream\"\ndirection = \"up\"");
+    let mut root: toml::Table = toml::from_str(&text).expect("it is TOML");
     root.remove("compare");
     let mut home: Scenario = root.try_into().expect("it is a scenario");
     home.upstream.queue = toml::from_str(queue).expect("it is a queue");

@@ -180,7 +180,7 @@ fn weights_of_entries_that_are_not_there() {
 
 #[test]
 fn traffic_that_contradicts_itself() {
-    let call = "traffic.call={ kind = 'stream', purpose = 'voice', server = 'files', \
+    let call = "traffic.call={ kind = 'stream', purpose = 'voice', direction = 'up', server = 'files', \
                 start_s = 5, stop_s = 4.5 }";
     assert_eq!(
         refusal_of(&[call]),

@@ -46,6 +46,20 @@ fn entries_without_a_server_have_the_first_or_all() {
     }
 }
 
+/// People hear and see what comes back, so calls and games go both ways; data goes up.
+#[test]
+fn games_and_calls_go_both_ways() {
+    use sojourn_core::apps::two_way::StreamDirection::{self, Both, Down, Up};
+    let direction = |purpose: &str, key: &str| -> StreamDirection {
+        let stream = format!("traffic.x = {{ kind = 'stream', purpose = '{purpose}' {key} }}");
+        let scenario = only(&format!("{LEAST}\n{stream}"), &[]);
+        let AppSpec::Stream(x) = &scenario.traffic["x"].app else { panic!() };
+        x.direction.expect("it is filled in")
+    };
+    assert_eq!(["voice", "game", "data"].map(|purpose| direction(purpose, "")), [Both, Both, Up]);
+    assert_eq!(direction("game", ", direction = 'down'"), Down);
+}
+
 /// A variant, a group of homes or a `--set` that changes the rate alone changes what follows from it.
 #[test]
 fn defaults_follow_the_rate() {

@@ -110,7 +110,7 @@ fn most_down(scenario: &Scenario, down: &Downstream, row: &ServiceFlowRow) -> Op
 fn offered(scenario: &Scenario, results: &Results) {
     for (name, entry) in &scenario.traffic {
         let AppSpec::Stream(stream) = &entry.app else { continue };
-        if stream.direction.is_both() || stream.interval_deviation_percent > 0.0 {
+        if stream.direction().is_both() || stream.interval_deviation_percent > 0.0 {
             continue;
         }
         let homes = homes_of(scenario, entry);
