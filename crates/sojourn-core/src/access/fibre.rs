@@ -12,12 +12,11 @@ use super::context::ServiceFlowContext;
 use super::delay_line::DelayLine;
 use super::homes::Group;
 use super::shaped_link::ShapedLink;
-use super::{AccessNetwork, Alarms, Site};
+use super::{AccessNetwork, Alarms, PlacedQueue, Site};
 use crate::count::Count;
 use crate::input::problem::{Fault, Faults};
 use crate::metrics::Ledger;
 use crate::packet::{Direction, Packet};
-use crate::queue::Queue;
 use crate::units::{BitRate, Time};
 
 /// A fibre line to each home, the same in both directions.
@@ -191,8 +190,14 @@ impl AccessNetwork for Fibre {
         lines.chain(self.glass.iter().map(DelayLine::inside)).sum()
     }
 
-    fn queues(&self) -> Vec<&Queue> {
-        let of_home = |home: &usize| self.lines.each_ref().map(|lines| lines[*home].queue());
+    fn queues(&self) -> Vec<PlacedQueue<'_>> {
+        let of_home = |home: &usize| {
+            let home = *home;
+            Direction::BOTH.map(|direction| {
+                let queue = self.lines[direction as usize][home].queue();
+                PlacedQueue { queue, direction, home: Some(home) }
+            })
+        };
         self.watched.iter().flat_map(of_home).collect()
     }
 

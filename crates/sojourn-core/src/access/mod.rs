@@ -89,6 +89,16 @@ impl<'a> Alarms<'a> {
     }
 }
 
+/// A measured queue, and whose packets it holds.
+pub struct PlacedQueue<'a> {
+    /// The queue.
+    pub queue: &'a Queue,
+    /// Where its packets go.
+    pub direction: Direction,
+    /// The number of its home; `None` if homes share it.
+    pub home: Option<usize>,
+}
+
 /// What the simulation needs from an access network.
 #[enum_dispatch]
 pub trait AccessNetwork {
@@ -126,7 +136,7 @@ pub trait AccessNetwork {
     /// Packets and bytes inside the network.
     fn inside(&self) -> Count;
     /// The measured queues home by home, upstream ones first, then the shared ones.
-    fn queues(&self) -> Vec<&Queue>;
+    fn queues(&self) -> Vec<PlacedQueue<'_>>;
     /// MAC counters of a home's upstream service flow, if it has a MAC.
     fn mac_counters(&self, _home: usize, _flow: usize) -> Option<MacCounters> {
         None

@@ -319,6 +319,12 @@ rows! {
         /// Name of the queue: upstream, downstream or cmts, with its home or service flow, and with its
         /// member: low_latency or classic.
         queue: String;
+        /// up: its packets go from the home to a server; down: to the home.
+        direction: &'static str;
+        /// Group of homes; null for a queue that homes share.
+        homes: Option<String>;
+        /// low_latency or classic: a member of a low-latency aggregate. Null for a whole queue.
+        member: Option<&'static str>;
         /// Packets that left the queue without a drop.
         departed_packets: u64, in "packets";
         /// Mean time that these packets spent in the queue.

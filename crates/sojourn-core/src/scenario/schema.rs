@@ -148,6 +148,16 @@ impl Scenario {
         }
     }
 
+    /// The group of the home of this number.
+    pub fn group_of_home(&self, home: usize) -> Group<'_> {
+        let mut last = 0;
+        let is_of = |group: &Group<'_>| {
+            last += usize::from(group.count);
+            home < last
+        };
+        self.groups().find(is_of).expect("a home of a group")
+    }
+
     /// How many homes there are in total.
     pub fn homes_in_all(&self) -> usize {
         self.groups().map(|group| usize::from(group.count)).sum()

@@ -15,12 +15,11 @@ use super::warnings;
 use crate::access::context::ServiceFlowContext;
 use crate::access::delay_line::DelayLine;
 use crate::access::homes::{Group, Home};
-use crate::access::{AccessNetwork, Alarms, Site};
+use crate::access::{AccessNetwork, Alarms, PlacedQueue, Site};
 use crate::count::Count;
 use crate::metrics::rows::ChannelRow;
 use crate::metrics::{Ledger, Series};
 use crate::packet::{Direction, DropReason, Packet};
-use crate::queue::Queue;
 use crate::units::Time;
 
 /// The numbers of a home's service flows, the primary flow first.
@@ -563,20 +562,25 @@ impl AccessNetwork for Docsis {
         upstream.chain(downstream).chain(shared).chain(cmts).chain(cable).sum()
     }
 
-    fn queues(&self) -> Vec<&Queue> {
+    fn queues(&self) -> Vec<PlacedQueue<'_>> {
         let mut queues = Vec::new();
-        for place in self.places.iter().filter(|place| place.is_watched) {
+        for (home, place) in self.places.iter().enumerate().filter(|(_, place)| place.is_watched) {
+            let of_home =
+                |direction| move |queue| PlacedQueue { queue, direction, home: Some(home) };
             let mut flows = Self::flows_of(place, Direction::Up);
-            match (&self.channel, place.upstream) {
+            let up: Vec<_> = match (&self.channel, place.upstream) {
                 (Some(channel), FirstFlow::Shared(_)) => {
-                    queues.extend(flows.map(|flow| channel.flow(flow as u32).queue()));
+                    flows.map(|flow| channel.flow(flow as u32).queue()).collect()
                 }
-                _ => queues.extend(flows.by_ref().flat_map(|flow| self.upstream[flow].queues())),
-            }
-            let flows = &self.downstream[Self::flows_of(place, Direction::Down)];
-            queues.extend(flows.iter().map(Downstream::queue));
+                _ => flows.by_ref().flat_map(|flow| self.upstream[flow].queues()).collect(),
+            };
+            queues.extend(up.into_iter().map(of_home(Direction::Up)));
+            let down = self.downstream[Self::flows_of(place, Direction::Down)].iter();
+            queues.extend(down.map(Downstream::queue).map(of_home(Direction::Down)));
         }
-        queues.extend(self.cmts.iter().flat_map(Cmts::queues));
+        let shared = self.cmts.iter().flat_map(Cmts::queues);
+        let direction = Direction::Down;
+        queues.extend(shared.map(|queue| PlacedQueue { queue, direction, home: None }));
         queues
     }
 

@@ -7,7 +7,7 @@ mod starved;
 mod traffic_classes;
 
 use super::Simulation;
-use crate::access::{Access, AccessNetwork};
+use crate::access::{Access, AccessNetwork, PlacedQueue};
 use crate::apps::{AppParameters, Done, Model, Quality};
 use crate::metrics::connections::ConnectionAccount;
 use crate::metrics::delay_parts::split;
@@ -44,13 +44,16 @@ pub(super) fn results(
         connections: Vec::new(),
         service_flows: service_flows::rows(run),
         channels: run.access.channels(run.now),
-        queues: queues.iter().flat_map(|queue| queue_rows(queue)).collect(),
-        latency_histogram: queues.iter().flat_map(|queue| queue.latency_histogram()).collect(),
+        queues: queues.iter().flat_map(|placed| queue_rows(run, placed)).collect(),
+        latency_histogram: queues
+            .iter()
+            .flat_map(|placed| placed.queue.latency_histogram())
+            .collect(),
         pages: names.iter().zip(&done).flat_map(|(name, done)| page_rows(name, done)).collect(),
         latencies: Vec::new(),
         series: queues
             .iter()
-            .flat_map(|queue| queue_series(run, queue))
+            .flat_map(|placed| queue_series(run, placed.queue))
             .chain(channel_series(run))
             .collect(),
         packets,
@@ -152,22 +155,30 @@ fn page_rows(name: &str, done: &Done) -> impl Iterator<Item = PageRow> {
 }
 
 /// The row of a queue, and of its members if it has any.
-fn queue_rows(queue: &Queue) -> Vec<QueueRow> {
-    let Some(meter) = queue.meter() else { return Vec::new() };
-    let counts = queue.members();
+fn queue_rows(run: &Simulation, placed: &PlacedQueue<'_>) -> Vec<QueueRow> {
+    let Some(meter) = placed.queue.meter() else { return Vec::new() };
+    let homes = placed.home.map(|home| run.scenario.group_of_home(home).name.to_owned());
+    let row = |member: Option<Member>, sojourn, counts| QueueRow {
+        queue: member
+            .map_or(meter.name().to_owned(), |of| format!("{} {}", meter.name(), of.name())),
+        direction: placed.direction.name(),
+        homes: homes.clone(),
+        member: member.map(Member::name),
+        ..queue_row(sojourn, counts)
+    };
+    let counts = placed.queue.members();
     let both = counts.map(|[low, classic]| low.plus(classic));
-    let whole = queue_row(meter.name().to_owned(), meter.sojourn(), both.as_ref());
-    let members =
-        Member::BOTH.into_iter().zip(counts.iter().flatten()).filter_map(|(of, counts)| {
-            let name = format!("{} {}", meter.name(), of.name());
-            Some(queue_row(name, meter.sojourn_of(of)?, Some(counts)))
-        });
+    let whole = row(None, meter.sojourn(), both.as_ref());
+    let members = Member::BOTH.into_iter().zip(counts.iter().flatten());
+    let members = members.filter_map(|(member, counts)| {
+        Some(row(Some(member), meter.sojourn_of(member)?, Some(counts)))
+    });
     std::iter::once(whole).chain(members).collect()
 }
 
-fn queue_row(queue: String, sojourn: &Latency, counts: Option<&MemberCounts>) -> QueueRow {
+/// What was measured of a queue or of a member of it.
+fn queue_row(sojourn: &Latency, counts: Option<&MemberCounts>) -> QueueRow {
     QueueRow {
-        queue,
         departed_packets: sojourn.count(),
         sojourn_mean_ms: sojourn.mean_ms(),
         sojourn_p50_ms: sojourn.quantile_ms(0.5),
@@ -183,6 +194,7 @@ fn queue_row(queue: String, sojourn: &Latency, counts: Option<&MemberCounts>) ->
         dropped_overflow_packets: counts.map(|counts| counts.dropped_overflow),
         dropped_aqm_packets: counts.map(|counts| counts.dropped_aqm),
         sanctioned_packets: counts.map(|counts| counts.sanctioned),
+        ..QueueRow::default()
     }
 }
 
