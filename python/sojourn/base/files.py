@@ -5,11 +5,12 @@ before the rename, and the directory of the new name after it. Errors name its p
 """
 
 import errno
+import fcntl
 import os
 import re
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from ctypes import CDLL
 from glob import escape
 from hashlib import sha256
@@ -72,6 +73,8 @@ def failures_named(path: Path) -> Iterator[None]:
     """Makes errors name the target path instead of the temporary one."""
     try:
         yield
+    except BusyError:
+        raise
     except OSError as error:
         reason = os.strerror(error.errno) if error.errno else str(error)
         raise OSError(f"cannot write {path}: {reason}") from error
@@ -113,6 +116,56 @@ def draft_of(directory: Path) -> Iterator[Path]:
         sync(target.parent)
     finally:
         shutil.rmtree(draft, ignore_errors=True)
+
+
+@contextmanager
+def held(directory: Path, lock: Path) -> Iterator[None]:
+    """Holds a directory for writing during the block, by a lock on the file `lock`.
+
+    The file goes with the block. Raises `BusyError` if another process holds the directory.
+    """
+    with failures_named(directory):
+        make_directory(lock.parent)
+        number = _locked(directory, lock)
+    try:
+        yield
+    finally:
+        lock.unlink(missing_ok=True)
+        os.close(number)
+
+
+def lock_beside(directory: Path) -> Path:
+    """The lock of a directory that is replaced as a whole, so that none within would stay."""
+    target = directory.resolve()
+    return target.with_name(f".{_stem(target)}.lock")
+
+
+class BusyError(OSError):
+    """Another process writes to the directory."""
+
+
+def _locked(directory: Path, lock: Path) -> int:
+    """The open file of a lock that nobody else holds."""
+    while True:
+        number = os.open(lock, os.O_RDWR | os.O_CREAT, 0o666)
+        try:
+            fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(number)
+            raise BusyError(
+                f"{directory}: another sojourn process is writing here; "
+                "wait for it, or give another directory"
+            ) from None
+        except OSError as error:
+            # File systems without locks say so with one of these errors.
+            if error.errno not in (errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS):
+                os.close(number)
+                raise
+        # Who held it before may have removed the file that was opened.
+        with suppress(FileNotFoundError):
+            if os.path.samestat(os.fstat(number), os.stat(lock)):
+                return number
+        os.close(number)
 
 
 def files_below(directory: Path) -> list[Path]:

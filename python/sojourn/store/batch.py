@@ -3,7 +3,7 @@
 import os
 import sys
 import time
-from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, nullcontext
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from ..base.progress import Progress
 from ..base.terminal import batch_bar, counting_bar
 from ..runs.threads import Work, run_each
 from .cluster import Cluster, ClusterError, cluster_at, run_on_cluster
-from .store import REPORT, Store
+from .store import REPORT, Store, held_for_runs
 from .task import Files, Task, execute
 
 Done = Generator[tuple[int, tuple[Files, float]], None, None]
@@ -62,15 +62,17 @@ def run_batch(
     dask: str | None = None,
     labels: Sequence[str] = (),
     about: Mapping[str, bytes] | None = None,
+    check: Callable[[], None] | None = None,
 ) -> Store:
     """Runs the tasks and writes their results to the store at `directory`.
 
     With `resume`, complete runs in the store are kept and not rerun. `jobs` is the number of
     parallel runs (default: the number of CPU cores). With `dask`, the address of a Dask scheduler,
     the tasks run on that cluster. `labels` name the tasks in the terminal. `about` are files that
-    describe the runs; they are written first, so that an interrupted store has them too. Raises
-    `BatchStopped` if it is interrupted, and `ClusterError` before anything is written if no cluster
-    answers.
+    describe the runs; they are written first, so that an interrupted store has them too. `check`
+    is called when no other process can write there any more; it raises if the directory holds
+    something else. Raises `BatchStopped` if it is interrupted, `OSError` if another process
+    writes there, and `ClusterError` before anything is written if no cluster answers.
     """
     if jobs is not None and jobs < 1:
         raise ValueError(f"jobs: found {jobs}; allowed: 1 or more")
@@ -79,9 +81,11 @@ def run_batch(
             "jobs, dask: found both; allowed: one of them (a cluster has its own workers)"
         )
     named = dict(zip(tasks, labels or [task.run for task in tasks], strict=True))
-    with cluster_at(dask) if dask else nullcontext() as cluster:
+    with cluster_at(dask) if dask else nullcontext() as cluster, held_for_runs(directory):
+        if check:
+            check()
         store = Store(directory)
-        with telling_what_is_kept(store, named), store.held():
+        with telling_what_is_kept(store, named):
             store.sweep_drafts()
             (directory / REPORT).unlink(missing_ok=True)
             store.describe(about or {})

@@ -45,12 +45,17 @@ def listed_runs(store: Store) -> list[dict[str, str]]:
         raise StoreError(
             f"{store.directory}: incomplete, runs.csv is missing; repeat the command with --resume"
         ) from None
+    lines = listed_lines(store)
+    store.check([store.keeps(line["run"]) for line in lines])
+    return lines
+
+
+def listed_lines(store: Store) -> list[dict[str, str]]:
+    """The same, whether or not the runs are there."""
     columns, *rows = _table(store)
     if "run" not in columns:
         raise StoreError(f"{store.directory / RUN_LIST}: lists no runs")
-    lines = [dict(zip(columns, row, strict=True)) for row in rows]
-    store.check([store.keeps(line["run"]) for line in lines])
-    return lines
+    return [dict(zip(columns, row, strict=True)) for row in rows]
 
 
 def _table(store: Store) -> list[list[str]]:

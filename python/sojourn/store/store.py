@@ -5,11 +5,10 @@ changes, so an interrupted store is valid. Every file has a checksum (`checksums
 """
 
 import errno
-import fcntl
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 from .._sojourn import version as this_version
@@ -17,6 +16,7 @@ from ..base.files import (
     check_place,
     draft_of,
     failures_named,
+    held,
     is_running,
     make_directory,
     remove,
@@ -40,6 +40,9 @@ _RUNS = "runs"
 
 _DRAFT_OF_MARKER = re.compile(r"\.store\.json\.\d+(\.draft)?")
 """Also those that version 0.1.0 left."""
+
+_LOCK = ".lock"
+"""The file by which a process holds the store while it writes."""
 
 RUN_LIST = "runs.csv"
 """The file that maps settings, variants and seeds to runs."""
@@ -162,21 +165,6 @@ class Store:
         """Raises `DamagedError` unless the files that describe the runs are as they were."""
         Checksums(self.directory).verify()
 
-    @contextmanager
-    def held(self) -> Iterator[None]:
-        """Locks the store for writing; raises `StoreError` if another process holds the lock."""
-        with failures_named(self.directory):
-            marker = open(self.directory / MARKER, "rb+")  # noqa: SIM115
-        with marker:
-            try:
-                fcntl.flock(marker, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                raise StoreError(
-                    f"{self.directory}: another sojourn process is writing here; "
-                    "wait for it, or give another directory"
-                ) from None
-            yield
-
     def sweep_drafts(self) -> None:
         """Removes temporary files and directories left by killed processes."""
         for draft in (self.directory / _RUNS).glob(".*"):
@@ -186,6 +174,12 @@ class Store:
 
     def _place(self, task: Task) -> Path:
         return self.directory / _RUNS / task.run
+
+
+def held_for_runs(directory: Path) -> AbstractContextManager[None]:
+    """Holds the directory of a store for writing; raises `OSError` if another process does."""
+    check_place(directory)
+    return held(directory, directory / _LOCK)
 
 
 def open_store(directory: Path) -> Store:
@@ -213,8 +207,9 @@ def _was_whole(directory: Path) -> bool:
 
 
 def _holds_other_files(directory: Path) -> bool:
-    """Is there anything but drafts of a marker, which a killed process may have left?"""
-    return directory.is_dir() and not all(map(_is_draft_of_marker, directory.iterdir()))
+    """Is there anything but a lock and drafts of a marker, which a killed process may have left?"""
+    paths = directory.iterdir() if directory.is_dir() else ()
+    return not all(path.name == _LOCK or _is_draft_of_marker(path) for path in paths)
 
 
 def _is_left_over(path: Path) -> bool:

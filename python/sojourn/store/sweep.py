@@ -4,7 +4,8 @@ import json
 import os
 import sys
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence, Sized
+from collections.abc import Collection, Iterator, Mapping, Sequence, Sized
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import product
 from math import prod
@@ -18,7 +19,8 @@ from ..base.problems import refusal, refused
 from ..base.toml_text import toml_value
 from ..runs.scenario import Loaded, Scenario, load
 from .batch import run_batch
-from .checksums import Checksums, StoreError
+from .checksums import Checksums, DamagedError, StoreError
+from .listing import listed_lines
 from .store import PLAN, RUN_LIST, Store
 from .task import task_of
 
@@ -171,12 +173,10 @@ def run_sweep(
 ) -> Store:
     """Runs every combination with `run_batch`; `runs.csv` in the store lists them.
 
-    Raises `StoreError` if the directory holds a study, or without `overwrite` another sweep.
+    Raises `StoreError` if the directory holds a study. So it does if it holds another sweep or
+    other runs of this one, unless `overwrite`; `resume` keeps such runs of this one.
     """
-    if (directory / PLAN).exists():
-        raise StoreError(f"{directory}: holds a study; allowed: another directory")
     origin = place_of(sweep.file, directory) if isinstance(sweep.file, Path) else ""
-    _check_origin(directory, origin, overwrite)
     variants = sweep.variants
     _tell_notes(variants)
     tasks = {name: task_of(variant, sweep.tables) for name, variant in variants.items()}
@@ -186,6 +186,7 @@ def run_sweep(
         for name in tasks
     ]
     rows = [(*name, task.run) for name, task in tasks.items()]
+    runs = {task.run for task in tasks.values()}
     return run_batch(
         list(tasks.values()),
         directory,
@@ -197,6 +198,7 @@ def run_sweep(
             RUN_LIST: csv_bytes((*columns, "run"), rows),
             _ORIGIN: (json.dumps({"sweep": origin}) + "\n").encode(),
         },
+        check=lambda: _check(directory, origin, runs, resume=resume, overwrite=overwrite),
     )
 
 
@@ -210,20 +212,33 @@ def _tell_notes(variants: Mapping[tuple[str, ...], Variant]) -> None:
         sys.stderr.write(f"warning: {note}\n")
 
 
-def _check_origin(directory: Path, origin: str, overwrite: bool) -> None:
-    """Raises `StoreError` if the directory holds the runs of another sweep file.
+def _check(
+    directory: Path, origin: str, runs: Collection[str], *, resume: bool, overwrite: bool
+) -> None:
+    """Raises `StoreError` if the directory holds a study, another sweep, or other runs.
 
-    A damaged file names none, and is written again.
+    Damaged files name none, and are written again.
     """
+    if (directory / PLAN).exists():
+        raise StoreError(f"{directory}: holds a study; allowed: another directory")
+    if overwrite:
+        return
     try:
         earlier = json.loads(Checksums(directory).read(_ORIGIN))["sweep"]
     except (ValueError, KeyError, TypeError):
         return
-    if earlier != origin and not overwrite:
-        found = os.path.relpath(directory / earlier) if earlier else "a sweep without a file"
+    there: set[str] = set()
+    with suppress(DamagedError):
+        there = {line["run"] for line in listed_lines(Store(directory))}
+    allowed = "another directory, or --overwrite (in Python, overwrite=True) to replace them"
+    found = os.path.relpath(directory / earlier) if earlier else "a sweep without a file"
+    if earlier != origin:
+        raise StoreError(f"{directory}: holds results of {found}; allowed: {allowed}")
+    if (others := len(there.difference(runs))) and not resume:
         raise StoreError(
-            f"{directory}: holds results of {found}; allowed: another directory, or --overwrite "
-            "(in Python, overwrite=True) to replace them"
+            f"{directory}: holds results of {found}, and {others} of the {len(there)} runs differ "
+            "from those of this sweep in seed, values or scenario; allowed: --resume to run what "
+            f"is missing, {allowed}"
         )
 
 

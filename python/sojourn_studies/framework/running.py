@@ -10,7 +10,7 @@ from sojourn.base.csv_text import csv_bytes
 from sojourn.base.lookup import UnknownError
 from sojourn.store.batch import run_batch, telling_what_is_kept
 from sojourn.store.checksums import SUMS, Checksums, DamagedError, StoreError
-from sojourn.store.store import MARKER, PLAN, RUN_LIST, Store, open_store
+from sojourn.store.store import MARKER, PLAN, RUN_LIST, Store, held_for_runs, open_store
 from sojourn.store.stored_run import StoredRun
 from sojourn.store.task import Task
 from sojourn.store.verify import require_whole
@@ -137,7 +137,7 @@ def _write(outcome: Outcome) -> None:
     for number, drawing in outcome.drawings.items():
         derived[f"{plan.name}-figure-{number}.csv"] = drawing.csv
         derived[f"{plan.name}-figure-{number}.svg"] = drawing.svg
-    with store.held():
+    with held_for_runs(store.directory):
         store.add(derived)
 
 
