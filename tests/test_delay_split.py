@@ -11,7 +11,7 @@ from sojourn.analysis.groups import THIS_RUN, Group, Results
 from sojourn.base.lookup import UnknownError
 from sojourn.plot.figures.by_kind import chart
 from sojourn.plot.figures.parts import delay
-from sojourn.report.html import report_html, report_of
+from sojourn.report.html import report_of
 from sojourn.runs import delay_split as module
 from sojourn.runs.delay_split import DelaySplit, delay_split
 
@@ -65,7 +65,7 @@ def test_the_beginning_is_the_same_as_in_the_whole_run(
 
 def test_every_report_has_it(alone: Path) -> None:
     run = sojourn.run(alone, duration_s=3)
-    page = report_html(run.runs)
+    page = report_of(run.groups)
     assert "Parts of the delay" in page
     assert "Measured over all 3 s in a rerun with metrics.modem_trace." in page
 
@@ -108,7 +108,7 @@ def test_what_cannot_be_run_again_is_left_out_with_a_sentence(
         (changed(run, scenario="duration_s = 1\nnothing = 2\n"), "unknown key"),
     ):
         assert why in split_of(odd).missing
-        page = report_html({"": odd})
+        page = report_of(Results.of({"": odd}))
         assert "The parts of the delay are not shown: " in page
     many = [Group(str(number), [run]) for number in range(25)]
     assert "more than 24 runs" in delay_split(many).missing

@@ -13,6 +13,7 @@ from conftest import HOME, SHORT_S, Cli
 from sojourn.store import write as module
 from sojourn.store.checksums import StoreError
 from sojourn.store.read import read_results
+from sojourn.store.replace import Wanted, check
 
 FILES = {
     "flows",
@@ -62,8 +63,8 @@ def test_parquet_columns_carry_their_units(saved: Path) -> None:
 def test_summary_is_that_of_the_command(saved: Path, cli: Cli) -> None:
     printed = json.loads(cli("run", HOME, "--duration", SHORT_S, "--json").stdout)
     written = json.loads((saved / "summary.json").read_text())
-    assert written.pop("format") == "sojourn-output-4"
-    assert written.pop("scenarios") == []  # it was saved from Python
+    assert written.pop("format") == "sojourn-output-5"
+    assert written.pop("scenarios") == written.pop("until") == []  # it was saved from Python
     assert set(written.pop("files")) == {
         path.relative_to(saved).as_posix() for path in saved.rglob("*") if path.is_file()
     }
@@ -198,14 +199,16 @@ def test_variant_names_become_safe_directory_names() -> None:
         "..": "run",
         "5 Mbps": "5 Mbps",
     }
-    assert module.directory_names(expected) == expected
+    assert module.directory_names(expected) == list(expected.values())
 
 
-def test_an_older_directory_is_replaced_but_not_read(saved: Path, tmp_path: Path) -> None:
+def test_an_older_directory_is_replaced_but_not_read(
+    saved: Path, comparison: sojourn.Comparison, tmp_path: Path
+) -> None:
     old = tmp_path / "old"
     shutil.copytree(saved, old)
     summary = json.loads((old / "summary.json").read_text())
     (old / "summary.json").write_text(json.dumps({**summary, "format": "sojourn-output-2"}))
     with pytest.raises(StoreError, match="rerun the scenario with --out"):
         read_results(old)
-    module.check(old)
+    check(old, Wanted.of_results(comparison.groups))

@@ -26,7 +26,7 @@ from sojourn.plot.figures.by_kind import chart, figures
 from sojourn.plot.labels import Label, places
 from sojourn.report.definitions import SECTIONS, SERIES, dictionary
 from sojourn.report.differences import differences
-from sojourn.report.html import latency_cdf_svg, report_html, report_of
+from sojourn.report.html import latency_cdf_svg, report_of
 from sojourn.report.notebook import results_html
 from sojourn.runs.delay_split import DelaySplit, delay_split
 from sojourn.runs.tables import ALL_TABLES
@@ -49,7 +49,7 @@ def results(comparison: sojourn.Comparison) -> Results:
 
 @pytest.fixture(scope="module")
 def page(comparison: sojourn.Comparison) -> str:
-    return report_html(comparison)
+    return report_of(comparison.groups)
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +74,7 @@ def reports(
     directory = tmp_path_factory.mktemp("reports")
     paths = {name: directory / f"{name}.html" for name in ("comparison", "run", "sweep", "study")}
     paths["comparison"].write_text(page)
-    paths["run"].write_text(report_html(traced.runs))
+    paths["run"].write_text(report_of(traced.groups))
     part = ("--table", "3", "--figure", "6", "--duration-scale", "0.02")
     assert (
         cli("study", "run", "white2012", *part[:2], *part[4:], "--out", directory / "a").returncode
@@ -124,14 +124,14 @@ def test_no_two_things_have_one_identifier(page: str) -> None:
 
 def test_text_of_a_scenario_cannot_become_markup(alone: object) -> None:
     title = "</title><script>alert(1)</script>"
-    page = report_html(sojourn.run(alone, duration_s=1, set={"title": title}).runs)
+    page = report_of(sojourn.run(alone, duration_s=1, set={"title": title}).groups)
     assert "<script" not in page
 
 
 def test_names_cannot_become_markup_or_formulas(alone: Path) -> None:
     name = r"</svg><script>$\frac{a$ ☃"
     scenario = alone.read_text() + f"\n[compare.'{name}']\n"
-    page = report_html(sojourn.run(scenario, duration_s=1).runs)
+    page = report_of(sojourn.run(scenario, duration_s=1).groups)
     assert "<script" not in page
     assert r"&lt;/svg&gt;&lt;script&gt;$\frac{a$ ☃" in page
 
@@ -230,7 +230,7 @@ def test_what_is_not_graded_is_named(alone: Path, comparison: sojourn.Comparison
     run = sojourn.run(alone, duration_s=1, set=entries)
     told = "Not graded: transfer (backup), torrent."
     assert verdict(Results.of(run.runs)).ungraded == told
-    assert told in report_html(run.runs)
+    assert told in report_of(run.groups)
 
 
 def test_truth_and_names_are_told_as_in_a_scenario(alone: Path) -> None:
@@ -254,7 +254,8 @@ def test_what_all_runs_warn_of_is_told_once(comparison: sojourn.Comparison) -> N
 
     codel, pie = comparison["CoDel"], comparison["DOCSIS-PIE"]
     runs = {"CoDel": warned(codel, "ice"), "DOCSIS-PIE": warned(pie, "ice", "frost")}
-    for page in (report_html(runs), results_html(runs)):
+    results = Results.of(runs)
+    for page in (report_of(results), results_html(results)):
         assert len(re.findall(r"\bice\b", page)) == 1
         assert "DOCSIS-PIE: frost" in page
 
@@ -373,8 +374,8 @@ def test_an_ellipse_is_one_standard_deviation() -> None:
 
 
 def test_the_figure_is_the_same_for_the_same_runs(comparison: sojourn.Comparison) -> None:
-    svg = latency_cdf_svg(comparison)
-    assert svg == latency_cdf_svg(comparison)
+    svg = latency_cdf_svg(comparison.groups)
+    assert svg == latency_cdf_svg(comparison.groups)
     assert svg.startswith(b"<?xml")
 
 
@@ -526,7 +527,7 @@ def test_a_report_of_several_scenarios_has_their_titles(alone: Path) -> None:
         title: sojourn.run(alone, duration_s=1, set={"title": title, "description": title})
         for title in ("Before", "After")
     }
-    page = report_html({title: run.runs[run.name] for title, run in runs.items()})
+    page = report_of(Results.of({title: run.runs[run.name] for title, run in runs.items()}))
     assert "<title>Before and After" in page
     assert "<p>Before</p>" not in page
 
@@ -543,7 +544,7 @@ def test_proactive_grants_are_shown_for_each_group_of_homes() -> None:
         servers.near.delay_ms = 9
         traffic.game = { kind = "stream", purpose = "game", dscp = 45 }
     """
-    grid = low_latency_grids({"": sojourn.run(scenario)})[-1]
+    grid = low_latency_grids({"": [sojourn.run(scenario)]})[-1]
     assert grid.headings == ["homes", "service flow", "granted\nMbps", "unused\nMbps"]
     (ours, _, granted, unused), (others, *_, idle) = grid.rows
     assert (ours, others) == ("ours", "others")

@@ -8,7 +8,7 @@ In short:
     result.summary()
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +18,7 @@ from .runs.hooks import Hooks, register
 if TYPE_CHECKING:
     from ._sojourn import ConfigError, ConfigFile, Defect, Problem, ScenarioError, Variant
     from ._sojourn import version as __version__
-    from .analysis.tables import RunTables
+    from .analysis.groups import Results
     from .runs.comparison import Comparison
     from .runs.result import Result
     from .runs.runner import compare, run
@@ -69,10 +69,10 @@ def __dir__() -> list[str]:
 # Functions that `runs` calls in packages built on it. They are imported on first use too.
 
 
-def _results_html(runs: "Mapping[str, RunTables]") -> str:
+def _results_html(results: "Results") -> str:
     from .report.notebook import results_html
 
-    return results_html(runs)
+    return results_html(results)
 
 
 def _scenario_html(variants: "Sequence[Variant]") -> str:
@@ -81,10 +81,10 @@ def _scenario_html(variants: "Sequence[Variant]") -> str:
     return scenario_html(variants)
 
 
-def _save(runs: "Mapping[str, RunTables]", directory: Path, overwrite: bool) -> None:
+def _save(results: "Results", directory: Path, overwrite: bool) -> None:
     from .store.write import save
 
-    save(runs, directory, overwrite=overwrite)
+    save(results, directory, overwrite=overwrite)
 
 
 register(Hooks(_results_html, _scenario_html, _save))

@@ -39,7 +39,7 @@ class Case:
     @staticmethod
     def run(path: Path) -> "Case":
         """Simulates it."""
-        return Case(path, Results.of(sojourn.run(path).runs))
+        return Case(path, sojourn.run(path).groups)
 
     @property
     def name(self) -> str:
@@ -67,7 +67,7 @@ class Case:
         yield " ".join(settings["description"].split())
         yield f"```sh\nsojourn run {relative}\n```"
         yield verdict(self.results).sentences[0]
-        for grid in summary_grids({group.variant: group.first for group in self.results.groups}):
+        for grid in summary_grids(self.results.by_variant):
             yield markdown_table(grid)
         yield f"![{self.drawing.title}](img/gallery-{self.name}.svg)"
         if self.name in _DRAWN:

@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from ..base.grid import Grid, shown
 from .groups import THIS_RUN
 from .measures import MEASURES, Row, flows_of, transfers
-from .statistics import Value
+from .statistics import Value, over_seeds
 from .tables import RunTables
 
 _DIRECTIONS = ("up", "down")
@@ -20,7 +21,7 @@ _OWN_TABLES = (
 )
 """Measures that have tables of their own."""
 
-_SIDE_BY_SIDE = "Variants side by side (queue: delay in the modem's upstream queue)"
+_ABOUT_QUEUE = "(queue: delay in the modem's upstream queue)"
 
 
 @dataclass(frozen=True)
@@ -124,42 +125,52 @@ DROP_COLUMNS = (
 )
 
 
-def summary_grids(runs: Mapping[str, RunTables]) -> list[Grid]:
-    """The summary: variants side by side, or all tables of a single run."""
+Seeds = Sequence[RunTables]
+"""Runs that differ in their seed alone."""
+
+
+def summary_grids(runs: Mapping[str, Seeds]) -> list[Grid]:
+    """The summary: variants side by side, or all tables of a single run.
+
+    With several seeds, numbers are means with their 95 % intervals.
+    """
     if is_comparison(runs):
-        grids = [comparison_grid({name: [result] for name, result in runs.items()})]
-        grids += [rates_grid(runs)] * are_summed(runs.values())
+        grids = [comparison_grid(runs)]
+        grids += [rates_grid(runs)] * are_summed(seeds[0] for seeds in runs.values())
         return grids + low_latency_grids(runs)
     return [*idle_grids(runs), *run_grids(runs[""])]
 
 
-def idle_grids(runs: Mapping[str, RunTables]) -> list[Grid]:
-    """A single run beside its idle line, if it has one."""
-    if len(runs) < 2:
+def idle_grids(runs: Mapping[str, Seeds]) -> list[Grid]:
+    """A single run beside its idle line, if it has one; with several seeds also without one."""
+    if len(runs) < 2 and len(runs[""]) < 2:
         return []
-    return [comparison_grid({name or THIS_RUN: [result] for name, result in runs.items()})]
+    return [comparison_grid({name or THIS_RUN: seeds for name, seeds in runs.items()})]
 
 
-def run_grids(result: RunTables) -> list[Grid]:
+def run_grids(seeds: Seeds) -> list[Grid]:
     """All tables of a single run."""
-    grids = [flow_grid(result), quality_grid(result), tcp_grid(result), queue_grid(result)]
-    return [grid for grid in grids if grid.rows] + low_latency_grids({"": result})
+    grids = [flow_grid(seeds), quality_grid(seeds), tcp_grid(seeds), queue_grid(seeds)]
+    return [grid for grid in grids if grid.rows] + low_latency_grids({"": seeds})
 
 
-def is_comparison(runs: Mapping[str, RunTables]) -> bool:
+def is_comparison(runs: Mapping[str, Seeds]) -> bool:
     """Are there variants? A single run has the empty name."""
     return "" not in runs
 
 
-def comparison_grid(groups: Mapping[str, Sequence[RunTables]]) -> Grid:
-    """One row per variant; with several seeds, means and their 95 % intervals."""
+def comparison_grid(groups: Mapping[str, Seeds]) -> Grid:
+    """One row per variant."""
     everything = [run for runs in groups.values() for run in runs]
     measures = [m for m in MEASURES if m.applies(everything) and m.key not in _OWN_TABLES]
     rows = [
-        [name, *(_with_interval(measure.over(runs), measure.digits) for measure in measures)]
+        [name, *(_cell(measure.over(runs), measure.digits) for measure in measures)]
         for name, runs in groups.items()
     ]
-    return Grid(_SIDE_BY_SIDE, ["variant", *(measure.heading for measure in measures)], rows)
+    most = max(map(len, groups.values()))
+    over = f", means of {most} seeds ± half of their 95 % interval" if most > 1 else ""
+    title = f"Variants side by side{over} {_ABOUT_QUEUE}"
+    return Grid(title, ["variant", *(measure.heading for measure in measures)], rows)
 
 
 def are_summed(results: Iterable[RunTables]) -> bool:
@@ -168,57 +179,58 @@ def are_summed(results: Iterable[RunTables]) -> bool:
     return any(len(of_way(result)) > 1 for result in results for of_way in ways)
 
 
-def rates_grid(runs: Mapping[str, RunTables]) -> Grid:
+def rates_grid(runs: Mapping[str, Seeds]) -> Grid:
     """One row per variant, one column per transfer."""
     rates = {
         name: {
             f"{row['traffic']}\n{direction}": row["throughput_mbps"]
             for direction in _DIRECTIONS
-            for row in transfers(direction)(result)
+            for row in _over_seeds(seeds, transfers(direction))
         }
-        for name, result in runs.items()
+        for name, seeds in runs.items()
     }
     columns = list(dict.fromkeys(column for of_run in rates.values() for column in of_run))
     rows = [
-        [name, *(shown(of_run.get(column), 2) for column in columns)]
+        [name, *(_cell(of_run.get(column), 2) for column in columns)]
         for name, of_run in rates.items()
     ]
     return Grid("Throughput of each transfer in Mbps", ["variant", *columns], rows)
 
 
-def flow_grid(result: RunTables) -> Grid:
+def flow_grid(seeds: Seeds) -> Grid:
     """One row per flow."""
     title = "Traffic: rate with headers, loss, one-way latency"
-    return _grid(title, FLOW_COLUMNS, result.flows.to_pylist())
+    return _grid(title, FLOW_COLUMNS, _over_seeds(seeds, _rows_of("flows")))
 
 
-def queue_grid(result: RunTables) -> Grid:
+def queue_grid(seeds: Seeds) -> Grid:
     """One row per queue."""
     title = "Queues: delay of packets"
-    return _grid(title, QUEUE_COLUMNS, result.queues.to_pylist())
+    return _grid(title, QUEUE_COLUMNS, _over_seeds(seeds, _rows_of("queues")))
 
 
-def quality_grid(result: RunTables) -> Grid:
+def quality_grid(seeds: Seeds) -> Grid:
     """One row per quality (how traffic is judged) and direction."""
     title = "Traffic by quality, the measure by which it is judged"
-    return _grid(title, QUALITY_COLUMNS, result.traffic_classes.to_pylist())
+    return _grid(title, QUALITY_COLUMNS, _over_seeds(seeds, _rows_of("traffic_classes")))
 
 
-def tcp_grid(result: RunTables) -> Grid:
+def tcp_grid(seeds: Seeds) -> Grid:
     """One row per flow with measured round-trip times."""
-    rows = [row for row in result.flows.to_pylist() if row["rtt_mean_ms"] is not None]
-    return _grid("Round-trip times and retransmissions", TCP_COLUMNS, rows)
+    rows = _over_seeds(seeds, _rows_of("flows"))
+    measured = [row for row in rows if row["rtt_mean_ms"] is not None]
+    return _grid("Round-trip times and retransmissions", TCP_COLUMNS, measured)
 
 
-def low_latency_grids(runs: Mapping[str, RunTables]) -> list[Grid]:
+def low_latency_grids(runs: Mapping[str, Seeds]) -> list[Grid]:
     """Low-latency and classic queues apart, the far tail beside them, and what grants cost.
 
     Nothing where no run has such queues.
     """
-    queues = _rows_of(runs, lambda run: [row for row in run.queues.to_pylist() if _is_member(row)])
+    queues = _by_variant(runs, lambda run: list(filter(_is_member, _rows_of("queues")(run))))
     with_members = {row["variant"] for row in queues}
-    tails = _rows_of(runs, flows_of("game", "voice")) if with_members else []
-    grants = _rows_of(runs, _proactive_grants)
+    tails = _by_variant(runs, flows_of("game", "voice")) if with_members else []
+    grants = [row for row in _by_variant(runs, _proactive_grants) if _mean(row["unused_mbps"])]
     variant = (Column("variant", "variant"),) if is_comparison(runs) else ()
     grids = [
         _grid(
@@ -232,13 +244,47 @@ def low_latency_grids(runs: Mapping[str, RunTables]) -> list[Grid]:
     return [grid for grid in grids if grid.rows]
 
 
-def _rows_of(runs: Mapping[str, RunTables], select: Callable[[RunTables], list[Row]]) -> list[Row]:
-    return [{"variant": name, **row} for name, run in runs.items() for row in select(run)]
+Select = Callable[[RunTables], list[Row]]
 
 
-def _rows(run: RunTables, table: str) -> list[Row]:
-    rows: list[Row] = run.table(table).to_pylist() if run.keeps(table) else []
+def _rows_of(table: str) -> Select:
+    def rows(run: RunTables) -> list[Row]:
+        there: list[Row] = run.table(table).to_pylist() if run.keeps(table) else []
+        return there
+
     return rows
+
+
+def _by_variant(runs: Mapping[str, Seeds], select: Select) -> list[Row]:
+    return [
+        {"variant": name, **row}
+        for name, seeds in runs.items()
+        for row in _over_seeds(seeds, select)
+    ]
+
+
+def _over_seeds(seeds: Seeds, select: Select) -> list[Row]:
+    """The rows of a run; of several, a row for each text, with the numbers over all of them."""
+    if len(seeds) == 1:
+        return select(seeds[0])
+    same: dict[tuple[str, ...], list[Row]] = {}
+    for run in seeds:
+        for row in select(run):
+            texts = tuple(value for value in row.values() if isinstance(value, str))
+            same.setdefault(texts, []).append(row)
+    return [{key: _over([row[key] for row in rows]) for key in rows[0]} for rows in same.values()]
+
+
+def _over(values: Sequence[Any]) -> Any:
+    """What is the same in all runs, or else the mean of the numbers with its interval."""
+    is_fixed = isinstance(values[0], str | int) and len(set(values)) == 1
+    if is_fixed or all(value is None for value in values):
+        return values[0]
+    return over_seeds(values)
+
+
+def _mean(value: Any) -> Any:
+    return value.mean if isinstance(value, Value) else value
 
 
 def _is_member(row: Row) -> bool:
@@ -255,31 +301,28 @@ def _proactive_grants(run: RunTables) -> list[Row]:
             "granted_mbps": row["mac_granted_bytes"] * mbps,
             "unused_mbps": row["mac_unused_proactive_bytes"] * mbps,
         }
-        for row in _rows(run, "service_flows")
-        if row.get("mac_unused_proactive_bytes")
+        for row in _rows_of("service_flows")(run)
+        if row.get("mac_unused_proactive_bytes") is not None
     ]
 
 
-def drop_grid(runs: Mapping[str, RunTables]) -> Grid:
+def drop_grid(runs: Mapping[str, Seeds]) -> Grid:
     """One row per flow with drops, by reason."""
-    lossy = [
-        {"variant": name, **row}
-        for name, result in runs.items()
-        for row in result.flows.to_pylist()
-        if row["loss_percent"]
-    ]
+    lossy = [row for row in _by_variant(runs, _rows_of("flows")) if _mean(row["loss_percent"])]
     variant = (Column("variant", "variant"),) if is_comparison(runs) else ()
     return _grid("Dropped packets by reason", variant + DROP_COLUMNS, lossy)
-
-
-def _with_interval(value: Value, digits: int) -> str:
-    if value.mean is None or value.high is None:
-        return shown(value.mean, digits)
-    return f"{value.mean:.{digits}f} ± {value.high - value.mean:.{digits}f}"
 
 
 def _grid(title: str, columns: Sequence[Column], rows: Sequence[Row]) -> Grid:
     unused = {c.key for c in columns if rows and all(row[c.key] is None for row in rows)}
     used = [column for column in columns if column.key not in unused]
-    cells = [[shown(row[column.key], column.digits) for column in used] for row in rows]
+    cells = [[_cell(row[column.key], column.digits) for column in used] for row in rows]
     return Grid(title, [column.heading for column in used], cells)
+
+
+def _cell(value: Any, digits: int) -> str:
+    if not isinstance(value, Value):
+        return shown(value, digits)
+    if value.mean is None or value.high is None:
+        return shown(value.mean, digits)
+    return f"{value.mean:.{digits}f} ± {value.high - value.mean:.{digits}f}"

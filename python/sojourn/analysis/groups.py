@@ -40,8 +40,18 @@ class Results:
     @staticmethod
     def of(runs: Mapping[str, RunTables]) -> "Results":
         """The results of one run, or of a comparison."""
+        return Results.of_seeds({name: [run] for name, run in runs.items()})
+
+    @staticmethod
+    def of_seeds(runs: Mapping[str, Sequence[RunTables]]) -> "Results":
+        """The results of the runs of each variant, which differ in their seed."""
         alone = THIS_RUN if len(runs) > 1 else ""
-        return Results([Group(name or alone, [run], variant=name) for name, run in runs.items()])
+        return Results([Group(name or alone, of, variant=name) for name, of in runs.items()])
+
+    @property
+    def by_variant(self) -> dict[str, Sequence[RunTables]]:
+        """The runs of each variant; a single run has an empty name."""
+        return {group.variant: group.runs for group in self.groups}
 
     @property
     def first(self) -> RunTables:

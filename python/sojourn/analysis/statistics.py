@@ -13,6 +13,8 @@ class Value:
     mean: float | None
     low: float | None = None
     high: float | None = None
+    n: int = 0
+    """How many seeds had a value."""
 
 
 # 97.5 % quantiles of Student's t with 1 to 30 degrees of freedom, and of the normal distribution.
@@ -31,10 +33,10 @@ def over_seeds(values: Sequence[float | None]) -> Value:
         return Value(None)
     mean = statistics.fmean(there)
     if len(there) == 1:
-        return Value(mean)
+        return Value(mean, n=1)
     freedom = len(there) - 1
     t = (
         _T[freedom - 1] if freedom <= len(_T) else _Z + 2.4 / freedom
     )  # 2.042 at 30 and 1.984 at 100, as tabled
     half = t * statistics.stdev(there) / math.sqrt(len(there))
-    return Value(mean, mean - half, mean + half)
+    return Value(mean, mean - half, mean + half, len(there))

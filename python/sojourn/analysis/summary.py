@@ -1,6 +1,7 @@
 """The summary of runs, as text and as JSON."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from rich.text import Text
@@ -8,7 +9,7 @@ from rich.text import Text
 from ..base.lookup import quoted
 from ..base.terminal import print_grids
 from .grids import summary_grids
-from .groups import Results
+from .groups import Group, Results
 from .measures import MEASURES
 from .tables import RunTables
 from .verdict import verdict
@@ -16,24 +17,34 @@ from .verdict import verdict
 _SENTENCE_WIDTH = 80
 
 
-def print_summary(runs: Mapping[str, RunTables]) -> None:
+def print_summary(results: Results) -> None:
     """Prints the summary tables, the verdict and the warnings to stdout."""
-    console = print_grids(summary_grids(runs))
+    console = print_grids(summary_grids(results.by_variant))
     console.print()
-    for sentence in verdict(Results.of(runs)).sentences:
+    for sentence in verdict(results).sentences:
         console.print(Text(sentence), width=min(console.width, _SENTENCE_WIDTH))
-    for warning in dedupe_warnings({name: run.meta["warnings"] for name, run in runs.items()}):
+    for warning in warnings_of(results):
         console.print(Text(f"warning: {warning}"), soft_wrap=True)
 
 
-def summary_json(runs: Mapping[str, RunTables]) -> dict[str, Any]:
-    """The summary as JSON: metadata, measures and short tables of each variant."""
-    first = next(iter(runs.values()))
+def summary_json(results: Results) -> dict[str, Any]:
+    """The summary as JSON: each run with its measures and short tables, and means over seeds."""
     return {
-        "title": first.settings["title"],
-        "version": first.meta["version"],
-        "variants": [_variant_json(name, result) for name, result in runs.items()],
+        "title": results.first.settings["title"],
+        "version": results.first.meta["version"],
+        "variants": [_run_json(group, run) for group in results.groups for run in group.runs],
+        "means": [_means_json(group) for group in results.groups],
     }
+
+
+def warnings_of(results: Results) -> Iterator[str]:
+    """The warnings of all groups and seeds, each once."""
+    return dedupe_warnings(
+        {
+            group.name: list(dict.fromkeys(t for run in group.runs for t in run.meta["warnings"]))
+            for group in results.groups
+        }
+    )
 
 
 def dedupe_warnings(warnings: Mapping[str, Sequence[str]]) -> Iterator[str]:
@@ -46,9 +57,19 @@ def dedupe_warnings(warnings: Mapping[str, Sequence[str]]) -> Iterator[str]:
         yield text if len(of) == len(warnings) else f"{', '.join(map(quoted, of))}: {text}"
 
 
-def _variant_json(name: str, result: RunTables) -> dict[str, Any]:
+def _means_json(group: Group) -> dict[str, Any]:
+    """The measures of a group: mean over seeds, bounds of the 95 % interval, and how many runs."""
+    means = {m.key: m.over(group.runs) for m in MEASURES if m.applies(group.runs)}
     return {
-        "name": name,
+        "name": group.variant,
+        "seeds": [run.meta["seed"] for run in group.runs],
+        "summary": {key: asdict(value) for key, value in means.items()},
+    }
+
+
+def _run_json(group: Group, result: RunTables) -> dict[str, Any]:
+    return {
+        "name": group.variant,
         **result.meta,
         "summary": {m.key: m.value(result) for m in MEASURES if m.applies([result])},
         "flows": result.flows.to_pylist(),

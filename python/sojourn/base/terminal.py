@@ -26,7 +26,9 @@ def print_grids(grids: Iterable[Grid]) -> Console:
     if not console.is_terminal:
         console.width = _WIDTH_OF_FILES
     for grid in grids:
-        console.print(_table(grid))
+        table = _table(grid)
+        is_wide = console.measure(table).maximum > console.width
+        console.print(_table(grid, between="\n± ") if is_wide else table)
     return console
 
 
@@ -99,7 +101,8 @@ def _teller(progress: Bar) -> Progress:
     return tell
 
 
-def _table(grid: Grid) -> Table:
+def _table(grid: Grid, between: str = " ± ") -> Table:
+    """The table; `between` separates a mean from its interval, which may go below it."""
     table = Table(
         title=plain(grid.title),
         title_justify="left",
@@ -110,7 +113,7 @@ def _table(grid: Grid) -> Table:
     for heading, numeric in zip(grid.headings, grid.numeric, strict=True):
         table.add_column(Text(plain(heading)), justify="right" if numeric else "left")
     for row in grid.rows:
-        table.add_row(*(Text(plain(cell)) for cell in row))
+        table.add_row(*(Text(between.join(plain(cell).split(" ± "))) for cell in row))
     return table
 
 

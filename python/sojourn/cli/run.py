@@ -22,6 +22,14 @@ def run(
     seed: Annotated[
         int | None, typer.Option(metavar="N", help="Random seed; overrides the scenario's.")
     ] = None,
+    seeds: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            min=1,
+            help="Run with N seeds, counted from the scenario's, and show means with intervals.",
+        ),
+    ] = None,
     duration: Annotated[
         float | None,
         typer.Option(metavar="SECONDS", help="Simulated time; overrides the scenario's."),
@@ -48,14 +56,17 @@ def run(
     from .._sojourn import ScenarioError
     from ..analysis.summary import summary_json
     from ..base.terminal import progress_bar
-    from ..runs.runner import run_variants
+    from ..runs.runner import run_variants, with_idle_line
     from ..runs.scenario import load_all
+    from ..runs.seeds import check_seeds
+    from ..store.replace import Wanted, reserved
+    from ..store.write import write
 
     for change in vary or ():
         if change.partition("=")[0].strip() == "seed":
             raise typer.BadParameter(
                 f"--vary {change}: found the seed, which is no setting; allowed: another key; "
-                "for means over seeds: seeds = 5 in a sweep (sojourn sweep --help)"
+                "for means over seeds: --seeds 5"
             )
     try:
         variants = load_all(
@@ -72,16 +83,19 @@ def run(
         for change in vary or ():
             _name_option(error, f"--vary {change}", change)
         raise
-    if out:
-        from ..store.write import check, save
-
-        check(out, scenarios, overwrite=overwrite)
-    with nullcontext() if quiet else progress_bar() as progress:
-        result = run_variants(variants, progress=progress)
-    if out:
-        save(result.runs, out, scenarios, overwrite=overwrite)
+    count = seeds or 1
+    try:
+        check_seeds(variants, count)
+    except ValueError as error:
+        raise typer.BadParameter(f"--{error}") from None
+    wanted = Wanted.of(with_idle_line(variants), count, scenarios)
+    with reserved(out, wanted, overwrite=overwrite) if out else nullcontext():
+        with nullcontext() if quiet else progress_bar() as progress:
+            result = run_variants(variants, seeds=seeds, progress=progress)
+        if out:
+            write(result.groups, out, wanted)
     if as_json:
-        say(json.dumps(summary_json(result.runs), indent=2))
+        say(json.dumps(summary_json(result.groups), indent=2))
     elif not quiet:
         result.summary()
         if out:

@@ -1,12 +1,10 @@
 """The report: one HTML file that works offline, and the latency figure as SVG."""
 
-from collections.abc import Mapping
 from typing import Any
 
-from ..analysis.grids import comparison_grid, drop_grid, low_latency_grids, run_grids
+from ..analysis.grids import comparison_grid, drop_grid, low_latency_grids, run_grids, summary_grids
 from ..analysis.groups import Group, Results
-from ..analysis.summary import dedupe_warnings
-from ..analysis.tables import RunTables
+from ..analysis.summary import warnings_of
 from ..analysis.verdict import verdict
 from ..base.grid import Grid
 from ..plot.charts.base import FEW_AT_MOST
@@ -17,15 +15,10 @@ from .definitions import SHOWN
 from .differences import differences
 from .pages import render
 
-__all__ = ["latency_cdf_svg", "report_html", "report_of"]
+__all__ = ["latency_cdf_svg", "report_of"]
 
 _IN_FULL_AT_MOST = 12
 _TITLES_AT_MOST = 3
-
-
-def report_html(runs: Mapping[str, RunTables]) -> str:
-    """The report of a run or a comparison, as one self-contained page."""
-    return report_of(Results.of(runs))
 
 
 def report_of(results: Results) -> str:
@@ -50,12 +43,12 @@ def report_of(results: Results) -> str:
             for number, chart in enumerate(figures(results, split), 1)
         ],
         unseen=[text for text in (_unseen(results), split.missing) if text],
-        drops=drop_grid({group.name: group.first for group in in_full})
+        drops=drop_grid({group.name: group.runs for group in in_full})
         if in_full is groups
         else None,
         runs=[_details(group, results) for group in in_full],
         others=_all_runs(results),
-        warnings=list(dedupe_warnings(_warnings(results))),
+        warnings=list(warnings_of(results)),
         sections=SHOWN,
     )
 
@@ -66,18 +59,18 @@ def _distinct(results: Results, key: str) -> list[str]:
     return list(dict.fromkeys(filter(None, texts)))
 
 
-def latency_cdf_svg(runs: Mapping[str, RunTables]) -> bytes | None:
+def latency_cdf_svg(results: Results) -> bytes | None:
     """The CDF of one-way latency, a curve per variant; `None` if no packet was delivered."""
-    chart = latency_cdf(Results.of(runs))
+    chart = latency_cdf(results)
     return picture(chart, "svg", columns=2) if chart else None
 
 
 def _grids(results: Results) -> list[Grid]:
-    several = [comparison_grid({group.name: group.runs for group in results.groups})]
-    if results.is_comparison:
-        firsts = {group.name: group.first for group in results.groups}
-        return several + (low_latency_grids(firsts) if len(firsts) <= _IN_FULL_AT_MOST else [])
-    return [*several[: len(results.groups) - 1], *run_grids(results.first)]
+    if not results.is_comparison:
+        return summary_grids(results.by_variant)
+    runs = {group.name: group.runs for group in results.groups}
+    few = len(runs) <= _IN_FULL_AT_MOST
+    return [comparison_grid(runs), *(low_latency_grids(runs) if few else [])]
 
 
 def _unseen(results: Results) -> str:
@@ -88,14 +81,6 @@ def _unseen(results: Results) -> str:
         f"Curves are drawn for {FEW_AT_MOST} settings at most, and there are "
         f"{len(results.groups)}. Draw some of them with sojourn plot --variant."
     )
-
-
-def _warnings(results: Results) -> dict[str, list[str]]:
-    """The warnings of each group, over all its seeds."""
-    return {
-        group.name: list(dict.fromkeys(text for run in group.runs for text in run.meta["warnings"]))
-        for group in results.groups
-    }
 
 
 def _all_runs(results: Results) -> Grid:
@@ -111,7 +96,7 @@ def _all_runs(results: Results) -> Grid:
 def _details(group: Group, results: Results) -> dict[str, Any]:
     # The summary of a single run has these grids already.
     is_shown = not results.is_comparison and group is results.groups[0]
-    grids = [] if is_shown else run_grids(group.first)
+    grids = [] if is_shown and len(group.runs) == 1 else run_grids([group.first])
     facts = {key: value for key, value in group.first.meta.items() if key != "warnings"}
     seeds = f" (seed {facts['seed']} of {len(group.runs)})" if len(group.runs) > 1 else ""
     return {

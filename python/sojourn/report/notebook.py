@@ -9,8 +9,7 @@ from markupsafe import Markup
 from .._sojourn import Variant
 from ..analysis.grids import summary_grids
 from ..analysis.groups import Results
-from ..analysis.summary import dedupe_warnings
-from ..analysis.tables import RunTables
+from ..analysis.summary import warnings_of
 from ..analysis.verdict import verdict
 from ..base.grid import Grid
 from ..plot.drawing import inline_svg
@@ -19,18 +18,17 @@ from .differences import settings_grid
 from .pages import render
 
 
-def results_html(runs: Mapping[str, RunTables]) -> str:
+def results_html(results: Results) -> str:
     """The verdict, the summary table and the CDF of latency."""
-    results = Results.of(runs)
     chart = latency_cdf(results)
-    name = f"sojourn-{results.first.meta['fingerprint']}-{len(runs)}"
+    name = f"sojourn-{results.first.meta['fingerprint']}-{len(results.groups)}-{results.seeds}"
     return render(
         "notebook.html",
         _title(results),
         sentences=verdict(results).sentences,
-        grids=summary_grids(runs)[:2],
+        grids=summary_grids(results.by_variant)[:2],
         svg=inline_svg(chart, name) if chart else Markup(),
-        warnings=list(dedupe_warnings({name: run.meta["warnings"] for name, run in runs.items()})),
+        warnings=list(warnings_of(results)),
     )
 
 

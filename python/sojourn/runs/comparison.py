@@ -13,7 +13,7 @@ class Comparison(Outcome, Mapping[str, Result]):
     """The results of a scenario with a compare table: a mapping from variant to `Result`.
 
     Variants are in the order of the file. The tables join those of all results and have an
-    additional first column `variant`.
+    additional first column `variant`, and then `seed` if there are several seeds.
 
         >>> comparison = sojourn.compare("scenarios/upload.toml", duration_s=1)
         >>> comparison["DOCSIS-PIE"].name

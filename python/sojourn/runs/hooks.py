@@ -3,25 +3,25 @@
 This package cannot import those, so `sojourn` registers their functions when it is imported.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .._sojourn import Variant
-    from ..analysis.tables import RunTables
+    from ..analysis.groups import Results
 
 
 @dataclass(frozen=True)
 class Hooks:
-    """The registered functions; runs are given by variant."""
+    """The registered functions."""
 
-    results_html: "Callable[[Mapping[str, RunTables]], str]"
+    results_html: "Callable[[Results], str]"
     """Renders results in a notebook."""
     scenario_html: "Callable[[Sequence[Variant]], str]"
     """Renders a scenario in a notebook."""
-    save: "Callable[[Mapping[str, RunTables], Path, bool], None]"
+    save: "Callable[[Results, Path, bool], None]"
     """Writes report, summary and tables to a directory, and may overwrite; raises `OSError`."""
 
 

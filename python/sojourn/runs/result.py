@@ -12,7 +12,8 @@ import pyarrow as pa
 
 from .._sojourn import Facts, RunResult, Variant
 from ..analysis.fairness import Fairness, fairness
-from ..analysis.summary import print_summary
+from ..analysis.groups import Results
+from ..analysis.summary import print_summary, summary_json
 from .frames import Frames, joined, labelled
 from .hooks import hooks
 from .tables import ALL_TABLES, known_table
@@ -28,6 +29,11 @@ class Outcome(Frames):
     def runs(self) -> Mapping[str, "Result"]:
         """The results by variant. A single run has an empty name, and its idle line may follow."""
 
+    @property
+    def groups(self) -> Results:
+        """The runs of each variant, which differ in their seed."""
+        return Results.of_seeds({name: [*of.seeds.values()] for name, of in self.runs.items()})
+
     @abstractmethod
     def __getitem__(self, variant: str) -> "Result":
         """The result of a variant."""
@@ -40,13 +46,32 @@ class Outcome(Frames):
         ['variant', 'seed']
         """
         return joined(
-            labelled(run.table(table), {"variant": name, "seed": run.meta["seed"]})
-            for name, run in self.runs.items()
+            labelled(run.table(table), {"variant": name, "seed": seed})
+            for name, of in self.runs.items()
+            for seed, run in of.seeds.items()
+        )
+
+    def means(self) -> pa.Table:
+        """The measures of the summary: a row per variant and measure, over all seeds.
+
+        `mean` is the mean over the `n` seeds that had a value, `low` and `high` bound its 95 %
+        interval. With a single seed there is no interval.
+
+            >>> result = sojourn.run("scenarios/upload.toml", seeds=3, duration_s=1)
+            >>> result.means().column_names
+            ['variant', 'measure', 'mean', 'low', 'high', 'n']
+        """
+        return pa.Table.from_pylist(
+            [
+                {"variant": of["name"], "measure": key, **value}
+                for of in summary_json(self.groups)["means"]
+                for key, value in of["summary"].items()
+            ]
         )
 
     def summary(self) -> None:
         """Prints the summary table."""
-        print_summary(self.runs)
+        print_summary(self.groups)
 
     @property
     def qualities(self) -> NoReturn:
@@ -54,27 +79,33 @@ class Outcome(Frames):
         raise AttributeError("table 'qualities' was renamed in 0.2.0: use 'traffic_classes'")
 
     def _repr_html_(self) -> str:
-        return hooks().results_html(self.runs)
+        return hooks().results_html(self.groups)
 
     def save(self, directory: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Writes a report and all tables, like `sojourn run --out`.
 
-        It replaces what an earlier `save` wrote there. With `overwrite` it also replaces results
-        of `sojourn run --out`. Other files are never replaced: it raises `FileExistsError`.
+        It replaces what an earlier `save` of the same runs wrote there. With `overwrite` it also
+        replaces results of other settings or seeds, and those of `sojourn run --out`. Other files
+        are never replaced: it raises `FileExistsError`.
 
             >>> sojourn.run("scenarios/fibre.toml", duration_s=1).save("out/fibre")
         """
-        hooks().save(self.runs, Path(directory), overwrite)
+        hooks().save(self.groups, Path(directory), overwrite)
 
 
 class Result(Outcome):
     """The result of one run. Its Arrow tables convert to polars or pandas without a copy.
+
+    Of several seeds, the tables have the rows of all of them and a first column `seed`; `meta` has
+    the list `seeds`, and the result of each seed is in `seeds`.
 
     >>> result = sojourn.run("scenarios/upload.toml", duration_s=1)["drop-tail"]
     >>> result
     <Result 'drop-tail', seed 1, 1 s simulated>
     >>> result.flows.column_names[:3]
     ['traffic', 'quality', 'direction']
+    >>> sojourn.run("scenarios/upload.toml", seeds=3, duration_s=1)["drop-tail"]
+    <Result 'drop-tail', seeds 1 to 3, 1 s simulated>
     """
 
     idle_line: "Result | None" = None
@@ -91,8 +122,8 @@ class Result(Outcome):
 
     def __repr__(self) -> str:
         name = f"{self.name!r}, " if self.name else ""
-        meta = self.meta
-        return f"<Result {name}seed {meta['seed']}, {meta['duration_s']:g} s simulated>"
+        which = seeds_in_words(list(self.seeds))
+        return f"<Result {name}{which}, {self.meta['duration_s']:g} s simulated>"
 
     @property
     def runs(self) -> Mapping[str, "Result"]:
@@ -100,9 +131,17 @@ class Result(Outcome):
         idle = self.idle_line
         return {self.name: self, **({idle.name: idle} if idle else {})}
 
+    @property
+    def seeds(self) -> Mapping[int, "Result"]:
+        """The results by seed: only this one, if the scenario was run with one."""
+        return {self.meta["seed"]: self}
+
     def tidy(self, table: str = "flows") -> pa.Table:
         """A table with the first columns `variant` and `seed`, without the idle line."""
-        return labelled(self.table(table), {"variant": self.name, "seed": self.meta["seed"]})
+        return joined(
+            labelled(run.table(table), {"variant": self.name, "seed": seed})
+            for seed, run in self.seeds.items()
+        )
 
     def __getitem__(self, variant: str) -> "Result":
         """The result itself, if it is of this variant. Raises `KeyError` otherwise."""
@@ -283,6 +322,15 @@ def _ordered(table: pa.Table) -> pa.Table:
     """The table with sorted metadata. Arrow returns them in any order; files must not differ."""
     fields = [field.with_metadata(dict(sorted(field.metadata.items()))) for field in table.schema]
     return pa.table(table.columns, schema=pa.schema(fields))
+
+
+def seeds_in_words(seeds: Sequence[int]) -> str:
+    """Seeds in order, as `seed 3`, `seeds 1 to 5` or `seeds 1, 4, 9`."""
+    if len(seeds) == 1:
+        return f"seed {seeds[0]}"
+    if list(seeds) == list(range(seeds[0], seeds[0] + len(seeds))):
+        return f"seeds {seeds[0]} to {seeds[-1]}"
+    return f"seeds {', '.join(map(str, seeds))}"
 
 
 class SavedResult(Result):

@@ -2,12 +2,14 @@
 
 import os
 from collections.abc import Sequence
+from itertools import chain
 
 from .._sojourn import Variant, idle_line
 from ..base.progress import Progress
 from .comparison import Comparison
 from .result import Result
 from .scenario import Config, Scenario, Settings, load, load_all
+from .seeds import as_one, check_seeds, seeded
 from .threads import run_all
 
 
@@ -15,6 +17,7 @@ def run(
     scenario: Scenario,
     *,
     seed: int | None = None,
+    seeds: int | None = None,
     duration_s: float | None = None,
     set: Settings = (),
     config: str | os.PathLike[str] | None = None,
@@ -28,15 +31,22 @@ def run(
     comparison, and `Result.idle_line` of a single run. `baseline = false` in the scenario leaves it
     out.
 
+    With `seeds` each variant and the idle line run with so many seeds, counted from the scenario's.
+    The result's tables then have a column `seed`, and summary and report show means with 95 %
+    intervals.
+
     See `load` for `scenario`, `seed`, `duration_s`, `set`, `config` and `max_memory_gb`.
     `progress` is called several times a second with the simulated and the total time in s.
-    `jobs` limits the variants that run in parallel (default: the number of CPU cores). Fewer run
+    `jobs` limits the runs that run in parallel (default: the number of CPU cores). Fewer run
     in parallel if memory may not suffice for so many. Ctrl-C stops all of them. Raises
     `ScenarioError` with all faults of the scenario.
 
         >>> result = sojourn.run("scenarios/upload.toml", duration_s=2, seed=3)
         >>> result["drop-tail"].meta["seed"]
         3
+        >>> result = sojourn.run("scenarios/upload.toml", duration_s=2, seeds=3)
+        >>> sorted(set(result["drop-tail"].flows["seed"].to_pylist()))
+        [1, 2, 3]
     """
     variants = load(
         scenario,
@@ -46,12 +56,15 @@ def run(
         config=config,
         max_memory_gb=max_memory_gb,
     )
-    return run_variants(variants, progress=progress, jobs=jobs, max_memory_gb=max_memory_gb)
+    return run_variants(
+        variants, seeds=seeds, progress=progress, jobs=jobs, max_memory_gb=max_memory_gb
+    )
 
 
 def compare(
     *scenarios: Scenario,
     seed: int | None = None,
+    seeds: int | None = None,
     duration_s: float | None = None,
     set: Settings = (),
     configs: Sequence[Config] = (),
@@ -74,24 +87,37 @@ def compare(
     variants = load_all(
         scenarios, seed=seed, duration_s=duration_s, set=set, configs=configs, vary=vary
     )
-    result = run_variants(variants, progress=progress, jobs=jobs)
+    result = run_variants(variants, seeds=seeds, progress=progress, jobs=jobs)
     return result if isinstance(result, Comparison) else Comparison(result.runs.values())
 
 
 def run_variants(
     variants: Sequence[Variant],
     *,
+    seeds: int | None = None,
     progress: Progress | None = None,
     jobs: int | None = None,
     max_memory_gb: float | None = None,
 ) -> Result | Comparison:
-    """Runs the variants that `load` returned, and their idle line."""
+    """Runs the variants that `load` returned, and their idle line, with so many seeds each."""
     if jobs is not None and jobs < 1:
         raise ValueError(f"jobs: found {jobs}; allowed: 1 or more")
-    idle = idle_line(variants)
-    everything = [*variants, *([idle] if idle else [])]
-    natives = run_all(everything, progress, jobs, max_memory_gb)
-    results = [Result(variant, native) for variant, native in zip(everything, natives, strict=True)]
+    count = 1 if seeds is None else seeds
+    check_seeds(variants, count)
+    everything = with_idle_line(variants)
+    rows = [[seeded(variant, place) for variant in everything] for place in range(count)]
+    wanted = list(chain.from_iterable(rows))
+    natives = run_all(wanted, progress, jobs, max_memory_gb)
+    results = [Result(variant, native) for variant, native in zip(wanted, natives, strict=True)]
+    of_variants = [as_one(results[n :: len(everything)]) for n in range(len(everything))]
     if variants[0].name:
-        return Comparison(results)
-    return Result(variants[0], natives[0], results[1] if idle else None)
+        return Comparison(of_variants)
+    alone, *idle = of_variants
+    alone.idle_line = idle[0] if idle else None
+    return alone
+
+
+def with_idle_line(variants: Sequence[Variant]) -> list[Variant]:
+    """The variants, and the idle line that is run beside them if there is one."""
+    idle = idle_line(variants)
+    return [*variants, *([idle] if idle else [])]

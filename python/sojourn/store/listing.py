@@ -12,29 +12,35 @@ from .stored_run import StoredRun
 SUMMARY = "summary.json"
 """The file that marks the directory of `run --out`."""
 
-FORMATS = ("sojourn-output-2", "sojourn-output-3", "sojourn-output-4")
+FORMATS = ("sojourn-output-2", "sojourn-output-3", "sojourn-output-4", "sojourn-output-5")
 """The formats of such a directory; the last is this version's."""
 
+_READ = FORMATS[-2:]
+"""Those that can be read. Since the last a variant may have several runs."""
 
-def runs_of_summary(directory: Path) -> dict[str, StoredRun]:
+
+def runs_of_summary(directory: Path) -> dict[str, list[StoredRun]]:
     """The runs that `run --out` wrote, by variant; raises `StoreError` if there are none."""
     try:
         summary = json.loads((directory / SUMMARY).read_text("utf-8"))
         form, variants = summary["format"], summary["variants"]
-        places = {str(variant["name"]): directory / variant["directory"] for variant in variants}
-        if not places:
+        runs: dict[str, list[StoredRun]] = {}
+        for variant in variants:
+            name, place = str(variant["name"]), directory / variant["directory"]
+            runs.setdefault(name, []).append(StoredRun(place, name))
+        if not runs:
             raise ValueError
     except (ValueError, KeyError, TypeError):
         if (directory / SUMS).exists():
             raise DamagedError(directory / SUMMARY, "not a summary that sojourn wrote") from None
         raise StoreError(f"{directory / SUMMARY}: not a summary that sojourn wrote") from None
-    if form != FORMATS[-1]:
+    if form not in _READ:
         raise StoreError(
-            f"{directory}: made by another version ({form}, not {FORMATS[-1]}); "
-            "rerun the scenario with --out"
+            f"{directory}: made by another version ({form}, not {_READ[-1]}); "
+            "rerun the scenario with --out and --overwrite"
         )
     Checksums(directory).read(SUMMARY)
-    return {name: StoredRun(place, name) for name, place in places.items()}
+    return runs
 
 
 def listed_runs(store: Store) -> list[dict[str, str]]:

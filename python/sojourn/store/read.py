@@ -32,7 +32,7 @@ def read_results(directory: Path) -> Results:
         raise FileNotFoundError(errno.ENOENT, reason, str(directory))
     require_whole(directory)
     if is_of_run:
-        return Results.of(runs_of_summary(directory))
+        return Results.of_seeds(runs_of_summary(directory))
     return _of_store(open_store(directory))
 
 

@@ -50,7 +50,7 @@ def _checks(directory: Path) -> Iterator[tuple[bool, Callable[[], object]]]:
     if (directory / SUMMARY).exists():
         runs = runs_of_summary(directory)
         yield False, Checksums(directory).verify
-        yield from ((True, run.verify) for run in runs.values())
+        yield from ((True, run.verify) for of in runs.values() for run in of)
         return
     store = open_store(directory)
     yield False, partial(_verify_description, store)

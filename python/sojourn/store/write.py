@@ -1,9 +1,8 @@
 """Writes the directory of a run or comparison: report, summary and tables."""
 
 import json
-import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -11,127 +10,67 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from ..analysis.groups import Group, Results
 from ..analysis.summary import summary_json
 from ..analysis.tables import RunTables
-from ..base.files import (
-    check_place,
-    draft_of,
-    failures_named,
-    files_below,
-    place_of,
-    sweep_drafts,
-)
-from ..report.html import latency_cdf_svg, report_html
+from ..base.files import draft_of, failures_named, files_below
+from ..report.html import latency_cdf_svg, report_of
 from ..runs.tables import TABLES, TRACES
 from .checksums import SUMS, sums_of
 from .listing import FORMATS, SUMMARY
+from .replace import Wanted, reserved
+from .store import REPORT
 
-_REPORT = "report.html"
 _FIGURE = "latency-cdf.svg"
 
 
-def save(
-    runs: Mapping[str, RunTables],
-    directory: Path,
-    scenarios: Sequence[Path] = (),
-    *,
-    overwrite: bool = False,
-) -> None:
-    """Writes report, summary and tables; the directory appears only when it is complete.
+def save(results: Results, directory: Path, *, overwrite: bool = False) -> None:
+    """Writes report, summary and tables; raises `OSError` as `reserved` does."""
+    wanted = Wanted.of_results(results)
+    with reserved(directory, wanted, overwrite=overwrite):
+        write(results, directory, wanted)
 
-    `scenarios` are the files of the scenarios, if they are files. Raises `OSError` as `check` does.
-    """
-    check(directory, scenarios, overwrite=overwrite)
+
+def write(results: Results, directory: Path, wanted: Wanted) -> None:
+    """The same in a directory that is reserved; it appears only when it is complete."""
+    about = {"scenarios": wanted.origin(directory), "until": list(wanted.until)}
     with failures_named(directory), draft_of(directory) as draft:
-        _write_all(runs, draft, _origin(scenarios, directory))
+        _write_all(results, draft, about)
 
 
-def check(directory: Path, scenarios: Sequence[Path] = (), *, overwrite: bool = False) -> None:
-    """Raises `OSError` if `save` would refuse the directory.
-
-    It replaces earlier results of the same scenario file alone, or with `overwrite` those of any
-    scenario, and never files that it has not written.
-    """
-    check_place(directory)
-    sweep_drafts(directory / _REPORT)
-    summary = _summary(directory)
-    if summary is None:
-        raise FileExistsError(
-            f"{directory / SUMMARY}: damaged, so that it does not say what is of earlier results; "
-            f"allowed: another directory, or remove {directory} if all in it is"
-        )
-    if strange := min(_files(directory) - set(summary.get("files", ())), default=None):
-        raise FileExistsError(
-            f"{directory} holds other files, such as {strange}; give another directory"
-        )
-    earlier, now = summary.get("scenarios"), _origin(scenarios, directory)
-    if earlier is not None and earlier != now and not overwrite:
-        found = _shown(earlier, directory)
-        raise FileExistsError(
-            f"{directory} holds results of {found}; allowed: another directory, or --overwrite "
-            "(in Python, overwrite=True) to replace them"
-        )
-
-
-def _origin(scenarios: Sequence[Path], directory: Path) -> list[str]:
-    """The paths of the scenarios from the directory of their results."""
-    return [place_of(scenario, directory) for scenario in scenarios]
-
-
-def _shown(origin: Sequence[str], directory: Path) -> str:
-    if not origin:
-        return "a scenario without a file"
-    return ", ".join(os.path.relpath(directory / place) for place in origin)
-
-
-def directory_names(variants: Iterable[str]) -> dict[str, str]:
-    """A directory name for each variant, close to its name and valid on all file systems."""
-    names: dict[str, str] = {}
-    taken = {SUMMARY, _REPORT, _FIGURE, SUMS.lower()}
-    for variant in variants:
-        base = re.sub(r"[^\w .+-]", "_", variant)[:80].strip(". ") or "run"
+def directory_names(labels: Iterable[str]) -> list[str]:
+    """A directory name for each label, close to it and valid on all file systems."""
+    names: list[str] = []
+    taken = {SUMMARY, REPORT, _FIGURE, SUMS.lower()}
+    for label in labels:
+        base = re.sub(r"[^\w .+-]", "_", label)[:80].strip(". ") or "run"
         name, number = base, 2
         while name.lower() in taken:
             name, number = f"{base}-{number}", number + 1
         taken.add(name.lower())
-        names[variant] = name
+        names.append(name)
     return names
 
 
-def _files(directory: Path) -> set[str]:
-    """Relative paths of all files below a directory."""
-    if not directory.exists():
-        return set()
-    return {path.relative_to(directory).as_posix() for path in files_below(directory)}
+def _label(group: Group, run: RunTables) -> str:
+    return f"{group.variant} seed {run.meta['seed']}" if len(group.runs) > 1 else group.variant
 
 
-def _summary(directory: Path) -> dict[str, Any] | None:
-    """The summary of an earlier `save`, of any version; empty if there is none.
-
-    `None` if the file is not such a summary.
-    """
-    try:
-        summary: dict[str, Any] = json.loads((directory / SUMMARY).read_text())
-        return summary if summary["format"] in FORMATS else None
-    except FileNotFoundError:
-        return {}
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
-
-
-def _write_all(runs: Mapping[str, RunTables], directory: Path, origin: Sequence[str]) -> None:
-    names = directory_names(runs)
-    summary = {"format": FORMATS[-1], "scenarios": origin, **summary_json(runs)}
-    for variant in summary["variants"]:
-        variant["directory"] = names[variant["name"]]
-    (directory / _REPORT).write_text(report_html(runs), encoding="utf-8")
+def _write_all(results: Results, directory: Path, about: Mapping[str, Any]) -> None:
+    runs = [(group, run) for group in results.groups for run in group.runs]
+    names = directory_names(_label(group, run) for group, run in runs)
+    summary = {"format": FORMATS[-1], **about, **summary_json(results)}
+    for variant, name in zip(summary["variants"], names, strict=True):
+        variant["directory"] = name
+    (directory / REPORT).write_text(report_of(results), encoding="utf-8")
     checked = [SUMMARY]
-    if svg := latency_cdf_svg(runs):
+    if svg := latency_cdf_svg(results):
         (directory / _FIGURE).write_bytes(svg)
         checked.append(_FIGURE)
-    for name, result in runs.items():
-        _write_run(result, directory / names[name])
-    files = sorted(_files(directory) | {SUMMARY, SUMS})
+    for (_, run), name in zip(runs, names, strict=True):
+        _write_run(run, directory / name)
+    written = (path.relative_to(directory).as_posix() for path in files_below(directory))
+    files = sorted({*written, SUMMARY, SUMS})
     _write_json(directory / SUMMARY, {**summary, "files": files})
     _seal(directory, checked)
 
@@ -143,7 +82,7 @@ def _write_run(result: RunTables, directory: Path) -> None:
         _write_table(getattr(result, name), directory / f"{name}.parquet")
     _write_json(directory / "meta.json", result.meta)
     (directory / "scenario.toml").write_text(result.scenario, encoding="utf-8")
-    _seal(directory, _files(directory))
+    _seal(directory, [path.name for path in directory.iterdir()])
 
 
 def _seal(directory: Path, names: Iterable[str]) -> None:

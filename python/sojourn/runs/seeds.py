@@ -1,0 +1,97 @@
+"""Variants with several seeds, and the results of these runs as one result."""
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from math import inf
+from typing import Any, NoReturn
+
+import pyarrow as pa
+
+from .._sojourn import Facts, Variant
+from .frames import joined, labelled
+from .result import Result, SavedResult, seeds_in_words
+from .scenario import load
+
+MOST_SEEDS = 10_000
+_GREATEST_SEED = 2**64 - 1
+
+
+def check_seeds(variants: Sequence[Variant], seeds: int) -> None:
+    """Raises `ValueError` unless there are so many seeds from that of each variant on."""
+    if not 1 <= seeds <= MOST_SEEDS:
+        raise ValueError(f"seeds: found {seeds}; allowed: 1 to {MOST_SEEDS}")
+    first = max(variant.seed for variant in variants)
+    if first + seeds - 1 > _GREATEST_SEED:
+        raise ValueError(
+            f"seeds: found {seeds} from seed {first} on; "
+            f"allowed: up to seed {_GREATEST_SEED}, so a smaller first seed"
+        )
+
+
+def seeded(variant: Variant, place: int) -> Variant:
+    """The variant with the seed that is so many after its own."""
+    if place == 0:
+        return variant
+    # Its memory was checked when the variant was read.
+    (again,) = load(variant.to_toml(), seed=variant.seed + place, max_memory_gb=inf)
+    return again.named(variant.name)
+
+
+def as_one(results: Sequence[Result]) -> Result:
+    """The results of a variant with different seeds as one."""
+    return results[0] if len(results) == 1 else _OfSeeds(results)
+
+
+class _OfSeeds(SavedResult):
+    """A result whose tables have the rows of several runs, with their seed in a first column."""
+
+    def __init__(self, results: Sequence[Result]) -> None:
+        super().__init__(results[0].name)
+        self._results = list(results)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _OfSeeds, (self._results,), {"idle_line": self.idle_line}
+
+    @property
+    def seeds(self) -> Mapping[int, Result]:
+        return {run.meta["seed"]: run for run in self._results}
+
+    @cached_property
+    def meta(self) -> dict[str, Any]:
+        """Version, seeds, duration in s and warnings; counts and fingerprints are those of runs."""
+        metas = [run.meta for run in self._results]
+        return {
+            "version": metas[0]["version"],
+            "seeds": list(self.seeds),
+            "duration_s": metas[0]["duration_s"],
+            "warnings": list(dict.fromkeys(text for meta in metas for text in meta["warnings"])),
+        }
+
+    @property
+    def scenario(self) -> str:
+        """The complete scenario with the first seed."""
+        return self._results[0].scenario
+
+    @cached_property
+    def settings(self) -> dict[str, Any]:
+        return self._results[0].settings
+
+    @cached_property
+    def facts(self) -> Facts:
+        return self._refuse("facts")
+
+    def keeps(self, table: str) -> bool:
+        return self._results[0].keeps(table)
+
+    def table(self, name: str) -> pa.Table:
+        return joined(labelled(run.table(name), {"seed": seed}) for seed, run in self.seeds.items())
+
+    def fairness(self, *_: Any, **__: Any) -> NoReturn:
+        self._refuse("fairness")
+
+    def _refuse(self, what: str) -> NoReturn:
+        found = seeds_in_words(list(self.seeds))
+        raise ValueError(
+            f"{what}: found the results of {found}; allowed: those of one seed, "
+            f"result.seeds[{next(iter(self.seeds))}].{what}"
+        )
