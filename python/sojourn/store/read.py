@@ -1,7 +1,9 @@
 """Reads the results in a directory."""
 
 import errno
+import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from ..analysis.groups import THIS_RUN, Group, Results
@@ -39,18 +41,22 @@ def read_results(directory: Path) -> Results:
 def side_by_side(directories: Sequence[Path]) -> Results:
     """The results of several directories, each named by its directory.
 
-    Groups that are equal in several of them are there once. Raises `OSError`, `StoreError`, or
-    `UnknownError` if a directory is given twice.
+    Runs of the same setting that differ in their seed alone are one group, and runs that are in
+    several directories are there once. If the directories hold the same settings, groups have the
+    names that they have in each. Raises `OSError`, `StoreError`, or `UnknownError` if a directory
+    is given twice.
     """
     names = _names(directories)
-    groups: list[Group] = []
-    for name, directory in zip(names, directories, strict=True):
-        groups += [_within(name, group) for group in read_results(directory).groups]
-    kept: list[Group] = []
-    for group in groups:
-        if not any(_is_same(group, other) for other in kept):
-            kept.append(group)
-    return Results(kept)
+    found = [read_results(directory) for directory in directories]
+    same: dict[str, list[tuple[str, Group]]] = {}
+    for name, results in zip(names, found, strict=True):
+        for group in results.groups:
+            same.setdefault(_setting(group.first), []).append((name, group))
+    if all(len(dict(groups)) == len(names) for groups in same.values()):
+        return Results([_joined(groups) for groups in same.values()], found[0].keys)
+    return Results(
+        [_named(_joined(groups), [name for name, _ in groups]) for groups in same.values()]
+    )
 
 
 def _names(directories: Sequence[Path]) -> list[str]:
@@ -62,20 +68,24 @@ def _names(directories: Sequence[Path]) -> list[str]:
     return last if len(set(last)) == len(last) else [str(directory) for directory in directories]
 
 
-def _within(name: str, group: Group) -> Group:
-    is_alone = group.name in ("", THIS_RUN)
-    label = name if is_alone else f"{name}: {group.name}"
+def _joined(groups: Sequence[tuple[str, Group]]) -> Group:
+    """The first group with the runs of all of them, in the order of their seeds."""
+    runs = {run.meta["seed"]: run for _, group in reversed(groups) for run in group.runs}
+    return replace(groups[0][1], runs=[runs[seed] for seed in sorted(runs)])
+
+
+def _named(group: Group, names: Sequence[str]) -> Group:
+    """The group with a name that says in which directories its runs are."""
+    others = len(set(names)) - 1
+    where = f"{names[0]} and {others} more" if others else names[0]
+    label = where if group.name in ("", THIS_RUN) else f"{where}: {group.name}"
     return Group(label, group.runs, (), label)
 
 
-def _is_same(one: Group, other: Group) -> bool:
-    """Are the runs of two groups the same, bit for bit?"""
-    return [_identity(run) for run in one.runs] == [_identity(run) for run in other.runs]
-
-
-def _identity(run: RunTables) -> tuple[str, int, dict[str, object]]:
-    aside = {"title": "", "description": ""}
-    return run.meta["fingerprint"], run.meta["seed"], {**run.settings, **aside}
+def _setting(run: RunTables) -> str:
+    """What runs that differ only in their seed have in common."""
+    aside = dict.fromkeys(("title", "description", "seed"), "")
+    return json.dumps([run.meta["version"], {**run.settings, **aside}], sort_keys=True, default=str)
 
 
 def _of_store(store: Store) -> Results:
