@@ -11,6 +11,7 @@ from ..base.terminal import print_grids
 from .grids import summary_grids
 from .groups import Group, Results
 from .measures import MEASURES
+from .precision import Target
 from .tables import RunTables
 from .verdict import verdict
 
@@ -27,13 +28,14 @@ def print_summary(results: Results) -> None:
         console.print(Text(f"warning: {warning}"), soft_wrap=True)
 
 
-def summary_json(results: Results) -> dict[str, Any]:
+def summary_json(results: Results, targets: Sequence[Target] = ()) -> dict[str, Any]:
     """The summary as JSON: each run with its measures and short tables, and means over seeds."""
     return {
         "title": results.first.settings["title"],
         "version": results.first.meta["version"],
         "variants": [_run_json(group, run) for group in results.groups for run in group.runs],
         "means": [_means_json(group) for group in results.groups],
+        "until": [target.reached(results).json for target in targets],
     }
 
 

@@ -16,6 +16,7 @@ from .plain_text import plain
 from .progress import Finished, Progress
 
 _WIDTH_OF_FILES = 120
+_UNBOUNDED = 10_000
 
 T = TypeVar("T")
 
@@ -27,7 +28,8 @@ def print_grids(grids: Iterable[Grid]) -> Console:
         console.width = _WIDTH_OF_FILES
     for grid in grids:
         table = _table(grid)
-        is_wide = console.measure(table).maximum > console.width
+        unbounded = console.options.update(max_width=_UNBOUNDED)
+        is_wide = console.measure(table, options=unbounded).maximum > console.width
         console.print(_table(grid, between="\n± ") if is_wide else table)
     return console
 

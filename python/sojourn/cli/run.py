@@ -30,6 +30,15 @@ def run(
             help="Run with N seeds, counted from the scenario's, and show means with intervals.",
         ),
     ] = None,
+    until: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="'MEASURE SHARE'",
+            help="Add seeds until the 95 % interval of the measure is at most this share above and "
+            "below its mean in every variant, as in 'game p99 5%'; repeatable. At most --seeds, or "
+            "100.",
+        ),
+    ] = None,
     duration: Annotated[
         float | None,
         typer.Option(metavar="SECONDS", help="Simulated time; overrides the scenario's."),
@@ -54,11 +63,12 @@ def run(
     `baseline = false` in the scenario leaves it out.
     """
     from .._sojourn import ScenarioError
+    from ..analysis.precision import Target
     from ..analysis.summary import summary_json
     from ..base.terminal import progress_bar
     from ..runs.runner import run_variants, with_idle_line
     from ..runs.scenario import load_all
-    from ..runs.seeds import check_seeds
+    from ..runs.seeds import most_seeds
     from ..store.replace import Wanted, reserved
     from ..store.write import write
 
@@ -83,21 +93,23 @@ def run(
         for change in vary or ():
             _name_option(error, f"--vary {change}", change)
         raise
-    count = seeds or 1
+    targets = [Target.of(text, "--until") for text in until or ()]
     try:
-        check_seeds(variants, count)
+        most = most_seeds(variants, seeds, targets)
     except ValueError as error:
         raise typer.BadParameter(f"--{error}") from None
-    wanted = Wanted.of(with_idle_line(variants), count, scenarios)
+    wanted = Wanted.of(with_idle_line(variants), most, scenarios, targets)
     with reserved(out, wanted, overwrite=overwrite) if out else nullcontext():
         with nullcontext() if quiet else progress_bar() as progress:
-            result = run_variants(variants, seeds=seeds, progress=progress)
+            result = run_variants(variants, seeds=seeds, until=targets, progress=progress)
         if out:
             write(result.groups, out, wanted)
     if as_json:
-        say(json.dumps(summary_json(result.groups), indent=2))
+        say(json.dumps(summary_json(result.groups, targets), indent=2))
     elif not quiet:
         result.summary()
+        for target in targets:
+            say(target.reached(result.groups).sentence)
         if out:
             say(f"report: {out / 'report.html'}")
 

@@ -5,11 +5,12 @@ from collections.abc import Sequence
 from itertools import chain
 
 from .._sojourn import Variant, idle_line
+from ..analysis.precision import FEWEST_SEEDS, Target, seeds_needed, targets_of
 from ..base.progress import Progress
 from .comparison import Comparison
 from .result import Result
 from .scenario import Config, Scenario, Settings, load, load_all
-from .seeds import as_one, check_seeds, seeded
+from .seeds import as_one, most_seeds, seeded
 from .threads import run_all
 
 
@@ -18,6 +19,7 @@ def run(
     *,
     seed: int | None = None,
     seeds: int | None = None,
+    until: str | Sequence[str] = (),
     duration_s: float | None = None,
     set: Settings = (),
     config: str | os.PathLike[str] | None = None,
@@ -33,7 +35,9 @@ def run(
 
     With `seeds` each variant and the idle line run with so many seeds, counted from the scenario's.
     The result's tables then have a column `seed`, and summary and report show means with 95 %
-    intervals.
+    intervals. With `until`, such as `["game p99 5%"]`, seeds are added until half of the interval
+    of each measure is at most that share of its mean in every variant; `seeds` is then the most
+    that are run (default: 100).
 
     See `load` for `scenario`, `seed`, `duration_s`, `set`, `config` and `max_memory_gb`.
     `progress` is called several times a second with the simulated and the total time in s.
@@ -57,7 +61,12 @@ def run(
         max_memory_gb=max_memory_gb,
     )
     return run_variants(
-        variants, seeds=seeds, progress=progress, jobs=jobs, max_memory_gb=max_memory_gb
+        variants,
+        seeds=seeds,
+        until=targets_of(until),
+        progress=progress,
+        jobs=jobs,
+        max_memory_gb=max_memory_gb,
     )
 
 
@@ -65,6 +74,7 @@ def compare(
     *scenarios: Scenario,
     seed: int | None = None,
     seeds: int | None = None,
+    until: str | Sequence[str] = (),
     duration_s: float | None = None,
     set: Settings = (),
     configs: Sequence[Config] = (),
@@ -87,7 +97,9 @@ def compare(
     variants = load_all(
         scenarios, seed=seed, duration_s=duration_s, set=set, configs=configs, vary=vary
     )
-    result = run_variants(variants, seeds=seeds, progress=progress, jobs=jobs)
+    result = run_variants(
+        variants, seeds=seeds, until=targets_of(until), progress=progress, jobs=jobs
+    )
     return result if isinstance(result, Comparison) else Comparison(result.runs.values())
 
 
@@ -95,22 +107,41 @@ def run_variants(
     variants: Sequence[Variant],
     *,
     seeds: int | None = None,
+    until: Sequence[Target] = (),
     progress: Progress | None = None,
     jobs: int | None = None,
     max_memory_gb: float | None = None,
 ) -> Result | Comparison:
-    """Runs the variants that `load` returned, and their idle line, with so many seeds each."""
+    """Runs the variants that `load` returned, and their idle line, as `run` does."""
     if jobs is not None and jobs < 1:
         raise ValueError(f"jobs: found {jobs}; allowed: 1 or more")
-    count = 1 if seeds is None else seeds
-    check_seeds(variants, count)
+    most = most_seeds(variants, seeds, until)
     everything = with_idle_line(variants)
-    rows = [[seeded(variant, place) for variant in everything] for place in range(count)]
-    wanted = list(chain.from_iterable(rows))
-    natives = run_all(wanted, progress, jobs, max_memory_gb)
-    results = [Result(variant, native) for variant, native in zip(wanted, natives, strict=True)]
-    of_variants = [as_one(results[n :: len(everything)]) for n in range(len(everything))]
-    if variants[0].name:
+    results: list[Result] = []
+    count, ran = FEWEST_SEEDS if until else most, 0
+    while True:
+        rows = [[seeded(one, place) for one in everything] for place in range(ran, count)]
+        wanted = list(chain.from_iterable(rows))
+        natives = run_all(wanted, _going_on(progress, results), jobs, max_memory_gb)
+        results += map(Result, wanted, natives)
+        outcome = _outcome([results[n :: len(everything)] for n in range(len(everything))])
+        if count == most or count == (needed := seeds_needed(outcome.groups, until)):
+            return outcome
+        count, ran = min(needed, most), count
+
+
+def _going_on(progress: Progress | None, done: Sequence[Result]) -> Progress | None:
+    """The progress of runs that follow others."""
+    done_s = sum(result.meta["duration_s"] for result in done)
+    return progress and (
+        lambda simulated_s, total_s: progress(done_s + simulated_s, done_s + total_s)
+    )
+
+
+def _outcome(results: Sequence[Sequence[Result]]) -> Result | Comparison:
+    """The results of each variant with all seeds, the idle line last."""
+    of_variants = list(map(as_one, results))
+    if of_variants[0].name:
         return Comparison(of_variants)
     alone, *idle = of_variants
     alone.idle_line = idle[0] if idle else None

@@ -8,24 +8,28 @@ from typing import Any, NoReturn
 import pyarrow as pa
 
 from .._sojourn import Facts, Variant
+from ..analysis.precision import FEWEST_SEEDS, MOST_SEEDS, Target
 from .frames import joined, labelled
 from .result import Result, SavedResult, seeds_in_words
 from .scenario import load
 
-MOST_SEEDS = 10_000
+_MOST = 10_000
 _GREATEST_SEED = 2**64 - 1
 
 
-def check_seeds(variants: Sequence[Variant], seeds: int) -> None:
-    """Raises `ValueError` unless there are so many seeds from that of each variant on."""
-    if not 1 <= seeds <= MOST_SEEDS:
-        raise ValueError(f"seeds: found {seeds}; allowed: 1 to {MOST_SEEDS}")
+def most_seeds(variants: Sequence[Variant], seeds: int | None, until: Sequence[Target]) -> int:
+    """How many seeds are run at most; raises `ValueError` if there are not so many."""
+    most = (MOST_SEEDS if until else 1) if seeds is None else seeds
+    fewest = FEWEST_SEEDS if until else 1
+    if not fewest <= most <= _MOST:
+        raise ValueError(f"seeds: found {most}; allowed: {fewest} to {_MOST}")
     first = max(variant.seed for variant in variants)
-    if first + seeds - 1 > _GREATEST_SEED:
+    if first + most - 1 > _GREATEST_SEED:
         raise ValueError(
-            f"seeds: found {seeds} from seed {first} on; "
-            f"allowed: up to seed {_GREATEST_SEED}, so a smaller first seed"
+            f"seeds: found {most} from seed {first} on; "
+            f"allowed: up to seed {_GREATEST_SEED}, so a smaller first seed or fewer"
         )
+    return most
 
 
 def seeded(variant: Variant, place: int) -> Variant:

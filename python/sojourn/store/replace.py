@@ -11,7 +11,8 @@ from typing import Any
 
 from .._sojourn import Variant
 from .._sojourn import version as this_version
-from ..analysis.groups import Results
+from ..analysis.groups import THIS_RUN, Results
+from ..analysis.precision import Target
 from ..base.files import check_place, files_below, held, lock_beside, place_of, sweep_drafts
 from ..report.differences import settings_grid
 from ..runs.result import seeds_in_words
@@ -33,12 +34,12 @@ class Wanted:
     """The seeds of each variant; with `until`, the most that may be run."""
     files: Sequence[Path] = ()
     """The files of the scenarios, if they are files."""
-    until: Sequence[str] = ()
+    until: Sequence[Target] = ()
     """What ends the seeds, as in `run --until`."""
 
     @staticmethod
     def of(
-        variants: Sequence[Variant], seeds: int, files: Sequence[Path], until: Sequence[str] = ()
+        variants: Sequence[Variant], seeds: int, files: Sequence[Path], until: Sequence[Target] = ()
     ) -> "Wanted":
         """Runs that are still to be made."""
         return Wanted(
@@ -117,9 +118,9 @@ def _differences(summary: Mapping[str, Any], directory: Path, wanted: Wanted) ->
         there.setdefault(run["name"], []).append(run)
     if set(there) != set(wanted.seeds):
         yield f"{_names(there)} instead of {_names(wanted.seeds)}"
-    until = summary.get("until", [])
-    if wanted.until and until != list(wanted.until):
-        yield f"{_ended(until)} instead of {_ended(wanted.until)}"
+    until = [one["until"] for one in summary.get("until", ())]
+    if wanted.until and until != (texts := [target.text for target in wanted.until]):
+        yield f"{_ended(until)} instead of {_ended(texts)}"
     for name in filter(wanted.seeds.__contains__, there):
         seeds, now = [run["seed"] for run in there[name]], list(wanted.seeds[name])
         if seeds != (now[: len(seeds)] if wanted.until else now):
@@ -136,11 +137,11 @@ def _changed(before: str, now: str) -> Iterator[str]:
 
 
 def _names(variants: Mapping[str, object]) -> str:
-    return f"variants {', '.join(variants)}" if any(variants) else "a single run"
+    return f"variants {', '.join(name or THIS_RUN for name in variants)}"
 
 
 def _ended(until: Sequence[str]) -> str:
-    return f"until {' and '.join(until)}" if until else "a fixed number of seeds"
+    return f"seeds until {' and '.join(until)}" if until else "a fixed number of seeds"
 
 
 def _shown(origin: Sequence[str], directory: Path) -> str:

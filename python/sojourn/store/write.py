@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -33,9 +33,9 @@ def save(results: Results, directory: Path, *, overwrite: bool = False) -> None:
 
 def write(results: Results, directory: Path, wanted: Wanted) -> None:
     """The same in a directory that is reserved; it appears only when it is complete."""
-    about = {"scenarios": wanted.origin(directory), "until": list(wanted.until)}
+    summary = {"scenarios": wanted.origin(directory), **summary_json(results, wanted.until)}
     with failures_named(directory), draft_of(directory) as draft:
-        _write_all(results, draft, about)
+        _write_all(results, draft, summary)
 
 
 def directory_names(labels: Iterable[str]) -> list[str]:
@@ -56,10 +56,10 @@ def _label(group: Group, run: RunTables) -> str:
     return f"{group.variant} seed {run.meta['seed']}" if len(group.runs) > 1 else group.variant
 
 
-def _write_all(results: Results, directory: Path, about: Mapping[str, Any]) -> None:
+def _write_all(results: Results, directory: Path, about: dict[str, Any]) -> None:
     runs = [(group, run) for group in results.groups for run in group.runs]
     names = directory_names(_label(group, run) for group, run in runs)
-    summary = {"format": FORMATS[-1], **about, **summary_json(results)}
+    summary = {"format": FORMATS[-1], **about}
     for variant, name in zip(summary["variants"], names, strict=True):
         variant["directory"] = name
     (directory / REPORT).write_text(report_of(results), encoding="utf-8")
