@@ -321,8 +321,11 @@ def _grid(title: str, columns: Sequence[Column], rows: Sequence[Row]) -> Grid:
 
 
 def _cell(value: Any, digits: int) -> str:
-    if not isinstance(value, Value):
-        return shown(value, digits)
+    return with_interval(value, digits) if isinstance(value, Value) else shown(value, digits)
+
+
+def with_interval(value: Value, digits: int) -> str:
+    """A mean with half of its interval, if it has one."""
     if value.mean is None or value.high is None:
         return shown(value.mean, digits)
     return f"{value.mean:.{digits}f} ± {value.high - value.mean:.{digits}f}"

@@ -15,7 +15,7 @@ def plot(
         str,
         typer.Option(
             metavar="KIND",
-            help="cdf, ccdf, timeseries, box, ellipse, heatmap, sweep, drops or delay.",
+            help="cdf, ccdf, timeseries, box, ellipse, heatmap, sweep, interval, drops or delay.",
         ),
     ],
     out: Annotated[Path, typer.Option(metavar="FILE", help="File to write: .pdf, .svg or .png.")],

@@ -48,6 +48,8 @@ def delay_split(groups: Sequence[Group]) -> DelaySplit:
         return DelaySplit(missing=f"The parts of the delay are not shown: {reason}.")
     tables = [result.table("delay_parts") for result in results]
     names = [group.name for group in groups]
+    of_first = "Of the first seed." if any(len(group.runs) > 1 for group in groups) else ""
+    about = " ".join(filter(None, (of_first, about)))
     return DelaySplit({n: t.to_pylist() for n, t in zip(names, tables, strict=True)}, about)
 
 

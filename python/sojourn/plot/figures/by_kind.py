@@ -11,11 +11,23 @@ from ...runs.delay_split import DelaySplit, can_be_split, delay_split
 from ..charts.base import FEW_AT_MOST, Chart
 from .clouds import clouds
 from .distributions import Samples, box_chart, ccdf_chart, cdf_chart, samples_of
+from .intervals import by_seeds, intervals
 from .parts import BARS_AT_MOST, delay, drops
 from .sweeps import IN_REPORT, applying, by_setting, heat_map, lines_by_key
 from .timeseries import all_series, queue_delay, subjects, throughput, timeseries
 
-KINDS = ("cdf", "ccdf", "timeseries", "box", "ellipse", "heatmap", "sweep", "drops", "delay")
+KINDS = (
+    "cdf",
+    "ccdf",
+    "timeseries",
+    "box",
+    "ellipse",
+    "heatmap",
+    "sweep",
+    "interval",
+    "drops",
+    "delay",
+)
 """The kinds that `chart` draws."""
 
 _CURVES_AT_MOST = 12
@@ -33,7 +45,13 @@ def figures(results: Results, split: DelaySplit) -> list[Chart]:
     results = _marked(results)
     few = len(results.groups) <= FEW_AT_MOST
     by_group = _of_few(results) if few else []
-    charts = [*by_setting(results), *by_group, delay(split), *_over_all(results)]
+    charts = [
+        *by_setting(results),
+        *by_seeds(results),
+        *by_group,
+        delay(split),
+        *_over_all(results),
+    ]
     return [found for found in charts if found and len(found.names) <= _CURVES_AT_MOST]
 
 
@@ -140,7 +158,7 @@ def _of_measure(draw: Callable[[Results, Measure], Chart | None]) -> Draw:
         results: Results, metric: str | None, traffic: Sequence[str], entries: Sequence[str]
     ) -> Chart | None:
         there = {measure.key: measure for measure in applying(results.groups)}
-        if not there or not results.keys:
+        if not there:
             return None
         default = next(key for key in (*IN_REPORT, *there) if key in there)
         return draw(results, there[look_up("metric", metric or default, list(there))])
@@ -168,6 +186,7 @@ _BY_KIND: dict[str, Draw] = {
     "ellipse": _draw_clouds,
     "heatmap": _of_measure(heat_map),
     "sweep": _of_measure(lines_by_key),
+    "interval": _of_measure(intervals),
     "drops": lambda results, metric, traffic, entries: drops(results),
     "delay": lambda results, metric, traffic, entries: _draw_delay(results),
 }

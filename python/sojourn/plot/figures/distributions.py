@@ -30,10 +30,17 @@ class Samples(list[Sample]):
     """Samples of one quantity, with its name and unit."""
 
     def __init__(
-        self, samples: Iterable[Sample], subject: str, quantity: str, unit: str, title: str
+        self,
+        samples: Iterable[Sample],
+        subject: str,
+        quantity: str,
+        unit: str,
+        title: str,
+        seeds: int,
     ) -> None:
         """Keeps the samples with their description."""
         super().__init__(samples)
+        self.over = f" Over {seeds} seeds together." if seeds > 1 else ""
         self.subject, self.quantity, self.unit, self.title = subject, quantity, unit, title
 
     @property
@@ -46,14 +53,15 @@ class Samples(list[Sample]):
 def samples_of(groups: Sequence[Group], metric: str, traffic: Sequence[str]) -> Samples:
     """Samples of each group, for the given entries or the most important traffic."""
     look_up("metric", metric, METRICS)
+    seeds = max(len(group.runs) for group in groups)
     if metric == "page_load":
         samples = page_loads(groups, _either(_loading, traffic))
-        return Samples(samples, "pages", "page load time", "s", "Page load time")
+        return Samples(samples, "pages", "page load time", "s", "Page load time", seeds)
     quality, judged = judged_by_latency(groups)
     select = main_flows_of(traffic) if traffic else judged
     subject = f"{' and '.join(traffic) if traffic else quality} packets"
     title = f"One-way latency of {subject}"
-    return Samples(latencies(groups, select), subject, "one-way latency", "ms", title)
+    return Samples(latencies(groups, select), subject, "one-way latency", "ms", title, seeds)
 
 
 def _either(select: Select, traffic: Sequence[str]) -> Select:
@@ -80,7 +88,7 @@ def cdf_chart(samples: Samples) -> Chart | None:
     return Lines(
         samples.title,
         f"Share of {samples.subject} whose {samples.quantity} is at most the value on the "
-        "horizontal axis. Further left is better.",
+        f"horizontal axis. Further left is better.{samples.over}",
         samples.axis,
         Axis(f"{samples.subject} (%)"),
         [cdf(sample) for sample in samples],
@@ -98,7 +106,7 @@ def ccdf_chart(samples: Samples) -> Chart | None:
     return Lines(
         f"Tail of {samples.quantity}: {samples.subject}",
         f"Share of {samples.subject} whose {samples.quantity} is more than the value on the "
-        "horizontal axis. Lower is better.",
+        f"horizontal axis. Lower is better.{samples.over}",
         samples.axis,
         Axis(f"{samples.subject} (%)", log=True),
         curves,
@@ -114,7 +122,7 @@ def box_chart(samples: Samples) -> Chart | None:
     return Boxes(
         f"{samples.title}: quartiles and range",
         "Boxes show quartiles and median, whiskers the range from 1 to 99 %. "
-        "Small samples are drawn as dots too.",
+        f"Small samples are drawn as dots too.{samples.over}",
         samples.axis,
         Axis(""),
         samples,

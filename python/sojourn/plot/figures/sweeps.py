@@ -7,6 +7,7 @@ import numpy as np
 
 from ...analysis.curves import Curve
 from ...analysis.distribution import Numbers
+from ...analysis.grids import with_interval
 from ...analysis.groups import Group, Results
 from ...analysis.keys import key_in_words, numbers_of, value_in_words
 from ...analysis.measures import MEASURES, Measure
@@ -50,6 +51,8 @@ def _is_along_a_line(results: Results) -> bool:
 
 def lines_by_key(results: Results, measure: Measure) -> Chart | None:
     """A measure over the values of the first key, a line for each variant and other key's value."""
+    if not results.keys:
+        return None
     grid = _Grid.of(results)
     values = grid.means(results, measure)
     if grid.numbers is None or np.isnan(values).all():
@@ -69,7 +72,7 @@ def lines_by_key(results: Results, measure: Measure) -> Chart | None:
         Axis(measure.label, log=is_wide(found)),
         curves,
         marked=True,
-        table=grid.table(measure, values),
+        table=grid.table(results, measure),
     )
 
 
@@ -157,16 +160,13 @@ class _Grid:
             values[place] = np.nan if mean is None else mean
         return values
 
-    def table(self, measure: Measure, values: Numbers) -> Grid:
+    def table(self, results: Results, measure: Measure) -> Grid:
         """A row for each column: there may be many."""
         heading = [line or measure.label for line in self.lines]
-        rows = [
-            [
-                column,
-                *(NOTHING if np.isnan(v) else f"{v:.{measure.digits}f}" for v in values[:, at]),
-            ]
-            for at, column in enumerate(self.columns)
-        ]
+        cells = [[NOTHING] * len(self.lines) for _ in self.columns]
+        for (line, column), group in zip(self.places, results.groups, strict=True):
+            cells[column][line] = with_interval(measure.over(group.runs), measure.digits)
+        rows = [[column, *row] for column, row in zip(self.columns, cells, strict=True)]
         return Grid(_title(measure, self), [self.title, *heading], rows)
 
 

@@ -29,6 +29,8 @@ def timeseries(
     unit = _unit(groups, metric)
     quantity = metric.replace("_", " ")
     about = _ABOUT_SERIES.get(metric, f"{quantity.capitalize()} in each interval.")
+    if any(len(group.runs) > 1 for group in groups):
+        about += " Of the first seed."
     neighbours = max(1, -(-max(len(curve.x) for curve in curves) // points)) if points else 1
     if neighbours > 1:
         interval_s = neighbours * float(curves[0].x[0])
