@@ -78,8 +78,8 @@ CASES = {
     ),
     "run": Case("run home.toml --out out", "run home.toml --out out"),
     "run again": Case(
-        "run home.toml --out out",
-        "run home.toml --out out",
+        "run home.toml --out out --overwrite",
+        "run home.toml --out out --overwrite",
         before="run home.toml --out out --seed 7",
         is_whole=True,
     ),
@@ -160,7 +160,10 @@ def _check(case: Case, ended: Ended, old: Contents, new: Contents, tried: Path) 
         raise Failed(f"status {ended.status}")
     if ended.status == 2 and "error: " not in ended.told and not ended.is_silenced:
         raise Failed("status 2 without a message")
-    there = {name: sum for name, sum in contents(tried).items() if ".draft" not in name}
+    there = {
+        name: sum for name, sum in contents(tried).items() if not name.endswith((".lock", ".draft"))
+    }
+    there = {name: sum for name, sum in there.items() if ".draft/" not in name}
     if case.is_whole and there not in (old, new):
         raise Failed("neither the old files nor the new ones are there")
     verified = run("verify out", tried)

@@ -334,5 +334,16 @@ def test_a_sweep_does_not_replace_other_runs(tmp_path: Path, command: Command) -
     assert [swept(2)[0], swept(2)[0]] == [0, 0]
     status, told = swept(1)
     assert status == 2
-    assert "sweep.toml, and 1 of the 2 runs differ from those of this sweep" in told
+    assert "sweep.toml, and 1 of its 2 runs are not in this sweep, since seeds, values or" in told
     assert swept(3, "--resume")[0] == swept(1, "--overwrite")[0] == 0
+
+
+def test_a_plain_scenario_is_swept_over_seeds(tmp_path: Path) -> None:
+    scenario, file, out = tmp_path / "s.toml", tmp_path / "sweep.toml", tmp_path / "out"
+    scenario.write_text(ALONE)
+    swept = sojourn.sweep(scenario, seeds=3, duration_s=0.1, out=out)
+    assert sorted(set(swept.tidy()["seed"].to_pylist())) == [1, 2, 3]
+    assert [len(group.runs) for group in read_results(out).groups] == [3]
+    # What is given in Python overrides the file of a sweep.
+    file.write_text('scenario = "s.toml"\nseeds = 3\nduration_s = 0.1\n')
+    assert len(sojourn.sweep(file, seeds=2, out=tmp_path / "two")) == 2

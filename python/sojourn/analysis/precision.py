@@ -11,7 +11,7 @@ from .measures import Measure
 
 FEWEST_SEEDS = 3
 """An interval from fewer seeds says next to nothing."""
-MOST_SEEDS = 100
+MOST_UNASKED = 100
 """Where more seeds are not run without being asked for."""
 
 

@@ -74,7 +74,10 @@ Dask = Annotated[
     ),
 ]
 Overwrite = Annotated[
-    bool, typer.Option("--overwrite", help="Replace results of another scenario or sweep in DIR.")
+    bool,
+    typer.Option(
+        "--overwrite", help="Replace results of another scenario, sweep, seed or setting in DIR."
+    ),
 ]
 Resume = Annotated[
     bool, typer.Option("--resume", help="Keep finished runs and run only the missing ones.")

@@ -34,9 +34,9 @@ def run(
         list[str] | None,
         typer.Option(
             metavar="'MEASURE SHARE'",
-            help="Add seeds until the 95 % interval of the measure is at most this share above and "
-            "below its mean in every variant, as in 'game p99 5%'; repeatable. At most --seeds, or "
-            "100.",
+            help="Add seeds until the mean of the measure is so precise in every variant: with "
+            "'game p99 5%', half of its 95 % interval is at most 5 % of it. Repeatable; runs at "
+            "most --seeds, or 100.",
         ),
     ] = None,
     duration: Annotated[
@@ -45,7 +45,10 @@ def run(
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Write report, summary and tables here."),
+        typer.Option(
+            metavar="DIR",
+            help="Write report, summary and tables here; other results are not replaced.",
+        ),
     ] = None,
     overwrite: Overwrite = False,
     max_memory: MaxMemory = None,

@@ -8,21 +8,23 @@ from typing import Any, NoReturn
 import pyarrow as pa
 
 from .._sojourn import Facts, Variant
-from ..analysis.precision import FEWEST_SEEDS, MOST_SEEDS, Target
+from ..analysis.precision import FEWEST_SEEDS, MOST_UNASKED, Target
 from .frames import joined, labelled
 from .result import Result, SavedResult, seeds_in_words
 from .scenario import load
 
-_MOST = 10_000
+MOST_SEEDS = 10_000
+"""The most seeds of a run or sweep."""
+
 _GREATEST_SEED = 2**64 - 1
 
 
 def most_seeds(variants: Sequence[Variant], seeds: int | None, until: Sequence[Target]) -> int:
     """How many seeds are run at most; raises `ValueError` if there are not so many."""
-    most = (MOST_SEEDS if until else 1) if seeds is None else seeds
+    most = (MOST_UNASKED if until else 1) if seeds is None else seeds
     fewest = FEWEST_SEEDS if until else 1
-    if not fewest <= most <= _MOST:
-        raise ValueError(f"seeds: found {most}; allowed: {fewest} to {_MOST}")
+    if not fewest <= most <= MOST_SEEDS:
+        raise ValueError(f"seeds: found {most}; allowed: {fewest} to {MOST_SEEDS}")
     first = max(variant.seed for variant in variants)
     if first + most - 1 > _GREATEST_SEED:
         raise ValueError(

@@ -18,6 +18,7 @@ from ..base.files import place_of, read_text
 from ..base.problems import refusal, refused
 from ..base.toml_text import toml_value
 from ..runs.scenario import Loaded, Scenario, load
+from ..runs.seeds import MOST_SEEDS
 from .batch import run_batch
 from .checksums import Checksums, DamagedError, StoreError
 from .listing import listed_lines
@@ -35,7 +36,7 @@ _SCHEMA = json.dumps(
                 "type": "string",
                 "description": "The path of the scenario, relative to this file.",
             },
-            "seeds": {"type": "integer", "minimum": 1, "maximum": 10_000},
+            "seeds": {"type": "integer", "minimum": 1, "maximum": MOST_SEEDS},
             "duration_s": {"type": "number"},
             "series": {"type": "boolean"},
             "latencies": {"type": "boolean"},
@@ -154,8 +155,8 @@ def read_sweep(path: Path) -> Sweep:
 
 def checked(sweep: Sweep) -> Sweep:
     """The sweep itself; raises `ScenarioError` for keys that cannot be swept."""
-    if sweep.seeds < 1:
-        found = f"found {sweep.seeds}; allowed: 1 or more"
+    if not 1 <= sweep.seeds <= MOST_SEEDS:
+        found = f"found {sweep.seeds}; allowed: 1 to {MOST_SEEDS}"
         raise refusal(ScenarioError, str(sweep.file), "seeds", found)
     names = ("keys", "together", "seeds", "duration_s")
     _check_keys(sweep.file, {name: getattr(sweep, name) for name in names})
@@ -236,9 +237,9 @@ def _check(
         raise StoreError(f"{directory}: holds results of {found}; allowed: {allowed}")
     if (others := len(there.difference(runs))) and not resume:
         raise StoreError(
-            f"{directory}: holds results of {found}, and {others} of the {len(there)} runs differ "
-            "from those of this sweep in seed, values or scenario; allowed: --resume to run what "
-            f"is missing, {allowed}"
+            f"{directory}: holds results of {found}, and {others} of its {len(there)} runs are not "
+            "in this sweep, since seeds, values or the scenario differ; allowed: --resume to add "
+            f"what is missing, {allowed}"
         )
 
 

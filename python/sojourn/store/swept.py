@@ -3,11 +3,13 @@
 import os
 import tomllib
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 import pyarrow as pa
 
+from ..base.files import read_text
 from ..runs.frames import Frames, joined, labelled
 from ..runs.scenario import Scenario
 from .listing import listed_runs
@@ -57,9 +59,9 @@ def sweep(
     keys: Mapping[str, Sequence[Any]] | None = None,
     *,
     together: Sequence[Mapping[str, Sequence[Any]]] = (),
-    seeds: int = 1,
+    seeds: int | None = None,
     duration_s: float | None = None,
-    series: bool = False,
+    series: bool | None = None,
     out: str | os.PathLike[str] = "out/sweep",
     resume: bool = False,
     overwrite: bool = False,
@@ -67,12 +69,14 @@ def sweep(
 ) -> Swept:
     """Runs a scenario for all combinations of values and seeds, and stores the results in `out`.
 
-    `scenario` is that of `run`, or the path of a sweep file if `keys` and `together` are not given.
-    `keys` are lists of values by key. In each mapping of `together` the values change together: the
-    first of each key, the second of each and so on. The seeds are 1 to `seeds`. `series` keeps what
-    is measured over time. `resume` keeps the runs that are there; `overwrite` replaces those of a
-    sweep file. Raises `ScenarioError` for keys and values that the scenario refuses, and
-    `StoreError` (a `ValueError`) for a directory of something else.
+    `scenario` is that of `run`; without `keys` and `together` it runs as it is with each seed, or
+    it is the path of a sweep file, in which `seeds`, `duration_s` and `series` override what it
+    says. `keys` are lists of values by key. In each mapping of `together` the values change
+    together: the first of each key, the second of each and so on. The seeds are 1 to `seeds`
+    (default: 1). `series` keeps what is measured over time. `resume` keeps the runs that are there
+    and adds what is missing; `overwrite` replaces those of another sweep, or of other seeds and
+    values. Raises `ScenarioError` for keys and values that the scenario refuses, and `StoreError`
+    (a `ValueError`) for a directory of something else.
 
         >>> tiers = {"downstream.sustained_mbps": [50, 100], "upstream.sustained_mbps": [10, 20]}
         >>> swept = sojourn.sweep(
@@ -80,14 +84,27 @@ def sweep(
         ... )
         >>> len(swept)
         8
+        >>> len(sojourn.sweep("scenarios/fibre.toml", seeds=3, duration_s=0.5, out="out/seeds"))
+        12
     """
-    if keys is None and not together and isinstance(scenario, str | os.PathLike):
+    if keys is None and not together and _is_sweep_file(scenario):
         wanted = read_sweep(Path(scenario))
     else:
-        wanted = checked(
-            Sweep(_NAME, scenario, keys or {}, together, seeds, duration_s, series=series)
-        )
-    return Swept(run_sweep(wanted, Path(out), resume=resume, overwrite=overwrite, jobs=jobs))
+        wanted = Sweep(_NAME, scenario, keys or {}, together)
+    given: dict[str, Any] = {"seeds": seeds, "duration_s": duration_s, "series": series}
+    wanted = replace(wanted, **{key: value for key, value in given.items() if value is not None})
+    store = run_sweep(checked(wanted), Path(out), resume=resume, overwrite=overwrite, jobs=jobs)
+    return Swept(store)
+
+
+def _is_sweep_file(scenario: Scenario) -> TypeGuard[str | os.PathLike[str]]:
+    """Does the file name a scenario? A scenario itself has no such key."""
+    if isinstance(scenario, Mapping) or "\n" in os.fspath(scenario):
+        return False
+    try:
+        return "scenario" in tomllib.loads(read_text(scenario))
+    except tomllib.TOMLDecodeError:
+        return False
 
 
 def _value(key: str, text: str) -> Any:
