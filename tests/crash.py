@@ -160,10 +160,7 @@ def _check(case: Case, ended: Ended, old: Contents, new: Contents, tried: Path) 
         raise Failed(f"status {ended.status}")
     if ended.status == 2 and "error: " not in ended.told and not ended.is_silenced:
         raise Failed("status 2 without a message")
-    there = {
-        name: sum for name, sum in contents(tried).items() if not name.endswith((".lock", ".draft"))
-    }
-    there = {name: sum for name, sum in there.items() if ".draft/" not in name}
+    there = {name: sum for name, sum in contents(tried).items() if not _is_temporary(name)}
     if case.is_whole and there not in (old, new):
         raise Failed("neither the old files nor the new ones are there")
     verified = run("verify out", tried)
@@ -173,6 +170,10 @@ def _check(case: Case, ended: Ended, old: Contents, new: Contents, tried: Path) 
     results = {item for item in there.items() if not item[0].endswith(SUMS)}
     if verified.status == 0 and not results <= {*old.items(), *new.items()}:
         raise Failed("files differ, and verify does not notice")
+
+
+def _is_temporary(name: str) -> bool:
+    return ".draft" in name or name.endswith(".lock")
 
 
 def _require(ended: Ended) -> None:
