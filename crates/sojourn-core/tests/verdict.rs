@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use sojourn_core::network::Simulation;
-use sojourn_core::scenario::{Scenario, idle_line, load};
+use sojourn_core::scenario::{Scenario, Variant, idle_line, load};
 use sojourn_core::verdict::{
     Assessment, Facts, Grade, Group, Row, Rows, Verdict, unfinished_s, verdict,
 };
@@ -18,8 +18,7 @@ fn scenario(traffic: &str) -> Scenario {
     load(&format!("{HOME}\n{traffic}"), "home.toml", &[]).unwrap().remove(0).scenario
 }
 
-const GAME: &str =
-    "traffic.x = { kind = 'stream', purpose = 'game', direction = 'up', server = 'near' }";
+const GAME: &str = "traffic.x = { kind = 'stream', purpose = 'game', server = 'near' }";
 const PAGES: &str = "traffic.x = { kind = 'web', servers = ['near'], objects = { kind = 'fixed' }, \
                      users = 2, pause_s = 3600, start_spread_s = 1 }";
 const UPLOAD: &str = "traffic.upload = { kind = 'transfer', server = 'near' }";
@@ -28,11 +27,20 @@ fn row(value: &Value) -> Row {
     Row(value.as_object().unwrap().clone())
 }
 
+/// The rows of a flow that goes both ways, with these values at both ends.
+fn both_ways(traffic: &str, quality: &str, measures: &Value) -> Vec<Row> {
+    let way = |direction: &str| {
+        let mut flow = json!({"traffic": traffic, "quality": quality, "direction": direction,
+            "latency_mean_ms": 10.0});
+        flow.as_object_mut().unwrap().extend(measures.as_object().unwrap().clone());
+        row(&flow)
+    };
+    ["up", "down"].map(way).into()
+}
+
 /// Facts of a run with one flow of this quality.
 fn facts(traffic: &str, quality: &str, measures: &Value) -> Facts {
-    let mut flow = json!({"traffic": "x", "quality": quality, "direction": "up"});
-    flow.as_object_mut().unwrap().extend(measures.as_object().unwrap().clone());
-    let rows = Rows { flows: vec![row(&flow)], ..Rows::default() };
+    let rows = Rows { flows: both_ways("x", quality, measures), ..Rows::default() };
     Facts::of(&scenario(traffic), &rows)
 }
 
@@ -76,7 +84,7 @@ fn grades_are_those_of_the_thresholds() {
     ];
     for (name, facts, grade) in cases {
         let found = only(&facts);
-        assert_eq!((found.application, found.grade), (name, grade));
+        assert_eq!((found.application, found.grade()), (name, grade));
         assert!(!found.summary.contains('{'), "{}", found.summary);
     }
     let summary = only(&call(Some(3.456))).summary;
@@ -112,7 +120,7 @@ fn pages_that_did_not_end_count_against_the_grade() {
     for (loaded, median_s, grade) in cases {
         let (scenario, rows) = pages(loaded);
         let found = only(&Facts::of(&scenario, &rows));
-        assert_eq!((found.values["page_load_median_s"], found.grade), (median_s, grade));
+        assert_eq!((found.values["page_load_median_s"], found.grade()), (median_s, grade));
         let note = "counting pages unfinished at the end as loaded then";
         assert_eq!(found.summary.ends_with(note), loaded.len() < 2, "{}", found.summary);
     }
@@ -134,30 +142,33 @@ fn an_upload_is_held_against_what_rate_and_burst_allow() {
         alone(&Facts::of(&scenario, &rows)).groups.remove(0).assessments
     };
     let found = &share(&["duration_s=10"], 5.4)[0];
-    assert_eq!((found.application, found.grade), ("upload", Some(Grade::Good)));
+    assert_eq!((found.application, found.grade()), ("upload", Some(Grade::Good)));
     assert!((found.values["upload_share_percent"].unwrap() - 90.0).abs() < 1e-9);
-    assert_eq!(share(&["duration_s=10"], 5.3)[0].grade, Some(Grade::Fair));
+    assert_eq!(share(&["duration_s=10"], 5.3)[0].grade(), Some(Grade::Fair));
     // One that starts at 2 s has 10 s of 5 Mbps and the burst, in a run of 12 s: 60 Mbit.
     let late = share(&["duration_s=12", "traffic.upload.start_s=2"], 60.0 / 12.0);
     assert!((late[0].values["upload_share_percent"].unwrap() - 100.0).abs() < 1e-9);
-    assert_eq!(share(&["duration_s=11", "traffic.upload.start_s=2"], 5.4)[0].grade, None);
+    assert_eq!(share(&["duration_s=11", "traffic.upload.start_s=2"], 5.4)[0].grade(), None);
     // With a second service flow nobody knows what the upload may have.
     let flows = "upstream.flows.voice={sustained_mbps=1, peak_mbps=1, burst_bytes=3044, match=[{traffic='upload'}]}";
     let beside = &share(&["duration_s=10", flows], 5.4)[0];
-    assert_eq!(beside.grade, None);
-    assert_eq!(beside.summary, "its home has several upstream service flows");
+    assert_eq!(beside.grade(), None);
+    assert_eq!(
+        beside.summary,
+        "not measured: the home of the upload has several upstream service flows"
+    );
     // In a short run it has not found its rate yet, and one that ends has no share.
-    assert_eq!(share(&["duration_s=5"], 5.4)[0].grade, None);
+    assert_eq!(share(&["duration_s=5"], 5.4)[0].grade(), None);
     assert_eq!(share(&["traffic.upload.file_bytes=10000"], 5.4), []);
 }
 
 /// The facts of a game at this latency beside an upload at this rate, or on an idle line.
 fn game_and_upload(p90_ms: f64, mean_ms: f64, upload_mbps: Option<f64>) -> Facts {
     let over = |limit: f64| if p90_ms > limit { 50.0 } else { 0.0 };
-    let game = json!({"traffic": "x", "quality": "game", "direction": "up", "latency_p90_ms": p90_ms,
-        "latency_mean_ms": mean_ms, "over_20_ms_access_percent": over(21.0),
-        "over_80_ms_round_trip_percent": over(80.0), "loss_percent": 0.0});
-    let mut flows = vec![row(&game)];
+    let game = json!({"rtt_p90_ms": p90_ms, "rtt_mean_ms": mean_ms,
+        "over_20_ms_access_percent": over(21.0), "over_80_ms_round_trip_percent": over(80.0),
+        "loss_percent": 0.0});
+    let mut flows = both_ways("x", "game", &game);
     let mut traffic = GAME.to_owned();
     if let Some(mbps) = upload_mbps {
         flows.push(row(&json!({"traffic": "upload", "quality": "throughput", "direction": "up",
@@ -181,9 +192,9 @@ fn the_first_sentence_names_the_setting_the_gain_and_the_cost() {
     assert_eq!(found.question, "Which of drop-tail and PIE works best for game and upload?");
     assert_eq!((found.best, found.reference), (Some(1), Some(0)));
     let expected = [
-        "PIE does best: against drop-tail, game p90 falls from 208 to 20.0 ms and the upload keeps 97 % of \
+        "PIE does best: against drop-tail, game RTT p90 falls from 208 to 20.0 ms and the upload keeps 97 % of \
          its rate.",
-        "On an idle line, without the upload, game p90 is 11.0 ms.",
+        "Without the upload, game RTT p90 is 11.0 ms.",
         "Good on every test (game, responsiveness under load and upload): PIE.",
         "drop-tail: poor for the game and responsiveness under load.",
     ];
@@ -201,7 +212,7 @@ fn the_first_sentence_names_the_setting_the_gain_and_the_cost() {
     assert_eq!(under_load(1), Some(format!("load adds 8.0 ms to the mean round trip: A {scale}")));
     assert_eq!(under_load(2), None);
     assert!(found.groups[2].is_idle_line && found.groups[0].idle_line == Some(2));
-    assert!((found.groups[0].over_idle_line["game_latency_p90_ms"] - 197.0).abs() < 1e-9);
+    assert!((found.groups[0].over_idle_line["game_rtt_p90_ms"] - 197.0).abs() < 1e-9);
 }
 
 /// `facts` with these values of the game and of the upstream queue.
@@ -218,7 +229,7 @@ fn loss_that_a_game_notices_is_a_cost() {
         let pie = with(pie, &[("game_loss_percent", loss_percent)]);
         verdict(&[group("drop-tail", &full), group("PIE", &pie)], &[]).sentences.remove(0)
     };
-    assert!(first(5.0).contains("36.0 ms, game loss rises from 0 to 5.00 % and the upload"));
+    assert!(first(5.0).contains("; but game loss rises from 0 to 5.00 %."));
     assert!(!first(0.5).contains("loss"), "{}", first(0.5));
 }
 
@@ -227,7 +238,8 @@ fn where_nobody_notices_the_queue_is_the_reason() {
     let of = |mbps: f64, queue_ms: f64| {
         let flow = row(&json!({"traffic": "upload", "quality": "throughput", "direction": "up",
             "throughput_mbps": mbps}));
-        let queue = row(&json!({"queue": "upstream", "sojourn_p99_ms": queue_ms}));
+        let queue =
+            row(&json!({"queue": "upstream", "direction": "up", "sojourn_p99_ms": queue_ms}));
         Facts::of(
             &scenario(UPLOAD),
             &Rows { flows: vec![flow], queues: vec![queue], ..Rows::default() },
@@ -235,7 +247,10 @@ fn where_nobody_notices_the_queue_is_the_reason() {
     };
     let (full, pie) = (of(5.0, 250.0), of(4.8, 30.0));
     let first = verdict(&[group("drop-tail", &full), group("PIE", &pie)], &[]).sentences.remove(0);
-    assert!(first.contains("queue p99 rises from 30.0 to 250 ms"), "{first}");
+    assert!(
+        first.contains("PIE does best: against drop-tail, up queue p99 falls from 250 to 30.0 ms"),
+        "{first}"
+    );
 }
 
 #[test]
@@ -245,22 +260,25 @@ fn each_kind_of_bulk_traffic_is_a_cost_of_its_own() {
             row(&json!({"traffic": name, "quality": "throughput", "direction": "up",
                 "throughput_mbps": mbps}))
         };
-        let game = row(&json!({"traffic": "x", "quality": "game", "direction": "up",
-            "latency_p90_ms": p90_ms}));
-        let flows = vec![game, up("upload", upload_mbps), up("torrent", torrent_mbps)];
+        let mut flows = both_ways("x", "game", &json!({"rtt_p90_ms": p90_ms}));
+        flows.extend([up("upload", upload_mbps), up("torrent", torrent_mbps)]);
         let torrent = "traffic.torrent = { kind = 'torrent', servers = ['near'] }";
         let scenario = scenario(&format!("{GAME}\n{UPLOAD}\n{torrent}"));
         Facts::of(&scenario, &Rows { flows, ..Rows::default() })
     };
     let (full, pie) = (of(208.0, 1.0, 4.0), of(20.0, 0.04, 4.8));
     let first = verdict(&[group("drop-tail", &full), group("PIE", &pie)], &[]).sentences.remove(0);
-    let cost = "the upload keeps 4 % of its rate and the torrent gains 20 %.";
+    let cost =
+        "and the torrent gains 20 %; but the upload keeps 4 % of its rate (0.0400 of 1.00 Mbps).";
     assert!(first.ends_with(cost), "{first}");
     // Less than half of a rate is a price, and half of it is none.
-    assert!(first.starts_with("PIE does best, at a price: against drop-tail, game p90"), "{first}");
+    assert!(
+        first.starts_with("PIE does best, at a price: against drop-tail, game RTT p90"),
+        "{first}"
+    );
     let half = of(20.0, 0.5, 4.8);
     let first = verdict(&[group("drop-tail", &full), group("PIE", &half)], &[]).sentences.remove(0);
-    assert!(first.starts_with("PIE does best: against drop-tail, game p90"), "{first}");
+    assert!(first.starts_with("PIE does best: against drop-tail, game RTT p90"), "{first}");
     let twice = of(20.0, 1.0, 9.2);
     let first =
         verdict(&[group("drop-tail", &full), group("twice", &twice)], &[]).sentences.remove(0);
@@ -286,26 +304,27 @@ fn the_order_of_settings_does_not_turn_the_answer_round() {
         [group("PIE", &pie), group("drop-tail", &full)],
     ] {
         let first = &verdict(&groups, &[]).sentences[0];
-        assert!(first.starts_with("PIE does best: against drop-tail, game p90 falls"), "{first}");
+        assert!(
+            first.starts_with("PIE does best: against drop-tail, game RTT p90 falls"),
+            "{first}"
+        );
     }
     let near = game_and_upload(20.5, 18.0, Some(4.85));
     let first = &verdict(&[group("a", &pie), group("b", &near)], &[]).sentences[0];
     // 20.5 and 20.0 ms differ by more than 2 %, and by less than 10 %.
     assert_eq!(
         first,
-        "No setting does best: grades and totals hardly differ. Game p90 is 20.0 ms with a and 20.5 ms \
+        "No setting does best: grades and totals hardly differ. Game RTT p90 is 20.0 ms with a and 20.5 ms \
          with b."
     );
 }
 
 /// The facts of a call with this mean opinion score and a page that takes so long, beside `uploads`.
 fn call_and_uploads(mos: f64, page_s: f64, uploads: &[(&str, f64)], homes: u16) -> Facts {
-    let mut flows = vec![
-        row(&json!({"traffic": "x", "quality": "voice", "direction": "up", "mos": mos,
-            "late_percent": 0.0, "loss_percent": 0.0})),
-        row(&json!({"traffic": "w", "quality": "pages", "direction": "down",
-            "page_load_median_s": page_s})),
-    ];
+    let call = json!({"mos": mos, "late_percent": 0.0, "loss_percent": 0.0});
+    let mut flows = both_ways("x", "voice", &call);
+    flows.push(row(&json!({"traffic": "w", "quality": "pages", "direction": "down",
+        "page_load_median_s": page_s})));
     let mut traffic = format!("{GAME}\n{}", PAGES.replace("traffic.x", "traffic.w"));
     for (name, mbps) in uploads {
         flows.push(row(&json!({"traffic": name, "quality": "throughput", "direction": "up",
@@ -381,13 +400,10 @@ fn a_single_run_is_held_against_its_idle_line() {
     for (p90_ms, told) in [
         (
             143.0,
-            "The upload makes the game 13 times slower than on an idle line (11.0 to 143 ms at p90).",
+            "The upload makes the game 13 times slower: from 11.0 to 143 ms of round trip at p90.",
         ),
-        (
-            12.0,
-            "The upload slows the game a little: from 11.0 ms at p90 on an idle line to 12.0 ms at p90.",
-        ),
-        (11.1, "The upload leaves the game as it is on an idle line (11.1 ms at p90)."),
+        (12.0, "The upload slows the game a little: from 11.0 to 12.0 ms of round trip at p90."),
+        (11.1, "The upload leaves the game as it is without it (11.1 ms of round trip at p90)."),
     ] {
         let run = game_and_upload(p90_ms, 10.0, Some(5.0));
         let found = verdict(&[group("", &run), group("idle line", &idle)], &[]);
@@ -419,7 +435,7 @@ fn a_sweep_counts_good_settings_by_variant() {
     );
     let second = &found.sentences[1];
     assert!(
-        second.contains(" do best and hardly differ: against 'tail, rate 5', game p90"),
+        second.contains(" do best and hardly differ: against 'tail, rate 5', game RTT p90"),
         "{second}"
     );
     assert_eq!(
@@ -443,7 +459,7 @@ fn a_sweep_without_good_settings_does_not_count_them() {
         .collect();
     let found = verdict(&groups, &["rate".to_owned()]);
     let first = &found.sentences[0];
-    assert!(first.starts_with("PIE does best: against tail, game p90"), "{first}");
+    assert!(first.starts_with("PIE does best: against tail, game RTT p90"), "{first}");
 }
 
 #[test]
@@ -454,7 +470,7 @@ fn what_is_not_graded_is_named() {
     ";
     let facts = Facts::of(&scenario(traffic), &Rows::default());
     assert_eq!(alone(&facts).ungraded, "Not graded: transfer (backup), torrent.");
-    assert_eq!(alone(&facts).sentences, ["No traffic in this scenario has grades."]);
+    assert_eq!(alone(&facts).sentences[0], "No traffic in this scenario has grades.");
 }
 
 #[test]
@@ -481,4 +497,200 @@ fn facts_are_the_same_from_a_run_and_from_its_rows_as_json() {
         "{first}"
     );
     assert!(serde_json::to_value(&found).unwrap()["groups"][1]["is_idle_line"] == json!(true));
+}
+
+/// A line of 20 Mbps up and 30 Mbps down on which one direction is filled, with a game or call.
+fn filled(bulk: &str, stream: &str) -> Vec<Variant> {
+    let text = format!(
+        "duration_s = 15
+         upstream.sustained_mbps = 20
+         downstream.sustained_mbps = 30
+         servers.near.delay_ms = 9
+         traffic.probe = {{ kind = 'stream', server = 'near', {stream} }}
+         traffic.bulk = {{ kind = 'transfer', server = 'near', direction = '{bulk}' }}"
+    );
+    let mut variants = load(&text, "line.toml", &[]).unwrap();
+    variants.extend(idle_line(&variants));
+    variants
+}
+
+/// Each sentence follows the direction that is filled: nothing is good where nothing was measured.
+#[test]
+fn grades_need_measurements_of_the_direction_they_speak_of() {
+    for (bulk, other, stream) in [("up", "down", "upstream"), ("down", "up", "downstream")] {
+        for purpose in ["game", "voice"] {
+            let judge = |direction: &str| {
+                let keys = format!("purpose = '{purpose}', direction = '{direction}'");
+                let variants = filled(bulk, &keys);
+                let runs: Vec<_> = variants.iter().map(|v| Simulation::run(&v.scenario)).collect();
+                let facts: Vec<_> = variants
+                    .iter()
+                    .zip(&runs)
+                    .map(|(v, run)| Facts::of(&v.scenario, &Rows::from(run)))
+                    .collect();
+                let groups = [group("", &facts[0]), group("idle line", &facts[1])];
+                (verdict(&groups, &[]), runs[0].warnings.clone())
+            };
+            let (found, warnings) = judge("both");
+            let of = |name: &str| {
+                let all = &found.groups[0].assessments;
+                all.iter().find(|one| one.application == name).and_then(Assessment::grade)
+            };
+            // A full buffer is 250 ms: neither a game nor a call is good, and load is felt.
+            let watched = if purpose == "game" { "game" } else { "call" };
+            assert!(of(watched) > Some(Grade::Good), "{bulk} {purpose} {found:?}");
+            assert_eq!(of("under load"), Some(Grade::Poor));
+            assert!(
+                found.sentences.iter().any(|told| told.contains(&format!("in the {stream} queue")))
+            );
+            let key = format!("{stream}_queue_p99_ms");
+            assert!(found.groups[0].measures[key.as_str()].mean > Some(200.0));
+            assert!(warnings.is_empty(), "{warnings:?}");
+
+            // A probe that goes the other way knows nothing of it.
+            let (found, warnings) = judge(other);
+            let told = found.sentences.join(" ");
+            let missing = format!("nothing of traffic.probe goes {bulk}; direction = \"both\"");
+            assert!(told.contains(&missing), "{told}");
+            assert!(told.contains(&format!("no traffic watches the {stream}, which traffic.bulk")));
+            assert!(!told.contains("on every test") && !told.contains("added"), "{told}");
+            let graded: Vec<_> =
+                found.groups[0].assessments.iter().map(|one| one.application).collect();
+            assert!(!graded.contains(&"under load"), "{graded:?}");
+            let warning =
+                format!("no traffic watches the {stream}, which traffic.bulk loads, where 1 %");
+            assert!(warnings.iter().any(|w| w.starts_with(&warning)), "{warnings:?}");
+            assert!(warnings.iter().any(|w| w.contains("traffic.probe.direction = \"both\"")));
+
+            // One that goes the same way has no other end.
+            let (found, warnings) = judge(bulk);
+            assert!(found.sentences.join(" ").contains(&format!("goes {other}")));
+            assert!(warnings.is_empty(), "{warnings:?}");
+        }
+    }
+}
+
+#[test]
+fn bulk_traffic_alone_is_ranked_by_delay_too() {
+    let of = |up_mbps: f64, down_mbps: f64, [up_ms, down_ms]: [f64; 2]| {
+        let traffic = "traffic.up = { kind = 'transfer', server = 'near' }
+                       traffic.down = { kind = 'transfer', server = 'near', direction = 'down' }";
+        let flow = |name: &str, mbps: f64| {
+            row(&json!({"traffic": name, "quality": "throughput", "direction": name,
+                "throughput_mbps": mbps}))
+        };
+        let queue = |direction: &str, ms: f64| {
+            row(&json!({"queue": "q", "direction": direction, "sojourn_p99_ms": ms}))
+        };
+        let rows = Rows {
+            flows: vec![flow("up", up_mbps), flow("down", down_mbps)],
+            queues: vec![queue("up", up_ms), queue("down", down_ms)],
+            ..Rows::default()
+        };
+        Facts::of(&scenario(traffic), &rows)
+    };
+    // 5 Mbps for 60 s and 10 Mbit of burst are 5.17 Mbps; 20 and 0.8 Mbit are 20.01 Mbps.
+    let (full, pie) = (of(5.1, 19.0, [1500.0, 20.0]), of(4.9, 19.0, [40.0, 20.2]));
+    let found = verdict(&[group("256 kB", &full), group("PIE", &pie)], &[]);
+    let first = &found.sentences[0];
+    assert!(
+        first.starts_with("PIE does best: against 256 kB, up queue p99 falls from 1500 to 40.0")
+    );
+    assert!(
+        found.sentences[1].starts_with("Good on what is measured (upload and download): 256 kB")
+    );
+    // A starved download is poor, and the grade is named with both values.
+    let starved = of(5.1, 7.0, [1500.0, 20.0]);
+    let found = verdict(&[group("256 kB", &starved), group("PIE", &pie)], &[]);
+    let first = &found.sentences[0];
+    assert!(
+        first.contains("the download rises from poor to good (from 35.0 to 94.9 % of"),
+        "{first}"
+    );
+}
+
+#[test]
+fn what_gets_worse_is_named_and_uploads_alone_are_uploads() {
+    let of = |rtt_ms: f64, stalled: f64| {
+        let mut flows = both_ways("x", "game", &json!({"rtt_p90_ms": rtt_ms}));
+        flows.push(row(&json!({"traffic": "v", "quality": "video", "direction": "down",
+            "video_stalled_percent": stalled})));
+        for (name, mbps) in [("upload", 0.01), ("stream", 19.81)] {
+            flows.push(row(&json!({"traffic": name, "quality": "throughput", "direction": "up",
+                "throughput_mbps": mbps})));
+        }
+        let traffic = format!(
+            "{GAME}\n{UPLOAD}\ntraffic.v = {{ kind = 'video', server = 'near' }}
+             traffic.stream = {{ kind = 'stream', purpose = 'data', server = 'near' }}"
+        );
+        Facts::of(&scenario(&traffic), &Rows { flows, ..Rows::default() })
+    };
+    let (tail, pie) = (of(210.0, 12.0), of(234.0, 0.0));
+    let found = verdict(&[group("tail", &tail), group("PIE", &pie)], &[]);
+    let first = &found.sentences[0];
+    let gain =
+        "PIE does best: against tail, the share of time that video stalls falls from 12.0 to 0 %";
+    assert!(first.starts_with(gain), "{first}");
+    assert!(first.ends_with("; but game RTT p90 rises from 210 to 234 ms."), "{first}");
+    assert_eq!(found.groups[0].measures["upload_mbps"].mean, Some(0.01));
+    assert_eq!(found.groups[0].measures["data_up_mbps"].mean, Some(19.81));
+}
+
+#[test]
+fn load_is_no_choice() {
+    let of = |connections: u32, rtt_ms: f64| {
+        let upload = format!(
+            "traffic.upload = {{ kind = 'transfer', server = 'near', connections = {connections} }}"
+        );
+        let flows = both_ways("x", "game", &json!({"rtt_p90_ms": rtt_ms}));
+        Facts::of(&scenario(&format!("{GAME}\n{upload}")), &Rows { flows, ..Rows::default() })
+    };
+    let facts = [of(1, 20.0), of(1, 60.0), of(8, 120.0), of(8, 90.0)];
+    let names = ["a, 1", "b, 1", "a, 8", "b, 8"];
+    let groups: Vec<_> = names.iter().zip(&facts).map(|(name, of)| group(name, of)).collect();
+    let found = verdict(&groups, &[]);
+    let expected = [
+        "'a, 1' does best: against 'b, 1', game RTT p90 falls from 60.0 to 20.0 ms.",
+        "'b, 8' does best: against 'a, 8', game RTT p90 falls from 120 to 90.0 ms.",
+        "Settings are compared at equal load: there are 2 loads.",
+    ];
+    assert_eq!(found.sentences[..3], expected);
+    // With one setting at each load there is nothing to choose.
+    let found = verdict(&[groups[0].clone(), groups[2].clone()], &[]);
+    assert_eq!(found.best, None);
+    assert!(
+        found.sentences[0].starts_with("No setting does best")
+            && found.sentences[0].contains("no choice")
+    );
+}
+
+fn seeds<'a>(name: &'a str, runs: &'a [Facts]) -> Group<'a> {
+    Group { name, variant: name, point: &[], runs: runs.iter().collect() }
+}
+
+#[test]
+fn seeds_show_only_differences_beyond_their_spread() {
+    let of = |seed: u64, rtt_ms: f64| {
+        let flows = both_ways("x", "game", &json!({"rtt_p90_ms": rtt_ms}));
+        let sets = [format!("seed={seed}")];
+        let scenario = load(&format!("{HOME}\n{GAME}"), "home.toml", &sets);
+        Facts::of(&scenario.unwrap().remove(0).scenario, &Rows { flows, ..Rows::default() })
+    };
+    let facts = |values: [f64; 3]| [0, 1, 2].map(|seed| of(seed, values[seed as usize]));
+    let (noisy, other, lower) =
+        (facts([20.0, 40.0, 60.0]), facts([50.0, 30.0, 25.0]), facts([10.0, 29.0, 51.0]));
+    let judge = |one: &[Facts], two: &[Facts]| {
+        verdict(&[seeds("a", one), seeds("b", two)], &[]).sentences.remove(0)
+    };
+    // The differences -30, 10 and 35 have a mean of 5, and a spread far beyond it.
+    assert_eq!(
+        judge(&noisy, &other),
+        "There is no difference that 3 seeds can show between a and b."
+    );
+    // The differences 10, 11 and 9 have the mean 10 and the deviation 1: 4.303 / sqrt(3) = 2.48.
+    let told = judge(&noisy, &lower);
+    assert_eq!(
+        told,
+        "b does best: against a, game RTT p90 falls from 40.0 to 30.0 ms (by 10.0 ± 2.48)."
+    );
 }

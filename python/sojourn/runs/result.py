@@ -18,7 +18,7 @@ from .frames import Frames, joined, labelled
 from .hooks import hooks
 from .tables import ALL_TABLES, known_table
 
-_OF_FACTS = ("flows", "queues", "pages")
+_OF_FACTS = ("flows", "queues", "pages", "service_flows")
 
 
 class Outcome(Frames):

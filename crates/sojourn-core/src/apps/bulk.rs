@@ -4,8 +4,43 @@
 //! streams of data and replayed captures. The rest is traffic whose delay users notice: games, calls,
 //! video calls, pages, web sessions and videos. An idle line carries only the rest.
 
+use serde::Serialize;
+
 use super::AppSpec;
 use crate::packet::Direction;
+
+/// A sort of bulk traffic.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Bulk {
+    /// Uploads and downloads.
+    Transfer,
+    /// Torrents.
+    Torrent,
+    /// Streams of data, sources that pause, replayed captures.
+    Data,
+}
+
+impl Bulk {
+    /// The sort of an app; `None` if it is no bulk traffic.
+    pub fn of(app: &AppSpec) -> Option<Self> {
+        app.is_bulk().then_some(match app {
+            AppSpec::Transfer(_) => Self::Transfer,
+            AppSpec::Torrent(_) => Self::Torrent,
+            _ => Self::Data,
+        })
+    }
+
+    /// It in a word, if its payload goes in this direction.
+    pub const fn word(self, direction: Direction) -> &'static str {
+        match (self, direction) {
+            (Self::Transfer, Direction::Up) => "upload",
+            (Self::Transfer, Direction::Down) => "download",
+            (Self::Torrent, _) => "torrent",
+            (Self::Data, _) => "data traffic",
+        }
+    }
+}
 
 impl AppSpec {
     /// Is it bulk traffic?
@@ -37,6 +72,28 @@ impl AppSpec {
         }
     }
 
+    /// Does it send data in bulk in this direction?
+    pub fn loads(&self, direction: Direction) -> bool {
+        match self {
+            Self::Stream(stream) => self.is_bulk() && stream.direction().includes(direction),
+            _ => self.bulk_direction() == Some(direction),
+        }
+    }
+
+    /// Do its users notice the delay of each packet in this direction?
+    pub fn watches(&self, direction: Direction) -> bool {
+        match self {
+            Self::Stream(stream) => !self.is_bulk() && stream.direction().includes(direction),
+            Self::VideoCall(call) => call.direction.includes(direction),
+            _ => false,
+        }
+    }
+
+    /// Do its ends measure round trips that its users notice?
+    pub fn is_two_way(&self) -> bool {
+        Direction::BOTH.into_iter().all(|direction| self.watches(direction))
+    }
+
     /// When bulk traffic begins, in s; never for other traffic.
     pub fn bulk_from_s(&self) -> f64 {
         match self {
@@ -56,16 +113,6 @@ impl AppSpec {
     /// The number of transfers at a time.
     pub fn transfers(&self) -> u32 {
         if let Self::Transfer(transfer) = self { transfer.connections } else { 1 }
-    }
-
-    /// Bulk traffic in a word.
-    pub fn bulk_word(&self) -> &'static str {
-        match (self, self.bulk_direction()) {
-            (Self::Transfer(_), Some(Direction::Up)) => "upload",
-            (Self::Transfer(_), _) => "download",
-            (Self::Torrent(_), _) => "torrent",
-            _ => "data traffic",
-        }
     }
 }
 
@@ -92,7 +139,8 @@ mod tests {
             assert_eq!(app.is_bulk(), word.is_some(), "{spec}");
             assert_eq!(app.is_bulk(), app.quality() == Quality::Throughput, "{spec}");
             assert_eq!(app.bulk_from_s().is_finite(), app.is_bulk(), "{spec}");
-            assert!(word.is_none_or(|word| word == app.bulk_word()), "{spec}");
+            let told = Bulk::of(&app).zip(app.bulk_direction()).map(|(sort, way)| sort.word(way));
+            assert_eq!(told, word, "{spec}");
         }
     }
 }

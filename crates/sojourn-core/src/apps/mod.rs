@@ -4,7 +4,7 @@
 //! and answers with commands, which the network carries out.
 
 mod agenda;
-mod bulk;
+pub mod bulk;
 pub mod draw;
 pub mod on_off;
 pub mod replay;
@@ -443,6 +443,40 @@ pub enum AppSpec {
 }
 
 impl AppSpec {
+    /// What it is, in words: what a stream is for, and the kind of all others.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Stream(stream) => match stream.purpose {
+                stream::Purpose::Voice => "voice",
+                stream::Purpose::Game => "game",
+                stream::Purpose::Data => "data",
+            },
+            Self::Transfer(_) => "transfer",
+            Self::Web(_) => "web",
+            Self::WebSessions(_) => "web sessions",
+            Self::Video(_) => "video",
+            Self::VideoCall(_) => "video call",
+            Self::Torrent(_) => "torrent",
+            Self::OnOff(_) => "on off",
+            Self::Replay(_) => "replay",
+        }
+    }
+
+    /// When it starts, in s, if the scenario says so.
+    pub fn start_s(&self) -> Option<f64> {
+        match self {
+            Self::Stream(app) => app.start_s,
+            Self::VideoCall(app) => app.start_s,
+            Self::Transfer(app) => Some(app.start_s),
+            Self::Web(app) => Some(app.start_s),
+            Self::WebSessions(app) => Some(app.start_s),
+            Self::Video(app) => Some(app.start_s),
+            Self::Torrent(app) => Some(app.start_s),
+            Self::OnOff(app) => Some(app.start_s),
+            Self::Replay(app) => Some(app.start_s),
+        }
+    }
+
     /// Default port of its servers, as registered with IANA: HTTPS, RTP (RFC 3551 §8), a game
     /// console's port, BitTorrent's first port, and discard (RFC 863).
     pub fn default_port(&self) -> u16 {

@@ -4,9 +4,12 @@ use serde_json::Value;
 
 use super::schema::Scenario;
 use super::variant::Variant;
+use crate::apps::AppSpec;
 
 /// Its name in tables.
 pub const NAME: &str = "idle line";
+/// Its name where films go on, which do not leave the line idle.
+pub const WITHOUT_BULK: &str = "without uploads and downloads";
 /// Keys that hardly change an idle line. Variants that differ in these alone share one.
 const ASIDE: [&str; 3] = ["queue", "title", "description"];
 
@@ -36,10 +39,13 @@ pub fn idle_line(variants: &[Variant]) -> Option<Variant> {
     if is_there || !is_wanted || scenario.traffic.is_empty() {
         return None;
     }
-    let mut name = if variants.iter().all(|other| line_of(other) == line_of(first)) {
-        NAME.to_owned()
-    } else {
-        format!("{NAME} of {}", first.name)
+    let has_films = scenario.traffic.values().any(|entry| matches!(entry.app, AppSpec::Video(_)));
+    let is_of_all = variants.iter().all(|other| line_of(other) == line_of(first));
+    let mut name = match (has_films, is_of_all) {
+        (false, true) => NAME.to_owned(),
+        (false, false) => format!("{NAME} of {}", first.name),
+        (true, true) => WITHOUT_BULK.to_owned(),
+        (true, false) => format!("{} {WITHOUT_BULK}", first.name),
     };
     while variants.iter().any(|variant| variant.name == name) {
         name.push('\'');
@@ -117,6 +123,8 @@ mod tests {
         assert_eq!(idle_line_of(queues).unwrap().name, "idle line");
         let rates = "compare.slow.upstream.sustained_mbps = 4\ncompare.fast.title = ''";
         assert_eq!(idle_line_of(rates).unwrap().name, "idle line of slow");
+        let film = "traffic.film = { kind = 'video', server = 'near' }";
+        assert_eq!(idle_line_of(film).unwrap().name, "without uploads and downloads");
         let taken = "compare.'idle line'.title = ''";
         assert_eq!(idle_line_of(taken).unwrap().name, "idle line'");
     }

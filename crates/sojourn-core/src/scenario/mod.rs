@@ -15,9 +15,10 @@ pub mod overlay;
 pub mod schema;
 pub mod traffic;
 mod variant;
+pub mod watch;
 
 pub use capture::{Disk, Files};
 pub use file::load;
-pub use idle_line::{NAME as IDLE_LINE, idle_line};
+pub use idle_line::{NAME as IDLE_LINE, WITHOUT_BULK, idle_line};
 pub use schema::Scenario;
 pub use variant::Variant;

@@ -3,10 +3,12 @@
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
-use super::facts::{Entry, Facts};
+use super::facts::{Entry, Facts, Payload};
 use super::grades::{Assessment, Grade, assess};
 use super::measures::{Better, MEASURES, Measure};
 use super::over_seeds::{Value, over_seeds};
+use crate::apps::bulk::Bulk;
+use crate::packet::Direction;
 
 /// A smaller change than this share of a value is none to speak of.
 pub(super) const SAME: f64 = 0.02;
@@ -24,12 +26,10 @@ pub struct Group<'a> {
     pub runs: Vec<&'a Facts>,
 }
 
-/// The bulk traffic of a group of one kind in one direction.
+/// The bulk traffic of a group of one sort in one direction.
 pub(super) struct BulkKind {
-    /// What it is in a word.
-    pub word: &'static str,
-    /// Which way its payload goes.
-    pub direction: &'static str,
+    /// What it is, and where its payload goes.
+    pub payload: Payload,
     /// The sum of its rates.
     pub mbps: f64,
     /// The number of its transfers: entries, each as often as homes have it.
@@ -38,10 +38,43 @@ pub(super) struct BulkKind {
 }
 
 impl BulkKind {
+    /// It in a word.
+    pub fn word(&self) -> &'static str {
+        self.payload.sort.word(self.payload.direction)
+    }
+
     /// The noun of a sentence, and whether it is a plural.
     pub fn noun(&self) -> (String, bool) {
-        let is_plural = self.is_several && !self.word.ends_with("traffic");
-        (if is_plural { format!("{}s", self.word) } else { self.word.to_owned() }, is_plural)
+        let word = self.word();
+        let is_plural = self.is_several && self.payload.sort != Bulk::Data;
+        (if is_plural { format!("{word}s") } else { word.to_owned() }, is_plural)
+    }
+}
+
+/// How far a measure of a group is from that of another one.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct Difference {
+    /// The mean of the other group.
+    pub from: f64,
+    /// The mean of this group.
+    pub to: f64,
+    /// Half of the 95 % interval of the paired differences, if both have the same seeds, two or more.
+    pub half_width: Option<f64>,
+}
+
+impl Difference {
+    /// Is it more than the seeds alone may make?
+    fn is_sure(&self) -> bool {
+        self.half_width.is_none_or(|half| (self.to - self.from).abs() > half)
+    }
+
+    /// Is it worse, by more than this share?
+    pub fn is_worse_by(&self, share: f64, measure: &Measure) -> bool {
+        let more = match measure.better {
+            Better::Lower => self.to - self.from,
+            Better::Higher => self.from - self.to,
+        };
+        more > share * self.from.abs()
     }
 }
 
@@ -50,27 +83,35 @@ impl Group<'_> {
         self.runs.iter().all(|facts| facts.is_idle())
     }
 
-    /// The number of bulk transfers in a direction: entries, each as often as homes have it.
-    pub(super) fn transfers(&self, direction: &str) -> u32 {
-        let those = self.bulk().into_iter().filter(|entry| entry.bulk_direction == direction);
-        those.map(|entry| u32::from(entry.homes)).sum()
+    /// The demand of its traffic.
+    pub(super) fn load(&self) -> &str {
+        &self.runs[0].load
     }
 
-    /// Its bulk traffic by kind and direction.
+    /// The directions that bulk traffic loads unwatched, with the first entry of each.
+    pub(super) fn unwatched(&self) -> &[(Direction, String)] {
+        &self.runs[0].unwatched
+    }
+
+    /// The number of bulk transfers of a sort in a direction: entries, each as often as homes have it.
+    pub(super) fn transfers(&self, sort: Bulk, direction: Direction) -> u32 {
+        let those = self.bulk().into_iter().filter(|(_, of)| *of == Payload { sort, direction });
+        those.map(|(entry, _)| u32::from(entry.homes)).sum()
+    }
+
+    /// Its bulk traffic by sort and direction.
     pub(super) fn bulk_kinds(&self) -> Vec<BulkKind> {
         let mut kinds: Vec<BulkKind> = Vec::new();
-        for entry in self.bulk() {
+        for (entry, payload) in self.bulk() {
             let mbps = self.bulk_mbps(&entry.name).unwrap_or_default();
-            let (word, direction) = (entry.bulk, entry.bulk_direction);
-            match kinds.iter_mut().find(|kind| (kind.word, kind.direction) == (word, direction)) {
+            match kinds.iter_mut().find(|kind| kind.payload == payload) {
                 Some(kind) => {
                     kind.mbps += mbps;
                     kind.transfers += u32::from(entry.homes);
                     kind.is_several = true;
                 }
                 None => kinds.push(BulkKind {
-                    word,
-                    direction,
+                    payload,
                     mbps,
                     transfers: u32::from(entry.homes),
                     is_several: entry.is_several,
@@ -90,8 +131,28 @@ impl Group<'_> {
         self.runs[0].people()
     }
 
-    pub(super) fn bulk(&self) -> Vec<&Entry> {
+    pub(super) fn bulk(&self) -> Vec<(&Entry, Payload)> {
         self.runs[0].bulk().collect()
+    }
+
+    /// How far a measure is from that of another group, if by more than 2 %, by more than the last digit
+    /// that tables show, and by more than the seeds alone may make.
+    pub(super) fn difference(&self, measure: &Measure, other: &Self) -> Option<Difference> {
+        let (to, from) = (self.mean(measure.key)?, other.mean(measure.key)?);
+        let difference = Difference { from, to, half_width: self.paired(measure, other) };
+        (differs(measure, from, to) && difference.is_sure()).then_some(difference)
+    }
+
+    /// Half of the 95 % interval of the paired differences of a measure.
+    fn paired(&self, measure: &Measure, other: &Self) -> Option<f64> {
+        let seeds = |group: &Self| group.runs.iter().map(|facts| facts.seed).collect::<Vec<_>>();
+        if seeds(self) != seeds(other) {
+            return None;
+        }
+        let of = |facts: &Facts| facts.measures.get(measure.key).copied().flatten();
+        let pairs = self.runs.iter().zip(&other.runs);
+        let differences: Vec<_> = pairs.map(|(one, two)| Some(of(one)? - of(two)?)).collect();
+        over_seeds(&differences).half_width
     }
 
     /// A measure over its runs; `None` if they have no such rows.
@@ -143,12 +204,23 @@ pub(super) fn judged<'a>(groups: &'a [Group<'a>]) -> Vec<Judged<'a>> {
 impl Judged<'_> {
     /// The grade of an application; `None` where it has none.
     pub fn grade(&self, application: &str) -> Option<Grade> {
-        self.assessments.iter().find(|found| found.application == application)?.grade
+        self.assessments.iter().find(|found| found.application == application)?.grade()
     }
 
-    /// Is it good on every test?
+    /// A value that an application is graded by.
+    pub fn value(&self, application: &str, metric: &str) -> Option<f64> {
+        let found = self.assessments.iter().find(|found| found.application == application)?;
+        found.values.get(metric).copied().flatten()
+    }
+
+    /// Is it good on everything that is measured?
+    pub fn is_good_as_measured(&self) -> bool {
+        self.assessments.iter().all(|found| found.grade() == Some(Grade::Good))
+    }
+
+    /// Is it good on every test, and is each loaded direction measured?
     pub fn is_good(&self) -> bool {
-        self.assessments.iter().all(|found| found.grade == Some(Grade::Good))
+        self.is_good_as_measured() && self.group.unwatched().is_empty()
     }
 
     /// Its name in sentences.
@@ -157,63 +229,84 @@ impl Judged<'_> {
     }
 
     /// Its numbers of poor, of fair and of missing grades: the less, the better.
-    fn faults(&self) -> [usize; 3] {
-        let count = |grade| self.assessments.iter().filter(|a| a.grade == grade).count();
+    pub fn faults(&self) -> [usize; 3] {
+        let count = |grade| self.assessments.iter().filter(|a| a.grade() == grade).count();
         [count(Some(Grade::Poor)), count(Some(Grade::Fair)), count(None)]
     }
 
-    /// Less for what is better: the grades decide, then the first measure that both have.
+    /// Less for what is better: the grades decide, then the first measure that differs.
     pub fn rank(&self, other: &Self) -> Ordering {
-        let measures = deciding().filter_map(|measure| {
-            let (one, another) = (self.group.mean(measure.key)?, other.group.mean(measure.key)?);
-            Some(match measure.better {
-                Better::Lower => one.total_cmp(&another),
-                Better::Higher => another.total_cmp(&one),
-            })
-        });
-        let faults = self.faults().cmp(&other.faults());
-        faults.then_with(|| measures.into_iter().next().unwrap_or(Ordering::Equal))
+        let first = deciding(&[self.group, other.group])
+            .into_iter()
+            .find_map(|measure| Some((measure, self.group.difference(measure, other.group)?)));
+        let by_measure = match first {
+            None => Ordering::Equal,
+            Some((measure, difference)) if difference.is_worse_by(0.0, measure) => {
+                Ordering::Greater
+            }
+            Some(_) => Ordering::Less,
+        };
+        self.faults().cmp(&other.faults()).then(by_measure)
     }
 }
 
-/// The measures that decide between equal grades. Of a game p90 does, which its grades use too.
-fn deciding() -> impl Iterator<Item = &'static Measure> {
-    MEASURES.iter().filter(|measure| measure.key != "game_latency_p50_ms")
+/// The measures that decide between groups with equal grades, the first one first: what users notice, then
+/// the delay of queues, that of the direction in which the groups differ most before the other one, then
+/// rates. All of them have all of these, of the same traffic.
+pub(super) fn deciding(groups: &[&Group<'_>]) -> Vec<&'static Measure> {
+    let values = |measure: &Measure| -> Option<Vec<f64>> {
+        groups.iter().map(|group| group.mean(measure.key)).collect()
+    };
+    let span = |measure: &Measure| {
+        let values = values(measure).unwrap_or_default();
+        let most = values.iter().copied().fold(f64::MIN, f64::max);
+        most - values.iter().copied().fold(f64::MAX, f64::min)
+    };
+    let mut found: Vec<&Measure> = MEASURES
+        .iter()
+        .filter(|m| m.decides() && is_comparable(m, groups) && values(m).is_some())
+        .collect();
+    found.sort_by(|one, other| {
+        let place = |m: &Measure| (m.of_bulk().is_some(), m.is_of_queues());
+        let of_queues = |m: &Measure| if m.is_of_queues() { span(m) } else { 0.0 };
+        place(one).cmp(&place(other)).then(of_queues(other).total_cmp(&of_queues(one)))
+    });
+    found
 }
 
-/// The best of some groups, in their order: those with the best grades, and of these those that no measure
-/// that all have shows to be worse, one measure after the other. All of them if nothing differs.
+/// The best of some groups, in their order: those with the best grades, and of these those that no deciding
+/// measure shows to be worse, one measure after the other. All of them if nothing differs.
 pub(super) fn best_of(all: &[Judged<'_>], loaded: &[usize]) -> Vec<usize> {
     let fewest = loaded.iter().map(|number| all[*number].faults()).min();
     let is_best = |number: &usize| Some(all[*number].faults()) == fewest;
     let mut best: Vec<usize> = loaded.iter().copied().filter(is_best).collect();
-    for measure in deciding() {
-        if !is_comparable(measure, all, &best) {
-            continue;
-        }
-        let means = best.iter().map(|number| all[*number].group.mean(measure.key));
-        let Some(means) = means.collect::<Option<Vec<f64>>>() else { continue };
-        let top = means.iter().copied().reduce(match measure.better {
-            Better::Lower => f64::min,
-            Better::Higher => f64::max,
-        });
-        let mut is_near =
-            means.iter().map(|mean| top.is_some_and(|top| !differs(measure, *mean, top)));
-        best.retain(|_| is_near.next() == Some(true));
+    let groups: Vec<&Group<'_>> = best.iter().map(|number| all[*number].group).collect();
+    for measure in deciding(&groups) {
+        let mean = |number: usize| all[number].group.mean(measure.key).unwrap_or_default();
+        let is_better = |one: f64, other: f64| match measure.better {
+            Better::Lower => one < other,
+            Better::Higher => one > other,
+        };
+        let top = best
+            .iter()
+            .copied()
+            .reduce(|top, number| if is_better(mean(number), mean(top)) { number } else { top });
+        let Some(top) = top else { break };
+        best.retain(|number| all[*number].group.difference(measure, all[top].group).is_none());
     }
     best
 }
 
 /// Do two values of a measure differ by more than 2 % and by more than the last digit that tables show?
-pub(super) fn differs(measure: &Measure, one: f64, another: f64) -> bool {
+fn differs(measure: &Measure, one: f64, another: f64) -> bool {
     let resolution = 10f64.powi(-i32::from(measure.digits));
     (one - another).abs() > (SAME * one.abs().max(another.abs())).max(resolution)
 }
 
 /// Is a measure of the same traffic in all these groups? Rates are sums over all transfers.
-pub(super) fn is_comparable(measure: &Measure, all: &[Judged<'_>], groups: &[usize]) -> bool {
-    let Some(direction) = measure.of_transfers() else { return true };
+pub(super) fn is_comparable(measure: &Measure, groups: &[&Group<'_>]) -> bool {
+    let Some((sort, direction)) = measure.of_bulk() else { return true };
     let counts: BTreeSet<u32> =
-        groups.iter().map(|number| all[*number].group.transfers(direction.name())).collect();
+        groups.iter().map(|group| group.transfers(sort, direction)).collect();
     counts.len() <= 1
 }

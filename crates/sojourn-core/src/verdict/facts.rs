@@ -4,18 +4,32 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
+use super::causes::{Cause, causes};
+use super::grades::Missing;
 use super::measures::MEASURES;
 use super::pages::page_load;
 use super::rows::{Row, Rows};
+use super::shares;
 use super::thresholds::{
-    APPLICATIONS, Application, CALL, GAME, PAGE, PAGE_LOAD, UPLOAD, UPLOAD_SHARE,
+    APPLICATIONS, Application, CALL, DOWNLOAD, DOWNLOAD_SHARE, GAME, PAGE_LOAD, UPLOAD,
+    UPLOAD_SHARE,
 };
-use super::uploads;
+use crate::apps::AppSpec;
+use crate::apps::bulk::Bulk;
 use crate::packet::Direction;
-use crate::scenario::Scenario;
+use crate::scenario::{Scenario, traffic};
 
 /// Values by their names.
 pub(super) type Values = BTreeMap<&'static str, Option<f64>>;
+
+/// Bulk traffic, as sentences and comparisons see it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+pub struct Payload {
+    /// Its sort.
+    pub sort: Bulk,
+    /// Which way its payload goes.
+    pub direction: Direction,
+}
 
 /// A traffic entry.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -23,11 +37,9 @@ pub struct Entry {
     /// Its name.
     pub name: String,
     /// What it is, in words: its purpose or its kind.
-    pub kind: String,
-    /// What bulk traffic is in a word; empty for other traffic.
-    pub bulk: &'static str,
-    /// Which way the payload of bulk traffic goes: up or down; empty for other traffic.
-    pub bulk_direction: &'static str,
+    pub kind: &'static str,
+    /// What it sends in bulk; `None` for other traffic.
+    pub bulk: Option<Payload>,
     /// The number of homes that have it.
     pub homes: u16,
     /// Are there several of it: in several homes, or over several connections?
@@ -39,26 +51,36 @@ pub struct Entry {
 }
 
 /// What is graded in a run, with its values: of several entries those of the worst.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug)]
 pub(super) struct Tested {
     pub application: &'static str,
     pub values: Values,
+    /// Why it cannot have a grade, if it cannot.
+    pub missing: Option<Missing>,
     /// What the summary adds, such as how pages were counted.
     pub note: &'static str,
 }
 
 /// What a run contributes to a verdict: its measures, what it has for grades, and what its traffic is.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Facts {
+    /// The seed.
+    pub(super) seed: u64,
     /// The traffic entries.
     pub traffic: Vec<Entry>,
     /// The measures that apply, by key; `None` where nothing was measured.
     pub measures: Values,
+    /// The demand of the traffic: runs with another one do not answer the same question.
+    pub(super) load: String,
+    /// The directions in which bulk traffic goes and nothing watches the delay, with the first entry of it.
+    pub(super) unwatched: Vec<(Direction, String)>,
     pub(super) tests: Vec<Tested>,
     /// The rate of each bulk entry in the direction of its payload, in Mbps.
     pub(super) bulk_mbps: BTreeMap<String, f64>,
-    /// The mean one-way latency of each game and call, summed over its directions, in ms.
+    /// The mean round trip of each game and call that measures it, in ms.
     pub(super) round_trips_ms: BTreeMap<String, f64>,
+    /// Where the time goes of what users notice.
+    pub(super) causes: Vec<Cause>,
 }
 
 impl Facts {
@@ -67,12 +89,17 @@ impl Facts {
         let tests: Vec<_> =
             APPLICATIONS.iter().filter_map(|one| tested(one, scenario, rows)).collect();
         let measures = MEASURES.iter().filter_map(|m| Some((m.key, m.value(scenario, rows)?)));
+        let unwatched = scenario.unwatched().into_iter();
         Self {
+            seed: scenario.seed,
             traffic: entries(scenario, rows),
             measures: measures.collect(),
+            load: load(scenario),
+            unwatched: unwatched.map(|of| (of.direction, of.traffic.to_owned())).collect(),
             tests,
             bulk_mbps: bulk_mbps(scenario, rows),
-            round_trips_ms: round_trips_ms(rows),
+            round_trips_ms: round_trips_ms(scenario, rows),
+            causes: causes(scenario, rows),
         }
     }
 
@@ -82,32 +109,50 @@ impl Facts {
     }
 
     /// The bulk entries of which something was delivered.
-    pub(super) fn bulk(&self) -> impl Iterator<Item = &Entry> {
-        self.traffic.iter().filter(|entry| entry.sent && !entry.bulk.is_empty())
+    pub(super) fn bulk(&self) -> impl Iterator<Item = (&Entry, Payload)> {
+        self.traffic.iter().filter(|entry| entry.sent).filter_map(|one| Some((one, one.bulk?)))
     }
 
     /// What people notice, by name.
     pub(super) fn people(&self) -> BTreeSet<&str> {
-        let people = self.traffic.iter().filter(|entry| entry.bulk.is_empty());
+        let people = self.traffic.iter().filter(|entry| entry.bulk.is_none());
         people.map(|entry| entry.name.as_str()).collect()
     }
+}
+
+/// Keys of a traffic entry that its users may choose, beside what they want of the network.
+const CHOICES: [&str; 9] =
+    ["tcp", "limit_mbps", "server", "servers", "dscp", "ecn", "port", "address", "playout"];
+
+/// What the homes want of the network: their number, and their traffic without what they may choose.
+fn load(scenario: &Scenario) -> String {
+    let mut wanted = serde_json::to_value(&scenario.traffic).unwrap_or_default();
+    for entry in wanted.as_object_mut().into_iter().flat_map(|all| all.values_mut()) {
+        entry
+            .as_object_mut()
+            .into_iter()
+            .for_each(|keys| keys.retain(|key, _| !CHOICES.contains(&key.as_str())));
+    }
+    let homes: Vec<_> = scenario.groups().map(|group| (group.name, group.count)).collect();
+    serde_json::json!([wanted, homes]).to_string()
 }
 
 fn entries(scenario: &Scenario, rows: &Rows) -> Vec<Entry> {
     let is_judged = |row: &&Row| APPLICATIONS.iter().any(|a| is_of(a, row));
     let mut graded: BTreeSet<&str> =
-        rows.flows.iter().filter(is_judged).map(|row| row.text("traffic")).collect();
-    graded.extend(uploads::unlimited(scenario));
+        rows.flows.iter().filter(is_judged).map(Row::traffic).collect();
+    for direction in Direction::BOTH {
+        graded.extend(shares::unlimited(scenario, direction).map(|(name, ..)| name));
+    }
     let is_sent = |row: &&Row| row.number("throughput_mbps") != Some(0.0);
-    let sent: BTreeSet<&str> =
-        rows.flows.iter().filter(is_sent).map(|row| row.text("traffic")).collect();
-    let homes_of =
-        |entry: &crate::scenario::traffic::Entry| scenario.group(scenario.group_of(entry)).count;
-    let entry = |(name, entry): (&String, &crate::scenario::traffic::Entry)| Entry {
+    let sent: BTreeSet<&str> = rows.flows.iter().filter(is_sent).map(Row::traffic).collect();
+    let homes_of = |entry: &traffic::Entry| scenario.group(scenario.group_of(entry)).count;
+    let payload =
+        |app: &AppSpec| Some(Payload { sort: Bulk::of(app)?, direction: app.bulk_direction()? });
+    let entry = |(name, entry): (&String, &traffic::Entry)| Entry {
         name: name.clone(),
-        kind: kind(entry),
-        bulk: if entry.app.is_bulk() { entry.app.bulk_word() } else { "" },
-        bulk_direction: entry.app.bulk_direction().map_or("", Direction::name),
+        kind: entry.app.word(),
+        bulk: payload(&entry.app),
         homes: homes_of(entry),
         is_several: homes_of(entry) > 1 || entry.app.transfers() > 1,
         sent: sent.contains(name.as_str()),
@@ -116,79 +161,114 @@ fn entries(scenario: &Scenario, rows: &Rows) -> Vec<Entry> {
     scenario.traffic.iter().map(entry).collect()
 }
 
-/// The purpose of an entry or else its kind, in words.
-fn kind(entry: &crate::scenario::traffic::Entry) -> String {
-    let keys = serde_json::to_value(&entry.app).unwrap_or_default();
-    let word = keys.get("purpose").or_else(|| keys.get("kind"));
-    word.and_then(serde_json::Value::as_str).unwrap_or_default().replace('_', " ")
+fn is_of(application: &Application, row: &Row) -> bool {
+    application.quality.is_some() && row.quality() == application.quality
 }
 
-fn is_of(application: &Application, row: &Row) -> bool {
-    !application.quality.is_empty() && row.text("quality") == application.quality
+/// What is graded of transfers in a direction, and what they got.
+fn transfers(application: &Application) -> Option<(Direction, &'static str)> {
+    match application.name {
+        UPLOAD => Some((Direction::Up, UPLOAD_SHARE)),
+        DOWNLOAD => Some((Direction::Down, DOWNLOAD_SHARE)),
+        _ => None,
+    }
 }
 
 fn tested(application: &Application, scenario: &Scenario, rows: &Rows) -> Option<Tested> {
+    if let Some((direction, metric)) = transfers(application) {
+        return tested_transfers(application, scenario, rows, direction, metric);
+    }
     let flows: Vec<&Row> = rows.flows.iter().filter(|row| is_of(application, row)).collect();
-    let shares = if application.name == UPLOAD {
-        uploads::shares_percent(scenario, rows)
-    } else {
-        Vec::new()
-    };
-    if flows.is_empty() && shares.is_empty() {
+    if flows.is_empty() {
         return None;
     }
-    let is_without_share = flows.is_empty() && shares.iter().all(Option::is_none);
-    let mut note = if is_without_share && uploads::are_beside_flows(scenario) {
-        "its home has several upstream service flows"
-    } else {
-        ""
+    let mut note = "";
+    let mut missing = match application.name {
+        GAME | CALL => other_end(&flows, scenario),
+        _ => None,
     };
     let mut of_flow = |row: &Row, metric: &'static str| {
-        if application.name != PAGE || metric != PAGE_LOAD {
+        if metric != PAGE_LOAD {
             return row.number(metric);
         }
-        let found = page_load(scenario, rows, row.text("traffic"));
+        let found = page_load(scenario, rows, row.traffic());
         if found.is_graded && found.unfinished > 0 {
             note = "counting pages unfinished at the end as loaded then";
+        }
+        if !found.is_graded {
+            missing = Some(Missing::TooFewPages);
         }
         found.median_s.filter(|_| found.is_graded)
     };
     let worst = |(metric, at_least): (&'static str, bool)| {
-        let values: Vec<f64> = if metric == UPLOAD_SHARE {
-            shares.iter().copied().flatten().collect()
-        } else {
-            flows.iter().filter_map(|row| of_flow(row, metric)).collect()
-        };
-        let merge = if at_least { f64::min } else { f64::max };
-        (metric, values.into_iter().reduce(merge))
+        let values = flows.iter().filter_map(|row| of_flow(row, metric));
+        (metric, values.reduce(if at_least { f64::min } else { f64::max }))
     };
     let values = application.metrics().into_iter().map(worst).collect();
-    Some(Tested { application: application.name, values, note })
+    Some(Tested { application: application.name, values, missing, note })
+}
+
+/// What keeps the other end of games or calls from being known: one that goes one way, or one that has
+/// lost all that it sent in a direction.
+fn other_end(flows: &[&Row], scenario: &Scenario) -> Option<Missing> {
+    let one_way = flows.iter().find_map(|row| {
+        let app = &scenario.traffic.get(row.traffic())?.app;
+        let lacks = Direction::BOTH.into_iter().find(|direction| !app.watches(*direction))?;
+        Some(Missing::OneWay { traffic: row.traffic().to_owned(), lacks })
+    });
+    let arrived = |row: &&Row, direction| {
+        let is_there = |other: &&&Row| {
+            other.traffic() == row.traffic() && other.direction() == Some(direction)
+        };
+        flows.iter().find(is_there).is_some_and(|other| other.number("latency_mean_ms").is_some())
+    };
+    let is_whole = |row: &&Row| Direction::BOTH.into_iter().all(|way| arrived(row, way));
+    one_way.or_else(|| (!flows.iter().all(is_whole)).then_some(Missing::Delivery))
+}
+
+fn tested_transfers(
+    application: &Application,
+    scenario: &Scenario,
+    rows: &Rows,
+    direction: Direction,
+    metric: &'static str,
+) -> Option<Tested> {
+    let shares = shares::shares_percent(scenario, rows, direction);
+    if shares.is_empty() {
+        return None;
+    }
+    let missing = if !shares.contains(&None) {
+        None
+    } else if shares::are_beside_flows(scenario, direction) {
+        Some(Missing::SeveralFlows(direction))
+    } else {
+        Some(Missing::TooShort(direction))
+    };
+    let least = shares.into_iter().flatten().reduce(f64::min);
+    let values = Values::from([(metric, least)]);
+    Some(Tested { application: application.name, values, missing, note: "" })
 }
 
 fn bulk_mbps(scenario: &Scenario, rows: &Rows) -> BTreeMap<String, f64> {
     let mut sums = BTreeMap::new();
     for row in &rows.flows {
-        let entry = scenario.traffic.get(row.text("traffic"));
-        let direction = entry.and_then(|entry| entry.app.bulk_direction());
-        let mbps = row.number("throughput_mbps");
-        if let (Some(direction), Some(mbps)) = (direction, mbps)
-            && row.text("direction") == direction.name()
+        let entry = scenario.traffic.get(row.traffic());
+        let payload = entry.and_then(|entry| entry.app.bulk_direction());
+        if let (Some(_), Some(mbps)) = (payload, row.number("throughput_mbps"))
+            && row.direction() == payload
         {
-            *sums.entry(row.text("traffic").to_owned()).or_default() += mbps;
+            *sums.entry(row.traffic().to_owned()).or_default() += mbps;
         }
     }
     sums
 }
 
-fn round_trips_ms(rows: &Rows) -> BTreeMap<String, f64> {
-    let mut sums = BTreeMap::new();
-    let qualities: Vec<_> =
-        APPLICATIONS.iter().filter(|a| [GAME, CALL].contains(&a.name)).collect();
-    for row in rows.flows.iter().filter(|row| qualities.iter().any(|a| is_of(a, row))) {
-        if let Some(mean_ms) = row.number("latency_mean_ms") {
-            *sums.entry(row.text("traffic").to_owned()).or_default() += mean_ms;
-        }
-    }
-    sums
+/// The mean of the round trips that the home's end of each game and call measures.
+fn round_trips_ms(scenario: &Scenario, rows: &Rows) -> BTreeMap<String, f64> {
+    let is_heard = |row: &&Row| {
+        let entry = scenario.traffic.get(row.traffic());
+        row.direction() == Some(Direction::Up) && entry.is_some_and(|one| one.app.is_two_way())
+    };
+    let heard = rows.flows.iter().filter(is_heard);
+    heard.filter_map(|row| Some((row.traffic().to_owned(), row.number("rtt_mean_ms")?))).collect()
 }

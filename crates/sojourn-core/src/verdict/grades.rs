@@ -2,15 +2,18 @@
 
 use std::collections::BTreeMap;
 
+use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 
 use super::facts::{Facts, Values};
 use super::over_seeds::over_seeds;
-use super::pages;
+use super::shares::SHORTEST_S;
 use super::thresholds::{
-    ADDED_DELAY, APPLICATIONS, Application, LETTERS, PAGE, UNDER_LOAD, UPLOAD, WORST_LETTER,
+    ADDED_DELAY, APPLICATIONS, Application, LETTERS, Threshold, UNDER_LOAD, WORST_LETTER,
 };
-use super::uploads;
+use super::words::stream_name;
+use crate::apps::bulk::Bulk;
+use crate::packet::Direction;
 
 /// A grade.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -49,19 +52,147 @@ impl Serialize for Grade {
     }
 }
 
-/// An application with its values and its grade.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+/// All values that an application is graded by.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Measured(BTreeMap<&'static str, f64>);
+
+impl Measured {
+    /// The values, if none of them is missing.
+    fn of(values: &Values) -> Option<Self> {
+        values
+            .iter()
+            .map(|(metric, value)| Some((*metric, (*value)?)))
+            .collect::<Option<_>>()
+            .map(Self)
+    }
+
+    fn meet(&self, thresholds: &[Threshold]) -> bool {
+        thresholds.iter().all(|threshold| threshold.is_met(self.0[threshold.metric]))
+    }
+}
+
+/// A grade with the values that it rests on: there is no other way to make one.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Graded {
+    grade: Grade,
+    measured: Measured,
+}
+
+impl Graded {
+    fn new(application: &Application, measured: Measured) -> Self {
+        let grade = if measured.meet(application.good) {
+            Grade::Good
+        } else if measured.meet(application.fair) {
+            Grade::Fair
+        } else {
+            Grade::Poor
+        };
+        Self { grade, measured }
+    }
+}
+
+/// Why something has no grade.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Missing {
+    /// Nothing of it arrived where it is measured.
+    Delivery,
+    /// It goes one way, so that nobody knows the other one.
+    OneWay {
+        /// The traffic entry.
+        traffic: String,
+        /// The direction that it lacks.
+        lacks: Direction,
+    },
+    /// The transfer is too short.
+    TooShort(Direction),
+    /// The homes of the transfer have several service flows in its direction.
+    SeveralFlows(Direction),
+    /// Too few pages were loaded.
+    TooFewPages,
+}
+
+impl Missing {
+    /// It in words.
+    fn words(&self) -> String {
+        let transfer = |direction: &Direction| Bulk::Transfer.word(*direction);
+        match self {
+            Self::Delivery => "not measured: no packet was delivered".to_owned(),
+            Self::OneWay { traffic, lacks } => format!(
+                "not measured: nothing of traffic.{traffic} goes {}; direction = \"both\" measures both ends",
+                lacks.name()
+            ),
+            Self::TooShort(way) => {
+                format!("not measured: the {} ran for less than {SHORTEST_S} s", transfer(way))
+            }
+            Self::SeveralFlows(way) => format!(
+                "not measured: the home of the {} has several {} service flows",
+                transfer(way),
+                stream_name(*way)
+            ),
+            Self::TooFewPages => "not measured: fewer than two pages were loaded".to_owned(),
+        }
+    }
+}
+
+/// An application with its values, and with its grade or why it has none.
+#[derive(Clone, PartialEq, Debug)]
 pub struct Assessment {
     /// The name of the application.
     pub application: &'static str,
-    /// Its grade; `None` if a value is missing.
-    pub grade: Option<Grade>,
-    /// The mark of the grade; empty without one.
-    pub mark: &'static str,
+    /// The grade, or what is missing.
+    graded: Result<Graded, Missing>,
     /// The values that thresholds and summary need, means over seeds; `None` where nothing was measured.
     pub values: Values,
     /// The values in words.
     pub summary: String,
+}
+
+impl Assessment {
+    fn new(
+        application: &'static Application,
+        values: Values,
+        missing: Option<Missing>,
+        note: &str,
+    ) -> Self {
+        let graded = match (missing, Measured::of(&values)) {
+            (None, Some(measured)) => Ok(Graded::new(application, measured)),
+            (missing, _) => Err(missing.unwrap_or(Missing::Delivery)),
+        };
+        let mut summary = match &graded {
+            Ok(graded) => filled(application.summary, &graded.measured.0),
+            Err(missing) => missing.words(),
+        };
+        if let (Ok(graded), ADDED_DELAY) = (&graded, application.metrics()[0].0) {
+            let letter = letter(graded.measured.0[ADDED_DELAY]);
+            summary = format!("{summary}: {letter} on DSLReports' scale from A+ to F");
+        }
+        if graded.is_ok() && !note.is_empty() {
+            summary = format!("{summary}, {note}");
+        }
+        Self { application: application.name, graded, values, summary }
+    }
+
+    /// Its grade; `None` if a value is missing.
+    pub fn grade(&self) -> Option<Grade> {
+        self.graded.as_ref().ok().map(|graded| graded.grade)
+    }
+
+    /// Why it has no grade.
+    pub fn missing(&self) -> Option<&Missing> {
+        self.graded.as_ref().err()
+    }
+}
+
+impl Serialize for Assessment {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_struct("Assessment", 5)?;
+        map.serialize_field("application", self.application)?;
+        map.serialize_field("grade", &self.grade())?;
+        map.serialize_field("mark", self.grade().map_or("", Grade::mark))?;
+        map.serialize_field("values", &self.values)?;
+        map.serialize_field("summary", &self.summary)?;
+        map.end()
+    }
 }
 
 /// The grades of runs that differ in their seed, beside those of an idle line if there is one.
@@ -69,10 +200,15 @@ pub(super) fn assess(runs: &[&Facts], idle: Option<&[&Facts]>) -> Vec<Assessment
     APPLICATIONS.iter().filter_map(|application| of(application, runs, idle)).collect()
 }
 
-fn of(application: &Application, runs: &[&Facts], idle: Option<&[&Facts]>) -> Option<Assessment> {
+fn of(
+    application: &'static Application,
+    runs: &[&Facts],
+    idle: Option<&[&Facts]>,
+) -> Option<Assessment> {
     if application.name == UNDER_LOAD {
         let added_ms = added_delay_ms(runs, idle?)?;
-        return Some(graded(application, Values::from([(ADDED_DELAY, Some(added_ms))]), ""));
+        let values = Values::from([(ADDED_DELAY, Some(added_ms))]);
+        return Some(Assessment::new(application, values, None, ""));
     }
     let tests: Vec<_> = runs
         .iter()
@@ -85,44 +221,11 @@ fn of(application: &Application, runs: &[&Facts], idle: Option<&[&Facts]>) -> Op
             tests.iter().map(|test| test.values.get(metric).copied().flatten()).collect();
         (metric, over_seeds(&values).mean)
     };
-    Some(graded(application, application.metrics().into_iter().map(mean).collect(), note))
-}
-
-fn graded(application: &Application, values: Values, note: &str) -> Assessment {
-    let is_met = |thresholds: &[super::Threshold]| {
-        thresholds.iter().all(|t| values[t.metric].is_some_and(|value| t.is_met(value)))
-    };
-    let grade = if values.values().any(Option::is_none) {
-        None
-    } else if is_met(application.good) {
-        Some(Grade::Good)
-    } else if is_met(application.fair) {
-        Some(Grade::Fair)
-    } else {
-        Some(Grade::Poor)
-    };
-    let mut summary = match grade {
-        None if note.is_empty() => without_grade(application).to_owned(),
-        None => note.to_owned(),
-        Some(_) => filled(application.summary, &values),
-    };
-    if let Some(added_ms) = values.get(ADDED_DELAY).copied().flatten() {
-        summary = format!("{summary}: {} on DSLReports' scale from A+ to F", letter(added_ms));
-    }
-    if grade.is_some() && !note.is_empty() {
-        summary = format!("{summary}, {note}");
-    }
-    let mark = grade.map_or("", Grade::mark);
-    Assessment { application: application.name, grade, mark, values, summary }
-}
-
-/// Why something has no grade, if nothing else says so.
-fn without_grade(application: &Application) -> &'static str {
-    match application.name {
-        UPLOAD => uploads::TOO_SHORT,
-        PAGE => pages::TOO_FEW,
-        _ => "no packet was delivered",
-    }
+    let values: Values = application.metrics().into_iter().map(mean).collect();
+    let missing = tests.iter().find_map(|test| test.missing.clone());
+    let is_measured = values.values().all(Option::is_some);
+    let missing = missing.filter(|why| !is_measured || matches!(why, Missing::OneWay { .. }));
+    Some(Assessment::new(application, values, missing, note))
 }
 
 /// The letter of a delay that load adds to a round trip.
@@ -132,21 +235,20 @@ fn letter(added_ms: f64) -> &'static str {
 }
 
 /// A template with its values: `{metric.2}` is a value with two digits after the point.
-fn filled(template: &str, values: &Values) -> String {
+fn filled(template: &str, values: &BTreeMap<&'static str, f64>) -> String {
     let mut parts = template.split('{');
     let mut text = parts.next().unwrap_or_default().to_owned();
     for part in parts {
         let (field, rest) = part.split_once('}').unwrap_or((part, ""));
         let (metric, digits) = field.rsplit_once('.').unwrap_or((field, "0"));
-        let value = values.get(metric).copied().flatten().unwrap_or_default();
         let digits: usize = digits.parse().unwrap_or_default();
-        text.push_str(&format!("{value:.digits$}{rest}"));
+        text.push_str(&format!("{:.digits$}{rest}", values[metric]));
     }
     text
 }
 
-/// What load adds to the mean round trip of a game or call, in ms: of several that of the worst, over
-/// seeds the mean. The round trip is the sum over the directions in which the entry sends.
+/// What load adds to the mean round trip that games and calls measure, in ms: of several that of the worst,
+/// over seeds the mean. `None` where nothing measures round trips.
 fn added_delay_ms(runs: &[&Facts], idle: &[&Facts]) -> Option<f64> {
     let (loaded, unloaded) = (mean_round_trips_ms(runs), mean_round_trips_ms(idle));
     let added = loaded.iter().filter_map(|(name, ms)| Some(ms - unloaded.get(name)?));

@@ -5,8 +5,12 @@ use serde::Serialize;
 use super::pages::page_load;
 use super::rows::{Row, Rows};
 use super::thresholds::PAGE_LOAD;
+use crate::apps::Quality;
+use crate::apps::bulk::Bulk;
+use crate::metrics::Member;
 use crate::packet::Direction;
 use crate::scenario::Scenario;
+use crate::scenario::traffic::Entry;
 
 /// Which way a number is better.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
@@ -22,18 +26,21 @@ pub enum Better {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Of {
     /// Flows of a quality.
-    Quality(&'static str),
+    Quality(Quality),
+    /// Games that measure round trips.
+    TwoWayGames,
+    /// Games that send one way, of which nobody knows the round trip.
+    OneWayGames,
     /// The same, in a scenario with a low-latency queue: there the far tail is what it is about.
-    NearLowLatency(&'static str),
-    /// Bulk transfers in a direction, without their acknowledgements.
-    Transfers(Direction),
-    /// A queue, by its name.
-    Queue(&'static str),
+    TwoWayGamesNearLowLatency,
+    OneWayGamesNearLowLatency,
+    /// Bulk traffic of a sort in the direction of its payload, without acknowledgements.
+    Bulk(Bulk, Direction),
+    /// The queues in a direction of homes whose users notice delay, and those that homes share.
+    Queues(Direction),
+    /// Upstream members of a low-latency aggregate.
+    Members(Member),
 }
-
-/// The members of an upstream queue with a low-latency and a classic one.
-const LOW_LATENCY: &str = "upstream low_latency";
-const CLASSIC: &str = "upstream classic";
 
 /// How several rows become one number: the worst counts, and rates are summed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -75,81 +82,148 @@ const fn measure(
 }
 
 use Merge::{Max, Min, Sum};
-use Of::{NearLowLatency, Quality, Queue, Transfers};
+use Of::{
+    Members, OneWayGames, OneWayGamesNearLowLatency, Queues, TwoWayGames, TwoWayGamesNearLowLatency,
+};
 
 /// All measures, in the order of tables.
-pub const MEASURES: [Measure; 19] = [
-    measure(("game_latency_p50_ms", "game p50", "ms", 1), Quality("game"), "latency_p50_ms", Max),
-    measure(("game_latency_p90_ms", "game p90", "ms", 1), Quality("game"), "latency_p90_ms", Max),
-    measure(("game_latency_p99_ms", "game p99", "ms", 1), Quality("game"), "latency_p99_ms", Max),
+pub const MEASURES: [Measure; 29] = [
+    measure(("game_rtt_p50_ms", "game RTT p50", "ms", 1), TwoWayGames, "rtt_p50_ms", Max),
+    measure(("game_rtt_p90_ms", "game RTT p90", "ms", 1), TwoWayGames, "rtt_p90_ms", Max),
+    measure(("game_rtt_p99_ms", "game RTT p99", "ms", 1), TwoWayGames, "rtt_p99_ms", Max),
+    measure(
+        ("game_rtt_p999_ms", "game RTT p99.9", "ms", 1),
+        TwoWayGamesNearLowLatency,
+        "rtt_p999_ms",
+        Max,
+    ),
+    measure(("game_latency_p50_ms", "game p50", "ms", 1), OneWayGames, "latency_p50_ms", Max),
+    measure(("game_latency_p90_ms", "game p90", "ms", 1), OneWayGames, "latency_p90_ms", Max),
+    measure(("game_latency_p99_ms", "game p99", "ms", 1), OneWayGames, "latency_p99_ms", Max),
     measure(
         ("game_latency_p999_ms", "game p99.9", "ms", 1),
-        NearLowLatency("game"),
+        OneWayGamesNearLowLatency,
         "latency_p999_ms",
         Max,
     ),
     measure(
         ("game_latency_p9999_ms", "game p99.99", "ms", 1),
-        NearLowLatency("game"),
+        OneWayGamesNearLowLatency,
         "latency_p9999_ms",
         Max,
     ),
-    measure(("game_loss_percent", "game loss", "%", 2), Quality("game"), "loss_percent", Max),
-    measure(("voice_mos", "voice MOS", "", 2), Quality("voice"), "mos", Min),
-    measure(("page_load_median_s", "page load", "s", 2), Quality("pages"), PAGE_LOAD, Max),
+    measure(
+        ("game_loss_percent", "game loss", "%", 2),
+        Of::Quality(Quality::Game),
+        "loss_percent",
+        Max,
+    ),
+    measure(("voice_mos", "voice MOS", "", 2), Of::Quality(Quality::Voice), "mos", Min),
+    measure(
+        ("page_load_median_s", "page load", "s", 2),
+        Of::Quality(Quality::Pages),
+        PAGE_LOAD,
+        Max,
+    ),
     measure(
         ("response_median_s", "web response", "s", 3),
-        Quality("responses"),
+        Of::Quality(Quality::Responses),
         "response_median_s",
         Max,
     ),
-    measure(("video_rate_mbps", "video", "Mbps", 2), Quality("video"), "video_rate_mbps", Min),
+    measure(
+        ("video_rate_mbps", "video", "Mbps", 2),
+        Of::Quality(Quality::Video),
+        "video_rate_mbps",
+        Min,
+    ),
     measure(
         ("video_stalled_percent", "video stalled", "%", 1),
-        Quality("video"),
+        Of::Quality(Quality::Video),
         "video_stalled_percent",
         Max,
     ),
     measure(
         ("video_call_latency_p90_ms", "video call p90", "ms", 1),
-        Quality("video_call"),
+        Of::Quality(Quality::VideoCall),
         "frame_latency_p90_ms",
         Max,
     ),
-    measure(("upload_mbps", "upload", "Mbps", 2), Transfers(Direction::Up), "throughput_mbps", Sum),
     measure(
-        ("download_mbps", "download", "Mbps", 2),
-        Transfers(Direction::Down),
+        ("upload_mbps", "upload", "Mbps", 2),
+        Of::Bulk(Bulk::Transfer, Direction::Up),
         "throughput_mbps",
         Sum,
     ),
     measure(
-        ("upstream_queue_p50_ms", "queue p50", "ms", 1),
-        Queue("upstream"),
+        ("torrent_mbps", "torrent", "Mbps", 2),
+        Of::Bulk(Bulk::Torrent, Direction::Up),
+        "throughput_mbps",
+        Sum,
+    ),
+    measure(
+        ("data_up_mbps", "data up", "Mbps", 2),
+        Of::Bulk(Bulk::Data, Direction::Up),
+        "throughput_mbps",
+        Sum,
+    ),
+    measure(
+        ("download_mbps", "download", "Mbps", 2),
+        Of::Bulk(Bulk::Transfer, Direction::Down),
+        "throughput_mbps",
+        Sum,
+    ),
+    measure(
+        ("torrent_down_mbps", "torrent down", "Mbps", 2),
+        Of::Bulk(Bulk::Torrent, Direction::Down),
+        "throughput_mbps",
+        Sum,
+    ),
+    measure(
+        ("data_down_mbps", "data down", "Mbps", 2),
+        Of::Bulk(Bulk::Data, Direction::Down),
+        "throughput_mbps",
+        Sum,
+    ),
+    measure(
+        ("upstream_queue_p50_ms", "up queue p50", "ms", 1),
+        Queues(Direction::Up),
         "sojourn_p50_ms",
         Max,
     ),
     measure(
-        ("upstream_queue_p99_ms", "queue p99", "ms", 1),
-        Queue("upstream"),
+        ("upstream_queue_p99_ms", "up queue p99", "ms", 1),
+        Queues(Direction::Up),
+        "sojourn_p99_ms",
+        Max,
+    ),
+    measure(
+        ("downstream_queue_p50_ms", "down queue p50", "ms", 1),
+        Queues(Direction::Down),
+        "sojourn_p50_ms",
+        Max,
+    ),
+    measure(
+        ("downstream_queue_p99_ms", "down queue p99", "ms", 1),
+        Queues(Direction::Down),
         "sojourn_p99_ms",
         Max,
     ),
     measure(
         ("low_latency_queue_p99_ms", "low-latency p99", "ms", 2),
-        Queue(LOW_LATENCY),
+        Members(Member::LowLatency),
         "sojourn_p99_ms",
         Max,
     ),
     measure(
         ("low_latency_queue_p999_ms", "low-latency p99.9", "ms", 2),
-        Queue(LOW_LATENCY),
+        Members(Member::LowLatency),
         "sojourn_p999_ms",
         Max,
     ),
     measure(
         ("classic_queue_p99_ms", "classic p99", "ms", 1),
-        Queue(CLASSIC),
+        Members(Member::Classic),
         "sojourn_p99_ms",
         Max,
     ),
@@ -163,9 +237,19 @@ impl Measure {
         MEASURES.iter().find(|measure| measure.key == key).expect("a measure that there is")
     }
 
-    /// The direction of the transfers that it sums up; `None` if it does not.
-    pub(super) fn of_transfers(&self) -> Option<Direction> {
-        if let Transfers(direction) = self.of { Some(direction) } else { None }
+    /// The bulk traffic whose rates it sums up; `None` if it does not.
+    pub(super) fn of_bulk(&self) -> Option<(Bulk, Direction)> {
+        if let Of::Bulk(sort, direction) = self.of { Some((sort, direction)) } else { None }
+    }
+
+    /// Is it the delay of queues?
+    pub(super) fn is_of_queues(&self) -> bool {
+        matches!(self.of, Queues(_))
+    }
+
+    /// Does it decide between settings? Medians do not: the tail is what users notice.
+    pub(super) fn decides(&self) -> bool {
+        !self.key.ends_with("_p50_ms")
     }
 
     /// Its unit as it follows a number.
@@ -179,7 +263,7 @@ impl Measure {
         found.peek()?;
         let values = found.filter_map(|row| match self.column {
             // As grades have it: pages that did not load before the end count.
-            PAGE_LOAD => page_load(scenario, rows, row.text("traffic")).median_s,
+            PAGE_LOAD => page_load(scenario, rows, row.traffic()).median_s,
             column => row.number(column),
         });
         Some(match self.merge {
@@ -194,27 +278,52 @@ impl Measure {
         scenario: &'a Scenario,
         rows: &'a Rows,
     ) -> Box<dyn Iterator<Item = &'a Row> + 'a> {
+        let is_near_low_latency = || rows.queues.iter().any(|row| row.member().is_some());
+        let games = move |is_two_way: bool| {
+            let entry = |row: &Row| scenario.traffic.get(row.traffic());
+            of_quality(rows, Quality::Game).filter(move |row| {
+                entry(row).is_none_or(|entry| entry.app.is_two_way()) == is_two_way
+            })
+        };
         match self.of {
-            Of::Quality(quality) => {
-                Box::new(rows.flows.iter().filter(move |row| row.text("quality") == quality))
-            }
-            Of::NearLowLatency(_)
-                if !rows.queues.iter().any(|row| row.text("queue") == LOW_LATENCY) =>
-            {
-                Box::new(std::iter::empty())
-            }
-            Of::NearLowLatency(quality) => {
-                Box::new(rows.flows.iter().filter(move |row| row.text("quality") == quality))
-            }
-            Of::Transfers(direction) => Box::new(rows.flows.iter().filter(move |row| {
-                let entry = scenario.traffic.get(row.text("traffic"));
-                row.text("quality") == "throughput"
-                    && row.text("direction") == direction.name()
-                    && entry.is_some_and(|entry| entry.app.bulk_direction() == Some(direction))
+            Of::Quality(quality) => Box::new(of_quality(rows, quality)),
+            TwoWayGames => Box::new(games(true)),
+            OneWayGames => Box::new(games(false)),
+            TwoWayGamesNearLowLatency if is_near_low_latency() => Box::new(games(true)),
+            OneWayGamesNearLowLatency if is_near_low_latency() => Box::new(games(false)),
+            TwoWayGamesNearLowLatency | OneWayGamesNearLowLatency => Box::new(std::iter::empty()),
+            Of::Bulk(sort, direction) => Box::new(rows.flows.iter().filter(move |row| {
+                let entry = scenario.traffic.get(row.traffic());
+                row.direction() == Some(direction)
+                    && entry.is_some_and(|entry| {
+                        Bulk::of(&entry.app) == Some(sort) && entry.app.loads(direction)
+                    })
             })),
-            Of::Queue(name) => {
-                Box::new(rows.queues.iter().filter(move |row| row.text("queue") == name))
+            Queues(direction) => {
+                let noticing = noticing(scenario);
+                Box::new(rows.queues.iter().filter(move |row| {
+                    row.direction() == Some(direction)
+                        && row.member().is_none()
+                        && row.homes().is_none_or(|homes| noticing.contains(&homes))
+                }))
             }
+            Members(member) => Box::new(rows.queues.iter().filter(move |row| {
+                row.member() == Some(member) && row.direction() == Some(Direction::Up)
+            })),
         }
     }
+}
+
+fn of_quality(rows: &Rows, quality: Quality) -> impl Iterator<Item = &Row> {
+    rows.flows.iter().filter(move |row| row.quality() == Some(quality))
+}
+
+/// The groups of homes whose users notice delay; all of them if none do.
+fn noticing(scenario: &Scenario) -> Vec<&str> {
+    let of = |is_meant: &dyn Fn(&Entry) -> bool| -> Vec<&str> {
+        let entries = scenario.traffic.values().filter(|entry| is_meant(entry));
+        entries.map(|entry| scenario.group(scenario.group_of(entry)).name).collect()
+    };
+    let noticing = of(&|entry| !entry.app.is_bulk());
+    if noticing.is_empty() { of(&|_| true) } else { noticing }
 }

@@ -5,6 +5,8 @@
 //! side by side and against an idle line.
 
 mod answer;
+mod causes;
+mod choice;
 mod compared;
 mod facts;
 mod grades;
@@ -12,8 +14,8 @@ mod measures;
 mod over_seeds;
 mod pages;
 mod rows;
+mod shares;
 mod thresholds;
-mod uploads;
 mod words;
 
 pub use answer::{Graded, Verdict, verdict};

@@ -9,8 +9,6 @@ use crate::scenario::Scenario;
 const SAME_S: f64 = 1e-6;
 /// A single loaded page is not graded: it was loaded before the queue had filled.
 const FEWEST_PAGES: usize = 2;
-/// Why fewer have no grade.
-pub(super) const TOO_FEW: &str = "fewer than two pages were loaded";
 
 /// How long the pages of an entry take to load.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -29,7 +27,7 @@ pub(super) struct PageLoad {
 /// median. Without a loaded page, nothing is known until an unfinished one has taken longer than the fair
 /// threshold.
 pub(super) fn page_load(scenario: &Scenario, rows: &Rows, traffic: &str) -> PageLoad {
-    let mine = rows.pages.iter().filter(|row| row.text("traffic") == traffic);
+    let mine = rows.pages.iter().filter(|row| row.traffic() == traffic);
     let loaded: Vec<f64> = mine.filter_map(|row| row.number("load_time_s")).collect();
     let typical_s = median(&loaded).unwrap_or_default();
     let unfinished = unfinished_s(scenario, rows, traffic);
@@ -47,7 +45,7 @@ pub(super) fn page_load(scenario: &Scenario, rows: &Rows, traffic: &str) -> Page
 pub fn unfinished_s(scenario: &Scenario, rows: &Rows, traffic: &str) -> Vec<f64> {
     let Some(entry) = scenario.traffic.get(traffic) else { return Vec::new() };
     let AppSpec::Web(web) = &entry.app else { return Vec::new() };
-    let mine = rows.pages.iter().filter(|row| row.text("traffic") == traffic);
+    let mine = rows.pages.iter().filter(|row| row.traffic() == traffic);
     let of = |column| move |row| super::Row::number(row, column).unwrap_or_default();
     let starts: Vec<f64> = mine.clone().map(of("start_s")).collect();
     let took = mine.map(of("load_time_s"));

@@ -5,8 +5,11 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::apps::Quality;
+use crate::metrics::Member;
 use crate::metrics::column::{Cells, Table};
 use crate::metrics::results::Results;
+use crate::packet::Direction;
 
 /// A row of a table: values by the names of columns.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -23,6 +26,34 @@ impl Row {
     pub fn text(&self, column: &str) -> &str {
         self.0.get(column).and_then(Value::as_str).unwrap_or_default()
     }
+
+    /// The traffic entry that it is of.
+    pub(super) fn traffic(&self) -> &str {
+        self.text("traffic")
+    }
+
+    /// Where its packets go.
+    pub(super) fn direction(&self) -> Option<Direction> {
+        let name = self.text("direction");
+        Direction::BOTH.into_iter().find(|direction| direction.name() == name)
+    }
+
+    /// How its entry is judged.
+    pub(super) fn quality(&self) -> Option<Quality> {
+        let name = self.text("quality");
+        Quality::ALL.into_iter().find(|quality| quality.name() == name)
+    }
+
+    /// The member of an aggregate that it is of.
+    pub(super) fn member(&self) -> Option<Member> {
+        let name = self.text("member");
+        Member::BOTH.into_iter().find(|member| member.name() == name)
+    }
+
+    /// The group of homes that it is of, if it is of one.
+    pub(super) fn homes(&self) -> Option<&str> {
+        Some(self.text("homes")).filter(|name| !name.is_empty())
+    }
 }
 
 /// The tables of a run that verdicts read. Columns are those of [`crate::metrics::rows`].
@@ -34,6 +65,9 @@ pub struct Rows {
     pub queues: Vec<Row>,
     /// A row per page loaded.
     pub pages: Vec<Row>,
+    /// A row per group of homes, service flow and direction.
+    #[serde(default)]
+    pub service_flows: Vec<Row>,
 }
 
 impl From<&Results> for Rows {
@@ -42,6 +76,7 @@ impl From<&Results> for Rows {
             flows: rows_of(&results.flows),
             queues: rows_of(&results.queues),
             pages: rows_of(&results.pages),
+            service_flows: rows_of(&results.service_flows),
         }
     }
 }

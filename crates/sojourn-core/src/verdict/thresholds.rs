@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use crate::apps::Quality;
+
 /// The bound of a metric that a grade requires.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct Threshold {
@@ -47,8 +49,9 @@ impl Threshold {
 pub struct Application {
     /// Its name in tables and sentences.
     pub name: &'static str,
-    /// The quality of the flows that it is graded by; empty if it is not of flows of one quality.
-    pub quality: &'static str,
+    /// The quality of the flows that it is graded by, if it is of flows of one quality.
+    #[serde(skip)]
+    pub quality: Option<Quality>,
     /// What good requires: all of them.
     pub good: &'static [Threshold],
     /// What fair requires: all of them.
@@ -80,10 +83,12 @@ pub(super) const CALL: &str = "call";
 pub(super) const PAGE: &str = "page";
 pub(super) const VIDEO: &str = "video";
 pub(super) const UPLOAD: &str = "upload";
+pub(super) const DOWNLOAD: &str = "download";
 pub(super) const UNDER_LOAD: &str = "under load";
 
 /// Metrics that are no columns of `flows`.
 pub(super) const UPLOAD_SHARE: &str = "upload_share_percent";
+pub(super) const DOWNLOAD_SHARE: &str = "download_share_percent";
 pub(super) const ADDED_DELAY: &str = "added_delay_ms";
 pub(super) const PAGE_LOAD: &str = "page_load_median_s";
 
@@ -114,10 +119,10 @@ pub(super) const LETTERS: [(f64, &str); 5] =
 pub(super) const WORST_LETTER: &str = "F";
 
 /// What is graded, in the order of reports.
-pub const APPLICATIONS: [Application; 6] = [
+pub const APPLICATIONS: [Application; 7] = [
     Application {
         name: GAME,
-        quality: "game",
+        quality: Some(Quality::Game),
         good: &[
             Threshold::at_most(
                 "over_20_ms_access_percent",
@@ -143,7 +148,7 @@ pub const APPLICATIONS: [Application; 6] = [
     },
     Application {
         name: CALL,
-        quality: "voice",
+        quality: Some(Quality::Voice),
         good: &[Threshold::at_least("mos", 4.0, "a mean opinion score of 4 (good) or more", SCALE)],
         fair: &[Threshold::at_least("mos", 3.0, "a mean opinion score of 3 (fair) or more", SCALE)],
         shown: &["late_percent", "loss_percent"],
@@ -152,7 +157,7 @@ pub const APPLICATIONS: [Application; 6] = [
     },
     Application {
         name: PAGE,
-        quality: "pages",
+        quality: Some(Quality::Pages),
         good: &[Threshold::at_most(
             PAGE_LOAD,
             3.3,
@@ -170,7 +175,7 @@ pub const APPLICATIONS: [Application; 6] = [
     },
     Application {
         name: VIDEO,
-        quality: "video",
+        quality: Some(Quality::Video),
         good: &[Threshold::at_most("video_stalled_percent", 0.0, "no stall", STALLS)],
         fair: &[Threshold::at_most(
             "video_stalled_percent",
@@ -183,7 +188,7 @@ pub const APPLICATIONS: [Application; 6] = [
     },
     Application {
         name: UNDER_LOAD,
-        quality: "",
+        quality: None,
         good: &[Threshold::at_most(
             ADDED_DELAY,
             30.0,
@@ -201,7 +206,7 @@ pub const APPLICATIONS: [Application; 6] = [
     },
     Application {
         name: UPLOAD,
-        quality: "",
+        quality: None,
         good: &[Threshold::at_least(
             UPLOAD_SHARE,
             90.0,
@@ -213,5 +218,20 @@ pub const APPLICATIONS: [Application; 6] = [
         shown: &[],
         summary: "the upload and the light traffic beside it send {upload_share_percent.0} % of what \
                   sustained rate and burst allow",
+    },
+    Application {
+        name: DOWNLOAD,
+        quality: None,
+        good: &[Threshold::at_least(
+            DOWNLOAD_SHARE,
+            90.0,
+            "an unlimited download and the light traffic beside it get 90 % or more of what the \
+             sustained rate and burst allow",
+            OURS,
+        )],
+        fair: &[Threshold::at_least(DOWNLOAD_SHARE, 50.0, "they get 50 % or more of that", OURS)],
+        shown: &[],
+        summary: "the download and the light traffic beside it get {download_share_percent.0} % of \
+                  what sustained rate and burst allow",
     },
 ];

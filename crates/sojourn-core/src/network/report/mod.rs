@@ -5,6 +5,7 @@ mod flows;
 mod service_flows;
 mod starved;
 mod traffic_classes;
+mod watch;
 
 use super::Simulation;
 use crate::access::{Access, AccessNetwork, PlacedQueue};
@@ -78,6 +79,7 @@ pub(super) fn results(
     }
     results.traffic_classes = traffic_classes::rows(run, &results.flows, &done);
     results.warnings.extend(unused_low_latency(&results.queues));
+    results.warnings.extend(watch::warnings(&run.scenario, &results.queues));
     results
 }
 
@@ -229,8 +231,7 @@ pub(super) fn warnings_of_network(access: &Access, scenario: &Scenario) -> Vec<S
 
 /// When an entry starts, if that is after the end of the run.
 fn late_start_s(entry: &Entry, scenario: &Scenario) -> Option<f64> {
-    let app = serde_json::to_value(&entry.app).unwrap_or_default();
-    app["start_s"].as_f64().filter(|start_s| *start_s > scenario.duration_s)
+    entry.app.start_s().filter(|start_s| *start_s > scenario.duration_s)
 }
 
 /// What a user must know before trusting the results.

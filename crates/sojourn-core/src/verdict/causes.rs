@@ -1,0 +1,130 @@
+//! Where the time goes of what users notice: the path, the queue of a direction, or the wait for grants.
+//! Each part comes from counters of the run.
+
+use super::rows::{Row, Rows};
+use super::words::{digits, stream_name};
+use crate::access::AccessSpec;
+use crate::access::docsis::parameters::ModemSpec;
+use crate::packet::Direction;
+use crate::scenario::{Scenario, traffic};
+
+/// From this share of collided requests on, requests wait because they collide.
+const MANY_COLLISIONS: f64 = 0.2;
+
+/// A place where packets spend time.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) enum Place {
+    /// Cable and link of the server.
+    Path,
+    /// The queue of a direction, behind other packets and for tokens.
+    Queue(Direction),
+    /// The least that request and grant take.
+    Grants,
+    /// Requests of which this share collides.
+    Contention(f64),
+}
+
+impl Place {
+    fn words(self) -> String {
+        match self {
+            Self::Path => "on the cable and on the link of its server".to_owned(),
+            Self::Queue(direction) => format!("in the {} queue", stream_name(direction)),
+            Self::Grants => "in waiting for grants".to_owned(),
+            Self::Contention(share) => {
+                format!("in waiting for grants ({:.0} % of requests collide)", 100.0 * share)
+            }
+        }
+    }
+}
+
+/// Where the mean latency of a traffic entry goes, over the directions in which it is measured.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Cause {
+    pub traffic: String,
+    pub total_ms: f64,
+    pub is_round_trip: bool,
+    /// The largest part.
+    pub place: Place,
+    pub ms: f64,
+}
+
+impl Cause {
+    /// It in a sentence.
+    pub fn sentence(&self) -> String {
+        let what = if self.is_round_trip { "round trip" } else { "way" };
+        format!(
+            "The {what} of {} takes {} ms in the mean, {} of them {}.",
+            self.traffic,
+            digits(self.total_ms),
+            digits(self.ms),
+            self.place.words()
+        )
+    }
+}
+
+/// Of each entry whose users notice the delay of its packets.
+pub(super) fn causes(scenario: &Scenario, rows: &Rows) -> Vec<Cause> {
+    scenario.traffic.iter().filter_map(|(name, entry)| cause(scenario, rows, name, entry)).collect()
+}
+
+fn cause(scenario: &Scenario, rows: &Rows, name: &str, entry: &traffic::Entry) -> Option<Cause> {
+    let watched = |row: &&Row| {
+        row.traffic() == name && row.direction().is_some_and(|way| entry.app.watches(way))
+    };
+    let mut parts: Vec<(Place, f64)> = Vec::new();
+    let path_ms = path_ms(scenario, entry);
+    for row in rows.flows.iter().filter(watched) {
+        let (mean_ms, least_ms) = (row.number("latency_mean_ms")?, row.number("latency_min_ms")?);
+        let way = row.direction()?;
+        let path_ms = path_ms.min(least_ms);
+        let grants_ms = if has_grants(scenario, entry, way) { least_ms - path_ms } else { 0.0 };
+        parts.push((Place::Path, path_ms));
+        parts.push((Place::Grants, grants_ms));
+        parts.push((behind(scenario, rows, entry, way), mean_ms - path_ms - grants_ms));
+    }
+    let total_ms = parts.iter().map(|(_, ms)| ms).sum();
+    let sum =
+        |place: Place| parts.iter().filter(|(other, _)| *other == place).map(|(_, ms)| ms).sum();
+    let sums = parts.iter().map(|(place, _)| (*place, sum(*place)));
+    let (place, ms) =
+        sums.reduce(|most: (Place, f64), one| if one.1 > most.1 { one } else { most })?;
+    let is_round_trip = entry.app.is_two_way();
+    Some(Cause { traffic: name.to_owned(), total_ms, is_round_trip, place, ms })
+}
+
+/// What waits beyond the least are for: collided requests where nothing of its own homes loads the
+/// direction, or else the queue.
+fn behind(scenario: &Scenario, rows: &Rows, entry: &traffic::Entry, way: Direction) -> Place {
+    let group = scenario.group_of(entry);
+    let is_loaded = scenario
+        .traffic
+        .values()
+        .any(|other| scenario.group_of(other) == group && other.app.loads(way));
+    let homes = scenario.group(group).name;
+    let flows = rows.service_flows.iter();
+    let own = flows.filter(|row| row.homes() == Some(homes) && row.direction() == Some(way));
+    let count = |column| own.clone().filter_map(|row| row.number(column)).sum::<f64>();
+    let (requests, collisions) = (count("mac_requests"), count("mac_collisions"));
+    if !is_loaded && requests > 0.0 && collisions >= MANY_COLLISIONS * requests {
+        return Place::Contention(collisions / requests);
+    }
+    Place::Queue(way)
+}
+
+fn has_grants(scenario: &Scenario, entry: &traffic::Entry, way: Direction) -> bool {
+    let modem = &scenario.group(scenario.group_of(entry)).upstream.modem;
+    way == Direction::Up && scenario.access == AccessSpec::Docsis && *modem != ModemSpec::Link
+}
+
+/// One way over cable and link of the first server, in ms.
+fn path_ms(scenario: &Scenario, entry: &traffic::Entry) -> f64 {
+    let km = scenario.group(scenario.group_of(entry)).distance_km;
+    let access = match &scenario.access {
+        AccessSpec::Docsis => scenario.cable.delay(km),
+        AccessSpec::Fibre(fibre) => fibre.propagation(km),
+    };
+    use crate::apps::AppParameters as _;
+    let servers = entry.app.servers();
+    let server = servers.first().and_then(|(_, name)| scenario.servers.get(*name));
+    access.ms_f64() + server.map_or(0.0, |server| server.delay_ms)
+}

@@ -1,0 +1,315 @@
+//! Which of several settings does best, what decided, and what it costs.
+
+use super::answer::NAMED_AT_MOST;
+use super::compared::{BulkKind, Difference, Group, Judged, SAME, deciding, is_comparable};
+use super::measures::{MEASURES, Measure};
+use super::thresholds::{
+    ADDED_DELAY, APPLICATIONS, CALL, DOWNLOAD, DOWNLOAD_SHARE, UNDER_LOAD, UPLOAD, UPLOAD_SHARE,
+};
+use super::words::{capitalised, digits, factor, joined, listed, quoted};
+use crate::packet::Direction;
+
+/// If no change is greater than this and no grade differs, settings hardly differ.
+const HARDLY: f64 = 0.10;
+/// The rates of at most so many transfers are in a sentence.
+const RATES_AT_MOST: usize = 3;
+/// Bulk traffic that keeps a smaller share of its rate is a price.
+const PRICE_BELOW: f64 = 0.5;
+/// What gets worse by more than this share is named.
+const WORSE: f64 = 0.05;
+
+/// The best of several groups, and the one that it is compared with: the first of the others, which is
+/// the present state, or the worst where the first is among the best. `None` if they hardly differ.
+pub(super) fn choice(
+    all: &[Judged<'_>],
+    loaded: &[usize],
+    best: &[usize],
+) -> Option<(usize, usize)> {
+    let by_rank = |one: &&usize, other: &&usize| all[**one].rank(&all[**other]);
+    let others = || loaded.iter().filter(|number| !best.contains(number));
+    let (winner, first) = (*best.first()?, *others().next()?);
+    if others().all(|number| hardly_differ(&all[winner], &all[*number])) {
+        return None;
+    }
+    let reference = if first < winner { first } else { *others().max_by(by_rank)? };
+    Some((winner, reference))
+}
+
+/// Have two groups the same grades, and no measure that differs by much?
+fn hardly_differ(a: &Judged<'_>, b: &Judged<'_>) -> bool {
+    let is_near = |measure: &Measure| {
+        a.group.difference(measure, b.group).is_none_or(|found| {
+            let (x, y) = (found.from, found.to);
+            (x - y).abs() <= HARDLY * x.abs().max(y.abs())
+        })
+    };
+    APPLICATIONS.iter().all(|app| a.grade(app.name) == b.grade(app.name))
+        && MEASURES.iter().filter(|m| is_comparable(m, &[a.group, b.group])).all(is_near)
+}
+
+/// Which setting, what decided, and at what cost.
+pub(super) fn answer(all: &[Judged<'_>], winners: &[usize], reference: usize) -> String {
+    let names: Vec<_> = winners.iter().map(|number| all[*number].name()).collect();
+    let name = listed(&names);
+    let does = if names.len() == 1 { "does best" } else { "do best and hardly differ" };
+    let (best, other) = (&all[winners[0]], &all[reference]);
+    let mut bulk = best.group.bulk_kinds();
+    bulk.sort_by_key(|kind| kind.payload.direction != Direction::Up);
+    let price = if bulk.iter().any(|kind| is_costly(kind, other)) { ", at a price" } else { "" };
+    let Changes { mut better, mut worse } = changes(best, other);
+    for kind in &bulk {
+        let Some((clause, is_worse)) = cost_clause(kind, other) else { continue };
+        if is_worse { worse.push(clause) } else { better.push(clause) }
+    }
+    let other = quoted(other.name());
+    let (better, worse) = (joined(&better), joined(&worse));
+    match (better.as_str(), worse.as_str()) {
+        ("", "") => format!("{name} {does} on the tests, against {other}."),
+        (_, "") => format!("{name} {does}{price}: against {other}, {better}."),
+        ("", _) => format!("{name} {does}{price}: against {other}, {worse}."),
+        _ => format!("{name} {does}{price}: against {other}, {better}; but {worse}."),
+    }
+}
+
+/// What changes from one setting to another, in clauses.
+#[derive(Default)]
+struct Changes {
+    better: Vec<String>,
+    worse: Vec<String>,
+}
+
+/// The measures that users notice beside the call, with the least value that they notice: of loss what a good
+/// game may have at most.
+const NOTICED: [(&str, f64); 6] = [
+    ("game_rtt_p90_ms", 0.0),
+    ("game_latency_p90_ms", 0.0),
+    ("game_loss_percent", 1.0),
+    ("page_load_median_s", 0.0),
+    ("response_median_s", 0.0),
+    ("video_stalled_percent", 0.0),
+];
+
+/// What users notice of going from the reference to the best, what decided, and what got worse by over 5 %.
+fn changes(best: &Judged<'_>, reference: &Judged<'_>) -> Changes {
+    let mut changes = Changes::default();
+    let groups = [best.group, reference.group];
+    let decisive = deciding(&groups)
+        .into_iter()
+        .find(|measure| best.group.difference(measure, reference.group).is_some());
+    let is_alike = best.faults() == reference.faults();
+    let measures = MEASURES.iter().filter(|m| m.decides() && m.of_bulk().is_none());
+    for measure in measures {
+        let Some(found) = best.group.difference(measure, reference.group) else { continue };
+        let is_noticed = NOTICED
+            .iter()
+            .any(|(key, least)| *key == measure.key && found.from.max(found.to) >= *least);
+        let is_decisive = decisive == Some(measure) && (is_alike || measure.is_of_queues());
+        if measure.key == "voice_mos" {
+            continue;
+        }
+        if found.is_worse_by(WORSE, measure) && is_felt(measure, &found) {
+            changes.worse.push(clause_of(measure, &found));
+        } else if !found.is_worse_by(0.0, measure) && (is_noticed || is_decisive) {
+            changes.better.push(clause_of(measure, &found));
+        }
+    }
+    add_graded(&mut changes, best, reference);
+    if changes.better.is_empty()
+        && let Some(found) = decisive.and_then(|m| best.group.difference(m, reference.group))
+        && let Some(measure) = decisive.filter(|measure| measure.of_bulk().is_none())
+        && !found.is_worse_by(0.0, measure)
+    {
+        changes.better.push(clause_of(measure, &found));
+    }
+    changes
+}
+
+/// Loss below what a good game may have is felt by nobody.
+fn is_felt(measure: &Measure, found: &Difference) -> bool {
+    let least = NOTICED.iter().find(|(key, _)| *key == measure.key);
+    least.is_none_or(|(_, least)| found.from.max(found.to) >= *least)
+}
+
+/// The call, and the grades that changed of what no clause names yet.
+fn add_graded(changes: &mut Changes, best: &Judged<'_>, reference: &Judged<'_>) {
+    if let Some(clause) = call_clause(best, reference) {
+        let (now, before) = (best.group.mean("voice_mos"), reference.group.mean("voice_mos"));
+        if now < before.map(|mos| mos * (1.0 - SAME)) {
+            changes.worse.push(clause);
+        } else {
+            changes.better.push(clause);
+        }
+    }
+    let is_told = !changes.better.is_empty() || !changes.worse.is_empty();
+    for (application, metric) in GRADED_APART {
+        let (Some(now), Some(before)) = (best.grade(application), reference.grade(application))
+        else {
+            continue;
+        };
+        if now == before || (application == UNDER_LOAD && is_told) {
+            continue;
+        }
+        let values = [reference, best].map(|one| one.value(application, metric).map(digits));
+        let [Some(from), Some(to)] = values else { continue };
+        let verb = if now < before { "rises" } else { "falls" };
+        let (before_word, word) = (before.word(), now.word());
+        let clause = if application == UNDER_LOAD {
+            format!("load adds {to} instead of {from} ms to the round trip")
+        } else {
+            format!(
+                "the {application} {verb} from {before_word} to {word} (from {from} to {to} % of what \
+                 the service allows)"
+            )
+        };
+        if now < before { changes.better.push(clause) } else { changes.worse.push(clause) }
+    }
+}
+
+/// What no other clause names: what load adds, and what transfers get of the service.
+const GRADED_APART: [(&str, &str); 3] =
+    [(UNDER_LOAD, ADDED_DELAY), (UPLOAD, UPLOAD_SHARE), (DOWNLOAD, DOWNLOAD_SHARE)];
+
+/// How a measure changes.
+fn clause_of(measure: &Measure, found: &Difference) -> String {
+    let what = match measure.key {
+        "page_load_median_s" => "the median page load",
+        "response_median_s" => "the median web response",
+        "video_stalled_percent" => "the share of time that video stalls",
+        _ => measure.label,
+    };
+    let by = found
+        .half_width
+        .map(|half| format!(" (by {} ± {})", digits((found.to - found.from).abs()), digits(half)));
+    let clause = change(what, found.from, found.to, &measure.unit_after());
+    format!("{clause}{}", by.unwrap_or_default())
+}
+
+fn change(what: &str, from: f64, to: f64, unit: &str) -> String {
+    if (to - from).abs() <= SAME * from.abs().max(to.abs()) {
+        return format!("{what} stays at {}{unit}", digits(to));
+    }
+    let verb = if to < from { "falls" } else { "rises" };
+    format!("{what} {verb} from {} to {}{unit}", digits(from), digits(to))
+}
+
+/// How the call changes.
+pub(super) fn call_clause(now: &Judged<'_>, before: &Judged<'_>) -> Option<String> {
+    let (to, from) = (now.group.mean("voice_mos")?, before.group.mean("voice_mos")?);
+    let grade = now.grade(CALL)?;
+    let word = grade.word();
+    let scores = match (format!("{from:.2}"), format!("{to:.2}")) {
+        (from, to) if from == to => format!("MOS {to}"),
+        (from, to) => format!("MOS from {from} to {to}"),
+    };
+    Some(match before.grade(CALL) {
+        Some(old) if old == grade => format!("the call stays {word} ({scores})"),
+        Some(old) => {
+            let verb = if grade > old { "falls" } else { "rises" };
+            format!("the call {verb} from {} to {word} ({scores})", old.word())
+        }
+        None => format!("the call is {word} ({scores})"),
+    })
+}
+
+/// The same kind of bulk traffic in the reference, if it has a rate there.
+fn same_kind(kind: &BulkKind, reference: &Judged<'_>) -> Option<BulkKind> {
+    let mut others = reference.group.bulk_kinds().into_iter();
+    others.find(|other| other.payload == kind.payload).filter(|other| other.mbps > 0.0)
+}
+
+/// Does a kind of bulk traffic keep so little of its rate that this is a price?
+fn is_costly(kind: &BulkKind, reference: &Judged<'_>) -> bool {
+    same_kind(kind, reference).is_some_and(|before| {
+        kind.transfers == before.transfers && kind.mbps < PRICE_BELOW * before.mbps
+    })
+}
+
+/// What a kind of bulk traffic keeps of its rate, or the mean rate of each transfer if their number
+/// differs; and whether that is worse by over 5 %.
+fn cost_clause(kind: &BulkKind, reference: &Judged<'_>) -> Option<(String, bool)> {
+    let before = same_kind(kind, reference)?;
+    if kind.transfers != before.transfers {
+        let each = |kind: &BulkKind| kind.mbps / f64::from(kind.transfers.max(1));
+        let what = format!("the mean rate of each {}", kind.word());
+        let (from, to) = (each(&before), each(kind));
+        return Some((change(&what, from, to, " Mbps"), to < (1.0 - WORSE) * from));
+    }
+    let (noun, are_several) = kind.noun();
+    let share = 100.0 * kind.mbps / before.mbps;
+    let (keep, gain, have, their) = if are_several {
+        ("keep", "gain", "have", "their")
+    } else {
+        ("keeps", "gains", "has", "its")
+    };
+    let is_worse = share < 100.0 * (1.0 - WORSE);
+    let clause = if share >= 200.0 {
+        format!("the {noun} {have} {} times {their} rate", factor(share / 100.0))
+    } else if share >= 102.0 {
+        format!("the {noun} {gain} {:.0} %", share - 100.0)
+    } else if is_worse {
+        let (now, of) = (digits(kind.mbps), digits(before.mbps));
+        format!("the {noun} {keep} {share:.0} % of {their} rate ({now} of {of} Mbps)")
+    } else {
+        format!("the {noun} {keep} {:.0} % of {their} rate", share.min(100.0))
+    };
+    Some((clause, is_worse))
+}
+
+/// The bulk traffic as the subject of a sentence, and whether it is several.
+pub(super) fn bulk_words(judged: &Judged<'_>) -> (String, bool) {
+    let nouns: Vec<_> = judged.group.bulk_kinds().iter().map(BulkKind::noun).collect();
+    let are_several = nouns.len() > 1 || nouns.iter().any(|(_, is_plural)| *is_plural);
+    let mut told: Vec<_> = nouns.into_iter().map(|(noun, _)| format!("the {noun}")).collect();
+    told.dedup();
+    (listed(&told), are_several)
+}
+
+/// In what settings differ of which none does best.
+pub(super) fn no_winner(all: &[Judged<'_>], loaded: &[usize]) -> String {
+    let groups: Vec<&Group<'_>> = loaded.iter().map(|number| all[*number].group).collect();
+    let span = |values: Option<Vec<f64>>, what: &str, unit: &str| {
+        let values = values?;
+        let place = |wanted: f64| values.iter().position(|value| *value == wanted);
+        let least = values.iter().copied().reduce(f64::min)?;
+        let most = values.iter().copied().reduce(f64::max)?;
+        let (low, high) = (groups[place(least)?], groups[place(most)?]);
+        let told = format!(
+            "{what} is {}{unit} with {} and {}{unit} with {}",
+            digits(least),
+            quoted(low.name),
+            digits(most),
+            quoted(high.name)
+        );
+        Some((told, low, high, most - least > HARDLY * most))
+    };
+    let measures = MEASURES.iter().filter(|m| is_comparable(m, &groups)).filter_map(|m| {
+        let values = groups.iter().map(|group| group.mean(m.key)).collect();
+        let (told, low, high, _) = span(values, m.label, &m.unit_after())?;
+        high.difference(m, low).map(|_| told)
+    });
+    let mut entries: Vec<&str> =
+        groups[0].bulk().iter().map(|(one, _)| one.name.as_str()).collect();
+    entries.dedup();
+    let rates = entries.iter().filter_map(|entry| {
+        let values = groups.iter().map(|group| group.bulk_mbps(entry)).collect();
+        let what = format!("the rate of {}", quoted(entry));
+        span(values, &what, " Mbps").and_then(|(told, .., is_told)| is_told.then_some(told))
+    });
+    let told: Vec<_> = rates.take(RATES_AT_MOST).chain(measures).take(RATES_AT_MOST).collect();
+    let settings = if loaded.len() > NAMED_AT_MOST {
+        format!("the {} settings", loaded.len())
+    } else {
+        listed(&groups.iter().map(|group| group.name).collect::<Vec<_>>())
+    };
+    let seeds = groups.iter().map(|group| group.runs.len()).min().unwrap_or_default();
+    if told.is_empty() && seeds > 1 {
+        return format!("There is no difference that {seeds} seeds can show between {settings}.");
+    }
+    if told.is_empty() {
+        return format!("No setting does best: {settings} hardly differ.");
+    }
+    format!(
+        "No setting does best: grades and totals hardly differ. {}.",
+        capitalised(&joined(&told))
+    )
+}
