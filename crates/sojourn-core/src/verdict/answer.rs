@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::causes::Cause;
-use super::choice::{answer, bulk_words, call_clause, choice, no_winner};
+use super::choice::{NAMED_AT_MOST, answer, bulk_words, call_clause, choice, no_winner};
 use super::compared::{Group, Judged, SAME, best_of, judged};
 use super::grades::{Assessment, Grade};
 use super::measures::MEASURES;
@@ -16,8 +16,6 @@ use super::words::{capitalised, digits, factor, joined, listed, quoted, stream_n
 use crate::packet::Direction;
 use crate::scenario::{IDLE_LINE, WITHOUT_BULK};
 
-/// More groups than these are not named one by one.
-pub(super) const NAMED_AT_MOST: usize = 8;
 /// Nor more than these that are good.
 const BEST_NAMED_AT_MOST: usize = 3;
 /// From this ratio to the idle line on, a sentence gives the ratio.

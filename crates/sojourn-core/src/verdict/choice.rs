@@ -1,6 +1,5 @@
 //! Which of several settings does best, what decided, and what it costs.
 
-use super::answer::NAMED_AT_MOST;
 use super::compared::{BulkKind, Difference, Group, Judged, SAME, deciding, is_comparable};
 use super::measures::{MEASURES, Measure};
 use super::thresholds::{
@@ -9,6 +8,8 @@ use super::thresholds::{
 use super::words::{capitalised, digits, factor, joined, listed, quoted};
 use crate::packet::Direction;
 
+/// More groups than these are not named one by one.
+pub(super) const NAMED_AT_MOST: usize = 8;
 /// If no change is greater than this and no grade differs, settings hardly differ.
 const HARDLY: f64 = 0.10;
 /// The rates of at most so many transfers are in a sentence.

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use super::causes::{Cause, causes};
-use super::grades::Missing;
 use super::measures::MEASURES;
+use super::missing::Missing;
 use super::pages::page_load;
 use super::rows::{Row, Rows};
 use super::shares;
