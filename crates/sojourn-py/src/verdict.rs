@@ -6,6 +6,7 @@ use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use sojourn_core::packet::Direction;
 use sojourn_core::scenario::Scenario;
 use sojourn_core::verdict::{self as core, APPLICATIONS, Group, MEASURES, Rows};
 
@@ -35,6 +36,12 @@ impl Facts {
     #[getter]
     fn measures(&self) -> BTreeMap<&'static str, Option<f64>> {
         self.facts.measures.clone()
+    }
+
+    /// The directions in which bulk traffic goes.
+    #[getter]
+    fn loaded(&self) -> Vec<&'static str> {
+        self.facts.loaded().map(Direction::name).collect()
     }
 
     /// How long each unfinished page of a traffic entry had been loading at the end, in s.

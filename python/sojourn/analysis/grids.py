@@ -6,13 +6,14 @@ from typing import Any
 
 from ..base.grid import Grid, shown
 from .groups import THIS_RUN
-from .measures import MEASURES, Row, flows_of, transfers
+from .measures import MEASURES, Measure, Row, flows_of, transfers
 from .statistics import Value, over_seeds
 from .tables import RunTables
 
 _DIRECTIONS = ("up", "down")
 
 _OWN_TABLES = (
+    "game_rtt_p999_ms",
     "game_latency_p999_ms",
     "game_latency_p9999_ms",
     "low_latency_queue_p99_ms",
@@ -21,7 +22,7 @@ _OWN_TABLES = (
 )
 """Measures that have tables of their own."""
 
-_ABOUT_QUEUE = "(queue: delay in the modem's upstream queue)"
+_ABOUT_QUEUE = "(RTT: round trip, queue: delay of packets in the longest queue of a direction)"
 
 
 @dataclass(frozen=True)
@@ -162,7 +163,7 @@ def is_comparison(runs: Mapping[str, Seeds]) -> bool:
 def comparison_grid(groups: Mapping[str, Seeds]) -> Grid:
     """One row per variant."""
     everything = [run for runs in groups.values() for run in runs]
-    measures = [m for m in MEASURES if m.applies(everything) and m.key not in _OWN_TABLES]
+    measures = shown_measures(everything)
     rows = [
         [name, *(_cell(measure.over(runs), measure.digits) for measure in measures)]
         for name, runs in groups.items()
@@ -171,6 +172,18 @@ def comparison_grid(groups: Mapping[str, Seeds]) -> Grid:
     over = f", means of {most} seeds ± half of their 95 % interval" if most > 1 else ""
     title = f"Variants side by side{over} {_ABOUT_QUEUE}"
     return Grid(title, ["variant", *(measure.heading for measure in measures)], rows)
+
+
+def shown_measures(runs: Sequence[RunTables]) -> list[Measure]:
+    """The measures of the table side by side: of queues those of the directions that are loaded."""
+    loaded = {direction for run in runs for direction in run.facts.loaded} or {"up"}
+    return [
+        measure
+        for measure in MEASURES
+        if measure.applies(runs)
+        and measure.key not in _OWN_TABLES
+        and (measure.queues is None or measure.queues in loaded)
+    ]
 
 
 def are_summed(results: Iterable[RunTables]) -> bool:
@@ -289,8 +302,7 @@ def _mean(value: Any) -> Any:
 
 def _is_member(row: Row) -> bool:
     """Is it a low-latency or classic queue, which has counts of its own?"""
-    name: str = row["queue"]
-    return row.get("marked_packets") is not None and name.endswith((" low_latency", " classic"))
+    return row["member"] is not None
 
 
 def _proactive_grants(run: RunTables) -> list[Row]:

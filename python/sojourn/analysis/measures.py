@@ -22,6 +22,8 @@ class Measure:
     unit: str
     digits: int
     better: Literal["lower", "higher"]
+    queues: Literal["up", "down"] | None
+    """The direction of the queues whose delay it is, if it is of queues."""
 
     def applies(self, results: Iterable[RunTables]) -> bool:
         """Does any of the runs have what it is about?"""
@@ -47,7 +49,7 @@ class Measure:
 
 
 MEASURES = tuple(
-    Measure(one["key"], one["label"], one["unit"], one["digits"], one["better"])
+    Measure(one["key"], one["label"], one["unit"], one["digits"], one["better"], one["queues"])
     for one in json.loads(measures_json())
 )
 """All measures, in the order of tables. With several flows of a kind the worst counts; rates are

@@ -13,7 +13,7 @@ from .groups import Group, Results
 from .measures import MEASURES
 from .precision import Target
 from .tables import RunTables
-from .verdict import verdict
+from .verdict import verdict, verdict_json
 
 _SENTENCE_WIDTH = 80
 
@@ -36,6 +36,7 @@ def summary_json(results: Results, targets: Sequence[Target] = ()) -> dict[str, 
         "variants": [_run_json(group, run) for group in results.groups for run in group.runs],
         "means": [_means_json(group) for group in results.groups],
         "until": [target.reached(results).json for target in targets],
+        "verdict": verdict_json(results),
     }
 
 

@@ -75,6 +75,10 @@ class Verdict:
     """The group that the best is compared with."""
     idle_lines: frozenset[str]
     """The groups that are idle lines: the same traffic without bulk traffic."""
+    unwatched: Sequence[str]
+    """A sentence for each direction that bulk traffic loads and in which nothing measures delay."""
+    causes: Mapping[str, Sequence[str]]
+    """Where the time goes in each group, in a sentence for each game, call and video call."""
 
     def of(self, group: str, application: Application) -> Assessment | None:
         """The assessment of an application in a group."""
@@ -83,13 +87,21 @@ class Verdict:
         )
 
 
-def verdict(results: Results) -> Verdict:
-    """Grades results and answers their question."""
+def verdict_json(results: Results) -> dict[str, Any]:
+    """Question, answer, grades and measures of each group, as plain data with thresholds."""
     groups = [
         (group.name, group.variant, list(group.point), [run.facts for run in group.runs])
         for group in results.groups
     ]
-    found = json.loads(native_verdict(groups, list(map(key_in_words, results.keys))))
+    found: dict[str, Any] = json.loads(
+        native_verdict(groups, list(map(key_in_words, results.keys)))
+    )
+    return found
+
+
+def verdict(results: Results) -> Verdict:
+    """Grades results and answers their question."""
+    found = verdict_json(results)
     names = [group["name"] for group in found["groups"]]
 
     def name_of(number: int | None) -> str | None:
@@ -104,6 +116,8 @@ def verdict(results: Results) -> Verdict:
         best=name_of(found["best"]),
         reference=name_of(found["reference"]),
         idle_lines=frozenset(g["name"] for g in found["groups"] if g["is_idle_line"]),
+        unwatched=found["unwatched"],
+        causes={g["name"]: g["causes"] for g in found["groups"]},
     )
 
 

@@ -11,8 +11,18 @@ pub struct Unwatched<'a> {
     pub direction: Direction,
     /// The first entry of the bulk traffic.
     pub traffic: &'a str,
-    /// The number of the group of homes.
-    pub group: usize,
+}
+
+/// What is said of such a direction, and what would measure it.
+pub fn not_measured(direction: Direction, traffic: &str) -> String {
+    let stream = match direction {
+        Direction::Up => "upstream",
+        Direction::Down => "downstream",
+    };
+    format!(
+        "not measured: no traffic watches the {stream}, which traffic.{traffic} loads; a game or call with \
+         direction = \"both\" would"
+    )
 }
 
 impl Scenario {
@@ -28,7 +38,7 @@ impl Scenario {
             };
             let is_watched = entries().any(|(_, entry)| entry.app.watches(direction));
             let (traffic, _) = entries().find(|(_, entry)| !is_watched && loads(entry))?;
-            Some(Unwatched { direction, traffic, group })
+            Some(Unwatched { direction, traffic })
         };
         ways.filter_map(unwatched).collect()
     }

@@ -12,8 +12,9 @@ use super::grades::{Assessment, Grade};
 use super::measures::MEASURES;
 use super::over_seeds::Value;
 use super::thresholds::{APPLICATIONS, Application, UNDER_LOAD};
-use super::words::{capitalised, digits, factor, joined, listed, quoted, stream_name};
+use super::words::{capitalised, digits, factor, joined, listed, quoted};
 use crate::packet::Direction;
+use crate::scenario::watch::not_measured;
 use crate::scenario::{IDLE_LINE, WITHOUT_BULK};
 
 /// Nor more than these that are good.
@@ -47,6 +48,8 @@ pub struct Verdict {
     pub question: String,
     /// The answer; its first sentence suffices.
     pub sentences: Vec<String>,
+    /// A sentence for each direction that bulk traffic loads while nothing there measures the delay.
+    pub unwatched: Vec<String>,
     /// Names the traffic without a grade, in a sentence; may be empty.
     pub ungraded: String,
     /// The number of the group that does best, the first of several that do equally well; `None` where
@@ -71,7 +74,7 @@ pub fn verdict(groups: &[Group<'_>], keys: &[String]) -> Verdict {
     let best = if loads.len() == 1 { best_of(&all, &loaded) } else { Vec::new() };
     let chosen = choice(&all, &loaded, &best);
     let answered = chosen.map(|(_, reference)| answer(&all, &best, reference));
-    let mut sentences = match (loaded.as_slice(), keys, answered) {
+    let sentences = match (loaded.as_slice(), keys, answered) {
         ([only], ..) => of_one(&all, *only),
         _ if loads.len() > 1 => of_loads(&all, &loaded, &loads, keys),
         (_, [], Some(answer)) => of_several(&all, &loaded, answer, best[0]),
@@ -80,12 +83,12 @@ pub fn verdict(groups: &[Group<'_>], keys: &[String]) -> Verdict {
             of_sweep(&all, &loaded, answer.filter(|_| best.len() <= BEST_NAMED_AT_MOST))
         }
     };
-    sentences.extend(unwatched(&all, &loaded));
     let chosen = chosen.filter(|_| keys.is_empty());
     let there = |a: &&Application| all.iter().any(|j| is_in(j, a.name));
     Verdict {
         question: question(&all, &loaded, keys),
         sentences,
+        unwatched: unwatched(&all, &loaded),
         ungraded: ungraded(groups),
         best: chosen.map(|(best, _)| best),
         reference: chosen.map(|(_, reference)| reference),
@@ -240,6 +243,10 @@ fn against_idle_line(one: &Judged<'_>, idle: &Judged<'_>) -> Option<String> {
 
 fn of_several(all: &[Judged<'_>], loaded: &[usize], answer: String, shown: usize) -> Vec<String> {
     let mut sentences = vec![answer];
+    if !all[shown].is_good_as_measured() {
+        let longest = causes(&all[shown]).first().map(|cause| cause.sentence());
+        sentences.extend(longest.map(|told| format!("With {}: {told}", quoted(all[shown].name()))));
+    }
     sentences.extend(all[shown].idle_line.and_then(|idle| idle_sentence(&all[idle], &all[shown])));
     sentences.extend(side_by_side(all, loaded));
     sentences
@@ -336,14 +343,7 @@ fn unwatched(all: &[Judged<'_>], loaded: &[usize]) -> Vec<String> {
             found.push(one);
         }
     }
-    let told = found.into_iter().map(|(direction, traffic)| {
-        let stream = stream_name(*direction);
-        format!(
-            "Not measured: no traffic watches the {stream}, which traffic.{traffic} loads; a game or call \
-             with direction = \"both\" would."
-        )
-    });
-    told.collect()
+    found.into_iter().map(|(direction, traffic)| not_measured(*direction, traffic)).collect()
 }
 
 // Several loads.

@@ -108,6 +108,12 @@ impl Facts {
         self.bulk().next().is_none()
     }
 
+    /// The directions in which bulk traffic goes.
+    pub fn loaded(&self) -> impl Iterator<Item = Direction> {
+        let loads = |direction| self.bulk().any(|(_, payload)| payload.direction == direction);
+        Direction::BOTH.into_iter().filter(move |direction| loads(*direction))
+    }
+
     /// The bulk entries of which something was delivered.
     pub(super) fn bulk(&self) -> impl Iterator<Item = (&Entry, Payload)> {
         self.traffic.iter().filter(|entry| entry.sent).filter_map(|one| Some((one, one.bulk?)))

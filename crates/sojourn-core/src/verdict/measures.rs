@@ -63,6 +63,8 @@ pub struct Measure {
     pub digits: u8,
     /// Which way it is better.
     pub better: Better,
+    /// The direction of the queues that it is of, if it is of queues.
+    pub queues: Option<Direction>,
     #[serde(skip)]
     of: Of,
     #[serde(skip)]
@@ -78,7 +80,8 @@ const fn measure(
     merge: Merge,
 ) -> Measure {
     let better = if matches!(merge, Merge::Max) { Better::Lower } else { Better::Higher };
-    Measure { key, label, unit, digits, better, of, column, merge }
+    let queues = if let Queues(direction) = of { Some(direction) } else { None };
+    Measure { key, label, unit, digits, better, queues, of, column, merge }
 }
 
 use Merge::{Max, Min, Sum};

@@ -363,7 +363,18 @@ function judgedRows({ sentences, ungraded, groups, applications }) {
       return one && { ...one, grade: one.grade ?? "not graded" };
     }),
   }));
-  return { sentences, ungraded, rows };
+  return { sentences, ungraded, rows, delays: delaysOf(groups) };
+}
+
+/** The delay of the queues of each direction: a row with a cell for each setting. */
+function delaysOf(groups) {
+  return ["upstream", "downstream"].map(direction => ({
+    heading: `${direction} queue, p99`,
+    cells: groups.map(({ measures }) => {
+      const ms = measures[`${direction}_queue_p99_ms`]?.mean;
+      return ms === undefined || ms === null ? "–" : `${ms.toFixed(1)} ms`;
+    }),
+  }));
 }
 
 async function begin() {

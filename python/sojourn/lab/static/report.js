@@ -22,6 +22,12 @@ export function report({ title, text, names, results, judged, drawings, palette 
     ({ application, cells }) =>
       `<tr><th scope="row">${escaped(application)}</th>${cells.map(cell).join("")}</tr>`,
   );
+  body.push(
+    ...judged.delays.map(
+      ({ heading, cells }) =>
+        `<tr><th scope="row">${heading}</th>${cells.map(text => `<td>${text}</td>`).join("")}</tr>`,
+    ),
+  );
   const runs = results.map(
     ({ value }, index) =>
       `<tr><td>${escaped(letter(index) + names[index])}</td><td>${value.duration_s} s</td>` +

@@ -4,7 +4,7 @@ import { make, show } from "./dom.js";
 import { LETTERS } from "./letters.js";
 
 /** Shows what `judged` says about the settings with these names. */
-export function verdicts(place, names, { sentences, ungraded, rows }) {
+export function verdicts(place, names, { sentences, ungraded, rows, delays }) {
   const heads = names.map((name, index) =>
     make(
       "th",
@@ -15,6 +15,11 @@ export function verdicts(place, names, { sentences, ungraded, rows }) {
   );
   const body = rows.map(({ application, cells }) =>
     make("tr", {}, make("th", { scope: "row" }, application), ...cells.map(cell)),
+  );
+  body.push(
+    ...delays.map(({ heading, cells }) =>
+      make("tr", {}, make("th", { scope: "row" }, heading), ...cells.map(text => make("td", {}, text))),
+    ),
   );
   show(
     place,

@@ -14,13 +14,21 @@ from ..charts.clouds import Cloud, Clouds
 from .distributions import main_flows_of
 from .sweeps import applying, linked
 
+_PREFERRED = (
+    "game_rtt_p90_ms",
+    "game_latency_p90_ms",
+    "upstream_queue_p50_ms",
+    "downstream_queue_p50_ms",
+)
+"""The delays that are drawn without being asked for, the most important first."""
+
 
 def clouds(results: Results, metric: str | None, traffic: Sequence[str]) -> Chart | None:
     """A cloud of runs per group; `metric` is a delay, `traffic` selects the goodput."""
     # An idle line has no goodput to compare.
     groups = [group for group in results.groups if not group.is_idle]
     measures = {m.key: m for m in applying(groups) if m.key.endswith("_ms")}
-    preferred = [key for key in ("game_latency_p90_ms", "upstream_queue_p50_ms") if key in measures]
+    preferred = [key for key in _PREFERRED if key in measures]
     if not preferred:
         return None
     delay = measures[look_up("metric", metric or preferred[0], list(measures))]

@@ -21,6 +21,7 @@ _LINE_FROM = 5
 _LINES_AT_MOST = 6
 
 IN_REPORT = (
+    "game_rtt_p90_ms",
     "game_latency_p90_ms",
     "voice_mos",
     "page_load_median_s",
@@ -29,6 +30,7 @@ IN_REPORT = (
     "upload_mbps",
     "download_mbps",
     "upstream_queue_p99_ms",
+    "downstream_queue_p99_ms",
 )
 """The measures that are drawn without being asked for, the most important first."""
 

@@ -5,7 +5,6 @@ mod flows;
 mod service_flows;
 mod starved;
 mod traffic_classes;
-mod watch;
 
 use super::Simulation;
 use crate::access::{Access, AccessNetwork, PlacedQueue};
@@ -20,6 +19,7 @@ use crate::packet::Direction;
 use crate::queue::Queue;
 use crate::scenario::Scenario;
 use crate::scenario::traffic::Entry;
+use crate::scenario::watch::not_measured;
 use crate::tcp::Transport;
 use crate::units::Time;
 
@@ -79,7 +79,8 @@ pub(super) fn results(
     }
     results.traffic_classes = traffic_classes::rows(run, &results.flows, &done);
     results.warnings.extend(unused_low_latency(&results.queues));
-    results.warnings.extend(watch::warnings(&run.scenario, &results.queues));
+    let unwatched = run.scenario.unwatched().into_iter();
+    results.warnings.extend(unwatched.map(|of| not_measured(of.direction, of.traffic)));
     results
 }
 
