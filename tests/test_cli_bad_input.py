@@ -218,16 +218,22 @@ def test_a_device_is_not_read_for_ever(cli: Cli, command: list[object]) -> None:
     assert_refused(cli(*command, "/dev/zero"), "/dev/zero: found more than", "bytes; allowed:")
 
 
+ONE_WAY = [
+    "--set",
+    'traffic.game.direction="up"',
+    "--set",
+    'traffic.call.direction="up"',
+]
 MANY = ["--set", "homes.all.count=10000"]
 
 
 @pytest.mark.parametrize("command", ["run", "validate"])
 def test_what_needs_more_memory_than_there_is(cli: Cli, alone: Path, command: str) -> None:
     bins = ["--set", "upstream.queue.scheduler={kind='sfq',bins=65536}"]
-    refused = cli(command, alone, *MANY, *bins)
+    refused = cli(command, alone, *MANY, *ONE_WAY, *bins)
     assert_refused(refused, "upstream.queue.scheduler: the run needs up to", "10000 homes")
     peers = ["--set", "traffic.peers={kind='torrent',servers=['peer'],connections=10000}"]
-    refused = cli(command, alone, "--set", "servers.peer.delay_ms=5", *MANY, *peers)
+    refused = cli(command, alone, "--set", "servers.peer.delay_ms=5", *MANY, *ONE_WAY, *peers)
     assert_refused(refused, "traffic.peers: the run needs up to", "100000000 connections")
 
 

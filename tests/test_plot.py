@@ -85,8 +85,8 @@ def test_the_suffix_says_what_is_written(results: Results, format: str, head: by
         ("timeseries", "throughput", ("upload",), "time (s)", "throughput (Mbps)"),
         ("timeseries", "throughput", ("web down",), "time (s)", "throughput (Mbps)"),
         ("timeseries", "queue_packets", ("downstream",), "time (s)", "queue packets (packets)"),
-        ("ellipse", None, (), "game p90 (ms)", "goodput of uploads (Mbps)"),
-        ("ellipse", "game_latency_p99_ms", ("web",), "game p99 (ms)", "goodput of web (Mbps)"),
+        ("ellipse", None, (), "game RTT p90 (ms)", "goodput of uploads (Mbps)"),
+        ("ellipse", "game_rtt_p99_ms", ("web",), "game RTT p99 (ms)", "goodput of web (Mbps)"),
         ("drops", None, (), "dropped packets (%)", ""),
     ],
 )
@@ -114,10 +114,10 @@ def test_a_heat_map_has_a_cell_for_each_setting(grid: Results) -> None:
 
 def test_a_heat_map_shows_first_what_the_verdict_looks_at(grid: Results) -> None:
     drawn = chart(grid, "heatmap", None, ())
-    assert drawn.title == chart(grid, "heatmap", "game_latency_p90_ms", ()).title
+    assert drawn.title == chart(grid, "heatmap", "game_rtt_p90_ms", ()).title
 
 
-@pytest.mark.parametrize("metric", ["voice_mos", "game_latency_p90_ms"])
+@pytest.mark.parametrize("metric", ["voice_mos", "game_rtt_p90_ms"])
 def test_the_best_cell_of_any_heat_map_is_the_lightest(grid: Results, metric: str) -> None:
     drawn = chart(grid, "heatmap", metric, ())
     assert isinstance(drawn, HeatMap)

@@ -91,7 +91,7 @@ def test_a_single_run_has_an_idle_line_of_each_seed() -> None:
 
 
 def test_means_are_those_of_the_runs(three: sojourn.Comparison) -> None:
-    key = "game_latency_p99_ms"
+    key = "game_rtt_p99_ms"
     values = [run.facts.measures[key] for run in three["Cable"].seeds.values()]
     (row,) = (
         row
@@ -214,7 +214,7 @@ def test_the_bound_ends_it_and_is_reported(command: Command, tmp_path: Path) -> 
     status, told = command(*run, "game p99 0.001%")
     assert status == 0
     assert re.search(
-        r"game p99: ± [\d.]+ % of its mean with 4 seeds \(least precise in .+\); "
+        r"game RTT p99: ± [\d.]+ % of its mean with 4 seeds \(least precise in .+\); "
         r"not the ± 0\.001 % that was wanted\.\n",
         told,
     )

@@ -507,7 +507,13 @@ def test_a_store_of_other_tables_is_refused_in_a_line(
 @pytest.mark.parametrize(
     ("kind", "name", "before", "after", "found"),
     [
-        ("run", "meta.json", '"warnings": []', '"warnings": 3', "not what sojourn writes of a run"),
+        (
+            "run",
+            "meta.json",
+            '"warnings": [',
+            '"warnings": 3, "told": [',
+            "not what sojourn writes of a run",
+        ),
         ("run", "meta.json", '"seed": 1', '"seed": null', "not what sojourn writes of a run"),
         ("run", "scenario.toml", "delay_ms = 9.0", "delay_ms = -9.0", "found -9"),
         ("run", "scenario.toml", "delay_ms = 9.0", "", "missing; allowed: "),

@@ -22,7 +22,7 @@ class Measure:
     unit: str
     digits: int
     better: Literal["lower", "higher"]
-    queues: Literal["up", "down"] | None
+    queues: Literal["up", "down"] | None = None
     """The direction of the queues whose delay it is, if it is of queues."""
 
     def applies(self, results: Iterable[RunTables]) -> bool:

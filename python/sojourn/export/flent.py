@@ -1,12 +1,14 @@
 """Exports a run as a flent data file (https://flent.org), to plot it like a measurement.
 
 Each traffic entry of uploads or downloads is a TCP stream of the test. The ping is the first
-upstream datagram stream: the one-way latency of each packet plus the return delay of cable and
-link. Throughput counts bytes on the wire, headers included.
+upstream datagram stream: the one-way latency of each packet plus that of the packet which the other
+end of a two-way stream sends next. Of a one-way stream the way back is the delay of cable and link
+alone. Throughput counts bytes on the wire, headers included.
 """
 
 import gzip
 import json
+from bisect import bisect_left
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -158,14 +160,21 @@ def _ping_entry(run: StoredRun) -> str | None:
 
 def _pings(run: StoredRun, traffic: str) -> list[dict[str, float]]:
     """A ping for each delivered packet, at the time its reply would arrive."""
-    back_s = {name: _way_back_s(run, name) for name in run.settings["servers"]}
+    is_meant = (pc.field("traffic") == traffic) & (pc.field("outcome") == "delivered")
+    came = packets_of(run).filter(is_meant).sort_by("sent_s")
+    up, down = (came.filter(pc.field("direction") == direction) for direction in ("up", "down"))
+    replies = [(row["sent_s"], row["ended_s"]) for row in down.to_pylist()]
     pings = []
-    is_meant = (pc.field("traffic") == traffic) & (pc.field("direction") == "up")
-    came = packets_of(run).filter(is_meant & (pc.field("outcome") == "delivered"))
-    for packet in came.select(["server", "sent_s", "ended_s"]).to_pylist():
-        back = packet["ended_s"] + back_s[packet["server"]]
+    for packet in up.select(["server", "sent_s", "ended_s"]).to_pylist():
+        if not replies:
+            back = packet["ended_s"] + _way_back_s(run, packet["server"])
+        elif (place := bisect_left(replies, (packet["ended_s"],))) < len(replies):
+            sent, ended = replies[place]
+            back = packet["ended_s"] + ended - sent
+        else:
+            continue
         pings.append({"t": back, "val": 1e3 * (back - packet["sent_s"])})
-    return pings
+    return sorted(pings, key=lambda ping: ping["t"])
 
 
 def _way_back_s(run: StoredRun, server: str) -> float:

@@ -52,11 +52,17 @@ DERIVED = Section(
             "DOCSIS 3.1 MULPI, sections C.2.2.7.2 and C.2.2.7.3",
         ),
         Definition(
+            "download_share_percent",
+            "%",
+            "Throughput downstream of a home with a download without end, over what its sustained "
+            "rate and burst allow within the run, and the links of its servers carry.",
+            "DOCSIS 3.1 MULPI, sections C.2.2.7.2 and C.2.2.7.3",
+        ),
+        Definition(
             "added_delay_ms",
             "ms",
-            "What bulk traffic adds to the mean round trip of a game or call: the sum of mean "
-            "one-way latencies of its directions, less that on the idle line. Of several the "
-            "greatest.",
+            "What bulk traffic adds to the mean round trip that a game or call measures. Of "
+            "several the greatest. Traffic that goes one way measures no round trip.",
             "DSLReports, Bufferbloat Grades",
         ),
         Definition(

@@ -175,7 +175,8 @@ class Result(Outcome):
     @cached_property
     def facts(self) -> Facts:
         """What the run contributes to measures, grades and verdicts."""
-        tables = {name: getattr(self, name).to_pylist() for name in _OF_FACTS}
+        kept = filter(self.keeps, _OF_FACTS)
+        tables = {name: getattr(self, name).to_pylist() for name in kept}
         return Facts(json.dumps(self.settings), json.dumps(tables))
 
     def keeps(self, table: str) -> bool:

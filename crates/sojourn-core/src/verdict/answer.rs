@@ -1,7 +1,7 @@
 //! The question that results answer, and the answer in sentences. The first sentence names the setting,
 //! by how much it is better, and at what cost.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
@@ -13,8 +13,7 @@ use super::measures::MEASURES;
 use super::over_seeds::Value;
 use super::thresholds::{APPLICATIONS, Application, UNDER_LOAD};
 use super::words::{capitalised, digits, factor, joined, listed, quoted};
-use crate::packet::Direction;
-use crate::scenario::watch::not_measured;
+use crate::scenario::watch::Unwatched;
 use crate::scenario::{IDLE_LINE, WITHOUT_BULK};
 
 /// Nor more than these that are good.
@@ -335,15 +334,11 @@ fn conditions(names: &[&'static str]) -> String {
     format!("for {}", joined(&told.collect::<Vec<_>>()))
 }
 
-/// The directions that bulk traffic loads while nothing there measures the delay, and what would.
+/// What is said of directions that bulk traffic loads while nothing there measures the delay.
 fn unwatched(all: &[Judged<'_>], loaded: &[usize]) -> Vec<String> {
-    let mut found: Vec<&(Direction, String)> = Vec::new();
-    for one in loaded.iter().flat_map(|number| all[*number].group.unwatched()) {
-        if !found.iter().any(|(direction, _)| *direction == one.0) {
-            found.push(one);
-        }
-    }
-    found.into_iter().map(|(direction, traffic)| not_measured(*direction, traffic)).collect()
+    let found = loaded.iter().flat_map(|number| all[*number].group.unwatched());
+    let told: BTreeSet<String> = found.map(Unwatched::sentence).collect();
+    told.into_iter().collect()
 }
 
 // Several loads.

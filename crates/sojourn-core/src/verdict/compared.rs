@@ -9,6 +9,7 @@ use super::measures::{Better, MEASURES, Measure};
 use super::over_seeds::{Value, over_seeds};
 use crate::apps::bulk::Bulk;
 use crate::packet::Direction;
+use crate::scenario::watch::Unwatched;
 
 /// A smaller change than this share of a value is none to speak of.
 pub(super) const SAME: f64 = 0.02;
@@ -88,8 +89,8 @@ impl Group<'_> {
         &self.runs[0].load
     }
 
-    /// The directions that bulk traffic loads unwatched, with the first entry of each.
-    pub(super) fn unwatched(&self) -> &[(Direction, String)] {
+    /// The directions that bulk traffic loads unwatched.
+    pub(super) fn unwatched(&self) -> &[Unwatched] {
         &self.runs[0].unwatched
     }
 

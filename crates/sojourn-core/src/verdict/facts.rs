@@ -17,6 +17,7 @@ use super::thresholds::{
 use crate::apps::AppSpec;
 use crate::apps::bulk::Bulk;
 use crate::packet::Direction;
+use crate::scenario::watch::Unwatched;
 use crate::scenario::{Scenario, traffic};
 
 /// Values by their names.
@@ -72,8 +73,8 @@ pub struct Facts {
     pub measures: Values,
     /// The demand of the traffic: runs with another one do not answer the same question.
     pub(super) load: String,
-    /// The directions in which bulk traffic goes and nothing watches the delay, with the first entry of it.
-    pub(super) unwatched: Vec<(Direction, String)>,
+    /// The directions in which bulk traffic goes and nothing watches the delay.
+    pub(super) unwatched: Vec<Unwatched>,
     pub(super) tests: Vec<Tested>,
     /// The rate of each bulk entry in the direction of its payload, in Mbps.
     pub(super) bulk_mbps: BTreeMap<String, f64>,
@@ -89,13 +90,12 @@ impl Facts {
         let tests: Vec<_> =
             APPLICATIONS.iter().filter_map(|one| tested(one, scenario, rows)).collect();
         let measures = MEASURES.iter().filter_map(|m| Some((m.key, m.value(scenario, rows)?)));
-        let unwatched = scenario.unwatched().into_iter();
         Self {
             seed: scenario.seed,
             traffic: entries(scenario, rows),
             measures: measures.collect(),
             load: load(scenario),
-            unwatched: unwatched.map(|of| (of.direction, of.traffic.to_owned())).collect(),
+            unwatched: scenario.unwatched(),
             tests,
             bulk_mbps: bulk_mbps(scenario, rows),
             round_trips_ms: round_trips_ms(scenario, rows),

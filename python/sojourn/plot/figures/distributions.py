@@ -58,10 +58,18 @@ def samples_of(groups: Sequence[Group], metric: str, traffic: Sequence[str]) -> 
         samples = page_loads(groups, _either(_loading, traffic))
         return Samples(samples, "pages", "page load time", "s", "Page load time", seeds)
     quality, judged = judged_by_latency(groups)
-    select = main_flows_of(traffic) if traffic else judged
+    select = main_flows_of(traffic) if traffic else _loaded(judged, groups)
     subject = f"{' and '.join(traffic) if traffic else quality} packets"
     title = f"One-way latency of {subject}"
     return Samples(latencies(groups, select), subject, "one-way latency", "ms", title, seeds)
+
+
+def _loaded(select: Select, groups: Sequence[Group]) -> Select:
+    """Selects what goes where bulk traffic goes in any group, or all if nothing does."""
+    loaded = {direction for group in groups for direction in group.first.facts.loaded}
+    return lambda result: (
+        [row for row in select(result) if row["direction"] in loaded] or select(result)
+    )
 
 
 def _either(select: Select, traffic: Sequence[str]) -> Select:

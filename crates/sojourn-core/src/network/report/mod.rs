@@ -19,7 +19,7 @@ use crate::packet::Direction;
 use crate::queue::Queue;
 use crate::scenario::Scenario;
 use crate::scenario::traffic::Entry;
-use crate::scenario::watch::not_measured;
+use crate::scenario::watch::Unwatched;
 use crate::tcp::Transport;
 use crate::units::Time;
 
@@ -79,8 +79,7 @@ pub(super) fn results(
     }
     results.traffic_classes = traffic_classes::rows(run, &results.flows, &done);
     results.warnings.extend(unused_low_latency(&results.queues));
-    let unwatched = run.scenario.unwatched().into_iter();
-    results.warnings.extend(unwatched.map(|of| not_measured(of.direction, of.traffic)));
+    results.warnings.extend(run.scenario.unwatched().iter().map(Unwatched::sentence));
     results
 }
 
