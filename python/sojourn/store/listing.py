@@ -5,6 +5,7 @@ import json
 from io import StringIO
 from pathlib import Path
 
+from ..base.csv_text import true_text
 from .checksums import SUMS, Checksums, DamagedError, StoreError
 from .store import RUN_LIST, Store
 from .stored_run import StoredRun
@@ -68,7 +69,8 @@ def _table(store: Store) -> list[list[str]]:
     """The rows of `runs.csv`, the names of its columns first."""
     content = store.read(RUN_LIST)
     try:
-        rows = list(csv.reader(StringIO(content.decode(), newline="")))
+        cells = csv.reader(StringIO(content.decode(), newline=""))
+        rows = [list(map(true_text, row)) for row in cells]
     except (UnicodeDecodeError, csv.Error):
         rows = []
     if not rows or any(len(row) != len(set(rows[0])) for row in rows):
