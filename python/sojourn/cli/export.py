@@ -1,20 +1,30 @@
 """The command `sojourn export`."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from .say import say
 
+if TYPE_CHECKING:
+    from ..export import Written
+
 
 def export(
     results: Annotated[
-        Path, typer.Argument(metavar="RESULTS", help="Results of run --out or sweep.")
+        Path,
+        typer.Argument(metavar="RESULTS", help="Results of run --out, sweep or study run."),
     ],
-    form: Annotated[str, typer.Option("--format", metavar="FORMAT", help="flent, pcapng or csv.")],
+    form: Annotated[
+        str,
+        typer.Option("--format", metavar="FORMAT", help="csv, parquet, arrow, flent or pcapng."),
+    ],
     out: Annotated[
-        Path, typer.Option(metavar="PATH", help="File to write; for csv, a new directory.")
+        Path,
+        typer.Option(
+            metavar="PATH", help="File to write; for csv, parquet and arrow a new directory."
+        ),
     ],
     point: Annotated[
         str | None,
@@ -23,15 +33,43 @@ def export(
         ),
     ] = None,
     variant: Annotated[
-        str | None, typer.Option(metavar="NAME", help="The run to export, if there are several.")
+        str | None,
+        typer.Option(metavar="NAME", help="Export only this variant or setting."),
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option(metavar="N", help="Export only the runs with this seed.")
     ] = None,
 ) -> None:
-    """Export a run for flent, for Wireshark (pcapng) or as CSV.
+    """Export tables of all runs, or a run for flent or Wireshark (pcapng).
 
-    pcapng needs the packet trace, and so do the pings in a flent file: run the scenario with
+    csv, parquet and arrow write a file for each table. Each row begins with the swept keys, the
+    variant and the seed of its run. The file `summary` has the means over seeds of each setting.
+
+    flent and pcapng write one run, which --variant and --seed choose if there are several. pcapng
+    needs the packet trace, and so do the pings in a flent file: run the scenario with
     `--set metrics.packet_trace=true`.
     """
     from ..export import export as write
 
-    write(results, form, out, point=point, variant=variant)
-    say(f"{out}: written")
+    written = write(results, form, out, point=point, variant=variant, seed=seed)
+    if written is None:
+        say(f"{out}: written")
+    else:
+        _tell(out, written)
+
+
+def _tell(out: Path, written: "Written") -> None:
+    of_settings = f"{_counted(written.runs, 'run')} of {_counted(written.settings, 'setting')}"
+    say(f"{out}: {of_settings}, {_counted(sum(written.rows.values()), 'row')}")
+    for file, rows in written.rows.items():
+        of_runs = f" of {_counted(written.runs_of[file], 'run')}" if file in written.runs_of else ""
+        say(f"  {file}: {_counted(rows, 'row')}{of_runs}")
+    if left_out := written.connections_left_out:
+        more = _counted(left_out, "more connection")
+        say(f"connections are the first of each traffic entry (metrics.connections): {more} opened")
+    if written.missing:
+        say(f"not stored with these runs: {', '.join(written.missing)}")
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"

@@ -1,22 +1,25 @@
-"""Exports results for other tools: flent, Wireshark and everything that reads CSV."""
+"""Exports results for other tools: flent, Wireshark and everything that reads tables."""
 
 from pathlib import Path
 
 from ..base.files import write_file
 from ..base.lookup import look_up
+from ..store.read import read_results
 from .capture import POINTS, capture
 from .flent import flent_file
-from .runs import ExportError, choose, read_runs
-from .tables import write_tables
+from .runs import ExportError, choose, narrowed
+from .tables import Written, write_tables
 
 FORMATS = {
     "flent": "a flent data file: throughput and round-trip times",
     "pcapng": "a capture for Wireshark, taken at a point on the path",
-    "csv": "a directory with each table as CSV",
+    "csv": "a directory with a CSV file for each table, of all runs",
+    "parquet": "the same as Parquet files",
+    "arrow": "the same as Arrow files (Feather)",
 }
 """Export formats and what they contain."""
 
-__all__ = ["FORMATS", "POINTS", "ExportError", "export"]
+__all__ = ["FORMATS", "POINTS", "ExportError", "Written", "export"]
 
 
 def export(
@@ -26,23 +29,26 @@ def export(
     *,
     point: str | None = None,
     variant: str | None = None,
-) -> None:
-    """Exports a run of a results directory to `out`, which appears only when it is complete.
+    seed: int | None = None,
+) -> Written | None:
+    """Exports what is in a results directory to `out`, which appears only when it is complete.
 
-    `variant` names the run if there are several; without it, CSV exports all of them. `point` is
-    the capture point of pcapng. Raises `ExportError` if the run cannot be exported, `UnknownError`
-    for unknown formats and points, and `OSError` or `StoreError` if there are no results.
+    Tables hold all runs, or those of a `variant` and `seed`, and are described by what is returned.
+    The other formats hold one run, which these choose if there are several. `point` is the capture
+    point of pcapng. Raises `ExportError` if a run cannot be exported, `UnknownError` for unknown
+    formats and points, and `OSError` or `StoreError` if there are no results.
     """
     look_up("format", form, list(FORMATS))
     if point is not None and form != "pcapng":
         raise ExportError(
             f"point: found {point!r} with format {form}; allowed: only with format pcapng"
         )
-    runs = read_runs(results)
-    if form == "csv":
-        write_tables(runs, variant, out)
-    elif form == "flent":
-        write_file(out, flent_file(*choose(runs, variant)))
-    else:
+    there = read_results(results)
+    if form == "flent":
+        write_file(out, flent_file(*choose(there, variant, seed)))
+    elif form == "pcapng":
         from_where = look_up("point", point, list(POINTS))
-        write_file(out, capture(choose(runs, variant)[1], from_where))
+        write_file(out, capture(choose(there, variant, seed)[1], from_where))
+    else:
+        return write_tables(narrowed(there, variant, seed), form, out)
+    return None

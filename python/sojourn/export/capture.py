@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .._sojourn import version
-from ..store.stored_run import StoredRun
+from ..analysis.tables import RunTables
 from . import headers
 from .cable import one_way_ms
 from .headers import Ends, Syn
@@ -41,7 +41,7 @@ _DROPS = {
 Packet = dict[str, Any]
 
 
-def capture(run: StoredRun, point: str) -> bytes:
+def capture(run: RunTables, point: str) -> bytes:
     """A pcapng file of all packets that pass a point, in order of time."""
     packets = packets_of(run).to_pylist()
     path = _Path(run.settings)

@@ -1,55 +1,83 @@
 """Selects runs in a directory of results."""
 
-from collections.abc import Mapping
-from pathlib import Path
+from collections.abc import Sequence
+from dataclasses import replace
 
 import pyarrow as pa
 
-from ..analysis.groups import THIS_RUN
+from ..analysis.groups import THIS_RUN, Group, Results
+from ..analysis.tables import RunTables
 from ..base.lookup import listed
-from ..store.read import read_results
-from ..store.stored_run import StoredRun
-
-Runs = Mapping[str, StoredRun]
-"""Runs by name."""
 
 
 class ExportError(ValueError):
     """A run cannot be exported."""
 
 
-def read_runs(directory: Path) -> dict[str, StoredRun]:
-    """The runs in a directory of results; with several seeds, those of the first.
+def narrowed(results: Results, variant: str | None, seed: int | None) -> Results:
+    """The runs of a variant or setting, and of a seed; all of them where these are `None`."""
+    kept = _groups(results, variant)
+    groups = [replace(group, runs=_runs(group, seed)) for group in kept]
+    groups = [group for group in groups if group.runs]
+    if not groups:
+        raise _wrong_seed(seed, kept)
+    return replace(results, groups=groups)
 
-    Raises `OSError` or `StoreError` if there are none.
+
+def choose(results: Results, variant: str | None, seed: int | None) -> tuple[str, RunTables]:
+    """One run, with the name of its setting.
+
+    A run that has just an idle line beside it is chosen without being named.
     """
-    firsts = ((group.name, group.first) for group in read_results(directory).groups)
-    return {name: run for name, run in firsts if isinstance(run, StoredRun)}
+    group = _group(results, variant)
+    runs = _runs(group, seed)
+    if len(runs) != 1:
+        raise _wrong_seed(seed, [group])
+    return group.name, runs[0]
 
 
-def is_single(runs: Runs) -> bool:
-    """Is there one run, alone or beside its idle line?"""
-    return len(runs) == 1 or next(iter(runs)) == THIS_RUN
+def _runs(group: Group, seed: int | None) -> Sequence[RunTables]:
+    return [run for run in group.runs if seed in (None, run.meta["seed"])]
 
 
-def choose(runs: Runs, variant: str | None) -> tuple[str, StoredRun]:
-    """The name and the run with this name, or the only run, whether or not it has an idle line."""
-    if variant is None and is_single(runs):
-        return next(iter(runs.items()))
-    if variant is not None and variant in runs:
-        return variant, runs[variant]
-    found = "missing" if variant is None else f"found {variant!r}"
-    names = listed([name for name in runs if name]) or "none, as there is a single run"
-    raise ExportError(f"variant: {found}; allowed: {names}")
+def _groups(results: Results, variant: str | None) -> list[Group]:
+    """The setting of that name, or the settings of that variant."""
+    groups = results.groups
+    named = [group for group in groups if variant in (None, group.name)]
+    found = named or [group for group in groups if group.variant == variant]
+    if not found:
+        raise ExportError(f"variant: found {variant!r}; allowed: {_names(groups)}")
+    return found
 
 
-def packets_of(run: StoredRun) -> pa.Table:
+def _group(results: Results, variant: str | None) -> Group:
+    if variant is None and not results.is_comparison:
+        return results.groups[0]
+    found = _groups(results, variant)
+    if len(found) == 1:
+        return found[0]
+    what = "missing" if variant is None else f"found {variant!r}, which is {len(found)} settings"
+    raise ExportError(f"variant: {what}; allowed: {_names(found)}")
+
+
+def _names(groups: Sequence[Group]) -> str:
+    names = listed([group.name for group in groups if group.name])
+    return names or f"no variant, as there is {THIS_RUN} alone"
+
+
+def _wrong_seed(seed: int | None, groups: Sequence[Group]) -> ExportError:
+    seeds = dict.fromkeys(run.meta["seed"] for group in groups for run in group.runs)
+    found = "missing" if seed is None else f"found {seed}"
+    return ExportError(f"seed: {found}; allowed: {listed(list(map(str, seeds)))}")
+
+
+def packets_of(run: RunTables) -> pa.Table:
     """The packet trace of a run."""
     if not run.keeps("packets"):
         raise ExportError(
             "the run has no packet trace; rerun the scenario with --set metrics.packet_trace=true"
         )
-    table: pa.Table = run.packets
+    table = run.table("packets")
     if "forwarded_s" not in table.column_names:
         raise ExportError("an older version wrote the packet trace; rerun the scenario")
     return table
