@@ -1,5 +1,6 @@
 """The report: one HTML file that works offline, and the latency figure as SVG."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from ..analysis.grids import comparison_grid, drop_grid, low_latency_grids, run_grids, summary_grids
@@ -31,7 +32,7 @@ def report_of(results: Results) -> str:
     judged = verdict(results)
     return render(
         "run.html",
-        " and ".join(titles[:_TITLES_AT_MOST]) or "Sojourn report",
+        _title(titles),
         description=descriptions[0] if len(descriptions) == 1 else "",
         question=judged.question,
         verdict=judged,
@@ -46,11 +47,18 @@ def report_of(results: Results) -> str:
         drops=drop_grid({group.name: group.runs for group in in_full})
         if in_full is groups
         else None,
+        left_out=_left_out(results),
         runs=[_details(group, results) for group in in_full],
         others=_all_runs(results),
         warnings=list(warnings_of(results)),
         sections=SHOWN,
     )
+
+
+def _title(titles: Sequence[str]) -> str:
+    more = len(titles) - _TITLES_AT_MOST
+    shown = [*titles[:_TITLES_AT_MOST], *([f"{more} more"] if more > 0 else [])]
+    return " and ".join(shown) or "Sojourn report"
 
 
 def _distinct(results: Results, key: str) -> list[str]:
@@ -80,6 +88,17 @@ def _unseen(results: Results) -> str:
     return (
         f"Curves are drawn for {FEW_AT_MOST} settings at most, and there are "
         f"{len(results.groups)}. Draw some of them with sojourn plot --variant."
+    )
+
+
+def _left_out(results: Results) -> str:
+    """Says which tables are missing, if there are too many settings for them."""
+    if len(results.groups) <= _IN_FULL_AT_MOST:
+        return ""
+    return (
+        "Tables of drops, of low-latency queues and of single runs are shown for "
+        f"{_IN_FULL_AT_MOST} settings at most, and there are {len(results.groups)}. "
+        "Below are those of the first run; sojourn export --format csv writes those of all."
     )
 
 

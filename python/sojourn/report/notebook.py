@@ -9,7 +9,7 @@ from markupsafe import Markup
 from .._sojourn import Variant
 from ..analysis.grids import summary_grids
 from ..analysis.groups import Results
-from ..analysis.summary import warnings_of
+from ..analysis.summary import dedupe_warnings, warnings_of
 from ..analysis.verdict import verdict
 from ..base.grid import Grid
 from ..plot.drawing import inline_svg
@@ -17,16 +17,19 @@ from ..plot.figures.by_kind import latency_cdf
 from .differences import settings_grid
 from .pages import render
 
+_GRIDS_AT_MOST = 2
+
 
 def results_html(results: Results) -> str:
     """The verdict, the summary table and the CDF of latency."""
-    chart = latency_cdf(results)
+    chart, grids = latency_cdf(results), summary_grids(results.by_variant)
     name = f"sojourn-{results.first.meta['fingerprint']}-{len(results.groups)}-{results.seeds}"
     return render(
         "notebook.html",
         _title(results),
         sentences=verdict(results).sentences,
-        grids=summary_grids(results.by_variant)[:2],
+        grids=grids[:_GRIDS_AT_MOST],
+        more=len(grids) - _GRIDS_AT_MOST,
         svg=inline_svg(chart, name) if chart else Markup(),
         warnings=list(warnings_of(results)),
     )
@@ -50,8 +53,9 @@ def scenario_html(variants: Sequence[Variant]) -> str:
         first["title"] or "Scenario",
         sentences=[f"Simulated time: {first['duration_s']:g} s. Seed: {first['seed']}."],
         grids=grids,
+        more=0,
         svg=Markup(),
-        warnings=variants[0].notes,
+        warnings=list(dedupe_warnings({variant.name: variant.notes for variant in variants})),
     )
 
 
