@@ -63,16 +63,18 @@ def run_batch(
     labels: Sequence[str] = (),
     about: Mapping[str, bytes] | None = None,
     check: Callable[[], None] | None = None,
+    quiet: bool = False,
 ) -> Store:
     """Runs the tasks and writes their results to the store at `directory`.
 
     With `resume`, complete runs in the store are kept and not rerun. `jobs` is the number of
     parallel runs (default: the number of CPU cores). With `dask`, the address of a Dask scheduler,
-    the tasks run on that cluster. `labels` name the tasks in the terminal. `about` are files that
-    describe the runs; they are written first, so that an interrupted store has them too. `check`
-    is called when no other process can write there any more; it raises if the directory holds
-    something else. Raises `BatchStopped` if it is interrupted, `OSError` if another process
-    writes there, and `ClusterError` before anything is written if no cluster answers.
+    the tasks run on that cluster. `labels` name the tasks in the terminal, where `quiet` shows no
+    progress. `about` are files that describe the runs; they are written first, so that an
+    interrupted store has them too. `check` is called when no other process can write there any
+    more; it raises if the directory holds something else. Raises `BatchStopped` if it is
+    interrupted, `OSError` if another process writes there, and `ClusterError` before anything is
+    written if no cluster answers.
     """
     if jobs is not None and jobs < 1:
         raise ValueError(f"jobs: found {jobs}; allowed: 1 or more")
@@ -87,20 +89,21 @@ def run_batch(
         store = Store(directory)
         with telling_what_is_kept(store, named):
             store.sweep_drafts()
-            (directory / REPORT).unlink(missing_ok=True)
+            missing = _missing(store, list(named), quiet) if resume else list(named)
+            if missing or not store.is_described(about or {}):
+                (directory / REPORT).unlink(missing_ok=True)
             store.describe(about or {})
-            missing = _missing(store, list(named)) if resume else list(named)
             if resume:
                 _remove_damaged(store, set(store.runs) - {task.run for task in named})
-            _run(missing, [named[task] for task in missing], store, jobs, cluster)
+            _run(missing, [named[task] for task in missing], store, jobs, cluster, quiet)
             store.check([task in store for task in named])
     return store
 
 
-def _missing(store: Store, tasks: Sequence[Task]) -> Sequence[Task]:
+def _missing(store: Store, tasks: Sequence[Task], quiet: bool) -> Sequence[Task]:
     """The tasks whose runs are missing or damaged; damage is reported."""
     missing, damaged = [], []
-    with counting_bar(tasks, "saved runs checked") as each:
+    with nullcontext(tasks) if quiet else counting_bar(tasks, "saved runs checked") as each:
         for task in each:
             damage = store.damage_of(task.run) if store.keeps(task.run) else None
             if damage or task not in store:
@@ -126,8 +129,9 @@ def _run(
     store: Store,
     jobs: int | None,
     cluster: Cluster | None,
+    quiet: bool,
 ) -> None:
-    with batch_bar(len(tasks)) as (progress, finished):
+    with batch_bar(0 if quiet else len(tasks)) as (progress, finished):
         if cluster:
             done = run_on_cluster(tasks, cluster, progress)
         else:

@@ -48,7 +48,7 @@ RUN_LIST = "runs.csv"
 """The file that maps settings, variants and seeds to runs."""
 
 REPORT = "report.html"
-"""The report of a store. A new batch removes it because it describes the old runs."""
+"""The report of a store. A batch that changes the runs removes it: it describes the old ones."""
 
 PLAN = "study.json"
 """The file that names the study whose runs the store holds, if any."""
@@ -139,6 +139,11 @@ class Store:
         path = self.directory / name
         write_file(path, content)
         return path
+
+    def is_described(self, about: Mapping[str, bytes]) -> bool:
+        """Are these the files that describe the runs, as they stand there?"""
+        paths = {self.directory / name: content for name, content in about.items()}
+        return all(p.is_file() and p.read_bytes() == content for p, content in paths.items())
 
     def describe(self, about: Mapping[str, bytes]) -> None:
         """Writes the files that describe the runs, in place of all others."""
