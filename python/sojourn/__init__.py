@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from .runs.result import Result
     from .runs.runner import compare, run
     from .runs.scenario import load
+    from .store.checksums import StoreError
+    from .store.opened import open
     from .store.swept import Swept, sweep
 
 __all__ = [
@@ -33,11 +35,13 @@ __all__ = [
     "Problem",
     "Result",
     "ScenarioError",
+    "StoreError",
     "Swept",
     "Variant",
     "__version__",
     "compare",
     "load",
+    "open",
     "run",
     "sweep",
 ]
@@ -45,9 +49,11 @@ __all__ = [
 _PLACES = {
     "Comparison": "runs.comparison",
     "Result": "runs.result",
+    "StoreError": "store.checksums",
     "Swept": "store.swept",
     "compare": "runs.runner",
     "load": "runs.scenario",
+    "open": "store.opened",
     "run": "runs.runner",
     "sweep": "store.swept",
 }

@@ -78,6 +78,10 @@ class Outcome(Frames):
         """The name of `traffic_classes` before 0.2.0. Raises `AttributeError`."""
         raise AttributeError("table 'qualities' was renamed in 0.2.0: use 'traffic_classes'")
 
+    def _ipython_key_completions_(self) -> list[str]:
+        """What IPython offers after `result["` and Tab."""
+        return [name for name in self.runs if name]
+
     def _repr_html_(self) -> str:
         return hooks().results_html(self.groups)
 
@@ -149,6 +153,9 @@ class Result(Outcome):
             allowed = f"{self.name!r}" if self.name else "none: the scenario has no variants"
             raise KeyError(f"found {variant!r}; allowed: {allowed}")
         return self
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return [self.name] if self.name else []
 
     @property
     def name(self) -> str:

@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 
 from .._sojourn import ScenarioError, empty_tables, stored_scenario
 from ..runs.result import SavedResult
+from ..runs.tables import TRACES, known_table
 from .checksums import SUMS, Checksums, DamagedError, StoreError
 
 _META = {
@@ -47,7 +48,7 @@ class StoredRun(SavedResult):
         self._files = Checksums(directory)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return StoredRun, (self.directory, self._name)
+        return StoredRun, (self.directory, self._name), {"idle_line": self.idle_line}
 
     def keeps(self, table: str) -> bool:
         """Is this table stored?"""
@@ -61,8 +62,14 @@ class StoredRun(SavedResult):
                 raise DamagedError(path, f"it has no checksum in {SUMS}")
 
     def table(self, name: str) -> pa.Table:
-        """A table by its name; raises `StoreError` if it is missing or damaged."""
-        if not self.keeps(name):
+        """A table by its name; raises `StoreError` if it is missing or damaged.
+
+        A trace that the scenario does not record is empty, as it is after the run.
+        """
+        if not self.keeps(known_table(name)):
+            metrics = self.settings["metrics"]
+            if any(name in names and not metrics[key] for key, names in TRACES.items()):
+                return _schemas()[name].empty_table()
             raise StoreError(f"{self.directory}: the table {name!r} was not stored")
         content = self._files.read(_file_of(name))
         try:
