@@ -17,6 +17,8 @@ from .progress import Finished, Progress
 
 _WIDTH_OF_FILES = 120
 _UNBOUNDED = 10_000
+_LONGEST_WORD = 20
+"""Words up to this length are not broken."""
 
 T = TypeVar("T")
 
@@ -112,8 +114,16 @@ def _table(grid: Grid, between: str = " ± ") -> Table:
         pad_edge=False,
         collapse_padding=True,
     )
-    for heading, numeric in zip(grid.headings, grid.numeric, strict=True):
-        table.add_column(Text(plain(heading)), justify="right" if numeric else "left")
+    columns = zip(*grid.rows, strict=True) if grid.rows else [()] * len(grid.headings)
+    for heading, numeric, cells in zip(grid.headings, grid.numeric, columns, strict=True):
+        words = [len(word) for cell in cells for word in cell.split()]
+        table.add_column(
+            Text(plain(heading)),
+            justify="right" if numeric else "left",
+            # A name that is cut could be that of another variant.
+            overflow="fold",
+            min_width=min(max(words, default=0), _LONGEST_WORD),
+        )
     for row in grid.rows:
         table.add_row(*(Text(between.join(plain(cell).split(" ± "))) for cell in row))
     return table
