@@ -1,17 +1,34 @@
 """The command `sojourn sweep`."""
 
+import json
 import time
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .options import Dask, Jobs, MaxMemory, Overwrite, Resume, check_workers
+from .options import Configs, Dask, Jobs, MaxMemory, Overwrite, Resume, Set, Vary, check_workers
 from .say import say
+
+if TYPE_CHECKING:
+    from ..store.store import Store
 
 
 def sweep(
     file: Annotated[Path, typer.Argument(metavar="SWEEP.toml", help="Sweep file.")],
+    set: Set = None,
+    config: Configs = None,
+    vary: Vary = None,
+    seeds: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", min=1, max=10_000, help="Run the seeds 1 to N; overrides the file's."
+        ),
+    ] = None,
+    duration: Annotated[
+        float | None,
+        typer.Option(metavar="SECONDS", help="Simulated time; overrides the file's."),
+    ] = None,
     jobs: Jobs = None,
     dask: Dask = None,
     resume: Resume = False,
@@ -20,17 +37,51 @@ def sweep(
     out: Annotated[Path, typer.Option(metavar="DIR", help="Results directory.")] = Path(
         "out/sweep"
     ),
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print only the summary, as JSON.")
+    ] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Print only errors.")] = False,
 ) -> None:
     """Run a scenario for all combinations of values and seeds.
 
     The sweep file names the scenario, the keys to vary with their values, and the number of seeds.
+    Several modem configuration files and the values of --vary are swept side by side. The summary
+    shows the mean of each setting over its seeds.
     """
-    from ..store.sweep import read_sweep, run_sweep
+    from .._sojourn import ScenarioError
+    from ..runs.sweep_summary import sweep_json
+    from ..store.sweep import overridden, read_sweep, run_sweep
+    from ..store.swept import Swept
 
     check_workers(jobs, dask)
     start = time.perf_counter()
-    store = run_sweep(
-        read_sweep(file), out, resume=resume, overwrite=overwrite, jobs=jobs, dask=dask
+    wanted = overridden(
+        read_sweep(file),
+        set=set,
+        configs=config,
+        vary=vary,
+        seeds=seeds,
+        duration_s=duration,
     )
-    say(f"results: {store.directory} ({time.perf_counter() - start:.1f} s)")
-    say(f"verdict, tables and figures of them: sojourn report {store.directory}")
+    try:
+        store = run_sweep(
+            wanted, out, resume=resume, overwrite=overwrite, jobs=jobs, dask=dask, quiet=quiet
+        )
+    except ScenarioError as error:
+        if duration is not None and error.path == "duration_s":
+            raise typer.BadParameter(f"--duration: {error.problems[0].message}") from None
+        raise
+    if as_json:
+        say(json.dumps(sweep_json(Swept(store).results), indent=2))
+    elif not quiet:
+        swept = Swept(store)
+        swept.summary()
+        _tell(store, len(swept), time.perf_counter() - start)
+
+
+def _tell(store: "Store", runs: int, took_s: float) -> None:
+    kept = runs - len(store.added)
+    there = f"{kept} of {runs} runs were there already, " if kept else ""
+    say(f"results: {store.directory} ({there}{took_s:.1f} s)")
+    say(f"report with figures: sojourn report {store.directory}")
+    say(f"tables for data frames: sojourn export {store.directory} --format csv --out TABLES")

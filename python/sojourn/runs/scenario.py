@@ -64,13 +64,16 @@ def load_all(
     set: Settings = (),
     configs: Sequence[Config] = (),
     vary: Settings = (),
+    swept: Settings = (),
 ) -> Loaded:
     """The variants of several scenarios, to run side by side.
 
     Each scenario is read as by `load`, with each of `configs` in turn. For each `key.path=value` of
-    `vary` all variants are there once more with that key changed, which their names say.
+    `vary` all variants are there once more with that key changed, which their names say. `swept`
+    is set too, and only `kept_name` is without it.
     """
-    sets, varied = _all_sets(set, seed, duration_s), ["", *_assignments(vary)]
+    sets = [*_all_sets(set, seed, duration_s), *assignments(swept)]
+    varied = ["", *assignments(vary)]
     modems: Sequence[Config | None] = configs or [None]
     where = list(product(scenarios, modems))
     groups = [
@@ -83,11 +86,16 @@ def load_all(
         return groups[0][2]
     keys = [_key_and_value(change)[0] for change in varied if change]
     named = [
-        variant.named(_name(label, len(where) > 1, variant.name, change, keys))
+        variant.named(_name(label, len(where) > 1, _own(variant, swept), change, keys))
         for label, change, loaded in groups
         for variant in loaded
     ]
     return Loaded(distinct(_numbered(named)))
+
+
+def _own(variant: Variant, swept: Settings) -> str:
+    """The name of a variant in its scenario, which does not say what is swept."""
+    return variant.kept_name if swept else variant.name
 
 
 def _name(label: str, are_several: bool, own: str, change: str, keys: Sequence[str]) -> str:
@@ -138,7 +146,7 @@ def _load(
 
 
 def _all_sets(settings: Settings, seed: int | None, duration_s: float | None) -> list[str]:
-    sets = _assignments(settings)
+    sets = assignments(settings)
     if seed is not None:
         sets.append(f"seed={seed}")
     if duration_s is not None:
@@ -154,7 +162,8 @@ def _text_and_source(scenario: Scenario) -> tuple[str, str]:
     return read_text(scenario), os.fspath(scenario)
 
 
-def _assignments(settings: Settings) -> list[str]:
+def assignments(settings: Settings) -> list[str]:
+    """Settings as `key.path=value`."""
     if isinstance(settings, Mapping):
         return [f"{key}={toml_value(value)}" for key, value in settings.items()]
     if isinstance(settings, str):

@@ -35,7 +35,7 @@ def read_results(directory: Path) -> Results:
     require_whole(directory)
     if is_of_run:
         return Results.of_seeds(runs_of_summary(directory))
-    return _of_store(open_store(directory))
+    return results_of_store(open_store(directory))
 
 
 def side_by_side(directories: Sequence[Path]) -> Results:
@@ -88,7 +88,8 @@ def _setting(run: RunTables) -> str:
     return json.dumps([run.meta["version"], {**run.settings, **aside}], sort_keys=True, default=str)
 
 
-def _of_store(store: Store) -> Results:
+def results_of_store(store: Store) -> Results:
+    """The results in a store, by setting; raises `StoreError` if a run is missing."""
     lines = listed_runs(store)
     if not lines:
         raise StoreError(f"{store.directory / RUN_LIST}: lists no runs")

@@ -6,8 +6,8 @@ import sys
 import tomllib
 from collections.abc import Collection, Iterator, Mapping, Sequence, Sized
 from contextlib import suppress
-from dataclasses import dataclass
-from itertools import product
+from dataclasses import dataclass, replace
+from itertools import chain, product
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -17,13 +17,14 @@ from ..base.csv_text import csv_bytes
 from ..base.files import place_of, read_text
 from ..base.problems import refusal, refused
 from ..base.toml_text import toml_value
-from ..runs.scenario import Loaded, Scenario, load
+from ..runs.scenario import Config, Loaded, Scenario, load_all
 from ..runs.seeds import MOST_SEEDS
+from ..runs.tables import TRACES
 from .batch import run_batch
 from .checksums import Checksums, DamagedError, StoreError
 from .listing import listed_lines
 from .store import PLAN, RUN_LIST, Store
-from .task import task_of
+from .task import Task, task_of
 
 _LISTS = {"type": "object", "additionalProperties": {"type": "array", "minItems": 1}}
 _SCHEMA = json.dumps(
@@ -40,6 +41,7 @@ _SCHEMA = json.dumps(
             "duration_s": {"type": "number"},
             "series": {"type": "boolean"},
             "latencies": {"type": "boolean"},
+            "config": {"description": "The path of a modem configuration file, or a list of such."},
             "keys": _LISTS,
             "together": {"type": "array", "items": _LISTS},
         },
@@ -49,6 +51,8 @@ _ORIGIN = "sweep.json"
 """The file in a store that names the sweep file."""
 _OF_A_SCENARIO = frozenset(json.loads(schema_json())["properties"])
 _A_KEY = "upstream.queue.limit_bytes"
+_KEPT = ("service_flows", "channels", "latency_histogram")
+"""Short tables that sweeps store beside those of every store."""
 _MOST_COMBINATIONS = 100_000
 """Combinations of values and seeds of a sweep, each of which is read before the first run."""
 
@@ -69,11 +73,20 @@ class Sweep:
     """Store the time series."""
     latencies: bool = True
     """Store the latency distributions."""
+    configs: Sequence[Config] = ()
+    """Modem configuration files, whose services are swept side by side."""
+    set: Sequence[str] = ()
+    """Settings for all runs, as `key.path=value`."""
+    vary: Sequence[str] = ()
+    """Settings that are swept beside the scenario without them."""
 
-    @property
-    def tables(self) -> list[str]:
-        """The tables to store beside those that are stored for every run."""
-        return [name for name in ("series", "latencies") if getattr(self, name)]
+    def task(self, variant: Variant) -> Task:
+        """The task to run a variant, which keeps traces if the scenario records them."""
+        metrics = json.loads(variant.to_json())["metrics"]
+        traces = (tables for key, tables in TRACES.items() if metrics[key])
+        optional = [name for name in ("series", "latencies") if getattr(self, name)]
+        tables = [*_KEPT, *optional, *chain.from_iterable(traces)]
+        return task_of(variant, tables, variant.notes if self.configs else ())
 
     @property
     def variants(self) -> dict[tuple[str, ...], Variant]:
@@ -102,7 +115,15 @@ class Sweep:
 
     def _load(self, seed: int, point: Mapping[str, Any]) -> Loaded:
         try:
-            return load(self.scenario, seed=seed, duration_s=self.duration_s, set=point)
+            return load_all(
+                [self.scenario],
+                seed=seed,
+                duration_s=self.duration_s,
+                set=self.set,
+                configs=self.configs,
+                vary=self.vary,
+                swept=point,
+            )
         except ScenarioError as error:
             raise self._named(error, point) from None
 
@@ -112,6 +133,11 @@ class Sweep:
         return refused(ScenarioError, restated, error.rest)
 
     def _restated(self, problem: Problem, point: Mapping[str, Any]) -> Problem:
+        if problem.source in [f"--set {change}" for change in self.set]:
+            return problem
+        if problem.source in [f"--set {change}" for change in self.vary]:
+            option = problem.source.replace("--set", "--vary", 1)
+            return Problem(option, problem.path, problem.message)
         for key in (*point, "duration_s"):
             if not problem.source.startswith(f"--set {key}="):
                 continue
@@ -144,22 +170,36 @@ def read_sweep(path: Path) -> Sweep:
             found = f'found a table; allowed: a list, whose key is in quotes, as "{_A_KEY}"'
             raise _problem(path, error.path, found) from None
         raise
-    keys, scenario = table.get("keys", {}), path.parent / table["scenario"]
-    _check_keys(path, {**table, "keys": keys})
-    if not scenario.exists():
-        found = toml_value(table["scenario"])
+    config = table.pop("config", [])
+    sweep = checked(Sweep(path, **{"keys": {}, **table}))
+    configs = [_beside(path, "config", name) for name in _listed(config)]
+    return replace(sweep, scenario=_beside(path, "scenario", sweep.scenario), configs=configs)
+
+
+def _listed(names: object) -> Sequence[object]:
+    return names if isinstance(names, list) else [names]
+
+
+def _beside(path: Path, key: str, name: object) -> Path:
+    """The file that a key of a sweep file names."""
+    if not isinstance(name, str) or not (place := path.parent / name).exists():
         allowed = "the path of an existing file, relative to the sweep file"
-        raise _problem(path, "scenario", f"found {found}; allowed: {allowed}")
-    return Sweep(path, **{**table, "scenario": scenario, "keys": keys})
+        raise _problem(path, key, f"found {toml_value(name)}; allowed: {allowed}")
+    return place
+
+
+def overridden(sweep: Sweep, **values: Any) -> Sweep:
+    """The sweep with these values, where they are given."""
+    given = {name: value for name, value in values.items() if value not in (None, (), [])}
+    return replace(sweep, **given)
 
 
 def checked(sweep: Sweep) -> Sweep:
-    """The sweep itself; raises `ScenarioError` for keys that cannot be swept."""
+    """The sweep itself; raises `ScenarioError` for what cannot be swept, or not at once."""
     if not 1 <= sweep.seeds <= MOST_SEEDS:
         found = f"found {sweep.seeds}; allowed: 1 to {MOST_SEEDS}"
         raise refusal(ScenarioError, str(sweep.file), "seeds", found)
-    names = ("keys", "together", "seeds", "duration_s")
-    _check_keys(sweep.file, {name: getattr(sweep, name) for name in names})
+    _check_keys(sweep)
     return sweep
 
 
@@ -171,6 +211,7 @@ def run_sweep(
     overwrite: bool = False,
     jobs: int | None = None,
     dask: str | None = None,
+    quiet: bool = False,
 ) -> Store:
     """Runs every combination with `run_batch`; `runs.csv` in the store lists them.
 
@@ -178,9 +219,10 @@ def run_sweep(
     other runs of this one, unless `overwrite`; `resume` keeps such runs of this one.
     """
     origin = place_of(sweep.file, directory) if isinstance(sweep.file, Path) else ""
-    variants = sweep.variants
-    _tell_notes(variants)
-    tasks = {name: task_of(variant, sweep.tables) for name, variant in variants.items()}
+    variants = checked(sweep).variants
+    if not quiet:
+        _tell_notes(variants)
+    tasks = {name: sweep.task(variant) for name, variant in variants.items()}
     columns = sweep.columns
     labels = [
         ", ".join(f"{column} {value}" for column, value in zip(columns, name, strict=True) if value)
@@ -195,6 +237,7 @@ def run_sweep(
         jobs=jobs,
         dask=dask,
         labels=labels,
+        quiet=quiet,
         about={
             RUN_LIST: csv_bytes((*columns, "run"), rows),
             _ORIGIN: (json.dumps({"sweep": origin}) + "\n").encode(),
@@ -205,11 +248,11 @@ def run_sweep(
 
 def _tell_notes(variants: Mapping[tuple[str, ...], Variant]) -> None:
     """Warns of variants that are equal, once for each that is run."""
-    told: dict[str, str] = {}
+    told: dict[str, Sequence[str]] = {}
     for (*_, kept_name, _), variant in variants.items():
-        for note in variant.notes:
-            told.setdefault(kept_name, note)
-    for note in told.values():
+        if variant.notes:
+            told.setdefault(kept_name, variant.notes)
+    for note in dict.fromkeys(chain.from_iterable(told.values())):
         sys.stderr.write(f"warning: {note}\n")
 
 
@@ -243,46 +286,64 @@ def _check(
         )
 
 
-def _check_keys(path: Path | str, table: Mapping[str, Any]) -> None:
+def _check_keys(sweep: Sweep) -> None:
     """Raises `ScenarioError` for keys that cannot be swept, or not as they are given."""
-    blocks = {"keys": table["keys"]}
-    blocks |= {f"together.{n}": block for n, block in enumerate(table.get("together", ()))}
+    blocks = {"keys": sweep.keys}
+    blocks |= {f"together.{n}": block for n, block in enumerate(sweep.together)}
     seen: dict[str, str] = {}
     problems = []
     for place, block in blocks.items():
         for key, values in block.items():
-            if message := _fault(key, values, table, seen):
-                problems.append(Problem(str(path), f"{place}.{key}", message))
+            if message := _fault(key, values, sweep, seen):
+                problems.append(Problem(str(sweep.file), f"{place}.{key}", message))
                 continue
             first, length = next((name, len(there)) for name, there in block.items())
             if place != "keys" and len(values) != length:
                 found = f"found {len(values)} values; allowed: {length}, as many as {first} has"
-                problems.append(Problem(str(path), f"{place}.{key}", found))
+                problems.append(Problem(str(sweep.file), f"{place}.{key}", found))
             seen.setdefault(key, place)
-    if not problems and (count := _combinations(table)) > _MOST_COMBINATIONS:
+    for option in ("set", "vary"):
+        for change in getattr(sweep, option):
+            if message := _conflict(change, sweep, seen):
+                problems.append(Problem(f"--{option} {change}", "", message))
+    if not problems and (count := _combinations(sweep)) > _MOST_COMBINATIONS:
         found = f"found {count} combinations of values and seeds"
-        problems = [Problem(str(path), "keys", f"{found}; allowed: {_MOST_COMBINATIONS} or fewer")]
+        allowed = f"allowed: {_MOST_COMBINATIONS} or fewer"
+        problems = [Problem(str(sweep.file), "keys", f"{found}; {allowed}")]
     if problems:
         raise refused(ScenarioError, problems)
 
 
-def _combinations(table: Mapping[str, Any]) -> int:
+def _combinations(sweep: Sweep) -> int:
     """How many combinations of values and seeds there are. Keys that change together are one."""
-    together = (next(iter(block.values()), ()) for block in table.get("together", ()))
-    seeds: int = table.get("seeds", 1)
-    return seeds * prod(map(len, (*table["keys"].values(), *together)))
+    together = (next(iter(block.values()), ()) for block in sweep.together)
+    side_by_side = max(1, len(sweep.configs)) * (1 + len(sweep.vary))
+    return sweep.seeds * side_by_side * prod(map(len, (*sweep.keys.values(), *together)))
 
 
-def _fault(key: str, values: object, table: Mapping[str, Any], seen: Mapping[str, str]) -> str:
+def _fault(key: str, values: object, sweep: Sweep, seen: Mapping[str, str]) -> str:
     """What is wrong with sweeping a key; empty if nothing is."""
     if isinstance(values, str) or not isinstance(values, Sized) or not len(values):
         return f"found {values!r}; allowed: a list of 1 or more items"
     if key == "seed":
         return "not allowed here; set seeds = N to run the seeds 1 to N"
-    if key == "duration_s" and table.get("duration_s") is not None:
+    if key == "duration_s" and sweep.duration_s is not None:
         return "duration_s is set too; allowed: one of them"
     if key in seen:
         return f"found in {seen[key]} too; allowed: in one of them"
+    return ""
+
+
+def _conflict(change: str, sweep: Sweep, seen: Mapping[str, str]) -> str:
+    """What of a sweep a setting would override, or be overridden by; empty if nothing."""
+    key = change.partition("=")[0].strip()
+    if key == "seed":
+        return "not allowed here; set seeds = N to run the seeds 1 to N"
+    if key == "duration_s" and sweep.duration_s is not None:
+        return "duration_s is set too; allowed: one of them"
+    for swept, place in seen.items():
+        if f"{key}.".startswith(f"{swept}.") or f"{swept}.".startswith(f"{key}."):
+            return f"found, where {sweep.file} sweeps {swept} in {place}; allowed: one of them"
     return ""
 
 

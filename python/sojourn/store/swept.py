@@ -3,18 +3,23 @@
 import os
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeGuard
 
 import pyarrow as pa
 
+from ..analysis.groups import Results
+from ..analysis.tables import RunTables
 from ..base.files import read_text
-from ..runs.frames import Frames, joined, labelled
-from ..runs.scenario import Scenario
-from .listing import listed_runs
+from ..runs.frames import Frames
+from ..runs.scenario import Config, Scenario, Settings, assignments
+from ..runs.sweep_summary import means, print_sweep
+from ..runs.tables import known_table
+from ..runs.tidy import tidy
+from .checksums import StoreError
+from .read import results_of_store
 from .store import Store
-from .sweep import Sweep, checked, read_sweep, run_sweep
+from .sweep import Sweep, overridden, read_sweep, run_sweep
 
 _NAME = "sweep"
 """What a sweep without a file is called in error messages."""
@@ -29,29 +34,50 @@ class Swept(Frames):
     ... )
     >>> swept.tidy().column_names[:4]
     ['downstream.sustained_mbps', 'variant', 'seed', 'traffic']
+    >>> list(swept.settings)[0]
+    'Cable, sustained 50 Mbps'
     """
 
     def __init__(self, store: Store) -> None:
         """Reads the list of the runs in the store."""
         self.directory = store.directory
-        self._store = store
-        self._lines = listed_runs(store)
+        self._results = results_of_store(store)
 
     def __repr__(self) -> str:
         return f"<Swept {len(self)} runs in {self.directory}>"
 
     def __len__(self) -> int:
-        return len(self._lines)
+        return sum(len(group.runs) for group in self._results.groups)
+
+    @property
+    def results(self) -> Results:
+        """The runs of each setting, as reports show them."""
+        return self._results
+
+    @property
+    def settings(self) -> Mapping[str, Sequence[RunTables]]:
+        """The runs of each setting by its name: a `Result` for each seed."""
+        return {group.name: group.runs for group in self._results.groups}
+
+    def summary(self) -> None:
+        """Prints the measures of all settings, means over their seeds, and the verdict."""
+        print_sweep(self._results)
+
+    def means(self) -> pa.Table:
+        """The measures of all settings over their seeds: a row per setting and measure.
+
+        The swept keys and the variant are in front. `mean` is the mean over the `n` seeds that had
+        a value, `low` and `high` bound its 95 % interval.
+        """
+        return means(self._results)
 
     def tidy(self, table: str = "flows") -> pa.Table:
         """A table of all runs together; its first columns are the swept keys, variant and seed."""
-        return joined(
-            labelled(
-                self._store.named(line["run"]).table(table).drop_columns(["run"]),
-                {key: _value(key, text) for key, text in line.items() if key != "run"},
-            )
-            for line in self._lines
-        )
+        if not any(
+            run.keeps(known_table(table)) for runs in self.settings.values() for run in runs
+        ):
+            raise StoreError(f"{self.directory}: the table {table!r} was not stored")
+        return tidy(self._results, table)
 
 
 def sweep(
@@ -61,6 +87,9 @@ def sweep(
     together: Sequence[Mapping[str, Sequence[Any]]] = (),
     seeds: int | None = None,
     duration_s: float | None = None,
+    set: Settings = (),
+    config: Config | Sequence[Config] = (),
+    vary: Settings = (),
     series: bool | None = None,
     out: str | os.PathLike[str] = "out/sweep",
     resume: bool = False,
@@ -70,13 +99,15 @@ def sweep(
     """Runs a scenario for all combinations of values and seeds, and stores the results in `out`.
 
     `scenario` is that of `run`; without `keys` and `together` it runs as it is with each seed, or
-    it is the path of a sweep file, in which `seeds`, `duration_s` and `series` override what it
-    says. `keys` are lists of values by key. In each mapping of `together` the values change
-    together: the first of each key, the second of each and so on. The seeds are 1 to `seeds`
-    (default: 1). `series` keeps what is measured over time. `resume` keeps the runs that are there
-    and adds what is missing; `overwrite` replaces those of another sweep, or of other seeds and
-    values. Raises `ScenarioError` for keys and values that the scenario refuses, and `StoreError`
-    (a `ValueError`) for a directory of something else.
+    it is the path of a sweep file, of which the other arguments override what it says. `keys` are
+    lists of values by key. In each mapping of `together` the values change together: the first of
+    each key, the second of each and so on. The seeds are 1 to `seeds` (default: 1). `set` overrides
+    keys in all runs. `config` is a modem configuration file, or several that are swept side by
+    side; their services override the scenario's. For each `key.path=value` of `vary` all variants
+    are swept once more with that key changed. `series` keeps what is measured over time. `resume`
+    keeps the runs that are there and adds what is missing; `overwrite` replaces those of another
+    sweep, or of other seeds and values. Raises `ScenarioError` for keys and values that the
+    scenario refuses, and `StoreError` (a `ValueError`) for a directory of something else.
 
         >>> tiers = {"downstream.sustained_mbps": [50, 100], "upstream.sustained_mbps": [10, 20]}
         >>> swept = sojourn.sweep(
@@ -91,10 +122,16 @@ def sweep(
         wanted = read_sweep(Path(scenario))
     else:
         wanted = Sweep(_NAME, scenario, keys or {}, together)
-    given: dict[str, Any] = {"seeds": seeds, "duration_s": duration_s, "series": series}
-    wanted = replace(wanted, **{key: value for key, value in given.items() if value is not None})
-    store = run_sweep(checked(wanted), Path(out), resume=resume, overwrite=overwrite, jobs=jobs)
-    return Swept(store)
+    wanted = overridden(
+        wanted,
+        seeds=seeds,
+        duration_s=duration_s,
+        set=assignments(set),
+        configs=[config] if isinstance(config, str | os.PathLike) else config,
+        vary=assignments(vary),
+        series=series,
+    )
+    return Swept(run_sweep(wanted, Path(out), resume=resume, overwrite=overwrite, jobs=jobs))
 
 
 def _is_sweep_file(scenario: Scenario) -> TypeGuard[str | os.PathLike[str]]:
@@ -105,13 +142,3 @@ def _is_sweep_file(scenario: Scenario) -> TypeGuard[str | os.PathLike[str]]:
         return "scenario" in tomllib.loads(read_text(scenario))
     except tomllib.TOMLDecodeError:
         return False
-
-
-def _value(key: str, text: str) -> Any:
-    """The value of a key in the list of runs, which is TOML but for the variant and the seed."""
-    if key == "variant":
-        return text
-    if key == "seed":
-        return int(text)
-    value = tomllib.loads(f"value = {text}")["value"]
-    return value if isinstance(value, str | int | float | bool) else text

@@ -41,6 +41,8 @@ class Task:
     tables: tuple[str, ...] = SCALARS
     memory_bytes: int = 0
     """Memory that the run may need."""
+    notes: tuple[str, ...] = ()
+    """Warnings of the run about how its scenario was made."""
 
     @cached_property
     def run(self) -> str:
@@ -66,9 +68,15 @@ def task(scenario: Mapping[str, Any], *, seed: int, tables: Iterable[str] = ()) 
     return task_of(variant, tables)
 
 
-def task_of(variant: Variant, tables: Iterable[str] = ()) -> Task:
-    """The task to run a variant returned by `load`."""
-    return Task(variant.to_toml(), variant.duration_s, (*SCALARS, *tables), variant.memory_bytes)
+def task_of(variant: Variant, tables: Iterable[str] = (), notes: Iterable[str] = ()) -> Task:
+    """The task to run a variant returned by `load`, with notes to keep among its warnings."""
+    return Task(
+        variant.to_toml(),
+        variant.duration_s,
+        (*SCALARS, *tables),
+        variant.memory_bytes,
+        tuple(notes),
+    )
 
 
 def execute(task: Task, job: Job | None = None) -> Files:
@@ -77,7 +85,8 @@ def execute(task: Task, job: Job | None = None) -> Files:
     (variant,) = load(task.scenario, max_memory_gb=math.inf)
     result = Result(variant, run_native(variant, job or Job()))
     files = {f"{name}.parquet": _parquet(name, task.run, result) for name in task.tables}
-    files["meta.json"] = (json.dumps(result.meta, indent=2, ensure_ascii=False) + "\n").encode()
+    meta = {**result.meta, "warnings": [*task.notes, *result.meta["warnings"]]}
+    files["meta.json"] = (json.dumps(meta, indent=2, ensure_ascii=False) + "\n").encode()
     files["scenario.toml"] = task.scenario.encode()
     return {**files, SUMS: sums_of(files)}
 
