@@ -17,9 +17,9 @@ use crate::input::text::{Document, Lines};
 use crate::input::words;
 
 /// The scenario's table of groups of homes.
-const HOMES: &str = "homes";
+pub(crate) const HOMES: &str = "homes";
 /// The scenario's tables of a home's service, which groups of homes may override.
-const DIRECTIONS: [&str; 2] = ["upstream", "downstream"];
+pub(crate) const DIRECTIONS: [&str; 2] = ["upstream", "downstream"];
 
 /// Values of all variants together; these take half a minute.
 const MOST_VALUES: usize = 1_000_000;
@@ -316,8 +316,10 @@ impl File<'_> {
 
     /// The file or files in which a fault lies.
     fn source_of(&self, fault: &Fault) -> String {
-        let is_of = |direction: &str| {
-            fault.path == direction || fault.path.starts_with(&format!("{direction}."))
+        let is_of = |direction: &str| match *fault.path.split('.').collect::<Vec<_>>() {
+            [first, ..] if first == direction => true,
+            [homes, .., _] => homes == HOMES && fault.path.contains(&format!(".{direction}.")),
+            _ => false,
         };
         match self.overlay {
             Some(overlay) if DIRECTIONS.into_iter().any(is_of) => {
