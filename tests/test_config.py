@@ -233,3 +233,13 @@ def test_of_variants_and_homes_one_is_named(cli: Cli, tmp_path: Path) -> None:
         cli(*write, "--variant", "CoDel", "--home", "x"), 'homes: found "x"; allowed: home'
     )
     assert_refused(cli("config", "write", out), "error: --from, --scenario: missing; allowed: one")
+
+
+def test_a_neighbourhood_has_the_service_of_the_file(cli: Cli, tmp_path: Path) -> None:
+    scenario = tmp_path / "tiers.toml"
+    own = "tier_4.upstream = { sustained_mbps = 50, peak_mbps = 60 }"
+    text = (ROOT / "scenarios" / "tiers.toml").read_text().replace("tier_4 = {}", own)
+    scenario.write_text(text)
+    # 50 Mbps with the peak rate of the file, 20 Mbps, would be refused.
+    run = cli("run", scenario, "--config", HOME, "--duration", 1, "--quiet")
+    assert (run.returncode, run.stderr) == (0, "")

@@ -1,18 +1,19 @@
 """`sojourn init`: what it writes is valid and compares queue managers; runs add an idle line."""
 
 import json
+import tomllib
 from pathlib import Path
 
 import pytest
 import sojourn
 from conftest import Cli
 from sojourn.base.lookup import UnknownError
-from sojourn.runs.draft import AQMS, PEOPLE, bytes_of, draft
+from sojourn.runs.draft import AQMS, USES, bytes_of, draft
 
 
 @pytest.mark.parametrize("aqm", AQMS)
-def test_each_queue_manager_and_all_people_make_a_valid_scenario(aqm: str) -> None:
-    text = draft(down_mbps=50, up_mbps=10, aqms=[aqm], people=PEOPLE)
+def test_each_queue_manager_and_all_uses_make_a_valid_scenario(aqm: str) -> None:
+    text = draft(down_mbps=50, up_mbps=10, aqms=[aqm], uses=USES)
     names = [variant.name for variant in sojourn.load(text)]
     assert names[0] == "drop-tail"
     assert len(names) == (1 if aqm == "drop_tail" else 2)
@@ -35,7 +36,7 @@ def test_the_command_to_run_it_can_be_pasted(cli: Cli, tmp_path: Path) -> None:
 
 
 def test_the_idle_line_has_nobody_who_fills_the_queue() -> None:
-    text = draft(down_mbps=20, up_mbps=5, people=("game", "upload", "upload", "download"))
+    text = draft(down_mbps=20, up_mbps=5, uses=("game", "upload", "upload", "download"))
     comparison = sojourn.run(text, duration_s=5)
     assert isinstance(comparison, sojourn.Comparison)
     rows = comparison["idle line"].flows.to_pylist()
@@ -45,7 +46,7 @@ def test_the_idle_line_has_nobody_who_fills_the_queue() -> None:
 
 def test_the_command_writes_a_file_and_keeps_what_is_there(cli: Cli, tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
-    outcome = cli("init", path, "--up", 5, "--buffer", "256kB", "--people", "game, web")
+    outcome = cli("init", path, "--up", 5, "--buffer", "256kB", "--uses", "game, web")
     assert (outcome.returncode, outcome.stderr) == (0, "")
     assert "idle line" not in path.read_text()  # nobody fills the queue
     assert "queue.limit_bytes = 256_000" in path.read_text()
@@ -68,7 +69,7 @@ def test_what_could_not_run_is_not_written(cli: Cli, tmp_path: Path) -> None:
 
 def test_names_may_be_written_as_people_write_them(cli: Cli, tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
-    assert cli("init", path, "--aqm", "FQ-CoDel", "--people", "Game").returncode == 0
+    assert cli("init", path, "--aqm", "FQ-CoDel", "--uses", "Game").returncode == 0
     assert '[compare."FQ-CoDel"]' in path.read_text()
     refused = cli("init", tmp_path / "other.toml", "--aqm", "best")
     assert "--aqm: found 'best'; allowed: drop_tail, " in refused.stderr
@@ -102,8 +103,8 @@ def test_sizes_are_read_as_they_are_written() -> None:
 
 
 def test_an_unknown_name_is_refused_with_the_list(cli: Cli, tmp_path: Path) -> None:
-    with pytest.raises(UnknownError, match=r"people: found 'gmae' \(did you mean game\?\)"):
-        draft(down_mbps=1, up_mbps=1, people=("gmae",))
+    with pytest.raises(UnknownError, match=r"uses: found 'gmae' \(did you mean game\?\)"):
+        draft(down_mbps=1, up_mbps=1, uses=("gmae",))
     outcome = cli("init", tmp_path / "new.toml", "--aqm", "red_pie")
     assert outcome.returncode == 2 and "aqm: found 'red_pie'" in outcome.stderr
     assert not (tmp_path / "new.toml").exists()
@@ -114,3 +115,79 @@ def test_a_buffer_without_its_unit_is_refused(cli: Cli, tmp_path: Path) -> None:
     assert outcome.returncode == 2
     assert "--buffer: found 256; allowed: a size with its unit, such as 256kB" in outcome.stderr
     assert not list(tmp_path.iterdir())
+
+
+def _queues(text: str) -> dict[str, set[str]]:
+    """The tables of the scenario that each variant changes."""
+    return {name: set(variant) for name, variant in tomllib.loads(text)["compare"].items()}
+
+
+@pytest.mark.parametrize(
+    ("uses", "compared"),
+    [
+        ("game,call,upload", {"upstream"}),
+        ("game,web", {"upstream"}),
+        ("game,download", {"downstream"}),
+        ("call,video", {"downstream"}),
+        ("torrent,video", {"upstream", "downstream"}),
+        ("upload:2,download", {"upstream", "downstream"}),
+    ],
+)
+def test_the_queues_that_the_household_fills_are_compared(uses: str, compared: set[str]) -> None:
+    text = draft(down_mbps=50, up_mbps=10, aqms=["codel"], uses=uses.split(","))
+    assert _queues(text) == {"drop-tail": compared, "CoDel": compared}
+    queues = {"upstream": "the modem's queue", "downstream": "the queue at the CMTS"}
+    assert " and ".join(queues[way] for way in queues if way in compared) + "." in text
+
+
+@pytest.mark.parametrize("aqm", AQMS)
+def test_each_queue_manager_is_compared_downstream(aqm: str) -> None:
+    text = draft(down_mbps=5, up_mbps=2, aqms=[aqm], uses=("game", "download"))
+    comparison = sojourn.run(text, duration_s=3)
+    if aqm == "drop_tail":
+        return
+    assert isinstance(comparison, sojourn.Comparison)
+    laws = {result.meta["fingerprint"] for name, result in comparison.runs.items()}
+    assert len(laws) == len(comparison.runs) == 3
+
+
+def test_counts_are_of_one_entry_or_of_several() -> None:
+    traffic = tomllib.loads(
+        draft(down_mbps=50, up_mbps=10, uses=("game:2", "upload:4", "web:3", "video:2", "game"))
+    )["traffic"]
+    assert list(traffic) == ["game1", "game2", "game3", "upload", "web", "video"]
+    assert [traffic[name]["direction"] for name in ("game1", "upload")] == ["both", "up"]
+    counted = {"upload": "connections", "web": "users", "video": "viewers"}
+    assert [traffic[name][key] for name, key in counted.items()] == [4, 3, 2]
+    for wrong in ("game:0", "game:", "game:-1", "game:1.5", "game:101", "game:x", "game:²"):
+        with pytest.raises(UnknownError, match="allowed: game:N, N being a number from 1 to 100"):
+            draft(down_mbps=50, up_mbps=10, uses=[wrong])
+
+
+def test_games_and_calls_go_both_ways() -> None:
+    traffic = tomllib.loads(draft(down_mbps=50, up_mbps=10))["traffic"]
+    assert [traffic[name].get("direction") for name in traffic] == ["both", "both", "up"]
+
+
+def test_the_buffers_are_those_of_both_directions(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    sizes = ("--buffer", "100kB", "--down-buffer", "1MB", "--uses", "call,download")
+    assert cli("init", path, *sizes).returncode == 0
+    scenario = tomllib.loads(path.read_text())
+    limits = [scenario[way]["queue"]["limit_bytes"] for way in ("upstream", "downstream")]
+    assert limits == [100_000, 1_000_000]
+    refused = cli("init", tmp_path / "other.toml", "--down-buffer", "1kB")
+    assert "error: --down-buffer: downstream.queue.limit_bytes: found 1000; " in refused.stderr
+    refused = cli("init", tmp_path / "other.toml", "--down-buffer", "1000")
+    assert "--down-buffer: found 1000; allowed: a size with its unit" in refused.stderr
+
+
+def test_the_old_names_of_uses_still_hold(cli: Cli, tmp_path: Path) -> None:
+    with pytest.warns(DeprecationWarning, match="people is the old name of uses"):
+        old = draft(down_mbps=50, up_mbps=10, people=("web",))
+    assert old == draft(down_mbps=50, up_mbps=10, uses=("web",))
+    path = tmp_path / "mine.toml"
+    assert cli("init", path, "--people", "web").returncode == 0
+    assert list(tomllib.loads(path.read_text())["traffic"]) == ["web"]
+    refused = cli("init", tmp_path / "other.toml", "--people", "web", "--uses", "game")
+    assert refused.returncode == 2 and "--people: found beside --uses" in refused.stderr

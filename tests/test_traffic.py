@@ -1,6 +1,9 @@
 """Traffic models as Python sees them: their measures, and captures that are replayed."""
 
+import gzip
+import struct
 import tomllib
+from collections.abc import Sequence
 from pathlib import Path
 
 import pyarrow.compute as pc
@@ -110,6 +113,56 @@ def test_a_torn_capture_is_refused_with_its_name(scenario: Path, cli: Cli) -> No
         'traffic.noise.file: found "noise.pcap", which ends after packet 2; '
         "allowed: a complete pcap or pcapng file"
     )
+
+
+def _frame(source: bytes, destination: bytes, size: int) -> bytes:
+    """Linux cooked capture of an IP packet, with its headers alone."""
+    ip = struct.pack(">BBHHHBBH4s4s", 0x45, 0, size, 1, 0, 64, 17, 0, source, destination)
+    head = struct.pack(">HHH8sH", 2, 1, 6, b"", 0x800) + ip + struct.pack(">HHHH", 9, 9, 8, 0)
+    return struct.pack("<II", len(head), 16 + size) + head
+
+
+def _two_way(path: Path, pairs: Sequence[tuple[bytes, bytes]]) -> None:
+    """A compressed capture in which each pair has a packet of 100 B and an answer of 1000 B."""
+    frames = [frame for a, b in pairs for frame in (_frame(a, b, 100), _frame(b, a, 1000))]
+    records = [struct.pack("<II", 7, 1000 * n) + frame for n, frame in enumerate(frames)]
+    head = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 113)
+    path.write_bytes(gzip.compress(head + b"".join(records)))
+
+
+HOME_IP, SITE_IP, OTHER_IP = bytes([10, 0, 0, 1]), bytes([192, 0, 2, 1]), bytes([198, 51, 100, 1])
+
+
+def test_a_capture_of_a_home_goes_both_ways(scenario: Path, cli: Cli) -> None:
+    _two_way(scenario.parent / "noise.pcap", [(HOME_IP, SITE_IP), (HOME_IP, OTHER_IP)])
+    result = sojourn.run(scenario)
+    bytes_by_way = {row["direction"]: row["sent_bytes"] for row in result.flows.to_pylist()}
+    assert bytes_by_way == {"up": 2 * 118, "down": 2 * 1018}
+    (warning,) = result.meta["warnings"]
+    assert warning == (
+        "traffic.noise: the home is 10.0.0.1 (private among public addresses): "
+        "2 packets up and 2 down"
+    )
+    (variant,) = sojourn.load(scenario)
+    again = sojourn.run(variant.to_toml())
+    assert again.meta["fingerprint"] == result.meta["fingerprint"]
+
+
+def test_a_home_that_is_not_clear_is_named(scenario: Path, cli: Cli) -> None:
+    _two_way(scenario.parent / "noise.pcap", [(SITE_IP, OTHER_IP)])
+    run = cli("run", scenario, "--quiet")
+    assert run.returncode == 2
+    assert "traffic.noise.home_address: missing; it is not clear" in run.stderr
+    assert "192.0.2.1 (2 packets), 198.51.100.1 (2 packets)" in run.stderr
+    ways = {}
+    for home in ("192.0.2.0/24", ["198.51.100.1"]):
+        value = f"traffic.noise.home_address={home!r}"
+        flows = sojourn.run(scenario, set=[value]).flows.to_pylist()
+        ways[str(home)] = {row["direction"]: row["sent_bytes"] for row in flows}
+    assert list(ways.values()) == [{"up": 118, "down": 1018}, {"up": 1018, "down": 118}]
+    run = cli("run", scenario, "--set", "traffic.noise.home='192.0.2.1'")
+    assert run.returncode == 2
+    assert "the home's address in a capture is home_address" in run.stderr
 
 
 @pytest.mark.parametrize(("gap_ms", "ends_ms"), [(0, [0, 0, 0, 0]), (10, [0, 10, 20, 30])])

@@ -28,7 +28,7 @@ impl From<Address> for String {
 
 /// An IP network, written `203.0.113.0/24`, `203.0.113.0/255.255.255.0` or `2001:db8::/32`, or a
 /// single address, written `203.0.113.5`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum Network {
     /// Of version 4: its address and mask.

@@ -7,7 +7,9 @@ use serde::{Deserialize, Serialize};
 use crate::units::Time;
 
 /// Direction of travel: upstream from the home, or downstream to it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 #[repr(u8)]
 pub enum Direction {

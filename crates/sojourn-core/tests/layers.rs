@@ -10,7 +10,7 @@ const LIST: &str = "<!-- layers of the core, lowest first; a test reads this -->
 const FENCE: &str = "```";
 
 /// Files that hold nothing but tests.
-const TESTS: [&str; 2] = ["pair_tests", "ecn_tests"];
+const TESTS: [&str; 3] = ["pair_tests", "ecn_tests", "capture_tests"];
 
 /// A source file: its path below `src` without `.rs`, and its text without tests and comments.
 struct Source {

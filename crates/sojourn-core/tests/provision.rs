@@ -67,6 +67,49 @@ fn a_home_has_the_service_of_its_file() {
     assert!(flow(&results, "save", "up").throughput_mbps > 5.0);
 }
 
+/// Groups of homes keep what the file does not set, and `--set` overrides both.
+#[test]
+fn all_groups_of_homes_have_the_service_of_the_file() {
+    let groups = "
+        [homes.ours]
+        [homes.fast.upstream]
+        sustained_mbps = 50
+        peak_mbps = 60
+        queue = { limit_bytes = 99_000, law = { kind = 'none' } }
+        [homes.fast.downstream]
+        sustained_mbps = 8
+        peak_mbps = 8
+        weight = 2
+        [cmts]
+        [homes.other]
+        upstream.sustained_mbps = 7
+    ";
+    let text = format!("{BASE}\n{groups}");
+    let loaded = |sets: &[&str]| {
+        let variants = load(&text, sets, &view(HOME)).unwrap_or_else(|problem| panic!("{problem}"));
+        variants.into_iter().next().unwrap().scenario
+    };
+    let scenario = loaded(&[]);
+    for index in 0..3 {
+        let group = scenario.group(index);
+        assert_eq!((group.upstream.sustained_mbps, group.upstream.peak_mbps), (5.0, Some(20.0)));
+        assert_eq!(
+            (group.downstream.sustained_mbps, group.downstream.peak_mbps),
+            (20.0, Some(50.0))
+        );
+        assert_eq!(group.upstream.queue.law, law(json!({ "kind": "docsis_pie" })));
+        assert_eq!(group.upstream.buffer.target_bytes, Some(31_250));
+    }
+    assert_eq!(scenario.group(1).downstream.weight, 2.0);
+    let sets = ["upstream.queue.law.kind=pie", "homes.other.upstream.sustained_mbps=6"];
+    let scenario = loaded(&sets);
+    for index in 0..3 {
+        assert_eq!(scenario.group(index).upstream.queue.law, law(json!({ "kind": "pie" })));
+    }
+    assert_eq!(scenario.group(2).upstream.sustained_mbps, 6.0);
+    assert_eq!(scenario.group(1).upstream.sustained_mbps, 5.0);
+}
+
 #[test]
 fn calls_take_the_flow_of_their_ports() {
     let Variant { scenario, notes, .. } = only(&view(GIGABIT));

@@ -7,10 +7,11 @@ from typing import Annotated
 import typer
 
 from ..base.lookup import UnknownError
-from ..runs.draft import AQMS, PEOPLE, bytes_of, draft
+from ..runs.draft import AQMS, USES, bytes_of, draft
 from .say import say
 
 _SCHEMA = "scenario.schema.json"
+_DEFAULT_USES = "game,call,upload"
 
 
 def init(
@@ -27,15 +28,27 @@ def init(
         str | None,
         typer.Option(metavar="SIZE", help="Modem buffer, as 256kB; default: 250 ms."),
     ] = None,
+    down_buffer: Annotated[
+        str | None,
+        typer.Option(metavar="SIZE", help="Buffer of the CMTS, downstream; default: 250 ms."),
+    ] = None,
     aqm: Annotated[
         str,
         typer.Option(
             metavar="LIST", help=f"Queue managers to compare with drop-tail: {', '.join(AQMS)}."
         ),
     ] = "docsis_pie",
+    uses: Annotated[
+        str | None,
+        typer.Option(
+            metavar="LIST",
+            help=f"What the household does, with counts as upload:4: {', '.join(USES)}; "
+            f"default: {_DEFAULT_USES}.",
+        ),
+    ] = None,
     people: Annotated[
-        str, typer.Option(metavar="LIST", help=f"What the household does: {', '.join(PEOPLE)}.")
-    ] = "game,call,upload",
+        str | None, typer.Option(metavar="LIST", help="The old name of --uses.")
+    ] = None,
     with_schema: Annotated[
         bool,
         typer.Option("--schema/--no-schema", help=f"Write {_SCHEMA} beside it, for editors."),
@@ -58,9 +71,10 @@ def init(
         text = draft(
             down_mbps=down,
             up_mbps=up,
-            buffer_bytes=_buffer_bytes(buffer),
+            buffer_bytes=_buffer_bytes("--buffer", buffer),
+            down_buffer_bytes=_buffer_bytes("--down-buffer", down_buffer),
             aqms=_keyed(aqm),
-            people=_keyed(people),
+            uses=_keyed(_written(uses, people)),
             schema=f"./{_SCHEMA}" if with_schema else "",
         )
     except UnknownError as error:
@@ -69,13 +83,31 @@ def init(
         load(text)
     except ScenarioError as error:
         raise typer.BadParameter(
-            "\n".join(f"--buffer: {problem.path}: {problem.message}" for problem in error.problems)
+            "\n".join(
+                f"{_option(problem.path)}: {problem.path}: {problem.message}"
+                for problem in error.problems
+            )
         ) from None
     if with_schema:
         write_file(file.with_name(_SCHEMA), schema_text().encode())
     write_file(file, text.encode())
     run = shlex.join(["sojourn", "run", f"{file}", "--out", f"out/{file.stem}"])
     say(f"{file}: written; run it with: {run}")
+
+
+def _written(uses: str | None, people: str | None) -> str:
+    """The uses of the household, by the option of today or by its old name."""
+    if uses is not None and people is not None:
+        raise typer.BadParameter(
+            "--people: found beside --uses, its new name; allowed: one of them"
+        )
+    given = uses if people is None else people
+    return _DEFAULT_USES if given is None else given
+
+
+def _option(path: str) -> str:
+    """The option that gave the buffer with a key."""
+    return "--down-buffer" if "downstream." in path else "--buffer"
 
 
 def _keyed(names: str) -> list[str]:
@@ -90,14 +122,14 @@ def _is_free(path: Path) -> bool:
     return not path.exists() or SCHEMA_ID in path.read_text(errors="replace")
 
 
-def _buffer_bytes(size: str | None) -> int | None:
+def _buffer_bytes(option: str, size: str | None) -> int | None:
     if size is None:
         return None
     if size.strip().isdigit():
         raise typer.BadParameter(
-            f"--buffer: found {size}; allowed: a size with its unit, such as 256kB"
+            f"{option}: found {size}; allowed: a size with its unit, such as 256kB"
         )
     try:
         return bytes_of(size)
     except ValueError as error:
-        raise typer.BadParameter(f"--buffer: {error}") from None
+        raise typer.BadParameter(f"{option}: {error}") from None

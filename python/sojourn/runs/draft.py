@@ -1,10 +1,12 @@
 """Writes a first scenario for somebody's line and household, with comments, ready to run."""
 
 import re
+import warnings
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..base.lookup import look_up
+from ..base.lookup import UnknownError, look_up
 
 _DURATION_S = 60
 
@@ -21,46 +23,71 @@ _LAWS = {
 
 
 @dataclass(frozen=True)
-class _Person:
-    """What somebody does: comment, keys of the traffic entry, and whether it fills a queue."""
+class _Use:
+    """What somebody does: comment, keys of the traffic entry, and what it takes of the line."""
 
     comment: str
     keys: str
+    fills: str = ""
+    """The direction whose queue it fills: upstream, downstream or none."""
+    count_key: str = ""
+    """The key that counts how many there are; without one, each has an entry."""
     is_bulk: bool = False
+    """Is it left out on the idle line?"""
 
 
-_PEOPLE = {
-    "game": _Person(
-        "an online game: a small packet every 20 ms",
+_USES = {
+    "game": _Use(
+        "an online game: a small packet every 20 ms, from the player and from the server",
         'kind = "stream"\npurpose = "game"\nserver = "near"\n'
+        'direction = "both"   # "up" or "down" sends only what leaves the home, or comes to it\n'
         "dscp = 45   # NQB, which Low Latency DOCSIS puts into its low-latency flow",
     ),
-    "call": _Person(
-        "a voice call, as it leaves the home",
-        'kind = "stream"\npurpose = "voice"\nserver = "near"\ndscp = 46   # EF, likewise',
+    "call": _Use(
+        "a voice call: both ends speak",
+        'kind = "stream"\npurpose = "voice"\nserver = "near"\n'
+        'direction = "both"   # "up" is what leaves the home, "down" what is heard in it\n'
+        "dscp = 46   # EF, likewise",
     ),
-    "web": _Person(
+    "web": _Use(
         "pages, one after the other",
         'kind = "web"\nservers = ["near", "far"]\nobjects = { kind = "appendix_a" }',
+        count_key="users",
     ),
-    "video": _Person("a film, in segments of adaptive quality", 'kind = "video"\nserver = "near"'),
-    "upload": _Person(
+    "video": _Use(
+        "a film, in segments of adaptive quality",
+        'kind = "video"\nserver = "near"',
+        fills="downstream",
+        count_key="viewers",
+    ),
+    "upload": _Use(
         "an upload without end",
         'kind = "transfer"\nserver = "far"\ndirection = "up"',
+        fills="upstream",
+        count_key="connections",
         is_bulk=True,
     ),
-    "download": _Person(
+    "download": _Use(
         "a download without end",
         'kind = "transfer"\nserver = "far"\ndirection = "down"',
+        fills="downstream",
+        count_key="connections",
         is_bulk=True,
     ),
-    "torrent": _Person("a torrent that is seeded", 'kind = "torrent"\nservers = ["far"]', True),
+    "torrent": _Use(
+        "a torrent that is seeded",
+        'kind = "torrent"\nservers = ["far"]',
+        fills="upstream",
+        is_bulk=True,
+    ),
 }
 
 AQMS = tuple(_LAWS)
 """What `aqms` may be."""
-PEOPLE = tuple(_PEOPLE)
-"""What `people` may do."""
+USES = tuple(_USES)
+"""What `uses` may be."""
+_MOST = 100
+"""Of each use."""
 
 _BYTES = {"B": 1, "kB": 1000, "KB": 1000, "KiB": 1024, "MB": 1_000_000, "MiB": 1_048_576}
 
@@ -79,40 +106,53 @@ def draft(
     down_mbps: float,
     up_mbps: float,
     buffer_bytes: int | None = None,
+    down_buffer_bytes: int | None = None,
     aqms: Sequence[str] = ("docsis_pie",),
-    people: Sequence[str] = ("game", "call", "upload"),
+    uses: Sequence[str] = ("game", "call", "upload"),
+    people: Sequence[str] | None = None,
     schema: str = "",
 ) -> str:
     """The TOML text of a scenario that compares drop-tail and `aqms`.
 
-    Rates are those of the service in Mbps. `buffer_bytes` is the modem's buffer, by default what
-    250 ms at the upstream rate fill. `schema` is the path of the JSON Schema from the scenario, for
-    editors. Raises `UnknownError` for an unknown queue manager or activity.
+    Rates are those of the service in Mbps. `buffer_bytes` and `down_buffer_bytes` are the buffers
+    of the modem and of the CMTS, by default what 250 ms at the rate fill. `uses` are what the
+    household does, with counts such as `upload:4`; the variants change the queues that it fills.
+    `people` is the old name of `uses`. `schema` is the path of the JSON Schema from the scenario,
+    for editors.
+
+    Raises `UnknownError` for an unknown queue manager or use.
     """
+    if people is not None:
+        warnings.warn("people is the old name of uses", DeprecationWarning, stacklevel=2)
+        uses = people
     for aqm in aqms:
         look_up("aqm", aqm, AQMS)
-    for activity in people:
-        look_up("people", activity, PEOPLE)
-    names = _entry_names(people)
+    counts = _counts(uses)
+    fills = {_USES[use].fills for use in counts}
+    compared = [one for one in ("upstream", "downstream") if one in fills] or ["upstream"]
     parts = [
         *([f"#:schema {schema}"] if schema else []),
         _head(down_mbps, up_mbps),
-        _service(down_mbps, up_mbps, buffer_bytes),
+        _service(down_mbps, up_mbps, buffer_bytes, down_buffer_bytes),
         _SERVERS,
-        *(_entry(name, _PEOPLE[activity]) for name, activity in names),
-        _variants(aqms, has_idle_line=len({_PEOPLE[activity].is_bulk for activity in people}) == 2),
+        *(text for use, count in counts.items() for text in _entries(use, count)),
+        _variants(aqms, compared, len({_USES[use].is_bulk for use in counts}) == 2),
     ]
     return "\n".join(parts)
 
 
-def _entry_names(people: Sequence[str]) -> list[tuple[str, str]]:
-    """A name for each activity: game, or game1 and game2 where two do the same."""
-    names = []
-    for number, activity in enumerate(people):
-        order = list(people[: number + 1]).count(activity)
-        several = list(people).count(activity) > 1
-        names.append((f"{activity}{order}" if several else activity, activity))
-    return names
+def _counts(uses: Sequence[str]) -> dict[str, int]:
+    """How many there are of each use: 2 for `game:2`, and for `game` twice."""
+    counts: Counter[str] = Counter()
+    for written in uses:
+        use, colon, count = written.partition(":")
+        look_up("uses", use, USES)
+        if colon and not (re.fullmatch("[0-9]{1,3}", count) and 1 <= int(count) <= _MOST):
+            raise UnknownError(
+                f"uses: found {written!r}; allowed: {use}:N, N being a number from 1 to {_MOST}"
+            )
+        counts[use] += int(count or 1)
+    return dict(counts)
 
 
 def _head(down_mbps: float, up_mbps: float) -> str:
@@ -125,22 +165,26 @@ duration_s = {_DURATION_S}          # simulated time; a run takes far less
 """
 
 
-def _service(down_mbps: float, up_mbps: float, buffer_bytes: int | None) -> str:
-    buffer = (
-        f"queue.limit_bytes = {buffer_bytes:_}   # the modem's buffer"
-        if buffer_bytes
-        else "# queue.limit_bytes = 256_000     # the modem's buffer; without it 250 ms"
-    )
+def _service(
+    down_mbps: float, up_mbps: float, buffer_bytes: int | None, down_buffer_bytes: int | None
+) -> str:
     return f"""\
 [upstream]               # what the modem may send
 sustained_mbps = {up_mbps:g}
 # peak_mbps = {2 * up_mbps:g}            # where the service has a boost: the rate after idling,
 # burst_bytes = 1_000_000   # and the bytes that may go at that rate
-{buffer}
+{_buffer(buffer_bytes, "the modem's buffer")}
 
 [downstream]             # what comes to it
 sustained_mbps = {down_mbps:g}
+{_buffer(down_buffer_bytes, "the CMTS's buffer")}
 """
+
+
+def _buffer(limit_bytes: int | None, whose: str) -> str:
+    if limit_bytes:
+        return f"queue.limit_bytes = {limit_bytes:_}   # {whose}"
+    return f"# queue.limit_bytes = 256_000     # {whose}; without it 250 ms"
 
 
 _SERVERS = """\
@@ -150,18 +194,30 @@ far = { delay_ms = 24 }
 """
 
 
-def _entry(name: str, person: _Person) -> str:
-    return f"[traffic.{name}]   # {person.comment}\n{person.keys}\n"
+def _entries(use: str, count: int) -> list[str]:
+    """The traffic entries of a use: one that has its count, or game1 and game2."""
+    one = _USES[use]
+    if one.count_key and count > 1:
+        return [f"[traffic.{use}]   # {one.comment}\n{one.keys}\n{one.count_key} = {count}\n"]
+    names = [use] if count == 1 else [f"{use}{number}" for number in range(1, count + 1)]
+    return [f"[traffic.{name}]   # {one.comment}\n{one.keys}\n" for name in names]
 
 
-def _variants(aqms: Sequence[str], has_idle_line: bool) -> str:
-    parts = ["# Each variant changes some keys; the traffic is the same in all of them."]
+_WHOSE = {"upstream": "the modem's queue", "downstream": "the queue at the CMTS"}
+
+
+def _variants(aqms: Sequence[str], compared: Sequence[str], has_idle_line: bool) -> str:
+    queues = " and ".join(_WHOSE[direction] for direction in compared)
+    parts = [
+        "# Each variant changes some keys; the traffic is the same in all of them. They differ in",
+        f"# the queue manager of what this household fills: {queues}.",
+    ]
     if has_idle_line:
         parts.append(
             "# An idle line is run as well: the same traffic without uploads and downloads."
         )
     parts.append("")
     for label, keys in (_LAWS[aqm] for aqm in dict.fromkeys(("drop_tail", *aqms))):
-        settings = "\n".join(f"upstream.queue.{line}" for line in keys.splitlines())
-        parts.append(f'[compare."{label}"]\n{settings}\n')
+        lines = [f"{one}.queue.{line}" for one in compared for line in keys.splitlines()]
+        parts.append("\n".join([f'[compare."{label}"]', *lines, ""]))
     return "\n".join(parts)

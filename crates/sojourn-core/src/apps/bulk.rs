@@ -55,7 +55,8 @@ impl AppSpec {
             Self::Transfer(transfer) => Some(transfer.direction),
             Self::Torrent(torrent) => Some(torrent.direction),
             Self::OnOff(source) => Some(source.direction),
-            Self::Replay(replay) => Some(replay.direction),
+            // One of both directions counts as its upload.
+            Self::Replay(replay) => Some(replay.direction.unwrap_or_default()),
             Self::Stream(stream) if stream.purpose == Purpose::Data => Some(
                 // With direction `both`, what comes back to the home are answers.
                 if stream.direction().includes(Direction::Up) {

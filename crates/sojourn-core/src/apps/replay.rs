@@ -4,20 +4,20 @@
 //! A run reads no files. The capture is read when the scenario is loaded (`scenario/capture.rs`),
 //! and its packets are part of the loaded scenario.
 //!
-//! Left out: addresses, ports and contents. All packets go in one direction, and are one flow to
-//! queues that separate flows. A filter such as `tcpdump -r all.pcap -w up.pcap src 192.168.0.2`
-//! reduces a capture to one direction.
+//! Left out: ports and contents. All packets of a direction are one flow to queues that separate flows.
 
 use std::fmt;
 use std::sync::Arc;
 
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 
 use super::{
     App, AppContext, AppParameters, Command, Done, Event, Load, Model, Quality, ServerKeys,
 };
+use crate::address::{Address, Network};
 use crate::engine::rng::Rng;
+use crate::input::problem::{Fault, Faults};
 use crate::packet::Direction;
 use crate::tcp::TcpOptions;
 use crate::units::Time;
@@ -29,6 +29,64 @@ pub struct Captured {
     pub at: Time,
     /// Bytes on the wire.
     pub size: u16,
+    /// From the home or to it.
+    pub direction: Direction,
+}
+
+/// The addresses of a home: one or several, or whole networks.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "OneOrSeveral", into = "OneOrSeveral")]
+pub struct Home(pub Vec<Network>);
+
+impl Home {
+    /// Is this one of its addresses?
+    pub fn holds(&self, address: Address) -> bool {
+        self.0.iter().any(|network| network.holds(address))
+    }
+}
+
+impl fmt::Display for Home {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let networks: Vec<_> = self.0.iter().map(Network::to_string).collect();
+        f.write_str(&networks.join(", "))
+    }
+}
+
+/// A home as users write it.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(untagged)]
+enum OneOrSeveral {
+    One(String),
+    Several(Vec<String>),
+}
+
+impl TryFrom<OneOrSeveral> for Home {
+    type Error = String;
+
+    fn try_from(written: OneOrSeveral) -> Result<Self, String> {
+        let networks = match written {
+            OneOrSeveral::One(network) => vec![network],
+            OneOrSeveral::Several(networks) => networks,
+        };
+        networks.into_iter().map(Network::try_from).collect::<Result<_, _>>().map(Self)
+    }
+}
+
+impl From<Home> for OneOrSeveral {
+    fn from(home: Home) -> Self {
+        match &home.0[..] {
+            [network] => Self::One(network.to_string()),
+            networks => Self::Several(networks.iter().map(Network::to_string).collect()),
+        }
+    }
+}
+
+fn home_schema(_: &mut SchemaGenerator) -> Schema {
+    schemars::json_schema!({
+        "type": ["string", "array", "null"],
+        "items": { "type": "string" },
+        "minItems": 1,
+    })
 }
 
 /// The packets of a capture in the order of their times, the first at time zero. All runs of a file
@@ -37,10 +95,17 @@ pub struct Captured {
 pub struct Capture(pub Arc<[Captured]>);
 
 impl Capture {
-    /// A hash of times and sizes (FNV-1a, 64 bit) in 16 hexadecimal digits. It tells captures apart
+    /// A hash of times, sizes and directions (FNV-1a, 64 bit) in 16 hexadecimal digits. It tells captures apart
     /// but does not protect against forgery.
     pub fn digest(&self) -> String {
-        let values = self.0.iter().flat_map(|packet| [packet.at.ps(), packet.size.into()]);
+        let first = self.0.first().map(|packet| packet.direction);
+        let is_one_way = self.0.iter().all(|packet| Some(packet.direction) == first);
+        // Captures of one direction have the digests that they had when there were no others.
+        let way = |packet: &Captured| if is_one_way { 0 } else { 1 + packet.direction as u64 };
+        let values = self
+            .0
+            .iter()
+            .flat_map(|packet| [packet.at.ps(), u64::from(packet.size) | way(packet) << u16::BITS]);
         let bytes = values.flat_map(u64::to_le_bytes);
         let hash = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
             (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
@@ -60,9 +125,10 @@ impl fmt::Debug for Capture {
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Replay")]
 pub struct Parameters {
-    /// Capture file: pcap or pcapng, of Ethernet or raw IP packets. The path is relative to the
-    /// scenario file, or to the working directory if the scenario does not come from a file. The
-    /// resolved scenario has the absolute path.
+    /// Capture file: pcap or pcapng, also compressed by gzip, of Ethernet, Linux cooked
+    /// (`tcpdump -i any`), loopback, PPP or raw IP packets. The path is relative to the scenario
+    /// file, or to the working directory if the scenario does not come from a file. The resolved
+    /// scenario has the absolute path.
     pub file: String,
     /// Digest of the capture's packets, 16 hexadecimal digits. It is filled in when the scenario is
     /// loaded. If it is set, a capture with another digest is rejected.
@@ -71,9 +137,22 @@ pub struct Parameters {
     /// Server at the other end. Default: the first of `servers`.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub server: String,
-    /// Direction of the packets: `up` from the home or `down` to it.
+    /// Direction of all packets: `up` from the home or `down` to it. Default: each has its own, by
+    /// `home_address`; a capture without addresses goes up.
     #[serde(default)]
-    pub direction: Direction,
+    pub direction: Option<Direction>,
+    /// The home's end of the captured packets: an address or network such as `"192.168.1.0/24"`, or a
+    /// list of these. Packets from it are sent up, packets to it down, and others left out. Default:
+    /// what the capture shows to be the home; if that is not clear, the scenario is rejected.
+    #[serde(default)]
+    #[schemars(schema_with = "home_schema")]
+    pub home_address: Option<Home>,
+    /// Largest IP packet in bytes: larger ones, which segmentation offload joined, are split, and
+    /// each part gets the headers. Default: 1500 if the capture has a frame of more than 9018
+    /// bytes, and otherwise none is split.
+    #[serde(default)]
+    #[schemars(range(min = 576, max = 9000))]
+    pub mtu_bytes: Option<u16>,
     /// Time at which the first packet is sent, in s.
     #[serde(default)]
     #[schemars(range(min = 0.0, max = 1_000_000.0))]
@@ -86,9 +165,9 @@ pub struct Parameters {
     #[serde(default = "unity")]
     #[schemars(range(min = 0.001, max = 1000.0))]
     pub speed: f64,
-    /// Bytes added to the captured size of each packet. Default: 0 for Ethernet, whose frames
-    /// usually lack their 4-byte check sequence, and 18 for raw IP: Ethernet header and check
-    /// sequence.
+    /// Bytes added to the captured size of each Ethernet frame, or to each IP packet of other link
+    /// types. Default: 0 for Ethernet, whose frames usually lack their 4-byte check sequence, and 18
+    /// for others: Ethernet header and check sequence.
     #[serde(default)]
     #[schemars(range(min = 0, max = 200))]
     pub framing_bytes: Option<u16>,
@@ -106,7 +185,6 @@ impl AppParameters for Parameters {
     fn start(&self, server: &dyn Fn(&str) -> u16) -> App {
         Replay {
             server: server(&self.server),
-            direction: self.direction,
             capture: self.capture.clone(),
             speed: self.speed,
             pause: self.pause_s.map(Time::from_secs_f64),
@@ -140,7 +218,7 @@ impl AppParameters for Parameters {
         Load {
             packets: packets * rounds,
             packet_bytes: bytes / packets.max(1.0),
-            direction: Some(self.direction),
+            direction: self.direction,
             ..Load::default()
         }
     }
@@ -148,12 +226,17 @@ impl AppParameters for Parameters {
     fn quality(&self) -> Quality {
         Quality::Throughput
     }
+
+    fn check(&self) -> Faults {
+        let is_double = self.home_address.is_some() && self.direction.is_some();
+        let message = "found it beside a direction for all packets; allowed: one of them";
+        Faults::from(is_double.then(|| Fault::new("home_address", message)))
+    }
 }
 
 /// A replay in operation.
 pub struct Replay {
     server: u16,
-    direction: Direction,
     capture: Capture,
     speed: f64,
     pause: Option<Time>,
@@ -187,7 +270,7 @@ impl Model for Replay {
         let (Event::Timer, Some(packet)) = (event, self.capture.0.get(self.next)) else { return };
         context.ask(Command::Datagram {
             server: self.server,
-            direction: self.direction,
+            direction: packet.direction,
             size: packet.size,
             frame: None,
         });

@@ -21,9 +21,12 @@ fn types_of(value: &serde_json::Value) -> String {
 }
 
 impl Notes<'_> {
-    /// Adds a line about the key at `path`.
+    /// Adds a line about the key at `path`, once.
     pub fn add(&mut self, path: &str, text: &str) {
-        self.lines.push(format!("{}: {path}: {text}", self.source));
+        let line = format!("{}: {path}: {text}", self.source);
+        if !self.lines.contains(&line) {
+            self.lines.push(line);
+        }
     }
 
     /// Notes every key that is set and not among those in `done`.

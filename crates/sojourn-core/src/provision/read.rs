@@ -15,7 +15,8 @@ use crate::modem_config::ModemConfig;
 use crate::modem_config::view::{
     Aqm, AqmAlgorithm, BufferControl, Classifier, Ipv4Match, Ipv6Match, ServiceFlow, TosRange,
 };
-use crate::scenario::overlay::Overlay;
+use crate::scenario::file::{DIRECTIONS, HOMES};
+use crate::scenario::overlay::{Overlay, differences, merge};
 use crate::units::BitRate;
 
 /// The rate of a flow without a maximum sustained rate, which is unlimited (DOCSIS MULPI
@@ -66,10 +67,37 @@ impl Overlay for Provision<'_> {
         self.source
     }
 
-    /// The primary flow of each direction is the first of the file (DOCSIS MULPI, from memory).
+    /// Overrides the service of all homes. Of what a group of homes changes in it, what the file does not set
+    /// is kept.
     fn apply(&self, scenario: &mut Value) -> Vec<String> {
         let mut notes = Notes { source: self.source, lines: Vec::new() };
         self.note_top_level(&mut notes);
+        let before = scenario.clone();
+        self.override_service(scenario, &mut notes);
+        let after = DIRECTIONS.map(|direction| (direction, scenario[direction].clone()));
+        let homes = scenario.get_mut(HOMES).and_then(Value::as_object_mut);
+        for home in homes.into_iter().flatten().filter_map(|(_, home)| home.as_object_mut()) {
+            let mut whole = before.clone();
+            let own = after.iter().filter_map(|(key, _)| Some((*key, home.get(*key)?.clone())));
+            merge(&mut whole, &own.collect());
+            self.override_service(&mut whole, &mut notes);
+            for (key, after) in &after {
+                if home.get(*key).is_some_and(Value::is_object) {
+                    home.insert(
+                        (*key).to_owned(),
+                        differences(after, &whole[key]).unwrap_or(json!({})),
+                    );
+                }
+            }
+        }
+        notes.lines
+    }
+}
+
+impl Provision<'_> {
+    /// Overrides `upstream` and `downstream`. The primary flow of each direction is the first of the file
+    /// (DOCSIS MULPI, from memory).
+    fn override_service(&self, scenario: &mut Value, notes: &mut Notes) {
         let config = self.config;
         let modem = scenario.pointer("/upstream/modem/kind").and_then(Value::as_str);
         let keeps_own_rates = modem.is_none_or(|kind| kind == "single_queue");
@@ -93,7 +121,7 @@ impl Overlay for Provision<'_> {
             },
         ]
         .map(|direction| DirectionSettings {
-            flows: direction.merged(&mut notes),
+            flows: direction.merged(notes),
             name: direction.name,
             classifiers: direction.classifiers,
             channel_mbps: channel_mbps(direction.name, scenario),
@@ -102,15 +130,12 @@ impl Overlay for Provision<'_> {
             for direction in directions {
                 let place = scenario.entry(direction.name).or_insert_with(|| json!({}));
                 if let Some(table) = place.as_object_mut() {
-                    self.override_direction(&direction, table, &mut notes);
+                    self.override_direction(&direction, table, notes);
                 }
             }
         }
-        notes.lines
     }
-}
 
-impl Provision<'_> {
     /// Notes settings outside service flows and classifiers that are not simulated.
     fn note_top_level(&self, notes: &mut Notes) {
         let done = [

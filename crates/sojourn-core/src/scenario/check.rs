@@ -10,6 +10,7 @@ use crate::access::docsis::parameters::{Cable, ModemSpec, PlantSpec};
 use crate::access::docsis::upstream_channel::UpstreamChannel;
 use crate::access::homes::Group;
 use crate::access::service::{ServiceFlow, flow_path};
+use crate::address::Network;
 use crate::apps::{AppParameters, AppSpec};
 use crate::dialect::Dialect;
 use crate::input::problem::{Fault, Faults};
@@ -89,8 +90,13 @@ fn homes(scenario: &Scenario) -> Result<(), Fault> {
 /// A traffic entry must run in an existing group of homes.
 fn home_of(scenario: &Scenario, entry: &Entry, path: &str) -> Result<(), Fault> {
     let Some(home) = &entry.labels.home else { return Ok(()) };
+    let is_address = Network::try_from(home.clone()).is_ok();
+    let hint = match &entry.app {
+        AppSpec::Replay(_) if is_address => "; the home's address in a capture is home_address",
+        _ => "",
+    };
     is_there(home, &names(&scenario.homes), "homes")
-        .map_err(|message| Fault::new(words::join(path, "home"), message))
+        .map_err(|message| Fault::new(words::join(path, "home"), message + hint))
 }
 
 /// Only senders of datagrams have an ECN field to choose.

@@ -17,9 +17,9 @@ use crate::input::text::{Document, Lines};
 use crate::input::words;
 
 /// The scenario's table of groups of homes.
-const HOMES: &str = "homes";
+pub(crate) const HOMES: &str = "homes";
 /// The scenario's tables of a home's service, which groups of homes may override.
-const DIRECTIONS: [&str; 2] = ["upstream", "downstream"];
+pub(crate) const DIRECTIONS: [&str; 2] = ["upstream", "downstream"];
 
 /// Values of all variants together; these take half a minute.
 const MOST_VALUES: usize = 1_000_000;
@@ -222,7 +222,7 @@ impl File<'_> {
             Overridden::of(variants.get(name).unwrap_or(own), variants, &self.written);
         let within = self.sets.iter().filter(|set| set.is_of(name));
         within.for_each(|set| overridden.within(&set.label(), own));
-        let notes = self.overlay.map_or_else(Vec::new, |overlay| {
+        let mut notes = self.overlay.map_or_else(Vec::new, |overlay| {
             let notes = overlay.apply(&mut value);
             let overrides = |path: &str| self.is_levelled(overlay, path);
             overridden.by(&file_name(overlay.source()), &value, true, overrides);
@@ -233,7 +233,10 @@ impl File<'_> {
             overridden.by(&set.label(), &value, !set.is_of_runs(), |_| false);
         }
         let scenario = match self.scenario(&value) {
-            Ok(scenario) => scenario,
+            Ok((scenario, told)) => {
+                notes.extend(told);
+                scenario
+            }
             Err(faults) => return Err(self.told(faults, name).expect_err("a refusal has a fault")),
         };
         let (name, kept_name) = overridden.names(name);
@@ -259,8 +262,9 @@ impl File<'_> {
         differ(without) && !differ(with)
     }
 
-    /// The scenario, or its faults: those of single keys, or else those between keys.
-    fn scenario(&self, value: &Value) -> Result<Scenario, Faults> {
+    /// The scenario and what a user must know of its captures, or its faults: those of single keys, or else
+    /// those between keys.
+    fn scenario(&self, value: &Value) -> Result<(Scenario, Vec<String>), Faults> {
         let mut faults = self.checker.check(value, "");
         let mut value = value.clone();
         if faults.is_empty() {
@@ -274,15 +278,17 @@ impl File<'_> {
             Fault::new(path.trim_start_matches('.'), error.inner().to_string())
         })?;
         let mut faults = Faults::default();
-        if let Some(captures) = &self.captures {
-            faults.add(captures.fill(&mut scenario));
-        }
+        let filled = self.captures.as_ref().map(|captures| captures.fill(&mut scenario));
+        let notes = filled.unwrap_or(Ok(Vec::new())).unwrap_or_else(|more| {
+            faults.add(more);
+            Vec::new()
+        });
         scenario.fill();
         faults.add(check::check(&scenario));
         if faults.is_empty() {
             faults.add(estimate(&scenario).check(self.most_bytes));
         }
-        if faults.is_empty() { Ok(scenario) } else { Err(faults) }
+        if faults.is_empty() { Ok((scenario, notes)) } else { Err(faults) }
     }
 
     /// Merges what homes set for their upstream and downstream into copies of the scenario's
@@ -310,8 +316,10 @@ impl File<'_> {
 
     /// The file or files in which a fault lies.
     fn source_of(&self, fault: &Fault) -> String {
-        let is_of = |direction: &str| {
-            fault.path == direction || fault.path.starts_with(&format!("{direction}."))
+        let is_of = |direction: &str| match *fault.path.split('.').collect::<Vec<_>>() {
+            [first, ..] if first == direction => true,
+            [homes, .., _] => homes == HOMES && fault.path.contains(&format!(".{direction}.")),
+            _ => false,
         };
         match self.overlay {
             Some(overlay) if DIRECTIONS.into_iter().any(is_of) => {

@@ -20,7 +20,7 @@ pub trait Overlay {
 /// Merges a partial scenario into another. Tables merge key by key; any other value replaces the
 /// old one. A table with its own `kind` replaces the old table too, since the keys of one kind mean
 /// nothing to another.
-pub(super) fn merge(base: &mut Value, overlay: &Value) {
+pub(crate) fn merge(base: &mut Value, overlay: &Value) {
     match (base, overlay) {
         (Value::Object(base), Value::Object(overlay)) if !has_kind(overlay) => {
             for (key, value) in overlay {
@@ -33,6 +33,23 @@ pub(super) fn merge(base: &mut Value, overlay: &Value) {
             }
         }
         (base, overlay) => *base = overlay.clone(),
+    }
+}
+
+/// What [`merge`] makes the second of the first with, if they differ. The first has no keys that the second
+/// lacks.
+pub(crate) fn differences(base: &Value, whole: &Value) -> Option<Value> {
+    match (base, whole) {
+        (Value::Object(base), Value::Object(whole)) if !has_kind(whole) => {
+            let differing = whole.iter().filter_map(|(key, value)| {
+                let below =
+                    base.get(key).map_or_else(|| Some(value.clone()), |b| differences(b, value));
+                Some((key.clone(), below?))
+            });
+            Some(Value::Object(differing.collect()))
+                .filter(|table| table != &Value::Object(Map::new()))
+        }
+        (base, whole) => (base != whole).then(|| whole.clone()),
     }
 }
 
@@ -200,6 +217,25 @@ mod tests {
         assert_eq!(merged(base.clone(), pie.clone()), pie);
         let tuned = merged(base, json!({"law": {"target_ms": 5}}));
         assert_eq!(tuned, json!({"law": {"kind": "codel", "target_ms": 5}}));
+    }
+
+    #[test]
+    fn differences_are_what_merging_adds() {
+        let base =
+            json!({"a": {"x": 1, "y": 2}, "law": {"kind": "codel", "target_ms": 10}, "b": [1]});
+        for overlay in [
+            json!({}),
+            json!({"a": {"y": 3, "z": {"w": 4}}}),
+            json!({"law": {"kind": "codel", "target_ms": 5}, "b": [1, 2]}),
+            json!({"law": {"kind": "docsis_pie"}, "b": [1]}),
+        ] {
+            let whole = merged(base.clone(), overlay);
+            let differing = differences(&base, &whole);
+            assert_eq!(differing.is_none(), base == whole);
+            assert_eq!(merged(base.clone(), differing.unwrap_or(json!({}))), whole);
+        }
+        let faster = merged(base.clone(), json!({"a": {"x": 7}}));
+        assert_eq!(differences(&base, &faster), Some(json!({"a": {"x": 7}})));
     }
 
     #[test]

@@ -13,6 +13,7 @@ pub struct Variant {
     pub kept_name: String,
     /// The scenario in full.
     pub scenario: Scenario,
-    /// What a modem's configuration file sets that cannot be simulated, a line for each.
+    /// What a user must know of its files, a line for each: what a modem's configuration file sets that cannot
+    /// be simulated, and what was found in captures.
     pub notes: Vec<String>,
 }

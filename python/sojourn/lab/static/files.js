@@ -5,6 +5,8 @@ import { make, newId } from "./dom.js";
 /** More than a capture of an evening; a page reads files into memory. */
 const MOST_BYTES = 256 * 1024 * 1024;
 const CAPTURES = [0xa1b2c3d4, 0xd4c3b2a1, 0xa1b23c4d, 0x4d3cb2a1, 0x0a0d0d0a, 0xa1b2cd34, 0x34cdb2a1];
+/** What a compressed capture begins with. */
+const GZIP = 0x1f8b08;
 
 /** A field for files. `on.scenario(name, text)`, `on.modem(name, bytes)` or `on.capture(name, bytes)`. */
 export function fileField(on, onError) {
@@ -67,5 +69,6 @@ function textOf(bytes) {
 
 function isCapture(bytes) {
   if (bytes.length < 4) return false;
-  return CAPTURES.includes(new DataView(bytes.buffer).getUint32(0));
+  const first = new DataView(bytes.buffer).getUint32(0);
+  return CAPTURES.includes(first) || first >>> 8 === GZIP;
 }
