@@ -1,7 +1,7 @@
 //! What a queue tells of congestion, to transports by marks, to users by what it shows; and what it
 //! does with bare acknowledgements.
 
-use crate::common::{flow, home};
+use crate::common::{flow, home, queue, scenario, series};
 use crate::queue_kit::{Load, Rig, TRAFFIC, datagram, segment};
 use sojourn_core::network::Simulation;
 use sojourn_core::packet::{Direction, Ecn, Flags, Packet, SackBlock};
@@ -190,4 +190,54 @@ fn watched_flows_show_the_bins_that_abb_puts_them_in() {
         all.find(|(s, series)| s == subject && series.metric == "bin").unwrap().1.values[0]
     };
     assert_eq!((bin("upstream a 1"), bin("upstream b 1")), (1.0, 0.0));
+}
+
+#[test]
+fn every_manager_counts_its_marks_and_drops_in_all_tables() {
+    const CODEL: &str = "kind = 'codel', target_ms = 10";
+    let mut signals = [0, 0, 0];
+    for (scheduler, law) in [
+        ("kind = 'fifo'", "kind = 'none'"),
+        ("kind = 'fifo'", CODEL),
+        ("kind = 'fifo'", "kind = 'docsis_pie'"),
+        ("kind = 'fifo'", "kind = 'red'"),
+        ("kind = 'sfq'", CODEL),
+        ("kind = 'fq'", CODEL),
+        ("kind = 'drr'", "kind = 'pie'"),
+        ("kind = 'abb'", CODEL),
+        ("kind = 'dualq'", "kind = 'none'"),
+        ("kind = 'dualq', drop_early = true", "kind = 'none'"),
+        ("kind = 'low_latency'", "kind = 'none'"),
+    ] {
+        let results = Simulation::run(&scenario(&format!(
+            "duration_s = 4
+             metrics.series_interval_ms = 10
+             upstream = {{ sustained_mbps = 5, peak_mbps = 5, burst_bytes = 4000, queue = {{
+               limit_bytes = 40_000, acks = 'prioritised',
+               scheduler = {{ {scheduler} }}, law = {{ {law} }} }} }}
+             downstream = {{ sustained_mbps = 100, peak_mbps = 100, burst_bytes = 4000 }}
+             servers.near = {{ delay_ms = 9 }}
+             traffic.marked = {{ kind = 'transfer', server = 'near', tcp = {{ ecn = 'l4s', congestion_control.kind = 'prague' }} }}
+             traffic.dropped = {{ kind = 'transfer', server = 'near', tcp.ecn = 'off' }}
+             traffic.down = {{ kind = 'transfer', server = 'near', direction = 'down' }}"
+        )));
+        let up: Vec<_> = results.flows.iter().filter(|row| row.direction == "up").collect();
+        let of_flows = [
+            up.iter().map(|row| row.marked_packets).sum::<u64>(),
+            up.iter().map(|row| row.dropped_overflow_packets).sum(),
+            up.iter().map(|row| row.dropped_aqm_packets).sum(),
+        ];
+        let row = queue(&results, "upstream");
+        let of_queue = [row.marked_packets, row.dropped_overflow_packets, row.dropped_aqm_packets];
+        assert_eq!(of_queue, of_flows, "{scheduler} {law}");
+        let service = results.service_flows.iter().find(|row| row.direction == "up").unwrap();
+        let of_service =
+            [service.marked_packets, service.policed_drop_packets, service.dropped_aqm_packets];
+        assert_eq!(of_service, of_flows, "{scheduler} {law}");
+        let over_time = ["marks", "overflow_drops", "aqm_drops"]
+            .map(|metric| series(&results, "upstream", metric).series.values.iter().sum::<f32>());
+        assert_eq!(over_time.map(|sum| sum as u64), of_flows, "{scheduler} {law}");
+        signals = [0, 1, 2].map(|kind| signals[kind] + of_flows[kind]);
+    }
+    assert!(signals.iter().all(|&count| count > 20), "{signals:?}");
 }

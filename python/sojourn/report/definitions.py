@@ -107,6 +107,15 @@ SERIES = Section(
         Definition("request_collisions", "requests", "Requests that collided in the interval."),
         Definition("queue_bytes", "B", "Bytes in the queue at the end of the interval."),
         Definition("queue_packets", "packets", "Packets in the queue at the end of the interval."),
+        Definition("marks", "packets", "Packets that the queue marked (ECN) in the interval."),
+        Definition(
+            "overflow_drops",
+            "packets",
+            "Packets that the queue dropped in the interval because it was full.",
+        ),
+        Definition(
+            "aqm_drops", "packets", "Packets that an AQM algorithm dropped early in the interval."
+        ),
         Definition("drop_probability", "", "PIE and its kin: probability of dropping an arrival."),
         Definition(
             "rate_estimate",

@@ -302,6 +302,7 @@ impl Ledger {
     #[inline]
     pub fn marked(&mut self, now: Time, packet: &Packet) {
         self.account_of(packet).marked_packets += 1;
+        self.service_flows.of_packet(packet).marked_packets += 1;
         if let Some(way) = self.connections.way_of(packet) {
             way.marked_packets += 1;
         }

@@ -32,7 +32,7 @@ pub use frames::Frames;
 pub use latency::Latency;
 pub use latency_meter::LatencyMeter;
 pub use ledger::Ledger;
-pub use queue_meter::{Member, MemberCounts, QueueMeter};
+pub use queue_meter::{Member, MemberCounts, QueueCounts, QueueMeter};
 pub use series::{GaugeSeries, Gauges, Series};
 pub use time_mean::TimeMean;
 pub use trace::Trace;

@@ -2,6 +2,7 @@
 
 use super::{GaugeSeries, Gauges, Latency, LatencyMeter, Series};
 use crate::count::Count;
+use crate::packet::DropReason;
 use crate::units::Time;
 
 /// A queue of a scheduler that has a low-latency queue and a classic one.
@@ -24,6 +25,55 @@ impl Member {
             Self::LowLatency => "low_latency",
             Self::Classic => "classic",
         }
+    }
+}
+
+/// Packets that a queue dropped or marked, from the start of the run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct QueueCounts {
+    /// Marked, for any cause.
+    pub marked: u64,
+    /// Dropped at a limit.
+    pub dropped_overflow: u64,
+    /// Dropped early.
+    pub dropped_aqm: u64,
+}
+
+impl QueueCounts {
+    /// Counts a drop. Other reasons than a limit and an AQM algorithm are not the queue's.
+    #[inline]
+    pub fn drop(&mut self, reason: DropReason) {
+        match reason {
+            DropReason::Overflow => self.dropped_overflow += 1,
+            DropReason::Aqm => self.dropped_aqm += 1,
+            DropReason::Link | DropReason::Contention | DropReason::Superseded => {}
+        }
+    }
+}
+
+/// The counts of each sampling interval.
+struct CountSeries {
+    before: QueueCounts,
+    series: [Series; 3],
+}
+
+impl Default for CountSeries {
+    fn default() -> Self {
+        let metrics = ["marks", "overflow_drops", "aqm_drops"];
+        let series = metrics.map(|metric| Series::of_counts(metric, "packets"));
+        Self { before: QueueCounts::default(), series }
+    }
+}
+
+impl CountSeries {
+    fn sample(&mut self, now: QueueCounts) {
+        let before = std::mem::replace(&mut self.before, now);
+        let new = [
+            now.marked - before.marked,
+            now.dropped_overflow - before.dropped_overflow,
+            now.dropped_aqm - before.dropped_aqm,
+        ];
+        self.series.iter_mut().zip(new).for_each(|(series, count)| series.push(count as f64));
     }
 }
 
@@ -54,6 +104,12 @@ impl MemberCounts {
         self.native_marks + self.coupled_marks + self.overload_marks + self.classic_marks
     }
 
+    /// Marks and drops alone.
+    pub fn counts(&self) -> QueueCounts {
+        let Self { dropped_overflow, dropped_aqm, .. } = *self;
+        QueueCounts { marked: self.marks(), dropped_overflow, dropped_aqm }
+    }
+
     /// The sum of two members.
     pub fn plus(self, other: Self) -> Self {
         Self {
@@ -73,11 +129,16 @@ impl MemberCounts {
 struct MemberMeter {
     sojourn: LatencyMeter,
     bytes: Series,
+    counts: CountSeries,
 }
 
 impl Default for MemberMeter {
     fn default() -> Self {
-        Self { sojourn: LatencyMeter::new("queue_delay"), bytes: Series::new("queue_bytes", "B") }
+        Self {
+            sojourn: LatencyMeter::new("queue_delay"),
+            bytes: Series::new("queue_bytes", "B"),
+            counts: CountSeries::default(),
+        }
     }
 }
 
@@ -88,6 +149,7 @@ pub struct QueueMeter {
     members: Option<Box<[MemberMeter; 2]>>,
     bytes: Series,
     packets: Series,
+    counts: CountSeries,
     gauges: GaugeSeries,
 }
 
@@ -100,6 +162,7 @@ impl QueueMeter {
             members: has_members.then(Box::default),
             bytes: Series::new("queue_bytes", "B"),
             packets: Series::new("queue_packets", "packets"),
+            counts: CountSeries::default(),
             gauges: GaugeSeries::default(),
         }
     }
@@ -117,18 +180,21 @@ impl QueueMeter {
     pub fn sample(
         &mut self,
         backlog: Count,
+        counts: QueueCounts,
         members: Option<[MemberCounts; 2]>,
         show: impl FnOnce(&mut Gauges),
     ) {
         self.sojourn.sample();
-        for (meter, counts) in
+        for (meter, of_member) in
             self.members.iter_mut().flat_map(|both| both.iter_mut()).zip(members.iter().flatten())
         {
             meter.sojourn.sample();
-            meter.bytes.push(counts.backlog.bytes as f64);
+            meter.bytes.push(of_member.backlog.bytes as f64);
+            meter.counts.sample(of_member.counts());
         }
         self.bytes.push(backlog.bytes as f64);
         self.packets.push(backlog.packets as f64);
+        self.counts.sample(counts);
         self.gauges.sample(show);
     }
 
@@ -147,16 +213,19 @@ impl QueueMeter {
         self.members.as_ref().map(|both| both[member as usize].sojourn.latency())
     }
 
-    /// The series of each member: its queue delay and its backlog.
+    /// The series of each member: its queue delay, its backlog, and its marks and drops.
     pub fn member_series(&self) -> impl Iterator<Item = (Member, &Series)> {
         let both = Member::BOTH.into_iter().zip(self.members.iter().flat_map(|both| both.iter()));
         both.flat_map(|(member, meter)| {
-            [meter.sojourn.series(), &meter.bytes].map(|series| (member, series))
+            let series =
+                [meter.sojourn.series(), &meter.bytes].into_iter().chain(&meter.counts.series);
+            series.map(move |series| (member, series))
         })
     }
 
     /// All series, the queue delay first: the mean sojourn time of the packets that left.
     pub fn series(&self) -> impl Iterator<Item = &Series> {
-        [self.sojourn.series(), &self.bytes, &self.packets].into_iter().chain(self.gauges.iter())
+        let own = [self.sojourn.series(), &self.bytes, &self.packets];
+        own.into_iter().chain(&self.counts.series).chain(self.gauges.iter())
     }
 }

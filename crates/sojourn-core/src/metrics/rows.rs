@@ -275,6 +275,8 @@ rows! {
             from "DOCS-QOS3-MIB, docsQosServiceFlowPolicedDelayPkts";
         /// Packets that the AQM algorithm of their service flow dropped early.
         dropped_aqm_packets: u64, in "packets", from "White 2014, section 9";
+        /// Packets of their service flow that an AQM algorithm marked (ECN) instead of dropping them.
+        marked_packets: u64, in "packets", from "RFC 3168, section 5";
         /// Acknowledgements that the modem replaced by a newer one. They do not count as lost.
         superseded_packets: u64, in "packets", from "RFC 3449, section 5.2.1";
         /// Packets discarded after 16 failed requests.
@@ -341,19 +343,20 @@ rows! {
         sojourn_p9999_ms: Option<f64>, in "ms", from "RFC 8289, section 3";
         /// Greatest of these times.
         sojourn_max_ms: Option<f64>, in "ms", from "RFC 8289, section 3";
-        /// Low-latency queue managers: packets marked, for any cause. Null for other queue managers.
-        marked_packets: Option<u64>, in "packets", from "RFC 9332, section 2.4";
-        /// Packets marked because of the low-latency queue's own delay.
+        /// Packets that an AQM algorithm marked (ECN) instead of dropping them, for any cause.
+        marked_packets: u64, in "packets", from "RFC 3168, section 5";
+        /// Packets dropped because the queue was full.
+        dropped_overflow_packets: u64, in "packets";
+        /// Packets that an AQM algorithm dropped early to signal congestion.
+        dropped_aqm_packets: u64, in "packets";
+        /// Packets marked because of the low-latency queue's own delay. This cause and the next ones are
+        /// null for queue managers without a low-latency queue.
         native_marked_packets: Option<u64>, in "packets", from "RFC 9332, section 2.4";
         /// Packets marked in the low-latency queue because of the classic queue's signals.
         coupled_marked_packets: Option<u64>, in "packets", from "RFC 9332, section 2.4";
         /// Packets marked in the low-latency queue while the classic queue's signals require that all are
         /// marked.
         overload_marked_packets: Option<u64>, in "packets", from "RFC 9332, section 4.2.3";
-        /// Packets that a low-latency queue manager dropped because a queue was full.
-        dropped_overflow_packets: Option<u64>, in "packets";
-        /// Packets that a low-latency queue manager dropped early.
-        dropped_aqm_packets: Option<u64>, in "packets";
         /// Packets that Queue Protection moved from the low-latency queue to the classic one.
         sanctioned_packets: Option<u64>, in "packets", from "RFC 9957, section 4";
     }

@@ -15,6 +15,8 @@ pub struct Series {
     pub values: Vec<f32>,
     /// Sampling intervals per value.
     pub stride: u32,
+    /// Is a value the sum over its sampling intervals, and not their mean?
+    is_sum: bool,
     sum: f64,
     counted: u32,
     taken: u32,
@@ -23,7 +25,21 @@ pub struct Series {
 impl Series {
     /// A series without values.
     pub fn new(metric: &'static str, unit: &'static str) -> Self {
-        Self { metric, unit, values: Vec::new(), stride: 1, sum: 0.0, counted: 0, taken: 0 }
+        Self {
+            metric,
+            unit,
+            values: Vec::new(),
+            stride: 1,
+            is_sum: false,
+            sum: 0.0,
+            counted: 0,
+            taken: 0,
+        }
+    }
+
+    /// A series without values, of counts: where intervals are merged, theirs are added.
+    pub fn of_counts(metric: &'static str, unit: &'static str) -> Self {
+        Self { is_sum: true, ..Self::new(metric, unit) }
     }
 
     /// The value of the sampling interval that ends now; `NaN` for none.
@@ -36,8 +52,9 @@ impl Series {
         if self.taken < self.stride {
             return;
         }
-        let mean = if self.counted == 0 { f64::NAN } else { self.sum / f64::from(self.counted) };
-        self.values.push(mean as f32);
+        let parts = if self.is_sum { 1.0 } else { f64::from(self.counted) };
+        let value = if self.counted == 0 { f64::NAN } else { self.sum / parts };
+        self.values.push(value as f32);
         (self.sum, self.counted, self.taken) = (0.0, 0, 0);
         if self.values.len() == MAX_VALUES {
             self.halve();
@@ -45,10 +62,11 @@ impl Series {
     }
 
     fn halve(&mut self) {
+        let parts = if self.is_sum { 1.0 } else { 2.0 };
         let merge = |pair: &[f32]| match (pair[0].is_nan(), pair[1].is_nan()) {
             (true, _) => pair[1],
             (_, true) => pair[0],
-            _ => (pair[0] + pair[1]) / 2.0,
+            _ => (pair[0] + pair[1]) / parts,
         };
         self.values = self.values.chunks_exact(2).map(merge).collect();
         self.stride *= 2;
@@ -120,6 +138,16 @@ mod tests {
         assert_eq!(series.values.len(), 2500);
         // Value k is the mean of 8k .. 8k+7.
         assert_eq!(series.values[10], 83.5);
+    }
+
+    #[test]
+    fn a_long_series_of_counts_keeps_its_sum() {
+        let mut series = Series::of_counts("x", "1");
+        (0..20_000).for_each(|n| series.push(f64::from(n % 3)));
+        assert_eq!(series.stride, 8);
+        // 0, 1, 2 and again: three values of 8 intervals have 0 to 2 eight times.
+        assert_eq!(series.values[..3].iter().sum::<f32>(), 24.0);
+        assert_eq!(series.values[0], 7.0);
     }
 
     #[test]

@@ -12,6 +12,8 @@ pub struct ServiceFlowCounters {
     pub forwarded: Count,
     /// Dropped, by reason; on the links of servers too, before a flow downstream or behind it upstream.
     pub dropped: [Count; DropReason::ALL.len()],
+    /// Marked by an AQM algorithm.
+    pub marked_packets: u64,
     /// Packets sent on that the sustained rate held back (docsQosServiceFlowPolicedDelayPkts): while
     /// they waited, its tokens and nothing else kept bytes of the flow from being sent.
     pub delayed_packets: u64,

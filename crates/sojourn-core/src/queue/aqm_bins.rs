@@ -117,8 +117,8 @@ impl AqmBins {
         let (aqm, backlog) = self.aqm_of(bin);
         let arrival = Arrival { now, size, backlog, share };
         let verdict = aqm.on_arrival(&arrival, entry.drain_rate, entry.rng);
-        if entry.refuses(verdict, &mut packet) {
-            entry.ledger.dropped(now, packet, DropReason::Aqm);
+        if entry.books.refuses(entry.now, verdict, &mut packet) {
+            entry.books.drop(entry.now, packet, DropReason::Aqm);
             return false;
         }
         self.bins.push_back(bin, packet);
@@ -139,11 +139,11 @@ impl AqmBins {
         let departure = Departure { now: exit.now, sojourn, size, left, alone, ecn };
         let verdict = aqm.on_departure(&departure);
         let head = self.bins.head_mut(bin).expect("it has a head");
-        if !exit.refuses(verdict, head) {
+        if !exit.books.refuses(exit.now, verdict, head) {
             return Head::Passes(size as i64);
         }
         let packet = self.bins.pop_front(bin).expect("it has a head");
-        exit.ledger.dropped(exit.now, packet, DropReason::Aqm);
+        exit.books.drop(exit.now, packet, DropReason::Aqm);
         Head::Dropped
     }
 
@@ -164,7 +164,7 @@ impl AqmBins {
     /// Drops a packet of this bin for lack of room.
     pub fn overflow(&mut self, bin: usize, packet: Packet, entry: &mut Entry) {
         self.aqm_of(bin).0.on_overflow();
-        entry.ledger.dropped(entry.now, packet, DropReason::Overflow);
+        entry.books.drop(entry.now, packet, DropReason::Overflow);
     }
 
     /// Before an arrival of `size` bytes: drops from the tail of the longest bin until it fits.

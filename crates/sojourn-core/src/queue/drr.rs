@@ -219,9 +219,9 @@ mod tests {
     use crate::aqm::AqmSpec;
     use crate::dialect::Dialect;
     use crate::engine::rng::Rng;
-    use crate::metrics::Ledger;
+    use crate::metrics::{Ledger, QueueCounts};
     use crate::packet::{Direction, Ecn, Segment};
-    use crate::queue::NextQueue;
+    use crate::queue::{Books, NextQueue};
     use crate::units::BitRate;
 
     #[test]
@@ -236,6 +236,7 @@ mod tests {
             Setting { law: &AqmSpec::default(), limit: &limit, dialect: Dialect::default() };
         let Scheduler::Drr(mut drr) = Parameters::default().start(&setting) else { unreachable!() };
         let (mut rng, mut ledger) = (Rng::named(1, "unused"), Ledger::new(1));
+        let mut counts = QueueCounts::default();
         for generation in 0..1000 {
             for flow in [crate::packet::DATAGRAM, 0, 1, 2] {
                 let mut packet = Packet {
@@ -264,8 +265,7 @@ mod tests {
                         drain_rate: &drain_rate,
                         limit,
                         rng: &mut rng,
-                        ecn: true,
-                        ledger,
+                        books: Books { ecn: true, ledger, counts: &mut counts },
                     },
                 );
             }
@@ -273,8 +273,7 @@ mod tests {
                 now: Time::ZERO,
                 next_queue: NextQueue::default(),
                 rng: &mut rng,
-                ecn: true,
-                ledger: &mut ledger,
+                books: Books { ecn: true, ledger: &mut ledger, counts: &mut counts },
                 member: None,
             };
             while drr.dequeue(exit).is_some() {}

@@ -275,7 +275,7 @@ impl DualQ {
         if !self.low.marks.chooses(likelihood, self.is_random, exit.rng) {
             return false;
         }
-        if !(exit.ecn && packet.is_markable()) {
+        if !exit.books.can_mark(packet) {
             return self.is_linux;
         }
         *match (is_overloaded, native > coupled) {
@@ -283,8 +283,7 @@ impl DualQ {
             (false, true) => &mut self.signals.native,
             (false, false) => &mut self.signals.coupled,
         } += 1;
-        packet.mark();
-        exit.ledger.marked(exit.now, packet);
+        exit.books.mark(exit.now, packet);
         false
     }
 
@@ -294,12 +293,11 @@ impl DualQ {
         if !self.classic.drops.chooses(classic, self.is_random, exit.rng) {
             return false;
         }
-        if classic >= self.max_mark_probability || !(exit.ecn && packet.is_markable()) {
+        if classic >= self.max_mark_probability || !exit.books.can_mark(packet) {
             return true;
         }
         self.signals.classic += 1;
-        packet.mark();
-        exit.ledger.marked(exit.now, packet);
+        exit.books.mark(exit.now, packet);
         false
     }
 
@@ -340,10 +338,13 @@ impl DualQ {
     /// Judges a packet that arrives as if it left at once: it has not waited, so that only the base
     /// controller signals.
     fn refuses(&mut self, low: bool, packet: &mut Packet, entry: &mut Entry) -> bool {
-        let Entry { now, ecn, .. } = *entry;
-        let (rng, ledger) = (&mut *entry.rng, &mut *entry.ledger);
-        let next_queue = NextQueue::default();
-        let exit = &mut Exit { now, next_queue, rng, ecn, ledger, member: None };
+        let exit = &mut Exit {
+            now: entry.now,
+            next_queue: NextQueue::default(),
+            rng: entry.rng,
+            books: entry.books.reborrow(),
+            member: None,
+        };
         self.judge(low, packet, self.p(), 0, exit)
     }
 
@@ -365,10 +366,10 @@ impl Discipline for DualQ {
         let low = matches!(packet.ecn, Ecn::Ect1 | Ecn::Ce);
         if !entry.limit.admits(self.backlog(), packet.size.into()) {
             self.lane(low).dropped_overflow += 1;
-            entry.ledger.dropped(entry.now, packet, DropReason::Overflow);
+            entry.books.drop(entry.now, packet, DropReason::Overflow);
         } else if self.drop_early && self.refuses(low, &mut packet, entry) {
             self.lane(low).dropped_aqm += 1;
-            entry.ledger.dropped(entry.now, packet, DropReason::Aqm);
+            entry.books.drop(entry.now, packet, DropReason::Aqm);
         } else {
             self.lane(low).push(packet);
         }
@@ -382,7 +383,7 @@ impl Discipline for DualQ {
                 return Some(packet);
             }
             self.lane(low).dropped_aqm += 1;
-            exit.ledger.dropped(exit.now, packet, DropReason::Aqm);
+            exit.books.drop(exit.now, packet, DropReason::Aqm);
         }
         if let Turns::Wrr(wrr) = &mut self.turns {
             wrr.reset();

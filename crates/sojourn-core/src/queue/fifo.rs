@@ -43,13 +43,13 @@ impl Discipline for Fifo {
         let size = u64::from(packet.size);
         if !entry.limit.admits(backlog, size) {
             self.aqm.on_overflow();
-            entry.ledger.dropped(entry.now, packet, DropReason::Overflow);
+            entry.books.drop(entry.now, packet, DropReason::Overflow);
             return;
         }
         let arrival = Arrival { now: entry.now, size, backlog, share: 1.0 };
         let verdict = self.aqm.on_arrival(&arrival, entry.drain_rate, entry.rng);
-        if entry.refuses(verdict, &mut packet) {
-            entry.ledger.dropped(entry.now, packet, DropReason::Aqm);
+        if entry.books.refuses(entry.now, verdict, &mut packet) {
+            entry.books.drop(entry.now, packet, DropReason::Aqm);
             return;
         }
         self.bytes += size;
@@ -73,13 +73,13 @@ impl Discipline for Fifo {
                 ecn: head.ecn,
             };
             let verdict = self.aqm.on_departure(&departure);
-            let is_refused = exit.refuses(verdict, head);
+            let is_refused = exit.books.refuses(exit.now, verdict, head);
             let packet = self.packets.pop_front();
             if !is_refused {
                 return packet;
             }
             if let Some(packet) = packet {
-                exit.ledger.dropped(exit.now, packet, DropReason::Aqm);
+                exit.books.drop(exit.now, packet, DropReason::Aqm);
             }
         }
         if exit.left(self.backlog()).packets == 0 {

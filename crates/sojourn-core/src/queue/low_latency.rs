@@ -164,7 +164,7 @@ impl LowLatency {
     /// are neither marked nor dropped.
     #[inline]
     fn mark(&mut self, packet: &mut Packet, native: f64, entry: &mut Entry) {
-        if !(entry.ecn && packet.is_markable() && self.parameters.low_latency_aqm) {
+        if !(entry.books.can_mark(packet) && self.parameters.low_latency_aqm) {
             return;
         }
         if !self.low.marks.says_signal(native.max(self.coupled)) {
@@ -175,8 +175,7 @@ impl LowLatency {
             (false, true) => &mut self.signals.native,
             (false, false) => &mut self.signals.coupled,
         } += 1;
-        packet.mark();
-        entry.ledger.marked(entry.now, packet);
+        entry.books.mark(entry.now, packet);
     }
 
     /// Is there room in L? (docsis-ns3: the buffer less a packet of 2000 B)
@@ -203,7 +202,7 @@ impl LowLatency {
         {
             self.signals.sanctioned += 1;
             self.give_back(size);
-            entry.ledger.sanctioned(&packet);
+            entry.books.ledger.sanctioned(&packet);
             return self.enqueue_classic(packet, entry);
         }
         if self.low_has_room(&packet, delay, entry) {
@@ -211,7 +210,7 @@ impl LowLatency {
         } else {
             self.give_back(size);
             self.low.dropped_overflow += 1;
-            entry.ledger.dropped(now, packet, DropReason::Overflow);
+            entry.books.drop(entry.now, packet, DropReason::Overflow);
         }
     }
 
@@ -238,14 +237,14 @@ impl LowLatency {
                 aqm.pie.on_overflow();
             }
             self.classic.dropped_overflow += 1;
-            return entry.ledger.dropped(entry.now, packet, DropReason::Overflow);
+            return entry.books.drop(entry.now, packet, DropReason::Overflow);
         }
         let arrival = Arrival { now: entry.now, size, backlog, share: 1.0 };
         if let Some(aqm) = &mut self.classic_aqm
             && aqm.pie.on_arrival(&arrival, &drain, entry.rng) != Verdict::Pass
         {
             self.classic.dropped_aqm += 1;
-            return entry.ledger.dropped(entry.now, packet, DropReason::Aqm);
+            return entry.books.drop(entry.now, packet, DropReason::Aqm);
         }
         self.classic.push(packet);
     }

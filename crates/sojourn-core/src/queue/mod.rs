@@ -37,7 +37,7 @@ use crate::engine::rng::Rng;
 use crate::input::problem::{Fault, Faults};
 use crate::metrics::latency_histogram::LatencyHistogram;
 use crate::metrics::rows::LatencyHistogramRow;
-use crate::metrics::{Gauges, Ledger, Member, MemberCounts, QueueMeter, Series};
+use crate::metrics::{Gauges, Ledger, Member, MemberCounts, QueueCounts, QueueMeter, Series};
 use crate::packet::{DropReason, FULL_PACKET, Packet};
 use crate::units::{BitRate, Time};
 
@@ -109,36 +109,58 @@ pub struct Entry<'a> {
     pub limit: &'a Limit,
     /// The queue's random stream.
     pub rng: &'a mut Rng,
+    /// Where it records what it does to packets.
+    pub books: Books<'a>,
+}
+
+/// Where a scheduler records that it drops or marks a packet.
+pub struct Books<'a> {
     /// Mark packets of ECN transports instead of dropping them, where the algorithm allows it.
     pub ecn: bool,
-    /// Where drops and marks are recorded.
+    /// The books of the run.
     pub ledger: &'a mut Ledger,
+    /// The queue's own.
+    pub counts: &'a mut QueueCounts,
 }
 
-impl Entry<'_> {
+impl Books<'_> {
+    /// The same, for a part of the work.
+    pub fn reborrow(&mut self) -> Books<'_> {
+        Books { ecn: self.ecn, ledger: self.ledger, counts: self.counts }
+    }
+
+    /// Drops a packet.
+    #[cold]
+    pub fn drop(&mut self, now: Time, packet: Packet, reason: DropReason) {
+        self.counts.drop(reason);
+        self.ledger.dropped(now, packet, reason);
+    }
+
+    /// May this packet be marked?
+    #[inline]
+    pub fn can_mark(&self, packet: &Packet) -> bool {
+        self.ecn && packet.is_markable()
+    }
+
+    /// Marks a packet that may be.
+    #[inline]
+    pub fn mark(&mut self, now: Time, packet: &mut Packet) {
+        packet.mark();
+        self.counts.marked += 1;
+        self.ledger.marked(now, packet);
+    }
+
     /// Marks the packet if the verdict allows it. Returns whether it must be dropped instead.
     #[inline]
-    pub fn refuses(&mut self, verdict: Verdict, packet: &mut Packet) -> bool {
-        refuses(self.now, verdict, packet, self.ecn, self.ledger)
-    }
-}
-
-#[inline]
-fn refuses(
-    now: Time,
-    verdict: Verdict,
-    packet: &mut Packet,
-    ecn: bool,
-    ledger: &mut Ledger,
-) -> bool {
-    match verdict {
-        Verdict::Pass => false,
-        Verdict::Signal if ecn && packet.is_markable() => {
-            packet.mark();
-            ledger.marked(now, packet);
-            false
+    pub fn refuses(&mut self, now: Time, verdict: Verdict, packet: &mut Packet) -> bool {
+        match verdict {
+            Verdict::Pass => false,
+            Verdict::Signal if self.can_mark(packet) => {
+                self.mark(now, packet);
+                false
+            }
+            Verdict::Signal | Verdict::Drop => true,
         }
-        Verdict::Signal | Verdict::Drop => true,
     }
 }
 
@@ -159,21 +181,13 @@ pub struct Exit<'a> {
     pub next_queue: NextQueue,
     /// The queue's random stream.
     pub rng: &'a mut Rng,
-    /// Mark packets of ECN transports instead of dropping them, where the algorithm allows it.
-    pub ecn: bool,
-    /// Where drops and marks are recorded.
-    pub ledger: &'a mut Ledger,
+    /// Where it records what it does to packets.
+    pub books: Books<'a>,
     /// Which of two members the packet comes from. A scheduler that has members sets it.
     pub member: Option<Member>,
 }
 
 impl Exit<'_> {
-    /// Marks the packet if the verdict allows it. Returns whether it must be dropped instead.
-    #[inline]
-    pub fn refuses(&mut self, verdict: Verdict, packet: &mut Packet) -> bool {
-        refuses(self.now, verdict, packet, self.ecn, self.ledger)
-    }
-
     /// The sojourn time of a packet that leaves now, including the next queue's.
     #[inline]
     pub fn sojourn(&self, packet: &Packet) -> Time {
@@ -401,6 +415,7 @@ pub struct Queue {
     ecn: bool,
     acks: Option<AckLane>,
     rng: Rng,
+    counts: QueueCounts,
     /// Present only if the queue is measured.
     meter: Option<Box<QueueMeter>>,
     watch: Watch,
@@ -431,6 +446,7 @@ impl Queue {
             ecn: spec.ecn,
             acks: AckLane::new(spec.acks),
             rng: Rng::named(seed, name),
+            counts: QueueCounts::default(),
             meter: Some(Box::new(meter)),
             watch: Watch::default(),
         }
@@ -478,8 +494,9 @@ impl Queue {
         if self.acks.is_some() && packet.is_bare_ack() {
             return self.enqueue_ack(now, packet, ledger);
         }
-        let Self { limit, ecn, rng, .. } = self;
-        let entry = &mut Entry { now, drain_rate, limit, rng, ecn: *ecn, ledger };
+        let Self { limit, ecn, rng, counts, .. } = self;
+        let books = Books { ecn: *ecn, ledger, counts };
+        let entry = &mut Entry { now, drain_rate, limit, rng, books };
         self.scheduler.enqueue(packet, entry);
     }
 
@@ -490,7 +507,10 @@ impl Queue {
             Err(packet) if self.limit.admits(acks.backlog(), packet.size.into()) => {
                 acks.push(packet);
             }
-            Err(packet) => ledger.dropped(now, packet, DropReason::Overflow),
+            Err(packet) => {
+                self.counts.drop(DropReason::Overflow);
+                ledger.dropped(now, packet, DropReason::Overflow);
+            }
         }
     }
 
@@ -532,8 +552,9 @@ impl Queue {
         ledger: &mut Ledger,
         dequeue: impl FnOnce(&mut Scheduler, &mut Exit) -> Option<Packet>,
     ) -> Option<Packet> {
-        let Self { scheduler, rng, ecn, .. } = self;
-        let exit = &mut Exit { now, next_queue, rng, ecn: *ecn, ledger, member: None };
+        let Self { scheduler, rng, ecn, counts, .. } = self;
+        let books = Books { ecn: *ecn, ledger, counts };
+        let exit = &mut Exit { now, next_queue, rng, books, member: None };
         let packet = dequeue(scheduler, exit);
         let member = exit.member;
         if let Some(packet) = &packet {
@@ -621,6 +642,11 @@ impl Queue {
         named.map_or_else(Vec::new, |(meter, histogram)| histogram.rows(meter.name()))
     }
 
+    /// What became of its packets that did not just pass.
+    pub fn counts(&self) -> QueueCounts {
+        self.counts
+    }
+
     /// What its low-latency and its classic queue did, if it has these.
     pub fn members(&self) -> Option<[MemberCounts; 2]> {
         self.scheduler.members()
@@ -649,10 +675,10 @@ impl Queue {
     /// Samples the queue and its link for their time series.
     pub fn sample(&mut self, show_link: impl FnOnce(&mut Gauges)) {
         let backlog = self.backlog();
-        let Self { scheduler, meter, watch, .. } = self;
+        let Self { scheduler, counts, meter, watch, .. } = self;
         watch.sample(scheduler);
         let Some(meter) = meter else { return };
-        meter.sample(backlog, scheduler.members(), |gauges| {
+        meter.sample(backlog, *counts, scheduler.members(), |gauges| {
             show_link(gauges);
             scheduler.gauges(gauges);
         });

@@ -27,6 +27,8 @@ use crate::units::{BitRate, Time};
 const FIXED_BYTES: f64 = 4e6;
 /// Samples of a series: values of 4 bytes, as many as there are before it halves.
 const SERIES_VALUES: f64 = 4096.0;
+/// Series of a queue at most: of DualQ, 6 of all packets, 5 of each member and 12 of its state.
+const QUEUE_SERIES: f64 = 28.0;
 /// Histogram of latencies, and the means beside it.
 const LATENCY_BYTES: f64 = 100_000.0;
 /// A service flow with its buckets, its requests and an empty queue.
@@ -158,8 +160,8 @@ impl Estimate {
                 let what =
                     format!("the bins of {homes} {}", if homes == 1.0 { "home" } else { "homes" });
                 self.add(&format!("{path}.queue.scheduler"), what, homes * each);
-                // Of the first home the queue is measured: up to ten series, and a histogram.
-                let watched = LATENCY_BYTES + 10.0 * samples * 4.0;
+                // Of the first home the queue is measured: its series, and a histogram.
+                let watched = LATENCY_BYTES + QUEUE_SERIES * samples * 4.0;
                 let flows = f64::from(scenario.metrics.watch_flows) * 8.0 * samples * 4.0;
                 self.add("metrics.watch_flows", "the series of queues".to_owned(), watched + flows);
                 let mut waiting = homes * home.waiting(&flow);

@@ -14,7 +14,7 @@ use crate::metrics::delay_parts::split;
 use crate::metrics::modem_trace::ModemEvent;
 use crate::metrics::results::{LatencyCells, PacketRecord, Results, SeriesRow};
 use crate::metrics::rows::{PageRow, QueueRow};
-use crate::metrics::{Latency, Member, MemberCounts, Series, qoe};
+use crate::metrics::{Latency, Member, MemberCounts, QueueCounts, Series, qoe};
 use crate::packet::Direction;
 use crate::queue::Queue;
 use crate::scenario::Scenario;
@@ -160,26 +160,26 @@ fn page_rows(name: &str, done: &Done) -> impl Iterator<Item = PageRow> {
 fn queue_rows(run: &Simulation, placed: &PlacedQueue<'_>) -> Vec<QueueRow> {
     let Some(meter) = placed.queue.meter() else { return Vec::new() };
     let homes = placed.home.map(|home| run.scenario.group_of_home(home).name.to_owned());
-    let row = |member: Option<Member>, sojourn, counts| QueueRow {
+    let row = |member: Option<Member>, sojourn, counts, causes| QueueRow {
         queue: member
             .map_or(meter.name().to_owned(), |of| format!("{} {}", meter.name(), of.name())),
         direction: placed.direction.name(),
         homes: homes.clone(),
         member: member.map(Member::name),
-        ..queue_row(sojourn, counts)
+        ..queue_row(sojourn, counts, causes)
     };
-    let counts = placed.queue.members();
-    let both = counts.map(|[low, classic]| low.plus(classic));
-    let whole = row(None, meter.sojourn(), both.as_ref());
-    let members = Member::BOTH.into_iter().zip(counts.iter().flatten());
-    let members = members.filter_map(|(member, counts)| {
-        Some(row(Some(member), meter.sojourn_of(member)?, Some(counts)))
+    let causes = placed.queue.members();
+    let both = causes.map(|[low, classic]| low.plus(classic));
+    let whole = row(None, meter.sojourn(), placed.queue.counts(), both.as_ref());
+    let members = Member::BOTH.into_iter().zip(causes.iter().flatten());
+    let members = members.filter_map(|(member, causes)| {
+        Some(row(Some(member), meter.sojourn_of(member)?, causes.counts(), Some(causes)))
     });
     std::iter::once(whole).chain(members).collect()
 }
 
 /// What was measured of a queue or of a member of it.
-fn queue_row(sojourn: &Latency, counts: Option<&MemberCounts>) -> QueueRow {
+fn queue_row(sojourn: &Latency, counts: QueueCounts, causes: Option<&MemberCounts>) -> QueueRow {
     QueueRow {
         departed_packets: sojourn.count(),
         sojourn_mean_ms: sojourn.mean_ms(),
@@ -189,13 +189,13 @@ fn queue_row(sojourn: &Latency, counts: Option<&MemberCounts>) -> QueueRow {
         sojourn_p999_ms: sojourn.quantile_ms(0.999),
         sojourn_p9999_ms: sojourn.quantile_ms(0.9999),
         sojourn_max_ms: sojourn.max_ms(),
-        marked_packets: counts.map(MemberCounts::marks),
-        native_marked_packets: counts.map(|counts| counts.native_marks),
-        coupled_marked_packets: counts.map(|counts| counts.coupled_marks),
-        overload_marked_packets: counts.map(|counts| counts.overload_marks),
-        dropped_overflow_packets: counts.map(|counts| counts.dropped_overflow),
-        dropped_aqm_packets: counts.map(|counts| counts.dropped_aqm),
-        sanctioned_packets: counts.map(|counts| counts.sanctioned),
+        marked_packets: counts.marked,
+        native_marked_packets: causes.map(|causes| causes.native_marks),
+        coupled_marked_packets: causes.map(|causes| causes.coupled_marks),
+        overload_marked_packets: causes.map(|causes| causes.overload_marks),
+        dropped_overflow_packets: counts.dropped_overflow,
+        dropped_aqm_packets: counts.dropped_aqm,
+        sanctioned_packets: causes.map(|causes| causes.sanctioned),
         ..QueueRow::default()
     }
 }
@@ -253,9 +253,7 @@ fn warnings(run: &Simulation, done: &[Done]) -> Vec<String> {
 
 /// Warns if there are low-latency flows, and no packet took one.
 fn unused_low_latency(queues: &[QueueRow]) -> Option<String> {
-    let name = format!(" {}", Member::LowLatency.name());
-    let members =
-        || queues.iter().filter(|row| row.marked_packets.is_some() && row.queue.ends_with(&name));
+    let members = || queues.iter().filter(|row| row.member == Some(Member::LowLatency.name()));
     let is_unused = members().next().is_some() && members().all(|row| row.departed_packets == 0);
     is_unused.then(|| {
         "no packet took a low-latency flow: give traffic that builds no queue, such as games and calls, one \

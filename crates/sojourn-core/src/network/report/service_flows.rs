@@ -71,6 +71,7 @@ fn row(
         policed_drop_packets: dropped(DropReason::Overflow),
         policed_delay_packets: counters.delayed_packets,
         dropped_aqm_packets: dropped(DropReason::Aqm),
+        marked_packets: counters.marked_packets,
         superseded_packets: dropped(DropReason::Superseded),
         contention_dropped_packets: dropped(DropReason::Contention),
         mac_requests: mac.map(|mac| mac.requests),
