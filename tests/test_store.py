@@ -3,6 +3,7 @@
 import json
 import math
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -121,7 +122,10 @@ def test_a_store_of_another_version_is_refused_with_the_versions(tmp_path: Path)
     Store(tmp_path)
     marker = tmp_path / "store.json"
     marker.write_text(json.dumps({**json.loads(marker.read_text()), "version": "0.0.1"}))
-    with pytest.raises(StoreError, match=r"written by sojourn 0\.0\.1 .*; this is 0\.2\.0"):
+    with pytest.raises(
+        StoreError,
+        match=rf"written by sojourn 0\.0\.1 .*; this is {re.escape(sojourn.__version__)}",
+    ):
         Store(tmp_path)
 
 
