@@ -231,6 +231,61 @@ pub enum AqmSpec {
     Red(red::Parameters),
 }
 
+impl AqmSpec {
+    /// Its name in scenarios; `None` where there is no algorithm.
+    pub fn name(&self) -> Option<&'static str> {
+        match self {
+            Self::None(_) => None,
+            Self::Codel(_) => Some("codel"),
+            Self::DocsisPie(_) => Some("docsis_pie"),
+            Self::Pie(_) => Some("pie"),
+            Self::Pi2(_) => Some("pi2"),
+            Self::CodelDt(_) => Some("codel_dt"),
+            Self::PieEarly(_) => Some("pie_early"),
+            Self::Red(_) => Some("red"),
+        }
+    }
+
+    /// The queue delay that it holds, in ms.
+    pub fn target_ms(&self) -> Option<f64> {
+        match self {
+            Self::None(_) => None,
+            Self::Codel(law) => Some(law.target_ms),
+            Self::DocsisPie(law) => Some(law.target_ms),
+            Self::Pie(law) => Some(law.target_ms),
+            Self::Pi2(law) => Some(law.target_ms),
+            Self::CodelDt(law) => Some(law.target_ms),
+            Self::PieEarly(law) => Some(law.target_ms),
+            Self::Red(law) => Some(law.target_delay_ms),
+        }
+    }
+
+    /// What keeps it from acting in a buffer of so many bytes, and the key that would help.
+    pub fn obstacle(&self, buffer_bytes: u64) -> Option<String> {
+        let threshold = match self {
+            Self::Pie(law) if law.estimate != pie::Estimate::Sojourn => law.rate_threshold_bytes,
+            Self::CodelDt(law) => law.rate_threshold_bytes,
+            Self::PieEarly(law) => law.rate_threshold_bytes,
+            _ => 0,
+        };
+        match self {
+            _ if buffer_bytes < threshold => Some(format!(
+                "it measures the rate over rate_threshold_bytes = {threshold}, and the buffer holds \
+                 {buffer_bytes}: make rate_threshold_bytes smaller"
+            )),
+            Self::DocsisPie(law) if !law.track_rate => Some(
+                "it takes the rates of the service for those of the channel: track_rate = true follows the \
+                 channel"
+                    .to_owned(),
+            ),
+            Self::Pie(law) if law.rests => Some(
+                "it rests until a third of the buffer is full: rests = false keeps it active".to_owned(),
+            ),
+            _ => None,
+        }
+    }
+}
+
 impl Default for AqmSpec {
     fn default() -> Self {
         Self::None(NoParameters {})

@@ -21,8 +21,10 @@ use crate::address::Address;
 use crate::apps::{AppParameters, AppSpec, ServerKeys};
 use crate::dialect::Dialect;
 use crate::metrics::options::Metrics;
+use crate::packet::Direction;
+use crate::queue::{QueueSpec, default_limit_bytes};
 use crate::tcp::TcpOptions;
-use crate::units::Time;
+use crate::units::{BitRate, Time};
 
 /// Name of the only group in a scenario without groups.
 const LONE_HOME: &str = "home";
@@ -156,6 +158,23 @@ impl Scenario {
             home < last
         };
         self.groups().find(is_of).expect("a home of a group")
+    }
+
+    /// The queue of a direction of a group of homes, and the bytes that it may hold; `None` where further
+    /// service flows have queues of their own.
+    pub fn only_queue(&self, group: &Group<'_>, direction: Direction) -> Option<(QueueSpec, u64)> {
+        let (queue, sustained_mbps, is_only) = match direction {
+            Direction::Up => {
+                let up = group.upstream;
+                (&up.queue, up.sustained_mbps, up.flows.is_empty())
+            }
+            Direction::Down => {
+                let down = group.downstream;
+                (&down.queue, down.sustained_mbps, down.flows.is_empty() && self.cmts.is_none())
+            }
+        };
+        let usual = default_limit_bytes(BitRate::from_mbps(sustained_mbps));
+        is_only.then(|| (queue.clone(), queue.limit_bytes.unwrap_or(usual)))
     }
 
     /// How many homes there are in total.

@@ -242,6 +242,11 @@ fn against_idle_line(one: &Judged<'_>, idle: &Judged<'_>) -> Option<String> {
 
 fn of_several(all: &[Judged<'_>], loaded: &[usize], answer: String, shown: usize) -> Vec<String> {
     let mut sentences = vec![answer];
+    if choice(all, loaded, &best_of(all, loaded)).is_none() {
+        let runs = loaded.iter().map(|number| all[*number].group.runs[0]);
+        let told: BTreeSet<&String> = runs.flat_map(|facts| &facts.idle_laws).collect();
+        sentences.extend(told.into_iter().cloned());
+    }
     if !all[shown].is_good_as_measured() {
         let longest = causes(&all[shown]).first().map(|cause| cause.sentence());
         sentences.extend(longest.map(|told| format!("With {}: {told}", quoted(all[shown].name()))));

@@ -67,6 +67,24 @@ pub(super) fn causes(scenario: &Scenario, rows: &Rows) -> Vec<Cause> {
     scenario.traffic.iter().filter_map(|(name, entry)| cause(scenario, rows, name, entry)).collect()
 }
 
+/// Why algorithms did nothing: a sentence for each that dropped and marked no packet.
+pub(super) fn idle_laws(scenario: &Scenario, rows: &Rows) -> Vec<String> {
+    let told = rows.queues.iter().filter_map(|row| {
+        let group = scenario.groups().find(|group| row.homes() == Some(group.name))?;
+        let (queue, _) = scenario.only_queue(&group, row.direction()?)?;
+        let (name, target_ms) = (queue.law.name()?, queue.law.target_ms()?);
+        let acts = row.number("dropped_aqm_packets")? + row.number("marked_packets")?;
+        let p99_ms = row.number("sojourn_p99_ms").filter(|_| acts == 0.0 && row.member().is_none())?;
+        Some(format!(
+            "{name} dropped nothing {}: 99 % of packets left its queue within {} ms, and its target is {} ms.",
+            stream_name(row.direction()?),
+            digits(p99_ms),
+            digits(target_ms)
+        ))
+    });
+    told.collect()
+}
+
 fn cause(scenario: &Scenario, rows: &Rows, name: &str, entry: &traffic::Entry) -> Option<Cause> {
     let watched = |row: &&Row| {
         row.traffic() == name && row.direction().is_some_and(|way| entry.app.watches(way))

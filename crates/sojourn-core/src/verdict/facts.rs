@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use super::causes::{Cause, causes};
+use super::causes::{Cause, causes, idle_laws};
 use super::measures::MEASURES;
 use super::missing::Missing;
 use super::pages::page_load;
@@ -82,6 +82,8 @@ pub struct Facts {
     pub(super) round_trips_ms: BTreeMap<String, f64>,
     /// Where the time goes of what users notice.
     pub(super) causes: Vec<Cause>,
+    /// Why algorithms did nothing.
+    pub(super) idle_laws: Vec<String>,
 }
 
 impl Facts {
@@ -100,6 +102,7 @@ impl Facts {
             bulk_mbps: bulk_mbps(scenario, rows),
             round_trips_ms: round_trips_ms(scenario, rows),
             causes: causes(scenario, rows),
+            idle_laws: idle_laws(scenario, rows),
         }
     }
 
