@@ -18,7 +18,6 @@ All names are attributes of the package `sojourn`. The columns of tables are in
 [Columns](../columns.md).
 """
 _WIDTH = 88
-_NATIVE = "sojourn._sojourn"
 
 
 def python_api() -> str:
@@ -34,7 +33,7 @@ def _entry(name: str, value: Any) -> Iterator[str]:
     if inspect.isfunction(value):
         yield _signature(name, value)
         yield _text(value)
-    elif value.__module__.startswith(_NATIVE) or issubclass(value, Exception):
+    elif name not in sojourn._PLACES:
         yield from _native(name)
     else:
         yield _text(value)
