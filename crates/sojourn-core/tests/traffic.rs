@@ -313,7 +313,7 @@ fn a_session_has_as_many_pages_as_it_should() {
 fn a_video_alone_goes_up_a_level_with_each_segment() {
     let results = Simulation::run(&on_38_mbps(
         60,
-        "traffic.film = { kind = 'video', server = 'far', request_bytes = 300 }",
+        "traffic.film = { kind = 'video', server = 'far', ladder = 'hong2015', request_bytes = 300 }",
     ));
     // With timestamps a header has 52 B.
     let asked: Vec<_> = delivered(&results, Direction::Up).filter(|p| p.size == 352).collect();

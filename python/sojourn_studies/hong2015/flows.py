@@ -204,6 +204,8 @@ def has(name: str, rtt_ms: float = 80, **keys: Any) -> Flows:
         "tcp": FULL_TCP,
     }
     app |= {key: keys.pop(key) for key in _OF_VIDEO if key in keys}
+    if "ladder_mbps" not in app:
+        app["ladder"] = "hong2015"
     return Flows(name, app, rtt_ms, **keys)
 
 

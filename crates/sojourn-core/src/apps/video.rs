@@ -47,6 +47,28 @@ pub enum Adaptation {
     AlwaysTop,
 }
 
+/// A published list of quality levels.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Ladder {
+    /// The twelve rates for HEVC from 0.145 to 16.8 Mbps, the last for 4K, of Apple's HLS Authoring
+    /// Specification for Apple Devices.
+    #[default]
+    AppleHls,
+    /// Hong 2015 §4.2.2: 0.5, 1, 2, 3, 4, 5 Mbps.
+    Hong2015,
+}
+
+impl Ladder {
+    const fn mbps(self) -> &'static [f64] {
+        match self {
+            // Video average bit rates of 16:9 at 30 frames per second and standard dynamic range.
+            Self::AppleHls => &[0.145, 0.3, 0.6, 0.9, 1.6, 2.4, 3.4, 4.5, 5.8, 8.1, 11.6, 16.8],
+            Self::Hong2015 => &[0.5, 1.0, 2.0, 3.0, 4.0, 5.0],
+        }
+    }
+}
+
 /// Parameters of adaptive video streaming.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -59,11 +81,14 @@ pub struct Parameters {
     #[serde(default = "one")]
     #[schemars(range(min = 1, max = 10_000))]
     pub viewers: u32,
-    /// Rates of the quality levels in Mbps, in ascending order (Hong 2015 §4.2.2; §5.4.3 has 1.5,
-    /// 3, 6, 9, 12, 15).
-    #[serde(default = "ladder")]
+    /// Quality levels by name. Default: `apple_hls`, unless `ladder_mbps` lists the rates.
+    #[serde(default)]
+    pub ladder: Option<Ladder>,
+    /// Rates of the quality levels in Mbps, in ascending order, instead of a named ladder (Hong 2015
+    /// §5.4.3 has 1.5, 3, 6, 9, 12, 15).
+    #[serde(default)]
     #[schemars(length(min = 1, max = 100), inner(range(min = 0.001, max = 10_000.0)))]
-    pub ladder_mbps: Vec<f64>,
+    pub ladder_mbps: Option<Vec<f64>>,
     /// Quality level of the first segment; 1 is the lowest.
     #[serde(default = "one")]
     #[schemars(range(min = 1, max = 100))]
@@ -122,10 +147,6 @@ fn four() -> f64 {
     4.0
 }
 
-fn ladder() -> Vec<f64> {
-    vec![0.5, 1.0, 2.0, 3.0, 4.0, 5.0]
-}
-
 fn down_below() -> f64 {
     0.67
 }
@@ -139,6 +160,11 @@ fn request_bytes() -> u64 {
 }
 
 impl Parameters {
+    /// Rates of the quality levels.
+    fn levels_mbps(&self) -> &[f64] {
+        self.ladder_mbps.as_deref().unwrap_or_else(|| self.ladder.unwrap_or_default().mbps())
+    }
+
     fn bytes(&self, mbps: f64) -> u64 {
         ((mbps * self.segment_s * 1e6 / 8.0).round() as u64).max(1)
     }
@@ -157,18 +183,19 @@ impl Parameters {
 
 impl AppParameters for Parameters {
     fn start(&self, server: &dyn Fn(&str) -> u16) -> App {
-        let top = self.ladder_mbps.len() - 1;
+        let levels_mbps = self.levels_mbps();
+        let top = levels_mbps.len() - 1;
         let first = match self.adaptation {
             Adaptation::FetchTime => top.min(self.first_level as usize - 1),
             Adaptation::AlwaysTop => top,
         };
         Video {
             server: server(&self.server),
-            bytes: self.ladder_mbps.iter().map(|mbps| self.bytes(*mbps)).collect(),
+            bytes: levels_mbps.iter().map(|mbps| self.bytes(*mbps)).collect(),
             chooser: Chooser {
-                up_above: 1.0 + greatest_step(&self.ladder_mbps),
+                up_above: 1.0 + greatest_step(levels_mbps),
                 down_below: self.down_below,
-                ladder_mbps: self.ladder_mbps.clone(),
+                ladder_mbps: levels_mbps.to_vec(),
                 adaptation: self.adaptation,
             },
             segment: Time::from_secs_f64(self.segment_s),
@@ -218,7 +245,12 @@ impl AppParameters for Parameters {
 
     fn check(&self) -> Faults {
         let mut faults = Faults::default();
-        for (i, pair) in self.ladder_mbps.windows(2).enumerate() {
+        if self.ladder.is_some() && self.ladder_mbps.is_some() {
+            let message = "found it beside ladder_mbps; allowed: one of them";
+            faults.add(Fault::new("ladder", message));
+        }
+        let levels_mbps = self.levels_mbps();
+        for (i, pair) in levels_mbps.windows(2).enumerate() {
             if pair[1] <= pair[0] {
                 let message = format!(
                     "found {}; allowed: more than {}, since levels must ascend",
@@ -227,10 +259,10 @@ impl AppParameters for Parameters {
                 faults.add(Fault::new(format!("ladder_mbps.{}", i + 1), message));
             }
         }
-        let levels = self.ladder_mbps.len();
+        let levels = levels_mbps.len();
         if self.first_level as usize > levels {
             let message = format!(
-                "found {}; allowed: 1 to {levels}, the levels of ladder_mbps",
+                "found {}; allowed: 1 to {levels}, the levels of the ladder",
                 self.first_level
             );
             faults.add(Fault::new("first_level", message));
@@ -470,7 +502,7 @@ mod tests {
     /// above mu = 2.
     #[test]
     fn the_ladders_of_the_thesis_go_up_above_two() {
-        assert_eq!(chooser(&ladder()).up_above, 2.0);
+        assert_eq!(chooser(Ladder::Hong2015.mbps()).up_above, 2.0);
         assert_eq!(chooser(&[1.5, 3.0, 6.0, 9.0, 12.0, 15.0]).up_above, 2.0);
         // 2, 3, 4: 0.5 and 0.33.
         assert_eq!(chooser(&[2.0, 3.0, 4.0]).up_above, 1.5);
@@ -478,7 +510,7 @@ mod tests {
 
     #[test]
     fn levels_by_mu() {
-        let chooser = chooser(&ladder());
+        let chooser = chooser(Ladder::Hong2015.mbps());
         for (level, mu, want) in [
             (0, 2.0, 0),  // not above 2
             (0, 2.1, 1),  // one level, not more
@@ -511,7 +543,9 @@ mod tests {
 
     impl Bench {
         fn new(keys: &str, fetch: fn(u64) -> Time) -> Self {
-            let spec: Parameters = toml::from_str(&format!("server = 'cdn'\n{keys}")).unwrap();
+            let text = format!("server = 'cdn'\n{keys}");
+            let mut spec: Parameters = toml::from_str(&text).unwrap();
+            spec.ladder = spec.ladder.or(Some(Ladder::Hong2015));
             let App::Video(video) = spec.start(&|_| 0) else {
                 unreachable!("parameters of a video start one");
             };
@@ -634,6 +668,22 @@ mod tests {
         let requests = Bench::new(keys, Time::from_us).requests_until(9.0);
         let times: Vec<_> = requests.iter().map(|(at, _)| *at).collect();
         assert_eq!(times, [0.0, 0.25, 0.5, 0.75, 4.5, 8.5]);
+    }
+
+    /// Without any limit one level up with each segment, to 4K.
+    #[test]
+    fn the_default_ladder_is_of_today() {
+        let spec: Parameters = toml::from_str("server = 'cdn'").unwrap();
+        assert_eq!(spec.levels_mbps().len(), 12);
+        assert!(spec.levels_mbps().is_sorted() && spec.levels_mbps().last() >= Some(&16.0));
+        let requests =
+            Bench::new("ladder = 'apple_hls'", |_| Time::from_us(1)).requests_until(60.0);
+        let levels = requests.iter().zip(Ladder::AppleHls.mbps());
+        assert!(levels.clone().all(|((_, got), want)| (got - want).abs() < 1e-9));
+        assert_eq!(levels.count(), 12);
+        let own: Parameters = toml::from_str("server = 'cdn'\nladder_mbps = [1, 2]").unwrap();
+        assert_eq!((own.levels_mbps(), own.check().is_empty()), (&[1.0, 2.0][..], true));
+        assert!(!Parameters { ladder: Some(Ladder::Hong2015), ..own }.check().is_empty());
     }
 
     #[test]

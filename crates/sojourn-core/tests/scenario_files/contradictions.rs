@@ -236,8 +236,16 @@ fn ranges_and_levels_that_do_not_ascend() {
         "ladder_mbps: found an empty list; allowed: 1 to 100 items"
     );
     assert_eq!(
-        film("first_level = 7"),
-        "first_level: found 7; allowed: 1 to 6, the levels of ladder_mbps"
+        film("first_level = 13"),
+        "first_level: found 13; allowed: 1 to 12, the levels of the ladder"
+    );
+    assert_eq!(
+        film("ladder = 'hong2015', first_level = 7"),
+        "first_level: found 7; allowed: 1 to 6, the levels of the ladder"
+    );
+    assert_eq!(
+        film("ladder = 'hong2015', ladder_mbps = [1]"),
+        "ladder: found it beside ladder_mbps; allowed: one of them"
     );
     assert_eq!(
         film("buffer_s = 7.5"),
