@@ -172,6 +172,24 @@ fn captures_that_are_refused() {
     ));
 }
 
+#[test]
+fn a_home_is_one_or_several_addresses_and_no_direction() {
+    let directory = directory("home");
+    let refusal = |keys: &str| load_in(&directory, &text(keys)).unwrap_err().to_string();
+    for (keys, told) in [
+        (", home_address = 'x'", "noise: home_address: found \"x\"; allowed: an IP address or"),
+        (", home_address = ['10.0.0.1', 'y']", "noise: home_address: found \"y\"; allowed: an IP"),
+        (", home_address = []", "noise.home_address: found an empty list; allowed: 1 or more"),
+        (
+            ", home_address = '10.0.0.1', direction = 'up'",
+            "noise.home_address: found it beside a direction for all packets; allowed: one of them",
+        ),
+        (", home = '10.0.0.1'", "; the home's address in a capture is home_address"),
+    ] {
+        assert!(refusal(keys).contains(told), "{}", refusal(keys));
+    }
+}
+
 /// A queue must be able to hold the largest packet of a capture, and a burst to pass it.
 #[test]
 fn the_largest_packet_needs_room() {

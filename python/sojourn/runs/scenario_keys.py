@@ -76,12 +76,20 @@ class ScenarioSchema:
         kind = self.resolved(value)
         if "oneOf" in kind:
             return "Table, chosen by `kind`" if self.tables(value) else "Text"
+        if is_map(kind):
+            return "Tables by name"
         names = kind.get("type", "value")
-        name = next(n for n in ([names] if isinstance(names, str) else names) if n != "null")
-        if name == "array":
-            return "List"
-        words = {"object": "Table", "string": "Text", "integer": "Whole number", "number": "Number"}
-        return "Tables by name" if is_map(kind) else words.get(name, "`true` or `false`")
+        types = [name for name in ([names] if isinstance(names, str) else names) if name != "null"]
+        return " or ".join(_TYPES.get(name, "`true` or `false`") for name in types).capitalize()
+
+
+_TYPES = {
+    "object": "table",
+    "string": "text",
+    "integer": "whole number",
+    "number": "number",
+    "array": "list",
+}
 
 
 def name_of(value: Schema) -> str:

@@ -77,6 +77,8 @@ impl AppSpec {
     pub fn loads(&self, direction: Direction) -> bool {
         match self {
             Self::Stream(stream) => self.is_bulk() && stream.direction().includes(direction),
+            // A capture of a home loads both.
+            Self::Replay(replay) => replay.direction.is_none_or(|only| only == direction),
             _ => self.bulk_direction() == Some(direction),
         }
     }

@@ -68,7 +68,8 @@ impl TryFrom<OneOrSeveral> for Home {
             OneOrSeveral::One(network) => vec![network],
             OneOrSeveral::Several(networks) => networks,
         };
-        networks.into_iter().map(Network::try_from).collect::<Result<_, _>>().map(Self)
+        let networks = networks.into_iter().map(Network::try_from).collect::<Result<_, _>>();
+        networks.map(Self).map_err(|error| format!("home_address: {error}"))
     }
 }
 

@@ -83,12 +83,15 @@ pub fn parse(bytes: &[u8], how: &How) -> Result<Reading, Refusal> {
             if left_out == 1 { "is" } else { "are" }
         ));
     }
-    let Some(((first, way), home)) = sent.first().map(|sent| (*sent, ways.home())) else {
+    let Some((first, way)) = sent.first().copied() else {
         return Err(without_packets(&reader, how));
     };
-    let is_one_way = sent.iter().all(|(_, other)| *other == way);
-    let direction = (how.home.is_none() && left_out == 0 && is_one_way).then_some(way);
-    let home = if direction.is_some() { how.home.clone() } else { home };
+    let is_one_way = left_out == 0 && sent.iter().all(|(_, other)| *other == way);
+    let (direction, home) = match &ways {
+        Ways::All(direction) => (Some(*direction), how.home.clone()),
+        Ways::Each(..) if how.home.is_none() && is_one_way => (Some(way), None),
+        Ways::Each(home, _) => (None, Some(home.clone())),
+    };
     let capture = packets(&sent, first.at, split::mtu(how.mtu_bytes, &reader.frames), &mut notes)?;
     Ok(Reading { capture, direction, home, notes })
 }
@@ -124,13 +127,6 @@ impl Ways {
         match self {
             Self::All(direction) => Some(*direction),
             Self::Each(_, directions) => directions[frame.conversation? as usize],
-        }
-    }
-
-    fn home(&self) -> Option<Home> {
-        match self {
-            Self::All(_) => None,
-            Self::Each(home, _) => Some(home.clone()),
         }
     }
 
