@@ -6,34 +6,42 @@ apostrophe gets another, so `true_text` finds the true one.
 """
 
 import csv
+import re
 from collections.abc import Iterable, Sequence
-from io import StringIO
-from re import fullmatch, match
+from itertools import chain
 
-FORMULA = r"^('*[=+\-@\t\r\n])"
-"""The beginning of a text that gets an apostrophe; for Python and RE2."""
+_FORMULA = re.compile(r"'*[=+\-@\t\r\n]")
+"""The beginning of a text that gets an apostrophe."""
 
-NUMBER = r"^[+-]?([0-9]+\.?[0-9]*([eE][+-]?[0-9]+)?|inf|nan)$"
-"""A text that is a number."""
+_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*([eE][+-]?[0-9]+)?|inf|nan)")
 
 
 def csv_bytes(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> bytes:
     """A heading row and the rows, in UTF-8. No text in them is a formula."""
-    return "".join(_line(row) for row in (columns, *rows)).encode()
+    return csv_rows(chain([columns], rows))
+
+
+def csv_rows(rows: Iterable[Sequence[object]]) -> bytes:
+    """The rows alone."""
+    lines = _Lines()
+    # The writer puts quotes around the line ends that are in its own alone, up to Python 3.12.
+    csv.writer(lines, lineterminator="\r\n").writerows(map(_cell, row) for row in rows)
+    return "".join(lines).encode()
 
 
 def true_text(cell: str) -> str:
     """The text of a cell that `csv_bytes` wrote."""
-    return cell[1:] if cell[:1] == "'" and match(FORMULA, cell[1:]) else cell
+    return cell[1:] if cell[:1] == "'" and _FORMULA.match(cell[1:]) else cell
 
 
-def _line(row: Sequence[object]) -> str:
-    text = StringIO(newline="")
-    # The writer puts quotes around the line ends that are in its own alone, up to Python 3.12.
-    csv.writer(text, lineterminator="\r\n").writerow(map(_cell, row))
-    return text.getvalue().removesuffix("\r\n") + "\n"
+class _Lines(list[str]):
+    def write(self, line: str) -> None:
+        self.append(line.removesuffix("\r\n") + "\n")
 
 
 def _cell(value: object) -> object:
-    is_formula = isinstance(value, str) and match(FORMULA, value) and not fullmatch(NUMBER, value)
-    return f"'{value}" if is_formula else value
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, str) and _FORMULA.match(value) and not _NUMBER.fullmatch(value):
+        return f"'{value}"
+    return value

@@ -6,14 +6,12 @@ from pathlib import Path
 from typing import IO
 
 import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.csv as csv
 import pyarrow.feather as feather
 import pyarrow.parquet as pq
 
 from ..analysis.groups import Results
 from ..analysis.tables import RunTables
-from ..base.csv_text import FORMULA, NUMBER
+from ..base.csv_text import csv_bytes, csv_rows
 from ..base.files import draft_of
 from ..runs.tables import ALL_TABLES, TABLES
 from ..runs.tidy import tidy, wide_means
@@ -21,6 +19,8 @@ from .runs import ExportError
 
 SUMMARY = "summary"
 """The table of means, a row for each setting."""
+
+_ROWS_AT_A_TIME = 65_536
 
 
 @dataclass(frozen=True)
@@ -82,18 +82,10 @@ def _plain(table: pa.Table) -> pa.Table:
 
 
 def _write_csv(table: pa.Table, file: IO[bytes]) -> None:
-    columns = [
-        _without_formulas(column) if pa.types.is_string(column.type) else column
-        for column in table.columns
-    ]
-    names = _without_formulas(pa.array(table.column_names)).to_pylist()
-    csv.write_csv(pa.table(columns, names), file)
-
-
-def _without_formulas(texts: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
-    """The texts as `csv_bytes` writes them."""
-    marked = pc.replace_substring_regex(texts, FORMULA, r"'\1")
-    return pc.if_else(pc.match_substring_regex(texts, NUMBER), texts, marked)
+    # pyarrow would write 2.0 as 2, and readers take a column for one of whole numbers.
+    file.write(csv_bytes(table.column_names, ()))
+    for batch in table.to_batches(_ROWS_AT_A_TIME):
+        file.write(csv_rows(zip(*(column.to_pylist() for column in batch.columns), strict=True)))
 
 
 WRITERS: Mapping[str, Callable[[pa.Table, IO[bytes]], None]] = {

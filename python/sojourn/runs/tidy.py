@@ -15,12 +15,15 @@ Labels = dict[str, Any]
 
 
 def tidy(results: Results, table: str) -> pa.Table:
-    """A table of all runs that keep it; the first columns are the swept keys, variant and seed."""
+    """A table of all runs; the first columns are the swept keys, variant and seed.
+
+    Runs that do not record a trace have no rows of it.
+    """
+    runs = [(labels, run) for labels, group in labelled_groups(results) for run in group.runs]
+    kept = [(labels, run) for labels, run in runs if run.keeps(table)]
     return joined(
         labelled(_own(run.table(table)), {**labels, "seed": run.meta["seed"]})
-        for labels, group in labelled_groups(results)
-        for run in group.runs
-        if run.keeps(table)
+        for labels, run in kept or runs
     )
 
 

@@ -4,19 +4,18 @@ import os
 import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeGuard
+from typing import Any, TypeGuard, cast
 
 import pyarrow as pa
 
 from ..analysis.groups import Results
-from ..analysis.tables import RunTables
 from ..base.files import read_text
 from ..runs.frames import Frames
+from ..runs.result import Result
 from ..runs.scenario import Config, Scenario, Settings, assignments
 from ..runs.sweep_summary import means, print_sweep
 from ..runs.tables import known_table
 from ..runs.tidy import tidy
-from .checksums import StoreError
 from .read import results_of_store
 from .store import Store
 from .sweep import Sweep, overridden, read_sweep, run_sweep
@@ -55,9 +54,10 @@ class Swept(Frames):
         return self._results
 
     @property
-    def settings(self) -> Mapping[str, Sequence[RunTables]]:
+    def settings(self) -> Mapping[str, Sequence[Result]]:
         """The runs of each setting by its name: a `Result` for each seed."""
-        return {group.name: group.runs for group in self._results.groups}
+        groups = self._results.groups
+        return {group.name: cast(Sequence[Result], group.runs) for group in groups}
 
     def summary(self) -> None:
         """Prints the measures of all settings, means over their seeds, and the verdict."""
@@ -73,11 +73,7 @@ class Swept(Frames):
 
     def tidy(self, table: str = "flows") -> pa.Table:
         """A table of all runs together; its first columns are the swept keys, variant and seed."""
-        if not any(
-            run.keeps(known_table(table)) for runs in self.settings.values() for run in runs
-        ):
-            raise StoreError(f"{self.directory}: the table {table!r} was not stored")
-        return tidy(self._results, table)
+        return tidy(self._results, known_table(table))
 
 
 def sweep(
