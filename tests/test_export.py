@@ -1,22 +1,31 @@
 """Results in the formats of other tools, read with these tools."""
 
+import csv
 import gzip
 import json
+import re
 import shutil
 import subprocess
 import sys
+import tomllib
+from io import StringIO
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
+import duckdb
+import polars as pl
 import pyarrow as pa
 import pyarrow.csv
 import pytest
 import sojourn
-from conftest import Cli
+from conftest import HOME, Cli
+from sojourn.analysis.grids import comparison_grid
+from sojourn.base.csv_text import csv_bytes, true_text
 from sojourn.export import POINTS, ExportError, export
 from sojourn.export.flent import _times
 from sojourn.store.stored_run import StoredRun
+from test_store import command
 
 # Two uploads under CoDel, one of which is marked and the other dropped, a download and a call.
 SCENARIO = """
@@ -110,26 +119,201 @@ def test_the_traces_are_among_the_tables(results: Path) -> None:
 def test_every_table_is_there_as_csv(results: Path, tmp_path: Path) -> None:
     export(results, "csv", tmp_path / "tables")
     written = sorted(path.stem for path in (tmp_path / "tables").iterdir())
-    stored_names = {path.stem for path in (results / "run").glob("*.parquet")}
-    assert written == sorted({*stored_names, "summary"})
-    for name in stored_names:
+    assert written == sorted(["summary", *(p.stem for p in (results / "run").glob("*.parquet"))])
+    for name in set(written) - {"summary"}:
         table = pyarrow.csv.read_csv(tmp_path / "tables" / f"{name}.csv")
-        stored = pyarrow.parquet.read_table(results / "run" / f"{name}.parquet")
-        # The run and its idle line; their labels come first.
-        runs = [pyarrow.parquet.read_table(path) for path in results.glob(f"*/{name}.parquet")]
-        assert table.num_rows == sum(run.num_rows for run in runs)
-        assert table.column_names[-len(stored.column_names) :] == stored.column_names
+        stored = [pyarrow.parquet.read_table(p) for p in results.glob(f"*/{name}.parquet")]
+        assert table.column_names == ["variant", "seed", *stored[0].column_names]
+        assert table.num_rows == sum(map(len, stored))  # of the run and of its idle line
 
 
-def test_all_variants_are_in_one_csv_unless_one_is_named(
+def test_all_variants_are_in_one_table_unless_one_is_named(
     untraced: Path, tmp_path: Path, comparison: sojourn.Comparison
 ) -> None:
     export(untraced, "csv", tmp_path / "all")
-    every = pyarrow.csv.read_csv(tmp_path / "all" / "flows.csv")
-    assert list(dict.fromkeys(every["variant"].to_pylist())) == list(comparison)
     export(untraced, "csv", tmp_path / "one", variant="CoDel")
-    one = pyarrow.csv.read_csv(tmp_path / "one" / "flows.csv").to_pylist()
-    assert one == [row for row in every.to_pylist() if row["variant"] == "CoDel"]
+    every, one = (pl.read_csv(tmp_path / name / "flows.csv") for name in ("all", "one"))
+    assert every["variant"].unique(maintain_order=True).to_list() == list(comparison)
+    assert one.equals(every.filter(pl.col("variant") == "CoDel"))
+
+
+def test_an_export_says_what_it_wrote_and_what_is_missing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    scenario = tomllib.loads(SCENARIO)
+    scenario |= {"duration_s": 1, "baseline": False, "metrics": {"connections": 0}}
+    sojourn.run({**scenario, "compare": {"a": {}, "b": {"metrics": {"packet_trace": True}}}}).save(
+        tmp_path / "run"
+    )
+    out = tmp_path / "arrow"
+    assert command("export", tmp_path / "run", "--format", "arrow", "--out", out) == 0
+    told = capsys.readouterr().out
+    assert told.startswith(f"{out}: 2 runs of 2 settings, ")
+    assert re.search(r"\n  packets\.arrow: \d+ rows of 1 run\n", told)
+    assert re.search(r"\n  summary\.arrow: 2 rows\n", told)
+    assert "(metrics.connections): 6 more connections opened" in told
+    sojourn.sweep(scenario, duration_s=0.1, out=tmp_path / "sweep")
+    command("export", tmp_path / "sweep", "--format", "csv", "--out", tmp_path / "csv")
+    assert "not stored with these runs: series\n" in capsys.readouterr().out
+
+
+# Tables of a sweep.
+
+
+NAMES = ["=1+1", "-cmd", "'=x", "+x", "@y", "-3"]
+
+
+@pytest.fixture(scope="module")
+def swept(tmp_path_factory: pytest.TempPathFactory) -> sojourn.Swept:
+    """Two keys with two values each, two seeds and two variants."""
+    keys = {"upstream.queue.limit_bytes": [20_000, 40_000], "cable.delay_ms": [1, 2.5]}
+    out = tmp_path_factory.mktemp("swept") / "out"
+    return sojourn.sweep(HOME.with_name("upload.toml"), keys, seeds=2, duration_s=0.3, out=out)
+
+
+READ = {"csv": pl.read_csv, "parquet": pl.read_parquet, "arrow": pl.read_ipc}
+
+
+@pytest.fixture(scope="module")
+def exported(swept: sojourn.Swept, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    directory = tmp_path_factory.mktemp("exported")
+    for form in READ:
+        written = export(swept.directory, form, directory / form)
+        assert written is not None
+        assert (written.runs, written.settings) == (16, 8)
+    return directory
+
+
+@pytest.mark.parametrize("form", READ)
+def test_an_export_holds_all_runs(exported: Path, swept: sojourn.Swept, form: str) -> None:
+    for name in ("flows", "queues", "service_flows", "latencies"):
+        table = READ[form](exported / form / f"{name}.{form}")
+        fresh = swept.to_polars(name).with_columns(pl.col(pl.Categorical).cast(pl.String))
+        assert table.columns[:4] == [*KEYS, "variant", "seed"]
+        assert table.select(*KEYS, "variant", "seed").equals(fresh.select(*KEYS, "variant", "seed"))
+        assert table.shape == fresh.shape
+
+
+KEYS = ["upstream.queue.limit_bytes", "cable.delay_ms"]
+
+
+def test_group_means_are_those_of_summary_and_report(exported: Path, swept: sojourn.Swept) -> None:
+    summary = pl.read_csv(exported / "csv" / "summary.csv")
+    setting = [*KEYS, "variant"]
+    of_queue = duckdb.sql(
+        f"""SELECT "{KEYS[0]}", "{KEYS[1]}", variant, avg(sojourn_p99_ms) AS mean, count(*) AS n
+        FROM '{exported}/parquet/queues.parquet' WHERE queue = 'upstream' GROUP BY ALL"""
+    ).pl()
+    joined = summary.join(of_queue, on=setting)
+    assert len(joined) == len(summary) == 8
+    wide = joined["upstream_queue_p99_ms_mean"]
+    assert wide.to_list() == pytest.approx(joined["mean"].to_list(), rel=1e-12)
+    assert set(joined["n"]) == set(summary["upstream_queue_p99_ms_n"]) == {2}
+    means = pl.from_arrow(swept.means())
+    assert isinstance(means, pl.DataFrame)
+    of_measure = means.filter(pl.col("measure") == "upstream_queue_p99_ms")
+    ends = [f"upstream_queue_p99_ms_{end}" for end in ("mean", "low", "high")]
+    for end, long in zip(ends, ("mean", "low", "high"), strict=True):
+        assert summary[end].to_list() == of_measure[long].to_list()
+    report = comparison_grid({g.name: g.runs for g in swept.results.groups}).rows[0][-1]
+    mean, _, high = summary.select(ends).row(0)
+    assert report == f"{mean:.1f} ± {high - mean:.1f}"
+
+
+def test_a_column_of_parquet_has_its_unit(exported: Path) -> None:
+    for name, column in [("queues", "sojourn_p99_ms"), ("summary", "upstream_queue_p99_ms_low")]:
+        schema = pyarrow.parquet.read_schema(exported / "parquet" / f"{name}.parquet")
+        assert schema.field(column).metadata[b"unit"] == b"ms"
+
+
+def test_values_of_several_types_are_texts(tmp_path: Path) -> None:
+    keys = {"upstream.queue.law": [{"kind": "codel"}, {"kind": "none"}], "dialect": ["rfc"]}
+    swept = sojourn.sweep(FORMULAS, keys, duration_s=0.1, out=tmp_path / "out")
+    frame = swept.to_polars()
+    assert set(frame["upstream.queue.law"]) == {'{ kind = "codel" }', '{ kind = "none" }'}
+    assert set(frame["dialect"]) == {"rfc"}
+
+
+FORMULAS = {
+    **tomllib.loads(HOME.with_name("fibre.toml").read_text()),
+    "traffic": {"=HYPERLINK": {"kind": "stream", "purpose": "voice", "server": "near"}},
+    "servers": {"near": {"delay_ms": 4}},
+    "compare": {name: {"cable": {"delay_ms": n + 1}} for n, name in enumerate(NAMES)},
+    "baseline": False,
+}
+
+
+def test_no_cell_is_a_formula_and_names_stay_true(tmp_path: Path) -> None:
+    swept = sojourn.sweep(FORMULAS, seeds=2, duration_s=0.1, out=tmp_path / "out")
+    assert list(swept.settings) == NAMES
+    export(swept.directory, "csv", tmp_path / "csv")
+    for path in (tmp_path / "csv" / "flows.csv", swept.directory / "runs.csv"):
+        with path.open(newline="") as file:
+            cells = [cell for row in csv.reader(file) for cell in row]
+        assert not [cell for cell in cells if cell.startswith(("=", "+", "@", "-c"))]
+        assert {f"'{name}" for name in NAMES if name != "-3"} | {"-3"} <= set(cells)
+    export(swept.directory, "parquet", tmp_path / "parquet")
+    variants = pl.read_parquet(tmp_path / "parquet" / "flows.parquet")["variant"]
+    assert variants.unique(maintain_order=True).to_list() == NAMES
+
+
+@pytest.mark.parametrize(
+    ("text", "cell"),
+    [
+        ("=1", "'=1"),
+        ("'=1", "''=1"),
+        ("'tis", "'tis"),
+        ("-", "'-"),
+        ("-1-1", "'-1-1"),
+        ("-1.5e-3", "-1.5e-3"),
+        ("+inf", "+inf"),
+        ("\tx", "'\tx"),
+        ("\rx", "'\rx"),
+        ("a\r\nb", "a\r\nb"),
+        ("", ""),
+    ],
+)
+def test_a_text_of_csv_is_no_formula_and_is_read_back(text: str, cell: str) -> None:
+    content = csv_bytes(["a", "b"], [[text, -1.5]]).decode()
+    _, row = csv.reader(StringIO(content, newline=""))
+    assert row == [cell, "-1.5"]
+    assert true_text(cell) == text
+
+
+@pytest.mark.parametrize("form", ["flent", "pcapng"])
+@pytest.mark.parametrize(
+    ("choice", "message"),
+    [
+        ({}, "variant: missing; allowed: 'drop-tail, delay 1 ms, limit 20 kB', "),
+        ({"variant": "drop-tail"}, "variant: found 'drop-tail', which is 4 settings; allowed: "),
+        ({"variant": "x"}, "variant: found 'x'; allowed: 'drop-tail, "),
+        ({"variant": "drop-tail, limit 20 kB, delay 1 ms"}, "seed: missing; allowed: 1, 2"),
+        (
+            {"variant": "drop-tail, limit 20 kB, delay 1 ms", "seed": 4},
+            "seed: found 4; allowed: 1, 2",
+        ),
+    ],
+)
+def test_a_format_of_one_run_never_takes_the_first_of_several(
+    swept: sojourn.Swept, tmp_path: Path, form: str, choice: dict[str, Any], message: str
+) -> None:
+    point = "home" if form == "pcapng" else None
+    message = message.replace("delay 1 ms, limit 20 kB", "limit 20 kB, delay 1 ms")
+    with pytest.raises(ExportError) as refusal:
+        export(swept.directory, form, tmp_path / "x", point=point, **choice)
+    assert str(refusal.value).startswith(message)
+    assert not (tmp_path / "x").exists()
+
+
+def test_a_run_of_a_sweep_is_chosen_by_setting_and_seed(tmp_path: Path) -> None:
+    swept = sojourn.sweep(
+        SCENARIO, {"cable.delay_ms": [1, 2]}, seeds=2, duration_s=1, series=True, out=tmp_path / "o"
+    )
+    for seed in (1, 2):
+        export(swept.directory, "flent", tmp_path / f"{seed}", variant="delay 2 ms", seed=seed)
+    first, second = (gzip.decompress((tmp_path / name).read_bytes()) for name in "12")
+    assert first != second
+    assert len(list(tmp_path.iterdir())) == 3
 
 
 # flent.
