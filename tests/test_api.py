@@ -1,5 +1,6 @@
 """The Python interface."""
 
+import pickle
 import subprocess
 import sys
 import tomllib
@@ -12,6 +13,7 @@ import pyarrow.compute as pc
 import pytest
 import sojourn
 from conftest import HOME, ROOT, SHORT_S
+from sojourn.runs.tables import ALL_TABLES
 
 
 def address(column: pa.ChunkedArray) -> int:
@@ -270,3 +272,68 @@ def test_the_ways_of_use_pass_strict_types(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", tmp_path / "cache", file]
     outcome = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
     assert outcome.returncode == 0, outcome.stdout + outcome.stderr
+
+
+@pytest.fixture(scope="module")
+def two_seeds() -> sojourn.Comparison:
+    result = sojourn.run(HOME.with_name("upload.toml"), duration_s=0.3, seeds=2)
+    assert isinstance(result, sojourn.Comparison)
+    return result
+
+
+@pytest.mark.parametrize("name", ["two_seeds", "traced"])
+def test_opened_results_are_those_that_were_saved(
+    name: str, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    fresh = request.getfixturevalue(name)
+    fresh.save(tmp_path / "out")
+    opened = sojourn.open(tmp_path / "out")
+    again = pickle.loads(pickle.dumps(opened))
+    for result in (opened, again):
+        assert repr(result) == repr(fresh)
+        assert list(result.runs) == list(fresh.runs)
+        assert result.means().equals(fresh.means())
+        for table in ALL_TABLES:
+            assert result.tidy(table).equals(fresh.tidy(table)), table
+            for variant, run in fresh.runs.items():
+                assert result.runs[variant].table(table).equals(run.table(table)), table
+    assert opened._repr_html_() == fresh._repr_html_()
+    with pytest.raises(ValueError, match="table: found 'flow'"):
+        opened.tidy("flow")
+
+
+def test_an_opened_sweep_is_the_one_that_was_run(tmp_path: Path) -> None:
+    keys = {"cable.delay_ms": [1, 2]}
+    scenario, out = HOME.with_name("upload.toml"), tmp_path / "out"
+    fresh = sojourn.sweep(scenario, keys, seeds=2, duration_s=0.2, out=out)
+    opened = sojourn.open(out)
+    assert isinstance(opened, sojourn.Swept)
+    for table in ("flows", "latencies", "packets"):
+        assert opened.tidy(table).equals(fresh.tidy(table))
+    assert opened.means().equals(fresh.means())
+    assert list(opened.settings) == list(fresh.settings)
+    assert [len(runs) for runs in opened.settings.values()] == [2] * 4
+    assert len(pickle.loads(pickle.dumps(opened))) == len(fresh) == 8
+
+
+def test_what_is_no_result_is_not_opened(traced: sojourn.Result, tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match=r"no such directory: '.*nothing'"):
+        sojourn.open(tmp_path / "nothing")
+    with pytest.raises(sojourn.StoreError, match=r"holds no results of run --out, sweep or"):
+        sojourn.open(tmp_path)
+    traced.save(tmp_path / "out")
+    table = tmp_path / "out" / "run" / "flows.parquet"
+    table.write_bytes(table.read_bytes()[:-1])
+    with pytest.raises(sojourn.StoreError, match=r"flows\.parquet: damaged"):
+        sojourn.open(tmp_path / "out")
+    (tmp_path / "out" / "summary.json").write_text("[]")
+    with pytest.raises(sojourn.StoreError, match=r"summary\.json: damaged"):
+        sojourn.open(tmp_path / "out")
+
+
+def test_names_after_a_bracket_are_completed(
+    comparison: sojourn.Comparison, traced: sojourn.Result
+) -> None:
+    assert comparison._ipython_key_completions_() == list(comparison)
+    assert comparison["CoDel"]._ipython_key_completions_() == ["CoDel"]
+    assert traced._ipython_key_completions_() == []

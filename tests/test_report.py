@@ -13,7 +13,7 @@ from conftest import HOME, Cli
 from playwright.sync_api import Browser, expect
 from sojourn.analysis.curves import Curve, Sample, averaged, ccdf, cdf, latencies, page_loads
 from sojourn.analysis.distribution import Distribution
-from sojourn.analysis.grids import low_latency_grids
+from sojourn.analysis.grids import low_latency_grids, summary_grids
 from sojourn.analysis.groups import Group, Results
 from sojourn.analysis.measures import flows_of
 from sojourn.analysis.tables import RunTables
@@ -26,7 +26,7 @@ from sojourn.plot.figures.by_kind import chart, figures
 from sojourn.plot.labels import Label, places
 from sojourn.report.definitions import SECTIONS, SERIES, dictionary
 from sojourn.report.differences import differences
-from sojourn.report.html import latency_cdf_svg, report_of
+from sojourn.report.html import _left_out, _title, latency_cdf_svg, report_of
 from sojourn.report.notebook import results_html
 from sojourn.runs.delay_split import DelaySplit, delay_split
 from sojourn.runs.tables import ALL_TABLES
@@ -558,3 +558,17 @@ def test_proactive_grants_are_shown_for_each_group_of_homes() -> None:
     assert (ours, others) == ("ours", "others")
     assert 0.9 < float(unused) < float(granted) < 1.1  # the game needs 0.09
     assert float(idle) == pytest.approx(3, abs=0.3)
+
+
+def test_what_a_page_leaves_out_is_said(comparison: sojourn.Comparison) -> None:
+    runs = list(comparison.values())[:2]
+    few, many = (
+        Results([Group(f"{n}", [runs[n % 2]]) for n in range(count)]) for count in (12, 13)
+    )
+    assert _left_out(few) == ""
+    assert "shown for 12 settings at most, and there are 13" in _left_out(many)
+    assert _title(["a", "b", "c", "d", "e"]) == "a and b and c and 2 more"
+    grids = summary_grids({"": [runs[0]]})
+    page = results_html(Results([Group("", [runs[0]])]))
+    assert page.count("<table") == 2
+    assert f"<p>{len(grids) - 2} more tables: call <code>.summary()</code>.</p>" in page

@@ -6,6 +6,8 @@ In short:
 
     result = sojourn.run("scenarios/home.toml", duration_s=30)
     result.summary()
+    result.save("out/home")
+    result = sojourn.open("out/home")
 """
 
 from collections.abc import Sequence
