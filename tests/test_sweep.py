@@ -1,17 +1,22 @@
 """Sweeps."""
 
+import json
 import re
+from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
 import sojourn
-from conftest import HOME, Cli
+from conftest import HOME, ROOT, Cli
+from sojourn.analysis.measures import MEASURES
 from sojourn.runs.scenario import load_all
+from sojourn.runs.tables import TABLES
 from sojourn.store.read import read_results
 from sojourn.store.sweep import read_sweep
-from test_store import bytes_of
+from test_store import bytes_of, command
 
 SWEEP = f"""
 scenario = "{HOME}"
@@ -254,3 +259,148 @@ def test_a_sweep_says_which_of_its_variants_are_equal(tmp_path: Path, cli: Cli) 
     told = cli("sweep", file, "--out", tmp_path / "out").stderr.splitlines()
     assert len(told) == 2
     assert told[0].startswith("warning: 2 variants are equal, because limit 40 kB overrides")
+
+
+UPLOAD = HOME.with_name("upload.toml")
+MODEM = ROOT / "tests" / "data" / "modem-configs" / "home-5x20.cm"
+
+
+@pytest.fixture
+def modems(tmp_path: Path) -> list[Path]:
+    """Two modem configuration files that differ in a rate."""
+    first = MODEM.read_bytes()
+    text = sojourn.ConfigFile.from_bytes(first, "a").to_toml()
+    other = sojourn.ConfigFile.from_toml(text.replace("= 5000000", "= 7000000"), "b")
+    for name, content in (("a.cm", first), ("b.cm", other.to_bytes())):
+        (tmp_path / name).write_bytes(content)
+    return [tmp_path / "a.cm", tmp_path / "b.cm"]
+
+
+def test_modem_files_are_swept_side_by_side(tmp_path: Path, modems: Sequence[Path]) -> None:
+    """From the file, from the command line and from Python, with the service of each."""
+    file = tmp_path / "sweep.toml"
+    base = f'scenario = "{UPLOAD}"\nduration_s = 0.2\nkeys."cable.delay_ms" = [1, 2]\n'
+    file.write_text(f'{base}config = ["a.cm", "b.cm"]\n')
+    assert command("sweep", file, "--out", tmp_path / "file") == 0
+    file.write_text(base)
+    options = [word for modem in modems for word in ("--config", modem)]
+    assert command("sweep", file, *options, "--out", tmp_path / "options") == 0
+    sojourn.sweep(file, config=modems, out=tmp_path / "python")
+    lists = [(tmp_path / name / "runs.csv").read_bytes() for name in ("file", "options", "python")]
+    assert lists[0] == lists[1] == lists[2]
+    swept = sojourn.open(tmp_path / "file")
+    assert isinstance(swept, sojourn.Swept)
+    names = {name.partition(",")[0].partition(":")[0] for name in swept.settings}
+    assert names == {"a.cm", "b.cm"}
+    for name, (run,) in swept.settings.items():
+        modem = tmp_path / name[:4]
+        (alone, *_) = sojourn.load(UPLOAD, config=modem)
+        rates = json.loads(alone.to_json())["upstream"]
+        assert run.settings["upstream"]["sustained_mbps"] == rates["sustained_mbps"]
+        assert any("of a modem's file) has no effect" in text for text in run.meta["warnings"])
+
+
+def test_a_sweep_takes_the_options_of_a_run(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "sweep.toml"
+    file.write_text(f'scenario = "{UPLOAD}"\nseeds = 9\nkeys."cable.delay_ms" = [1, 2]\n')
+    options = ["--set", "upstream.burst_bytes=9_000", "--vary", "upstream.sustained_mbps=7"]
+    options += ["--seeds", "2", "--duration", "0.3"]
+    sweep = ("sweep", file, *options, "--out", tmp_path / "out")
+    assert command(*sweep, "--json") == 0
+    summary = json.loads(capsys.readouterr().out)
+    assert summary["verdict"]["sentences"]
+    assert [one["seeds"] for one in summary["means"]] == [[1, 2]] * 8
+    assert {one["variant"] for one in summary["means"]} == {
+        f"{variant}{change}"
+        for variant in ("drop-tail", "DOCSIS-PIE")
+        for change in ("", ", sustained 7 Mbps")
+    }
+    swept = sojourn.open(tmp_path / "out")
+    assert isinstance(swept, sojourn.Swept)
+    for name, runs in swept.settings.items():
+        for run in runs:
+            upstream = run.settings["upstream"]
+            assert (upstream["burst_bytes"], run.meta["duration_s"]) == (9_000, 0.3)
+            assert (upstream["sustained_mbps"] == 7) == ("sustained 7 Mbps" in name)
+    for one in summary["means"]:
+        runs = swept.settings[one["name"]]
+        measure = next(m for m in MEASURES if m.key == "upload_mbps")
+        assert one["summary"]["upload_mbps"] == asdict(measure.over(runs))
+        assert one["settings"] == {"cable.delay_ms": runs[0].settings["cable"]["delay_ms"]}
+    assert command(*sweep, "--resume") == 0
+    shown = capsys.readouterr().out
+    assert " ".join(summary["verdict"]["sentences"][0].split()) in " ".join(shown.split())
+    assert "16 of 16 runs were there already" in shown
+    assert command(*sweep, "--resume", "--quiet") == 0
+    assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            ["--set", "cable.delay_ms=3"],
+            "--set cable.delay_ms=3: found, where FILE sweeps cable.delay_ms in keys; allowed: one",
+        ),
+        (["--vary", "cable={}"], "--vary cable={}: found, where FILE sweeps cable.delay_ms in key"),
+        (["--set", "seed=3"], "--set seed=3: not allowed here; set seeds = N to run the seeds"),
+        (["--vary", "a.b=3"], "--vary a.b=3: a: unknown key; allowed here: title, description"),
+        (["--set", "a.b=3"], "--set a.b=3: a: unknown key; allowed here: title, description"),
+        (["--duration", "-3"], "--duration: found -3; allowed: a number from 0.001 to"),
+        (["--seeds", "0"], "--seeds: found 0; allowed: a whole number from 1 to 10000"),
+        (["--config", "none.cm"], "none.cm: No such file or directory; allowed: the path of"),
+        (["--set", "duration_s=3", "--duration", "2"], "--set duration_s=3: duration_s is set t"),
+    ],
+)
+def test_options_that_a_sweep_refuses(
+    options: Sequence[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "sweep.toml"
+    file.write_text(f'scenario = "{UPLOAD}"\nkeys."cable.delay_ms" = [1, 2]\n')
+    assert command("sweep", file, *options, "--out", tmp_path / "out") == 2
+    told = capsys.readouterr()
+    assert (told.out, told.err.count("\n")) == ("", 1)
+    assert told.err.startswith(f"error: {message.replace('FILE', str(file))}")
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("config", ['"none.cm"', "3", '["a.cm", ["b"]]'])
+def test_a_modem_file_of_a_sweep_must_exist(tmp_path: Path, config: str) -> None:
+    (tmp_path / "a.cm").write_bytes(MODEM.read_bytes())
+    file = tmp_path / "sweep.toml"
+    file.write_text(f'scenario = "{UPLOAD}"\nconfig = {config}\n')
+    with pytest.raises(sojourn.ScenarioError, match=r"config: found .*; allowed: the path of an"):
+        read_sweep(file)
+
+
+def test_a_sweep_keeps_the_short_tables_and_recorded_traces(tmp_path: Path) -> None:
+    traced = {"metrics.packet_trace": True}
+    swept = sojourn.sweep(UPLOAD, duration_s=0.2, set=traced, series=True, out=tmp_path / "out")
+    for table in (*TABLES, "packets"):
+        assert swept.tidy(table).column_names[:2] == ["variant", "seed"]
+    with pytest.raises(sojourn.StoreError, match="the table 'series' was not stored"):
+        sojourn.sweep(UPLOAD, duration_s=0.2, out=tmp_path / "other").tidy("series")
+
+
+def test_a_report_is_kept_while_nothing_changes(tmp_path: Path) -> None:
+    file, report = tmp_path / "sweep.toml", tmp_path / "out" / "report.html"
+    file.write_text(f'scenario = "{UPLOAD}"\nduration_s = 0.1\nseeds = 2\n')
+    sweep = ("sweep", file, "--out", tmp_path / "out", "--quiet")
+    for again, stays in [
+        (["--resume"], True),
+        (["--resume", "--seeds", "3"], False),  # a run is added
+        (["--resume", "--seeds", "1"], False),  # the list of runs is shorter
+        ([], False),
+    ]:
+        assert command(*sweep, "--resume") == 0
+        report.write_text("kept")
+        assert command(*sweep, *again) == 0
+        assert report.exists() == stays, again
+    study, report = ("study", "run", "white2012", "--experiment", "D01"), tmp_path / "s/report.html"
+    study = (*study, "--duration-scale", "0.001", "--out", tmp_path / "s")
+    assert command(*study) == 0
+    report.write_text("kept")
+    assert command(*study, "--resume") == 0
+    assert report.read_text() == "kept"
