@@ -39,6 +39,14 @@ impl Direction {
             Self::Down => "down",
         }
     }
+
+    /// Its name where the cable has it.
+    pub const fn stream(self) -> &'static str {
+        match self {
+            Self::Up => "upstream",
+            Self::Down => "downstream",
+        }
+    }
 }
 
 /// The reason for which a packet was dropped.

@@ -241,3 +241,33 @@ fn every_manager_counts_its_marks_and_drops_in_all_tables() {
     }
     assert!(signals.iter().all(|&count| count > 20), "{signals:?}");
 }
+
+/// An algorithm that never acted in a full queue is a warning, which names the buffer as it is: PIE measures
+/// the rate over 16 384 bytes, and 6 packets of 1500 bytes are 9000.
+#[test]
+fn an_algorithm_that_cannot_act_is_a_warning_with_the_key_that_would_help() {
+    let warnings = |queue: &str| {
+        let results = Simulation::run(&scenario(&format!(
+            "duration_s = 5
+             upstream = {{ sustained_mbps = 5, peak_mbps = 5, burst_bytes = 9000, queue = {{ {queue} }} }}
+             downstream = {{ sustained_mbps = 50, peak_mbps = 50, burst_bytes = 9000 }}
+             servers.near.delay_ms = 9
+             traffic.upload = {{ kind = 'transfer', server = 'near' }}
+             traffic.game = {{ kind = 'stream', purpose = 'game', server = 'near' }}"
+        )));
+        let of_law = results.warnings.into_iter().filter(|told| told.contains("marked nothing"));
+        of_law.collect::<Vec<_>>()
+    };
+    for (limit, buffer) in [("limit_bytes = 12_000", "12000"), ("limit_packets = 6", "9000")] {
+        let told = warnings(&format!("{limit}, law = {{ kind = 'pie' }}")).join("");
+        let why = format!(
+            "packets found the queue full; it measures the rate over rate_threshold_bytes = 16384, and the \
+             buffer holds {buffer}: make rate_threshold_bytes smaller"
+        );
+        assert!(
+            told.starts_with("upstream: pie dropped and marked nothing") && told.ends_with(&why),
+            "{told}"
+        );
+    }
+    assert!(warnings("limit_bytes = 100_000, law = { kind = 'codel' }").is_empty());
+}

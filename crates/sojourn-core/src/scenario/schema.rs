@@ -19,12 +19,12 @@ use crate::access::homes::Group;
 use crate::access::service::{Downstream, Upstream};
 use crate::address::Address;
 use crate::apps::{AppParameters, AppSpec, ServerKeys};
+use crate::aqm::AqmSpec;
 use crate::dialect::Dialect;
 use crate::metrics::options::Metrics;
 use crate::packet::Direction;
-use crate::queue::{QueueSpec, default_limit_bytes};
 use crate::tcp::TcpOptions;
-use crate::units::{BitRate, Time};
+use crate::units::Time;
 
 /// Name of the only group in a scenario without groups.
 const LONE_HOME: &str = "home";
@@ -160,21 +160,16 @@ impl Scenario {
         self.groups().find(is_of).expect("a home of a group")
     }
 
-    /// The queue of a direction of a group of homes, and the bytes that it may hold; `None` where further
-    /// service flows have queues of their own.
-    pub fn only_queue(&self, group: &Group<'_>, direction: Direction) -> Option<(QueueSpec, u64)> {
-        let (queue, sustained_mbps, is_only) = match direction {
-            Direction::Up => {
-                let up = group.upstream;
-                (&up.queue, up.sustained_mbps, up.flows.is_empty())
-            }
+    /// The AQM algorithm in a direction of a group of homes; `None` where several queues may have others.
+    pub fn only_law(&self, homes: &str, direction: Direction) -> Option<&AqmSpec> {
+        let group = self.groups().find(|group| group.name == homes)?;
+        let (up, down) = (group.upstream, group.downstream);
+        match direction {
+            Direction::Up => up.flows.is_empty().then_some(&up.queue.law),
             Direction::Down => {
-                let down = group.downstream;
-                (&down.queue, down.sustained_mbps, down.flows.is_empty() && self.cmts.is_none())
+                (down.flows.is_empty() && self.cmts.is_none()).then_some(&down.queue.law)
             }
-        };
-        let usual = default_limit_bytes(BitRate::from_mbps(sustained_mbps));
-        is_only.then(|| (queue.clone(), queue.limit_bytes.unwrap_or(usual)))
+        }
     }
 
     /// How many homes there are in total.

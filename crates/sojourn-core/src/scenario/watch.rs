@@ -16,10 +16,7 @@ pub struct Unwatched {
 impl Unwatched {
     /// What is said of it, and what would measure it.
     pub fn sentence(&self) -> String {
-        let stream = match self.direction {
-            Direction::Up => "upstream",
-            Direction::Down => "downstream",
-        };
+        let stream = self.direction.stream();
         let first = &self.traffic[0];
         let load = match self.traffic.len() - 1 {
             0 => format!("traffic.{first} loads"),

@@ -76,8 +76,8 @@ pub fn verdict(groups: &[Group<'_>], keys: &[String]) -> Verdict {
     let sentences = match (loaded.as_slice(), keys, answered) {
         ([only], ..) => of_one(&all, *only),
         _ if loads.len() > 1 => of_loads(&all, &loaded, &loads, keys),
-        (_, [], Some(answer)) => of_several(&all, &loaded, answer, best[0]),
-        ([first, ..], [], None) => of_several(&all, &loaded, no_winner(&all, &loaded), *first),
+        (_, [], Some(answer)) => of_several(&all, &loaded, vec![answer], best[0]),
+        ([first, ..], [], None) => of_several(&all, &loaded, why_none(&all, &loaded), *first),
         (_, _, answer) => {
             of_sweep(&all, &loaded, answer.filter(|_| best.len() <= BEST_NAMED_AT_MOST))
         }
@@ -240,13 +240,19 @@ fn against_idle_line(one: &Judged<'_>, idle: &Judged<'_>) -> Option<String> {
 
 // Several settings.
 
-fn of_several(all: &[Judged<'_>], loaded: &[usize], answer: String, shown: usize) -> Vec<String> {
-    let mut sentences = vec![answer];
-    if choice(all, loaded, &best_of(all, loaded)).is_none() {
-        let runs = loaded.iter().map(|number| all[*number].group.runs[0]);
-        let told: BTreeSet<&String> = runs.flat_map(|facts| &facts.idle_laws).collect();
-        sentences.extend(told.into_iter().cloned());
-    }
+/// In what settings differ of which none does best, and which algorithms did nothing.
+fn why_none(all: &[Judged<'_>], loaded: &[usize]) -> Vec<String> {
+    let runs = loaded.iter().map(|number| all[*number].group.runs[0]);
+    let idle: BTreeSet<&String> = runs.flat_map(|facts| &facts.idle_laws).collect();
+    std::iter::once(no_winner(all, loaded)).chain(idle.into_iter().cloned()).collect()
+}
+
+fn of_several(
+    all: &[Judged<'_>],
+    loaded: &[usize],
+    mut sentences: Vec<String>,
+    shown: usize,
+) -> Vec<String> {
     if !all[shown].is_good_as_measured() {
         let longest = causes(&all[shown]).first().map(|cause| cause.sentence());
         sentences.extend(longest.map(|told| {

@@ -2,9 +2,10 @@
 //! Each part comes from counters of the run.
 
 use super::rows::{Row, Rows};
-use super::words::{digits, stream_name};
+use super::words::digits;
 use crate::access::AccessSpec;
 use crate::access::docsis::parameters::ModemSpec;
+use crate::apps::AppParameters as _;
 use crate::packet::Direction;
 use crate::scenario::{Scenario, traffic};
 
@@ -28,7 +29,7 @@ impl Place {
     fn words(self) -> String {
         match self {
             Self::Path => "on the cable and on the link of its server".to_owned(),
-            Self::Queue(direction) => format!("in the {} queue", stream_name(direction)),
+            Self::Queue(direction) => format!("in the {} queue", direction.stream()),
             Self::Grants => "in waiting for grants".to_owned(),
             Self::Contention(share) => {
                 format!("in waiting for grants ({:.0} % of requests collide)", 100.0 * share)
@@ -69,15 +70,15 @@ pub(super) fn causes(scenario: &Scenario, rows: &Rows) -> Vec<Cause> {
 
 /// Why algorithms did nothing: a sentence for each that dropped and marked no packet.
 pub(super) fn idle_laws(scenario: &Scenario, rows: &Rows) -> Vec<String> {
-    let told = rows.queues.iter().filter_map(|row| {
-        let group = scenario.groups().find(|group| row.homes() == Some(group.name))?;
-        let (queue, _) = scenario.only_queue(&group, row.direction()?)?;
-        let (name, target_ms) = (queue.law.name()?, queue.law.target_ms()?);
+    let told = rows.queues.iter().filter(|row| row.member().is_none()).filter_map(|row| {
+        let direction = row.direction()?;
+        let law = scenario.only_law(row.homes()?, direction)?;
+        let (name, target_ms) = (law.name()?, law.target_ms()?);
         let acts = row.number("dropped_aqm_packets")? + row.number("marked_packets")?;
-        let p99_ms = row.number("sojourn_p99_ms").filter(|_| acts == 0.0 && row.member().is_none())?;
+        let p99_ms = row.number("sojourn_p99_ms").filter(|_| acts == 0.0)?;
         Some(format!(
             "{name} dropped nothing {}: 99 % of packets left its queue within {} ms, and its target is {} ms.",
-            stream_name(row.direction()?),
+            direction.stream(),
             digits(p99_ms),
             digits(target_ms)
         ))
@@ -141,7 +142,6 @@ fn path_ms(scenario: &Scenario, entry: &traffic::Entry) -> f64 {
         AccessSpec::Docsis => scenario.cable.delay(km),
         AccessSpec::Fibre(fibre) => fibre.propagation(km),
     };
-    use crate::apps::AppParameters as _;
     let servers = entry.app.servers();
     let server = servers.first().and_then(|(_, name)| scenario.servers.get(*name));
     access.ms_f64() + server.map_or(0.0, |server| server.delay_ms)

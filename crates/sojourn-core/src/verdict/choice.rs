@@ -98,17 +98,15 @@ fn changes(best: &Judged<'_>, reference: &Judged<'_>) -> Changes {
         .into_iter()
         .find(|measure| best.group.difference(measure, reference.group).is_some());
     let is_alike = best.faults() == reference.faults();
-    let measures = MEASURES.iter().filter(|m| m.decides() && m.of_bulk().is_none());
-    for measure in measures {
+    // The call and the rates have clauses of their own.
+    let is_meant = |m: &&Measure| m.decides() && m.of_bulk().is_none() && m.key != "voice_mos";
+    for measure in MEASURES.iter().filter(is_meant) {
         let Some(found) = best.group.difference(measure, reference.group) else { continue };
-        let is_noticed = NOTICED
-            .iter()
-            .any(|(key, least)| *key == measure.key && found.from.max(found.to) >= *least);
+        let least = NOTICED.iter().find(|(key, _)| *key == measure.key).map(|(_, least)| *least);
+        let is_felt = least.is_none_or(|least| found.from.max(found.to) >= least);
+        let is_noticed = least.is_some() && is_felt;
         let is_decisive = decisive == Some(measure) && (is_alike || measure.is_of_queues());
-        if measure.key == "voice_mos" {
-            continue;
-        }
-        if found.is_worse_by(WORSE, measure) && is_felt(measure, &found) {
+        if found.is_worse_by(WORSE, measure) && is_felt {
             changes.worse.push(clause_of(measure, &found));
         } else if !found.is_worse_by(0.0, measure) && (is_noticed || is_decisive) {
             changes.better.push(clause_of(measure, &found));
@@ -123,12 +121,6 @@ fn changes(best: &Judged<'_>, reference: &Judged<'_>) -> Changes {
         changes.better.push(clause_of(measure, &found));
     }
     changes
-}
-
-/// Loss below what a good game may have is felt by nobody.
-fn is_felt(measure: &Measure, found: &Difference) -> bool {
-    let least = NOTICED.iter().find(|(key, _)| *key == measure.key);
-    least.is_none_or(|(_, least)| found.from.max(found.to) >= *least)
 }
 
 /// The call, and the grades that changed of what no clause names yet.

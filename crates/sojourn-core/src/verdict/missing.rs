@@ -1,7 +1,6 @@
 //! Why something has no grade.
 
 use super::shares::SHORTEST_S;
-use super::words::stream_name;
 use crate::apps::bulk::Bulk;
 use crate::packet::Direction;
 
@@ -41,7 +40,7 @@ impl Missing {
             Self::SeveralFlows(way) => format!(
                 "not measured: the home of the {} has several {} service flows",
                 transfer(way),
-                stream_name(*way)
+                way.stream()
             ),
             Self::TooFewPages => "not measured: fewer than two pages were loaded".to_owned(),
         }

@@ -1,7 +1,5 @@
 //! Numbers and lists as sentences have them.
 
-use crate::packet::Direction;
-
 /// A number with three significant digits; digits before the point are never cut.
 pub(super) fn digits(value: f64) -> String {
     if value == 0.0 {
@@ -9,14 +7,6 @@ pub(super) fn digits(value: f64) -> String {
     }
     let places = (2 - value.abs().log10().floor() as i32).clamp(0, 4);
     format!("{value:.*}", places.unsigned_abs() as usize)
-}
-
-/// A direction as the access network has it.
-pub(super) const fn stream_name(direction: Direction) -> &'static str {
-    match direction {
-        Direction::Up => "upstream",
-        Direction::Down => "downstream",
-    }
 }
 
 /// A factor such as 13 or 1.6.

@@ -1,32 +1,31 @@
 //! Warnings of AQM algorithms that never acted where they had reason to.
 
-use crate::metrics::rows::QueueRow;
-use crate::packet::Direction;
+use crate::access::PlacedQueue;
 use crate::scenario::Scenario;
 
 /// A sentence for each queue whose algorithm dropped and marked nothing, though the queue overflowed or half
 /// of its packets waited longer than the target.
-pub(super) fn warnings(scenario: &Scenario, queues: &[QueueRow]) -> Vec<String> {
-    queues.iter().filter_map(|row| warning(scenario, row)).collect()
+pub(super) fn warnings(scenario: &Scenario, queues: &[PlacedQueue<'_>]) -> Vec<String> {
+    queues.iter().filter_map(|placed| warning(scenario, placed)).collect()
 }
 
-fn warning(scenario: &Scenario, row: &QueueRow) -> Option<String> {
-    let direction = Direction::BOTH.into_iter().find(|way| way.name() == row.direction)?;
-    let group = scenario.groups().find(|group| row.homes.as_deref() == Some(group.name))?;
-    let (queue, buffer_bytes) = scenario.only_queue(&group, direction)?;
-    let (name, target_ms) = (queue.law.name()?, queue.law.target_ms()?);
-    if row.member.is_some() || row.dropped_aqm_packets + row.marked_packets > 0 {
+fn warning(scenario: &Scenario, placed: &PlacedQueue<'_>) -> Option<String> {
+    let PlacedQueue { queue, direction, home } = placed;
+    let (meter, counts) = (queue.meter()?, queue.counts());
+    if counts.dropped_aqm + counts.marked > 0 {
         return None;
     }
-    let (overflows, median_ms) = (row.dropped_overflow_packets, row.sojourn_p50_ms?);
-    let what = match (overflows, median_ms > target_ms) {
+    let law = scenario.only_law(scenario.group_of_home((*home)?).name, *direction)?;
+    let (name, target_ms) = (law.name()?, law.target_ms()?);
+    let median_ms = meter.sojourn().quantile_ms(0.5)?;
+    let what = match (counts.dropped_overflow, median_ms > target_ms) {
         (0, false) => return None,
         (0, true) => format!("half of the packets waited over {median_ms:.0} ms"),
-        (_, _) => format!("{overflows} packets found the queue full"),
+        (overflows, _) => format!("{overflows} packets found the queue full"),
     };
-    let why = queue.law.obstacle(buffer_bytes).map_or(String::new(), |why| format!("; {why}"));
+    let why = law.obstacle(queue.buffer_bytes()).map_or(String::new(), |why| format!("; {why}"));
     Some(format!(
         "{}: {name} dropped and marked nothing, with a target of {target_ms} ms, while {what}{why}",
-        row.queue
+        meter.name()
     ))
 }

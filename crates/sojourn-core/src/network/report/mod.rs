@@ -80,7 +80,7 @@ pub(super) fn results(
     }
     results.traffic_classes = traffic_classes::rows(run, &results.flows, &done);
     results.warnings.extend(unused_low_latency(&results.queues));
-    results.warnings.extend(idle_laws::warnings(&run.scenario, &results.queues));
+    results.warnings.extend(idle_laws::warnings(&run.scenario, &queues));
     results.warnings.extend(run.scenario.unwatched().iter().map(Unwatched::sentence));
     results
 }
