@@ -143,12 +143,18 @@ def test_what_it_shows_follows_the_choices(chromium: Browser, lab: str) -> None:
             ["A: Drop-tail, large buffer", "B: DOCSIS-PIE", re.compile("idle line")]
         )
         expect(rows).to_have_text(["game", "call", "page", "under load", "upload"])
+        delays = page.locator(".verdicts tfoot").get_by_role("rowheader")
+        expect(delays).to_have_text(["upstream queue, p99", "downstream queue, p99"])
+        drop_tail = page.locator(".verdicts tfoot td").first
+        expect(drop_tail).to_have_text(re.compile(r"^\d{3,}\.\d ms$"))
         page.get_by_role("button", name="More video viewers").click()
         expect(rows).to_have_text(["game", "call", "page", "video", "under load", "upload"])
         page.get_by_label("Queue management A").select_option("SFQ-CoDel")
         expect(verdict_heads(page).first).to_have_text("A: SFQ-CoDel")
         page.get_by_label("Compare with another").uncheck()
-        expect(verdict_heads(page)).to_have_text([re.compile("SFQ-CoDel"), re.compile("idle line")])
+        # Films do not leave the line idle.
+        without_bulk = re.compile("without uploads and downloads")
+        expect(verdict_heads(page)).to_have_text([re.compile("SFQ-CoDel"), without_bulk])
         page.get_by_label("Show latency of").select_option("Voice calls")
         expect(page.get_by_role("img", name="Upstream latency: Voice calls")).to_be_visible()
         assert visited.complaints == []

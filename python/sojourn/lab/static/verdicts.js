@@ -16,10 +16,8 @@ export function verdicts(place, names, { sentences, ungraded, rows, delays }) {
   const body = rows.map(({ application, cells }) =>
     make("tr", {}, make("th", { scope: "row" }, application), ...cells.map(cell)),
   );
-  body.push(
-    ...delays.map(({ heading, cells }) =>
-      make("tr", {}, make("th", { scope: "row" }, heading), ...cells.map(text => make("td", {}, text))),
-    ),
+  const foot = delays.map(({ heading, cells }) =>
+    make("tr", {}, make("th", { scope: "row" }, heading), ...cells.map(text => make("td", {}, text))),
   );
   show(
     place,
@@ -34,6 +32,7 @@ export function verdicts(place, names, { sentences, ungraded, rows, delays }) {
             make("caption", { class: "hidden" }, "Grades by application and setting"),
             make("thead", {}, make("tr", {}, make("td"), ...heads)),
             make("tbody", {}, ...body),
+            make("tfoot", {}, ...foot),
           ),
         )
       : null,
