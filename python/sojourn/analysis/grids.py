@@ -22,7 +22,7 @@ _OWN_TABLES = (
 )
 """Measures that have tables of their own."""
 
-_ABOUT_QUEUE = "(RTT: round trip, queue: delay of packets in the longest queue of a direction)"
+ABOUT_QUEUE = "(RTT: round trip, queue: delay of packets in the longest queue of a direction)"
 
 
 @dataclass(frozen=True)
@@ -170,7 +170,7 @@ def comparison_grid(groups: Mapping[str, Seeds]) -> Grid:
     ]
     most = max(map(len, groups.values()))
     over = f", means of {most} seeds ± half of their 95 % interval" if most > 1 else ""
-    title = f"Variants side by side{over} {_ABOUT_QUEUE}"
+    title = f"Variants side by side{over} {ABOUT_QUEUE}"
     return Grid(title, ["variant", *(measure.heading for measure in measures)], rows)
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from rich.console import Console
 from rich.text import Text
 
 from ..base.lookup import quoted
@@ -12,6 +13,7 @@ from .grids import summary_grids
 from .groups import Group, Results
 from .measures import MEASURES
 from .precision import Target
+from .statistics import Value
 from .tables import RunTables
 from .verdict import verdict, verdict_json
 
@@ -20,7 +22,11 @@ _SENTENCE_WIDTH = 80
 
 def print_summary(results: Results) -> None:
     """Prints the summary tables, the verdict and the warnings to stdout."""
-    console = print_grids(summary_grids(results.by_variant))
+    print_answer(results, print_grids(summary_grids(results.by_variant)))
+
+
+def print_answer(results: Results, console: Console) -> None:
+    """Prints the verdict and the warnings below the tables."""
     console.print()
     for sentence in verdict(results).sentences:
         console.print(Text(sentence), width=min(console.width, _SENTENCE_WIDTH))
@@ -62,12 +68,16 @@ def dedupe_warnings(warnings: Mapping[str, Sequence[str]]) -> Iterator[str]:
 
 def _means_json(group: Group) -> dict[str, Any]:
     """The measures of a group: mean over seeds, bounds of the 95 % interval, and how many runs."""
-    means = {m.key: m.over(group.runs) for m in MEASURES if m.applies(group.runs)}
     return {
         "name": group.variant,
         "seeds": [run.meta["seed"] for run in group.runs],
-        "summary": {key: asdict(value) for key, value in means.items()},
+        "summary": {key: asdict(value) for key, value in means_of(group).items()},
     }
+
+
+def means_of(group: Group) -> dict[str, Value]:
+    """The measures that a group has, over its seeds."""
+    return {m.key: m.over(group.runs) for m in MEASURES if m.applies(group.runs)}
 
 
 def _run_json(group: Group, result: RunTables) -> dict[str, Any]:

@@ -4,26 +4,22 @@ from dataclasses import asdict
 from typing import Any
 
 import pyarrow as pa
-from rich.text import Text
 
 from ..analysis.grids import (
+    ABOUT_QUEUE,
     are_summed,
     comparison_grid,
     low_latency_grids,
     rates_grid,
     summary_grids,
 )
-from ..analysis.groups import Group, Results
+from ..analysis.groups import Results
 from ..analysis.keys import key_in_words, value_in_words
-from ..analysis.measures import MEASURES
-from ..analysis.statistics import Value
-from ..analysis.summary import warnings_of
-from ..analysis.verdict import verdict, verdict_json
+from ..analysis.summary import means_of, print_answer, warnings_of
+from ..analysis.verdict import verdict_json
 from ..base.grid import Grid
 from ..base.terminal import print_grids
 from .tidy import labelled_groups
-
-_SENTENCE_WIDTH = 80
 
 
 def print_sweep(results: Results) -> None:
@@ -31,11 +27,7 @@ def print_sweep(results: Results) -> None:
     console = print_grids(_grids(results))
     if results.seeds > 1:
         console.print(f"Means of {results.seeds} seeds, ± half of their 95 % interval.")
-    console.print()
-    for sentence in verdict(results).sentences:
-        console.print(Text(sentence), width=min(console.width, _SENTENCE_WIDTH))
-    for warning in warnings_of(results):
-        console.print(Text(f"warning: {warning}"), soft_wrap=True)
+    print_answer(results, console)
 
 
 def _grids(results: Results) -> list[Grid]:
@@ -57,7 +49,7 @@ def _side_by_side(results: Results) -> Grid:
     headings, *settings = zip(*columns, strict=True)
     rows = [[*setting, *row[1:]] for setting, row in zip(settings, grid.rows, strict=True)]
     return Grid(
-        "Settings side by side (queue: delay in the modem's upstream queue)",
+        f"Settings side by side {ABOUT_QUEUE}",
         [*headings, *grid.headings[1:]],
         rows,
     )
@@ -74,7 +66,7 @@ def sweep_json(results: Results) -> dict[str, Any]:
                 "variant": group.variant,
                 "settings": {key: labels[key] for key in results.keys},
                 "seeds": [run.meta["seed"] for run in group.runs],
-                "summary": {key: asdict(value) for key, value in _means(group).items()},
+                "summary": {key: asdict(value) for key, value in means_of(group).items()},
             }
             for labels, group in labelled_groups(results)
         ],
@@ -89,11 +81,6 @@ def means(results: Results) -> pa.Table:
         [
             {**labels, "measure": key, **asdict(value)}
             for labels, group in labelled_groups(results)
-            for key, value in _means(group).items()
+            for key, value in means_of(group).items()
         ]
     )
-
-
-def _means(group: Group) -> dict[str, Value]:
-    """The measures that a setting has."""
-    return {m.key: m.over(group.runs) for m in MEASURES if m.applies(group.runs)}
