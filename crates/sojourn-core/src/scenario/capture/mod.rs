@@ -86,7 +86,7 @@ impl<'a> Captures<'a> {
         let file = self.directory.join(&replay.file);
         let file = std::path::absolute(&file).unwrap_or(file);
         let reading = self.reading(&file, How::of(replay)).map_err(|refusal| {
-            let name = words::quoted(&replay.file);
+            let name = format!("{:?}", replay.file);
             match refusal {
                 Refusal::File(reason) => {
                     Fault::new(format!("{path}.file"), format!("found {name}, {reason}"))
