@@ -31,7 +31,7 @@ import sojourn_studies
 from sojourn.cli.errors import DEFECT
 from sojourn.cli.main import main as command_line
 from sojourn.report import html
-from sojourn.store import write
+from sojourn.store import find, write
 from sojourn.store.checksums import SUMS
 
 # Those that a system lacks have a question mark.
@@ -47,6 +47,10 @@ downstream = { sustained_mbps = 20, peak_mbps = 50, burst_bytes = 100_000 }
 servers.files.delay_ms = 9
 traffic.upload = { kind = "transfer", server = "files" }
 """
+FIND = (
+    "find home.toml --key upstream.sustained_mbps --from 2 --to 5 --step 2 --seeds 2 "
+    "--until upload>0 --quiet"
+)
 SWEEP = 'scenario = "home.toml"\nseeds = 2\n'
 
 FAULTS = {
@@ -83,6 +87,7 @@ CASES = {
         before="run home.toml --out out --seed 7",
         is_whole=True,
     ),
+    "find": Case(f"{FIND} --out out", f"{FIND} --out out --resume"),
     "study": Case(
         "study run white2012 --table 7 --experiment D01/C01 --duration-scale 0.001 --out out",
         "study run white2012 --table 7 --experiment D01/C01 --duration-scale 0.001 --out out "
@@ -272,6 +277,7 @@ def _draw_nothing() -> None:
     """Pages without figures: drawing takes seconds, and no file changes meanwhile."""
     write.report_of = lambda results: f"<p>{list(results.groups)}"  # type: ignore[assignment]
     write.latency_cdf_svg = lambda results: b"<svg/>"  # type: ignore[assignment]
+    find.picture = lambda chart, format, columns: b"<svg/>"  # type: ignore[assignment]
     html.report_of = lambda results: f"<p>{results.groups}"  # type: ignore[assignment]
 
 

@@ -67,6 +67,18 @@ def test_a_stopped_sweep_says_what_is_kept(
     )
 
 
+def test_a_stopped_search_says_what_is_kept(tmp_path: Path, alone: Path, cli: Cli) -> None:
+    """One run that is done in no time, and one that never is."""
+    out = tmp_path / "out"
+    search = ("find", alone, "--key", "duration_s", "--from", 0.1, "--to", 1e6, "--seeds", 1)
+    command = (*search, "--until", "game p99 < 1")
+    status, told = ended(*command, out, "runs/[!.]*/meta.json", signal.SIGINT)
+    assert status == 130
+    assert told.startswith("stopped; 1 of ")  # 2, or 1 if the other was still to come
+    assert f"runs are saved in {out}; repeat the command with --resume to run the rest" in told
+    assert f"{out}: incomplete, runs.csv is missing" in cli("report", out).stderr
+
+
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_stopped_study_is_known(tmp_path: Path, cli: Cli, number: int, status: int) -> None:
     out = tmp_path / "out"

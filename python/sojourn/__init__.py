@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from .runs.runner import compare, run
     from .runs.scenario import load
     from .store.checksums import StoreError
+    from .store.find import find
+    from .store.found import Found
     from .store.opened import open
     from .store.swept import Swept, sweep
 
@@ -34,6 +36,7 @@ __all__ = [
     "ConfigError",
     "ConfigFile",
     "Defect",
+    "Found",
     "Problem",
     "Result",
     "ScenarioError",
@@ -42,6 +45,7 @@ __all__ = [
     "Variant",
     "__version__",
     "compare",
+    "find",
     "load",
     "open",
     "run",
@@ -50,10 +54,12 @@ __all__ = [
 
 _PLACES = {
     "Comparison": "runs.comparison",
+    "Found": "store.found",
     "Result": "runs.result",
     "StoreError": "store.checksums",
     "Swept": "store.swept",
     "compare": "runs.runner",
+    "find": "store.find",
     "load": "runs.scenario",
     "open": "store.opened",
     "run": "runs.runner",

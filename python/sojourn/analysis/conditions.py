@@ -5,10 +5,12 @@ import operator
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from enum import IntEnum
 from functools import cached_property
 
 from ..base.lookup import UnknownError, look_up
 from .measures import MEASURES, Measure
+from .statistics import Value, over_seeds
 from .tables import RunTables
 
 _ROUND_TRIP = re.compile(r"\brtt\b", re.IGNORECASE)
@@ -51,6 +53,29 @@ class Named:
         )
 
 
+class Holds(IntEnum):
+    """Is a condition true, by the mean over seeds and its interval?"""
+
+    NO = 0
+    UNDECIDED = 1
+    YES = 2
+
+    @property
+    def word(self) -> str:
+        """It as a word."""
+        return self.name.lower()
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What was measured over seeds, and whether a condition holds."""
+
+    value: Value
+    seeds: int
+    """The number of runs, of which some may have no value."""
+    holds: Holds
+
+
 @dataclass(frozen=True)
 class Bound:
     """A condition such as `game p99 < 30`."""
@@ -71,6 +96,18 @@ class Bound:
     def holds(self, value: float) -> bool:
         """Is it true of this value?"""
         return _COMPARES[self.sign](value, self.value)
+
+    def judged(self, values: Sequence[float | None]) -> Judged:
+        """Does it hold for the whole 95 % interval over seeds, for none of it, or for a part?
+
+        It does not where nothing was measured. The value of a single seed has no interval.
+        """
+        value = over_seeds(values)
+        ends = [value.mean] if value.low is None else [value.low, value.high]
+        held = {self.holds(end) for end in ends if end is not None}
+        if value.n < len(values) or held == {False}:
+            return Judged(value, len(values), Holds.NO)
+        return Judged(value, len(values), Holds.YES if held == {True} else Holds.UNDECIDED)
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from .command import Command
 from .config import config
 from .errors import explain
 from .export import export
+from .find import find
 from .init import init
 from .lab import lab
 from .plot import plot
@@ -57,7 +58,7 @@ def _options(
         say(context.get_help())
 
 
-for _command in (init, run, validate, schema, sweep, export, lab, report, plot, verify):
+for _command in (init, run, validate, schema, sweep, find, export, lab, report, plot, verify):
     app.command(cls=Command)(_command)
 for _name, _application in plugins.commands():
     app.add_typer(_application, name=_name)
@@ -67,8 +68,9 @@ app.add_typer(config, name="config")
 def main(arguments: Sequence[str] | None = None) -> None:
     """Runs the command and exits.
 
-    The exit status is 0 for success, 1 for a defect of sojourn, 2 for bad input, 130 after Ctrl-C,
-    141 if the reader of the output has gone, and 143 after SIGTERM, as in shells.
+    The exit status is 0 for success, 1 for a defect of sojourn and for what a command calls a
+    failure, 2 for bad input, 130 after Ctrl-C, 141 if the reader of the output has gone, and 143
+    after SIGTERM, as in shells.
     """
     _prepare_streams()
     stop = _Stop()

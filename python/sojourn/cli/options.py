@@ -1,11 +1,14 @@
 """Arguments and options that several commands share, and checks of their combinations."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ..base.memory import allow
+
+if TYPE_CHECKING:
+    from .._sojourn import ScenarioError
 
 ScenarioFile = Annotated[Path, typer.Argument(metavar="SCENARIO.toml", help="Scenario file.")]
 ScenarioFiles = Annotated[
@@ -88,3 +91,12 @@ def check_workers(jobs: int | None, dask: str | None) -> None:
     """Raises `BadParameter` if both are given: a cluster has its own workers."""
     if jobs is not None and dask is not None:
         raise typer.BadParameter("--jobs, --dask: found both; allowed: one of them")
+
+
+def name_option(error: "ScenarioError", option: str, setting: str) -> None:
+    """Raises the error as one of the option that was typed, which is passed on as a setting."""
+    for problem in error.problems:
+        if problem.source == f"--set {setting}":
+            is_told = not problem.path or setting.startswith(f"{problem.path}=")
+            path = "" if is_told else f"{problem.path}: "
+            raise typer.BadParameter(f"{option}: {path}{problem.message}") from None

@@ -3,15 +3,12 @@
 import json
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from .options import Configs, MaxMemory, Overwrite, ScenarioFiles, Set, Vary
+from .options import Configs, MaxMemory, Overwrite, ScenarioFiles, Set, Vary, name_option
 from .say import say
-
-if TYPE_CHECKING:
-    from .._sojourn import ScenarioError
 
 
 def run(
@@ -91,10 +88,10 @@ def run(
             vary=vary or (),
         )
     except ScenarioError as error:
-        _name_option(error, "--seed", f"seed={seed}")
-        _name_option(error, "--duration", f"duration_s={duration}")
+        name_option(error, "--seed", f"seed={seed}")
+        name_option(error, "--duration", f"duration_s={duration}")
         for change in vary or ():
-            _name_option(error, f"--vary {change}", change)
+            name_option(error, f"--vary {change}", change)
         raise
     targets = [Target.of(text, "--until") for text in until or ()]
     try:
@@ -115,12 +112,3 @@ def run(
             say(target.reached(result.groups).sentence)
         if out:
             say(f"report: {out / 'report.html'}")
-
-
-def _name_option(error: "ScenarioError", option: str, setting: str) -> None:
-    """Raises the error as one of the option that was typed, which is passed on as a setting."""
-    for problem in error.problems:
-        if problem.source == f"--set {setting}":
-            is_told = not problem.path or setting.startswith(f"{problem.path}=")
-            path = "" if is_told else f"{problem.path}: "
-            raise typer.BadParameter(f"{option}: {path}{problem.message}") from None

@@ -62,7 +62,7 @@ class ScenarioSchema:
 
     def facts(self, path: str, value: Schema, is_required: bool) -> Iterator[str]:
         """Type, unit, range and default of a key, a phrase each."""
-        yield self._type(value)
+        yield self.type_of(value)
         if unit := unit_of(path):
             yield f"Unit: {unit}"
         if bounds := _bounds({**self.resolved(value), **value}):
@@ -72,7 +72,8 @@ class ScenarioSchema:
         elif (default := _default(value)) is not None:
             yield f"Default: {default}"
 
-    def _type(self, value: Schema) -> str:
+    def type_of(self, value: Schema) -> str:
+        """The type of a value, in words."""
         kind = self.resolved(value)
         if "oneOf" in kind:
             return "Table, chosen by `kind`" if self.tables(value) else "Text"

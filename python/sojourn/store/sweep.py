@@ -47,7 +47,7 @@ _SCHEMA = json.dumps(
         },
     }
 )
-_ORIGIN = "sweep.json"
+ORIGIN = "sweep.json"
 """The file in a store that names the sweep file."""
 _OF_A_SCENARIO = frozenset(json.loads(schema_json())["properties"])
 _A_KEY = "upstream.queue.limit_bytes"
@@ -240,7 +240,7 @@ def run_sweep(
         quiet=quiet,
         about={
             RUN_LIST: csv_bytes((*columns, "run"), rows),
-            _ORIGIN: (json.dumps({"sweep": origin}) + "\n").encode(),
+            ORIGIN: (json.dumps({"sweep": origin}) + "\n").encode(),
         },
         check=lambda: _check(directory, origin, runs, resume=resume, overwrite=overwrite),
     )
@@ -268,7 +268,7 @@ def _check(
     if overwrite:
         return
     try:
-        earlier = json.loads(Checksums(directory).read(_ORIGIN))["sweep"]
+        earlier = json.loads(Checksums(directory).read(ORIGIN))["sweep"]
     except (ValueError, KeyError, TypeError):
         return
     there: set[str] = set()

@@ -64,7 +64,9 @@ def lines_by_key(results: Results, measure: Measure) -> Chart | None:
     order = np.argsort(x, kind="stable")
     over = f" Means of {results.seeds} seeds." if results.seeds > 1 else ""
     curves = [
-        Curve(line, x[order], row[order]) for line, row in zip(grid.lines, values, strict=True)
+        Curve(line, x[there], values[number][there])
+        for number, line in enumerate(grid.lines)
+        for there in [[column for column in order if (number, column) in grid.places]]
     ]
     found = values[~np.isnan(values)]
     return Lines(

@@ -1,0 +1,131 @@
+"""The command `sojourn find`."""
+
+import json
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .options import (
+    Configs,
+    Jobs,
+    MaxMemory,
+    Overwrite,
+    Resume,
+    ScenarioFile,
+    Set,
+    Vary,
+    name_option,
+)
+from .say import say
+
+_NAMES = {
+    "key": "--key",
+    "until": "--until",
+    "low": "--from",
+    "high": "--to",
+    "step": "--step",
+    "seeds": "--seeds",
+    "duration_s": "--duration",
+    "vary": "--vary",
+}
+
+
+def find(
+    scenario: ScenarioFile,
+    key: Annotated[
+        str, typer.Option(metavar="KEY.PATH", help="The key to search, which has a number.")
+    ],
+    until: Annotated[
+        list[str],
+        typer.Option(
+            metavar="CONDITION",
+            help="What must hold, such as 'game p99 < 30'; repeatable: all of them.",
+        ),
+    ],
+    low: Annotated[
+        float | None, typer.Option("--from", metavar="VALUE", help="The least value of the key.")
+    ] = None,
+    high: Annotated[
+        float | None, typer.Option("--to", metavar="VALUE", help="The greatest value of the key.")
+    ] = None,
+    step: Annotated[
+        float | None,
+        typer.Option(
+            metavar="VALUE",
+            help="How near to come; default: 2 % of the value, and 1 for whole numbers.",
+        ),
+    ] = None,
+    seeds: Annotated[int, typer.Option(metavar="N", min=1, help="Seeds of each value.")] = 5,
+    set: Set = None,
+    config: Configs = None,
+    vary: Vary = None,
+    seed: Annotated[
+        int | None, typer.Option(metavar="N", help="First seed; overrides the scenario's.")
+    ] = None,
+    duration: Annotated[
+        float | None,
+        typer.Option(metavar="SECONDS", help="Simulated time; overrides the scenario's."),
+    ] = None,
+    jobs: Jobs = None,
+    max_memory: MaxMemory = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Store runs, points and a figure here.")
+    ] = None,
+    resume: Resume = False,
+    overwrite: Overwrite = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print only the answer, as JSON.")
+    ] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Print only errors.")] = False,
+) -> None:
+    """Find the values of a key at which conditions hold: how many homes, how small a buffer.
+
+    The search bisects between --from and --to. Without one of them it doubles and halves from the
+    scenario's value. Each value is run with the same seeds. A condition holds if it does for the
+    whole 95 % interval over them.
+
+    The exit status is 0 if the conditions hold somewhere for any variant, and 1 if they hold
+    nowhere.
+    """
+    from .._sojourn import ScenarioError
+    from ..analysis.conditions import bound
+    from ..base.terminal import progress_bar
+    from ..store.find import run_search
+    from ..store.search import Search
+
+    search = Search(
+        scenario,
+        key,
+        [bound(text, "--until") for text in until],
+        low,
+        high,
+        step,
+        seeds,
+        seed,
+        duration,
+        set or (),
+        config or (),
+        vary or (),
+        _NAMES,
+    )
+    try:
+        with nullcontext() if quiet else progress_bar() as progress:
+            found = run_search(
+                search, out, resume=resume, overwrite=overwrite, progress=progress, jobs=jobs
+            )
+    except ScenarioError as error:
+        name_option(error, "--seed", f"seed={seed}")
+        name_option(error, "--duration", f"duration_s={duration}")
+        for change in vary or ():
+            name_option(error, f"--vary {change}", change)
+        raise
+    if as_json:
+        say(json.dumps(found.to_json(), indent=2))
+    elif not quiet:
+        found.summary()
+        if out:
+            say(f"results: {out}; figures and tables of all measures: sojourn report {out}")
+    if not any(answer.holds for answer in found.values()):
+        raise typer.Exit(1)

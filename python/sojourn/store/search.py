@@ -1,0 +1,155 @@
+"""What a search is asked: a key, its range and conditions."""
+
+import os
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from math import inf
+from pathlib import Path
+
+from .._sojourn import Problem, ScenarioError, Variant
+from ..analysis.conditions import Bound
+from ..analysis.search import Values
+from ..base.files import place_of
+from ..base.lookup import UnknownError
+from ..base.problems import refused
+from ..runs.numeric_key import NumericKey, numeric_key
+from ..runs.scenario import Config, Scenario, Settings, load_all
+from ..runs.seeds import most_seeds
+
+
+@dataclass(frozen=True)
+class Search:
+    """What to find: the values of a key at which all bounds hold."""
+
+    scenario: Scenario
+    key: str
+    bounds: Sequence[Bound]
+    low: float | None = None
+    high: float | None = None
+    step: float | None = None
+    seeds: int = 5
+    seed: int | None = None
+    duration_s: float | None = None
+    set: Sequence[str] = ()
+    configs: Sequence[Config] = ()
+    vary: Sequence[str] = ()
+    names: Mapping[str, str] = field(default_factory=dict)
+    """What the parameters are called in messages, where it is not their name."""
+
+    def name(self, parameter: str) -> str:
+        """What a parameter is called in messages."""
+        return self.names.get(parameter, parameter)
+
+    def load(self, swept: Settings = ()) -> dict[str, Variant]:
+        """The variants by name, with a value of the key if there is one."""
+        loaded = load_all(
+            [self.scenario],
+            seed=self.seed,
+            duration_s=self.duration_s,
+            set=self.set,
+            configs=self.configs,
+            vary=self.vary,
+            swept=swept,
+        )
+        return {variant.kept_name: variant for variant in loaded}
+
+    def at(self, value: float) -> dict[str, Variant]:
+        """The variants with a value of the key; raises `ScenarioError` that names it."""
+        try:
+            return self.load({self.key: value})
+        except ScenarioError as error:
+            problems = [self._restated(problem, value) for problem in error.problems]
+            raise refused(ScenarioError, problems, error.rest) from None
+
+    def _restated(self, problem: Problem, value: float) -> Problem:
+        is_of_key = problem.source.startswith(f"--set {self.key}=")
+        text = problem.message if is_of_key else str(problem)
+        return Problem(f"{self.name('key')} {self.key}", "", f"at {value:.15g}: {text}")
+
+    def about(self, directory: Path) -> dict[str, object]:
+        """The question, to be stored in a directory."""
+        is_file = isinstance(self.scenario, os.PathLike)
+        return {
+            "sweep": place_of(self.scenario, directory) if is_file else "",  # type: ignore[arg-type]
+            "key": self.key,
+            "until": [f"{one.named.text} {one.sign} {one.value}" for one in self.bounds],
+            "values": [self.low, self.high, self.step],
+            "seeds": [self.seeds, self.seed],
+            "duration_s": self.duration_s,
+            "set": list(self.set),
+            "config": list(map(str, self.configs)),
+            "vary": list(self.vary),
+        }
+
+
+def values_of(search: Search) -> Values:
+    """The values to search; raises `UnknownError` for what cannot be searched."""
+    _check_settings(search)
+    variants = list(search.load().values())
+    try:
+        most_seeds(variants, search.seeds, ())
+    except ValueError as error:
+        text = str(error).removeprefix("seeds")
+        raise UnknownError(f"{search.name('seeds')}{text}") from None
+    settings = tomllib.loads(variants[0].to_toml())
+    return _values(search, numeric_key(search.key, settings, search.name("key")))
+
+
+def _check_settings(search: Search) -> None:
+    """Raises `UnknownError` for a search without conditions, or one whose key is set elsewhere."""
+    if not search.bounds:
+        until = search.name("until")
+        raise UnknownError(f"{until}: missing; allowed: a condition, as 'game p99 < 30'")
+    others = [f"{search.name('vary')} {text}" for text in search.vary if _is_of(search.key, text)]
+    if search.key == "duration_s" and search.duration_s is not None:
+        others.append(search.name("duration_s"))
+    if others:
+        raise UnknownError(f"{others[0]}: found as {search.name('key')} too; allowed: one of them")
+
+
+def _is_of(key: str, assignment: str) -> bool:
+    return assignment.partition("=")[0].strip() == key
+
+
+def _values(search: Search, key: NumericKey) -> Values:
+    """The values to search; raises `UnknownError` for a range that the key does not have."""
+    given = {name: getattr(search, name) for name in ("low", "high", "step")}
+    for name, value in given.items():
+        if value is not None:
+            _check_value(search.name(name), value, key, is_step=name == "step")
+    low, high = search.low, search.high
+    if low is not None and high is not None and low >= high:
+        names = f"{search.name('low')}, {search.name('high')}"
+        raise UnknownError(f"{names}: found {low:g} and {high:g}; allowed: the lesser value first")
+    low, high = key.least if low is None else low, key.most if high is None else high
+    start = None if None not in (search.low, search.high) else _start(search, key)
+    low, high, start, step = (
+        int(value) if value is not None and key.is_whole and abs(value) < inf else value
+        for value in (low, high, start, search.step)
+    )
+    assert low is not None and high is not None
+    return Values(low, high, start and min(max(start, low), high), key.is_whole, step)
+
+
+def _check_value(name: str, value: float, key: NumericKey, *, is_step: bool) -> None:
+    least, most = (0, inf) if is_step else (key.least, key.most)
+    is_fine = least <= value <= most and abs(value) < inf and not (is_step and value == 0)
+    if is_fine and not (key.is_whole and value != int(value)):
+        return
+    kind = "a whole number" if key.is_whole else "a number"
+    bounds = "above 0" if is_step else f"from {least:.15g} to {most:.15g}"
+    raise UnknownError(f"{name}: found {value:.15g}; allowed for {key.path}: {kind} {bounds}")
+
+
+def _start(search: Search, key: NumericKey) -> float:
+    """Where to double from: the scenario's value, or the end that is given."""
+    for value in (key.value, search.low, search.high):
+        if value is not None and value > 0:
+            return value
+    found = "no value" if key.value is None else f"{key.value:g}"
+    low, high = search.name("low"), search.name("high")
+    raise UnknownError(
+        f"{search.name('key')} {key.path}: found {found} in the scenario, from which the search "
+        f"cannot double; give {low} and {high}"
+    )

@@ -1,0 +1,372 @@
+"""Searches: which values are probed, what the answer is, and what the command does."""
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import polars as pl
+import pytest
+import sojourn
+from sojourn.analysis.answers import Words, sentences
+from sojourn.analysis.conditions import Holds, Judged, bound
+from sojourn.analysis.search import Edge, Span, Values, joint, probes, span_of
+from sojourn.cli.main import app
+from sojourn.plot.charts.lines import Lines
+from sojourn.plot.figures.by_kind import chart
+from sojourn.store.find import run_search
+from sojourn.store.read import read_results
+from sojourn.store.search import Search
+from sojourn.store.verify import verify
+
+Measured = Callable[[float], Sequence[float | None]]
+"""What the seeds measure at a value."""
+
+
+def search(
+    values: Values,
+    *conditions: tuple[str, Measured],
+    accepts: Callable[[float], bool] = lambda value: True,
+) -> tuple[list[dict[float, Judged]], list[Span]]:
+    """Searches functions in place of simulations."""
+    bounds = [bound(text) for text, _ in conditions]
+    points: list[dict[float, Judged]] = [{} for _ in conditions]
+    rounds = probes(points, [one.is_upper for one in bounds], values, accepts)
+    for count, wanted in enumerate(rounds):
+        assert count < 40 and not any(value in points[0] for value in wanted)
+        for one, of, (_, measured) in zip(bounds, points, conditions, strict=True):
+            of.update({value: one.judged(measured(value)) for value in wanted})
+    return points, list(map(span_of, points))
+
+
+def exactly(function: Callable[[float], float]) -> Measured:
+    """The same with all seeds."""
+    return lambda value: [function(value)] * 3
+
+
+def around(half: float) -> Measured:
+    """The value itself, whose interval reaches so far to both sides."""
+    # Student's t of 2 degrees of freedom is 4.303; these three differ by 1 from their mean.
+    return lambda value: [value + half * 3**0.5 / 4.303 * place for place in (-1, 0, 1)]
+
+
+def said(points: Sequence[dict[float, Judged]], spans: Sequence[Span], values: Values) -> list[str]:
+    names = [f"c{place}" for place in range(len(points))]
+    words = Words("k", values, lambda value: f"{value:g}")
+    return list(sentences(dict(zip(names, points, strict=True)), spans, joint(spans), words))
+
+
+@pytest.mark.parametrize("threshold", [1.5, 2, 3.1, 8.9, 35, 61, 99.5])
+def test_whole_numbers_are_found_exactly(threshold: float) -> None:
+    values = Values(1, 100, is_whole=True, step=1)
+    points, (span,) = search(values, ("game p99 < 0", exactly(lambda x: x - threshold)))
+    last = max(n for n in range(1, 101) if n < threshold)
+    assert span == Span(1, 100, greatest=Edge(last, last + 1))
+    assert all(isinstance(value, int) for value in points[0]) and len(points[0]) <= 11
+    assert said(points, [span], values) == [
+        f"c0 holds with k up to {last}.",
+        f"It fails from {last + 1} on.",
+    ]
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize("threshold", [0.0123, 0.5, 7, 55, 99])
+def test_numbers_are_found_within_two_percent(threshold: float, sign: int) -> None:
+    values = Values(0.01, 100)
+    _, (span,) = search(values, ("game p99 < 0", exactly(lambda x: sign * (x - threshold))))
+    edge = span.greatest if sign > 0 else span.least
+    assert edge and edge.holds is not None and edge.fails is not None
+    assert (edge.holds - threshold) * sign < 0 <= (edge.fails - threshold) * sign
+    assert abs(edge.fails - edge.holds) <= 0.02 * max(edge.holds, edge.fails)
+    assert (span.least is None) == (sign > 0)
+
+
+@pytest.mark.parametrize(("low", "high"), [(0, 1), (-5, 5), (-1, 0)])
+def test_a_search_around_zero_ends(low: float, high: float) -> None:
+    _, (span,) = search(Values(low, high), ("game p99 < 0.0", exactly(lambda x: x)))
+    assert span.low == low and span.high == high
+
+
+def test_steps_lie_on_a_grid() -> None:
+    points, (span,) = search(Values(10, 100, step=2.5), ("upload > 0", exactly(lambda x: x - 41)))
+    assert span.least == Edge(42.5, 40)
+    assert all((value - 10) % 2.5 == 0 for value in points[0])
+
+
+def test_what_the_seeds_do_not_decide_is_said() -> None:
+    values = Values(0, 100, is_whole=True)
+    points, (span,) = search(values, ("game p99 < 50", around(5.5)))
+    assert span.greatest == Edge(44, 56)
+    assert said(points, [span], values)[-1] == "Undecided is what lies between 44 and 56."
+    judged = points[0]
+    assert {judged[value].holds for value in judged if 44 < value < 56} == {Holds.UNDECIDED}
+
+
+def test_conditions_that_hold_between_two_values() -> None:
+    """However narrow it is: each condition has an edge of its own."""
+    values = Values(1, 1000, is_whole=True)
+    conditions = ("game p99 < 40", exactly(lambda x: x)), ("upload > 38", exactly(lambda x: x))
+    points, spans = search(values, *conditions)
+    whole = joint(spans)
+    assert whole == Span(1, 1000, least=Edge(39, 38), greatest=Edge(39, 40))
+    assert whole.holds == (39, 39)
+    first, second, *_ = said(points, spans, values)
+    assert first == "Together the conditions hold with k from 39 to 39."
+    assert second == "They fail up to 38 and from 40 on."
+
+
+def test_conditions_that_exclude_each_other() -> None:
+    values = Values(1, 1000, is_whole=True)
+    conditions = ("game p99 < 40", exactly(lambda x: x)), ("upload > 60", exactly(lambda x: x))
+    points, spans = search(values, *conditions)
+    assert joint(spans).flat is Holds.NO and joint(spans).holds is None
+    assert said(points, spans, values)[0] == (
+        "Together the conditions hold at no probed value from 1 to 1000 of k."
+    )
+
+
+@pytest.mark.parametrize(
+    ("measured", "flat", "sentence"),
+    [
+        (exactly(lambda x: 0), Holds.YES, "c0 holds at all probed values from 1 to 25 of k."),
+        (exactly(lambda x: 9), Holds.NO, "c0 holds at no probed value from 1 to 25 of k."),
+        (lambda x: [0, 5, 10], Holds.UNDECIDED, "c0: undecided from 1 to 25 of k; more seeds or"),
+        (
+            lambda x: [0, 5, 10] if x == 5 else [9, 9, 9],
+            Holds.UNDECIDED,
+            "c0 fails at all probed values from 1 to 25 of k, but is undecided at 5.",
+        ),
+    ],
+)
+def test_what_is_so_everywhere(measured: Measured, flat: Holds, sentence: str) -> None:
+    values = Values(1, 25, is_whole=True)
+    points, spans = search(values, ("game p99 < 5", measured))
+    assert sorted(points[0]) == [1, 5, 25] and spans[0].flat is flat
+    assert said(points, spans, values)[0].startswith(sentence)
+
+
+YES, NO, UNDECIDED = [0.0, 0.0], [9.0, 9.0], [0.0, 9.0]
+
+
+@pytest.mark.parametrize(
+    ("found", "greatest", "last"),
+    [
+        ([YES, YES, NO, NO], Edge(2, 3), "It fails from 3 on."),
+        ([YES, UNDECIDED, YES, NO], Edge(3, 4), "c0 is undecided at 2 too."),
+        ([UNDECIDED, YES, NO, UNDECIDED], Edge(2, 3), "c0 is undecided at 1, 4 too."),
+        ([YES, NO, YES, NO], Edge(1, 4), "no order: c0 fails at 2 and holds at 3."),
+        ([YES, UNDECIDED, NO], Edge(1, 3), "Undecided is what lies between 1 and 3."),
+        ([UNDECIDED, UNDECIDED, NO], Edge(None, 3), "Undecided is what lies between 1 and 3."),
+        ([YES, UNDECIDED], Edge(1, None), "Undecided is what lies between 1 and 2."),
+    ],
+)
+def test_the_edge_of_points(found: Sequence[Sequence[float]], greatest: Edge, last: str) -> None:
+    condition = bound("game p99 < 5")
+    points = {place: condition.judged(of) for place, of in enumerate(found, 1)}
+    span = span_of(points)
+    assert (span.greatest, span.least) == (greatest, None)
+    values = Values(1, len(found), is_whole=True)
+    assert said([points], [span], values)[-1].endswith(last)
+    # The same from the other side.
+    mirrored = {-place: judged for place, judged in points.items()}
+    least = span_of(mirrored).least
+    assert least == Edge(*(None if v is None else -v for v in (greatest.holds, greatest.fails)))
+
+
+def test_conditions_that_change_twice_have_no_answer() -> None:
+    values = Values(1, 100, is_whole=True)
+    # The middle of 1 and 100 is 10.
+    points, spans = search(values, ("game p99 < 5", exactly(lambda x: 0 if x == 10 else 9)))
+    assert spans[0].is_uneven and spans[0].holds is None
+    assert "in turns from 1 to 100 of k" in said(points, spans, values)[0]
+
+
+def test_what_was_not_measured_fails() -> None:
+    judged = bound("game p99 < 5").judged([1.0, 1.0, None])
+    assert (judged.holds, judged.value.n, judged.seeds) == (Holds.NO, 2, 3)
+    values = Values(1, 9, is_whole=True)
+    points, spans = search(values, ("game p99 < 5", lambda x: [None] if x > 8 else [1]))
+    assert said(points, spans, values)[2:] == [
+        "c0 fails where nothing was measured with some seeds: at 9.",
+        "A single seed has no interval: with another seed the answer may differ.",
+    ]
+
+
+@pytest.mark.parametrize("threshold", [2, 9, 11, 150])
+@pytest.mark.parametrize("start", [3, 10, 80])
+def test_without_ends_the_search_doubles(start: int, threshold: int) -> None:
+    values = Values(1, 10_000, start, is_whole=True, step=1)
+    for text, sign in (("game p99 < 0", 1), ("upload > 0", -1), ("upload > 0", 1)):
+        points, (span,) = search(values, (text, exactly(lambda x: sign * (x - threshold + 0.5))))  # noqa: B023
+        edge = span.greatest or span.least
+        assert edge and {edge.holds, edge.fails} == {threshold - 1, threshold}
+        # Nothing is probed far from the edge.
+        ends = min(start, threshold), max(start, threshold)
+        assert min(points[0]) >= ends[0] // 2 - 1 and max(points[0]) <= 2 * ends[1]
+
+
+def test_doubling_ends_where_the_scenario_refuses() -> None:
+    values = Values(0.001, 1e6, 5.0)
+    _, (span,) = search(
+        values, ("game p99 < 1e9", exactly(lambda x: x)), accepts=lambda value: value <= 20
+    )
+    assert span.high == 20 and span.flat is Holds.YES
+    # Six times to the other side, which is as far as it goes.
+    assert span.low == 5 / 2**6
+
+
+SHORT = """
+duration_s = 0.5
+upstream.sustained_mbps = 5
+upstream.peak_mbps = 10
+upstream.queue.limit_bytes = 60_000
+downstream.sustained_mbps = 50
+servers.near.delay_ms = 5
+homes.other.count = 1
+traffic.upload = { kind = "transfer", server = "near" }
+traffic.game = { kind = "stream", purpose = "game", server = "near" }
+"""
+LIMIT = "upstream.queue.limit_bytes"
+
+
+@pytest.fixture
+def short(tmp_path: Path) -> Path:
+    path = tmp_path / "short.toml"
+    path.write_text(SHORT)
+    return path
+
+
+def command(*arguments: object) -> int:
+    """The exit status of the command."""
+    return app([*map(str, arguments)], standalone_mode=False) or 0
+
+
+def test_the_command_finds_a_buffer(
+    short: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    options = ("find", short, "--key", LIMIT, "--until", "Game p99 <60ms", "--seeds", 2)
+    assert command(*options, "--step", 12_000, "--out", out, "--json") == 0
+    said, problems = capsys.readouterr()
+    found = json.loads(said)
+    assert not problems
+    (answer,) = found["answers"]
+    holds, fails = answer["interval"]
+    assert answer["answer"] == holds < fails <= 60_000
+    measure = found["points"][0]["measure"]
+    # The same runs as those of the command `run`, seeds and all.
+    runs = pl.read_csv(out / "values.csv").filter(
+        pl.col(LIMIT) == fails, pl.col("measure") == measure
+    )
+    assert runs["seed"].to_list() == [1, 2]
+    alone = sojourn.run(short, set={LIMIT: fails}, seed=2)
+    assert isinstance(alone, sojourn.Result)
+    assert alone.facts.measures[measure] == runs["value"][1]
+    points = pl.read_csv(out / "points.csv")
+    assert points[LIMIT].is_sorted() and points.filter(pl.col(LIMIT) == holds)["holds"][0] == "yes"
+    assert points.filter(pl.col(LIMIT) == fails)["mean"][0] == pytest.approx(runs["value"].mean())
+    assert b"<svg" in (out / "find.svg").read_bytes()
+    # It is a sweep to all other commands.
+    results = read_results(out)
+    assert results.keys == [LIMIT] and len(results.groups) == len(points)
+    assert not verify(out).problems
+    # Other parameters need a word, and what is there is used again.
+    with pytest.raises(ValueError, match="holds the results of the search of"):
+        run_search(Search(short, LIMIT, [bound("game p99 < 60")]), out)
+    kept = {path: path.stat().st_mtime_ns for path in out.glob("runs/*/meta.json")}
+    assert command(*options, "--step", 12_000, "--out", out, "--resume", "--quiet") == 0
+    assert capsys.readouterr() == ("", "")
+    assert {path: path.stat().st_mtime_ns for path in out.glob("runs/*/meta.json")} == kept
+    assert f"holds with {LIMIT} up to" in answer["sentences"][0]
+
+
+def test_the_exit_status_says_whether_there_is_a_value(
+    short: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ends = ("--from", 30_000, "--to", 60_000, "--seeds", 2, "--step", 20_000)
+    assert command("find", short, "--key", LIMIT, "--until", "game p99 < 1", *ends) == 1
+    assert "holds at no probed value from 30 kB to 60 kB" in capsys.readouterr().out
+
+
+def test_variants_have_answers_of_their_own(tmp_path: Path) -> None:
+    found = sojourn.find(
+        f"{SHORT}compare.slow.upstream.sustained_mbps = 2\ncompare.fast.upstream.peak_mbps = 10\n",
+        key=LIMIT,
+        until=["up queue p99 < 40", "upload > 0.1"],
+        low=2_000,
+        high=60_000,
+        step=4_000,
+        seeds=2,
+        duration_s=1,
+        out=tmp_path / "out",
+    )
+    assert list(found) == ["slow", "fast"]
+    # Each variant has its own points, so its line in the report has no gaps where others have some.
+    drawn = chart(read_results(tmp_path / "out"), "sweep", "upload_mbps", [])
+    assert isinstance(drawn, Lines)
+    for curve in drawn.curves:
+        assert [1000 * x for x in curve.x] == sorted(found.runs_of[curve.name])
+    slow, fast = found["slow"], found["fast"]
+    assert slow.answer and fast.answer
+    assert slow.holds and slow.holds[1] == slow.answer
+    assert found.points["holds"].to_pylist().count("no") >= 2
+    with pytest.raises(ValueError, match=r"found 2 variants; allowed: one of them, as \['slow'\]"):
+        _ = found.answer
+    assert [drawn.y.label for drawn in found.charts()] == ["up queue p99 (ms)", "upload (Mbps)"]
+    assert [name for drawn in found.charts() for name in drawn.names] == [
+        *("slow", "fast", "up queue p99 < 40 ms"),
+        *("slow", "fast", "upload > 0.1 Mbps"),
+    ]
+
+
+def test_what_the_scenario_refuses_ends_the_search(short: Path) -> None:
+    found = sojourn.find(
+        short, key="upstream.sustained_mbps", until="upload > 60", seeds=2, duration_s=0.5, step=1
+    )
+    assert max(found.points["upstream.sustained_mbps"].to_pylist()) == 10
+    (remark,) = (one for one in found.remarks if "refuses" in one)
+    assert remark.startswith("The scenario refuses 20 Mbps: ")
+    assert "upstream.peak_mbps: found 10; allowed: 20 or more" in remark
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"key": "homes.othr.count"}, "key homes.othr: found 'othr' .did you mean other"),
+        ({"key": "homes.other.cuont"}, "key homes.other.cuont: found .*did you mean count"),
+        ({"key": "upstream.queue.law"}, "found the type table, .*; allowed: a key with a number"),
+        ({"key": "title"}, "key title: found the type text; allowed: a key with a number"),
+        ({"key": "a b"}, "key: found 'a b'; allowed: a dotted key"),
+        ({"key": "seed"}, "key: found seed; allowed: a key of all variants"),
+        ({"key": "duration_s", "duration_s": 1}, "duration_s: found as key too"),
+        ({"key": "downstream.queue.limit_bytes"}, "found no value in the scenario.*; give low"),
+        ({"low": 5, "high": 5}, "low, high: found 5 and 5; allowed: the lesser value first"),
+        ({"low": 0}, f"low: found 0; allowed for {LIMIT}: a whole number from 1 to"),
+        ({"low": 1.5}, "low: found 1.5; allowed for .*: a whole number"),
+        ({"high": float("nan")}, "high: found nan; allowed for"),
+        ({"vary": [f"{LIMIT} = 9"]}, f"vary {LIMIT} = 9: found as key too; allowed: one of them"),
+        ({"step": 0}, "step: found 0; allowed for .*: a whole number above 0"),
+        ({"seeds": 0}, "seeds: found 0; allowed: 1 to 10000"),
+        ({"jobs": 0}, "jobs: found 0; allowed: 1 or more"),
+        ({"until": []}, "until: missing; allowed: a condition"),
+        ({"until": "video > 3", "seeds": 1}, "'video', which is not measured here; allowed: game"),
+        (
+            {"key": "upstream.sustained_mbps", "low": 1, "high": 40},
+            "key upstream.sustained_mbps: at 40: .*upstream.peak_mbps: found 10",
+        ),
+    ],
+)
+def test_bad_questions_are_refused(short: Path, changes: dict[str, object], message: str) -> None:
+    asked = {"key": LIMIT, "until": "game p99 < 30", **changes}
+    with pytest.raises(ValueError, match=message):
+        sojourn.find(short, **asked)  # type: ignore[arg-type]
+
+
+def test_a_search_does_not_replace_a_sweep(short: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    sojourn.sweep(short, {LIMIT: [30_000]}, duration_s=0.1, out=out)
+    search = Search(short, LIMIT, [bound("upload > 9")], 30_000, 60_000, seeds=1, duration_s=0.1)
+    with pytest.raises(ValueError, match="holds the results of a sweep"):
+        run_search(search, out)
+    run_search(search, out, overwrite=True)
+    with pytest.raises(ValueError, match="holds results of"):
+        sojourn.sweep(short, {LIMIT: [30_000]}, duration_s=0.1, out=out)
