@@ -2,12 +2,16 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from .fail_below import FailBelow, check_limits, read_limits
 from .options import Directories
 from .say import say
+
+if TYPE_CHECKING:
+    from ..analysis.groups import Results
 
 
 def report(
@@ -15,11 +19,15 @@ def report(
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="File to write; default: DIR/report.html.")
     ] = None,
+    fail_below: FailBelow = None,
 ) -> None:
     """Write the report of stored results as one HTML file.
 
     The file opens offline and loads nothing. Several directories are put side by side in one
     report; --out must then name its file.
+
+    With --fail-below the exit status is 1 if a grade or a measure of any setting but an idle line
+    is below that limit, or missing.
     """
     from ..base.files import write_file
     from ..store.store import REPORT
@@ -28,18 +36,24 @@ def report(
         raise typer.BadParameter(
             "--out: missing; several directories have no common place for a report"
         )
+    limits = read_limits(fail_below)
     path = out or directories[0] / REPORT
     write_file(path, _page(directories).encode())
     say(f"report: {path}")
+    if limits:
+        check_limits(_results(directories), limits)
 
 
 def _page(directories: Sequence[Path]) -> str:
     """The page of a plug-in that claims the directory, or else the report of the runs."""
     from ..report.html import report_of
-    from ..store.read import read_results, side_by_side
     from .plugins import page_of
 
-    if len(directories) > 1:
-        return report_of(side_by_side(directories))
-    page = page_of(directories[0])
-    return report_of(read_results(directories[0])) if page is None else page(directories[0])
+    page = page_of(directories[0]) if len(directories) == 1 else None
+    return report_of(_results(directories)) if page is None else page(directories[0])
+
+
+def _results(directories: Sequence[Path]) -> "Results":
+    from ..store.read import read_results, side_by_side
+
+    return side_by_side(directories) if len(directories) > 1 else read_results(directories[0])

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from .fail_below import FailBelow, check_limits, read_limits
 from .options import Configs, MaxMemory, Overwrite, ScenarioFiles, Set, Vary, name_option
 from .say import say
 
@@ -49,6 +50,7 @@ def run(
     ] = None,
     overwrite: Overwrite = False,
     max_memory: MaxMemory = None,
+    fail_below: FailBelow = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print only the summary, as JSON.")
     ] = False,
@@ -61,6 +63,9 @@ def run(
 
     An idle line is run too: the same traffic without uploads, downloads and other bulk traffic.
     `baseline = false` in the scenario leaves it out.
+
+    With --fail-below the exit status is 1 if a grade or a measure of any setting but an idle line
+    is below that limit, or missing.
     """
     from .._sojourn import ScenarioError
     from ..analysis.precision import Target
@@ -72,6 +77,7 @@ def run(
     from ..store.replace import Wanted, reserved
     from ..store.write import write
 
+    limits = read_limits(fail_below)
     for change in vary or ():
         if change.partition("=")[0].strip() == "seed":
             raise typer.BadParameter(
@@ -112,3 +118,4 @@ def run(
             say(target.reached(result.groups).sentence)
         if out:
             say(f"report: {out / 'report.html'}")
+    check_limits(result.groups, limits)

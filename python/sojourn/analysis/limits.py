@@ -1,0 +1,75 @@
+"""What results must reach for `--fail-below`: a grade, or a bound on a measure."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from ..base.grid import shown
+from ..base.lookup import UnknownError
+from .conditions import Bound, bound
+from .groups import Group, Results
+from .measures import Measure
+from .verdict import Assessment, Grade, verdict
+
+_GRADES = {grade.word: grade for grade in (Grade.GOOD, Grade.FAIR)}
+_BEST_FIRST = list(Grade)
+
+Limit = Grade | Bound
+
+
+def limit(text: str, what: str) -> Limit:
+    """Reads `good`, `fair`, or a condition such as `game p99 < 30`; raises `UnknownError`."""
+    grade = _GRADES.get(text.strip().casefold())
+    if grade is None and not any(sign in text for sign in "<>"):
+        raise UnknownError(
+            f"{what}: found {text!r}; allowed: good, fair, or a condition, as 'game p99 < 30'"
+        )
+    return grade or bound(text, what)
+
+
+def failures(results: Results, limits: Sequence[Limit]) -> Iterator[str]:
+    """A sentence for each limit that a setting does not reach; idle lines need not.
+
+    A grade or measure that is missing is not reached. Raises `NotMeasuredError` for a measure that
+    no setting has.
+    """
+    if not limits:
+        return
+    graded = verdict(results)
+    loaded = [group for group in results.groups if group.name not in graded.idle_lines]
+    for one in limits:
+        for group, failure in (
+            _below(one, loaded, graded.groups) if isinstance(one, Grade) else _beyond(one, loaded)
+        ):
+            yield f"{group.name}: {failure}" if group.name else failure
+
+
+def _below(
+    least: Grade, groups: Sequence[Group], assessments: Mapping[str, Sequence[Assessment]]
+) -> Iterator[tuple[Group, str]]:
+    for group in groups:
+        if not assessments[group.name]:
+            yield group, f"nothing has a grade; required: {least.word}"
+        for one in assessments[group.name]:
+            if one.grade is None:
+                why = f"{one.application} has no grade: {one.summary}"
+                yield group, f"{why}; required: {least.word}"
+            elif _BEST_FIRST.index(one.grade) > _BEST_FIRST.index(least):
+                is_so = f"{one.application} is {one.grade.word}: {one.summary}"
+                yield group, f"{is_so}; required: {least.word}"
+
+
+def _beyond(condition: Bound, groups: Sequence[Group]) -> Iterator[tuple[Group, str]]:
+    measure = condition.named.among(run for group in groups for run in group.runs)
+    for group in groups:
+        mean = measure.over(group.runs).mean
+        if mean is not None and condition.holds(mean):
+            continue
+        found = "was not measured" if mean is None else f"is {_number(mean, measure, condition)}"
+        yield group, f"{measure.name} {found}; required: {condition.of(measure)}"
+
+
+def _number(mean: float, measure: Measure, condition: Bound) -> str:
+    """A value that fails, with more digits where the usual ones would hide that."""
+    text = shown(mean, measure.digits)
+    if condition.holds(float(text)):
+        text = f"{mean:.9g}"
+    return f"{text} {measure.unit}".rstrip()

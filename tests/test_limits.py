@@ -1,0 +1,100 @@
+"""Limits that results must reach: `--fail-below`."""
+
+import re
+from pathlib import Path
+
+import pytest
+import sojourn
+from conftest import ROOT
+from sojourn.analysis.groups import Results
+from sojourn.analysis.limits import failures, limit
+from sojourn.analysis.verdict import Grade, verdict
+from sojourn.base.lookup import UnknownError
+from sojourn.cli.main import app
+
+
+def failed(comparison: sojourn.Comparison, *limits: str) -> list[str]:
+    return list(failures(Results.of(comparison), [limit(text, "--fail-below") for text in limits]))
+
+
+def test_each_grade_below_the_limit_is_a_failure(comparison: sojourn.Comparison) -> None:
+    graded = verdict(Results.of(comparison))
+    (idle,) = graded.idle_lines
+    grades = {
+        (name, one.application): one.grade
+        for name, of in graded.groups.items()
+        for one in of
+        if name != idle
+    }
+    for text, enough in (("good", {Grade.GOOD}), ("Fair ", {Grade.GOOD, Grade.FAIR})):
+        below = {place for place, grade in grades.items() if grade not in enough}
+        found = [sentence.split(": ")[:2] for sentence in failed(comparison, text)]
+        assert {(name, re.split(" (is|has) ", what)[0]) for name, what in found} == below
+        assert 0 < len(found) == len(below)
+
+
+def test_a_missing_grade_or_measure_is_a_failure() -> None:
+    result = sojourn.run(ROOT / "scenarios" / "upload.toml", duration_s=1)
+    assert isinstance(result, sojourn.Comparison)
+    why = "drop-tail: upload has no grade: .*the upload ran for less than 10 s; required: fair"
+    assert any(re.fullmatch(why, one) for one in failed(result, "fair"))
+    result = sojourn.run(ROOT / "scenarios" / "upload.toml", duration_s=0.01)
+    assert isinstance(result, sojourn.Comparison)
+    (first, *_) = failed(result, "game p99 < 1e9")
+    assert re.match(
+        r"drop-tail: game .*p99 was not measured; required: game .*p99 < 1e\+09 ms", first
+    )
+
+
+def test_bounds_are_on_every_loaded_setting(comparison: sojourn.Comparison) -> None:
+    (idle,) = verdict(Results.of(comparison)).idle_lines
+    loaded = [name for name in comparison if name != idle]
+    found = failed(comparison, "game p99 < 0.001 ms", "voice MOS > 1")
+    assert [sentence.partition(": ")[0] for sentence in found] == loaded
+    assert all(
+        re.search(r"game .*p99 is [0-9.]+ ms; required: game .*p99 < 0.001 ms$", one)
+        for one in found
+    )
+
+
+def test_a_value_that_rounds_to_its_bound_has_more_digits(comparison: sojourn.Comparison) -> None:
+    first = next(iter(comparison.values()))
+    value = first.facts.measures["voice_mos"]
+    assert value
+    (sentence, *_) = failed(comparison, f"voice MOS > {value + 1e-7:.9f}")
+    shown = float(re.findall(r"is ([0-9.]+);", sentence)[0])
+    assert shown == pytest.approx(value, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("poor", "--fail-below: found 'poor'; allowed: good, fair, or a condition, as 'game p99"),
+        ("gaem p99 < 3", "--fail-below: found 'gaem p99' .did you mean game"),
+        ("video stalled < 3 ms", "found the unit 'ms'"),
+    ],
+)
+def test_bad_limits_are_refused(text: str, message: str) -> None:
+    with pytest.raises(UnknownError, match=message):
+        limit(text, "--fail-below")
+
+
+def test_a_measure_that_nothing_has_is_bad_input(comparison: sojourn.Comparison) -> None:
+    with pytest.raises(UnknownError, match="'low-latency p99', which is not measured here"):
+        failed(comparison, "low-latency p99 < 3")
+
+
+def test_the_exit_status_is_that_of_the_limits(
+    alone: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    swept = tmp_path / "swept"
+    sojourn.sweep(alone, {"upstream.sustained_mbps": [5]}, duration_s=0.5, out=swept)
+    run = ("run", alone, "--duration", 0.5, "--quiet", "--fail-below")
+    report = ("report", swept, "--out", tmp_path / "report.html", "--fail-below")
+    for command, name in ((run, "this run"), (report, "sustained 5 Mbps")):
+        assert not app([*map(str, command), "game loss < 1e9 %"], standalone_mode=False)
+        assert capsys.readouterr().err == ""
+        assert app([*map(str, command), "game loss > 1e9"], standalone_mode=False) == 1
+        (line,) = capsys.readouterr().err.splitlines()
+        assert line.startswith(f"failed: {name}: game loss is 0.00 %; required: game loss > 1e+09")
+        assert line.endswith(" %")
