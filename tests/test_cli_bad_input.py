@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 import pytest
 import sojourn
 from conftest import HOME, SHORT_S, Cli
-from sojourn.plot.svg import blank, to_svg
+from sojourn.plot.paper import blank, to_svg
 
 TRAFFIC = '[traffic.game]\nkind = "stream"\npurpose = "game"\nserver = "peer"\n'
 

@@ -1,18 +1,19 @@
 """`sojourn plot`: figures for papers."""
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 import sojourn
 from conftest import Cli
-from matplotlib import rc_context
-from matplotlib.collections import QuadMesh
-from matplotlib.figure import Figure
-from sojourn.analysis.curves import Curve
+from sojourn.analysis.curves import Curve, Sample, cdf, mean_over
+from sojourn.analysis.distribution import Distribution, pooled
 from sojourn.analysis.groups import Group, Results
 from sojourn.base.lookup import UnknownError
+from sojourn.plot import shapes
 from sojourn.plot.charts.bars import Bars
 from sojourn.plot.charts.base import Axis
 from sojourn.plot.charts.clouds import Clouds
@@ -20,8 +21,10 @@ from sojourn.plot.charts.heat_map import HeatMap
 from sojourn.plot.charts.lines import Lines
 from sojourn.plot.drawing import COLUMNS_IN, inline_svg, picture
 from sojourn.plot.figures.by_kind import KINDS, chart, figures
+from sojourn.plot.layout import picture_of
+from sojourn.plot.letters import cut, width_em, wrapped
 from sojourn.plot.palette import IDLE, PALETTE
-from sojourn.plot.svg import blank
+from sojourn.plot.scale import Scale, around
 from sojourn.runs.delay_split import DelaySplit
 
 
@@ -121,14 +124,11 @@ def test_a_heat_map_shows_first_what_the_verdict_looks_at(grid: Results) -> None
 def test_the_best_cell_of_any_heat_map_is_the_lightest(grid: Results, metric: str) -> None:
     drawn = chart(grid, "heatmap", metric, ())
     assert isinstance(drawn, HeatMap)
-    _, axes = blank()
-    drawn.draw(axes)
-    mesh = axes.collections[0]
-    assert isinstance(mesh, QuadMesh)
+    cells = [cell.fill for cell in drawn.shapes() if isinstance(cell, shapes.Path)]
+    light = dict(zip(drawn.values.flat, (sum(bytes.fromhex(c[1:])) for c in cells), strict=True))
     found = drawn.values[~np.isnan(drawn.values)]
     best, worst = (max, min) if drawn.better == "higher" else (min, max)
-    light = [sum(mesh.to_rgba(value)[:3]) for value in (best(found), worst(found))]
-    assert light[0] > 2 * light[1]
+    assert light[best(found)] > 2 * light[worst(found)]
 
 
 @pytest.mark.parametrize("columns", [2, 5, 9])
@@ -136,14 +136,14 @@ def test_numbers_and_names_of_a_heat_map_fit_its_columns(columns: int) -> None:
     names = [f"{128 + n} kB" for n in range(columns)]
     values = np.full((2, columns), 1024.04)
     drawn = HeatMap("t", "c", Axis("limit"), Axis("rate"), "p90", names, ["a", "b"], values)
-    with rc_context({"font.size": 8}):
-        _, axes = blank((3.5, 1.5), layout=None)
-        drawn.draw(axes)
-        drawn.write_names(axes)
-        column_px = axes.get_window_extent().width / columns
-        assert {text.get_text() for text in axes.texts} == {"1024"}
-        written = [*axes.texts, *axes.get_xticklabels()]
-        assert max(text.get_window_extent().width for text in written) < column_px
+    texts = [shape for shape in picture_of(drawn, 250).shapes if isinstance(shape, shapes.Text)]
+    numbers = [text for text in texts if text.text == "1024"]
+    assert len(numbers) == 2 * columns
+    first, second = numbers[0].x[0], numbers[1].x[0]
+    assert width_em("1024") * numbers[0].size < second - first
+    kinds = [text for text in texts if text.text.endswith("kB")]
+    assert len(kinds) == columns
+    assert all(t.is_turned or width_em(t.text) * t.size < second - first for t in kinds)
     assert drawn.numbers.rows[0][1] == "1024.0"
 
 
@@ -162,11 +162,9 @@ def test_an_idle_line_looks_the_same_beside_any_number_of_settings() -> None:
     for settings in range(1, 8):
         x = np.arange(3.0)
         curves = [Curve(f"{n}", x, x, is_idle=n == 0) for n in range(settings + 1)]
-        _, axes = blank()
-        Lines("t", "c", Axis("x"), Axis("y"), curves).draw(axes)
-        idle, *others = axes.lines
-        assert idle.get_color() == IDLE
-        assert [line.get_color() for line in others] == [PALETTE[n % 6] for n in range(settings)]
+        idle, *others = Lines("t", "c", Axis("x"), Axis("y"), curves).shapes()
+        assert idle.color == IDLE
+        assert [line.color for line in others] == [PALETTE[n % 6] for n in range(settings)]
 
 
 def test_idle_lines_are_found(results: Results) -> None:
@@ -324,9 +322,143 @@ def test_bad_places_are_refused(stored: Path, tmp_path: Path, cli: Cli) -> None:
 def test_a_part_of_nothing_has_no_edge() -> None:
     parts = {"queue full": [2.0, 1.0], "AQM": [0.0, 3.0], "link loss": [0.0, 0.0]}
     drawn = Bars("t", "c", Axis("share (%)"), Axis(""), ["a", "b"], parts)
-    figure = Figure()
-    axes = figure.subplots()
-    drawn.draw(axes)
-    assert [patch.get_width() for patch in axes.patches] == [2.0, 1.0, 3.0]
-    assert axes.get_xlim()[1] > 4
+    widths = [np.ptp(bar) for part in drawn.shapes() for bar in part.x.reshape(-1, 6)[:, :5]]
+    assert widths == [2.0, 1.0, 3.0]
     assert ">link loss</text>" in inline_svg(drawn, "x")
+
+
+def test_ticks_are_round_and_of_the_axis_alone() -> None:
+    assert [*Scale(0.0, 7.3, 100.0).ticks(5).values()] == ["0", "2", "4", "6"]
+    assert [*Scale(6.1, 5.0, 100.0).ticks(5).values()] == ["5.00", "5.25", "5.50", "5.75", "6.00"]
+    assert [*Scale(3.0, 40.0, 100.0, log=True).ticks(5).values()] == ["5", "10", "20"]
+    assert [*Scale(0.02, 2e3, 100.0, log=True).ticks(9).values()] == [
+        "0.1",
+        "1",
+        "10",
+        "100",
+        "1000",
+    ]
+    assert len(Scale(1e-9, 1e9, 100.0, log=True).ticks(6)) <= 6
+
+
+def test_scales_run_from_end_to_end() -> None:
+    assert Scale(2.0, 4.0, 100.0)(np.array([2.0, 3.0, 5.0])).tolist() == [0.0, 50.0, 150.0]
+    assert Scale(100.0, 1.0, 50.0, log=True)(np.array([10.0, 1.0])).tolist() == [25.0, 50.0]
+    # Nothing has a place on a logarithmic axis below its low end.
+    assert Scale(1.0, 100.0, 50.0, log=True)(np.array([0.0, -3.0])).tolist() == [0.0, 0.0]
+    assert np.isnan(Scale(1.0, 100.0, 50.0, log=True)(np.array([np.nan]))).all()
+    for log in (False, True):
+        for values in ([], [np.nan], [0.0], [7.0, 7.0], [-1.0, 0.0]):
+            low, high = around([np.array(values)], log)
+            assert low < high and (low > 0 or not log)
+
+
+def test_lines_of_text_fit_and_keep_units_beside_their_numbers() -> None:
+    name = "a queue of 16 kB with CoDel"
+    lines = wrapped(name, 6.5)
+    assert " ".join(lines) == name and all(width_em(line) <= 6.5 for line in lines)
+    assert any("16 kB" in line for line in lines)
+    assert wrapped("18 Mbps", 3) == ["18", "Mbps"]
+    for word in ("w" * 300, "名" * 80, "x"):
+        assert "".join(wrapped(word, 9)) == word
+        assert all(width_em(line) <= 9 for line in wrapped(word, 9))
+    ends = cut("sustained rate of 5 Mbps, number 1", 12)
+    assert ends.startswith("sust") and ends.endswith("ber 1") and width_em(ends) <= 12
+    assert len(wrapped("one two three four", 3, 2)) == 2
+
+
+def seeds_of(comparison: sojourn.Comparison) -> Results:
+    """Runs that stand for three seeds of one setting."""
+    return Results([Group("a", list(comparison.values())[2:5]), Group("b", [comparison["CoDel"]])])
+
+
+@pytest.mark.parametrize("kind", ["cdf", "ccdf", "timeseries"])
+def test_lines_of_several_seeds_have_a_band(comparison: sojourn.Comparison, kind: str) -> None:
+    drawn = chart(seeds_of(comparison), kind)
+    assert isinstance(drawn, Lines)
+    several, single = drawn.curves[0], drawn.curves[-1]
+    assert single.band is None and several.band is not None
+    low, high = several.band
+    there = ~np.isnan(several.y + low)
+    assert (low[there] <= several.y[there]).all() and (several.y[there] <= high[there]).all()
+    assert (high - low)[there].max() > 0
+    assert "95 % interval" in drawn.caption
+    areas = [shape for shape in drawn.shapes() if isinstance(shape, shapes.Path) and shape.is_area]
+    assert len(areas) == sum(curve.band is not None for curve in drawn.curves)
+    plain = chart(seeds_of(comparison), kind, bands=False)
+    assert not any(isinstance(s, shapes.Path) and s.is_area for s in plain.shapes())
+    assert picture(drawn, "svg", 1) != picture(plain, "svg", 1)
+
+
+def test_the_band_of_a_share_is_that_of_its_mean() -> None:
+    # One value in four is at most 1 in one seed, and three in the other: 50 % in the mean, with a
+    # standard error of 25 %. Student's t with one degree of freedom is 12.7: more than there is.
+    seeds = [Distribution.of([1.0, 2.0], [1, 3]), Distribution.of([1.0, 2.0], [3, 1])]
+    curve = cdf(Sample("a", pooled(seeds), seeds=seeds))
+    assert (curve.x.tolist(), curve.y.tolist()) == ([1, 1, 2], [0, 50, 100])
+    assert curve.band
+    assert [part.tolist() for part in curve.band] == [[0, 0, 100], [0, 100, 100]]
+    many = [*seeds] * 50
+    low, high = cdf(Sample("a", pooled(many), seeds=many)).band or ((), ())
+    # 1.985 times 25.13 % over 10.
+    assert (low[1], high[1]) == pytest.approx((45.01, 54.99), abs=0.01)
+
+
+def test_means_over_time_skip_what_a_seed_has_not() -> None:
+    first = Curve("a", np.array([1.0, 2.0, 3.0]), np.array([1.0, 2.0, np.nan]))
+    second = Curve("a", np.array([2.0, 3.0]), np.array([4.0, np.nan]))
+    found = mean_over([first, second])
+    assert (found.x.tolist(), found.y[:2].tolist()) == ([1, 2, 3], [1, 3])
+    assert np.isnan(found.y[2]) and found.band
+    # A half of a difference of 2, with one degree of freedom: 12.706 times 1.
+    assert found.band[1][1] == pytest.approx(3 + 12.706)
+    assert np.isnan(found.band[1][[0, 2]]).all()
+    assert mean_over([first]) is first
+
+
+def test_the_title_of_a_legend_needs_a_legend(results: Results) -> None:
+    with pytest.raises(UnknownError, match="legend title: found 'Queue', but a figure of this"):
+        chart(results, "box").with_texts(legend="Queue")
+    alone = chart(results.only(["CoDel"]), "cdf")
+    assert ">CoDel</text>" not in inline_svg(alone, "x")
+    titled = inline_svg(alone.with_texts(legend="Queue"), "x")
+    assert ">CoDel</text>" in titled and ">Queue</text>" in titled
+
+
+@pytest.mark.parametrize(
+    ("metric", "column"),
+    [
+        ("marks", "marked_packets"),
+        ("overflow_drops", "dropped_overflow_packets"),
+        ("aqm_drops", "dropped_aqm_packets"),
+    ],
+)
+def test_drops_and_marks_are_drawn_over_time(results: Results, metric: str, column: str) -> None:
+    drawn = chart(results, "timeseries", metric)
+    assert isinstance(drawn, Lines)
+    assert drawn.y.label == f"{metric.replace('_', ' ')} (packets)"
+    for group in results.groups:
+        (curve,) = (curve for curve in drawn.curves if curve.name == group.name)
+        (row,) = (row for row in group.first.queues.to_pylist() if row["queue"] == "upstream")
+        column = {"marks": "marked", "overflow_drops": "dropped_overflow"}.get(
+            metric, "dropped_aqm"
+        )
+        assert curve.y.sum() == row[f"{column}_packets"]
+
+
+def test_pages_and_papers_have_the_same_texts(results: Results) -> None:
+    for kind in ("cdf", "box", "ellipse", "drops"):
+        drawn = chart(results, kind)
+        texts = re.findall(r">([^<]+)</text>", inline_svg(drawn, "x"))
+        narrow = re.findall(r">([^<]+)</text>", picture(drawn, "svg", 2).decode())
+        assert {drawn.x.label, *drawn.names} <= {*texts} & {*narrow}
+
+
+def test_a_report_is_drawn_without_matplotlib(alone: Path, tmp_path: Path) -> None:
+    code = (
+        "import sys, sojourn; "
+        f"sojourn.run({str(alone)!r}, duration_s=1).save({str(tmp_path / 'out')!r}); "
+        "sys.exit('matplotlib' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+    assert (tmp_path / "out" / "report.html").exists()

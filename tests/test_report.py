@@ -119,7 +119,7 @@ def test_every_figure_has_a_name_a_description_and_its_numbers(page: str, result
 
 def test_no_two_things_have_one_identifier(page: str) -> None:
     identifiers = re.findall(r'\bid="([^"]+)"', page)
-    assert len(identifiers) == len(set(identifiers)) > 100
+    assert len(identifiers) == len(set(identifiers)) > 25
 
 
 def test_text_of_a_scenario_cannot_become_markup(alone: object) -> None:

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from .distribution import Distribution, Numbers, pooled
 from .groups import Group
 from .measures import Row, flows_of
-from .tables import RunTables
+from .statistics import Value, over_seeds, student_t
+from .tables import RunTables, where
 
 _CDF_STEPS = 500
 
@@ -26,6 +26,8 @@ class Curve:
     x: Numbers
     y: Numbers
     is_idle: bool = False
+    band: tuple[Numbers, Numbers] | None = None
+    """The low and the high end of the 95 % interval over seeds at each point."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,8 @@ class Sample:
     name: str
     values: Distribution
     is_idle: bool = False
+    seeds: Sequence[Distribution] = ()
+    """Those of single seeds, if there are several."""
 
 
 def judged_by_latency(groups: Sequence[Group]) -> tuple[str, Select]:
@@ -56,18 +60,23 @@ def latencies(groups: Sequence[Group], select: Select) -> list[Sample]:
     samples = []
     for name, group, row in named(groups, select):
         runs = [run for run in group.runs if run.keeps("latencies")]
-        values = pooled(_latencies(run, row["traffic"], row["direction"]) for run in runs)
-        samples.append(Sample(name, values, group.is_idle))
+        seeds = [_latencies(run, row["traffic"], row["direction"]) for run in runs]
+        samples.append(_sample(name, seeds, group))
     return [sample for sample in samples if len(sample.values.values)]
 
 
 def page_loads(groups: Sequence[Group], select: Select) -> list[Sample]:
     """Page load times in s of each group and selected flow, over all seeds."""
     samples = [
-        Sample(name, pooled(_page_loads(run, row["traffic"]) for run in group.runs), group.is_idle)
+        _sample(name, [_page_loads(run, row["traffic"]) for run in group.runs], group)
         for name, group, row in named(groups, select)
     ]
     return [sample for sample in samples if len(sample.values.values)]
+
+
+def _sample(name: str, seeds: Sequence[Distribution], group: Group) -> Sample:
+    there = [seed for seed in seeds if len(seed.values)]
+    return Sample(name, pooled(there), group.is_idle, there if len(there) > 1 else ())
 
 
 def cdf(sample: Sample) -> Curve:
@@ -77,14 +86,44 @@ def cdf(sample: Sample) -> Curve:
     seen = _last_of_each(np.floor(share * (_CDF_STEPS / 100)))
     values = sample.values.values
     x, y = np.append(values[:1], values[seen]), np.append(0.0, share[seen])
-    return Curve(sample.name, x, y, sample.is_idle)
+    half = np.append(0.0, _half_interval(sample.seeds, x[1:], y[1:]))
+    return Curve(sample.name, x, y, sample.is_idle, _band(y, half, 0.0) if sample.seeds else None)
 
 
 def ccdf(sample: Sample) -> Curve:
     """The complementary CDF: share of values in % above x, without the final 0 %."""
     share = 100 * (1 - sample.values.share[:-1])
     seen = _last_of_each(np.floor(np.log10(share) * (_CDF_STEPS / 4)))
-    return Curve(sample.name, sample.values.values[:-1][seen], share[seen], sample.is_idle)
+    x, y = sample.values.values[:-1][seen], share[seen]
+    if not sample.seeds or not len(x):
+        return Curve(sample.name, x, y, sample.is_idle)
+    # A logarithmic axis has no room for less than the least share.
+    half = _half_interval(sample.seeds, x, 100 - y)
+    return Curve(sample.name, x, y, sample.is_idle, _band(y, half, float(y.min())))
+
+
+def _band(y: Numbers, half: Numbers, least: float) -> tuple[Numbers, Numbers]:
+    """An interval around shares in %, none of which is below the least or above 100 %."""
+    return np.maximum(y - half, least), np.minimum(y + half, 100.0)
+
+
+def _half_interval(seeds: Sequence[Distribution], x: Numbers, y: Numbers) -> Numbers:
+    """Half of the 95 % interval over seeds of the share `y` in % of values that are at most `x`.
+
+    The share is a ratio of two sums over seeds, of values at most `x` and of all values (Cochran
+    1977, section 6.4).
+    """
+    if len(seeds) < 2:
+        return np.zeros(len(x))
+    below = [
+        np.append(0.0, 100 * seed.share)[np.searchsorted(seed.values, x, side="right")]
+        for seed in seeds
+    ]
+    totals = np.array([[seed.total] for seed in seeds])
+    deviations = (np.array(below) - y) * (totals / totals.mean())
+    variance = np.square(deviations).sum(axis=0) / (len(seeds) - 1)
+    half: Numbers = student_t(len(seeds)) * np.sqrt(variance / len(seeds))
+    return half
 
 
 def _last_of_each(step: Numbers) -> np.ndarray[Any, np.dtype[np.bool_]]:
@@ -92,15 +131,40 @@ def _last_of_each(step: Numbers) -> np.ndarray[Any, np.dtype[np.bool_]]:
     return np.append(step[1:] != step[:-1], True)[: len(step)]
 
 
-def over_time(groups: Sequence[Group], metric: str, subjects: Sequence[str]) -> list[Curve]:
-    """A time series of each group and subject, for the first seed."""
-    return [
-        Curve(_label(group.name, subject, len(subjects) > 1), *values, group.is_idle)
+def over_time(groups: Sequence[Group], metric: str, subjects: Sequence[str]) -> list[list[Curve]]:
+    """A time series of each group and subject, for each seed that has one."""
+    lines = [
+        [
+            Curve(_label(group.name, subject, len(subjects) > 1), *values, group.is_idle)
+            for run in group.runs
+            if run.keeps("series")
+            if len((values := series(run, subject, metric))[0])
+        ]
         for group in groups
-        if group.first.keeps("series")
         for subject in subjects
-        if len((values := series(group.first, subject, metric))[0])
     ]
+    return [seeds for seeds in lines if seeds]
+
+
+def mean_over(seeds: Sequence[Curve]) -> Curve:
+    """The mean of time series that differ in their seed, with its 95 % interval."""
+    if len(seeds) == 1:
+        return seeds[0]
+    x = np.unique(np.concatenate([seed.x for seed in seeds]))
+    rows = np.full((len(seeds), len(x)), np.nan)
+    for row, seed in zip(rows, seeds, strict=True):
+        row[np.searchsorted(x, seed.x)] = seed.y
+    values = [over_seeds(column[~np.isnan(column)].tolist()) for column in rows.T]
+    return curve_of(seeds[0].name, x, values, seeds[0].is_idle)
+
+
+def curve_of(name: str, x: Numbers, values: Sequence[Value], is_idle: bool = False) -> Curve:
+    """A line through means over seeds, with their intervals if any has one."""
+    mean, low, high = (
+        np.array([getattr(value, part) for value in values], np.float64)
+        for part in ("mean", "low", "high")
+    )
+    return Curve(name, x, mean, is_idle, None if np.isnan(high).all() else (low, high))
 
 
 def averaged(curve: Curve, neighbours: int) -> Curve:
@@ -129,7 +193,7 @@ def series(result: RunTables, subject: str, metric: str) -> tuple[Numbers, Numbe
 
 def series_of(table: pa.Table, subject: str, metric: str) -> tuple[Numbers, Numbers]:
     """Times in s and values of a series in a table."""
-    rows = _where(table, subject=subject, metric=metric)
+    rows = where(table, subject=subject, metric=metric)
     return rows["time_s"].to_numpy(), rows["value"].to_numpy()
 
 
@@ -137,18 +201,12 @@ def _label(group: str, subject: str, several: bool) -> str:
     return f"{group}: {subject}" if group and several else group or subject
 
 
-def _where(table: pa.Table, **words: str) -> pa.Table:
-    for column, word in words.items():
-        table = table.filter(pc.field(column) == word)
-    return table
-
-
 def _latencies(result: RunTables, traffic: str, direction: str) -> Distribution:
-    cells = _where(result.latencies, traffic=traffic, direction=direction)
+    cells = where(result.latencies, traffic=traffic, direction=direction)
     return Distribution(
         cells["latency_ms"].to_numpy(), cells["packets"].to_numpy().astype(np.float64)
     )
 
 
 def _page_loads(result: RunTables, traffic: str) -> Distribution:
-    return Distribution.of(_where(result.pages, traffic=traffic)["load_time_s"].to_pylist())
+    return Distribution.of(where(result.pages, traffic=traffic)["load_time_s"].to_pylist())

@@ -5,10 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from .._sojourn import jfi, max_min, mmr
-from .tables import RunTables
+from .tables import RunTables, where
 
 Rates = Mapping[str, float]
 
@@ -109,7 +108,7 @@ def _check_names(
 
 def _flows(result: RunTables, name: str) -> Iterator[tuple[str, int | None, str]]:
     """The flows of an entry, each with its connection number and series subject."""
-    entry = result.flows.filter(pc.field("traffic") == name).to_pylist()
+    entry = where(result.flows, traffic=name).to_pylist()
     if not entry:
         raise ValueError(f"traffic: {name!r} sent no packets, so it has no fairness")
     main = max(entry, key=lambda row: row["goodput_mbps"])
@@ -129,9 +128,7 @@ def _flows(result: RunTables, name: str) -> Iterator[tuple[str, int | None, str]
 
 def _throughput_mbps(result: RunTables, subject: str, from_s: float, to_s: float) -> float:
     """Mean throughput over the part of the window that has samples."""
-    samples = result.series.filter(
-        (pc.field("subject") == subject) & (pc.field("metric") == "throughput")
-    )
+    samples = where(result.series, subject=subject, metric="throughput")
     interval_s, sampled_s = _sampling(result)
     to_s = min(to_s, sampled_s)
     if to_s <= from_s:
@@ -144,7 +141,7 @@ def _throughput_mbps(result: RunTables, subject: str, from_s: float, to_s: float
 
 def _sampling(result: RunTables) -> tuple[float, float]:
     """The interval of all series and the time of the last sample, in s."""
-    series = result.series.filter(pc.field("metric") == "queue_bytes")
+    series = where(result.series, metric="queue_bytes")
     times = series["time_s"].to_numpy()
     if not len(times):
         raise ValueError(

@@ -34,9 +34,12 @@ def over_seeds(values: Sequence[float | None]) -> Value:
     mean = statistics.fmean(there)
     if len(there) == 1:
         return Value(mean, n=1)
-    freedom = len(there) - 1
-    t = (
-        _T[freedom - 1] if freedom <= len(_T) else _Z + 2.4 / freedom
-    )  # 2.042 at 30 and 1.984 at 100, as tabled
-    half = t * statistics.stdev(there) / math.sqrt(len(there))
+    half = student_t(len(there)) * statistics.stdev(there) / math.sqrt(len(there))
     return Value(mean, mean - half, mean + half, len(there))
+
+
+def student_t(seeds: int) -> float:
+    """The 97.5 % quantile of Student's t distribution for the mean of two seeds or more."""
+    freedom = seeds - 1
+    # The approximation is 2.042 at 30 and 1.984 at 100, as tabled.
+    return _T[freedom - 1] if freedom <= len(_T) else _Z + 2.4 / freedom

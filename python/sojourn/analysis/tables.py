@@ -3,6 +3,7 @@
 from typing import Any, Protocol
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from .._sojourn import Facts
 
@@ -70,3 +71,11 @@ class RunTables(Protocol):
     @property
     def series(self) -> pa.Table:
         """Values over time."""
+
+
+def where(table: pa.Table, **words: str) -> pa.Table:
+    """The rows of a table that have these words in these columns."""
+    for column, word in words.items():
+        # An expression would load pyarrow's module of data sets, which takes longer than the rows.
+        table = table.filter(pc.equal(table[column], word))
+    return table

@@ -3,15 +3,13 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import TYPE_CHECKING
 
 from ..analysis.distribution import Numbers
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from .letters import width_em
+from .scale import Frame
+from .shapes import LETTERS_PT, Shape, line, text
 
 _LINE_PT = 9.5
-_LETTER_PT = 5.0
 _GAP_PT = 7.0
 _LINES = (0, -1, 1, -2, 2, -3, 3, -4, 4, -5, 5, -6, 6)
 """Vertical offsets of a label in lines, nearest first."""
@@ -50,7 +48,7 @@ class Label:
 
     def box(self, is_left: bool, lines: int) -> Box:
         """The box of the label, left or right of its point and `lines` lines above."""
-        width = len(self.name) * _LETTER_PT
+        width = width_em(self.name) * LETTERS_PT
         start = self.x - _GAP_PT - width if is_left else self.x + _GAP_PT
         return Box(start, start + width, self.y + lines * _LINE_PT)
 
@@ -80,46 +78,22 @@ def places(
     return found
 
 
-def write(
-    axes: "Axes", named: Mapping[str, tuple[float, float]], marks: Sequence[tuple[float, float]]
-) -> None:
-    """Writes names next to their points and over no mark, with a line to those further away.
+def beside(named: Mapping[str, Numbers], marks: Numbers, frame: Frame) -> list[Shape]:
+    """Names next to their points and over no mark, with a line to those further away.
 
-    The axes have their final size. A name for which there is no room is left out.
+    A name for which there is no room is left out.
     """
-    if not named:
-        return
-    means = _in_points(axes, [*named.values()])
-    labels = [Label(name, *at) for name, at in zip(named, means, strict=True)]
-    others = [Label("", *at).mark for at in _in_points(axes, marks)]
-    for label, place in zip(labels, places(labels, _size_pt(axes), others), strict=True):
+    labels = [Label(name, *point.tolist()) for name, point in named.items()]
+    others = [Label("", *point).mark for point in marks.tolist()]
+    size = (frame.x.length, frame.y.length)
+    shapes: list[Shape] = []
+    for label, place in zip(labels, places(labels, size, others), strict=True):
         if place is None:
             continue
         is_left, lines = place
-        axes.annotate(
-            label.name,
-            named[label.name],
-            (-_GAP_PT if is_left else _GAP_PT, lines * _LINE_PT),
-            textcoords="offset points",
-            ha="right" if is_left else "left",
-            va="center",
-            arrowprops={"arrowstyle": "-", "lw": 0.5, "shrinkA": 0} if lines else None,
-        ).set_in_layout(False)
-
-
-def _in_points(axes: "Axes", points: Sequence[tuple[float, float]]) -> Numbers:
-    """Data points in points of type from the lower left of the axes."""
-    inner = axes.get_window_extent()
-    seen: Numbers = (axes.transData.transform(points) - (inner.x0, inner.y0)) * _pt_per_px(axes)
-    return seen
-
-
-def _size_pt(axes: "Axes") -> tuple[float, float]:
-    inner = axes.get_window_extent()
-    return inner.width * _pt_per_px(axes), inner.height * _pt_per_px(axes)
-
-
-def _pt_per_px(axes: "Axes") -> float:
-    figure = axes.get_figure(root=True)
-    assert figure
-    return 72 / figure.dpi
+        x = label.x + (-_GAP_PT if is_left else _GAP_PT)
+        y = label.y + lines * _LINE_PT
+        shapes.append(text(x, y, label.name, "end" if is_left else "start"))
+        if lines:
+            shapes.append(line([x, label.x], [y, label.y], width=0.5))
+    return shapes

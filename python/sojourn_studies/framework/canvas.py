@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sojourn.analysis.distribution import Numbers
-from sojourn.plot.charts.base import MARKS, line_style
+from sojourn.plot.charts.base import MARKS, dash_of
 from sojourn.plot.palette import PALETTE
-from sojourn.plot.svg import blank, to_svg
+from sojourn.plot.paper import blank, to_svg
 
 from .drawing import Drawing
 
@@ -91,9 +91,10 @@ def drawing_of_panels(
 def _draw(canvas: "Axes", plots: Sequence[Plot], axes: Mapping[str, Any]) -> None:
     for index, plot in enumerate(plots):
         dots = {"marker": MARKS[index % len(MARKS)], "linestyle": "", "markersize": 4}
-        style = dots if plot.dots else {**line_style(index), "lw": 1.2}
+        dash = dash_of(index)
+        style = dots if plot.dots else {"linestyle": (0, dash) if dash else "-", "lw": 1.2}
         color = _COLORS[index % len(_COLORS)]
-        canvas.plot(plot.x, plot.y, label=plot.name, **{**style, "color": color})
+        canvas.plot(plot.x, plot.y, label=plot.name, color=color, **style)
     canvas.set(**axes)
     if canvas.get_xscale() == "linear" and all((plot.x % 1 == 0).all() for plot in plots):
         canvas.locator_params(axis="x", integer=True)

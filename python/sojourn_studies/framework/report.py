@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from sojourn.analysis.statistics import Value
 from sojourn.base.grid import Grid
-from sojourn.plot.drawing import themed
+from sojourn.plot.paper import themed
 from sojourn.report.pages import render
 
 from .cases import Alternative, Runs

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sojourn.analysis.distribution import Numbers
 from sojourn.plot.palette import PALETTE
-from sojourn.plot.svg import blank, to_svg
+from sojourn.plot.paper import blank, to_svg
 
 from ..framework.drawing import Drawing
 

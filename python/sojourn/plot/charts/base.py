@@ -2,32 +2,28 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import Self
 
 from ...analysis.distribution import Numbers
 from ...base.grid import Grid
+from ...base.lookup import UnknownError
 from ..palette import IDLE, PALETTE
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
+from ..scale import Frame
+from ..shapes import Path, Shape
 
 FEW_AT_MOST = 8
 """With more groups, no curves are drawn and points have the style of their variant."""
 
-_DASHES: tuple[Any, ...] = ("-", (0, (5, 2)), (0, (1, 1.2)), (0, (6, 2, 1, 2)))
+_DASHES = ((), (5, 2), (1, 1.2), (6, 2, 1, 2))
 
-_IDLE_DASH = (0, (1, 3))
+_IDLE_DASH = (1, 3)
 
 MARKS = "os^Dv"
 """Markers of points, and of lines if there are several."""
 
 _IDLE_MARK = "x"
-
-LETTER_IN = 0.06
-"""The mean width of a letter."""
 
 
 @dataclass(frozen=True)
@@ -46,14 +42,60 @@ class Chart(ABC):
     caption: str
     x: Axis
     y: Axis
+    legend_title: str = field(default="", kw_only=True)
+    has_heading: bool = field(default=False, kw_only=True)
+    """Is the title part of the picture? Where there is a page, that shows it."""
 
     @abstractmethod
-    def draw(self, axes: "Axes") -> None:
-        """Draws the chart on empty axes."""
+    def shapes(self) -> Sequence[Shape]:
+        """What is drawn, at the values of the axes."""
 
-    def write_names(self, axes: "Axes") -> bool:
-        """Writes what depends on the size of the axes; did that change what is around them?"""
-        return False
+    def sized(self, frame: Frame) -> Sequence[Shape]:
+        """What depends on the size of the area between the axes, in its points."""
+        return ()
+
+    def x_ends(self, low: float, high: float) -> tuple[float, float]:
+        """The left and right end of the horizontal axis, if the shapes are from `low` to `high`."""
+        return low, high
+
+    def y_ends(self, low: float, high: float) -> tuple[float, float]:
+        """The lower and upper end of the vertical axis."""
+        return low, high
+
+    def without_bands(self) -> Self:
+        """The same chart without intervals around its lines."""
+        return self
+
+    def with_texts(
+        self,
+        *,
+        title: str | None = None,
+        x: str | None = None,
+        y: str | None = None,
+        legend: str | None = None,
+    ) -> Self:
+        """The same chart with a title in the picture, and other labels.
+
+        Raises `UnknownError` for the title of a legend where there is none.
+        """
+        if legend and not self.names:
+            raise UnknownError(
+                f"legend title: found {legend!r}, but a figure of this kind has no legend; "
+                "leave the title out"
+            )
+        return replace(
+            self,
+            title=self.title if title is None else title,
+            has_heading=bool(title),
+            x=self.x if x is None else replace(self.x, label=x),
+            y=self.y if y is None else replace(self.y, label=y),
+            legend_title=legend or "",
+        )
+
+    @property
+    def subtitle(self) -> str:
+        """What stands above the axes: what the values in them are."""
+        return ""
 
     @property
     @abstractmethod
@@ -68,11 +110,16 @@ class Chart(ABC):
     @property
     def has_legend(self) -> bool:
         """Is there a legend? A single curve needs none: the title tells what it is."""
-        return len(self.names) > 1
+        return len(self.names) > 1 or bool(self.names and self.legend_title)
 
     @property
     def rows(self) -> Sequence[str]:
         """Names of rows at 0, 1, ... from the top, if rows determine the height."""
+        return ()
+
+    @property
+    def columns(self) -> Sequence[str]:
+        """Names of columns at 0, 1, ... from the left, if the values are in cells."""
         return ()
 
     @property
@@ -87,10 +134,14 @@ def style_numbers(are_idle: Iterable[bool]) -> list[int | None]:
     return [None if is_idle else next(numbers) for is_idle in are_idle]
 
 
-def line_style(number: int | None) -> dict[str, Any]:
-    """Colour and dash of the line with this number; `None` is an idle line."""
-    dash = _IDLE_DASH if number is None else _DASHES[number % len(_DASHES)]
-    return {"color": color_of(number), "linestyle": dash, "lw": 1.3}
+def line_of(number: int | None, x: Numbers, y: Numbers, name: str = "") -> Path:
+    """The line with this number; `None` is an idle line."""
+    return Path(x, y, 1.3, dash_of(number), color=color_of(number), name=name)
+
+
+def dash_of(number: int | None) -> Sequence[float]:
+    """Lengths of line and gap of the line with this number; none for a solid line."""
+    return _IDLE_DASH if number is None else _DASHES[number % len(_DASHES)]
 
 
 def color_of(number: int | None) -> str:

@@ -2,24 +2,21 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ...analysis.curves import Sample
 from ...analysis.distribution import Numbers
 from ...base.grid import Grid, digits
+from ..shapes import Marks, Path, Shape
 from .base import Chart, color_of, style_numbers
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 
 _WHISKERS = (0.01, 0.25, 0.5, 0.75, 0.99)
 
 _DOTS_AT_MOST = 400
 
-_BOX_PARTS = ("box", "median", "whisker", "cap")
+_HALF, _HALF_CAP = 0.28, 0.14
+"""Of the heights of box and caps, in rows."""
 
 
 @dataclass(frozen=True)
@@ -29,27 +26,18 @@ class Boxes(Chart):
     samples: Sequence[Sample] = ()
     unit: str = ""
 
-    def draw(self, axes: "Axes") -> None:
-        """Draws boxes from top to bottom."""
+    def shapes(self) -> Sequence[Shape]:
+        """Boxes from top to bottom."""
         numbers = style_numbers(sample.is_idle for sample in self.samples)
-        for index, (number, sample) in enumerate(zip(numbers, self.samples, strict=True)):
-            color = color_of(number)
-            lines: dict[str, Any] = {
-                f"{part}props": {"color": color, "lw": 1.2} for part in _BOX_PARTS
-            }
-            axes.bxp(
-                [_box(sample)],
-                positions=[index],
-                widths=0.55,
-                orientation="horizontal",
-                showfliers=False,
-                manage_ticks=False,
-                **lines,
-            )
-            dots = _dots(sample)
-            axes.plot(dots, index + _jitter(len(dots)), "o", ms=2, alpha=0.45, color=color)
-        axes.set_ylim(len(self.samples) - 0.5, -0.5)
-        axes.grid(visible=False, axis="y")
+        shapes: list[Shape] = []
+        for row, (number, sample) in enumerate(zip(numbers, self.samples, strict=True)):
+            color, dots = color_of(number), _dots(sample)
+            x, y = _box(sample)
+            shapes.append(Path(x, row + y, 1.2, color=color))
+            if len(dots):
+                jitter = row + _jitter(len(dots))
+                shapes.append(Marks(dots, jitter, size=2.8, color=color, opacity=0.45))
+        return shapes
 
     @property
     def numbers(self) -> Grid:
@@ -67,9 +55,17 @@ class Boxes(Chart):
         return [sample.name for sample in self.samples]
 
 
-def _box(sample: Sample) -> dict[str, Any]:
+def _box(sample: Sample) -> tuple[Numbers, Numbers]:
+    """The lines of a box around 0: whiskers with their caps, quartiles, median."""
     low, q1, median, q3, high = (sample.values.quantile(q) for q in _WHISKERS)
-    return {"whislo": low, "q1": q1, "med": median, "q3": q3, "whishi": high, "fliers": []}
+    lines = [
+        *(((end, -_HALF_CAP), (end, _HALF_CAP)) for end in (low, high)),
+        *(((end, 0.0), (quartile, 0.0)) for end, quartile in ((low, q1), (high, q3))),
+        ((q1, -_HALF), (q3, -_HALF), (q3, _HALF), (q1, _HALF), (q1, -_HALF)),
+        ((median, -_HALF), (median, _HALF)),
+    ]
+    points = np.array([point for line in lines for point in (*line, (np.nan, np.nan))], np.float64)
+    return points[:, 0], points[:, 1]
 
 
 def _dots(sample: Sample) -> Numbers:

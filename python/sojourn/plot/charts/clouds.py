@@ -2,18 +2,15 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ...analysis.distribution import Numbers
 from ...base.grid import Grid, digits
-from ..labels import write
-from .base import FEW_AT_MOST, Chart, color_of, line_style, mark_of
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
+from ..labels import beside
+from ..scale import Frame
+from ..shapes import Marks, Path, Shape
+from .base import FEW_AT_MOST, Chart, color_of, line_of, mark_of
 
 _LEAST_SPAN = 0.1
 """The smallest span of an axis, as a share of the greatest value."""
@@ -37,35 +34,38 @@ class Clouds(Chart):
     joined: bool = False
     """A line through the means, in their order."""
 
-    def draw(self, axes: "Axes") -> None:
-        """Draws points, means and ellipses; better is to the upper right."""
-        labelled = set()
+    def shapes(self) -> Sequence[Shape]:
+        """Points, means and ellipses; better is to the upper right."""
+        shapes: list[Shape] = []
         for cloud in self.clouds:
             index = self.names.index(cloud.family)
             color, mark = color_of(index), mark_of(index)
-            label = "" if cloud.family in labelled else cloud.family
-            labelled.add(cloud.family)
             points = self._plotted(cloud)
-            mean = self._data(points.mean(axis=1, keepdims=True))
-            axes.plot(cloud.x, cloud.y, mark, ms=3, alpha=0.5, color=color, mec="none")
-            axes.plot(*mean, mark, ms=6, color=color, label=label, linestyle="none")
+            x, y = self._data(points.mean(axis=1, keepdims=True))
+            shapes.append(Marks(cloud.x, cloud.y, mark, 3.0, color=color, opacity=0.5))
+            shapes.append(Marks(x, y, mark, 7.0, color=color, name=cloud.family))
             if points.shape[1] > 2:
-                axes.plot(*self._data(ellipse(points)), **line_style(index))
+                shapes.append(line_of(index, *self._data(ellipse(points))))
         if self.joined:
             means = np.hstack([self._plotted(c).mean(axis=1, keepdims=True) for c in self.clouds])
-            axes.plot(*self._data(means), lw=0.6, color=color_of(0), alpha=0.6)
-        axes.invert_xaxis()
-        # A difference of 1 % should not look large.
-        axes.set_ylim(*_widened(*axes.get_ylim()))
-        if not self.x.log:
-            axes.set_xlim(*reversed(_widened(*reversed(axes.get_xlim()))))
+            x, y = self._data(means)
+            shapes.append(Path(x, y, 0.6, color=color_of(0), opacity=0.6))
+        return shapes
 
-    def write_names(self, axes: "Axes") -> bool:
+    def x_ends(self, low: float, high: float) -> tuple[float, float]:
+        """Less delay is to the right."""
+        low, high = (low, high) if self.x.log else _widened(low, high)
+        return high, low
+
+    def y_ends(self, low: float, high: float) -> tuple[float, float]:
+        """A difference of 1 % should not look large."""
+        return _widened(low, high)
+
+    def sized(self, frame: Frame) -> Sequence[Shape]:
         """Labels each cloud, or the ends of the line; the legend names the families of many."""
-        marks = [point for cloud in self.clouds for point in self._marks(cloud)]
-        means = {name: self._marks(cloud)[0] for name, cloud in self._labelled().items()}
-        write(axes, means, marks)
-        return False
+        marks = [frame.points(*self._marks(cloud)) for cloud in self.clouds]
+        named = {name: frame.points(*self._marks(c))[0] for name, c in self._labelled().items()}
+        return beside(named, np.vstack(marks), frame)
 
     def _labelled(self) -> dict[str, Cloud]:
         if len(self.clouds) > FEW_AT_MOST and any(self.names):
@@ -73,11 +73,10 @@ class Clouds(Chart):
         named = (self.clouds[0], self.clouds[-1]) if self.joined else self.clouds
         return {cloud.name: cloud for cloud in named}
 
-    def _marks(self, cloud: Cloud) -> list[tuple[float, float]]:
+    def _marks(self, cloud: Cloud) -> tuple[Numbers, Numbers]:
         """The mean of a cloud, and then its points."""
         mean = self._data(self._plotted(cloud).mean(axis=1))
-        x, y = np.append(mean[0], cloud.x), np.append(mean[1], cloud.y)
-        return list(zip(x.tolist(), y.tolist(), strict=True))
+        return np.append(mean[0], cloud.x), np.append(mean[1], cloud.y)
 
     @property
     def numbers(self) -> Grid:

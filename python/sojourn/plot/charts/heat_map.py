@@ -1,25 +1,42 @@
 """Heat maps: a value for each setting of a sweep."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from textwrap import fill
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from math import log10
+from typing import Literal
 
 import numpy as np
 
 from ...analysis.distribution import Numbers
 from ...base.grid import NOTHING, Grid, digits
-from .base import LETTER_IN, Chart
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
+from ..letters import width_em
+from ..scale import Frame
+from ..shapes import LETTERS_PT, Path, Shape, text
+from .base import Chart
 
 _LETTERS = {"dark": "#010101", "light": "#fefefe"}
 """Not exactly black and white, which dark mode would swap; cell colours stay the same."""
 
-_GAP_LETTERS = 1.0
-"""What stays free between the texts of neighbouring columns."""
+_CIVIDIS = np.array(
+    [
+        (0x00, 0x22, 0x4E),
+        (0x1A, 0x38, 0x6F),
+        (0x43, 0x4E, 0x6C),
+        (0x61, 0x65, 0x6F),
+        (0x7D, 0x7C, 0x78),
+        (0x9B, 0x94, 0x76),
+        (0xBC, 0xAE, 0x6C),
+        (0xDE, 0xC9, 0x58),
+        (0xFE, 0xE8, 0x38),
+    ]
+)
+"""Evenly spaced colours of Nuñez et al. 2018: the lightness rises evenly, for any colour vision."""
+
+_LIGHT_FROM = 0.47
+"""Where letters are dark on them, as a share of the whole."""
+
+_GAP_EM = 1.0
+"""What stays free between the numbers of neighbouring columns."""
 
 _MISSING = "#c8c8c8"
 """Of cells without a value: no colour of the map."""
@@ -36,67 +53,51 @@ class HeatMap(Chart):
     digits: int = 1
     better: Literal["lower", "higher"] = "lower"
 
-    def draw(self, axes: "Axes") -> None:
-        """Draws cells with their values as text, so that the chart works without colour.
+    def shapes(self) -> Sequence[Shape]:
+        """Cells; the lighter one is, the better its value."""
+        shapes = []
+        for (row, column), share in np.ndenumerate(self._lightness()):
+            color = _color(share)
+            x = column + np.array([-0.5, 0.5, 0.5, -0.5, -0.5])
+            y = row + np.array([-0.5, -0.5, 0.5, 0.5, -0.5])
+            # A line of the same colour leaves no gap between neighbours.
+            shapes.append(Path(x, y, 0.3, fill=color, color=color))
+        return shapes
 
-        The lighter a cell, the better its value.
-        """
-        from matplotlib import colormaps
-        from matplotlib.colors import LogNorm, Normalize
+    def sized(self, frame: Frame) -> Sequence[Shape]:
+        """The values as text, so that the chart works without colour."""
+        texts = [self._in_cell(value) for value in self.values.flat]
+        room_em = frame.x.length / len(self.columns) / LETTERS_PT - _GAP_EM
+        scale = min(1.0, max(room_em, 1.0) / max(map(width_em, texts)))
+        shapes = []
+        for ((row, column), share), words in zip(
+            np.ndenumerate(self._lightness()), texts, strict=True
+        ):
+            x, y = frame.points(np.array([column]), np.array([row]))[0]
+            color = _LETTERS["dark" if np.isnan(share) or share > _LIGHT_FROM else "light"]
+            cell = text(x, y, words, "middle")
+            shapes.append(replace(cell, size=LETTERS_PT * scale, color=color))
+        return shapes
 
+    def _lightness(self) -> Numbers:
+        """How good each value is, from 0 to 1: on a logarithmic scale if they are wide apart."""
         least, greatest = float(np.nanmin(self.values)), float(np.nanmax(self.values))
-        scale = (LogNorm if 0 < 10 * least < greatest else Normalize)(least, greatest)
-        edges = [np.arange(count + 1) - 0.5 for count in self.values.shape]
-        colors = "cividis" if self.better == "higher" else "cividis_r"
-        shades = colormaps[colors].with_extremes(bad=_MISSING)
-        found = np.ma.masked_invalid(self.values)
-        axes.pcolormesh(edges[1], edges[0], found, cmap=shades, norm=scale, lw=0)
-        for (row, column), value in np.ndenumerate(self.values):
-            axes.text(
-                column,
-                row,
-                self._in_cell(value),
-                ha="center",
-                va="center",
-                color=_LETTERS["dark" if self._is_light(value, scale) else "light"],
-            )
-        axes.set_xticks(range(len(self.columns)), list(self.columns))
-        axes.invert_yaxis()
-        axes.set_title(self.quantity, loc="left", fontsize="medium")
-        axes.grid(visible=False)
-        axes.tick_params(length=0)
-        axes.spines[:].set_visible(False)
-
-    def write_names(self, axes: "Axes") -> bool:
-        """Makes the numbers and the names of columns fit the width of a column."""
-        figure = axes.get_figure(root=True)
-        assert figure
-        column_in = axes.get_window_extent().width / figure.dpi / len(self.columns)
-        fitting = column_in / LETTER_IN - _GAP_LETTERS
-        cells = axes.texts[: self.values.size]
-        scale = min(1.0, max(fitting, 1.0) / max(len(cell.get_text()) for cell in cells))
-        for cell in cells:
-            cell.set_fontsize(float(cell.get_fontsize()) * scale)
-        words = [word for name in self.columns for word in name.split()]
-        if max(map(len, words), default=0) > fitting:
-            axes.tick_params(axis="x", rotation=90)
+        if 0 < 10 * least < greatest:
+            share = np.log10(self.values / least) / log10(greatest / least)
         else:
-            names = [fill(name, max(1, int(fitting))) for name in self.columns]
-            axes.set_xticks(range(len(names)), names)
-        return True
+            share = (self.values - least) / ((greatest - least) or 1.0)
+        return share if self.better == "higher" else 1.0 - share
+
+    @property
+    def subtitle(self) -> str:
+        """What the values are."""
+        return self.quantity
 
     def _in_cell(self, value: float) -> str:
         """The shorter of the value as in the table and with three digits."""
         if np.isnan(value):
             return NOTHING
         return min(f"{value:.{self.digits}f}", digits(value), key=len)
-
-    def _is_light(self, value: float, scale: Callable[[float], float]) -> bool:
-        """Is the colour of a cell light, so that its letters are dark?"""
-        if np.isnan(value):
-            return True
-        share = float(scale(value)) if np.nanmin(self.values) < np.nanmax(self.values) else 0.0
-        return (share if self.better == "higher" else 1.0 - share) > 0.47
 
     @property
     def has_row_title(self) -> bool:
@@ -116,3 +117,12 @@ class HeatMap(Chart):
     def rows(self) -> Sequence[str]:
         """The rows of the map."""
         return self.lines
+
+
+def _color(lightness: float) -> str:
+    """The colour of a cell; one without a value has a colour of its own."""
+    if np.isnan(lightness):
+        return _MISSING
+    steps = np.arange(len(_CIVIDIS)) / (len(_CIVIDIS) - 1)
+    parts = (round(float(np.interp(lightness, steps, part))) for part in _CIVIDIS.T)
+    return "#" + "".join(f"{part:02x}" for part in parts)

@@ -2,16 +2,17 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...analysis.distribution import Numbers
 from ...analysis.statistics import Value
 from ...base.grid import Grid, shown
+from ..shapes import Marks, Path, Shape
 from .base import Chart, color_of, mark_of, style_numbers
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+_HALF_CAP = 0.12
+"""Of the height of the ends of an interval, in rows."""
 
 
 @dataclass(frozen=True)
@@ -30,23 +31,18 @@ class Intervals(Chart):
     means: Sequence[Interval] = field(default_factory=list)
     digits: int = 1
 
-    def draw(self, axes: "Axes") -> None:
-        """Draws means from top to bottom."""
+    def shapes(self) -> Sequence[Shape]:
+        """Means from top to bottom."""
         numbers = style_numbers(one.is_idle for one in self.means)
+        shapes: list[Shape] = []
         for row, (number, one) in enumerate(zip(numbers, self.means, strict=True)):
-            mean, high = one.value.mean, one.value.high
-            axes.errorbar(
-                np.array([mean]),
-                np.array([row]),
-                xerr=None if mean is None or high is None else high - mean,
-                fmt=mark_of(number),
-                color=color_of(number),
-                ms=4.5,
-                lw=1.3,
-                capsize=3.0,
-            )
-        axes.set_ylim(len(self.means) - 0.5, -0.5)
-        axes.grid(visible=False, axis="y")
+            color = color_of(number)
+            if one.value.high is not None:
+                shapes.append(Path(*_between(one.value, row), 1.3, color=color))
+            mean = np.array([one.value.mean], np.float64)
+            mark = mark_of(number)
+            shapes.append(Marks(mean, np.array([row]), mark, 5.5, color=color))
+        return shapes
 
     @property
     def numbers(self) -> Grid:
@@ -65,3 +61,11 @@ class Intervals(Chart):
     def rows(self) -> Sequence[str]:
         """A row for each mean."""
         return [one.name for one in self.means]
+
+
+def _between(value: Value, row: int) -> tuple[Numbers, Numbers]:
+    """A line from the low end to the high end, with a cap at each."""
+    low, high = value.low, value.high
+    x = np.array([low, low, np.nan, low, high, np.nan, high, high], np.float64)
+    up, down = row - _HALF_CAP, row + _HALF_CAP
+    return x, np.array([up, down, np.nan, row, row, np.nan, up, down])

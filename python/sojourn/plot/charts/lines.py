@@ -1,22 +1,29 @@
 """Line charts of distributions and time series."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
 
 import numpy as np
 
 from ...analysis.curves import Curve, Sample
+from ...analysis.distribution import Numbers
 from ...base.grid import NOTHING, Grid, digits
-from .base import Chart, line_style, mark_of, style_numbers
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
+from ..scale import Frame
+from ..shapes import Marks, Path, Shape
+from .base import Chart, color_of, line_of, mark_of, style_numbers
 
 _QUANTILES = (0.5, 0.9, 0.99)
 
 _TAILS = (0.1, 0.01, 0.001, 0.0001)
+
+BAND = "The band is their 95 % interval (Student's t)."
+"""What a caption says of bands."""
+
+_BAND_OPACITY = 0.18
+_MARK_PT = 4.5
+_MARKS_APART = 0.2
+"""Of a line's length."""
 
 
 @dataclass(frozen=True)
@@ -29,25 +36,57 @@ class Lines(Chart):
     """A marker at each point."""
     table: Grid = field(default_factory=lambda: Grid("", [], []))
 
-    def draw(self, axes: "Axes") -> None:
-        """Draws the lines, each with its own dash and markers."""
-        numbers = style_numbers(curve.is_idle for curve in self.curves)
-        for index, (number, curve) in enumerate(zip(numbers, self.curves, strict=True)):
-            axes.plot(
-                curve.x,
-                curve.y,
-                label=curve.name,
-                drawstyle="steps-post" if self.steps else "default",
-                **line_style(number),
-                **self._marks(index, mark_of(number), curve),
-            )
+    def shapes(self) -> Sequence[Shape]:
+        """The lines, each with its own dash, and their bands behind them."""
+        numbered = list(zip(self._numbers(), self.curves, strict=True))
+        bands = [
+            Path(*self._around(curve), 0, fill=color_of(number), opacity=_BAND_OPACITY)
+            for number, curve in numbered
+            if curve.band is not None
+        ]
+        lines = [
+            line_of(number, *self._line(curve.x, curve.y), name=curve.name)
+            for number, curve in numbered
+        ]
+        return [*bands, *lines]
 
-    def _marks(self, index: int, mark: str, curve: Curve) -> dict[str, Any]:
+    def sized(self, frame: Frame) -> Sequence[Shape]:
+        """Marks, at other places of each line; a single line needs none."""
         if not self.marked and len(self.curves) < 2:
-            return {}
-        points = None if self.steps else len(curve.x)
-        every = None if self.marked else _every(index, len(self.curves), points)
-        return {"marker": mark, "ms": 3.5, "markevery": every}
+            return ()
+        shapes = []
+        for index, (number, curve) in enumerate(zip(self._numbers(), self.curves, strict=True)):
+            x, y = (curve.x, curve.y) if self.marked else self._line(curve.x, curve.y)
+            points = frame.points(x, y)[~np.isnan(x + y)]
+            if not self.marked:
+                start = 0.05 + _MARKS_APART * index / len(self.curves)
+                points = _along(points, np.arange(start, 1, _MARKS_APART))
+            x, y = points.T
+            mark, color = mark_of(number), color_of(number)
+            shapes.append(Marks(x, y, mark, _MARK_PT, color=color, name=curve.name))
+        return shapes
+
+    def without_bands(self) -> Self:
+        """The lines alone."""
+        return replace(self, curves=[replace(curve, band=None) for curve in self.curves])
+
+    def _numbers(self) -> list[int | None]:
+        return style_numbers(curve.is_idle for curve in self.curves)
+
+    def _line(self, x: Numbers, y: Numbers) -> tuple[Numbers, Numbers]:
+        """The corners of a line; with steps, each value holds until the next."""
+        return (np.repeat(x, 2)[1:], np.repeat(y, 2)[:-1]) if self.steps else (x, y)
+
+    def _around(self, curve: Curve) -> tuple[Numbers, Numbers]:
+        """The outline of a curve's band, apart where it has none."""
+        assert curve.band is not None
+        low, high = curve.band
+        outlines = []
+        for part in _parts(~np.isnan(low + high)):
+            (x, down), (_, up) = (self._line(curve.x[part], y[part]) for y in (low, high))
+            outlines += [np.array([[*x, *x[::-1]], [*down, *up[::-1]]]), np.full((2, 1), np.nan)]
+        x, y = np.hstack([*outlines, np.zeros((2, 0))])
+        return x, y
 
     @property
     def numbers(self) -> Grid:
@@ -86,21 +125,28 @@ def tail_grid(title: str, samples: Sequence[Sample], unit: str) -> Grid:
     return Grid(title, ["", *(f"{100 * share:g} %\n{unit}" for share in _TAILS)], rows)
 
 
-def range_grid(title: str, curves: Sequence[Curve], unit: str) -> Grid:
-    """Minimum, mean and maximum of each curve."""
+def range_grid(title: str, lines: Sequence[Sequence[Curve]], unit: str) -> Grid:
+    """Minimum, mean and maximum of each line, over all its curves."""
     headings = ["", *(f"{what}\n{unit}" for what in ("minimum", "mean", "maximum"))]
+    values = {curves[0].name: np.concatenate([curve.y for curve in curves]) for curves in lines}
     rows = [
-        [curve.name, *(digits(float(f(curve.y))) for f in (np.nanmin, np.nanmean, np.nanmax))]
-        for curve in curves
-        if not np.isnan(curve.y).all()
+        [name, *(digits(float(f(y))) for f in (np.nanmin, np.nanmean, np.nanmax))]
+        for name, y in values.items()
+        if not np.isnan(y).all()
     ]
     return Grid(title, headings, rows)
 
 
-def _every(index: int, count: int, points: int | None) -> tuple[float, float] | tuple[int, int]:
-    """Where the markers of a line are: at other places than those of the others.
+def _parts(there: np.ndarray[Any, np.dtype[np.bool_]]) -> list[slice]:
+    """The runs of what is there."""
+    edges = np.flatnonzero(np.diff([False, *there, False]))
+    return [slice(start, stop) for start, stop in edges.reshape(-1, 2).tolist()]
 
-    They are evenly spaced along the line, or over its `points` in a time series.
-    """
-    start, step = 0.05 + 0.2 * index / count, 0.2
-    return (start, step) if points is None else (int(start * points), max(1, int(step * points)))
+
+def _along(points: Numbers, shares: Numbers) -> Numbers:
+    """The points at these shares of a line's length."""
+    if len(points) < 2:
+        return points
+    lengths = np.hypot(*np.diff(points, axis=0).T).cumsum()
+    at = np.append(0.0, lengths) / (lengths[-1] or 1.0)
+    return np.column_stack([np.interp(shares, at, part) for part in points.T])

@@ -55,10 +55,18 @@ def figures(results: Results, split: DelaySplit) -> list[Chart]:
     return [found for found in charts if found and len(found.names) <= _CURVES_AT_MOST]
 
 
-def chart(results: Results, kind: str, metric: str | None, traffic: Sequence[str]) -> Chart:
+def chart(
+    results: Results,
+    kind: str,
+    metric: str | None = None,
+    traffic: Sequence[str] = (),
+    *,
+    bands: bool = True,
+) -> Chart:
     """The chart of this kind, for a metric and for some traffic entries.
 
-    Raises `UnknownError`, which lists the valid names, for unknown names and missing data.
+    `bands` are the intervals around lines where there are several seeds. Raises `UnknownError`,
+    which lists the valid names, for unknown names and missing data.
     """
     look_up("kind", kind, KINDS)
     results = _marked(results)
@@ -73,7 +81,7 @@ def chart(results: Results, kind: str, metric: str | None, traffic: Sequence[str
             f"allowed: {', '.join(kinds)}"
         )
     _check_count(kind, "curves", len(drawn.names), _CURVES_AT_MOST)
-    return drawn
+    return drawn if bands else drawn.without_bands()
 
 
 def _check_count(kind: str, what: str, found: int, most: int | None) -> None:

@@ -20,7 +20,7 @@ from ...analysis.tables import RunTables
 from ...base.lookup import look_up
 from ..charts.base import Axis, Chart, is_wide
 from ..charts.boxes import Boxes
-from ..charts.lines import Lines, quantile_grid, tail_grid
+from ..charts.lines import BAND, Lines, quantile_grid, tail_grid
 
 METRICS = ("latency", "page_load")
 """Metrics with distributions."""
@@ -41,6 +41,7 @@ class Samples(list[Sample]):
         """Keeps the samples with their description."""
         super().__init__(samples)
         self.over = f" Over {seeds} seeds together." if seeds > 1 else ""
+        self.band = f" {BAND}" if any(sample.seeds for sample in self) else ""
         self.subject, self.quantity, self.unit, self.title = subject, quantity, unit, title
 
     @property
@@ -96,7 +97,7 @@ def cdf_chart(samples: Samples) -> Chart | None:
     return Lines(
         samples.title,
         f"Share of {samples.subject} whose {samples.quantity} is at most the value on the "
-        f"horizontal axis. Further left is better.{samples.over}",
+        f"horizontal axis. Further left is better.{samples.over}{samples.band}",
         samples.axis,
         Axis(f"{samples.subject} (%)"),
         [cdf(sample) for sample in samples],
@@ -114,7 +115,7 @@ def ccdf_chart(samples: Samples) -> Chart | None:
     return Lines(
         f"Tail of {samples.quantity}: {samples.subject}",
         f"Share of {samples.subject} whose {samples.quantity} is more than the value on the "
-        f"horizontal axis. Lower is better.{samples.over}",
+        f"horizontal axis. Lower is better.{samples.over}{samples.band}",
         samples.axis,
         Axis(f"{samples.subject} (%)", log=True),
         curves,

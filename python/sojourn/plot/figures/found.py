@@ -5,18 +5,16 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from ...analysis.conditions import Bound, Judged
-from ...analysis.curves import Curve
+from ...analysis.curves import Curve, curve_of
 from ...analysis.distribution import Numbers
 from ...analysis.keys import key_in_words, numbers_of, value_in_words
 from ...analysis.measures import Measure
 from ...analysis.search import Points
-from ...analysis.statistics import Value
 from ...base.grid import NOTHING, Grid
 from ...base.toml_text import toml_value
-from ..charts.bands import Bands
 from ..charts.base import Axis, Chart, is_wide
-
-Values = Mapping[float, Value]
+from ..charts.bounds import Bounded
+from ..charts.lines import BAND
 
 
 def measure_by_key(
@@ -28,11 +26,11 @@ def measure_by_key(
     seeds = max(
         (judged.seeds for points in variants.values() for judged in points.values()), default=1
     )
-    over = f" Means of {seeds} seeds with their 95 % intervals." if seeds > 1 else ""
+    over = f" Means of {seeds} seeds. {BAND}" if seeds > 1 else ""
     words, unit = key_in_words(key), (numbers_of(key, ["0"]) or ([], ""))[1]
     title = f"{measure.label[0].upper()}{measure.label[1:]} by {words}"
     all_x, all_y = (np.concatenate([getattr(c, of) for c in curves] or [[]]) for of in "xy")
-    return Bands(
+    return Bounded(
         title,
         f"{measure.better.capitalize()} is better.{over}",
         Axis(f"{words} ({unit})" if unit else words, log=_is_wide(all_x)),
@@ -40,7 +38,6 @@ def measure_by_key(
         curves,
         marked=True,
         table=_table(key, title, measure, variants),
-        bands=[_band(points) for points in variants.values()],
         bounds={bound.of(measure): bound.value for bound in bounds},
     )
 
@@ -57,15 +54,7 @@ def _is_wide(values: Numbers) -> bool:
 
 def _curve(key: str, name: str, points: Points) -> Curve:
     numbers = numbers_of(key, [toml_value(value) for value in points]) or ([], "")
-    means = [judged.value.mean for judged in points.values()]
-    return Curve(name, np.array(numbers[0], float), np.array(means, float))
-
-
-def _band(points: Points) -> tuple[Numbers, Numbers]:
-    values = [judged.value for judged in points.values()]
-    low = [value.mean if value.low is None else value.low for value in values]
-    high = [value.mean if value.high is None else value.high for value in values]
-    return np.array(low, float), np.array(high, float)
+    return curve_of(name, np.array(numbers[0], float), [one.value for one in points.values()])
 
 
 def _table(key: str, title: str, measure: Measure, variants: Mapping[str, Points]) -> Grid:

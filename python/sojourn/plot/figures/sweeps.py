@@ -5,16 +5,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...analysis.curves import Curve
-from ...analysis.distribution import Numbers
+from ...analysis.curves import curve_of
 from ...analysis.grids import with_interval
 from ...analysis.groups import Group, Results
 from ...analysis.keys import key_in_words, numbers_of, value_in_words
 from ...analysis.measures import MEASURES, Measure
+from ...analysis.statistics import Value
 from ...base.grid import NOTHING, Grid
 from ..charts.base import Axis, Chart, is_wide
 from ..charts.heat_map import HeatMap
-from ..charts.lines import Lines
+from ..charts.lines import BAND, Lines
 
 _LINE_FROM = 5
 """A key with as many values and more is drawn as a line."""
@@ -56,27 +56,27 @@ def lines_by_key(results: Results, measure: Measure) -> Chart | None:
     if not results.keys:
         return None
     grid = _Grid.of(results)
-    values = grid.means(results, measure)
-    if grid.numbers is None or np.isnan(values).all():
+    values = grid.values(results, measure)
+    found = [value.mean for row in values for value in row if value.mean is not None]
+    if grid.numbers is None or not found:
         return None
     numbers, unit = grid.numbers
     x = np.array(numbers)
     order = np.argsort(x, kind="stable")
-    over = f" Means of {results.seeds} seeds." if results.seeds > 1 else ""
+    over = f" Means of {results.seeds} seeds. {BAND}" if results.seeds > 1 else ""
     curves = [
-        Curve(line, x[there], values[number][there])
-        for number, line in enumerate(grid.lines)
+        curve_of(line, x[there], [row[place] for place in there])
+        for number, (line, row) in enumerate(zip(grid.lines, values, strict=True))
         for there in [[column for column in order if (number, column) in grid.places]]
     ]
-    found = values[~np.isnan(values)]
     return Lines(
         _title(measure, grid),
         f"{measure.better.capitalize()} is better.{over}",
         Axis(f"{grid.title} ({unit})" if unit else grid.title, log=is_wide(x)),
-        Axis(measure.label, log=is_wide(found)),
+        Axis(measure.label, log=is_wide(np.array(found))),
         curves,
         marked=True,
-        table=grid.table(results, measure),
+        table=grid.table(measure, values),
     )
 
 
@@ -88,7 +88,9 @@ def heat_map(results: Results, measure: Measure) -> Chart | None:
     if not results.keys:
         return None
     grid = _Grid.of(results)
-    values = grid.means(results, measure)
+    values = np.array(
+        [[value.mean for value in row] for row in grid.values(results, measure)], np.float64
+    )
     if np.isnan(values).all():
         return None
     over = f", the mean of {results.seeds} seeds" if results.seeds > 1 else ""
@@ -156,21 +158,20 @@ class _Grid:
             ],
         )
 
-    def means(self, results: Results, measure: Measure) -> Numbers:
-        """The mean of a measure over the seeds of each setting; NaN where nothing was measured."""
-        values: Numbers = np.full((len(self.lines), len(self.columns)), np.nan)
-        for place, group in zip(self.places, results.groups, strict=True):
-            mean = measure.over(group.runs).mean
-            values[place] = np.nan if mean is None else mean
+    def values(self, results: Results, measure: Measure) -> list[list[Value]]:
+        """The mean of a measure over the seeds of each setting, line by line."""
+        values = [[Value(None)] * len(self.columns) for _ in self.lines]
+        for (line, column), group in zip(self.places, results.groups, strict=True):
+            values[line][column] = measure.over(group.runs)
         return values
 
-    def table(self, results: Results, measure: Measure) -> Grid:
+    def table(self, measure: Measure, values: Sequence[Sequence[Value]]) -> Grid:
         """A row for each column: there may be many."""
         heading = [line or measure.label for line in self.lines]
-        cells = [[NOTHING] * len(self.lines) for _ in self.columns]
-        for (line, column), group in zip(self.places, results.groups, strict=True):
-            cells[column][line] = with_interval(measure.over(group.runs), measure.digits)
-        rows = [[column, *row] for column, row in zip(self.columns, cells, strict=True)]
+        rows = [
+            [column, *(with_interval(value, measure.digits) for value in of_column)]
+            for column, of_column in zip(self.columns, zip(*values, strict=True), strict=True)
+        ]
         return Grid(_title(measure, self), [self.title, *heading], rows)
 
 

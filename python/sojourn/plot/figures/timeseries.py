@@ -6,14 +6,14 @@ from itertools import chain
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from ...analysis.curves import Curve, averaged, over_time
+from ...analysis.curves import Curve, averaged, mean_over, over_time
 from ...analysis.groups import Group
 from ...analysis.measures import transfers
+from ...analysis.tables import where
 from ...base.lookup import look_up
 from ..charts.base import Axis, Chart
-from ..charts.lines import Lines, range_grid
+from ..charts.lines import BAND, Lines, range_grid
 
 _POINTS = 120
 """Points of a line in the report; more would not be visible."""
@@ -23,17 +23,19 @@ def timeseries(
     groups: Sequence[Group], metric: str, subjects: Sequence[str], points: int | None = None
 ) -> Chart | None:
     """A time series, averaged down to at most `points` values."""
-    curves = over_time(groups, metric, subjects)
-    if not curves:
+    lines = over_time(groups, metric, subjects)
+    if not lines:
         return None
+    all_curves = list(chain.from_iterable(lines))
     unit = _unit(groups, metric)
     quantity = metric.replace("_", " ")
     about = _ABOUT_SERIES.get(metric, f"{quantity.capitalize()} in each interval.")
-    if any(len(group.runs) > 1 for group in groups):
-        about += " Of the first seed."
-    neighbours = max(1, -(-max(len(curve.x) for curve in curves) // points)) if points else 1
+    seeds = max(map(len, lines))
+    if seeds > 1:
+        about += f" Means of {seeds} seeds. {BAND}"
+    neighbours = max(1, -(-max(len(curve.x) for curve in all_curves) // points)) if points else 1
     if neighbours > 1:
-        interval_s = neighbours * float(curves[0].x[0])
+        interval_s = neighbours * float(all_curves[0].x[0])
         about += f" Values are means over {interval_s:.3g} s."
     return Lines(
         f"{quantity.capitalize()} over time: {', '.join(subjects)}",
@@ -41,16 +43,19 @@ def timeseries(
         Axis("time (s)"),
         Axis(
             f"{quantity} ({unit})" if unit else quantity,
-            log=unit == "ms" and _spans_decades(curves),
+            log=unit == "ms" and _spans_decades(all_curves),
         ),
-        [averaged(curve, neighbours) for curve in curves],
-        table=range_grid(f"{quantity.capitalize()} over time", curves, unit),
+        [mean_over([averaged(curve, neighbours) for curve in seeds]) for seeds in lines],
+        table=range_grid(f"{quantity.capitalize()} over time", lines, unit),
     )
 
 
 _ABOUT_SERIES = {
     "queue_delay": "Mean queueing delay of the packets that left the queue in each interval.",
     "throughput": "Rate of delivered bytes in each interval, headers included.",
+    "marks": "Packets that the queue marked in each interval.",
+    "overflow_drops": "Packets that the queue dropped in each interval because it was full.",
+    "aqm_drops": "Packets that an AQM algorithm dropped early in each interval.",
 }
 
 
@@ -73,7 +78,7 @@ def _spans_decades(curves: Sequence[Curve]) -> bool:
 
 
 def _unit(groups: Sequence[Group], metric: str) -> str:
-    units = all_series(groups).filter(pc.field("metric") == metric)["unit"]
+    units = where(all_series(groups), metric=metric)["unit"]
     return str(units[0].as_py()) if len(units) else ""
 
 
@@ -87,8 +92,7 @@ def all_series(groups: Sequence[Group]) -> pa.Table:
 
 def subjects(groups: Sequence[Group], metric: str, traffic: Sequence[str]) -> list[str]:
     """The subjects to draw: the given traffic, or the upstream queue, or bulk transfers."""
-    table = all_series(groups)
-    there = table.filter(pc.field("metric") == metric)["subject"].unique().to_pylist()
+    there = where(all_series(groups), metric=metric)["subject"].unique().to_pylist()
     flows = [subject for subject in there if not re.search(r" \d+$", subject)]
     if traffic:
         entries = {subject: subject.rpartition(" ")[0] or subject for subject in flows}
