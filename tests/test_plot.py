@@ -446,6 +446,14 @@ def test_drops_and_marks_are_drawn_over_time(results: Results, metric: str, colu
         assert curve.y.sum() == row[f"{column}_packets"]
 
 
+def test_a_game_that_goes_both_ways_is_drawn_where_the_bulk_goes(results: Results) -> None:
+    drawn = chart(results, "cdf", traffic=["game"])
+    assert isinstance(drawn, Lines)
+    assert list(drawn.names) == [group.name for group in results.groups]
+    medians = {curve.name: float(np.interp(50, curve.y, curve.x)) for curve in drawn.curves}
+    assert medians["BufferBloat"] > 10 * medians["idle line"]
+
+
 def test_pages_and_papers_have_the_same_texts(results: Results) -> None:
     for kind in ("cdf", "box", "ellipse", "drops"):
         drawn = chart(results, kind)

@@ -25,6 +25,9 @@ from ..charts.lines import BAND, Lines, quantile_grid, tail_grid
 METRICS = ("latency", "page_load")
 """Metrics with distributions."""
 
+_TWO_WAY = ("game", "voice", "video_call")
+"""Qualities of traffic with payload in both directions."""
+
 
 class Samples(list[Sample]):
     """Samples of one quantity, with its name and unit."""
@@ -59,10 +62,22 @@ def samples_of(groups: Sequence[Group], metric: str, traffic: Sequence[str]) -> 
         samples = page_loads(groups, _either(_loading, traffic))
         return Samples(samples, "pages", "page load time", "s", "Page load time", seeds)
     quality, judged = judged_by_latency(groups)
-    select = main_flows_of(traffic) if traffic else _loaded(judged, groups)
+    select = _entries(traffic, groups) if traffic else _loaded(judged, groups)
     subject = f"{' and '.join(traffic) if traffic else quality} packets"
     title = f"One-way latency of {subject}"
     return Samples(latencies(groups, select), subject, "one-way latency", "ms", title, seeds)
+
+
+def _entries(traffic: Sequence[str], groups: Sequence[Group]) -> Select:
+    """Selects these entries in the direction of their payload, or of bulk traffic if it has two."""
+    rows = _either(lambda result: result.flows.to_pylist(), traffic)
+    two_way = _loaded(
+        lambda result: [row for row in rows(result) if row["quality"] in _TWO_WAY], groups
+    )
+    return lambda result: [
+        *two_way(result),
+        *main_flows([row for row in rows(result) if row["quality"] not in _TWO_WAY]),
+    ]
 
 
 def _loaded(select: Select, groups: Sequence[Group]) -> Select:
