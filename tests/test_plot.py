@@ -416,6 +416,20 @@ def test_means_over_time_skip_what_a_seed_has_not() -> None:
     assert mean_over([first]) is first
 
 
+def test_titles_and_labels_are_those_given(stored: Path, tmp_path: Path, cli: Cli) -> None:
+    out = tmp_path / "figure.svg"
+    options = ("--title", "A <b> title", "--xlabel", "delay (ms)", "--ylabel", "share")
+    done = cli("plot", stored, "--kind", "cdf", *options, "--legend-title", "Queue", "--out", out)
+    assert (done.returncode, done.stderr) == (0, "")
+    svg = out.read_text()
+    for words in ("A &lt;b&gt; title", "delay (ms)", "share", "Queue"):
+        assert svg.count(f">{words}</text>") == 1
+    assert ">one-way latency (ms)</text>" not in svg
+    plain = cli("plot", stored, "--kind", "cdf", "--out", tmp_path / "plain.svg")
+    assert plain.returncode == 0
+    assert "One-way latency of game packets" not in (tmp_path / "plain.svg").read_text()
+
+
 def test_the_title_of_a_legend_needs_a_legend(results: Results) -> None:
     with pytest.raises(UnknownError, match="legend title: found 'Queue', but a figure of this"):
         chart(results, "box").with_texts(legend="Queue")

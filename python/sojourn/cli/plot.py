@@ -36,6 +36,25 @@ def plot(
     variant: Annotated[
         list[str] | None, typer.Option(metavar="NAME", help="Draw only this variant; repeatable.")
     ] = None,
+    title: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="Title above the figure; default: none.")
+    ] = None,
+    xlabel: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="Label of the horizontal axis.")
+    ] = None,
+    ylabel: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="Label of the vertical axis.")
+    ] = None,
+    legend_title: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="Title of the legend; default: none.")
+    ] = None,
+    bands: Annotated[
+        bool,
+        typer.Option(
+            "--bands/--no-bands",
+            help="Show the 95 % interval over seeds around lines, where there are several seeds.",
+        ),
+    ] = True,
 ) -> None:
     """Draw a figure of stored results for a paper.
 
@@ -52,6 +71,8 @@ def plot(
         allowed = ", ".join(f".{form}" for form in FORMATS)
         raise UnknownError(f"--out: found {out.name!r}; allowed: a name that ends in {allowed}")
     results = read_results(directory).only(variant or [])
-    drawn = chart(results, kind, metric, traffic or [])
+    drawn = chart(results, kind, metric, traffic or [], bands=bands).with_texts(
+        title=title, x=xlabel, y=ylabel, legend=legend_title
+    )
     write_file(out, picture(drawn, form, columns))
     say(f"figure: {out}")
