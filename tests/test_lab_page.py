@@ -160,6 +160,18 @@ def test_what_it_shows_follows_the_choices(chromium: Browser, lab: str) -> None:
         assert visited.complaints == []
 
 
+def test_the_queue_is_shown_by_its_delay_or_its_drops(chromium: Browser, lab: str) -> None:
+    with opened(chromium, lab) as visited:
+        page = visited.page
+        expect(page.get_by_role("img", name="Upstream queueing delay")).to_be_visible()
+        choice = page.get_by_label("Show of the queue")
+        choice.select_option("drops by the AQM")
+        expect(page.get_by_role("img", name="Upstream drops by the AQM")).to_be_visible()
+        # No packet is marked, so there is nothing to choose.
+        expect(choice.get_by_role("option").filter(has_text="marks")).to_have_count(0)
+        assert visited.complaints == []
+
+
 def test_low_latency_docsis_serves_games_and_calls(chromium: Browser, lab: str) -> None:
     with opened(chromium, lab) as visited:
         page = visited.page

@@ -5,6 +5,14 @@ import { column } from "./core.js";
 const CDF_STEPS = 500;
 const NUMBER = { significant: 3, most: 4 };
 
+/** What is shown of the upstream queue over time: the metric, its label in the choice, title and axis. */
+export const QUEUE = [
+  { name: "queue_delay", label: "delay", title: "Upstream queueing delay", y: "delay (ms)" },
+  { name: "marks", label: "marks", title: "Upstream marks (ECN)", y: "marked packets" },
+  { name: "aqm_drops", label: "drops by the AQM", title: "Upstream drops by the AQM", y: "dropped packets" },
+  { name: "overflow_drops", label: "drops, queue full", title: "Upstream drops, queue full", y: "dropped packets" },
+];
+
 /** A number with three significant digits; digits before the point are never cut. */
 export function digits(value) {
   if (value === null || value === undefined || Number.isNaN(value)) return "–";
@@ -19,15 +27,16 @@ export function digits(value) {
  */
 export function figures(groups, runs) {
   const of = runs.map((run, index) => ({ ...run, index, read: reader(run) }));
-  const drawn = [ofTime("queue", "", "Upstream queueing delay", "delay (ms)", of, ({ read }) =>
-    read.series("upstream", "queue_delay"))];
+  const drawn = QUEUE.map(({ name, title, y }) =>
+    ofTime("queue", name, title, y, of, ({ read }) => read.series("upstream", name)));
   for (const { name, label, entries, direction } of groups) {
     drawn.push(latencyFigure(name, label, entries, latencyDirection(of, entries, direction), of));
     const title = `${direction === "up" ? "Up" : "Down"}stream throughput: ${label}`;
     drawn.push(ofTime("throughput", name, title, "throughput (Mbps)", of, ({ read }) =>
       sum(entries.map(entry => read.series(`${entry} ${direction}`, "throughput")))));
   }
-  return drawn.filter(({ lines }) => lines.length);
+  return drawn.filter(({ kind, lines }) =>
+    kind === "queue" ? lines.some(({ y }) => y.some(value => value > 0)) : lines.length);
 }
 
 /** Upstream where anything goes upstream: there is the modem's queue. */

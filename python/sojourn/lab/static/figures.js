@@ -1,33 +1,39 @@
-// The figures: queueing delay, and latency and throughput of a chosen activity.
+// The figures: the queue, and latency and throughput of a chosen activity.
 // `curves.js` makes them from the tables of runs.
 
 import { Chart } from "./chart.js";
+import { QUEUE } from "./curves.js";
 import { make, newId, show } from "./dom.js";
 
 const FIRST = {
   latency: ["game", "call", "web"],
+  queue: QUEUE.map(({ name }) => name),
   throughput: ["upload", "torrent", "video", "web"],
+};
+
+const CHOICE = {
+  latency: "Show latency of",
+  queue: "Show of the queue",
+  throughput: "Show throughput of",
 };
 
 export class Figures {
   constructor(place) {
-    this.queue = new Chart();
-    this.panels = ["latency", "throughput"].map(kind => new Panel(kind));
-    show(place, this.panels[0].element, this.queue.element, this.panels[1].element);
+    this.panels = ["latency", "queue", "throughput"].map(kind => new Panel(kind));
+    show(place, ...this.panels.map(({ element }) => element));
   }
 
   /** Shows figures; `groups` are the activities that they are of. */
   show(figures, groups) {
-    const queue = figures.find(figure => figure.kind === "queue");
-    this.queue.element.hidden = !queue;
-    if (queue) this.queue.show(queue);
-    for (const panel of this.panels)
-      panel.show(figures.filter(figure => figure.kind === panel.kind), groups);
+    for (const panel of this.panels) {
+      const choices = panel.kind === "queue" ? QUEUE : groups;
+      panel.show(figures.filter(figure => figure.kind === panel.kind), choices);
+    }
   }
 
   /** The drawings that are shown now, with their titles. */
   get drawings() {
-    const charts = [this.panels[0].chart, this.queue, this.panels[1].chart];
+    const charts = this.panels.map(({ chart }) => chart);
     return charts.filter(chart => chart.svg).map(({ figure, svg, words }) => ({ title: figure.title, svg, words }));
   }
 }
@@ -51,16 +57,16 @@ class Panel {
       make(
         "div",
         { class: "choose of" },
-        make("label", { for: id }, `Show ${kind} of`),
+        make("label", { for: id }, CHOICE[kind]),
         this.select,
       ),
       this.chart.element,
     );
   }
 
-  show(figures, groups) {
+  show(figures, choices) {
     this.figures = figures;
-    const labels = Object.fromEntries(groups.map(({ name, label }) => [name, label]));
+    const labels = Object.fromEntries(choices.map(({ name, label }) => [name, label]));
     const there = figures.map(figure => figure.activity);
     const first = [this.wanted, ...FIRST[this.kind], ...there].find(name => there.includes(name));
     show(
