@@ -3,7 +3,8 @@
 use super::compared::{BulkKind, Difference, Group, Judged, SAME, deciding, is_comparable};
 use super::measures::{MEASURES, Measure};
 use super::thresholds::{
-    ADDED_DELAY, APPLICATIONS, CALL, DOWNLOAD, DOWNLOAD_SHARE, UNDER_LOAD, UPLOAD, UPLOAD_SHARE,
+    ADDED_DELAY, APPLICATIONS, CALL, DOWNLOAD, DOWNLOAD_SHARE, LETTERS, UNDER_LOAD, UPLOAD,
+    UPLOAD_SHARE,
 };
 use super::words::{capitalised, digits, factor, joined, listed, quoted};
 use crate::packet::Direction;
@@ -18,6 +19,8 @@ const RATES_AT_MOST: usize = 3;
 const PRICE_BELOW: f64 = 0.5;
 /// What gets worse by more than this share is named.
 const WORSE: f64 = 0.05;
+/// A queue with a shorter delay costs nobody anything: the best letter allows as much.
+const LITTLE_WAIT_MS: f64 = LETTERS[0].0;
 
 /// The best of several groups, and the one that it is compared with: the first of the others, which is
 /// the present state, or the worst where the first is among the best. `None` if they hardly differ.
@@ -102,9 +105,10 @@ fn changes(best: &Judged<'_>, reference: &Judged<'_>) -> Changes {
     let is_meant = |m: &&Measure| m.decides() && m.of_bulk().is_none() && m.key != "voice_mos";
     for measure in MEASURES.iter().filter(is_meant) {
         let Some(found) = best.group.difference(measure, reference.group) else { continue };
-        let least = NOTICED.iter().find(|(key, _)| *key == measure.key).map(|(_, least)| *least);
+        let noticed = NOTICED.iter().find(|(key, _)| *key == measure.key).map(|(_, least)| *least);
+        let least = noticed.or(measure.is_of_queues().then_some(LITTLE_WAIT_MS));
         let is_felt = least.is_none_or(|least| found.from.max(found.to) >= least);
-        let is_noticed = least.is_some() && is_felt;
+        let is_noticed = noticed.is_some() && is_felt;
         let is_decisive = decisive == Some(measure) && (is_alike || measure.is_of_queues());
         if found.is_worse_by(WORSE, measure) && is_felt {
             changes.worse.push(clause_of(measure, &found));
