@@ -5,6 +5,7 @@ mod common;
 mod queue_kit;
 mod queue_low_latency;
 
+mod causes;
 mod closed_form;
 mod cmts;
 mod conservation;

@@ -255,9 +255,7 @@ fn of_several(
 ) -> Vec<String> {
     if !all[shown].is_good_as_measured() {
         let longest = causes(&all[shown]).first().map(|cause| cause.sentence());
-        sentences.extend(longest.map(|told| {
-            format!("With {}, {}", quoted(all[shown].name()), told.replacen("The", "the", 1))
-        }));
+        sentences.extend(longest.map(|told| format!("With {}, {told}", quoted(all[shown].name()))));
     }
     sentences.extend(all[shown].idle_line.and_then(|idle| idle_sentence(&all[idle], &all[shown])));
     sentences.extend(side_by_side(all, loaded));

@@ -14,14 +14,14 @@ const MANY_COLLISIONS: f64 = 0.2;
 
 /// A place where packets spend time.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) enum Place {
+pub enum Place {
     /// Cable and link of the server.
     Path,
     /// The queue of a direction, behind other packets and for tokens.
     Queue(Direction),
-    /// The least that request and grant take.
+    /// Requests and their grants.
     Grants,
-    /// Requests of which this share collides.
+    /// Requests that are repeated, since this share of them collides.
     Contention(f64),
 }
 
@@ -32,7 +32,7 @@ impl Place {
             Self::Queue(direction) => format!("in the {} queue", direction.stream()),
             Self::Grants => "in waiting for grants".to_owned(),
             Self::Contention(share) => {
-                format!("in waiting for grants ({:.0} % of requests collide)", 100.0 * share)
+                format!("in asking again, since {:.0} % of requests collide", 100.0 * share)
             }
         }
     }
@@ -40,21 +40,25 @@ impl Place {
 
 /// Where the mean latency of a traffic entry goes, over the directions in which it is measured.
 #[derive(Clone, PartialEq, Debug)]
-pub(super) struct Cause {
+pub struct Cause {
+    /// The entry.
     pub traffic: String,
+    /// Its mean latency, of both ways together where both are measured.
     pub total_ms: f64,
+    /// Are both ways measured?
     pub is_round_trip: bool,
-    /// The largest part.
+    /// Where the largest part of it goes.
     pub place: Place,
+    /// That part.
     pub ms: f64,
 }
 
 impl Cause {
     /// It in a sentence.
     pub fn sentence(&self) -> String {
-        let what = if self.is_round_trip { "round trip" } else { "way" };
+        let what = if self.is_round_trip { "round trip" } else { "delay of one way" };
         format!(
-            "The {what} of {} takes {} ms in the mean, {} of them {}.",
+            "traffic.{} has a mean {what} of {} ms, {} of them {}.",
             self.traffic,
             digits(self.total_ms),
             digits(self.ms),
@@ -96,10 +100,20 @@ fn cause(scenario: &Scenario, rows: &Rows, name: &str, entry: &traffic::Entry) -
         let (mean_ms, least_ms) = (row.number("latency_mean_ms")?, row.number("latency_min_ms")?);
         let way = row.direction()?;
         let path_ms = path_ms.min(least_ms);
-        let grants_ms = if has_grants(scenario, entry, way) { least_ms - path_ms } else { 0.0 };
+        let waits_ms = mean_ms - path_ms;
         parts.push((Place::Path, path_ms));
+        // The chance to ask comes anywhere within a MAP interval.
+        let mean_chance_ms = scenario.upstream_channel.map_interval_ms / 2.0;
+        let is_granted = has_grants(scenario, entry, way);
+        let least_wait_ms = if is_granted { least_ms - path_ms + mean_chance_ms } else { 0.0 };
+        let grants_ms = least_wait_ms.min(waits_ms);
         parts.push((Place::Grants, grants_ms));
-        parts.push((behind(scenario, rows, entry, way), mean_ms - path_ms - grants_ms));
+        let behind = if is_granted && !is_loaded(scenario, entry, way) {
+            for_grants(scenario, rows, entry)
+        } else {
+            Place::Queue(way)
+        };
+        parts.push((behind, waits_ms - grants_ms));
     }
     let total_ms = parts.iter().map(|(_, ms)| ms).sum();
     let sum =
@@ -111,23 +125,25 @@ fn cause(scenario: &Scenario, rows: &Rows, name: &str, entry: &traffic::Entry) -
     Some(Cause { traffic: name.to_owned(), total_ms, is_round_trip, place, ms })
 }
 
-/// What waits beyond the least are for: collided requests where nothing of its own homes loads the
-/// direction, or else the queue.
-fn behind(scenario: &Scenario, rows: &Rows, entry: &traffic::Entry, way: Direction) -> Place {
+/// Does anything of its own homes load this direction?
+fn is_loaded(scenario: &Scenario, entry: &traffic::Entry, way: Direction) -> bool {
     let group = scenario.group_of(entry);
-    let is_loaded = scenario
-        .traffic
-        .values()
-        .any(|other| scenario.group_of(other) == group && other.app.loads(way));
-    let homes = scenario.group(group).name;
+    let mut own = scenario.traffic.values().filter(|other| scenario.group_of(other) == group);
+    own.any(|other| other.app.loads(way))
+}
+
+/// What the wait of a modem is for that has little to send: its requests collide, or else answers are slow.
+fn for_grants(scenario: &Scenario, rows: &Rows, entry: &traffic::Entry) -> Place {
+    let homes = scenario.group(scenario.group_of(entry)).name;
     let flows = rows.service_flows.iter();
-    let own = flows.filter(|row| row.homes() == Some(homes) && row.direction() == Some(way));
+    let own =
+        flows.filter(|row| row.homes() == Some(homes) && row.direction() == Some(Direction::Up));
     let count = |column| own.clone().filter_map(|row| row.number(column)).sum::<f64>();
     let (requests, collisions) = (count("mac_requests"), count("mac_collisions"));
-    if !is_loaded && requests > 0.0 && collisions >= MANY_COLLISIONS * requests {
+    if requests > 0.0 && collisions >= MANY_COLLISIONS * requests {
         return Place::Contention(collisions / requests);
     }
-    Place::Queue(way)
+    Place::Grants
 }
 
 fn has_grants(scenario: &Scenario, entry: &traffic::Entry, way: Direction) -> bool {

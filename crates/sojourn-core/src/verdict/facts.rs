@@ -81,7 +81,7 @@ pub struct Facts {
     /// The mean round trip of each game and call that measures it, in ms.
     pub(super) round_trips_ms: BTreeMap<String, f64>,
     /// Where the time goes of what users notice.
-    pub(super) causes: Vec<Cause>,
+    pub causes: Vec<Cause>,
     /// Why algorithms did nothing.
     pub(super) idle_laws: Vec<String>,
 }
