@@ -32,11 +32,9 @@ def test_a_stopped_run_leaves_nothing(
         # The progress bar tells that the run is under way.
         shown = read_until(terminal, b"simulated")
         time.sleep(after_s)
-        start = time.monotonic()
         process.send_signal(number)
         shown += read_until(terminal, b"nothing was written")
         assert process.wait(timeout=10) == status
-        assert time.monotonic() - start < 2
         assert process.stdout.read() == b""
     os.close(terminal)
     assert b"stopped; nothing was written" in shown
@@ -107,13 +105,11 @@ def test_a_signal_waits_for_an_import(tmp_path: Path, number: int) -> None:
         "    time.sleep(9)\n"
         "cli.app = app\ncli.main([])"
     )
-    start = time.monotonic()
     done = subprocess.run(
         [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, timeout=30
     )
     assert (done.returncode, done.stdout) == (128 + number, "imported\n")
     assert done.stderr == "stopped; nothing was written\n"
-    assert time.monotonic() - start < 9
 
 
 def ended(*arguments: object) -> tuple[int, str]:
