@@ -235,6 +235,7 @@ impl File<'_> {
         let scenario = match self.scenario(&value) {
             Ok((scenario, told)) => {
                 notes.extend(told);
+                notes.extend(scenario.without_traffic());
                 scenario
             }
             Err(faults) => return Err(self.told(faults, name).expect_err("a refusal has a fault")),

@@ -150,6 +150,18 @@ impl Scenario {
         }
     }
 
+    /// A note for each group of homes that no traffic is of, which may be a slip of the pen.
+    pub(super) fn without_traffic(&self) -> impl Iterator<Item = String> {
+        let is_used = |name: &str| {
+            self.traffic.values().any(|entry| self.group(self.group_of(entry)).name == name)
+        };
+        self.homes.keys().filter(move |name| !is_used(name)).map(|name| {
+            format!(
+                "homes.{name} has no traffic; home = \"{name}\" in a traffic table gives it some"
+            )
+        })
+    }
+
     /// The group of the home of this number.
     pub fn group_of_home(&self, home: usize) -> Group<'_> {
         let mut last = 0;
