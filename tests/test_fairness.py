@@ -43,6 +43,12 @@ def shared() -> sojourn.Result:
     return sojourn.run(SHARED)
 
 
+def test_the_window_begins_where_counting_does(shared: sojourn.Result) -> None:
+    counted = sojourn.run(SHARED, set={"metrics.from_s": 5})
+    by_default, explicit = counted.fairness(["early"]), shared.fairness(["early"], from_s=5)
+    assert by_default.flows == explicit.flows
+
+
 def test_max_min_divisions() -> None:
     # 35 / 3 = 11.67 satisfies 8, and (35 - 8) / 2 = 13.5 no one; 35 / (1 + 2 + 4) = 5.
     assert _sojourn.max_min(35, [8, 16, 32], [1, 1, 1]) == pytest.approx([8, 13.5, 13.5])

@@ -32,6 +32,12 @@ impl Count {
         Self { packets: self.packets + other.packets, bytes: self.bytes + other.bytes }
     }
 
+    /// The difference of two counts.
+    #[inline]
+    pub fn minus(self, other: Self) -> Self {
+        Self { packets: self.packets - other.packets, bytes: self.bytes - other.bytes }
+    }
+
     /// With one more packet, of `size` bytes.
     #[inline]
     pub fn with(self, size: u64) -> Self {
@@ -69,6 +75,14 @@ impl Tally {
         Self {
             retransmissions: self.retransmissions + other.retransmissions,
             timeouts: self.timeouts + other.timeouts,
+        }
+    }
+
+    /// What came since it was as `earlier`.
+    pub fn since(self, earlier: Self) -> Self {
+        Self {
+            retransmissions: self.retransmissions - earlier.retransmissions,
+            timeouts: self.timeouts - earlier.timeouts,
         }
     }
 }

@@ -42,3 +42,4 @@ mod transport;
 mod two_queues;
 mod two_way;
 mod verdict;
+mod warm_up;

@@ -26,6 +26,7 @@ impl Run {
         scenario.metrics.modem_trace = picture_until_s.is_some();
         if let Some(until_s) = picture_until_s {
             scenario.duration_s = scenario.duration_s.min(until_s);
+            scenario.metrics.from_s = 0.0; // the shorter run may end before
         }
         let simulation = Some(Simulation::new(&variant.scenario));
         Self { variant, simulation, goes_on: true, results: None }
@@ -74,4 +75,22 @@ pub fn shown(results: &Results, seed: u64, blob: &mut Blob) -> Value {
         "rows": Rows::from(results),
         "tables": tables(results, blob),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sojourn_core::scenario::load;
+
+    #[test]
+    fn a_picture_of_the_time_before_counting_ends_where_it_is_to() {
+        let text = include_str!("../../../scenarios/upload.toml");
+        let mut variant = load(text, "upload.toml", &[]).unwrap().swap_remove(0);
+        variant.scenario.metrics.from_s = 2.0;
+        let mut run = Run::new(variant, Some(0.5));
+        while run.advance(10_000)["goes_on"] == true {}
+        let results = run.results().unwrap();
+        let last = results.modem_events.last().unwrap().at.secs_f64();
+        assert!((0.4..=0.5).contains(&last), "{last}");
+    }
 }

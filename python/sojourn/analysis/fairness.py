@@ -32,7 +32,7 @@ def fairness(
     result: RunTables,
     traffic: Sequence[str],
     *,
-    from_s: float,
+    from_s: float | None,
     to_s: float | None,
     shares: Rates,
     demands_mbps: Rates,
@@ -41,6 +41,7 @@ def fairness(
     """See `Result.fairness`."""
     if capacity_mbps is not None and not capacity_mbps > 0:
         raise ValueError(f"capacity_mbps: found {capacity_mbps}; allowed: above 0")
+    from_s = result.settings["metrics"]["from_s"] if from_s is None else from_s
     end_s = result.meta["duration_s"] if to_s is None else to_s
     _check_window(from_s, end_s, result.meta["duration_s"])
     _check_names(traffic, shares, demands_mbps, list(result.settings["traffic"]))

@@ -306,7 +306,7 @@ def _is_member(row: Row) -> bool:
 
 
 def _proactive_grants(run: RunTables) -> list[Row]:
-    mbps = 8e-6 / run.meta["duration_s"]
+    mbps = 8e-6 / (run.meta["duration_s"] - run.settings["metrics"]["from_s"])
     return [
         {
             **row,

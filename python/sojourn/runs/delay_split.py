@@ -76,7 +76,14 @@ def _run_again(runs: Sequence[RunTables]) -> tuple[Sequence[RunTables], str]:
         if is_whole and run.meta["fingerprint"] != other.meta["fingerprint"]:
             raise _LeftOutError("a rerun gave another fingerprint")
     which = "the first" if max(run.meta["duration_s"] for run in runs) > until_s else "all"
-    return again, f"Measured over {which} {until_s:g} s in a rerun with metrics.modem_trace."
+    from_s = _counted_from_s(runs)
+    but = f", without the first {from_s:g} s," if from_s else ""
+    return again, f"Measured over {which} {until_s:g} s{but} in a rerun with metrics.modem_trace."
+
+
+def _counted_from_s(runs: Sequence[RunTables]) -> float:
+    from_s: float = max(run.settings["metrics"]["from_s"] for run in runs)
+    return from_s
 
 
 def _until_s(runs: Sequence[RunTables]) -> float:
@@ -88,12 +95,13 @@ def _until_s(runs: Sequence[RunTables]) -> float:
             raise _LeftOutError(
                 f"sojourn {version} made the runs, and a rerun by {this_version} may differ"
             )
-    wanted_s: float = min(_BEGINNING_S, *(run.meta["duration_s"] for run in runs))
+    from_s = _counted_from_s(runs)
+    wanted_s: float = min(from_s + _BEGINNING_S, *(run.meta["duration_s"] for run in runs))
     events_per_s: float = max(run.meta["events"] / run.meta["duration_s"] for run in runs)
     if wanted_s * events_per_s <= _MOST_EVENTS:
         return wanted_s
     bounded_s = floor(10 * _MOST_EVENTS / events_per_s) / 10
-    if bounded_s < _LEAST_S:
+    if bounded_s < from_s + _LEAST_S:
         raise _LeftOutError("the runs have too many events per second to be rerun")
     return bounded_s
 

@@ -297,13 +297,15 @@ class Result(Outcome):
         self,
         traffic: Sequence[str],
         *,
-        from_s: float = 0.0,
+        from_s: float | None = None,
         to_s: float | None = None,
         shares: Mapping[str, float] | None = None,
         demands_mbps: Mapping[str, float] | None = None,
         capacity_mbps: float | None = None,
     ) -> Fairness:
         """How evenly the flows of these entries shared the capacity from `from_s` to `to_s`.
+
+        The default is from `metrics.from_s` to the end of the run.
 
         A flow is a TCP connection, in the direction of its payload, or the datagrams of an entry.
         Its throughput counts bytes on the wire; it is exact at multiples of the series interval

@@ -25,7 +25,7 @@ use serde::{Deserialize, Serialize};
 use crate::count::Count;
 use crate::dialect::Dialect;
 use crate::engine::wake::{StageId, Wake};
-use crate::metrics::rows::ChannelRow;
+use crate::metrics::channel_use::ChannelUse;
 use crate::metrics::{Ledger, Series};
 use crate::packet::{Direction, Packet};
 use crate::queue::Queue;
@@ -142,7 +142,7 @@ pub trait AccessNetwork {
         None
     }
     /// Counters, up to now, of the channels that homes share.
-    fn channels(&self, _now: Time) -> Vec<ChannelRow> {
+    fn channels(&self, _now: Time) -> Vec<ChannelUse> {
         Vec::new()
     }
     /// Time series of the shared upstream channel, if there is one.

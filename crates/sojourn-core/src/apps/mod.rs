@@ -17,7 +17,7 @@ pub mod video_call;
 pub mod web;
 pub mod web_sessions;
 
-use std::ops::Add as _;
+use std::ops::{Add as _, Sub as _};
 
 use enum_dispatch::enum_dispatch;
 use schemars::JsonSchema;
@@ -166,8 +166,8 @@ pub struct Done {
     pub pages: Vec<(Time, Time)>,
     /// Completed transfers of known size.
     pub transfers_completed: Option<u64>,
-    /// Response time of each object of web sessions.
-    pub responses: Vec<Time>,
+    /// Objects of web sessions: when each was requested, and its response time.
+    pub responses: Vec<(Time, Time)>,
     /// Viewing statistics of videos.
     pub viewing: Option<Viewing>,
 }
@@ -184,6 +184,21 @@ impl Done {
                 u64::add,
             ),
             viewing: either(self.viewing, other.viewing, Viewing::plus),
+            ..self
+        }
+    }
+
+    /// What it achieved since it was as `earlier`, of what was requested at `from` or later.
+    pub fn since(mut self, earlier: &Self, from: Time) -> Self {
+        self.pages.retain(|(start, _)| *start >= from);
+        self.responses.retain(|(start, _)| *start >= from);
+        Self {
+            transfers_completed: either(
+                self.transfers_completed,
+                earlier.transfers_completed,
+                u64::sub,
+            ),
+            viewing: either(self.viewing, earlier.viewing, Viewing::minus),
             ..self
         }
     }
@@ -231,13 +246,21 @@ impl Viewing {
     }
 
     fn plus(self, other: Self) -> Self {
+        self.each(other, f64::add)
+    }
+
+    fn minus(self, earlier: Self) -> Self {
+        self.each(earlier, f64::sub)
+    }
+
+    fn each(self, other: Self, of: impl Fn(f64, f64) -> f64) -> Self {
         Self {
-            played_segments: self.played_segments + other.played_segments,
-            played_mbps: self.played_mbps + other.played_mbps,
-            adaptations: self.adaptations + other.adaptations,
-            watched_s: self.watched_s + other.watched_s,
-            playing_s: self.playing_s + other.playing_s,
-            stalled_s: self.stalled_s + other.stalled_s,
+            played_segments: of(self.played_segments, other.played_segments),
+            played_mbps: of(self.played_mbps, other.played_mbps),
+            adaptations: of(self.adaptations, other.adaptations),
+            watched_s: of(self.watched_s, other.watched_s),
+            playing_s: of(self.playing_s, other.playing_s),
+            stalled_s: of(self.stalled_s, other.stalled_s),
         }
     }
 }

@@ -240,7 +240,7 @@ pub struct WebSessions {
     fetches: Vec<Fetch>,
     /// Free indices in `fetches`.
     free: Vec<u32>,
-    responses: Vec<Time>,
+    responses: Vec<(Time, Time)>,
 }
 
 impl WebSessions {
@@ -305,7 +305,7 @@ impl WebSessions {
     fn object_is_there(&mut self, tag: u32, context: &mut AppContext) {
         let Fetch { session: number, since, .. } = self.fetches[tag as usize];
         self.free.push(tag);
-        self.responses.push(context.now - since);
+        self.responses.push((since, context.now - since));
         self.came(number, 1, context);
     }
 
@@ -313,7 +313,7 @@ impl WebSessions {
     fn all_is_acknowledged(&mut self, number: u32, context: &mut AppContext) {
         let since = &mut self.sessions[number as usize].pushing.since;
         let objects = since.len() as u64;
-        self.responses.extend(since.drain(..).map(|since| context.now - since));
+        self.responses.extend(since.drain(..).map(|since| (since, context.now - since)));
         self.came(number, objects, context);
     }
 

@@ -19,13 +19,16 @@ pub struct Way {
     pub dropped_packets: u64,
     /// Packets that a queue marked.
     pub marked_packets: u64,
-    /// What the sender of this way did twice, as far as has been told.
-    pub tally: Tally,
     /// Bytes on the wire delivered, over time, from the start of the run.
     pub throughput: Series,
     rtts: TimeMean,
     echoes: TimeMean,
     interval_bytes: u64,
+    /// Payload that does not count.
+    payload_before: u64,
+    /// What the sender of this way did twice, as far as has been told, and before the counting.
+    tally: Tally,
+    tally_before: Tally,
 }
 
 impl Way {
@@ -35,18 +38,36 @@ impl Way {
             payload_bytes: 0,
             dropped_packets: 0,
             marked_packets: 0,
-            tally: Tally::default(),
             throughput,
             rtts: TimeMean::default(),
             echoes: TimeMean::default(),
             interval_bytes: 0,
+            payload_before: 0,
+            tally: Tally::default(),
+            tally_before: Tally::default(),
         }
     }
 
     #[inline]
     pub(super) fn delivered(&mut self, packet: &Packet) {
         self.delivered.add(packet);
+        self.show(packet);
+    }
+
+    /// A delivered packet is in the series.
+    #[inline]
+    pub(super) fn show(&mut self, packet: &Packet) {
         self.interval_bytes += u64::from(packet.size);
+    }
+
+    /// Payload was delivered that does not count.
+    pub(super) fn receive_before(&mut self, bytes: u64) {
+        self.payload_before += bytes;
+    }
+
+    /// Was payload delivered, whether it counts or not?
+    pub fn carried_payload(&self) -> bool {
+        self.payload_bytes + self.payload_before > 0
     }
 
     #[inline]
@@ -57,6 +78,11 @@ impl Way {
     #[inline]
     pub(super) fn echo(&mut self, age: Time) {
         self.echoes.add(age);
+    }
+
+    /// What the sender of this way did twice, once the connection is settled.
+    pub fn tally(&self) -> Tally {
+        self.tally.since(self.tally_before)
     }
 
     /// Mean in ms of the round-trip times that the sender of this way measured.
@@ -154,6 +180,16 @@ impl ConnectionBook {
             account.end = end;
             for (way, tally) in account.ways.iter_mut().zip(tallies) {
                 way.tally = tally;
+            }
+        }
+    }
+
+    /// Counting begins; so far the connection in a slot did this twice.
+    pub fn begin(&mut self, slot: u32, tallies: [Tally; 2]) {
+        let index = self.tenants[slot as usize].account as usize;
+        if let Some(account) = self.accounts.get_mut(index) {
+            for (way, tally) in account.ways.iter_mut().zip(tallies) {
+                way.tally_before = tally;
             }
         }
     }

@@ -73,6 +73,8 @@ pub struct Delay {
     pub packet: u64,
     /// Entry of the traffic list.
     pub traffic: u16,
+    /// When it was sent.
+    pub sent_at: Time,
     /// By [`Part`].
     pub parts: [Time; Part::ALL.len()],
 }
@@ -98,7 +100,8 @@ pub fn split(events: &[ModemEvent], deliveries: &[(u64, Time)]) -> Vec<Delay> {
         let mut packet = sent.remove(number)?;
         packet.spend(Part::Path, *at);
         let Visit { traffic, parts, .. } = packet;
-        Some(Delay { packet: *number, traffic, parts })
+        let took = parts.iter().fold(Time::ZERO, |sum, part| sum + *part);
+        Some(Delay { packet: *number, traffic, sent_at: at.since(took), parts })
     };
     deliveries.iter().filter_map(delay).collect()
 }

@@ -27,6 +27,8 @@ struct Screen {
     slots: [Pending; PENDING as usize],
     /// Frames numbered below this have begun to come, or never will.
     known: u32,
+    /// Frames numbered below this do not count.
+    first: u32,
 }
 
 /// The frames of an entry in one direction, in all its homes.
@@ -40,8 +42,14 @@ pub struct Frames {
 impl Frames {
     /// No frame has come to any of `homes`, of which `first_home` is the first.
     pub fn new(first_home: usize, homes: usize) -> Self {
-        let screen = Screen { slots: [NONE; PENDING as usize], known: 0 };
+        let screen = Screen { slots: [NONE; PENDING as usize], known: 0, first: 0 };
         Self { first_home, screens: vec![screen; homes], latency: Latency::default(), whole: 0 }
+    }
+
+    /// A packet is sent whose frame does not count, nor does any before it.
+    pub fn leave_out(&mut self, packet: &Packet) {
+        let screen = &mut self.screens[usize::from(packet.home) - self.first_home];
+        screen.first = packet.segment.sack[0].start + 1;
     }
 
     /// A packet of a frame has come.
@@ -59,7 +67,7 @@ impl Frames {
         }
         slot.sent_at = slot.sent_at.min(packet.sent_at);
         slot.missing = slot.missing.saturating_sub(1);
-        if slot.missing == 0 {
+        if slot.missing == 0 && number >= screen.first {
             self.whole += 1;
             self.latency.record(now.since(slot.sent_at));
         }
@@ -73,10 +81,10 @@ impl Frames {
 
     /// Frames that are over, and how many of them did not come whole.
     pub fn incomplete(&self) -> (u64, u64) {
-        let over = |screen: &Screen| u64::from(screen.known.saturating_sub(PENDING));
+        let over = |screen: &Screen| u64::from(screen.known.saturating_sub(PENDING + screen.first));
         let ended: u64 = self.screens.iter().map(over).sum();
         let recent = self.screens.iter().map(|screen| {
-            let first = screen.known.saturating_sub(PENDING);
+            let first = screen.known.saturating_sub(PENDING).max(screen.first);
             let is_recent = |slot: &&Pending| slot.missing == 0 && slot.number >= first;
             screen.slots.iter().filter(is_recent).count() as u64
         });

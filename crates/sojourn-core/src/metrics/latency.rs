@@ -11,6 +11,7 @@ const PS_PER_US: u64 = 1_000_000;
 
 /// The distribution of a latency: count, mean, minimum and maximum exactly, quantiles to
 /// [`RELATIVE_ERROR`] or 1 us, whichever is larger. Memory depends on the range of values only.
+#[derive(Clone)]
 pub struct Latency {
     histogram: Histogram<u64>,
     sum_ps: u128,
@@ -45,6 +46,17 @@ impl Latency {
         self.min = self.min.min(other.min);
         self.max = self.max.max(other.max);
         self.histogram.add(&other.histogram).expect("the histogram resizes itself");
+    }
+
+    /// What it has taken in since it was as `earlier`. Where the least or greatest value came before,
+    /// that of the others is known to [`RELATIVE_ERROR`].
+    pub fn since(&self, earlier: &Self) -> Self {
+        let mut histogram = self.histogram.clone();
+        histogram.subtract(&earlier.histogram).expect("it has all values of the earlier one");
+        let at_us = |us: u64| Time::from_ps(us * PS_PER_US);
+        let least = if self.min < earlier.min { self.min } else { at_us(histogram.min()) };
+        let greatest = if self.max > earlier.max { self.max } else { at_us(histogram.max()) };
+        Self { histogram, sum_ps: self.sum_ps - earlier.sum_ps, min: least, max: greatest }
     }
 
     /// How many values there are.
@@ -141,6 +153,22 @@ mod tests {
         assert_eq!((small.count(), small.mean_ms()), (4, Some(251.5)));
         assert_eq!((small.min_ms(), small.max_ms()), (Some(1.0), Some(1000.0)));
         assert!((small.quantile_ms(0.5).unwrap() - 2.0).abs() <= 2.0 * RELATIVE_ERROR);
+    }
+
+    #[test]
+    fn what_came_since_is_a_distribution() {
+        let mut latency = Latency::default();
+        [5, 400].into_iter().for_each(|ms| latency.record(Time::from_ms(ms)));
+        let earlier = latency.clone();
+        assert_eq!(latency.since(&earlier).quantile_ms(0.5), None);
+        [10, 20, 30].into_iter().for_each(|ms| latency.record(Time::from_ms(ms)));
+        let since = latency.since(&earlier);
+        assert_eq!((since.count(), since.mean_ms()), (3, Some(20.0)));
+        for (got, want) in [(since.min_ms(), 10.0), (since.max_ms(), 30.0)] {
+            assert!((got.unwrap() / want - 1.0).abs() <= RELATIVE_ERROR, "{got:?}");
+        }
+        latency.record(Time::from_us(500_001));
+        assert_eq!(latency.since(&earlier).max_ms(), Some(500.001));
     }
 
     #[test]

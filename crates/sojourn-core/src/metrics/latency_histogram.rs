@@ -43,7 +43,7 @@ impl LatencyHistogram {
                 member: member.name(),
                 up_to_ms,
                 packets,
-                greatest_ms: greatest.ms_f64(),
+                greatest_ms: Some(greatest.ms_f64()),
             };
             rows.extend(bins.iter().zip(packets).map(row));
         }
@@ -68,7 +68,7 @@ mod tests {
             .map(|row| (row.up_to_ms, row.packets))
             .collect();
         assert_eq!(of_low, [(Some(1.0), 2), (Some(5.0), 2), (None, 2)]);
-        assert_eq!([&rows[0], &rows[3]].map(|row| row.greatest_ms), [90.0, 0.0]);
+        assert_eq!([&rows[0], &rows[3]].map(|row| row.greatest_ms), [Some(90.0), Some(0.0)]);
         assert!(LatencyHistogram::of(&[]).is_none());
     }
 }

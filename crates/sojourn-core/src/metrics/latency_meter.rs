@@ -6,6 +6,8 @@ use crate::units::Time;
 /// The distribution of a latency, and its mean in each sampling interval.
 pub struct LatencyMeter {
     latency: Latency,
+    /// Sum in ps and number of the values that are in the series alone.
+    left_out: (u128, u64),
     /// Sum in ps and number of the values before this interval.
     before: (u128, u64),
     series: Series,
@@ -14,7 +16,8 @@ pub struct LatencyMeter {
 impl LatencyMeter {
     /// A meter that has seen nothing; its series is called `metric`.
     pub fn new(metric: &'static str) -> Self {
-        Self { latency: Latency::default(), before: (0, 0), series: Series::new(metric, "ms") }
+        let series = Series::new(metric, "ms");
+        Self { latency: Latency::default(), left_out: (0, 0), before: (0, 0), series }
     }
 
     /// Takes in one value.
@@ -23,9 +26,16 @@ impl LatencyMeter {
         self.latency.record(value);
     }
 
+    /// Takes in one value that does not count in the distribution.
+    pub fn leave_out(&mut self, value: Time) {
+        self.left_out.0 += u128::from(value.ps());
+        self.left_out.1 += 1;
+    }
+
     /// Ends a sampling interval.
     pub fn sample(&mut self) {
-        let (sum_ps, count) = (self.latency.sum_ps(), self.latency.count());
+        let (sum_ps, count) = self.left_out;
+        let (sum_ps, count) = (sum_ps + self.latency.sum_ps(), count + self.latency.count());
         let (sum_before, count_before) = std::mem::replace(&mut self.before, (sum_ps, count));
         let mean_ms = match count - count_before {
             0 => f64::NAN,
@@ -34,7 +44,12 @@ impl LatencyMeter {
         self.series.push(mean_ms);
     }
 
-    /// The distribution of all values.
+    /// Has it taken in nothing?
+    pub fn is_empty(&self) -> bool {
+        self.latency.count() + self.left_out.1 == 0
+    }
+
+    /// The distribution of all values but those left out.
     pub fn latency(&self) -> &Latency {
         &self.latency
     }
@@ -52,11 +67,13 @@ mod tests {
     #[test]
     fn a_series_has_the_mean_of_each_interval() {
         let mut meter = LatencyMeter::new("rtt");
-        // Three values of 10 ms in one interval, none in the next, one of 40 ms in the third.
+        // Three values of 10 ms in one interval, none in the next, two of 40 ms in the third, of which one
+        // is left out of the distribution.
         (0..3).for_each(|_| meter.record(Time::from_ms(10)));
         meter.sample();
         meter.sample();
         meter.record(Time::from_ms(40));
+        meter.leave_out(Time::from_ms(40));
         meter.sample();
         assert_eq!(meter.latency().mean_ms(), Some(17.5));
         let [first, none, third] = meter.series().values[..] else { panic!("three intervals") };

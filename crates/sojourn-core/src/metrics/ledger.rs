@@ -36,8 +36,6 @@ pub struct Account {
     pub round_trips: LatencyMeter,
     /// Ages of the segments that acknowledgements of its new data echo.
     pub echoes: TimeMean,
-    /// What its TCP senders did twice, of the connections that have been settled.
-    pub tally: Tally,
     /// When the first packet was sent.
     pub first_sent: Option<Time>,
     /// The playout buffers of its calls, if they adapt.
@@ -51,6 +49,10 @@ pub struct Account {
     /// How soon it got to the peak rate of the service.
     pub to_peak: Ramp,
     interval_bytes: u64,
+    /// What its TCP senders did twice, of the connections that have been settled, and before the
+    /// counting.
+    tally: Tally,
+    tally_before: Tally,
 }
 
 impl Account {
@@ -67,7 +69,6 @@ impl Account {
             throughput: Series::new("throughput", "Mbps"),
             round_trips: LatencyMeter::new("rtt"),
             echoes: TimeMean::default(),
-            tally: Tally::default(),
             first_sent: None,
             calls: Calls::default(),
             frames: None,
@@ -75,6 +76,8 @@ impl Account {
             to_sustained: Ramp::to(rates.sustained_mbps),
             to_peak: Ramp::to(rates.peak_mbps),
             interval_bytes: 0,
+            tally: Tally::default(),
+            tally_before: Tally::default(),
         }
     }
 
@@ -85,6 +88,11 @@ impl Account {
         self.to_sustained.sample(now, mbps);
         self.to_peak.sample(now, mbps);
         self.round_trips.sample();
+    }
+
+    /// What its TCP senders did twice, of the connections that have been settled.
+    pub fn tally(&self) -> Tally {
+        self.tally.since(self.tally_before)
     }
 
     /// All drops together.
@@ -100,8 +108,7 @@ impl Account {
 
     /// What was sent and neither delivered nor dropped.
     fn outstanding(&self) -> Count {
-        let gone = self.delivered.plus(self.dropped_in_all());
-        Count { packets: self.sent.packets - gone.packets, bytes: self.sent.bytes - gone.bytes }
+        self.sent.minus(self.delivered.plus(self.dropped_in_all()))
     }
 }
 
@@ -149,12 +156,18 @@ pub struct Rates {
 }
 
 /// All accounts of a run.
+///
+/// Packets that are sent before the counting are entered as such and in no account, but for the series
+/// and the state that those behind them find.
 pub struct Ledger {
     accounts: Vec<[Account; 2]>,
     connections: ConnectionBook,
     service_flows: ServiceFlowBook,
     trace: Option<Box<Trace>>,
+    from: Time,
     end: Time,
+    /// Packets sent before the counting that are under way.
+    uncounted: Count,
     /// Packets whose loss is known in advance and comes after the end of the run.
     lost_after_end: Count,
 }
@@ -180,20 +193,37 @@ impl Ledger {
             connections: ConnectionBook::new(rates.len(), connections),
             service_flows,
             trace,
+            from: Time::ZERO,
             end: Time::NEVER,
+            uncounted: Count::default(),
             lost_after_end: Count::default(),
         }
     }
 
-    /// The run ends at this time.
-    pub fn end_at(&mut self, end: Time) {
-        self.end = end;
+    /// Packets count that are sent from `from` on, and the run ends at `end`.
+    pub fn span(&mut self, from: Time, end: Time) {
+        (self.from, self.end) = (from, end);
+    }
+
+    /// Counting begins. The connections in these slots, of these traffic entries, are open, and did so
+    /// much twice.
+    pub fn begin(&mut self, open: impl Iterator<Item = (u32, u16, [Tally; 2])>) {
+        self.service_flows.restart();
+        for account in self.accounts.iter_mut().flatten() {
+            account.tally_before = account.tally;
+        }
+        for (slot, traffic, tallies) in open {
+            for (account, tally) in self.accounts[usize::from(traffic)].iter_mut().zip(tallies) {
+                account.tally_before = account.tally_before.plus(tally);
+            }
+            self.connections.begin(slot, tallies);
+        }
     }
 
     /// The calls of an entry, in `homes` homes from `first_home` on, are played by buffers that adapt.
     pub fn play_calls(&mut self, traffic: usize, first_home: usize, homes: usize) {
         for account in &mut self.accounts[traffic] {
-            let buffers = (0..homes).map(|_| Playout::default()).collect();
+            let buffers = (0..homes).map(|_| Playout::counting_from(self.from)).collect();
             account.calls = Calls { first_home, buffers };
         }
     }
@@ -223,6 +253,9 @@ impl Ledger {
         if let Some(trace) = &mut self.trace {
             trace.sent(packet);
         }
+        if packet.sent_at < self.from {
+            return self.sent_before(packet);
+        }
         let account = self.account_of(packet);
         account.sent.add(packet);
         account.first_sent.get_or_insert(packet.sent_at);
@@ -234,13 +267,30 @@ impl Ledger {
         }
     }
 
+    #[cold]
+    fn sent_before(&mut self, packet: &Packet) {
+        self.uncounted.add(packet);
+        let account = self.account_of(packet);
+        account.first_sent.get_or_insert(packet.sent_at);
+        if let Some(frames) = &mut account.frames {
+            frames.leave_out(packet);
+        }
+        if let Some(bound) = &mut account.nqb {
+            bound.sent(packet);
+        }
+    }
+
     /// A packet has come to its endpoint.
     #[inline]
     pub fn delivered(&mut self, now: Time, packet: &Packet) {
+        let is_counted = packet.sent_at >= self.from;
         let account = self.account_of(packet);
-        account.delivered.add(packet);
         account.data_packets += u64::from(packet.carries_data());
         account.interval_bytes += u64::from(packet.size);
+        if !is_counted {
+            return self.delivered_before(now, packet);
+        }
+        account.delivered.add(packet);
         account.latency.record(now.since(packet.sent_at));
         account.calls.arrive(now, packet);
         if let Some(frames) = &mut account.frames {
@@ -248,6 +298,22 @@ impl Ledger {
         }
         if let Some(way) = self.connections.way_of(packet) {
             way.delivered(packet);
+        }
+        if let Some(trace) = &mut self.trace {
+            trace.ended(now, packet, Outcome::Delivered);
+        }
+    }
+
+    #[cold]
+    fn delivered_before(&mut self, now: Time, packet: &Packet) {
+        self.uncounted = self.uncounted.without(packet.size.into());
+        let account = self.account_of(packet);
+        account.calls.arrive(now, packet);
+        if let Some(frames) = &mut account.frames {
+            frames.arrive(now, packet);
+        }
+        if let Some(way) = self.connections.way_of(packet) {
+            way.show(packet);
         }
         if let Some(trace) = &mut self.trace {
             trace.ended(now, packet, Outcome::Delivered);
@@ -284,14 +350,18 @@ impl Ledger {
             self.lost_after_end.add(&packet);
             return;
         }
-        let account = self.account_of(&packet);
-        account.dropped[reason as usize].add(&packet);
-        if let Some(buffer) = account.calls.buffer(&packet) {
-            buffer.drop_one();
-        }
         self.service_flows.of_packet(&packet).dropped[reason as usize].add(&packet);
-        if let Some(way) = self.connections.way_of(&packet) {
-            way.dropped_packets += 1;
+        if packet.sent_at < self.from {
+            self.uncounted = self.uncounted.without(packet.size.into());
+        } else {
+            let account = self.account_of(&packet);
+            account.dropped[reason as usize].add(&packet);
+            if let Some(buffer) = account.calls.buffer(&packet) {
+                buffer.drop_one();
+            }
+            if let Some(way) = self.connections.way_of(&packet) {
+                way.dropped_packets += 1;
+            }
         }
         if let Some(trace) = &mut self.trace {
             trace.ended(at, &packet, Outcome::Dropped(reason));
@@ -301,10 +371,12 @@ impl Ledger {
     /// A queue marks a packet (RFC 3168 §5) rather than dropping it.
     #[inline]
     pub fn marked(&mut self, now: Time, packet: &Packet) {
-        self.account_of(packet).marked_packets += 1;
         self.service_flows.of_packet(packet).marked_packets += 1;
-        if let Some(way) = self.connections.way_of(packet) {
-            way.marked_packets += 1;
+        if packet.sent_at >= self.from {
+            self.account_of(packet).marked_packets += 1;
+            if let Some(way) = self.connections.way_of(packet) {
+                way.marked_packets += 1;
+            }
         }
         if let Some(trace) = &mut self.trace {
             trace.marked(now, packet);
@@ -314,22 +386,36 @@ impl Ledger {
     /// Queue Protection sends a packet of a low-latency queue to the classic one (RFC 9957 §4).
     #[inline]
     pub fn sanctioned(&mut self, packet: &Packet) {
-        self.account_of(packet).sanctioned_packets += 1;
+        self.account_of(packet).sanctioned_packets += u64::from(packet.sent_at >= self.from);
     }
 
     /// With this packet so many bytes of payload reach the application in order.
     #[inline]
     pub fn received(&mut self, packet: &Packet, bytes: u64) {
+        if packet.sent_at < self.from {
+            return self.received_before(packet, bytes);
+        }
         self.account_of(packet).goodput_bytes += bytes;
         if let Some(way) = self.connections.way_of(packet) {
             way.payload_bytes += bytes;
         }
     }
 
+    #[cold]
+    fn received_before(&mut self, packet: &Packet, bytes: u64) {
+        if let Some(way) = self.connections.way_of(packet) {
+            way.receive_before(bytes);
+        }
+    }
+
     /// A sender measured a round-trip time with this acknowledgement, or answer, of its data.
     #[inline]
-    pub fn round_trip(&mut self, acknowledgement: &Packet, rtt: Time) {
+    pub fn round_trip(&mut self, now: Time, acknowledgement: &Packet, rtt: Time) {
+        let is_counted = now >= self.from + rtt;
         let (account, way) = self.answered(acknowledgement);
+        if !is_counted {
+            return account.round_trips.leave_out(rtt);
+        }
         account.round_trips.record(rtt);
         if let Some(way) = way {
             way.round_trip(rtt);
@@ -338,7 +424,10 @@ impl Ledger {
 
     /// A sender got this acknowledgement of new data, which echoes a segment sent so long ago.
     #[inline]
-    pub fn echo(&mut self, acknowledgement: &Packet, age: Time) {
+    pub fn echo(&mut self, now: Time, acknowledgement: &Packet, age: Time) {
+        if now < self.from + age {
+            return;
+        }
         let (account, way) = self.answered(acknowledgement);
         account.echoes.add(age);
         if let Some(way) = way {
@@ -410,6 +499,7 @@ impl Ledger {
             .iter()
             .flatten()
             .fold(Count::default(), |sum, account| sum.plus(account.outstanding()));
+        let outstanding = outstanding.plus(self.uncounted);
         let inside = inside.plus(self.lost_after_end);
         assert_eq!(outstanding, inside, "packets sent = delivered + dropped + inside is violated");
     }
@@ -466,6 +556,50 @@ mod tests {
         let [account] = ledger.connections().accounts() else { panic!("one account is kept") };
         assert_eq!(account.ways[Direction::Up as usize].marked_packets, 2);
         assert_eq!(ledger.connections().opened_by(0), 2);
+    }
+
+    #[test]
+    fn packets_sent_before_the_counting_are_conserved_and_in_no_account() {
+        let mut ledger = Ledger::new(1);
+        ledger.span(Time::from_ms(10), Time::NEVER);
+        let at = |ms| Packet { sent_at: Time::from_ms(ms), ..packet(crate::packet::DATAGRAM, 0) };
+        let mut packets = [8, 9, 9, 10, 11, 12].map(at);
+        packets.iter_mut().for_each(|packet| ledger.sent(packet));
+        ledger.assert_conserved(packets.iter().map(Count::of).sum());
+        let [early, lost_early, _, counted, lost, _] = packets;
+        for packet in [&early, &counted] {
+            ledger.marked(Time::from_ms(12), packet);
+            ledger.delivered(Time::from_ms(20), packet);
+            ledger.received(packet, 500);
+            // Of the acknowledgements that come up now, those of data that went down at 10 ms or later.
+            ledger.round_trip(Time::from_ms(20), packet, Time::from_ms(20).since(packet.sent_at));
+            ledger.echo(Time::from_ms(20), packet, Time::from_ms(20).since(packet.sent_at));
+        }
+        ledger.dropped(Time::from_ms(20), lost_early, DropReason::Aqm);
+        ledger.dropped(Time::from_ms(20), lost, DropReason::Aqm);
+        let (up, down) = (ledger.account(0, Direction::Up), ledger.account(0, Direction::Down));
+        assert_eq!((up.sent.packets, up.delivered.packets, up.lost_packets()), (3, 1, 1));
+        assert_eq!((up.marked_packets, up.goodput_bytes, up.latency.count()), (1, 500, 1));
+        assert_eq!((up.first_sent, down.echoes.ms()), (Some(Time::from_ms(8)), Some(10.0)));
+        assert_eq!(down.round_trips.latency().count(), 1);
+        // Two of 1000 bytes are under way.
+        ledger.assert_conserved(Count { packets: 2, bytes: 2000 });
+    }
+
+    #[test]
+    fn what_was_done_twice_before_the_counting_is_left_out() {
+        let rates = [[Rates { sustained_mbps: 1.0, peak_mbps: 1.0 }; 2]];
+        let mut ledger = Ledger::with(&rates, ServiceFlowBook::lone(), None, 2);
+        let twice = |retransmissions| [Tally { retransmissions, timeouts: 0 }, Tally::default()];
+        ledger.opened(Time::ZERO, 0, 0, 0, 1);
+        ledger.settle(0, 0, twice(5), Some(Time::from_ms(1)));
+        ledger.opened(Time::ZERO, 0, 1, 0, 1);
+        // The open one did two things twice before and one after.
+        ledger.begin([(0, 0, twice(2))].into_iter());
+        ledger.settle(0, 0, twice(3), None);
+        assert_eq!(ledger.account(0, Direction::Up).tally().retransmissions, 1);
+        let [_, open] = ledger.connections().accounts() else { panic!("two accounts are kept") };
+        assert_eq!(open.ways[0].tally().retransmissions, 1);
     }
 
     #[test]

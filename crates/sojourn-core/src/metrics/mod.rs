@@ -3,6 +3,7 @@
 //! Everything here is streaming: memory does not grow with the length of the run, except for the
 //! optional traces of packets and of a modem.
 
+pub mod channel_use;
 pub mod column;
 pub mod connections;
 pub mod delay_parts;

@@ -9,6 +9,13 @@ use super::{g107, qoe};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Metrics {
+    /// When counting begins, in s: the warm-up before it is left out of distributions, counts, rates and
+    /// scores. Packets count that are sent from then on; queues, service flows and channels count what
+    /// they do from then on; pages and responses count that are requested from then on. Rates are over
+    /// the time from then to the end. Series, traces, `connections` of `flows` and times to a rate are
+    /// of the whole run.
+    #[schemars(range(min = 0.0, max = 1_000_000.0))]
+    pub from_s: f64,
     /// Time between the values of all series in ms (White & Rice 2013 §4.4: 100). In long runs it
     /// is doubled until a series has at most 4096 values.
     #[schemars(range(min = 1.0, max = 1_000_000.0))]
@@ -72,6 +79,7 @@ impl VoiceModel {
 impl Default for Metrics {
     fn default() -> Self {
         Self {
+            from_s: 0.0,
             series_interval_ms: 100.0,
             packet_trace: false,
             modem_trace: false,

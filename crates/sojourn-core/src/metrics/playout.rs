@@ -64,6 +64,8 @@ impl Played {
 /// The buffer of one call.
 #[derive(Default)]
 pub struct Playout {
+    /// Packets that are sent before this move the buffer and do not count.
+    from: Time,
     /// Arrivals and delays of the last seconds that no later one undercuts, oldest first.
     least: VecDeque<(Time, Time)>,
     lateness: Lateness,
@@ -79,6 +81,11 @@ pub struct Playout {
 }
 
 impl Playout {
+    /// A buffer that counts the packets that are sent from this time on.
+    pub fn counting_from(from: Time) -> Self {
+        Self { from, ..Self::default() }
+    }
+
     /// A packet sets out.
     pub fn send(&mut self, at: Time) {
         self.sent_packets += 1;
@@ -110,13 +117,14 @@ impl Playout {
             Some(last) => self.stretch(now.since(last)),
             None => self.delay = delay,
         }
-        if delay > self.delay {
-            self.played.late_packets += 1;
-            self.played.concealed += delay.since(self.delay);
-            self.delay = delay;
+        let gap = delay.since(self.delay);
+        self.delay = self.delay.max(delay);
+        if sent_at >= self.from {
+            self.played.late_packets += u64::from(gap > Time::ZERO);
+            self.played.concealed += gap;
+            self.played.packets += 1;
+            self.played.delay_sum_ps += u128::from(self.delay.ps());
         }
-        self.played.packets += 1;
-        self.played.delay_sum_ps += u128::from(self.delay.ps());
         let least = self.least_with(now, delay);
         self.goal = least + self.lateness.take(now, delay.since(least));
     }
@@ -291,6 +299,22 @@ mod tests {
         let mut well = call(std::iter::repeat_n(10, 99));
         (0..100).for_each(|number| well.send(Time::from_ms(20 * number)));
         assert_eq!(well.overdue_packets(end, interval), 0);
+    }
+
+    #[test]
+    fn what_is_sent_before_the_counting_moves_the_buffer_alone() {
+        // Every second half-second has a packet of 55 ms: the buffer waits 70 ms after a minute, and all
+        // that is sent from 50 s on comes in time.
+        let mut playout = Playout::counting_from(Time::from_ms(50_000));
+        for number in 0..3000 {
+            let (sent_at, delay) =
+                (Time::from_ms(20 * number), if number % 50 == 0 { 55 } else { 10 });
+            playout.arrive(sent_at + Time::from_ms(delay), sent_at);
+        }
+        assert_eq!(playout.delay, Time::from_ms(70));
+        let played = playout.played();
+        assert_eq!((played.packets, played.late_packets, played.concealed), (500, 0, Time::ZERO));
+        assert_eq!(played.delay_ms(), Some(70.0));
     }
 
     #[test]

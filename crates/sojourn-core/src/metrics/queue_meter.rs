@@ -1,5 +1,7 @@
 //! What is measured of one queue.
 
+use std::ops::{Add as _, Sub as _};
+
 use super::{GaugeSeries, Gauges, Latency, LatencyMeter, Series};
 use crate::count::Count;
 use crate::packet::DropReason;
@@ -40,6 +42,15 @@ pub struct QueueCounts {
 }
 
 impl QueueCounts {
+    /// What came since they were as `earlier`.
+    pub fn since(self, earlier: Self) -> Self {
+        Self {
+            marked: self.marked - earlier.marked,
+            dropped_overflow: self.dropped_overflow - earlier.dropped_overflow,
+            dropped_aqm: self.dropped_aqm - earlier.dropped_aqm,
+        }
+    }
+
     /// Counts a drop. Other reasons than a limit and an AQM algorithm are not the queue's.
     #[inline]
     pub fn drop(&mut self, reason: DropReason) {
@@ -67,12 +78,8 @@ impl Default for CountSeries {
 
 impl CountSeries {
     fn sample(&mut self, now: QueueCounts) {
-        let before = std::mem::replace(&mut self.before, now);
-        let new = [
-            now.marked - before.marked,
-            now.dropped_overflow - before.dropped_overflow,
-            now.dropped_aqm - before.dropped_aqm,
-        ];
+        let new = now.since(std::mem::replace(&mut self.before, now));
+        let new = [new.marked, new.dropped_overflow, new.dropped_aqm];
         self.series.iter_mut().zip(new).for_each(|(series, count)| series.push(count as f64));
     }
 }
@@ -112,15 +119,24 @@ impl MemberCounts {
 
     /// The sum of two members.
     pub fn plus(self, other: Self) -> Self {
+        Self { backlog: self.backlog.plus(other.backlog), ..self.each(other, u64::add) }
+    }
+
+    /// What it did since it was as `earlier`.
+    pub fn since(self, earlier: Self) -> Self {
+        self.each(earlier, u64::sub)
+    }
+
+    fn each(self, other: Self, of: impl Fn(u64, u64) -> u64) -> Self {
         Self {
-            backlog: self.backlog.plus(other.backlog),
-            native_marks: self.native_marks + other.native_marks,
-            coupled_marks: self.coupled_marks + other.coupled_marks,
-            overload_marks: self.overload_marks + other.overload_marks,
-            classic_marks: self.classic_marks + other.classic_marks,
-            dropped_overflow: self.dropped_overflow + other.dropped_overflow,
-            dropped_aqm: self.dropped_aqm + other.dropped_aqm,
-            sanctioned: self.sanctioned + other.sanctioned,
+            backlog: self.backlog,
+            native_marks: of(self.native_marks, other.native_marks),
+            coupled_marks: of(self.coupled_marks, other.coupled_marks),
+            overload_marks: of(self.overload_marks, other.overload_marks),
+            classic_marks: of(self.classic_marks, other.classic_marks),
+            dropped_overflow: of(self.dropped_overflow, other.dropped_overflow),
+            dropped_aqm: of(self.dropped_aqm, other.dropped_aqm),
+            sanctioned: of(self.sanctioned, other.sanctioned),
         }
     }
 }

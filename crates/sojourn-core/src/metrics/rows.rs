@@ -6,7 +6,8 @@
 use super::column::rows;
 
 rows! {
-    /// One row per traffic entry and direction: counts, loss, rates, latency, scores.
+    /// One row per traffic entry and direction: counts, loss, rates, latency, scores, of the packets that were
+    /// sent from metrics.from_s on.
     "flows" of FlowRow, Plain {
         /// Name of the scenario's traffic entry.
         traffic: String;
@@ -41,10 +42,10 @@ rows! {
         sanctioned_packets: u64, in "packets", from "RFC 9957, section 4";
         /// Lost packets as a share of lost and delivered packets.
         loss_percent: Option<f64>, in "%", from "White & Rice 2013, section 4.1.2";
-        /// Delivered bytes on the wire, averaged over the whole run.
+        /// Delivered bytes on the wire, averaged over the run from metrics.from_s on.
         throughput_mbps: f64, in "Mbps", from "Hong 2015, section 4.1";
-        /// Payload delivered to the application in order, averaged over the whole run. Datagrams count with
-        /// their headers.
+        /// Payload delivered to the application in order, averaged over the run from metrics.from_s on.
+        /// Datagrams count with their headers.
         goodput_mbps: f64, in "Mbps", from "RFC 2647, section 3.17";
         /// Mean one-way latency from sending to delivery.
         latency_mean_ms: Option<f64>, in "ms", from "White & Rice 2013, section 4.1.1";
@@ -129,14 +130,16 @@ rows! {
         /// Video call: share of frames that are still incomplete when packets of 32 newer frames have
         /// arrived.
         frames_incomplete_percent: Option<f64>, in "%";
-        /// Transfers of known size, and pieces of BitTorrent, that finished.
+        /// Transfers of known size, and pieces of BitTorrent, that finished from metrics.from_s on.
         transfers_completed: Option<u64>, in "transfers";
         /// Throughput: time from the first packet to the end of the first sampling interval (100 ms by
-        /// default) that reached 90 % of the service's sustained rate. The 90 % are Sojourn's choice.
+        /// default) that reached 90 % of the service's sustained rate, in the whole run. The 90 % are
+        /// Sojourn's choice.
         time_to_sustained_rate_s: Option<f64>, in "s", from "White & Rice 2013, section 4.4";
         /// Throughput: time until 90 % of the service's peak rate, measured likewise.
         time_to_peak_rate_s: Option<f64>, in "s", from "White & Rice 2013, section 4.4";
-        /// TCP connections that the entry opened; the rows of both directions have the same number.
+        /// TCP connections that the entry opened in the whole run; the rows of both directions have the same
+        /// number.
         connections: u64, in "connections";
         /// Mean of the round-trip times that the senders of this direction measured. TCP and QUIC measure
         /// with data; the receiver's wait before a delayed acknowledgement is included. Two-way streams
@@ -167,7 +170,8 @@ rows! {
 }
 
 rows! {
-    /// One row per quality and direction: counts, loss and scores of all entries with the same quality.
+    /// One row per quality and direction: counts, loss and scores of all entries with the same quality, of the
+    /// packets that were sent from metrics.from_s on.
     "traffic_classes" of TrafficClassRow, Plain {
         /// How these entries are graded, as in flows.
         quality: &'static str;
@@ -213,8 +217,8 @@ rows! {
 }
 
 rows! {
-    /// One row per TCP connection and direction that carried packets. metrics.connections sets how many
-    /// connections of each traffic entry are recorded.
+    /// One row per TCP connection and direction that carried packets. Packets sent from metrics.from_s on
+    /// count. metrics.connections sets how many connections of each traffic entry are recorded.
     "connections" of ConnectionRow, Repeated {
         /// Name of the scenario's traffic entry.
         traffic: String;
@@ -253,7 +257,7 @@ rows! {
 
 rows! {
     /// One row per group of homes, service flow and direction: the counters that a modem's MIB has, summed
-    /// over all homes of the group.
+    /// over all homes of the group. They count from metrics.from_s on.
     "service_flows" of ServiceFlowRow, Plain {
         /// Group of homes.
         homes: String;
@@ -297,7 +301,7 @@ rows! {
 }
 
 rows! {
-    /// One row for the upstream channel that modems share, if any do: how it was used.
+    /// One row for the upstream channel that modems share, if any do: how it was used from metrics.from_s on.
     "channels" of ChannelRow, Plain {
         /// The channel: upstream.
         channel: &'static str;
@@ -315,8 +319,8 @@ rows! {
 }
 
 rows! {
-    /// One row per queue of the first home of each group: the sojourn times of its packets. A low-latency
-    /// aggregate also has a row for each member.
+    /// One row per queue of the first home of each group: the sojourn times of the packets that left it from
+    /// metrics.from_s on. A low-latency aggregate also has a row for each member.
     "queues" of QueueRow, Plain {
         /// Name of the queue: upstream, downstream or cmts, with its home or service flow, and with its
         /// member: low_latency or classic.
@@ -363,8 +367,8 @@ rows! {
 }
 
 rows! {
-    /// One row per bin of the latency histograms of low-latency aggregates. Set latency_histogram_ms of the
-    /// scheduler to record them.
+    /// One row per bin of the latency histograms of low-latency aggregates, which count from metrics.from_s
+    /// on. Set latency_histogram_ms of the scheduler to record them.
     "latency_histogram" of LatencyHistogramRow, Plain {
         /// Name of the queue: upstream, downstream, cmts, with its home or flow.
         queue: String;
@@ -374,13 +378,14 @@ rows! {
         up_to_ms: Option<f64>, in "ms", from "DOCSIS 3.1 MULPI, section C.2.2.7.15.6";
         /// Packets that arrived while the estimated queue latency was in the bin.
         packets: u64, in "packets", from "DOCSIS 3.1 MULPI, section C.2.2.7.15.6";
-        /// Greatest estimated queue latency of this member of the aggregate; the same in all its rows.
-        greatest_ms: f64, in "ms", from "DOCSIS 3.1 MULPI, section C.2.2.7.15.6";
+        /// Greatest estimated queue latency of this member of the aggregate; the same in all its rows. Null
+        /// with metrics.from_s, as it may have been before.
+        greatest_ms: Option<f64>, in "ms", from "DOCSIS 3.1 MULPI, section C.2.2.7.15.6";
     }
 }
 
 rows! {
-    /// One row per web page loaded.
+    /// One row per web page that was requested from metrics.from_s on and loaded.
     "pages" of PageRow, Plain {
         /// Name of the scenario's traffic entry.
         traffic: String;
@@ -396,8 +401,8 @@ rows! {
 
 rows! {
     /// One row per traffic entry and part of the one-way delay of its delivered packets through the first
-    /// home's modem. The means of the parts add up to the mean of the total; quantiles do not. Set
-    /// metrics.modem_trace to record them.
+    /// home's modem that were sent from metrics.from_s on. The means of the parts add up to the mean of the
+    /// total; quantiles do not. Set metrics.modem_trace to record them.
     "delay_parts" of DelayPartRow, Plain {
         /// Name of the scenario's traffic entry.
         traffic: String;

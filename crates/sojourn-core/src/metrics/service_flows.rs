@@ -44,6 +44,11 @@ impl ServiceFlowBook {
         book
     }
 
+    /// Counting begins: all are zero again.
+    pub fn restart(&mut self) {
+        self.counters.fill(ServiceFlowCounters::default());
+    }
+
     /// The counters of the flow that a packet takes.
     #[inline]
     pub fn of_packet(&mut self, packet: &Packet) -> &mut ServiceFlowCounters {

@@ -91,7 +91,8 @@ fn latency_cells(of: &LatencyCells) -> impl Iterator<Item = LatencyCell<'_>> {
 }
 
 columns! {
-    /// The distribution of the one-way latency of each flow: packets by cell.
+    /// The distribution of the one-way latency of each flow: packets by cell, of those sent from metrics.from_s
+    /// on.
     "latencies" of LatencyCell<'_>, Repeated {
         /// Entry of the scenario's traffic list.
         traffic: &str => |cell| cell.of.traffic.as_str();

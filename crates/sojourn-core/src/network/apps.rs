@@ -210,7 +210,7 @@ impl Simulation {
     pub(super) fn hear(&mut self, packet: &Packet) {
         let Some(reaction) = self.conversations.hear(self.now, packet) else { return };
         if let Some(round_trip) = reaction.round_trip {
-            self.ledger.round_trip(packet, round_trip);
+            self.ledger.round_trip(self.now, packet, round_trip);
         }
         if let Some(app) = reaction.answered_by {
             self.send_datagram(app, packet.server, packet.direction.reversed(), packet.size, None);

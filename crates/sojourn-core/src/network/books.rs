@@ -29,7 +29,8 @@ pub(super) fn ledger(scenario: &Scenario) -> Ledger {
     let trace = Trace::new(metrics.packet_trace, metrics.modem_trace);
     let book = ServiceFlowBook::new(groups);
     let mut ledger = Ledger::with(&rates, book, trace, metrics.connections.into());
-    ledger.end_at(Time::from_secs_f64(scenario.duration_s));
+    let [from, end] = [metrics.from_s, scenario.duration_s].map(Time::from_secs_f64);
+    ledger.span(from, end);
     for (number, entry) in scenario.traffic.values().enumerate() {
         let homes = scenario.group(scenario.group_of(entry)).count.into();
         let first_home = scenario.first_home_of(entry);

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use super::connections::Connections;
 use super::conversations::Conversations;
-use super::{Places, SAMPLER, Simulation, Stage, apps, books};
+use super::{Pause, Places, SAMPLER, Simulation, Stage, apps, books};
 use crate::access::docsis::parameters::PlantSpec;
 use crate::access::docsis::plant::Docsis;
 use crate::access::fibre::Fibre;
@@ -28,6 +28,10 @@ impl Simulation {
         let mut simulation = Self {
             now: Time::ZERO,
             end: Time::from_secs_f64(s.duration_s),
+            counts_from: Time::from_secs_f64(s.metrics.from_s),
+            before_counting: None,
+            pauses: VecDeque::new(),
+            until: Time::ZERO,
             wake: Wake::new(2),
             timers: Wake::new(64),
             stages: Vec::new(),
@@ -53,7 +57,15 @@ impl Simulation {
         };
         simulation.number_stages();
         simulation.set_first_wakes();
+        simulation.set_pauses();
         simulation
+    }
+
+    fn set_pauses(&mut self) {
+        if self.counts_from > Time::ZERO {
+            self.pauses.push_back((self.counts_from, Pause::Counting));
+        }
+        self.set_until();
     }
 
     fn number_stages(&mut self) {

@@ -16,6 +16,7 @@ mod books;
 mod build;
 mod connections;
 mod conversations;
+mod reading;
 mod report;
 mod transport;
 
@@ -37,6 +38,7 @@ use crate::units::Time;
 use apps::AppInstance;
 use connections::Connections;
 use conversations::Conversations;
+use reading::Reading;
 
 /// Warnings before a run: settings without effect, rates that cannot be kept. One home of each group is
 /// built for them, and no app.
@@ -59,6 +61,13 @@ enum Stage {
     Link(Direction, u16),
 }
 
+/// What is read between two events.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Pause {
+    /// Counting begins.
+    Counting,
+}
+
 /// The place of the first stage of each kind.
 #[derive(Clone, Copy, Default)]
 struct Places {
@@ -72,6 +81,14 @@ struct Places {
 pub struct Simulation {
     now: Time,
     end: Time,
+    /// From when on what is measured counts.
+    counts_from: Time,
+    /// What the counters read then, if that is not the start.
+    before_counting: Option<Box<Reading>>,
+    /// When events stop for something to be read, in order; the run ends behind the last of them.
+    pauses: VecDeque<(Time, Pause)>,
+    /// The last instant before the next pause, or the end.
+    until: Time,
     wake: Wake,
     /// Timers of apps, then of connections, two for each slot. They are many and rarely due, so they
     /// have a tournament of their own.
@@ -126,8 +143,7 @@ impl Simulation {
             let (at, stage) = self.wake.next();
             let (timer_at, timer) = self.timers.next();
             let due = at.min(timer_at);
-            if due > self.end {
-                self.now = self.end;
+            if due > self.until && !self.pass(due) {
                 return false;
             }
             debug_assert!(due >= self.now, "time runs backwards");
@@ -147,6 +163,35 @@ impl Simulation {
             }
         }
         true
+    }
+
+    /// Reads what is to be read before an event at `due`. Returns whether the run goes on to it.
+    #[cold]
+    fn pass(&mut self, due: Time) -> bool {
+        while due > self.until {
+            let Some((at, pause)) = self.pauses.pop_front() else {
+                self.now = self.end;
+                return false;
+            };
+            self.now = at;
+            match pause {
+                Pause::Counting => self.begin_counting(),
+            }
+            self.set_until();
+        }
+        true
+    }
+
+    fn set_until(&mut self) {
+        let just_before = |(at, _): &(Time, Pause)| at.since(Time::from_ps(1));
+        self.until = self.pauses.front().map_or(self.end, just_before);
+    }
+
+    fn begin_counting(&mut self) {
+        self.before_counting = Some(Box::new(Reading::of(self)));
+        let open = self.connections.open_ones();
+        let open = open.map(|(slot, of)| (slot, of.owner.traffic, of.tallies()));
+        self.ledger.begin(open);
     }
 
     /// Runs to the end.

@@ -28,10 +28,10 @@ impl Simulation {
             self.ledger.received(packet, events.received_bytes);
         }
         if events.rtt > Time::ZERO {
-            self.ledger.round_trip(packet, events.rtt);
+            self.ledger.round_trip(self.now, packet, events.rtt);
         }
         if events.echo_age > Time::ZERO {
-            self.ledger.echo(packet, events.echo_age);
+            self.ledger.echo(self.now, packet, events.echo_age);
         }
         // FullTcp informs the application first, and the acknowledgement goes out with its data
         // (tcp-full.cc `recv`).

@@ -32,6 +32,7 @@ pub(super) fn check(scenario: &Scenario) -> Faults {
         faults.add(traffic(scenario, entry, &words::join("traffic", name)));
     }
     faults.add(nagle_of_none(scenario));
+    faults.add(warm_up(scenario));
     let room =
         Room { largest: scenario.largest_sent(), exclusive: scenario.dialect == Dialect::Ns2 };
     if let Some(cmts) = &scenario.cmts {
@@ -75,6 +76,16 @@ fn traffic(scenario: &Scenario, entry: &Entry, path: &str) -> Faults {
         faults.add(tcp::check(&config, own, &words::join(path, "tcp"), &scenario.tcp));
     }
     faults
+}
+
+/// Something must be left to count.
+fn warm_up(scenario: &Scenario) -> Result<(), Fault> {
+    let (from_s, end_s) = (scenario.metrics.from_s, scenario.duration_s);
+    if from_s < end_s {
+        return Ok(());
+    }
+    let message = format!("found {from_s}; allowed: less than {end_s}, the value of duration_s");
+    Err(Fault::new("metrics.from_s", message))
 }
 
 /// Limits the number of homes.

@@ -130,6 +130,11 @@ fn gigabit() -> f64 {
 }
 
 impl Scenario {
+    /// The time that rates are over, in s: from the end of the warm-up to the end of the run.
+    pub fn counted_s(&self) -> f64 {
+        self.duration_s - self.metrics.from_s
+    }
+
     /// All groups of homes in the scenario's order, or one home called `home` if it names none.
     pub fn groups(&self) -> impl Iterator<Item = Group<'_>> {
         (0..self.homes.len().max(1)).map(|index| self.group(index))

@@ -38,7 +38,9 @@ pub(super) fn page_load(scenario: &Scenario, rows: &Rows, traffic: &str) -> Page
     PageLoad { median_s: median(&all).filter(|_| is_known), unfinished: counted.len(), is_graded }
 }
 
-/// How long each unfinished page of a traffic entry had been loading at the end, in s.
+/// How long each unfinished page of a traffic entry had been loading at the end, in s. Pages count that began
+/// when counting had begun. That of a user who was there before and finished none of these is left out: when
+/// it began is unknown.
 ///
 /// A user opens the next page `pause_s` after the last one was loaded. The start of a user who has
 /// not loaded any page is known to within `start_spread_s`; the latest possible time is used.
@@ -56,8 +58,11 @@ pub fn unfinished_s(scenario: &Scenario, rows: &Rows, traffic: &str) -> Vec<f64>
     let latest_s = web.start_s + web.start_spread_s;
     let idle_users = users.saturating_sub(firsts);
     let began = waiting.into_iter().chain(std::iter::repeat_n(latest_s, idle_users));
-    let end_s = scenario.duration_s;
-    began.filter(|start_s| *start_s < end_s).map(|start_s| end_s - start_s).collect()
+    let (from_s, end_s) = (scenario.metrics.from_s, scenario.duration_s);
+    began
+        .filter(|start_s| (from_s..end_s).contains(start_s))
+        .map(|start_s| end_s - start_s)
+        .collect()
 }
 
 /// The number of starts that were not expected, and the expected starts that are missing.

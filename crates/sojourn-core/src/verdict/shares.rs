@@ -30,9 +30,9 @@ pub(super) fn unlimited(
 }
 
 /// What such transfers and the light traffic beside them get in each group of homes that has one, as a
-/// share of what sustained rate and burst allow from the transfer's start on in percent; `None` if that
-/// time is too short, or if the homes have several service flows. Other bulk traffic does not count: what
-/// it takes, the transfer lacks.
+/// share of what sustained rate and burst allow from the transfer's start on, or from `metrics.from_s` on, in
+/// percent; `None` if that time is too short, or if the homes have several service flows. Other bulk traffic
+/// does not count: what it takes, the transfer lacks.
 pub(super) fn shares_percent(
     scenario: &Scenario,
     rows: &Rows,
@@ -56,10 +56,12 @@ pub(super) fn shares_percent(
                 && is_counted(row.traffic())
         });
         let got_mbps: f64 = counted.filter_map(|row| row.number("throughput_mbps")).sum();
-        let during_s = scenario.duration_s - start_s;
-        let got_mbit = got_mbps * scenario.duration_s;
-        (during_s >= SHORTEST_S && is_one_flow(scenario, group, direction))
-            .then(|| 100.0 * got_mbit / allowed_mbit(scenario, group, direction, during_s))
+        let until = |end_s: f64| (end_s - start_s).max(0.0);
+        let [before_s, whole_s] = [scenario.metrics.from_s, scenario.duration_s].map(until);
+        let allowed = |during_s| allowed_mbit(scenario, group, direction, during_s);
+        let got_mbit = got_mbps * scenario.counted_s();
+        (whole_s - before_s >= SHORTEST_S && is_one_flow(scenario, group, direction))
+            .then(|| 100.0 * got_mbit / (allowed(whole_s) - allowed(before_s)))
     };
     first_starts_s.into_iter().map(share).collect()
 }

@@ -17,7 +17,7 @@ use crate::access::delay_line::DelayLine;
 use crate::access::homes::{Group, Home};
 use crate::access::{AccessNetwork, Alarms, PlacedQueue, Site};
 use crate::count::Count;
-use crate::metrics::rows::ChannelRow;
+use crate::metrics::channel_use::ChannelUse;
 use crate::metrics::{Ledger, Series};
 use crate::packet::{Direction, DropReason, Packet};
 use crate::units::Time;
@@ -593,8 +593,8 @@ impl AccessNetwork for Docsis {
         }
     }
 
-    fn channels(&self, now: Time) -> Vec<ChannelRow> {
-        self.channel.iter().map(|channel| channel.row(now)).collect()
+    fn channels(&self, now: Time) -> Vec<ChannelUse> {
+        self.channel.iter().map(|channel| channel.used(now)).collect()
     }
 
     fn channel_series(&self) -> Vec<&Series> {

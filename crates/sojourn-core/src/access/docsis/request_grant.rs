@@ -8,6 +8,7 @@
 //! is delivered with its last byte.
 
 use std::collections::VecDeque;
+use std::ops::Add as _;
 
 use super::grant_split::{Shares, split};
 use super::probe::Probe;
@@ -45,13 +46,22 @@ pub struct MacCounters {
 impl MacCounters {
     /// The sum of two sets of counters.
     pub fn plus(self, other: Self) -> Self {
+        self.each(other, u64::add)
+    }
+
+    /// What came since they were as `earlier`. Bytes that were granted before may be taken back.
+    pub fn since(self, earlier: Self) -> Self {
+        self.each(earlier, u64::saturating_sub)
+    }
+
+    fn each(self, other: Self, of: impl Fn(u64, u64) -> u64) -> Self {
         Self {
-            requests: self.requests + other.requests,
-            collisions: self.collisions + other.collisions,
-            grants: self.grants + other.grants,
-            granted_bytes: self.granted_bytes + other.granted_bytes,
-            unused_bytes: self.unused_bytes + other.unused_bytes,
-            unused_proactive_bytes: self.unused_proactive_bytes + other.unused_proactive_bytes,
+            requests: of(self.requests, other.requests),
+            collisions: of(self.collisions, other.collisions),
+            grants: of(self.grants, other.grants),
+            granted_bytes: of(self.granted_bytes, other.granted_bytes),
+            unused_bytes: of(self.unused_bytes, other.unused_bytes),
+            unused_proactive_bytes: of(self.unused_proactive_bytes, other.unused_proactive_bytes),
         }
     }
 }

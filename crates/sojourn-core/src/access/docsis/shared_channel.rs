@@ -32,7 +32,7 @@ use crate::access::service::Upstream;
 use crate::count::Count;
 use crate::engine::rng::Rng;
 use crate::engine::wake::Wake;
-use crate::metrics::rows::ChannelRow;
+use crate::metrics::channel_use::ChannelUse;
 use crate::metrics::{GaugeSeries, Ledger, Series};
 use crate::packet::Packet;
 use crate::units::Time;
@@ -485,14 +485,12 @@ impl SharedChannel {
     }
 
     /// Counters up to `now`, including the request opportunities of skipped MAPs.
-    pub fn row(&self, now: Time) -> ChannelRow {
+    pub fn used(&self, now: Time) -> ChannelUse {
         let ChannelCounters { granted_minislots, contention_requests, collisions } = self.counters;
         let maps = now.ps() / self.framing.map_interval().ps();
-        let share = granted_minislots as f64 / self.minislots_until(now);
-        ChannelRow {
-            channel: "upstream",
+        ChannelUse {
             granted_minislots,
-            utilisation_percent: 100.0 * share.min(1.0), // the last MAP may end after the run
+            minislots: self.minislots_until(now),
             request_opportunities: self.request_opportunities * maps,
             contention_requests,
             collisions,

@@ -6,11 +6,12 @@ use crate::metrics::rows::DelayPartRow;
 use crate::packet::Direction;
 use crate::units::Time;
 
-/// The parts of each entry that sent packets through the modem, and their total.
-pub fn rows(traffic: &[String], delays: &[Delay]) -> Vec<DelayPartRow> {
+/// The parts of each entry that sent packets through the modem from `from` on, and their total.
+pub fn rows(traffic: &[String], delays: &[Delay], from: Time) -> Vec<DelayPartRow> {
     let mut rows = Vec::new();
     for (index, name) in traffic.iter().enumerate() {
-        let of_entry = |delay: &&Delay| usize::from(delay.traffic) == index;
+        let of_entry =
+            |delay: &&Delay| usize::from(delay.traffic) == index && delay.sent_at >= from;
         let delays: Vec<_> = delays.iter().filter(of_entry).collect();
         if delays.is_empty() {
             continue;

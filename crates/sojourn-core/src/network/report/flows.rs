@@ -20,7 +20,7 @@ pub fn flow_row(run: &Simulation, index: usize, direction: Direction, done: &Don
     let (name, entry) =
         run.scenario.traffic.get_index(index).expect("an account per traffic entry");
     let account = run.ledger.account(index, direction);
-    let mbps = |bytes: u64| bytes as f64 * 8e-6 / run.scenario.duration_s;
+    let mbps = |bytes: u64| bytes as f64 * 8e-6 / run.scenario.counted_s();
     let latency = &account.latency;
     let rtt = account.round_trips.latency();
     let mut row = FlowRow {
@@ -85,8 +85,8 @@ pub fn flow_row(run: &Simulation, index: usize, direction: Direction, done: &Don
         rtt_p90_ms: rtt.quantile_ms(0.9),
         rtt_p99_ms: rtt.quantile_ms(0.99),
         rtt_p999_ms: rtt.quantile_ms(0.999),
-        retransmitted_packets: account.tally.retransmissions,
-        timeouts: account.tally.timeouts,
+        retransmitted_packets: account.tally().retransmissions,
+        timeouts: account.tally().timeouts,
     };
     match entry.app.quality() {
         Quality::Voice => {
@@ -105,7 +105,7 @@ pub fn flow_row(run: &Simulation, index: usize, direction: Direction, done: &Don
 }
 
 fn score_responses(row: &mut FlowRow, done: &Done) {
-    let times: Vec<f64> = done.responses.iter().map(|time| time.secs_f64()).collect();
+    let times: Vec<f64> = done.responses.iter().map(|(_, time)| time.secs_f64()).collect();
     row.responses = Some(times.len() as u64);
     row.response_mean_s = qoe::mean(&times);
     row.response_stddev_s = qoe::standard_deviation(&times);
@@ -278,8 +278,8 @@ pub fn connection_row(
         delivered_bytes: way.delivered.bytes,
         dropped_packets: way.dropped_packets,
         marked_packets: way.marked_packets,
-        retransmitted_packets: way.tally.retransmissions,
-        timeouts: way.tally.timeouts,
+        retransmitted_packets: way.tally().retransmissions,
+        timeouts: way.tally().timeouts,
         rtt_mean_ms: way.rtt_mean_ms(),
         rtt_echo_mean_ms: way.rtt_echo_mean_ms(),
     }

@@ -3,13 +3,15 @@
 mod delay_parts;
 mod flows;
 mod idle_laws;
-mod service_flows;
+pub(super) mod service_flows;
 mod starved;
 mod traffic_classes;
 
 use super::Simulation;
-use crate::access::{Access, AccessNetwork, PlacedQueue};
-use crate::apps::{AppParameters, Done, Model, Quality};
+use super::reading::{QueueReading, Reading};
+use crate::access::{Access, AccessNetwork};
+use crate::apps::{AppParameters, Done, Quality};
+use crate::metrics::channel_use::ChannelUse;
 use crate::metrics::connections::ConnectionAccount;
 use crate::metrics::delay_parts::split;
 use crate::metrics::modem_trace::ModemEvent;
@@ -32,8 +34,7 @@ pub(super) fn results(
 ) -> Results {
     let delays = split(&modem_events, &deliveries);
     let names: Vec<String> = run.scenario.traffic.keys().cloned().collect();
-    let done = done(run);
-    let queues = run.access.queues();
+    let Reading { queues, channels, macs, done } = counted(run);
     let mut results = Results {
         version: crate::VERSION,
         duration_s: run.scenario.duration_s,
@@ -44,23 +45,22 @@ pub(super) fn results(
         flows: Vec::new(),
         traffic_classes: Vec::new(),
         connections: Vec::new(),
-        service_flows: service_flows::rows(run),
-        channels: run.access.channels(run.now),
-        queues: queues.iter().flat_map(|placed| queue_rows(run, placed)).collect(),
-        latency_histogram: queues
-            .iter()
-            .flat_map(|placed| placed.queue.latency_histogram())
-            .collect(),
+        service_flows: service_flows::rows(run, &macs),
+        channels: channels.iter().map(ChannelUse::row).collect(),
+        queues: queues.iter().flat_map(|reading| queue_rows(run, reading)).collect(),
+        latency_histogram: queues.iter().flat_map(|queue| queue.histogram.clone()).collect(),
         pages: names.iter().zip(&done).flat_map(|(name, done)| page_rows(name, done)).collect(),
         latencies: Vec::new(),
-        series: queues
-            .iter()
+        series: run
+            .access
+            .queues()
+            .into_iter()
             .flat_map(|placed| queue_series(run, placed.queue))
             .chain(channel_series(run))
             .collect(),
         packets,
         modem_events,
-        delay_parts: delay_parts::rows(&names, &delays),
+        delay_parts: delay_parts::rows(&names, &delays, run.counts_from),
         delays,
         ports: run.scenario.traffic.values().map(Entry::port).collect(),
         quic: run.configs.iter().map(|config| config.transport == Transport::Quic).collect(),
@@ -80,19 +80,18 @@ pub(super) fn results(
     }
     results.traffic_classes = traffic_classes::rows(run, &results.flows, &done);
     results.warnings.extend(unused_low_latency(&results.queues));
-    results.warnings.extend(idle_laws::warnings(&run.scenario, &queues));
+    results.warnings.extend(idle_laws::warnings(&run.scenario, &run.access.queues()));
     results.warnings.extend(run.scenario.unwatched().iter().map(Unwatched::sentence));
     results
 }
 
-/// What the apps of each entry did, in all its homes together.
-fn done(run: &Simulation) -> Vec<Done> {
-    let mut done: Vec<Done> = run.configs.iter().map(|_| Done::default()).collect();
-    for instance in &run.instances {
-        let of_entry = &mut done[usize::from(instance.owner.traffic)];
-        *of_entry = std::mem::take(of_entry).and(instance.app.done(run.now));
+/// What counts of the counters' readings at the end.
+fn counted(run: &Simulation) -> Reading {
+    let whole = Reading::of(run);
+    match &run.before_counting {
+        Some(before) => whole.since(before, run.counts_from),
+        None => whole,
     }
-    done
 }
 
 /// What an entry of the traffic list sent in a direction, if it sent anything.
@@ -104,20 +103,23 @@ fn add_flow(
     done: &Done,
 ) {
     let account = run.ledger.account(index, direction);
-    if account.sent.packets == 0 {
+    if account.first_sent.is_none() {
         return;
     }
     let name = &results.traffic[index];
+    let subject = format!("{name} {}", direction.name());
+    if !account.round_trips.is_empty() {
+        results.series.push(series_row(run, subject.clone(), account.round_trips.series()));
+    }
+    results.series.push(series_row(run, subject, &account.throughput));
+    if account.sent.packets == 0 {
+        return;
+    }
     results.latencies.push(LatencyCells {
         traffic: name.clone(),
         direction: direction.name(),
         cells: account.latency.cells(),
     });
-    let subject = format!("{name} {}", direction.name());
-    if account.round_trips.latency().count() > 0 {
-        results.series.push(series_row(run, subject.clone(), account.round_trips.series()));
-    }
-    results.series.push(series_row(run, subject, &account.throughput));
     results.flows.push(flows::flow_row(run, index, direction, done));
 }
 
@@ -130,11 +132,8 @@ fn add_connection(
     direction: Direction,
 ) {
     let way = &account.ways[direction as usize];
-    if way.delivered.packets + way.dropped_packets == 0 {
-        return;
-    }
     let name = &results.traffic[usize::from(account.traffic)];
-    if way.payload_bytes > 0 {
+    if way.carried_payload() {
         let subject = format!("{name} {} {}", direction.name(), account.number);
         let mut row = series_row(run, subject, &way.throughput);
         let interval_of = |s: f64| (s / row.interval_s) as usize;
@@ -145,7 +144,9 @@ fn add_connection(
         row.series.values.drain(..row.offset.min(row.series.values.len()));
         results.series.push(row);
     }
-    results.connections.push(flows::connection_row(name, account, direction));
+    if way.delivered.packets + way.dropped_packets > 0 {
+        results.connections.push(flows::connection_row(name, account, direction));
+    }
 }
 
 fn page_rows(name: &str, done: &Done) -> impl Iterator<Item = PageRow> {
@@ -159,23 +160,20 @@ fn page_rows(name: &str, done: &Done) -> impl Iterator<Item = PageRow> {
 }
 
 /// The row of a queue, and of its members if it has any.
-fn queue_rows(run: &Simulation, placed: &PlacedQueue<'_>) -> Vec<QueueRow> {
-    let Some(meter) = placed.queue.meter() else { return Vec::new() };
-    let homes = placed.home.map(|home| run.scenario.group_of_home(home).name.to_owned());
+fn queue_rows(run: &Simulation, reading: &QueueReading) -> Vec<QueueRow> {
+    let QueueReading { name, direction, home, sojourn, counts, members, .. } = reading;
+    let homes = home.map(|home| run.scenario.group_of_home(home).name.to_owned());
     let row = |member: Option<Member>, sojourn, counts, causes| QueueRow {
-        queue: member
-            .map_or(meter.name().to_owned(), |of| format!("{} {}", meter.name(), of.name())),
-        direction: placed.direction.name(),
+        queue: member.map_or(name.clone(), |of| format!("{name} {}", of.name())),
+        direction: direction.name(),
         homes: homes.clone(),
         member: member.map(Member::name),
         ..queue_row(sojourn, counts, causes)
     };
-    let causes = placed.queue.members();
-    let both = causes.map(|[low, classic]| low.plus(classic));
-    let whole = row(None, meter.sojourn(), placed.queue.counts(), both.as_ref());
-    let members = Member::BOTH.into_iter().zip(causes.iter().flatten());
-    let members = members.filter_map(|(member, causes)| {
-        Some(row(Some(member), meter.sojourn_of(member)?, causes.counts(), Some(causes)))
+    let both = members.iter().map(|(.., causes)| *causes).reduce(MemberCounts::plus);
+    let whole = row(None, sojourn, *counts, both.as_ref());
+    let members = members.iter().map(|(member, sojourn, causes)| {
+        row(Some(*member), sojourn, causes.counts(), Some(causes))
     });
     std::iter::once(whole).chain(members).collect()
 }
@@ -240,13 +238,22 @@ fn late_start_s(entry: &Entry, scenario: &Scenario) -> Option<f64> {
 fn warnings(run: &Simulation, done: &[Done]) -> Vec<String> {
     let mut warnings = warnings_of_network(&run.access, &run.scenario);
     for (index, (name, entry)) in run.scenario.traffic.iter().enumerate() {
-        let sent = Direction::BOTH.map(|way| run.ledger.account(index, way).sent.packets);
-        if sent == [0, 0] {
+        let accounts = Direction::BOTH.map(|way| run.ledger.account(index, way));
+        if accounts.iter().all(|account| account.first_sent.is_none()) {
             if late_start_s(entry, &run.scenario).is_none() {
                 warnings.push(format!("traffic.{name} sent nothing within the run"));
             }
+        } else if accounts.iter().all(|account| account.sent.packets == 0) {
+            let from_s = run.scenario.metrics.from_s;
+            warnings.push(format!(
+                "traffic.{name} sent nothing from metrics.from_s = {from_s} s on, so it is in no table"
+            ));
         } else if entry.app.quality() == Quality::Pages && done[index].pages.is_empty() {
-            warnings.push(format!("traffic.{name} did not finish loading a single page"));
+            let of = match run.scenario.metrics.from_s {
+                0.0 => String::new(),
+                from_s => format!(" of those requested from metrics.from_s = {from_s} s on"),
+            };
+            warnings.push(format!("traffic.{name} did not finish loading a single page{of}"));
         }
         warnings.extend(too_fast_for_nqb(run, index, name, entry));
     }
@@ -269,7 +276,7 @@ fn too_fast_for_nqb(run: &Simulation, index: usize, name: &str, entry: &Entry) -
     let homes = f64::from(run.scenario.group(run.scenario.group_of(entry)).count);
     let complaint = Direction::BOTH.into_iter().find_map(|direction| {
         let account = run.ledger.account(index, direction);
-        let kbps = account.sent.bytes as f64 * 8e-3 / run.scenario.duration_s / homes;
+        let kbps = account.sent.bytes as f64 * 8e-3 / run.scenario.counted_s() / homes;
         account.nqb.as_ref()?.complaint(kbps)
     })?;
     Some(format!(

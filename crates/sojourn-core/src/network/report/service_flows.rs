@@ -13,20 +13,32 @@ use crate::packet::{Direction, DropReason};
 use crate::scenario::Scenario;
 
 /// One row for each group of homes, service flow and direction.
-pub fn rows(run: &Simulation) -> Vec<ServiceFlowRow> {
-    let mut rows = Vec::new();
+pub fn rows(run: &Simulation, macs: &[Option<MacCounters>]) -> Vec<ServiceFlowRow> {
+    let (mut rows, mut macs) = (Vec::new(), macs.iter());
     for (first, group) in groups(run) {
         let flows = [&group.upstream.flows, &group.downstream.flows];
         for (direction, flows) in Direction::BOTH.into_iter().zip(flows) {
             let names = [PRIMARY].into_iter().chain(flows.keys().map(String::as_str));
-            rows.extend(
-                names
-                    .enumerate()
-                    .map(|(flow, name)| row(run, &group, first, direction, flow, name)),
-            );
+            for (flow, name) in names.enumerate() {
+                let mac = (direction == Direction::Up).then(|| *macs.next()?).flatten();
+                rows.push(row(run, &group, (first, direction, flow), name, mac));
+            }
         }
     }
     rows
+}
+
+/// The counters of the MAC of each upstream service flow, all homes of a group together.
+pub fn macs(run: &Simulation) -> Vec<Option<MacCounters>> {
+    let mut macs = Vec::new();
+    for (first, group) in groups(run) {
+        for flow in 0..=group.upstream.flows.len() {
+            let homes = first..first + usize::from(group.count);
+            let modems = homes.filter_map(|home| run.access.mac_counters(home, flow));
+            macs.push(modems.reduce(MacCounters::plus));
+        }
+    }
+    macs
 }
 
 /// All groups, with the number of their first home.
@@ -47,21 +59,12 @@ fn has_proactive_grants(group: &Group, flow: usize) -> bool {
 fn row(
     run: &Simulation,
     group: &Group,
-    first: usize,
-    direction: Direction,
-    flow: usize,
+    (first, direction, flow): (usize, Direction, usize),
     name: &str,
+    mac: Option<MacCounters>,
 ) -> ServiceFlowRow {
     let counters = run.ledger.service_flows().get(first, direction, flow);
     let dropped = |reason: DropReason| counters.dropped[reason as usize].packets;
-    let mac = match direction {
-        Direction::Up => {
-            let homes = first..first + usize::from(group.count);
-            let modems = homes.map(|home| run.access.mac_counters(home, flow));
-            modems.flatten().reduce(MacCounters::plus)
-        }
-        Direction::Down => None,
-    };
     ServiceFlowRow {
         homes: group.name.to_owned(),
         service_flow: name.to_owned(),
