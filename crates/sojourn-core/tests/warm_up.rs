@@ -1,6 +1,6 @@
-//! `metrics.from_s`: what counts of a run.
+//! `metrics.from_s`: what counts of a run, and the warning where its beginning makes the tail.
 
-use crate::common::{flow, scenario, series};
+use crate::common::{flow, queue, scenario, series};
 use sojourn_core::metrics::results::{Outcome, Results};
 use sojourn_core::network::Simulation;
 
@@ -158,4 +158,49 @@ fn pages_count_that_are_requested_from_then_on() {
             .sum::<u64>()
     };
     assert!(total(&counted) > 0 && total(&counted) < total(&whole));
+}
+
+/// Uploads that fill a large buffer once and are then held by DOCSIS-PIE, or that keep it full.
+fn uploads(queue_keys: &str, keys: &str, of_uploads: &str) -> Vec<String> {
+    let run = Simulation::run(&scenario(&format!(
+        "duration_s = 30
+         upstream = {{ sustained_mbps = 20, peak_mbps = 20, burst_bytes = 3044, queue = {{ {queue_keys} }} }}
+         downstream = {{ sustained_mbps = 100, peak_mbps = 100 }}
+         servers.near.delay_ms = 10
+         metrics = {{ {keys} }}
+         [traffic.uploads]
+         kind = 'transfer'
+         direction = 'up'
+         connections = 16
+         server = 'near'
+         {of_uploads}"
+    )));
+    assert!(queue(&run, "upstream").sojourn_p99_ms.is_some());
+    run.warnings.into_iter().filter(|warning| warning.contains("make the tail")).collect()
+}
+
+#[test]
+fn a_tail_that_the_first_seconds_make_is_warned_of() {
+    let warnings = uploads("law.kind = 'docsis_pie'", "", "");
+    let [warning] = &warnings[..] else { panic!("{warnings:?}") };
+    assert!(warning.starts_with("the first 10 s make the tail: the upstream queue's p99 is "));
+    assert!(warning.ends_with(" after 10 s; metrics.from_s = 10 leaves them out"), "{warning}");
+    // The second it takes to fill is still there.
+    let warnings = uploads("law.kind = 'docsis_pie'", "from_s = 0.1", "");
+    assert!(warnings[0].contains(" ms from 0.1 s on and "), "{warnings:?}");
+}
+
+#[test]
+fn a_tail_that_stays_is_not_warned_of() {
+    assert_eq!(uploads("limit_bytes = 250_000", "", ""), Vec::<String>::new());
+    assert_eq!(uploads("law.kind = 'docsis_pie'", "from_s = 10", ""), Vec::<String>::new());
+}
+
+#[test]
+fn a_tail_of_bulk_traffic_that_ends_is_its_own() {
+    let kept = "stop_s = 30";
+    assert_eq!(uploads("law.kind = 'docsis_pie'", "", kept).len(), 1);
+    for ends in ["stop_s = 12", "file_bytes = 2_500_000"] {
+        assert_eq!(uploads("law.kind = 'docsis_pie'", "", ends), Vec::<String>::new(), "{ends}");
+    }
 }

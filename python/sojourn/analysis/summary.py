@@ -10,7 +10,7 @@ from rich.text import Text
 from ..base.lookup import quoted
 from ..base.terminal import print_grids
 from .grids import summary_grids
-from .groups import Group, Results
+from .groups import THIS_RUN, Group, Results
 from .measures import MEASURES
 from .precision import Target
 from .statistics import Value
@@ -63,7 +63,8 @@ def dedupe_warnings(warnings: Mapping[str, Sequence[str]]) -> Iterator[str]:
         for text in texts:
             names.setdefault(text, []).append(name)
     for text, of in names.items():
-        yield text if len(of) == len(warnings) else f"{', '.join(map(quoted, of))}: {text}"
+        named = ", ".join(quoted(name) if name else THIS_RUN for name in of)
+        yield text if len(of) == len(warnings) else f"{named}: {text}"
 
 
 def _means_json(group: Group) -> dict[str, Any]:

@@ -113,6 +113,20 @@ impl AppSpec {
         }
     }
 
+    /// May it be bulk traffic that is over before this time, in s?
+    pub fn bulk_may_end(&self, before_s: f64) -> bool {
+        let stops = |stop_s: Option<f64>| stop_s.is_some_and(|stop_s| stop_s < before_s);
+        match self {
+            Self::Transfer(transfer) => {
+                let goes_on = transfer.pause_s.or(transfer.every_s).is_some();
+                stops(transfer.stop_s) || transfer.file_bytes.is_some() && !goes_on
+            }
+            Self::Replay(replay) => replay.pause_s.is_none(),
+            Self::Stream(stream) => self.is_bulk() && stops(stream.stop_s),
+            _ => false,
+        }
+    }
+
     /// The number of transfers at a time.
     pub fn transfers(&self) -> u32 {
         if let Self::Transfer(transfer) = self { transfer.connections } else { 1 }

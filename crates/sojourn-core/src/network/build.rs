@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use super::connections::Connections;
 use super::conversations::Conversations;
+use super::report::early_tail;
 use super::{Pause, Places, SAMPLER, Simulation, Stage, apps, books};
 use crate::access::docsis::parameters::PlantSpec;
 use crate::access::docsis::plant::Docsis;
@@ -30,6 +31,7 @@ impl Simulation {
             end: Time::from_secs_f64(s.duration_s),
             counts_from: Time::from_secs_f64(s.metrics.from_s),
             before_counting: None,
+            early: None,
             pauses: VecDeque::new(),
             until: Time::ZERO,
             wake: Wake::new(2),
@@ -64,6 +66,10 @@ impl Simulation {
     fn set_pauses(&mut self) {
         if self.counts_from > Time::ZERO {
             self.pauses.push_back((self.counts_from, Pause::Counting));
+        }
+        let early = early_tail::ends_at(&self.scenario);
+        if let Some(at) = early.filter(|at| (self.counts_from..self.end).contains(at)) {
+            self.pauses.push_back((at, Pause::Early));
         }
         self.set_until();
     }

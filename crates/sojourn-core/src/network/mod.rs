@@ -39,6 +39,7 @@ use apps::AppInstance;
 use connections::Connections;
 use conversations::Conversations;
 use reading::Reading;
+use report::early_tail::Early;
 
 /// Warnings before a run: settings without effect, rates that cannot be kept. One home of each group is
 /// built for them, and no app.
@@ -66,6 +67,8 @@ enum Stage {
 enum Pause {
     /// Counting begins.
     Counting,
+    /// The first seconds are over, which may make the tail.
+    Early,
 }
 
 /// The place of the first stage of each kind.
@@ -85,6 +88,8 @@ pub struct Simulation {
     counts_from: Time,
     /// What the counters read then, if that is not the start.
     before_counting: Option<Box<Reading>>,
+    /// The latencies of the first seconds.
+    early: Option<Box<Early>>,
     /// When events stop for something to be read, in order; the run ends behind the last of them.
     pauses: VecDeque<(Time, Pause)>,
     /// The last instant before the next pause, or the end.
@@ -176,6 +181,7 @@ impl Simulation {
             self.now = at;
             match pause {
                 Pause::Counting => self.begin_counting(),
+                Pause::Early => self.early = Some(Box::new(Early::of(self))),
             }
             self.set_until();
         }

@@ -160,8 +160,8 @@ impl Estimate {
                 let what =
                     format!("the bins of {homes} {}", if homes == 1.0 { "home" } else { "homes" });
                 self.add(&format!("{path}.queue.scheduler"), what, homes * each);
-                // Of the first home the queue is measured: its series, a histogram and a reading of it.
-                let watched = 2.0 * LATENCY_BYTES + QUEUE_SERIES * samples * 4.0;
+                // Of the first home the queue is measured: its series, a histogram and two readings of it.
+                let watched = 3.0 * LATENCY_BYTES + QUEUE_SERIES * samples * 4.0;
                 let flows = f64::from(scenario.metrics.watch_flows) * 8.0 * samples * 4.0;
                 self.add("metrics.watch_flows", "the series of queues".to_owned(), watched + flows);
                 let mut waiting = homes * home.waiting(&flow);
@@ -189,7 +189,7 @@ impl Estimate {
             self.busiest = (name.to_owned(), packets);
         }
         let samples = samples(scenario);
-        let accounts = 2.0 * (2.0 * LATENCY_BYTES + 4.0 * samples * 4.0);
+        let accounts = 2.0 * (3.0 * LATENCY_BYTES + 4.0 * samples * 4.0);
         self.add(&path, "its accounts".to_owned(), accounts + homes * (2_000.0 + load.kept_bytes));
         let connections = homes * load.connections;
         self.add(&path, format!("{connections} connections"), connections * CONNECTION_BYTES);

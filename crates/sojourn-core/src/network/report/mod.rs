@@ -1,6 +1,7 @@
 //! From a finished run to its results.
 
 mod delay_parts;
+pub(super) mod early_tail;
 mod flows;
 mod idle_laws;
 pub(super) mod service_flows;
@@ -257,6 +258,7 @@ fn warnings(run: &Simulation, done: &[Done]) -> Vec<String> {
         }
         warnings.extend(too_fast_for_nqb(run, index, name, entry));
     }
+    warnings.extend(run.early.as_ref().and_then(|early| early.warning(run)));
     warnings
 }
 
