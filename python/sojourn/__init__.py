@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ._sojourn import ConfigError, ConfigFile, Defect, Problem, ScenarioError, Variant
     from ._sojourn import version as __version__
     from .analysis.groups import Results
+    from .runs.changes import changes
     from .runs.comparison import Comparison
     from .runs.result import Result
     from .runs.runner import compare, run
@@ -44,6 +45,7 @@ __all__ = [
     "Swept",
     "Variant",
     "__version__",
+    "changes",
     "compare",
     "find",
     "load",
@@ -58,6 +60,7 @@ _PLACES = {
     "Result": "runs.result",
     "StoreError": "store.checksums",
     "Swept": "store.swept",
+    "changes": "runs.changes",
     "compare": "runs.runner",
     "find": "store.find",
     "load": "runs.scenario",

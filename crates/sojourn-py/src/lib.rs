@@ -57,7 +57,8 @@ mod _sojourn {
     use super::table::ArrowTable;
     #[pymodule_export]
     use super::variant::{
-        Variant, distinct, idle_line, in_words, load, set_label, stored_scenario, unit_of,
+        Variant, all_changed_defaults, distinct, idle_line, in_words, load, set_label,
+        stored_scenario, unit_of,
     };
     #[pymodule_export]
     use super::verdict::{Facts, applications_json, measures_json, verdict};

@@ -5,6 +5,7 @@ use sojourn_core::input::setting;
 use sojourn_core::network;
 use sojourn_core::provision::Provision;
 use sojourn_core::provision::load_from;
+use sojourn_core::scenario::changes::{CHANGES, Change, Changed, SINCE};
 use sojourn_core::scenario::estimate::estimate;
 use sojourn_core::scenario::file::{load_stored, to_toml};
 use sojourn_core::scenario::{self, Disk, Scenario};
@@ -27,23 +28,25 @@ pub struct Variant {
     /// Settings of a modem's configuration file that cannot be simulated.
     #[pyo3(get)]
     pub notes: Vec<String>,
+    changes: Vec<Changed>,
 }
 
 impl From<scenario::Variant> for Variant {
     fn from(variant: scenario::Variant) -> Self {
-        let scenario::Variant { name, kept_name, scenario, notes } = variant;
-        Self { name, kept_name, scenario, notes }
+        let scenario::Variant { name, kept_name, scenario, notes, changes } = variant;
+        Self { name, kept_name, scenario, notes, changes }
     }
 }
 
 impl From<&Variant> for scenario::Variant {
     fn from(variant: &Variant) -> Self {
-        let Variant { name, kept_name, scenario, notes } = variant;
+        let Variant { name, kept_name, scenario, notes, changes } = variant;
         Self {
             name: name.clone(),
             kept_name: kept_name.clone(),
             scenario: scenario.clone(),
             notes: notes.clone(),
+            changes: changes.clone(),
         }
     }
 }
@@ -52,8 +55,8 @@ impl From<&Variant> for scenario::Variant {
 impl Variant {
     /// The same with another name.
     fn named(&self, name: String) -> Self {
-        let scenario::Variant { scenario, notes, .. } = self.into();
-        Self { kept_name: name.clone(), name, scenario, notes }
+        let scenario::Variant { scenario, notes, changes, .. } = self.into();
+        Self { kept_name: name.clone(), name, scenario, notes, changes }
     }
 
     /// Seed of all random streams.
@@ -79,6 +82,16 @@ impl Variant {
     fn warnings(&self) -> PyResult<Vec<String>> {
         let told = caught(|| network::warnings(&self.scenario))?;
         Ok(self.notes.iter().cloned().chain(told).collect())
+    }
+
+    /// Defaults that it relies on and that differ from the last release: key, former and present default,
+    /// what restores the former one, why, and all this as a sentence.
+    fn changed_defaults(&self) -> Vec<(String, [&'static str; 4], String)> {
+        let row = |changed: &Changed| {
+            let Change { before, now, restore, why, .. } = changed.change;
+            (changed.path.clone(), [*before, *now, *restore, *why], changed.sentence())
+        };
+        self.changes.iter().map(row).collect()
     }
 
     /// The scenario with all its defaults, as TOML.
@@ -121,6 +134,16 @@ pub fn load(
 pub fn stored_scenario(py: Python<'_>, text: &str, source: &str) -> PyResult<String> {
     let read = caught(|| load_stored(text, source).map(|scenario| to_toml(&scenario)))?;
     read.map_err(|problems| about(py, &problems, ScenarioError::new_err))
+}
+
+/// All defaults that differ from the last release, and that release. Of each: key, condition, former and
+/// present default, what restores the former one, and why.
+#[pyfunction]
+pub fn all_changed_defaults() -> (&'static str, Vec<[&'static str; 6]>) {
+    let row = |change: &Change| {
+        [change.key, change.condition, change.before, change.now, change.restore, change.why]
+    };
+    (SINCE, CHANGES.iter().map(row).collect())
 }
 
 /// The idle line of these variants: the same traffic without bulk traffic.

@@ -7,7 +7,7 @@ from .say import say
 def validate(
     scenario: ScenarioFile, set: Set = None, config: Config = None, max_memory: MaxMemory = None
 ) -> None:
-    """Check a scenario without running it."""
+    """Check a scenario without running it, and list defaults that differ from the last release."""
     from ..analysis.summary import dedupe_warnings
     from ..runs.scenario import load
 
@@ -16,3 +16,6 @@ def validate(
         say(f"warning: {warning}", err=True)
     names = f" (compares {', '.join(v.name for v in variants)})" if variants[0].name else ""
     say(f"{scenario}: valid{names}")
+    changed = {v.name: [sentence for *_, sentence in v.changed_defaults()] for v in variants}
+    for sentence in dedupe_warnings(changed):
+        say(sentence)

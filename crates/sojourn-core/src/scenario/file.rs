@@ -5,12 +5,12 @@ use std::cell::OnceCell;
 use serde_json::{Value, json};
 
 use super::capture::{Captures, Disk, Files};
-use super::check;
 use super::estimate::estimate;
 use super::labels::{Overridden, at, distinct, file_name};
 use super::overlay::{COMPARE, Overlay, Set, merge};
 use super::schema::{Scenario, json_schema};
 use super::variant::Variant;
+use super::{changes, check};
 use crate::input::problem::{Fault, Faults, Problem, Problems};
 use crate::input::schema_check::Checker;
 use crate::input::text::{Document, Lines};
@@ -241,7 +241,7 @@ impl File<'_> {
             Err(faults) => return Err(self.told(faults, name).expect_err("a refusal has a fault")),
         };
         let (name, kept_name) = overridden.names(name);
-        Ok(Variant { name, kept_name, scenario, notes })
+        Ok(Variant { name, kept_name, scenario, notes, changes: changes::relied_on(&value) })
     }
 
     /// Do the variants differ in this key as they are written, and not with a modem's file?

@@ -50,7 +50,13 @@ pub fn idle_line(variants: &[Variant]) -> Option<Variant> {
     while variants.iter().any(|variant| variant.name == name) {
         name.push('\'');
     }
-    Some(Variant { kept_name: name.clone(), name, scenario, notes: Vec::new() })
+    Some(Variant {
+        kept_name: name.clone(),
+        name,
+        scenario,
+        notes: Vec::new(),
+        changes: Vec::new(),
+    })
 }
 
 /// Does no bulk traffic begin before the run ends?

@@ -5,6 +5,7 @@
 //! from them.
 
 pub mod capture;
+pub mod changes;
 mod check;
 pub mod estimate;
 pub mod file;

@@ -1,5 +1,6 @@
 //! What a scenario file describes: one run, or several variants of it.
 
+use super::changes::Changed;
 use super::schema::Scenario;
 
 /// One run of a scenario file.
@@ -16,4 +17,6 @@ pub struct Variant {
     /// What a user must know of its files, a line for each: what a modem's configuration file sets that cannot
     /// be simulated, and what was found in captures.
     pub notes: Vec<String>,
+    /// Defaults that it relies on and that are others than in the last release.
+    pub changes: Vec<Changed>,
 }
