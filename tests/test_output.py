@@ -209,6 +209,6 @@ def test_an_older_directory_is_replaced_but_not_read(
     shutil.copytree(saved, old)
     summary = json.loads((old / "summary.json").read_text())
     (old / "summary.json").write_text(json.dumps({**summary, "format": "sojourn-output-2"}))
-    with pytest.raises(StoreError, match="rerun the scenario with --out"):
+    with pytest.raises(StoreError, match=r"sojourn run .* --overwrite"):
         read_results(old)
     check(old, Wanted.of_results(comparison.groups))

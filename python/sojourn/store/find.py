@@ -21,8 +21,7 @@ from .checksums import Checksums, StoreError
 from .found import Condition, Found
 from .rounds import FIGURES, POINTS, VALUES, Rounds, Runner, StoredRuns, run_here
 from .search import Search, values_of
-from .store import PLAN, Store, held_for_runs
-from .sweep import ORIGIN
+from .store import ORIGIN, PLAN, Store, held_for_runs
 
 
 def find(

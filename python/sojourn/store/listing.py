@@ -5,8 +5,10 @@ import json
 from io import StringIO
 from pathlib import Path
 
+from .._sojourn import version as this_version
 from ..base.csv_text import true_text
 from .checksums import SUMS, Checksums, DamagedError, StoreError
+from .other_version import refusal_of_run
 from .store import RUN_LIST, Store
 from .stored_run import StoredRun
 
@@ -29,17 +31,15 @@ def runs_of_summary(directory: Path) -> dict[str, list[StoredRun]]:
         for variant in variants:
             name, place = str(variant["name"]), directory / variant["directory"]
             runs.setdefault(name, []).append(StoredRun(place, name))
+        version, files = summary["version"], summary.get("scenarios", [])
         if not runs:
             raise ValueError
     except (ValueError, KeyError, TypeError):
         if (directory / SUMS).exists():
             raise DamagedError(directory / SUMMARY, "not a summary that sojourn wrote") from None
         raise StoreError(f"{directory / SUMMARY}: not a summary that sojourn wrote") from None
-    if form not in _READ:
-        raise StoreError(
-            f"{directory}: made by another version ({form}, not {_READ[-1]}); "
-            "rerun the scenario with --out and --overwrite"
-        )
+    if form not in _READ or version != this_version:
+        raise refusal_of_run(directory, version, files)
     Checksums(directory).read(SUMMARY)
     return runs
 

@@ -17,8 +17,8 @@ from ..runs.result import Result
 from ..runs.seeds import seeded
 from ..runs.threads import Work, run_all, run_each
 from .search import Search
-from .store import REPORT, RUN_LIST, Store
-from .sweep import ORIGIN, Sweep
+from .store import ORIGIN, REPORT, RUN_LIST, Store
+from .sweep import Sweep
 from .task import Files, Task, execute
 
 POINTS, VALUES, FIGURES = "points.csv", "values.csv", "find*.svg"

@@ -24,6 +24,7 @@ from ..base.files import (
     writer_of,
 )
 from .checksums import SUMS, Checksums, DamagedError, StoreError, sums_of
+from .other_version import refusal_of_store
 from .stored_run import StoredRun
 from .task import Files, Task, name_of
 
@@ -52,6 +53,9 @@ REPORT = "report.html"
 
 PLAN = "study.json"
 """The file that names the study whose runs the store holds, if any."""
+
+ORIGIN = "sweep.json"
+"""The file that names the sweep file, or the search, whose runs the store holds, if any."""
 
 
 class Store:
@@ -236,7 +240,4 @@ def _check(directory: Path, marker: Path) -> None:
             f"{marker}: not a file that sojourn wrote; give another directory"
         ) from None
     if form != FORMAT or version != this_version:
-        raise StoreError(
-            f"{directory}: written by sojourn {version} ({form}); "
-            f"this is {this_version} ({FORMAT}); give another directory"
-        )
+        raise refusal_of_store(directory, version, PLAN, ORIGIN)

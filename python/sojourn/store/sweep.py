@@ -23,7 +23,7 @@ from ..runs.tables import TRACES
 from .batch import run_batch
 from .checksums import Checksums, DamagedError, StoreError
 from .listing import listed_lines
-from .store import PLAN, RUN_LIST, Store
+from .store import ORIGIN, PLAN, RUN_LIST, Store
 from .task import Task, task_of
 
 _LISTS = {"type": "object", "additionalProperties": {"type": "array", "minItems": 1}}
@@ -47,8 +47,6 @@ _SCHEMA = json.dumps(
         },
     }
 )
-ORIGIN = "sweep.json"
-"""The file in a store that names the sweep file."""
 _OF_A_SCENARIO = frozenset(json.loads(schema_json())["properties"])
 _A_KEY = "upstream.queue.limit_bytes"
 _KEPT = ("service_flows", "channels", "latency_histogram")
