@@ -21,14 +21,15 @@ pub fn r_value(delay_ms: f64, loss: f64) -> f64 {
     94.2 - 0.024 * delay_ms - 0.11 * beyond_knee_ms - 30.0 * libm::log(1.0 + 15.0 * loss)
 }
 
-/// Mean opinion score, from 1 (bad) to 4.5, from R. ITU-T G.107 annex B.
+/// Mean opinion score, from 1 (bad) to 4.5, from R. ITU-T G.107 annex B. Its polynomial falls below 1
+/// where R is under 6.5, which is no score of its scale: there the score is 1, as for a negative R.
 pub fn mos(r: f64) -> f64 {
     if r < 0.0 {
         1.0
     } else if r > 100.0 {
         4.5
     } else {
-        1.0 + 0.035 * r + 7e-6 * r * (r - 60.0) * (100.0 - r)
+        (1.0 + 0.035 * r + 7e-6 * r * (r - 60.0) * (100.0 - r)).max(1.0)
     }
 }
 
@@ -104,6 +105,16 @@ mod tests {
         // C04: 20 ms and 9.11 % lost give 3.50.
         assert!((mos(r_value(20.0, 0.0911)) - 3.50).abs() < 5e-3);
         assert_eq!((mos(-1.0), mos(101.0)), (1.0, 4.5));
+    }
+
+    /// 0.035 + 7e-6 * (r - 60) * (100 - r) is zero where r * r - 160 r + 1000 is: r = 80 - sqrt(5400) = 6.515.
+    #[test]
+    fn no_score_is_below_the_scale() {
+        // R = 3: 1 + 0.105 - 7e-6 * 3 * 57 * 97 = 1.105 - 0.1161 = 0.989, below the scale.
+        assert_eq!([0.0, 3.0, 6.5].map(mos), [1.0; 3]);
+        // R = 7: 1 + 0.245 - 7e-6 * 7 * 53 * 93 = 1.245 - 0.24152 = 1.00348.
+        assert!((mos(7.0) - 1.003_48).abs() < 1e-5);
+        assert!((0..1000).all(|r| mos(f64::from(r) / 10.0) >= 1.0));
     }
 
     #[test]
