@@ -8,6 +8,7 @@ use super::capture::{Captures, Disk, Files};
 use super::estimate::estimate;
 use super::labels::{Overridden, at, distinct, file_name};
 use super::overlay::{COMPARE, Overlay, Set, merge};
+use super::rates::in_whole_bits;
 use super::schema::{Scenario, json_schema};
 use super::variant::Variant;
 use super::{changes, check};
@@ -274,6 +275,7 @@ impl File<'_> {
         if !faults.is_empty() {
             return Err(faults);
         }
+        in_whole_bits(&mut value);
         let mut scenario: Scenario = serde_path_to_error::deserialize(&value).map_err(|error| {
             let path = error.path().to_string();
             Fault::new(path.trim_start_matches('.'), error.inner().to_string())

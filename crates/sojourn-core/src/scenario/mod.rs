@@ -13,6 +13,7 @@ pub mod homes;
 pub mod idle_line;
 pub mod labels;
 pub mod overlay;
+mod rates;
 pub mod schema;
 pub mod traffic;
 mod variant;

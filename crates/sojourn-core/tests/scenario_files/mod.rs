@@ -173,6 +173,23 @@ fn sets_take_values_of_all_types() {
     assert_eq!(only(&to_toml(&scenario), &[]), scenario);
 }
 
+/// 1.2345678 Mb/s are 1 234 567.8 b/s, which the simulation rounds to 1 234 568.
+#[test]
+fn rates_are_stored_as_they_are_simulated() {
+    let with = |rates: [&str; 3]| {
+        let [service, link, app] = rates;
+        let sets = [
+            format!("upstream.sustained_mbps={service}"),
+            format!("servers.files.rate_mbps={link}"),
+            format!("traffic.mice={{ kind = 'on_off', server = 'files', mean_mbps = [{app}, 1] }}"),
+        ];
+        only(SMALL, &sets.each_ref().map(String::as_str))
+    };
+    let scenario = with(["1.2345678", "0.00123456", "0.33333333"]);
+    assert_eq!(scenario, with(["1.234568", "0.001235", "0.333333"]));
+    assert!(to_toml(&scenario).contains("sustained_mbps = 1.234568\n"));
+}
+
 #[test]
 fn what_is_written_loads_to_the_same() {
     for Variant { scenario, .. } in load_with(HOME, &[]).unwrap() {

@@ -1,0 +1,30 @@
+//! Rates of a scenario as they are simulated: in whole bits per second.
+
+use serde_json::Value;
+
+use crate::units::BitRate;
+
+/// Rounds all rates as the simulation does, so that the resolved scenario has those of the run.
+pub(super) fn in_whole_bits(value: &mut Value) {
+    match value {
+        Value::Object(table) => {
+            for (key, inner) in table {
+                let round = if key.ends_with("_mbps") { rounded } else { in_whole_bits };
+                round(inner);
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(in_whole_bits),
+        _ => {}
+    }
+}
+
+fn rounded(rate: &mut Value) {
+    match rate {
+        Value::Number(mbps) if mbps.is_f64() => {
+            let bps = BitRate::from_mbps(mbps.as_f64().expect("it is a float")).bps();
+            *rate = Value::from(bps as f64 / 1e6);
+        }
+        Value::Array(rates) => rates.iter_mut().for_each(rounded),
+        named => in_whole_bits(named),
+    }
+}
