@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.text import Text
 
 from ..base.lookup import quoted
+from ..base.plain_text import plain
 from ..base.terminal import print_grids
 from .grids import summary_grids
 from .groups import THIS_RUN, Group, Results
@@ -29,9 +30,9 @@ def print_answer(results: Results, console: Console) -> None:
     """Prints the verdict and the warnings below the tables."""
     console.print()
     for sentence in verdict(results).sentences:
-        console.print(Text(sentence), width=min(console.width, _SENTENCE_WIDTH))
+        console.print(Text(plain(sentence)), width=min(console.width, _SENTENCE_WIDTH))
     for warning in warnings_of(results):
-        console.print(Text(f"warning: {warning}"), soft_wrap=True)
+        console.print(Text(plain(f"warning: {warning}")), soft_wrap=True)
 
 
 def summary_json(results: Results, targets: Sequence[Target] = ()) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """Terminal output: tables on stdout, progress on stderr."""
 
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TypeVar
@@ -34,6 +35,11 @@ def print_grids(grids: Iterable[Grid]) -> Console:
         is_wide = console.measure(table, options=unbounded).maximum > console.width
         console.print(_table(grid, between="\n± ") if is_wide else table)
     return console
+
+
+def tell(line: str) -> None:
+    """Prints a text to stderr in one line; invisible characters in it are shown as escapes."""
+    sys.stderr.write(f"{' '.join(plain(line).splitlines())}\n")
 
 
 @contextmanager

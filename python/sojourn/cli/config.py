@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .command import Command
-from .say import say
+from .say import say, say_json
 
 # As in `main`, other rooms are imported where they are used.
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def show(
     if as_toml:
         say(content.to_toml(), nl=False)
     elif as_json:
-        say(json.dumps(json.loads(content.to_json()), indent=2))
+        say_json(json.loads(content.to_json()))
     else:
         tree = json.loads(content.to_json())
         for line in _lines(tree) or ["no settings"]:

@@ -1,6 +1,5 @@
 """The command `sojourn find`."""
 
-import json
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated
@@ -18,7 +17,7 @@ from .options import (
     Vary,
     name_option,
 )
-from .say import say
+from .say import say, say_json
 
 _NAMES = {
     "key": "--key",
@@ -122,7 +121,7 @@ def find(
             name_option(error, f"--vary {change}", change)
         raise
     if as_json:
-        say(json.dumps(found.to_json(), indent=2))
+        say_json(found.to_json())
     elif not quiet:
         found.summary()
         if out:

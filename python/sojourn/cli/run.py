@@ -1,6 +1,5 @@
 """The command `sojourn run`."""
 
-import json
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated
@@ -9,7 +8,7 @@ import typer
 
 from .fail_below import FailBelow, check_limits, read_limits
 from .options import Configs, MaxMemory, Overwrite, ScenarioFiles, Set, Vary, name_option
-from .say import say
+from .say import say, say_json
 
 
 def run(
@@ -111,7 +110,7 @@ def run(
         if out:
             write(result.groups, out, wanted)
     if as_json:
-        say(json.dumps(summary_json(result.groups, targets), indent=2))
+        say_json(summary_json(result.groups, targets))
     elif not quiet:
         result.summary()
         for target in targets:

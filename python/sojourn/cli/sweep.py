@@ -1,6 +1,5 @@
 """The command `sojourn sweep`."""
 
-import json
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -8,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .options import Configs, Dask, Jobs, MaxMemory, Overwrite, Resume, Set, Vary, check_workers
-from .say import say
+from .say import say, say_json
 
 if TYPE_CHECKING:
     from ..store.store import Store
@@ -72,7 +71,7 @@ def sweep(
             raise typer.BadParameter(f"--duration: {error.problems[0].message}") from None
         raise
     if as_json:
-        say(json.dumps(sweep_json(Swept(store).results), indent=2))
+        say_json(sweep_json(Swept(store).results))
     elif not quiet:
         swept = Swept(store)
         swept.summary()

@@ -11,6 +11,7 @@ from .._sojourn import load as load_native
 from ..analysis.keys import label_of
 from ..base.files import read_content, read_text
 from ..base.memory import allowed_bytes
+from ..base.plain_text import plain_name
 from ..base.toml_text import toml_document, toml_value
 from .hooks import hooks
 
@@ -128,7 +129,7 @@ def _label(scenario: Scenario, config: Config | None, are_several: bool) -> str:
     is_text = isinstance(scenario, Mapping) or "\n" in os.fspath(scenario)
     stem = "scenario" if is_text else Path(os.fspath(scenario)).stem  # type: ignore[arg-type]
     modem = [] if config is None else [Path(config).name]
-    return ", ".join([*([stem] if are_several or not modem else []), *modem])
+    return plain_name(", ".join([*([stem] if are_several or not modem else []), *modem]))
 
 
 def _load(

@@ -1,7 +1,6 @@
 """Runs many tasks in parallel and writes their results to one store."""
 
 import os
-import sys
 import time
 from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, nullcontext
@@ -11,7 +10,7 @@ from .._sojourn import Job
 from ..base.files import reason_of
 from ..base.memory import allowed_bytes, side_by_side
 from ..base.progress import Progress
-from ..base.terminal import batch_bar, counting_bar
+from ..base.terminal import batch_bar, counting_bar, tell
 from ..runs.threads import Work, run_each
 from .cluster import Cluster, ClusterError, cluster_at, run_on_cluster
 from .store import REPORT, Store, held_for_runs
@@ -111,7 +110,7 @@ def _missing(store: Store, tasks: Sequence[Task], quiet: bool) -> Sequence[Task]
             if damage:
                 damaged.append(damage)
     for damage in damaged:
-        sys.stderr.write(f"{damage.path}: damaged ({damage.reason}); this run is repeated\n")
+        tell(f"{damage.path}: damaged ({damage.reason}); this run is repeated")
     return missing
 
 
@@ -120,7 +119,7 @@ def _remove_damaged(store: Store, runs: Collection[str]) -> None:
     for run in sorted(runs):
         if damage := store.damage_of(run):
             store.remove_run(run)
-            sys.stderr.write(f"{damage.path}: damaged ({damage.reason}); this run is removed\n")
+            tell(f"{damage.path}: damaged ({damage.reason}); this run is removed")
 
 
 def _run(

@@ -5,7 +5,6 @@ process writes files. If a worker is lost, another one repeats its task with ide
 """
 
 import logging
-import sys
 import time
 from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import CancelledError
@@ -16,6 +15,7 @@ from typing import Any
 
 from .._sojourn import version as this_version
 from ..base.progress import Progress
+from ..base.terminal import tell
 from .checksums import StoreError
 from .task import Files, Task, execute
 
@@ -55,7 +55,7 @@ def cluster_at(address: str) -> Iterator[Cluster]:
         try:
             client.wait_for_workers(1, timeout=_CONNECT_S)
         except TimeoutError:
-            sys.stderr.write(f"--dask {address}: the cluster has no worker yet; waiting\n")
+            tell(f"--dask {address}: the cluster has no worker yet; waiting")
         yield Cluster(address, client)
 
 

@@ -14,6 +14,7 @@ from ..analysis.measures import Measure
 from ..analysis.search import Span, Values, joint, span_of
 from ..base.grid import Grid, shown
 from ..base.lookup import look_up
+from ..base.plain_text import plain
 from ..base.terminal import print_grids
 from ..base.toml_text import toml_value
 from ..plot.charts.base import Chart
@@ -194,7 +195,7 @@ class Found(Mapping[str, Answer]):
         console = print_grids([self._grid()])
         console.print()
         for line in [*self._lines(), *self.remarks]:
-            console.print(Text(line), width=min(console.width, _SENTENCE_WIDTH))
+            console.print(Text(plain(line)), width=min(console.width, _SENTENCE_WIDTH))
 
     def to_json(self) -> dict[str, Any]:
         """The answers and all points, as JSON."""

@@ -10,6 +10,7 @@ from ..analysis.groups import THIS_RUN, Group, Results
 from ..analysis.keys import setting_in_words
 from ..analysis.tables import RunTables
 from ..base.lookup import UnknownError
+from ..base.plain_text import plain_name
 from ..runs.result import Result
 from .checksums import StoreError
 from .listing import SUMMARY, listed_runs, runs_of_summary
@@ -65,7 +66,8 @@ def _names(directories: Sequence[Path]) -> list[str]:
         if directory.resolve() in [other.resolve() for other in directories[:place]]:
             raise UnknownError(f"{directory}: found twice; allowed: different directories")
     last = [directory.resolve().name for directory in directories]
-    return last if len(set(last)) == len(last) else [str(directory) for directory in directories]
+    names = last if len(set(last)) == len(last) else map(str, directories)
+    return list(map(plain_name, names))
 
 
 def _joined(groups: Sequence[tuple[str, Group]]) -> Group:

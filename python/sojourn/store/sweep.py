@@ -2,7 +2,6 @@
 
 import json
 import os
-import sys
 import tomllib
 from collections.abc import Collection, Iterator, Mapping, Sequence, Sized
 from contextlib import suppress
@@ -15,6 +14,7 @@ from typing import Any
 from .._sojourn import Problem, ScenarioError, Variant, read_document, schema_json
 from ..base.csv_text import csv_bytes
 from ..base.files import place_of, read_text
+from ..base.terminal import tell
 from ..base.problems import refusal, refused
 from ..base.toml_text import toml_value
 from ..runs.scenario import Config, Loaded, Scenario, load_all
@@ -251,7 +251,7 @@ def _tell_notes(variants: Mapping[tuple[str, ...], Variant]) -> None:
         if variant.notes:
             told.setdefault(kept_name, variant.notes)
     for note in dict.fromkeys(chain.from_iterable(told.values())):
-        sys.stderr.write(f"warning: {note}\n")
+        tell(f"warning: {note}")
 
 
 def _check(

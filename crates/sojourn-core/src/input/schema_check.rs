@@ -117,9 +117,15 @@ impl Checker {
     fn table(&self, schema: &Value, table: &Map<String, Value>, path: &str, faults: &mut Faults) {
         let others = &schema["additionalProperties"];
         for (key, value) in table {
-            if key.chars().any(char::is_control) {
-                let message = "found a name with a control character; allowed: a name without";
-                faults.add(Fault::new(words::join(path, key), message));
+            if let Some(hidden) = words::hidden(key) {
+                let found = format!(
+                    "found a name with the invisible character U+{:04X}",
+                    u32::from(hidden)
+                );
+                faults.add(Fault::new(
+                    words::join(path, key),
+                    format!("{found}; allowed: a name without"),
+                ));
                 continue;
             }
             match schema["properties"].get(key) {

@@ -30,6 +30,19 @@ pub(crate) fn found(value: &Value) -> String {
     }
 }
 
+/// The first character that nobody sees: a control, a mark of direction, or one without width. Names
+/// with it pass for others, and a terminal obeys it. Python and the live page know the same ones.
+pub(crate) fn hidden(text: &str) -> Option<char> {
+    text.chars().find(|c| {
+        matches!(c,
+            '\0'..='\u{1f}' | '\u{7f}'..='\u{9f}' | '\u{ad}' | '\u{34f}' | '\u{61c}'
+            | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}' | '\u{180b}'..='\u{180f}'
+            | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+            | '\u{3164}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}'
+            | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
+    })
+}
+
 /// The path of a key in the table or list at `path`, in the form that `--set` accepts.
 pub(crate) fn join(path: &str, key: &str) -> String {
     let is_bare = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';

@@ -3,6 +3,7 @@
 
 import { ACTIVITIES, DURATION, FIRST, QUEUES, SERVERS, SERVICES } from "./catalog.js";
 import { flattened, isEqual } from "./equal.js";
+import { plain } from "./plain.js";
 import { named } from "./schema.js";
 import { isTable } from "./toml.js";
 
@@ -176,7 +177,7 @@ function countsOf(traffic) {
 function settingsOf({ title = "", upstream, compare }) {
   const named = compare
     ? Object.entries(compare).map(([name, variant]) => [name, variant?.upstream?.queue])
-    : [[title, upstream.queue]];
+    : [[plain(title), upstream.queue]];
   return named.slice(0, 2).map(([name, queue]) => recognised(name, structuredClone(queue ?? {})));
 }
 

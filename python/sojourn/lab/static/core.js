@@ -1,15 +1,18 @@
 // The simulator: a WebAssembly module that takes requests and replies with JSON and columns.
 // It runs in pages, workers and node alike.
 
+import { plain } from "./plain.js";
+
 const ENCODER = new TextEncoder();
 const DECODER = new TextDecoder();
 
 /** What is wrong with a scenario or file: a list of faults with `source`, `path` and `message`. */
 export class InputError extends Error {
   constructor(faults) {
-    super(faults.map(({ path, message }) => (path ? `${path}: ${message}` : message)).join("\n"));
+    const shown = faults.map(one => ({ ...one, path: plain(one.path), message: plain(one.message) }));
+    super(shown.map(({ path, message }) => (path ? `${path}: ${message}` : message)).join("\n"));
     this.name = "InputError";
-    this.faults = faults;
+    this.faults = shown;
   }
 }
 

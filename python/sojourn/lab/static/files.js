@@ -1,6 +1,7 @@
 // Files that are opened or dropped on the page: scenarios, modem configuration files and captures.
 
 import { make, newId } from "./dom.js";
+import { plain } from "./plain.js";
 
 /** More than a capture of an evening; a page reads files into memory. */
 const MOST_BYTES = 256 * 1024 * 1024;
@@ -13,10 +14,11 @@ export function fileField(on, onError) {
   const id = newId();
   const open = async files => {
     for (const file of files) {
+      const name = plain(file.name);
       try {
-        await take(file, on);
+        await take(file, name, on);
       } catch (error) {
-        error.message = `${file.name} was rejected: ${error.message}`;
+        error.message = `${name} was rejected: ${error.message}`;
         onError(error);
       }
     }
@@ -50,13 +52,13 @@ export function fileField(on, onError) {
   return place;
 }
 
-async function take(file, on) {
+async function take(file, name, on) {
   if (file.size > MOST_BYTES)
     throw new Error(`found ${file.size} bytes; allowed: ${MOST_BYTES} or less`);
   const bytes = new Uint8Array(await file.arrayBuffer());
-  if (isCapture(bytes)) return on.capture(file.name, bytes);
-  const text = /\.toml$/i.test(file.name) ? textOf(bytes) : undefined;
-  return text === undefined ? on.modem(file.name, bytes) : on.scenario(file.name, text);
+  if (isCapture(bytes)) return on.capture(name, bytes);
+  const text = /\.toml$/i.test(name) ? textOf(bytes) : undefined;
+  return text === undefined ? on.modem(name, bytes) : on.scenario(name, text);
 }
 
 function textOf(bytes) {

@@ -16,6 +16,7 @@ import { MOST_VARIANTS } from "./letters.js";
 import { Checker, loadModule } from "./module.js";
 import { PALETTE, paint } from "./palette.js";
 import { Picture } from "./picture.js";
+import { plain } from "./plain.js";
 import { Progress } from "./progress.js";
 import { Runner } from "./runner.js";
 import { changesOf, scenarioForms, variantChoice } from "./scenario-forms.js";
@@ -114,7 +115,7 @@ class Page {
     const found = this.cases.find(one => one.name === name);
     if (found) return found.text;
     const allowed = this.cases.map(one => one.name).join(", ");
-    throw new LinkError(`There is no prepared case "${name}"; allowed: ${allowed}.`);
+    throw new LinkError(`There is no prepared case "${plain(name)}"; allowed: ${allowed}.`);
   }
 
   buildForms() {
@@ -139,8 +140,8 @@ class Page {
       show(byId("scenario-forms"), scenarioForms(scenario, this.forms, this.schema));
     }
     const { title, description } = scenario;
-    byId("about-title").textContent = choices ? "" : title || "A scenario of your own";
-    byId("about-text").textContent = choices ? "" : (description ?? "").replace(/\s+/g, " ").trim();
+    byId("about-title").textContent = choices ? "" : plain(title) || "A scenario of your own";
+    byId("about-text").textContent = choices ? "" : plain(description?.replace(/\s+/g, " ").trim());
     byId("about-changes").textContent = "";
     byId("about").hidden = Boolean(choices);
   }
@@ -176,7 +177,7 @@ class Page {
     this.showProblem(null);
     this.editor.show(text);
     if (!isFirst) this.steps.keep({ text, name });
-    const title = scenario.title || "this scenario";
+    const title = plain(scenario.title) || "this scenario";
     const isAlone = variants.filter(one => !one.is_baseline).length === 1;
     const isShown = one => choices || isAlone || one.is_baseline || shown.has(one.name);
     const chosen = variants
