@@ -6,13 +6,13 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
 from conftest import ROOT, Cli
 from lab_page import needs_module, serving
-from sojourn.lab.server import STATIC, server
+from sojourn.lab.server import MOST_CONNECTIONS, STATIC, server
 
 pytestmark = needs_module
 
@@ -23,15 +23,19 @@ def address() -> Iterator[str]:
         yield running
 
 
-def asked(address: str, path: str, method: str = "GET") -> tuple[int, dict[str, str], bytes]:
+def asked(
+    address: str, path: str, method: str = "GET", headers: Mapping[str, str] | None = None
+) -> tuple[int, dict[str, str], bytes]:
     """The status, headers and body of a response; `path` is sent as it is."""
     connection = http.client.HTTPConnection(address.removeprefix("http://"), timeout=30)
     try:
-        connection.putrequest(method, path)
+        connection.putrequest(method, path, skip_host="Host" in (headers or {}))
+        for name, value in (headers or {}).items():
+            connection.putheader(name, value)
         connection.endheaders()
         response = connection.getresponse()
-        headers = {name.lower(): value for name, value in response.getheaders()}
-        return response.status, headers, response.read()
+        found = {name.lower(): value for name, value in response.getheaders()}
+        return response.status, found, response.read()
     finally:
         connection.close()
 
@@ -81,6 +85,62 @@ def test_the_policy_is_the_same_in_header_and_page(address: str) -> None:
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE"])
 def test_nothing_can_be_sent(address: str, method: str) -> None:
     assert asked(address, "/", method)[0] == 501
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Host": "attacker.example"},
+        {"Host": "attacker.example:8000"},
+        {"Host": "127.0.0.1.attacker.example"},
+        {"Host": "localhost@attacker.example"},
+        {"Host": ""},
+        {"Origin": "https://attacker.example"},
+        {"Origin": "http://localhost:1"},
+        {"Origin": "null"},
+    ],
+)
+def test_other_sites_are_refused(address: str, headers: Mapping[str, str]) -> None:
+    """Also one whose name leads to this machine."""
+    for path, method in (("/", "GET"), ("/main.js", "GET"), ("/", "HEAD")):
+        assert asked(address, path, method, headers)[0] == 403
+
+
+def test_a_request_without_a_host_is_refused(address: str) -> None:
+    with socket.create_connection(place_of(address), timeout=30) as connection:
+        connection.sendall(b"GET / HTTP/1.0\r\n\r\n")
+        assert connection.recv(100).startswith(b"HTTP/1.1 403")
+
+
+def test_its_own_pages_are_not_refused(address: str) -> None:
+    """Also by the name of this machine, and where ssh forwards another port to it."""
+    for host in (address.removeprefix("http://"), "localhost", "localhost:9"):
+        assert asked(address, "/", headers={"Host": host, "Origin": f"http://{host}"})[0] == 200
+
+
+def test_half_requests_do_not_hold_up_the_page(address: str) -> None:
+    opened = [socket.create_connection(place_of(address), timeout=60) for _ in range(200)]
+    for connection in opened:
+        connection.sendall(b"GET / HTTP/1.1\r\nHost: ")
+    assert asked(address, "/")[0] == 200
+    for connection in opened[:-MOST_CONNECTIONS]:
+        assert connection.recv(1) == b""  # the server has closed it
+        connection.close()
+    for connection in opened:
+        connection.close()
+
+
+def test_a_slow_request_is_ended(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sojourn.lab.server.LONGEST_S", 0.0)
+    with socket.create_connection(place_of(address), timeout=60) as connection:
+        connection.sendall(b"GET / HTTP/1.1\r\nHost: ")
+        assert connection.recv(1) == b""
+
+
+def place_of(address: str) -> tuple[str, int]:
+    """Host and port of an address."""
+    host, port = address.removeprefix("http://").split(":")
+    return host, int(port)
 
 
 def test_only_this_machine_is_listened_to() -> None:
