@@ -4,6 +4,8 @@ import json
 import os
 import re
 import tomllib
+import zlib
+from base64 import urlsafe_b64encode
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -35,6 +37,9 @@ downstream = { sustained_mbps = 900, peak_mbps = 900, burst_bytes = 3044 }
 servers.near.delay_ms = 9
 traffic.upload = { kind = "transfer", server = "near", connections = 8 }
 """
+
+
+SHORT = LONG.replace("2000", "1").replace("900", "9")
 
 
 @pytest.fixture(scope="module")
@@ -353,6 +358,53 @@ def test_the_back_button_goes_back(chromium: Browser, lab: str) -> None:
         assert settled(page) == first
         page.go_forward()
         expect(verdict_heads(page).first).to_have_text("A: CoDel")
+
+
+def packed(text: str) -> str:
+    """The part of an address for a text, as the page writes it."""
+    return "#z=" + urlsafe_b64encode(zlib.compress(text.encode(), wbits=-15)).decode().rstrip("=")
+
+
+def test_a_link_keeps_a_large_seed(chromium: Browser, lab: str) -> None:
+    """A number of JavaScript would round it."""
+    seed = 2**53 + 1
+    with opened(chromium, f"{lab}/{packed(f'seed = {seed}{SHORT}')}") as visited:
+        page = visited.page
+        field = page.locator('[data-path="seed"] input[type=number]')
+        expect(field).to_have_value(str(seed))
+        page.locator('[data-path="duration_s"] input[type=number]').fill("1.5")
+        expect(page.locator("#about-changes")).to_contain_text("duration_s = 1.5")
+        assert f"seed = {seed}\n" in scenario_of(page)
+        field.fill(str(seed + 2))
+        expect(page.locator("#about-changes")).to_contain_text(f"seed = {seed + 2}")
+        assert f"seed = {seed + 2}\n" in scenario_of(page)
+
+
+def test_a_link_with_a_byte_order_mark_or_half_a_character_is_read(
+    chromium: Browser, lab: str
+) -> None:
+    with opened(chromium, f"{lab}/{packed(chr(0xFEFF) + SHORT)}") as visited:
+        page = visited.page
+        assert scenario_of(page) == SHORT
+        before = page.url
+        page.get_by_label("The scenario as TOML").evaluate(
+            "(box, t) => { box.value = t + '# \\ud800'; box.dispatchEvent(new Event('input')) }",
+            SHORT,
+        )
+        expect(page).not_to_have_url(before)
+        assert visited.complaints == [] and not alert(page).is_visible()
+        page.reload()
+        settled(page)
+        assert scenario_of(page) == SHORT + "# \ufffd"
+
+
+@pytest.mark.parametrize("hash_", ["#text=" + "a" * 1_000_001, packed("a" * 1_000_001)])
+def test_a_link_that_is_too_long_is_refused(chromium: Browser, lab: str, hash_: str) -> None:
+    with visit(chromium, lab) as visited:
+        page = visited.page
+        page.evaluate("hash => { location.hash = hash }", hash_)
+        expect(alert(page)).to_contain_text("more than 1000000 characters", timeout=PATIENT_MS)
+        assert visited.complaints == []
 
 
 BROKEN = {

@@ -15,7 +15,7 @@ use crate::files::Kept;
 use crate::gallery::cases;
 use crate::modem;
 use crate::picture;
-use crate::reply::Reply;
+use crate::reply::{Reply, exact};
 use crate::request::{Ran, Request, refused};
 use crate::run::{Run, shown};
 
@@ -47,7 +47,7 @@ impl Module {
         let text = || request.text("text").map_err(one);
         let value = match request.text("verb").map_err(one)? {
             "about" => about(),
-            "document" => parse(text()?, "").map_err(all)?,
+            "document" => exact(parse(text()?, "").map_err(all)?),
             "check" => self.check(text()?)?,
             "keep" => {
                 let name = request.text("name").map_err(one)?;

@@ -29,3 +29,38 @@ fn told(problem: &Problem) -> Value {
     let Problem { source, line, path, message } = problem;
     json!({ "source": source, "line": line, "path": path, "message": message })
 }
+
+/// The value with whole numbers that JavaScript would round as `{"$integer": "9007199254740993"}`.
+pub fn exact(value: Value) -> Value {
+    match value {
+        Value::Number(number)
+            if number.as_i64().is_some_and(|whole| whole.unsigned_abs() > MOST_EXACT) =>
+        {
+            json!({ "$integer": number.to_string() })
+        }
+        Value::Array(items) => items.into_iter().map(exact).collect(),
+        Value::Object(entries) => {
+            entries.into_iter().map(|(key, inner)| (key, exact(inner))).collect()
+        }
+        other => other,
+    }
+}
+
+/// The largest number below which JavaScript's numbers have all whole ones.
+const MOST_EXACT: u64 = (1 << 53) - 1;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn large_whole_numbers_stay_exact() {
+        let found = exact(
+            json!({ "seed": 9_007_199_254_740_993_i64, "rest": [9_007_199_254_740_991_i64, 1e300] }),
+        );
+        assert_eq!(
+            found,
+            json!({ "seed": { "$integer": "9007199254740993" }, "rest": [9_007_199_254_740_991_i64, 1e300] })
+        );
+    }
+}

@@ -12,6 +12,10 @@ const ONE_STEP_MS = 1500;
 /** A link that holds no scenario. */
 export class LinkError extends Error {}
 
+const TOO_LONG =
+  `The link is too long: its scenario has more than ${MOST_CHARACTERS} characters, which a page does not read. ` +
+  "Open the scenario as a file.";
+
 /** The part of the address after `#` for a scenario, or for a prepared case. */
 export async function hashOf({ text, name }) {
   if (name) return `#case=${encodeURIComponent(name)}`;
@@ -25,9 +29,10 @@ export async function readHash(hash) {
   const [, kind, value] = /^#(\w+)=(.*)$/s.exec(hash) ?? [];
   try {
     if (kind === "case") return { name: decodeURIComponent(value) };
-    if (kind === "text") return { text: decodeURIComponent(value) };
+    if (kind === "text") return { text: short(decodeURIComponent(value)) };
     if (kind === "z") return { text: await expanded(value) };
-  } catch {
+  } catch (error) {
+    if (error instanceof LinkError) throw error;
     throw new LinkError("The link is damaged: the scenario in it cannot be read. Was all of it copied?");
   }
   throw new LinkError("The link holds no scenario that this page knows.");
@@ -80,9 +85,13 @@ async function expanded(text) {
   for (;;) {
     const { done, value } = await reader.read();
     if (done) return found;
-    found += value;
-    if (found.length > MOST_CHARACTERS) throw new RangeError("too long");
+    found = short(found + value);
   }
+}
+
+function short(text) {
+  if (text.length > MOST_CHARACTERS) throw new LinkError(TOO_LONG);
+  return text;
 }
 
 function through(blob, stream) {

@@ -47,7 +47,7 @@ export class Core {
 
   /** The value, and a copy of the blob that came with it. */
   exchange(request, blob = new Uint8Array()) {
-    const json = ENCODER.encode(JSON.stringify(request));
+    const json = ENCODER.encode(JSON.stringify(request, wellFormed));
     try {
       const at = this.exports.reserve(4 + json.length + blob.length);
       const { buffer } = this.exports.memory;
@@ -58,7 +58,7 @@ export class Core {
     } catch (error) {
       throw new Defect(this.text("defect") || String(error));
     }
-    const { value, faults } = JSON.parse(this.text("reply"));
+    const { value, faults } = JSON.parse(this.text("reply"), exact);
     if (faults) throw new InputError(faults);
     return { value, blob: this.bytes("blob") };
   }
@@ -71,6 +71,16 @@ export class Core {
     const at = this.exports[`${part}_at`]();
     return new Uint8Array(this.exports.memory.buffer).slice(at, at + this.exports[`${part}_size`]());
   }
+}
+
+/** UTF-8 has no halves of characters. */
+function wellFormed(_, value) {
+  return typeof value === "string" ? value.toWellFormed() : value;
+}
+
+/** Whole numbers that a float would round come as texts. */
+function exact(_, value) {
+  return typeof value?.$integer === "string" ? BigInt(value.$integer) : value;
 }
 
 /** A column: its numbers, or its texts by number. */

@@ -3,6 +3,7 @@
 import { make, newId, show } from "./dom.js";
 import { numberField } from "./number-field.js";
 import { kindOf, named, variants } from "./schema.js";
+import { numberOf } from "./toml.js";
 
 /** Builds the forms of a page; `changed` is called after each change. */
 export class Forms {
@@ -165,7 +166,7 @@ const CONTROLS = {
           box.value
             .split(/[\s,;]+/)
             .filter(Boolean)
-            .map(Number),
+            .map(numberOf),
         ),
     });
     box.value = value.join(", ");

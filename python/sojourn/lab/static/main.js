@@ -101,7 +101,7 @@ class Page {
   }
 
   load({ text, name, isFirst = false }) {
-    const of = isFirst ? toml(scenarioOf(firstChoices())) : (text ?? this.case(name));
+    const of = isFirst ? toml(scenarioOf(firstChoices())) : (text === undefined ? this.case(name) : cleaned(text));
     const variants = this.check(of);
     const scenario = this.checker.ask({ verb: "document", text: of });
     const choices = isFirst ? firstChoices() : choicesOf(scenario);
@@ -342,6 +342,11 @@ function shownOf(variants) {
 }
 
 function caseOf(checker, { name, text }) {
+/** A text without byte-order mark and halves of characters, as its link has it. */
+function cleaned(text) {
+  return text.replace(/^\ufeff/, "").toWellFormed();
+}
+
   const { title, description } = checker.ask({ verb: "document", text });
   return { name, text, title, description: description.replace(/\s+/g, " ").trim() };
 }

@@ -1,6 +1,7 @@
 // A number field: a slider for quick changes, and a box for exact values.
 
 import { make } from "./dom.js";
+import { numberOf } from "./toml.js";
 
 const STEPS = 200;
 /** The ratio of the slider's ends to its initial value. */
@@ -25,7 +26,7 @@ export function numberField(node, value, names, change) {
     "aria-describedby": names.help,
     input: () => {
       slider?.follow(box.value);
-      change(box.value === "" ? undefined : Number(box.value));
+      change(box.value === "" ? undefined : numberOf(box.value));
     },
   });
   box.value = value ?? fallback ?? "";

@@ -12,8 +12,16 @@ export function tomlValue(value) {
   if (typeof value === "string") return quoted(value);
   if (typeof value === "boolean") return String(value);
   if (typeof value === "number") return number(value);
+  if (typeof value === "bigint") return String(value);
   if (Array.isArray(value)) return `[${value.map(tomlValue).join(", ")}]`;
   return `{ ${pairs(value).join(", ")} }`;
+}
+
+/** The number that a text says; a whole one that a float would round is a BigInt. */
+export function numberOf(text) {
+  const number = Number(text);
+  const isRounded = /^\s*[+-]?\d+\s*$/.test(text) && !Number.isSafeInteger(number);
+  return isRounded ? BigInt(text.replace("+", "")) : number;
 }
 
 function sections(table, path) {
