@@ -540,6 +540,21 @@ def test_a_scenario_too_large_for_a_page_is_refused(chromium: Browser, lab: str)
         assert verdict_heads(page).all_inner_texts() == heads
 
 
+def test_runs_that_together_are_too_large_for_a_page_are_refused(
+    chromium: Browser, lab: str
+) -> None:
+    """Each may have a gigabyte, but not both at once: nothing starts."""
+    two = (
+        LONG.replace("2000", "10")
+        + "homes.all.count = 60\ncompare.one = {}\ncompare.two.seed = 2\n"
+    )
+    with visit(chromium, f"{lab}/{packed(two)}") as visited:
+        page = visited.page
+        expect(alert(page)).to_contain_text("The 2 settings need together up to 2.7 GB of memory")
+        expect(alert(page)).to_contain_text("`sojourn run scenario.toml`")
+        assert visited.complaints == [] and page.workers == []
+
+
 # Files and cases
 
 

@@ -6,6 +6,7 @@ use sojourn_core::input::document::parse;
 use sojourn_core::input::problem::{Problem, Problems};
 use sojourn_core::modem_config::ModemConfig;
 use sojourn_core::provision::{Provision, load_from};
+use sojourn_core::scenario::estimate::estimate;
 use sojourn_core::scenario::file::file_schema;
 use sojourn_core::scenario::{Variant, idle_line};
 use sojourn_core::verdict::{Facts, Group, verdict};
@@ -19,8 +20,8 @@ use crate::reply::{Reply, exact};
 use crate::request::{Ran, Request, refused};
 use crate::run::{Run, shown};
 
-/// Memory that a run may need: half of what a module of 32 bits can have.
-const MOST_BYTES: u64 = 1 << 31;
+/// Memory that the runs of a page may need together; each has a module of its own.
+const MOST_BYTES: u64 = 1_500_000_000;
 /// Name of a scenario's text in messages.
 const SCENARIO: &str = "scenario.toml";
 
@@ -149,7 +150,12 @@ impl Module {
 }
 
 fn about() -> Value {
-    json!({ "version": VERSION, "gallery": cases(), "schema": file_schema() })
+    json!({
+        "version": VERSION,
+        "gallery": cases(),
+        "schema": file_schema(),
+        "most_bytes": MOST_BYTES,
+    })
 }
 
 /// A variant for a page: what it needs to know before it runs.
@@ -161,6 +167,7 @@ fn described(variant: &Variant, is_baseline: bool) -> Value {
         "notes": variant.notes,
         "scenario": scenario,
         "duration_s": scenario.duration_s,
+        "memory_bytes": estimate(scenario).bytes(),
         "homes": scenario.groups().map(|group| u64::from(group.count)).sum::<u64>(),
         "picture_until_s": picture::latest_s(scenario),
     })

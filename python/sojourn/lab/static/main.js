@@ -25,7 +25,7 @@ import { Service } from "./service.js";
 import { Settings } from "./settings.js";
 import { toml } from "./toml.js";
 import { strip, verdicts } from "./verdicts.js";
-import { Workers } from "./workers.js";
+import { MemoryError, Workers } from "./workers.js";
 
 const NO_NEWS = "No new results; showing the last valid results.";
 const FIRST = { isFirst: true };
@@ -38,7 +38,7 @@ class Page {
     this.checker = checker;
     this.schema = new Schema(about.schema);
     this.cases = about.gallery.map(one => caseOf(checker, one));
-    this.workers = new Workers(module);
+    this.workers = new Workers(module, about.most_bytes);
     /** The scenario on the page: `text`, `scenario`, `choices` (if it is made of these), `name` of a case. */
     this.state = undefined;
     /** Files that were opened, for scenarios that replay them. */
@@ -330,9 +330,10 @@ function warnings(results) {
 }
 
 /** The message of an error; one of a scenario too large for a page offers the command line. */
-function advised({ message }) {
-  const isTooLarge = message.includes("--max-memory") && !message.includes(COMMAND_LINE);
-  return isTooLarge ? `${message}. ${COMMAND_LINE}` : message;
+function advised(error) {
+  const { message } = error;
+  const isTooLarge = error instanceof MemoryError || message.includes("--max-memory");
+  return isTooLarge && !message.includes(COMMAND_LINE) ? `${message}. ${COMMAND_LINE}` : message;
 }
 
 /** The variants that are shown at first. */
@@ -341,12 +342,12 @@ function shownOf(variants) {
   return new Set(own.slice(0, MOST_VARIANTS - 1).map(({ name }) => name));
 }
 
-function caseOf(checker, { name, text }) {
 /** A text without byte-order mark and halves of characters, as its link has it. */
 function cleaned(text) {
   return text.replace(/^\ufeff/, "").toWellFormed();
 }
 
+function caseOf(checker, { name, text }) {
   const { title, description } = checker.ask({ verb: "document", text });
   return { name, text, title, description: description.replace(/\s+/g, " ").trim() };
 }

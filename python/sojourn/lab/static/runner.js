@@ -47,6 +47,7 @@ export class Runner {
     this.workers.stop();
     this.on.start(scenario);
     try {
+      this.workers.admit(scenario.variants.map(variant => variant.memory_bytes));
       const runs = scenario.variants.map((variant, place) => this.one(scenario, variant, place, current));
       const results = await Promise.all(runs);
       if (this.current !== current) return;

@@ -1,15 +1,35 @@
 // Workers, one for each variant. Each does the latest job that it was given.
 
-/** Runs jobs in workers; `of(index)` is the worker of a variant. */
+/** A worker with more memory is replaced once it has nothing to do: its memory does not shrink. */
+const KEPT_BYTES = 50_000_000;
+
+/** Runs need more memory than a page has. */
+export class MemoryError extends Error {
+  constructor(needs, mostBytes) {
+    const allowed = (mostBytes / 1e9).toFixed(1);
+    super(`${needs} of memory; allowed on a page: ${allowed} GB; show fewer settings, or fewer homes and smaller buffers`);
+  }
+}
+
+/** Runs jobs in workers, which together may have `mostBytes` of memory. */
 export class Workers {
-  constructor(module) {
-    Object.assign(this, { module, slots: [], files: new Map(), jobs: 0 });
+  constructor(module, mostBytes) {
+    Object.assign(this, { module, mostBytes, slots: new Map(), files: new Map(), jobs: 0 });
+  }
+
+  /** Throws `MemoryError` if jobs of these needs cannot run at once. */
+  admit(needs) {
+    const bytes = needs.reduce((sum, need) => sum + need, 0);
+    if (bytes <= this.mostBytes) return;
+    const who = needs.length > 1 ? `The ${needs.length} settings need together` : "The setting needs";
+    throw new MemoryError(`${who} up to ${(bytes / 1e9).toFixed(1)} GB`, this.mostBytes);
   }
 
   /** Gives a job to a worker and returns a promise of its outcome; a newer job stops it. */
   run(index, job, onProgress = () => {}) {
-    const slot = (this.slots[index] ??= this.start());
-    slot.stop();
+    this.slots.get(index)?.stop();
+    if (!this.slots.has(index)) this.slots.set(index, this.start(index));
+    const slot = this.slots.get(index);
     const id = ++this.jobs;
     return new Promise((resolve, reject) => {
       slot.job = { id, resolve, reject, onProgress };
@@ -19,23 +39,24 @@ export class Workers {
 
   /** Stops all jobs; their promises are rejected with `Stopped`. */
   stop() {
-    for (const slot of this.slots) slot.stop();
+    for (const slot of [...this.slots.values()]) slot.stop();
   }
 
   /** Brings a file to all workers, those that start later too. */
   keep(name, content) {
     this.files.set(name, content);
-    for (const { worker } of this.slots) worker.postMessage({ kind: "file", name, content });
+    for (const { worker } of this.slots.values()) worker.postMessage({ kind: "file", name, content });
   }
 
-  start() {
+  start(index) {
     const worker = new Worker(new URL("worker.js", import.meta.url), { type: "module" });
-    const slot = { worker, job: undefined };
+    const slot = { worker, index, job: undefined, bytes: 0 };
     slot.stop = () => {
       if (!slot.job) return;
       slot.job.reject(new Stopped());
       slot.job = undefined;
       worker.postMessage({ kind: "stop" });
+      this.rest(slot);
     };
     worker.onmessage = ({ data }) => this.hear(slot, data);
     worker.onerror = () => this.fail(slot, new Error("A worker of the page has failed."));
@@ -44,21 +65,37 @@ export class Workers {
     return slot;
   }
 
-  hear(slot, { kind, id, ...data }) {
+  hear(slot, { kind, id, bytes = 0, ...data }) {
     const { job } = slot;
     if (id === undefined || id !== job?.id) return;
-    if (kind === "progress") return job.onProgress(data);
     if (kind === "failed") return this.fail(slot, Object.assign(new Error(data.error.message), data.error));
+    slot.bytes = bytes;
+    if (this.bytes > this.mostBytes) return this.fail(slot, new MemoryError("The runs need more", this.mostBytes));
+    if (kind === "progress") return job.onProgress(data);
     slot.job = undefined;
     job.resolve(data);
+    this.rest(slot);
+  }
+
+  /** Memory that the workers have. */
+  get bytes() {
+    return [...this.slots.values()].reduce((sum, { bytes }) => sum + bytes, 0);
+  }
+
+  rest(slot) {
+    if (slot.bytes > KEPT_BYTES) this.end(slot);
   }
 
   /** A worker that has failed is replaced: its module has stopped for good. */
   fail(slot, error) {
     slot.job?.reject(error);
     slot.job = undefined;
+    this.end(slot);
+  }
+
+  end(slot) {
     slot.worker.terminate();
-    delete this.slots[this.slots.indexOf(slot)];
+    this.slots.delete(slot.index);
   }
 }
 
