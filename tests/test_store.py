@@ -11,7 +11,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from hashlib import sha256
-from itertools import islice
+from itertools import islice, product
 from pathlib import Path
 from random import Random
 
@@ -23,13 +23,17 @@ import pytest
 import sojourn
 from conftest import Cli
 from sojourn.base.csv_text import csv_bytes
+from sojourn.base.files import remove
+from sojourn.base.plain_text import plain
 from sojourn.base.toml_text import toml_document
 from sojourn.cli.main import main as command_line
 from sojourn.runs.tables import TABLES
 from sojourn.store.batch import BatchStopped, run_batch
-from sojourn.store.checksums import SUMS, StoreError, sums_of
+from sojourn.store.checksums import SUMS, DamagedError, StoreError, sums_of
+from sojourn.store.listing import SUMMARY
 from sojourn.store.read import read_results
-from sojourn.store.store import Store, held_for_runs
+from sojourn.store.store import MARKER, PLAN, RUN_LIST, Store, held_for_runs
+from sojourn.store.stored_run import StoredRun
 from sojourn.store.task import SCALARS, Files, Task, task
 from sojourn.store.verify import verify
 from sojourn_studies.framework.plan import Plan
@@ -547,3 +551,174 @@ def test_what_describes_runs_is_refused_in_a_line_where_it_is_of_other_content(
     told = capsys.readouterr().err
     assert told.startswith(f"error: {tmp_path / kind}") and told.count("\n") == 1
     assert found in told
+
+
+@pytest.mark.parametrize(
+    ("kind", "names"),
+    [
+        ("run", ["meta.json", "scenario.toml", "flows.parquet", SUMMARY, SUMS]),
+        ("sweep", [RUN_LIST, MARKER]),
+        ("study", [PLAN]),
+    ],
+)
+def test_a_store_with_what_is_no_file_is_refused_in_a_line(
+    stored: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    kind: str,
+    names: Sequence[str],
+) -> None:
+    """Reading a device might never end, and reading a pipe never begin."""
+    directory = Path(shutil.copytree(stored / kind, tmp_path / kind))
+    changes: Mapping[str, Callable[[Path], object]] = {
+        "found a device; allowed: a regular file": lambda path: path.symlink_to("/dev/zero"),
+        "found a pipe; allowed: a regular file": os.mkfifo,
+        "found a directory; allowed: a regular file": Path.mkdir,
+        "found 1099511627776 bytes; allowed:": of_a_terabyte,
+    }
+    checked = [next(directory.rglob(name)) for name in names]
+    for path, (found, change) in product(checked, changes.items()):
+        path.rename(aside := tmp_path / "aside")
+        change(path)
+        assert command("verify", directory) == 2, path
+        told = capsys.readouterr().err
+        assert told.count("\n") == 1 and str(path) in told and found in told, told
+        remove(path)
+        aside.rename(path)
+    assert command("verify", directory) == 0
+
+
+def nested(key: str) -> str:
+    """A JSON text deeper than a reader can go."""
+    return f'{{"{key}": {"[" * 200_000}{"]" * 200_000}}}'
+
+
+@pytest.mark.parametrize("plan", [None, '{"name": "$(x)"}', '{"name": [1]}', nested("name")])
+def test_a_plan_of_another_version_is_not_believed(tmp_path: Path, plan: str | None) -> None:
+    """Its checksum cannot be checked, and users copy what is told."""
+    Store(tmp_path)
+    marker = tmp_path / MARKER
+    marker.write_text(json.dumps({**json.loads(marker.read_text()), "version": "0.0.1"}))
+    path = tmp_path / PLAN
+    path.write_text(plan) if plan else path.symlink_to("/dev/zero")
+    with pytest.raises(StoreError, match=r"again in .*: sojourn (sweep FILE|study run '\$\(x\)') "):
+        Store(tmp_path)
+
+
+def of_a_terabyte(path: Path) -> None:
+    """A file without any block on the disk."""
+    path.touch()
+    os.truncate(path, 1 << 40)
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "content"),
+    [
+        ("run", "meta.json", nested("version")),
+        ("run", "summary.json", nested("format")),
+        ("study", "study.json", nested("name")),
+    ],
+)
+def test_json_too_deep_is_refused_in_a_line(
+    stored: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    kind: str,
+    name: str,
+    content: str,
+) -> None:
+    shutil.copytree(stored / kind, tmp_path / kind)
+    path = next((tmp_path / kind).rglob(name))
+    path.write_text(content)
+    resealed(path.parent)
+    assert command("report", tmp_path / kind, "--out", tmp_path / "page.html") == 2
+    told = capsys.readouterr().err
+    assert str(path) in told and told.count("\n") == 1
+
+
+def test_summaries_name_only_directories_within(
+    stored: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copytree(stored / "run", tmp_path / "run")
+    path = tmp_path / "run" / "summary.json"
+    summary = json.loads(path.read_text())
+    for place in ("..", ".", "/dev", "a/b"):
+        summary["variants"][0]["directory"] = place
+        path.write_text(json.dumps(summary))
+        resealed(path.parent)
+        assert command("verify", tmp_path / "run") == 2
+        assert "not a summary that sojourn wrote" in capsys.readouterr().err
+
+
+def test_warnings_of_strangers_are_shown_with_escapes(
+    stored: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copytree(stored / "run", tmp_path / "run")
+    for path in (tmp_path / "run").rglob("meta.json"):
+        meta = json.loads(path.read_text())
+        path.write_text(json.dumps({**meta, "warnings": ["a\x1b[2Jb\u202ec\ud800"]}))
+        resealed(path.parent)
+    sojourn.open(tmp_path / "run").summary()
+    assert command("report", tmp_path / "run", "--out", tmp_path / "page.html") == 0
+    shown = r"a\x1b[2Jb\u202ec\ud800"
+    assert shown in capsys.readouterr().out and shown in (tmp_path / "page.html").read_text()
+
+
+def test_titles_are_shown_with_escapes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    title, shown = "a\x1b[2Jb\u202ec\x07\x7f", r"a\x1b[2Jb\u202ec\x07\x7f"
+    scenario = tmp_path / "home.toml"
+    scenario.write_text(toml_document({**HOME, "title": title}))
+    assert command("run", scenario, "--duration", "1", "--out", tmp_path / "run", "--json") == 0
+    told = capsys.readouterr().out
+    assert plain(told) == told and json.loads(told)["title"] == title
+    page = (tmp_path / "run" / "report.html").read_text()
+    assert plain(page) == page and shown in page
+    assert command("report", tmp_path / "run") == 0
+
+
+def test_results_know_a_scenario_in_a_directory_whose_name_is_not_utf_8(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    directory = Path(os.fsdecode(bytes(tmp_path) + b"/\xff"))
+    directory.mkdir()
+    (directory / "home.toml").write_text(toml_document(HOME))
+    monkeypatch.chdir(directory)
+    sojourn.run("home.toml", duration_s=1).save(tmp_path / "run")
+    assert verify(tmp_path / "run").problems == []
+
+
+@pytest.mark.parametrize("packets", [2**53 + 1, 2**62, 2**64 - 1])
+def test_counts_that_no_run_has_are_refused(
+    stored: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], packets: int
+) -> None:
+    shutil.copytree(stored / "run", tmp_path / "run")
+    path = next((tmp_path / "run").rglob("latencies.parquet"))
+    pq.write_table(
+        with_values("packets", pa.array([packets], pa.uint64()))(pq.read_table(path)), path
+    )
+    resealed(path.parent)
+    assert command("report", tmp_path / "run", "--out", tmp_path / "page.html") == 2
+    told = capsys.readouterr().err
+    assert "a value of 'packets' is too large" in told and told.count("\n") == 1
+
+
+@pytest.mark.parametrize("table", ["flows", "latencies", "series"])
+def test_a_small_file_of_many_rows_is_not_read(
+    stored: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, table: str
+) -> None:
+    """No run of this scenario has so many, or they would fill the memory."""
+    shutil.copytree(stored / "run", tmp_path / "run")
+    path = next((tmp_path / "run").rglob(f"{table}.parquet"))
+    rows, most = {"flows": (100_000, 2000), "latencies": (2**22, 2**21)}.get(table, (10**6, 0))
+    pq.write_table(pq.read_table(path).take(pa.repeat(0, rows)), path, compression="zstd")
+    resealed(path.parent)
+    assert path.stat().st_size < 100_000
+    if most:
+        with pytest.raises(DamagedError, match=rf"found {rows} rows; allowed: \d+ or") as refusal:
+            StoredRun(path.parent).table(table)
+        assert int(str(refusal.value).split("allowed: ")[1].split()[0]) < most
+    else:
+        assert len(StoredRun(path.parent).table(table)) == rows
+        monkeypatch.setattr("sojourn.store.stored_run.allowed_bytes", lambda: 2 * 10**6)
+        with pytest.raises(DamagedError, match=r"found \d+ bytes .*; allowed: 2000000 or fewer"):
+            StoredRun(path.parent).table(table)

@@ -9,14 +9,17 @@ import fcntl
 import os
 import re
 import shutil
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from ctypes import CDLL
 from glob import escape
 from hashlib import sha256
+from io import BufferedReader
 from pathlib import Path
 
 from .._sojourn import ConfigError, Problem, ScenarioError
+from .plain_text import is_plain
 from .problems import refused
 
 MOST_BYTES = 64 * 1024 * 1024
@@ -28,14 +31,44 @@ Refusal = type[ScenarioError] | type[ConfigError]
 def read_content(path: str | os.PathLike[str], refusal: Refusal = ScenarioError) -> bytes:
     """The content of a file; raises `refusal` if it has more than `MOST_BYTES`.
 
-    So what never ends, such as a device, is not read for ever.
+    Raises `OSError` for what is no regular file.
     """
-    with open(path, "rb") as file:
+    with open_regular(path) as file:
         content = file.read(MOST_BYTES + 1)
     if len(content) > MOST_BYTES:
         found = f"found more than {MOST_BYTES} bytes; allowed: {MOST_BYTES} or fewer"
         raise refused(refusal, [Problem(os.fspath(path), "", found)])
     return content
+
+
+_KINDS = {
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+    stat.S_IFIFO: "a pipe",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFDIR: "a directory",
+}
+
+
+def open_regular(path: str | os.PathLike[str]) -> BufferedReader:
+    """Opens a file for reading; raises `OSError` for anything but a regular file or a link to one.
+
+    A device may never end, and a pipe may wait for ever.
+    """
+    _require_regular(path, os.stat(path).st_mode)  # opening a device may already do something
+    number = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        _require_regular(path, os.fstat(number).st_mode)
+        return os.fdopen(number, "rb")
+    except BaseException:
+        os.close(number)
+        raise
+
+
+def _require_regular(path: str | os.PathLike[str], mode: int) -> None:
+    if not stat.S_ISREG(mode):
+        found = _KINDS.get(stat.S_IFMT(mode), "something else")
+        raise OSError(errno.EINVAL, f"found {found}; allowed: a regular file", os.fspath(path))
 
 
 def read_text(path: str | os.PathLike[str], refusal: Refusal = ScenarioError) -> str:
@@ -45,6 +78,11 @@ def read_text(path: str | os.PathLike[str], refusal: Refusal = ScenarioError) ->
     except UnicodeDecodeError as error:
         problem = Problem(os.fspath(path), "", f"not UTF-8 text (byte {error.start})")
         raise refused(refusal, [problem]) from None
+
+
+def is_name(text: str) -> bool:
+    """Is it the visible name of a file or directory, and no path?"""
+    return text not in ("", ".", "..") and "/" not in text and is_plain(text)
 
 
 def check_place(directory: Path) -> None:
@@ -147,7 +185,7 @@ class BusyError(OSError):
 def _locked(directory: Path, lock: Path) -> int:
     """The open file of a lock that nobody else holds."""
     while True:
-        number = os.open(lock, os.O_RDWR | os.O_CREAT, 0o666)
+        number = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
         try:
             fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

@@ -117,9 +117,10 @@ def _keyed(names: str) -> list[str]:
 
 def _is_free(path: Path) -> bool:
     """Is there nothing, or a schema of scenarios, which may be of an earlier version?"""
+    from ..base.files import read_content
     from ..runs.scenario_keys import SCHEMA_ID
 
-    return not path.exists() or SCHEMA_ID in path.read_text(errors="replace")
+    return not path.exists() or SCHEMA_ID.encode() in read_content(path)
 
 
 def _buffer_bytes(option: str, size: str | None) -> int | None:

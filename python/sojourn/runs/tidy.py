@@ -22,7 +22,7 @@ def tidy(results: Results, table: str) -> pa.Table:
     runs = [(labels, run) for labels, group in labelled_groups(results) for run in group.runs]
     kept = [(labels, run) for labels, run in runs if run.keeps(table)]
     return joined(
-        labelled(_own(run.table(table)), {**labels, "seed": run.meta["seed"]})
+        labelled(run.table(table), {**labels, "seed": run.meta["seed"]})
         for labels, run in kept or runs
     )
 
@@ -62,11 +62,6 @@ def _alike(texts: Sequence[str]) -> Sequence[Any]:
     if kinds == {int, float}:
         return list(map(float, values))
     return values if len(kinds) == 1 and kinds <= {bool, int, float, str} else texts
-
-
-def _own(table: pa.Table) -> pa.Table:
-    """The table without the name of its run, which a store adds."""
-    return table.drop_columns(["run"]) if "run" in table.column_names else table
 
 
 def _over_seeds(measures: Sequence[Measure], group: Group) -> dict[str, float | int | None]:

@@ -5,14 +5,23 @@ a changed bit is reported and never becomes a result. `sha256sum --check SHA256S
 The last line, a comment, is the checksum of the lines before it: a changed name would hide a file.
 """
 
+import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import cached_property
-from hashlib import sha256
+from hashlib import file_digest, sha256
+from io import BufferedReader
 from pathlib import Path
+
+from ..base.files import MOST_BYTES, open_regular
+from ..base.memory import allowed_bytes
 
 SUMS = "SHA256SUMS"
 """The file of checksums in a directory."""
+
+_MOST_BYTES = {".parquet": 4 * 1024**3, ".json": 4 * MOST_BYTES}
+"""The largest files that are read, by their kind; those of other kinds may have `MOST_BYTES`."""
 
 _SEAL = "# These lines: "
 
@@ -65,12 +74,7 @@ class Checksums:
     @cached_property
     def _sums(self) -> Mapping[str, str]:
         path = self.directory / SUMS
-        try:
-            content = path.read_bytes()
-        except FileNotFoundError:
-            raise DamagedError(path, "the file is missing") from None
-        except OSError as error:
-            raise DamagedError(path, f"unreadable: {error.strerror}") from None
+        content = read_result(path)
         sums = _parsed(content)
         if _listed(sums) != content:
             raise DamagedError(path, "not a list of checksums as sojourn writes it")
@@ -89,20 +93,39 @@ class Checksums:
 
     def read(self, name: str) -> bytes:
         """The content of a file; raises `DamagedError` if it differs from what was written."""
-        path = self.directory / name
         if name not in self._sums:
             raise DamagedError(self.directory / SUMS, f"no checksum of {name}")
-        try:
-            content = path.read_bytes()
-        except FileNotFoundError:
-            raise DamagedError(path, "the file is missing") from None
-        except OSError as error:
-            raise DamagedError(path, f"unreadable: {error.strerror}") from None
-        if not self.is_of(name, content):
-            raise DamagedError(path, f"it differs from its checksum in {SUMS}")
+        content = read_result(self.directory / name)
+        self._require(name, sha256(content).hexdigest())
         return content
 
     def verify(self) -> None:
         """Raises `DamagedError` at the first file that is missing or differs."""
         for name in self._sums:
-            self.read(name)
+            with _opened(self.directory / name) as file:
+                self._require(name, file_digest(file, "sha256").hexdigest())
+
+    def _require(self, name: str, digest: str) -> None:
+        if self._sums[name] != digest:
+            raise DamagedError(self.directory / name, f"it differs from its checksum in {SUMS}")
+
+
+def read_result(path: Path) -> bytes:
+    """The content of a file of results; raises `DamagedError` if it cannot be one."""
+    with _opened(path) as file:
+        return file.read()
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[BufferedReader]:
+    """A file of results, of a size that can be; raises `DamagedError` otherwise."""
+    most = min(_MOST_BYTES.get(path.suffix, MOST_BYTES), allowed_bytes())
+    try:
+        with open_regular(path) as file:
+            if (size := os.fstat(file.fileno()).st_size) > most:
+                raise DamagedError(path, f"found {size} bytes; allowed: {most} or fewer")
+            yield file
+    except FileNotFoundError:
+        raise DamagedError(path, "the file is missing") from None
+    except OSError as error:
+        raise DamagedError(path, f"unreadable: {error.strerror}") from None

@@ -13,6 +13,7 @@ from ..analysis.conditions import bound
 from ..analysis.search import Values, probes
 from ..analysis.tables import RunTables
 from ..base.csv_text import csv_bytes
+from ..base.json_text import json_of
 from ..base.progress import Progress
 from ..plot.drawing import picture
 from ..runs.scenario import Config, Scenario, Settings, assignments
@@ -179,8 +180,8 @@ def _check(directory: Path, search: Search, *, resume: bool, overwrite: bool) ->
     if (directory / PLAN).exists():
         raise StoreError(f"{directory}: holds a study; allowed: another directory")
     try:
-        earlier = json.loads(Checksums(directory).read(ORIGIN))
-    except ValueError:
+        earlier = dict(json_of(Checksums(directory).read(ORIGIN)))
+    except (ValueError, TypeError):
         return
     now = json.loads(json.dumps(search.about(directory)))
     compared = ("sweep", "key") if resume else (*now, *earlier)

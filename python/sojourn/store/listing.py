@@ -3,11 +3,16 @@
 import csv
 import json
 from io import StringIO
+from itertools import chain
 from pathlib import Path
 
+from .._sojourn import ScenarioError, read_document
 from .._sojourn import version as this_version
 from ..base.csv_text import true_text
-from .checksums import SUMS, Checksums, DamagedError, StoreError
+from ..base.files import is_name
+from ..base.json_text import json_of
+from ..base.plain_text import is_plain
+from .checksums import SUMS, Checksums, DamagedError, StoreError, read_result
 from .other_version import refusal_of_run
 from .store import RUN_LIST, Store
 from .stored_run import StoredRun
@@ -24,15 +29,20 @@ _READ = FORMATS[-2:]
 
 def runs_of_summary(directory: Path) -> dict[str, list[StoredRun]]:
     """The runs that `run --out` wrote, by variant; raises `StoreError` if there are none."""
+    content = read_result(directory / SUMMARY)
     try:
-        summary = json.loads((directory / SUMMARY).read_text("utf-8"))
+        summary = json_of(content)
         form, variants = summary["format"], summary["variants"]
         runs: dict[str, list[StoredRun]] = {}
+        places = {variant["directory"] for variant in variants}
         for variant in variants:
-            name, place = str(variant["name"]), directory / variant["directory"]
-            runs.setdefault(name, []).append(StoredRun(place, name))
+            name, place = variant["name"], variant["directory"]
+            if not is_name(place) or not is_plain(name):
+                raise ValueError
+            runs.setdefault(name, []).append(StoredRun(directory / place, name))
         version, files = summary["version"], summary.get("scenarios", [])
-        if not runs:
+        is_whole = all(isinstance(text, str) for text in (version, *files))
+        if not runs or len(places) < len(variants) or not is_whole:
             raise ValueError
     except (ValueError, KeyError, TypeError):
         if (directory / SUMS).exists():
@@ -65,6 +75,14 @@ def listed_lines(store: Store) -> list[dict[str, str]]:
     return [dict(zip(columns, row, strict=True)) for row in rows]
 
 
+def is_toml_value(text: str) -> bool:
+    """Is it a value of a key, as `runs.csv` has it?"""
+    try:
+        return list(json.loads(read_document(f"value = {text}", "{}", ""))) == ["value"]
+    except ScenarioError:
+        return False
+
+
 def _table(store: Store) -> list[list[str]]:
     """The rows of `runs.csv`, the names of its columns first."""
     content = store.read(RUN_LIST)
@@ -73,7 +91,8 @@ def _table(store: Store) -> list[list[str]]:
         rows = [list(map(true_text, row)) for row in cells]
     except (UnicodeDecodeError, csv.Error):
         rows = []
-    if not rows or any(len(row) != len(set(rows[0])) for row in rows):
+    widths = {len(row) for row in rows}
+    if widths != {len(set(rows[0] if rows else ()))} or not is_plain("".join(chain(*rows))):
         path = store.directory / RUN_LIST
         raise DamagedError(path, "not a list of runs as sojourn writes it")
     return rows

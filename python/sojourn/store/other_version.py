@@ -3,7 +3,6 @@
 Their columns are others, and their scenarios were completed with other defaults.
 """
 
-import json
 import os
 import shlex
 from collections.abc import Mapping, Sequence
@@ -11,15 +10,19 @@ from pathlib import Path
 from typing import Any
 
 from .._sojourn import version as this_version
-from .checksums import StoreError
+from ..base.json_text import json_of
+from .checksums import StoreError, read_result
 
 
 def refusal_of_store(directory: Path, version: str, plan: str, origin: str) -> StoreError:
     """The error for a store of another version. Its files `plan` and `origin` say what it is of."""
-    if study := _content(directory / plan):
-        command = f"study run {_options(study)}"
-    else:
-        command = _command(directory, _content(directory / origin))
+    try:
+        if study := _content(directory / plan):
+            command = f"study run {_options(study)}"
+        else:
+            command = _command(directory, _content(directory / origin))
+    except (KeyError, TypeError, ValueError):  # these files are not checked
+        command = "sweep FILE"
     return _refusal(directory, version, f"{command} --out DIRECTORY", "in another directory")
 
 
@@ -48,8 +51,8 @@ def _command(directory: Path, origin: Mapping[str, Any]) -> str:
 
 def _content(file: Path) -> Mapping[str, Any]:
     try:
-        content = json.loads(file.read_text())
-    except (OSError, ValueError):
+        content = json_of(read_result(file))
+    except ValueError:
         return {}
     return content if isinstance(content, dict) else {}
 
@@ -61,11 +64,15 @@ def _path(directory: Path, file: str | None) -> str:
 def _options(plan: Mapping[str, Any]) -> str:
     """The study and the options that select its runs."""
     lists = {key: values for key, values in plan.items() if isinstance(values, list)}
-    given = [f"--{key} {shlex.quote(str(one))}" for key, values in lists.items() for one in values]
+    given = [
+        f"{shlex.quote(f'--{key}')} {shlex.quote(str(one))}"
+        for key, values in lists.items()
+        for one in values
+    ]
     numbers = [
         f"--{key.replace('_', '-')} {plan[key]:g}"
         for key in ("duration_scale", "seeds")
         if plan.get(key, 1) != 1
     ]
     alternatives = ["--alternatives"] if plan.get("with_alternatives") else []
-    return " ".join([str(plan.get("name", "STUDY")), *given, *numbers, *alternatives])
+    return " ".join([shlex.quote(plan.get("name", "STUDY")), *given, *numbers, *alternatives])

@@ -12,8 +12,8 @@ from ..analysis.tables import RunTables
 from ..base.lookup import UnknownError
 from ..base.plain_text import plain_name
 from ..runs.result import Result
-from .checksums import StoreError
-from .listing import SUMMARY, listed_runs, runs_of_summary
+from .checksums import DamagedError, StoreError
+from .listing import SUMMARY, is_toml_value, listed_runs, runs_of_summary
 from .store import MARKER, RUN_LIST, Store, open_store
 from .verify import require_whole
 
@@ -96,6 +96,8 @@ def results_of_store(store: Store) -> Results:
     if not lines:
         raise StoreError(f"{store.directory / RUN_LIST}: lists no runs")
     keys = [key for key in lines[0] if key not in _NOT_KEYS]
+    if not all(map(is_toml_value, {line[key] for line in lines for key in keys})):
+        raise DamagedError(store.directory / RUN_LIST, "a value of a key is not TOML")
     groups: dict[tuple[str, ...], list[Result]] = {}
     for line in lines:
         variant = line.get("variant") or line.get("case") or ""

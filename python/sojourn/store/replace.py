@@ -1,6 +1,5 @@
 """Whether earlier results in a directory may be replaced: by the same runs again, or on request."""
 
-import json
 import os
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,10 +12,19 @@ from .._sojourn import Variant
 from .._sojourn import version as this_version
 from ..analysis.groups import THIS_RUN, Results
 from ..analysis.precision import Target
-from ..base.files import check_place, files_below, held, lock_beside, place_of, sweep_drafts
+from ..base.files import (
+    check_place,
+    files_below,
+    held,
+    is_name,
+    lock_beside,
+    place_of,
+    sweep_drafts,
+)
+from ..base.json_text import json_of
 from ..report.differences import settings_grid
 from ..runs.result import seeds_in_words
-from .checksums import DamagedError
+from .checksums import DamagedError, read_result
 from .listing import FORMATS, SUMMARY
 from .store import REPORT
 from .stored_run import StoredRun
@@ -126,13 +134,13 @@ def _differences(summary: Mapping[str, Any], directory: Path, wanted: Wanted) ->
         if seeds != (now[: len(seeds)] if wanted.until else now):
             yield f"{seeds_in_words(seeds)} instead of {seeds_in_words(now)}"
         with suppress(DamagedError):  # nothing is lost with it
-            before = StoredRun(directory / there[name][0]["directory"]).scenario
-            yield from _changed(before, wanted.scenarios[name])
+            before = StoredRun(directory / there[name][0]["directory"]).settings
+            yield from _changed(before, tomllib.loads(wanted.scenarios[name]))
 
 
-def _changed(before: str, now: str) -> Iterator[str]:
+def _changed(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:
     """The keys that differ between two complete scenarios."""
-    grid = settings_grid(["before", "now"], [tomllib.loads(before), tomllib.loads(now)])
+    grid = settings_grid(["before", "now"], [before, now])
     yield from (f"{key} {earlier} instead of {later}" for key, earlier, later in grid.rows)
 
 
@@ -162,12 +170,27 @@ def _summary(directory: Path) -> dict[str, Any] | None:
 
     `None` if the file is not such a summary.
     """
-    try:
-        summary: dict[str, Any] = json.loads((directory / SUMMARY).read_text())
-        runs = [(run["name"], run["seed"], run["directory"]) for run in summary["variants"]]
-        is_whole = runs and isinstance(summary["version"], str) and summary["format"] in FORMATS
-        return summary if is_whole else None
-    except FileNotFoundError:
+    if not os.path.lexists(directory / SUMMARY):
         return {}
-    except (OSError, ValueError, KeyError, TypeError):
+    try:
+        summary: dict[str, Any] = json_of(read_result(directory / SUMMARY))
+        return summary if _is_whole(summary) else None
+    except (ValueError, KeyError, TypeError):
         return None
+
+
+def _is_whole(summary: Mapping[str, Any]) -> bool:
+    runs = summary["variants"]
+    texts = [
+        summary["version"],
+        *(run["name"] for run in runs),
+        *(one["until"] for one in summary.get("until", ())),
+        *summary.get("files", ()),
+        *summary.get("scenarios", ()),
+    ]
+    return (
+        summary["format"] in FORMATS
+        and all(isinstance(text, str) for text in texts)
+        and bool(runs)
+        and all(isinstance(run["seed"], int) and is_name(run["directory"]) for run in runs)
+    )

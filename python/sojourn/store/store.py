@@ -17,13 +17,15 @@ from ..base.files import (
     draft_of,
     failures_named,
     held,
+    is_name,
     is_running,
     make_directory,
     remove,
     write_file,
     writer_of,
 )
-from .checksums import SUMS, Checksums, DamagedError, StoreError, sums_of
+from ..base.json_text import json_of
+from .checksums import SUMS, Checksums, DamagedError, StoreError, read_result, sums_of
 from .other_version import refusal_of_store
 from .stored_run import StoredRun
 from .task import Files, Task, name_of
@@ -115,7 +117,7 @@ class Store:
 
     def keeps(self, run: str) -> bool:
         """Is there a run with this name, damaged or not?"""
-        return (self.directory / _RUNS / run).is_dir()
+        return is_name(run) and (self.directory / _RUNS / run).is_dir()
 
     def check(self, there: Sequence[bool]) -> None:
         """Raises `StoreError` unless every run is present."""
@@ -147,7 +149,7 @@ class Store:
     def is_described(self, about: Mapping[str, bytes]) -> bool:
         """Are these the files that describe the runs, as they stand there?"""
         paths = {self.directory / name: content for name, content in about.items()}
-        return all(p.is_file() and p.read_bytes() == content for p, content in paths.items())
+        return all(p.is_file() and read_result(p) == content for p, content in paths.items())
 
     def describe(self, about: Mapping[str, bytes]) -> None:
         """Writes the files that describe the runs, in place of all others."""
@@ -204,7 +206,7 @@ def _is_damaged(marker: Path) -> bool:
     """Was this a marker of this version? A power cut can leave an empty one."""
     if not marker.is_file():
         return False
-    content = marker.read_bytes()
+    content = read_result(marker)
     return not content or (content != _MARKER_CONTENT and _was_whole(marker.parent))
 
 
@@ -232,8 +234,9 @@ def _is_draft_of_marker(path: Path) -> bool:
 
 
 def _check(directory: Path, marker: Path) -> None:
+    text = read_result(marker)
     try:
-        content = json.loads(marker.read_text())
+        content = json_of(text)
         form, version = content["format"], content["version"]
     except (ValueError, KeyError, TypeError):
         raise StoreError(

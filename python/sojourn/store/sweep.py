@@ -2,7 +2,6 @@
 
 import json
 import os
-import tomllib
 from collections.abc import Collection, Iterator, Mapping, Sequence, Sized
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -14,8 +13,9 @@ from typing import Any
 from .._sojourn import Problem, ScenarioError, Variant, read_document, schema_json
 from ..base.csv_text import csv_bytes
 from ..base.files import place_of, read_text
-from ..base.terminal import tell
+from ..base.json_text import json_of
 from ..base.problems import refusal, refused
+from ..base.terminal import tell
 from ..base.toml_text import toml_value
 from ..runs.scenario import Config, Loaded, Scenario, load_all
 from ..runs.seeds import MOST_SEEDS
@@ -161,7 +161,7 @@ def read_sweep(path: Path) -> Sweep:
         table = json.loads(read_document(text, _SCHEMA, str(path)))
     except ScenarioError as error:
         is_a_scenario = error.path in _OF_A_SCENARIO and "unknown key" in str(error)
-        if is_a_scenario and "scenario" not in tomllib.loads(text):
+        if is_a_scenario and not names_scenario(text):
             found = f'found a key of a scenario; a sweep file has scenario = "{path.name}" instead'
             raise _problem(path, error.path, found) from None
         if error.path.startswith(("keys.", "together.")) and "found a table" in str(error):
@@ -172,6 +172,14 @@ def read_sweep(path: Path) -> Sweep:
     sweep = checked(Sweep(path, **{"keys": {}, **table}))
     configs = [_beside(path, "config", name) for name in _listed(config)]
     return replace(sweep, scenario=_beside(path, "scenario", sweep.scenario), configs=configs)
+
+
+def names_scenario(text: str) -> bool:
+    """Is it TOML with the key of a sweep file that a scenario does not have?"""
+    try:
+        return "scenario" in json.loads(read_document(text, "{}", ""))
+    except ScenarioError:
+        return False
 
 
 def _listed(names: object) -> Sequence[object]:
@@ -266,14 +274,14 @@ def _check(
     if overwrite:
         return
     try:
-        earlier = json.loads(Checksums(directory).read(ORIGIN))["sweep"]
+        earlier = json_of(Checksums(directory).read(ORIGIN))["sweep"]
+        found = os.path.relpath(directory / earlier) if earlier else "a sweep without a file"
     except (ValueError, KeyError, TypeError):
         return
     there: set[str] = set()
     with suppress(DamagedError):
         there = {line["run"] for line in listed_lines(Store(directory))}
     allowed = "another directory, or --overwrite (in Python, overwrite=True) to replace them"
-    found = os.path.relpath(directory / earlier) if earlier else "a sweep without a file"
     if earlier != origin:
         raise StoreError(f"{directory}: holds results of {found}; allowed: {allowed}")
     if (others := len(there.difference(runs))) and not resume:

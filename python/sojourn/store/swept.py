@@ -1,7 +1,6 @@
 """Sweeps from Python: `sojourn.sweep` and its results."""
 
 import os
-import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeGuard, cast
@@ -18,7 +17,7 @@ from ..runs.tables import known_table
 from ..runs.tidy import tidy
 from .read import results_of_store
 from .store import Store
-from .sweep import Sweep, overridden, read_sweep, run_sweep
+from .sweep import Sweep, names_scenario, overridden, read_sweep, run_sweep
 
 _NAME = "sweep"
 """What a sweep without a file is called in error messages."""
@@ -134,7 +133,4 @@ def _is_sweep_file(scenario: Scenario) -> TypeGuard[str | os.PathLike[str]]:
     """Does the file name a scenario? A scenario itself has no such key."""
     if isinstance(scenario, Mapping) or "\n" in os.fspath(scenario):
         return False
-    try:
-        return "scenario" in tomllib.loads(read_text(scenario))
-    except tomllib.TOMLDecodeError:
-        return False
+    return names_scenario(read_text(scenario))

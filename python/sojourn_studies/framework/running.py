@@ -7,9 +7,10 @@ from pathlib import Path
 
 from sojourn.analysis.statistics import Value, over_seeds
 from sojourn.base.csv_text import csv_bytes
+from sojourn.base.json_text import json_of
 from sojourn.base.lookup import UnknownError
 from sojourn.store.batch import run_batch, telling_what_is_kept
-from sojourn.store.checksums import SUMS, Checksums, DamagedError, StoreError
+from sojourn.store.checksums import SUMS, Checksums, DamagedError, StoreError, read_result
 from sojourn.store.store import MARKER, PLAN, RUN_LIST, Store, held_for_runs, open_store
 from sojourn.store.stored_run import StoredRun
 from sojourn.store.task import Task
@@ -159,7 +160,7 @@ def _refuse_another(plan: Plan, directory: Path) -> None:
     if (
         list_of_runs.exists()
         and not is_planned
-        and not list_of_runs.read_bytes().startswith(headings)
+        and not read_result(list_of_runs).startswith(headings)
     ):
         raise StoreError(f"{directory}: holds a sweep; allowed: another directory")
     if not is_planned or {path.name for path in directory.iterdir()} <= _FIRST:
@@ -177,7 +178,7 @@ def _refuse_another(plan: Plan, directory: Path) -> None:
 
 def _plan(directory: Path) -> Plan:
     try:
-        found = json.loads(Checksums(directory).read(PLAN))
+        found = json_of(Checksums(directory).read(PLAN))
         if not all(isinstance(found[key], kind) for key, kind in _PLAN.items()):
             raise TypeError
         plan = Plan(**found)

@@ -10,6 +10,7 @@ from io import StringIO
 from pathlib import Path
 
 from sojourn.base.csv_text import csv_bytes
+from sojourn.base.files import read_text
 from sojourn.store.checksums import StoreError
 
 from .claims import Cells
@@ -114,7 +115,7 @@ def _lines(path: Path) -> list[dict[str, str]]:
     """None where the study was not run so."""
     if not path.exists():
         return []
-    return list(csv.DictReader(StringIO(path.read_text(encoding="utf-8"))))
+    return list(csv.DictReader(StringIO(read_text(path))))
 
 
 def _values(study: Study, lines: Iterable[Mapping[str, str]]) -> Values:
