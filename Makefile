@@ -5,11 +5,12 @@ BIN := $(VENV)/bin
 INSTRUCTIONS := $(CURDIR)/crates/sojourn-core/benches/packet_cost/instructions.json
 MINUTES := 10
 EVERY := 1
+DAMAGES := 5000
 RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
 WEB := python/sojourn/lab/static/sojourn.wasm
 
-.PHONY: help run web test crash audit wheel fuzz swarm lint bench bench-peers record figures docs columns studies
+.PHONY: help run web test crash damage audit wheel fuzz swarm lint bench bench-peers record figures docs columns studies
 .DEFAULT_GOAL := help
 
 help: ## List the targets
@@ -32,6 +33,10 @@ test: $(VENV)/installed $(VENV)/checks ## Run all tests
 
 crash: $(VENV)/installed ## Kill commands at every place where they change files, for half an hour; EVERY=9 for each ninth
 	$(BIN)/python tests/crash.py --every $(EVERY)
+
+damage: $(VENV)/installed ## Damage stored results at random, and read them; DAMAGES=5000 of them
+	@export FUZZ_SEED=$$(od -An -N4 -tu4 /dev/urandom | tr -d ' ') DAMAGES=$(DAMAGES) && \
+	echo "FUZZ_SEED=$$FUZZ_SEED DAMAGES=$$DAMAGES" && $(BIN)/pytest tests/test_damage.py
 
 audit: ## Check licences, sources and known vulnerabilities of Rust packages; needs cargo-deny
 	cargo deny --locked check $(AUDIT)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from .distribution import Distribution, Numbers, pooled
 from .groups import Group
@@ -203,6 +204,7 @@ def _label(group: str, subject: str, several: bool) -> str:
 
 def _latencies(result: RunTables, traffic: str, direction: str) -> Distribution:
     cells = where(result.latencies, traffic=traffic, direction=direction)
+    cells = cells.filter(pc.field("packets") > 0)
     return Distribution(
         cells["latency_ms"].to_numpy(), cells["packets"].to_numpy().astype(np.float64)
     )

@@ -306,15 +306,13 @@ def _is_member(row: Row) -> bool:
 
 
 def _proactive_grants(run: RunTables) -> list[Row]:
-    mbps = 8e-6 / (run.meta["duration_s"] - run.settings["metrics"]["from_s"])
+    mbps = 8e-6 / (run.settings["duration_s"] - run.settings["metrics"]["from_s"])
+    counted = ("mac_granted_bytes", "mac_unused_proactive_bytes")
     return [
-        {
-            **row,
-            "granted_mbps": row["mac_granted_bytes"] * mbps,
-            "unused_mbps": row["mac_unused_proactive_bytes"] * mbps,
-        }
+        {**row, "granted_mbps": granted * mbps, "unused_mbps": unused * mbps}
         for row in _rows_of("service_flows")(run)
-        if row.get("mac_unused_proactive_bytes") is not None
+        for granted, unused in [map(row.get, counted)]
+        if granted is not None and unused is not None
     ]
 
 
