@@ -430,6 +430,15 @@ def test_titles_and_labels_are_those_given(stored: Path, tmp_path: Path, cli: Cl
     assert "One-way latency of game packets" not in (tmp_path / "plain.svg").read_text()
 
 
+def test_invisible_characters_in_titles_are_escapes(results: Results) -> None:
+    given = chart(results, "cdf").with_texts(
+        title="a\u202eb", x="\ufeffms", y="\x1b[2J", legend="\t"
+    )
+    assert picture(given, "pdf", 1).startswith(b"%PDF")
+    assert (given.title, given.legend_title) == (r"a\u202eb", r"\t")
+    assert (given.x.label, given.y.label) == (r"\ufeffms", r"\x1b[2J")
+
+
 def test_the_title_of_a_legend_needs_a_legend(results: Results) -> None:
     with pytest.raises(UnknownError, match="legend title: found 'Queue', but a figure of this"):
         chart(results, "box").with_texts(legend="Queue")

@@ -9,6 +9,7 @@ from typing import Self
 from ...analysis.distribution import Numbers
 from ...base.grid import Grid
 from ...base.lookup import UnknownError
+from ...base.plain_text import plain_name
 from ..palette import IDLE, PALETTE
 from ..scale import Frame
 from ..shapes import Path, Shape
@@ -76,13 +77,15 @@ class Chart(ABC):
     ) -> Self:
         """The same chart with a title in the picture, and other labels.
 
-        Raises `UnknownError` for the title of a legend where there is none.
+        Invisible characters in them are shown as escapes: fonts have none. Raises `UnknownError`
+        for the title of a legend where there is none.
         """
         if legend and not self.names:
             raise UnknownError(
                 f"legend title: found {legend!r}, but a figure of this kind has no legend; "
                 "leave the title out"
             )
+        title, x, y, legend = (text and plain_name(text) for text in (title, x, y, legend))
         return replace(
             self,
             title=self.title if title is None else title,
