@@ -20,10 +20,13 @@ pub(super) fn in_whole_bits(value: &mut Value) {
 
 fn rounded(rate: &mut Value) {
     match rate {
-        Value::Number(mbps) if mbps.is_f64() => {
-            let bps = BitRate::from_mbps(mbps.as_f64().expect("it is a float")).bps();
-            *rate = Value::from(bps as f64 / 1e6);
-        }
+        // Zero is none, and not the least rate there is.
+        Value::Number(number) => match number.as_f64() {
+            Some(mbps) if number.is_f64() && mbps > 0.0 => {
+                *rate = Value::from(BitRate::from_mbps(mbps).bps() as f64 / 1e6);
+            }
+            _ => {}
+        },
         Value::Array(rates) => rates.iter_mut().for_each(rounded),
         named => in_whole_bits(named),
     }

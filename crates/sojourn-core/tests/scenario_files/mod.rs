@@ -188,6 +188,8 @@ fn rates_are_stored_as_they_are_simulated() {
     let scenario = with(["1.2345678", "0.00123456", "0.33333333"]);
     assert_eq!(scenario, with(["1.234568", "0.001235", "0.333333"]));
     assert!(to_toml(&scenario).contains("sustained_mbps = 1.234568\n"));
+    // No reserved rate is none.
+    assert_eq!(only(SMALL, &["upstream.minimum_mbps=0.0"]).upstream.minimum_mbps, 0.0);
 }
 
 #[test]
