@@ -7,12 +7,14 @@ from pathlib import Path
 import polars as pl
 import pytest
 import sojourn
+from markupsafe import escape
 from sojourn.analysis.answers import Words, sentences
 from sojourn.analysis.conditions import Holds, Judged, bound
 from sojourn.analysis.search import Edge, Span, Values, joint, probes, span_of
 from sojourn.cli.main import app
 from sojourn.plot.charts.lines import Lines
 from sojourn.plot.figures.by_kind import chart
+from sojourn.report.html import report_of
 from sojourn.store.find import run_search
 from sojourn.store.read import read_results
 from sojourn.store.search import Search
@@ -305,6 +307,9 @@ def test_variants_have_answers_of_their_own(tmp_path: Path) -> None:
     assert isinstance(drawn, Lines)
     for curve in drawn.curves:
         assert [1000 * x for x in curve.x] == sorted(found.runs_of[curve.name])
+    # The report of the directory begins with the answer.
+    page = report_of(read_results(tmp_path / "out"))
+    assert all(escape(line) in page for line in found.lines())
     slow, fast = found["slow"], found["fast"]
     assert slow.answer and fast.answer
     assert slow.holds and slow.holds[1] == slow.answer

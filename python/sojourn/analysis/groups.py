@@ -36,6 +36,8 @@ class Results:
     groups: Sequence[Group]
     keys: Sequence[str] = ()
     """The keys that were swept."""
+    answer: Sequence[str] = ()
+    """What a search came to, a sentence or more for each variant."""
 
     @staticmethod
     def of(runs: Mapping[str, RunTables]) -> "Results":

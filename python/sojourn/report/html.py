@@ -35,6 +35,7 @@ def report_of(results: Results) -> str:
         _title(titles),
         description=descriptions[0] if len(descriptions) == 1 else "",
         question=judged.question,
+        answer=list(results.answer),
         verdict=judged,
         is_long=is_long,
         grids=_grids(results),

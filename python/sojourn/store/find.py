@@ -22,7 +22,7 @@ from .checksums import Checksums, StoreError
 from .found import Condition, Found
 from .rounds import FIGURES, POINTS, VALUES, Rounds, Runner, StoredRuns, run_here
 from .search import Search, values_of
-from .store import ORIGIN, PLAN, Store, held_for_runs
+from .store import ANSWER, ORIGIN, PLAN, Store, held_for_runs
 
 
 def find(
@@ -195,6 +195,7 @@ def _check(directory: Path, search: Search, *, resume: bool, overwrite: bool) ->
 
 def _files(found: Found) -> Iterator[tuple[str, bytes]]:
     """The points, the measures of all runs, and the figures."""
+    yield ANSWER, "".join(f"{line}\n" for line in found.lines()).encode()
     yield POINTS, _csv(found.points)
     yield VALUES, _csv(found.runs)
     for number, chart in enumerate(found.charts(), 1):

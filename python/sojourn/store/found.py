@@ -119,7 +119,7 @@ class Found(Mapping[str, Answer]):
         return len(self.points_of)
 
     def __repr__(self) -> str:
-        return f"<Found {self.key}: {' '.join(self._lines())}>"
+        return f"<Found {self.key}: {' '.join(self.lines())}>"
 
     @property
     def answer(self) -> float | None:
@@ -194,7 +194,7 @@ class Found(Mapping[str, Answer]):
         """Prints all points, the answers and the remarks."""
         console = print_grids([self._grid()])
         console.print()
-        for line in [*self._lines(), *self.remarks]:
+        for line in [*self.lines(), *self.remarks]:
             console.print(Text(plain(line)), width=min(console.width, _SENTENCE_WIDTH))
 
     def to_json(self) -> dict[str, Any]:
@@ -217,7 +217,8 @@ class Found(Mapping[str, Answer]):
             "remarks": self.remarks,
         }
 
-    def _lines(self) -> Iterator[str]:
+    def lines(self) -> Iterator[str]:
+        """The answer of each variant."""
         for name, answer in self.items():
             yield " ".join([*([f"{name}:"] if name else []), *answer.sentences])
 

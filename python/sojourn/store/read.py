@@ -10,11 +10,11 @@ from ..analysis.groups import THIS_RUN, Group, Results
 from ..analysis.keys import setting_in_words
 from ..analysis.tables import RunTables
 from ..base.lookup import UnknownError
-from ..base.plain_text import plain_name
+from ..base.plain_text import plain, plain_name
 from ..runs.result import Result
 from .checksums import DamagedError, StoreError
 from .listing import SUMMARY, is_toml_value, listed_runs, runs_of_summary
-from .store import MARKER, RUN_LIST, Store, open_store
+from .store import ANSWER, MARKER, RUN_LIST, Store, open_store
 from .verify import require_whole
 
 _NOT_KEYS = ("variant", "case", "seed", "run")
@@ -103,7 +103,15 @@ def results_of_store(store: Store) -> Results:
         variant = line.get("variant") or line.get("case") or ""
         place = (*(line[key] for key in keys), variant)
         groups.setdefault(place, []).append(store.named(line["run"], variant))
-    return Results([_group(keys, place, runs) for place, runs in groups.items()], keys)
+    settings = [_group(keys, place, runs) for place, runs in groups.items()]
+    return Results(settings, keys, _answer(store))
+
+
+def _answer(store: Store) -> list[str]:
+    """What a search came to; empty for other stores."""
+    if not (store.directory / ANSWER).exists():
+        return []
+    return plain(store.read(ANSWER).decode(errors="replace")).splitlines()
 
 
 def _group(keys: Sequence[str], place: tuple[str, ...], runs: Sequence[Result]) -> Group:

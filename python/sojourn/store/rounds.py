@@ -17,7 +17,7 @@ from ..runs.result import Result
 from ..runs.seeds import seeded
 from ..runs.threads import Work, run_all, run_each
 from .search import Search
-from .store import ORIGIN, REPORT, RUN_LIST, Store
+from .store import ANSWER, ORIGIN, REPORT, RUN_LIST, Store
 from .sweep import Sweep
 from .task import Files, Task, execute
 
@@ -123,7 +123,7 @@ class StoredRuns:
         about = json.dumps(search.about(store.directory), indent=2) + "\n"
         self._about = {ORIGIN: about.encode()}
         store.sweep_drafts()
-        for name in (REPORT, RUN_LIST, POINTS, VALUES, FIGURES):
+        for name in (REPORT, RUN_LIST, ANSWER, POINTS, VALUES, FIGURES):
             for old in store.directory.glob(name):
                 old.unlink()
         store.describe(self._about)

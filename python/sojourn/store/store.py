@@ -50,6 +50,9 @@ _LOCK = ".lock"
 RUN_LIST = "runs.csv"
 """The file that maps settings, variants and seeds to runs."""
 
+ANSWER = "answer.txt"
+"""What a search came to, in words."""
+
 REPORT = "report.html"
 """The report of a store. A batch that changes the runs removes it: it describes the old ones."""
 
