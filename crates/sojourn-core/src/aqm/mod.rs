@@ -260,8 +260,9 @@ impl AqmSpec {
         }
     }
 
-    /// What keeps it from acting in a buffer of so many bytes, and the key that would help.
-    pub fn obstacle(&self, buffer_bytes: u64) -> Option<String> {
+    /// What keeps it from acting in a buffer of so many bytes, which may never have been a third full, and
+    /// the key that would help.
+    pub fn obstacle(&self, buffer_bytes: u64, is_low: bool) -> Option<String> {
         let threshold = match self {
             Self::Pie(law) if law.estimate != pie::Estimate::Sojourn => law.rate_threshold_bytes,
             Self::CodelDt(law) => law.rate_threshold_bytes,
@@ -272,6 +273,10 @@ impl AqmSpec {
             _ if buffer_bytes < threshold => Some(format!(
                 "it measures the rate over rate_threshold_bytes = {threshold}, and the buffer holds \
                  {buffer_bytes}: make rate_threshold_bytes smaller"
+            )),
+            Self::DocsisPie(_) if is_low => Some(format!(
+                "it is inactive until a third of the buffer is full, {} bytes: make the buffer smaller",
+                buffer_bytes / 3
             )),
             Self::DocsisPie(law) if !law.track_rate => Some(
                 "it takes the rates of the service for those of the channel: track_rate = true follows the \

@@ -1,12 +1,23 @@
 //! Warnings of AQM algorithms that never acted where they had reason to.
 
 use crate::access::PlacedQueue;
+use crate::packet::Direction;
 use crate::scenario::Scenario;
 
 /// A sentence for each queue whose algorithm dropped and marked nothing, though the queue overflowed or half
 /// of its packets waited longer than the target.
 pub(super) fn warnings(scenario: &Scenario, queues: &[PlacedQueue<'_>]) -> Vec<String> {
     queues.iter().filter_map(|placed| warning(scenario, placed)).collect()
+}
+
+/// How long a third of the buffer takes at the service's sustained rate, in ms.
+fn third_ms(scenario: &Scenario, home: usize, direction: Direction, buffer_bytes: u64) -> f64 {
+    let group = scenario.group_of_home(home);
+    let terms = match direction {
+        Direction::Up => group.upstream.terms(),
+        Direction::Down => group.downstream.terms(),
+    };
+    buffer_bytes as f64 / 3.0 * 8.0 / (terms.sustained_mbps * 1e3)
 }
 
 fn warning(scenario: &Scenario, placed: &PlacedQueue<'_>) -> Option<String> {
@@ -23,7 +34,10 @@ fn warning(scenario: &Scenario, placed: &PlacedQueue<'_>) -> Option<String> {
         (0, true) => format!("half of the packets waited over {median_ms:.0} ms"),
         (overflows, _) => format!("{overflows} packets found the queue full"),
     };
-    let why = law.obstacle(queue.buffer_bytes()).map_or(String::new(), |why| format!("; {why}"));
+    let buffer_bytes = queue.buffer_bytes();
+    let third_ms = third_ms(scenario, (*home)?, *direction, buffer_bytes);
+    let is_low = counts.dropped_overflow == 0 && meter.sojourn().max_ms()? < third_ms;
+    let why = law.obstacle(buffer_bytes, is_low).map_or(String::new(), |why| format!("; {why}"));
     Some(format!(
         "{}: {name} dropped and marked nothing, with a target of {target_ms} ms, while {what}{why}",
         meter.name()
