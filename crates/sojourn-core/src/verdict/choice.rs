@@ -82,15 +82,14 @@ struct Changes {
     worse: Vec<String>,
 }
 
-/// The measures that users notice beside the call, with the least value that they notice: of loss what a good
-/// game may have at most.
-const NOTICED: [(&str, f64); 6] = [
-    ("game_rtt_p90_ms", 0.0),
-    ("game_latency_p90_ms", 0.0),
-    ("game_loss_percent", 1.0),
-    ("page_load_median_s", 0.0),
-    ("response_median_s", 0.0),
-    ("video_stalled_percent", 0.0),
+/// The measures that users notice beside the call.
+const NOTICED: [&str; 6] = [
+    "game_rtt_p90_ms",
+    "game_latency_p90_ms",
+    "game_loss_percent",
+    "page_load_median_s",
+    "response_median_s",
+    "video_stalled_percent",
 ];
 
 /// What users notice of going from the reference to the best, what decided, and what got worse by over 5 %.
@@ -105,10 +104,8 @@ fn changes(best: &Judged<'_>, reference: &Judged<'_>) -> Changes {
     let is_meant = |m: &&Measure| m.decides() && m.of_bulk().is_none() && m.key != "voice_mos";
     for measure in MEASURES.iter().filter(is_meant) {
         let Some(found) = best.group.difference(measure, reference.group) else { continue };
-        let noticed = NOTICED.iter().find(|(key, _)| *key == measure.key).map(|(_, least)| *least);
-        let least = noticed.or(measure.is_of_queues().then_some(LITTLE_WAIT_MS));
-        let is_felt = least.is_none_or(|least| found.from.max(found.to) >= least);
-        let is_noticed = noticed.is_some() && is_felt;
+        let is_noticed = NOTICED.contains(&measure.key);
+        let is_felt = !measure.is_of_queues() || found.from.max(found.to) >= LITTLE_WAIT_MS;
         let is_decisive = decisive == Some(measure) && (is_alike || measure.is_of_queues());
         if found.is_worse_by(WORSE, measure) && is_felt {
             changes.worse.push(clause_of(measure, &found));

@@ -13,6 +13,8 @@ use crate::scenario::watch::Unwatched;
 
 /// A smaller change than this share of a value is none to speak of.
 pub(super) const SAME: f64 = 0.02;
+/// Losses of a game up to what a good one may have are equally good.
+pub(super) const FEW_LOST_PERCENT: f64 = 1.0;
 
 /// Runs that differ in their seed alone.
 #[derive(Clone, Debug)]
@@ -301,7 +303,9 @@ pub(super) fn best_of(all: &[Judged<'_>], loaded: &[usize]) -> Vec<usize> {
 /// Do two values of a measure differ by more than 2 % and by more than the last digit that tables show?
 fn differs(measure: &Measure, one: f64, another: f64) -> bool {
     let resolution = 10f64.powi(-i32::from(measure.digits));
-    (one - another).abs() > (SAME * one.abs().max(another.abs())).max(resolution)
+    let most = one.abs().max(another.abs());
+    let is_felt = measure.key != "game_loss_percent" || most > FEW_LOST_PERCENT;
+    is_felt && (one - another).abs() > (SAME * most).max(resolution)
 }
 
 /// Is a measure of the same traffic in all these groups? Rates are sums over all transfers.
