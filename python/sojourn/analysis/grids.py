@@ -12,6 +12,9 @@ from .tables import RunTables
 
 _DIRECTIONS = ("up", "down")
 
+_LONG_WAIT_MS = 20.0
+"""What a game has for the whole access network."""
+
 _OWN_TABLES = (
     "game_rtt_p999_ms",
     "game_latency_p999_ms",
@@ -175,14 +178,21 @@ def comparison_grid(groups: Mapping[str, Seeds]) -> Grid:
 
 
 def shown_measures(runs: Sequence[RunTables]) -> list[Measure]:
-    """The measures of the table side by side: of queues those of the directions that are loaded."""
-    loaded = {direction for run in runs for direction in run.facts.loaded} or {"up"}
+    """The measures of the table side by side: of queues those of the directions with some delay.
+
+    These are the ones that are loaded, and those that acknowledgements fill.
+    """
+    shown = {direction for run in runs for direction in run.facts.loaded} or {"up"}
+    for measure in MEASURES:
+        delays_ms = (run.facts.measures.get(measure.key) for run in runs)
+        if measure.queues is not None and max(filter(None, delays_ms), default=0) > _LONG_WAIT_MS:
+            shown.add(measure.queues)
     return [
         measure
         for measure in MEASURES
         if measure.applies(runs)
         and measure.key not in _OWN_TABLES
-        and (measure.queues is None or measure.queues in loaded)
+        and (measure.queues is None or measure.queues in shown)
     ]
 
 

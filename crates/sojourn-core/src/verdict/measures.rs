@@ -10,7 +10,6 @@ use crate::apps::bulk::Bulk;
 use crate::metrics::Member;
 use crate::packet::Direction;
 use crate::scenario::Scenario;
-use crate::scenario::traffic::Entry;
 
 /// Which way a number is better.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
@@ -303,11 +302,8 @@ impl Measure {
                     })
             })),
             Queues(direction) => {
-                let noticing = noticing(scenario);
                 Box::new(rows.queues.iter().filter(move |row| {
-                    row.direction() == Some(direction)
-                        && row.member().is_none()
-                        && row.homes().is_none_or(|homes| noticing.contains(&homes))
+                    row.direction() == Some(direction) && row.member().is_none()
                 }))
             }
             Members(member) => Box::new(rows.queues.iter().filter(move |row| {
@@ -319,14 +315,4 @@ impl Measure {
 
 fn of_quality(rows: &Rows, quality: Quality) -> impl Iterator<Item = &Row> {
     rows.flows.iter().filter(move |row| row.quality() == Some(quality))
-}
-
-/// The groups of homes whose users notice delay; all of them if none do.
-fn noticing(scenario: &Scenario) -> Vec<&str> {
-    let of = |is_meant: &dyn Fn(&Entry) -> bool| -> Vec<&str> {
-        let entries = scenario.traffic.values().filter(|entry| is_meant(entry));
-        entries.map(|entry| scenario.group(scenario.group_of(entry)).name).collect()
-    };
-    let noticing = of(&|entry| !entry.app.is_bulk());
-    if noticing.is_empty() { of(&|_| true) } else { noticing }
 }
