@@ -48,7 +48,7 @@ DERIVED = Section(
             "upload_share_percent",
             "%",
             "Throughput upstream of a home with an upload without end, over what its sustained "
-            "rate and burst allow within the run.",
+            "rate and burst allow within the run, and the links of its servers carry.",
             "DOCSIS 3.1 MULPI, sections C.2.2.7.2 and C.2.2.7.3",
         ),
         Definition(

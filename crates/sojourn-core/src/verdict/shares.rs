@@ -12,6 +12,9 @@ use crate::scenario::Scenario;
 /// A transfer needs some seconds to reach its rate.
 pub(super) const SHORTEST_S: f64 = 10.0;
 
+/// Transfers that get less than this share of what is allowed are starved.
+const STARVED: f64 = 0.1;
+
 /// Names of the traffic entries that are graded as transfers in a direction: those without an end.
 pub(super) fn unlimited(
     scenario: &Scenario,
@@ -50,18 +53,24 @@ pub(super) fn shares_percent(
         entry.is_none_or(|entry| !entry.app.loads(direction)) || graded.contains(&name)
     };
     let share = |(group, start_s): (usize, f64)| {
-        let counted = rows.flows.iter().filter(|row| {
-            row.direction() == Some(direction)
-                && group_of(row.traffic()) == Some(group)
-                && is_counted(row.traffic())
-        });
-        let got_mbps: f64 = counted.filter_map(|row| row.number("throughput_mbps")).sum();
+        let mbps = |is_meant: &dyn Fn(&str) -> bool| -> f64 {
+            let those = rows.flows.iter().filter(|row| {
+                row.direction() == Some(direction)
+                    && group_of(row.traffic()) == Some(group)
+                    && is_meant(row.traffic())
+            });
+            those.filter_map(|row| row.number("throughput_mbps")).sum()
+        };
         let until = |end_s: f64| (end_s - start_s).max(0.0);
         let [before_s, whole_s] = [scenario.metrics.from_s, scenario.duration_s].map(until);
         let allowed = |during_s| allowed_mbit(scenario, group, direction, during_s);
-        let got_mbit = got_mbps * scenario.counted_s();
+        let allowed_mbit = allowed(whole_s) - allowed(before_s);
+        let share = |mbps: f64| mbps * scenario.counted_s() / allowed_mbit;
+        let of_transfers = share(mbps(&|name| graded.contains(&name)));
+        // Light traffic that leaves them next to nothing is no excuse.
+        let got = if of_transfers < STARVED { of_transfers } else { share(mbps(&is_counted)) };
         (whole_s - before_s >= SHORTEST_S && is_one_flow(scenario, group, direction))
-            .then(|| 100.0 * got_mbit / (allowed(whole_s) - allowed(before_s)))
+            .then_some(100.0 * got)
     };
     first_starts_s.into_iter().map(share).collect()
 }

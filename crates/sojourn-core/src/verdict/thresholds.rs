@@ -210,14 +210,14 @@ pub const APPLICATIONS: [Application; 7] = [
         good: &[Threshold::at_least(
             UPLOAD_SHARE,
             90.0,
-            "an unlimited upload and the light traffic beside it send 90 % or more of what the \
-             sustained rate and burst allow",
+            "an unlimited upload and the light traffic beside it send 90 % or more of what \
+             sustained rate, burst and the link of the server allow",
             OURS,
         )],
         fair: &[Threshold::at_least(UPLOAD_SHARE, 50.0, "they send 50 % or more of that", OURS)],
         shown: &[],
         summary: "the upload and the light traffic beside it send {upload_share_percent.0} % of what \
-                  sustained rate and burst allow",
+                  sustained rate, burst and the link of the server allow",
     },
     Application {
         name: DOWNLOAD,
@@ -225,13 +225,13 @@ pub const APPLICATIONS: [Application; 7] = [
         good: &[Threshold::at_least(
             DOWNLOAD_SHARE,
             90.0,
-            "an unlimited download and the light traffic beside it get 90 % or more of what the \
-             sustained rate and burst allow",
+            "an unlimited download and the light traffic beside it get 90 % or more of what \
+             sustained rate, burst and the link of the server allow",
             OURS,
         )],
         fair: &[Threshold::at_least(DOWNLOAD_SHARE, 50.0, "they get 50 % or more of that", OURS)],
         shown: &[],
         summary: "the download and the light traffic beside it get {download_share_percent.0} % of \
-                  what sustained rate and burst allow",
+                  what sustained rate, burst and the link of the server allow",
     },
 ];
