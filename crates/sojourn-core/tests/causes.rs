@@ -127,7 +127,11 @@ impl Line {
             Place::Path => line.delay_ms = 0.0,
             Place::Grants => line.modem = "link",
             Place::Contention(_) => line.traffic.retain(|one| one.is_ours),
-            Place::Queue(way) => line.traffic.retain(|one| one.loads.is_some_and(|to| to != way)),
+            // Downloads fill the upstream queue with acknowledgements.
+            Place::Queue(Direction::Up) => line.traffic.clear(),
+            Place::Queue(Direction::Down) => {
+                line.traffic.retain(|one| one.loads == Some(Direction::Up));
+            }
         }
         line
     }

@@ -1,8 +1,9 @@
 //! Where the time goes of what users notice: the path, the queue of a direction, or the wait for grants.
 //! Each part comes from counters of the run.
 
+use super::missing::FEWEST_PACKETS;
 use super::rows::{Row, Rows};
-use super::words::digits;
+use super::words::{digits, joined};
 use crate::access::AccessSpec;
 use crate::access::docsis::parameters::ModemSpec;
 use crate::apps::AppParameters as _;
@@ -15,7 +16,7 @@ const MANY_COLLISIONS: f64 = 0.2;
 /// A place where packets spend time.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Place {
-    /// Cable and link of the server.
+    /// Cable and link of the server, with the wait for that.
     Path,
     /// The queue of a direction, behind other packets and for tokens.
     Queue(Direction),
@@ -30,7 +31,7 @@ impl Place {
         match self {
             Self::Path => "on the cable and on the link of its server".to_owned(),
             Self::Queue(direction) => format!("in the {} queue", direction.stream()),
-            Self::Grants => "in waiting for grants".to_owned(),
+            Self::Grants => "waiting for grants".to_owned(),
             Self::Contention(share) => {
                 format!("in asking again, since {:.0} % of requests collide", 100.0 * share)
             }
@@ -43,10 +44,8 @@ impl Place {
 pub struct Cause {
     /// The entry.
     pub traffic: String,
-    /// Its mean latency, of both ways together where both are measured.
-    pub total_ms: f64,
-    /// Are both ways measured?
-    pub is_round_trip: bool,
+    /// Its mean latency in each direction in which it is measured.
+    pub ways_ms: Vec<(Direction, f64)>,
     /// Where the largest part of it goes.
     pub place: Place,
     /// That part.
@@ -54,13 +53,21 @@ pub struct Cause {
 }
 
 impl Cause {
+    /// Its mean latency, of both ways together.
+    pub fn total_ms(&self) -> f64 {
+        self.ways_ms.iter().map(|(_, ms)| ms).sum()
+    }
+
     /// It in a sentence.
     pub fn sentence(&self) -> String {
-        let what = if self.is_round_trip { "round trip" } else { "delay of one way" };
+        let ways =
+            self.ways_ms.iter().map(|(way, ms)| format!("{} ms {}", digits(*ms), way.name()));
+        let (are, of) =
+            if self.ways_ms.len() > 1 { ("mean delays", "them") } else { ("a mean delay", "it") };
         format!(
-            "traffic.{} has a mean {what} of {} ms, {} of them {}.",
+            "traffic.{} has {are} of {}, {} ms of {of} {}.",
             self.traffic,
-            digits(self.total_ms),
+            joined(&ways.collect::<Vec<_>>()),
             digits(self.ms),
             self.place.words()
         )
@@ -95,55 +102,94 @@ fn cause(scenario: &Scenario, rows: &Rows, name: &str, entry: &traffic::Entry) -
         row.traffic() == name && row.direction().is_some_and(|way| entry.app.watches(way))
     };
     let mut parts: Vec<(Place, f64)> = Vec::new();
+    let mut ways_ms = Vec::new();
     let path_ms = path_ms(scenario, entry);
     for row in rows.flows.iter().filter(watched) {
+        if row.number("delivered_packets").is_some_and(|packets| packets < FEWEST_PACKETS) {
+            return None;
+        }
         let (mean_ms, least_ms) = (row.number("latency_mean_ms")?, row.number("latency_min_ms")?);
         let way = row.direction()?;
+        ways_ms.push((way, mean_ms));
         let path_ms = path_ms.min(least_ms);
         let waits_ms = mean_ms - path_ms;
-        parts.push((Place::Path, path_ms));
         // The chance to ask comes anywhere within a MAP interval.
         let mean_chance_ms = scenario.upstream_channel.map_interval_ms / 2.0;
         let is_granted = has_grants(scenario, entry, way);
         let least_wait_ms = if is_granted { least_ms - path_ms + mean_chance_ms } else { 0.0 };
         let grants_ms = least_wait_ms.min(waits_ms);
+        let behind = behind(scenario, rows, entry, way, is_granted);
+        let most_ms = queued_ms(scenario, rows, entry, way).unwrap_or(f64::INFINITY);
+        let behind_ms = (waits_ms - grants_ms).min(most_ms);
         parts.push((Place::Grants, grants_ms));
-        let behind = if is_granted && !is_loaded(scenario, entry, way) {
-            for_grants(scenario, rows, entry)
-        } else {
-            Place::Queue(way)
-        };
-        parts.push((behind, waits_ms - grants_ms));
+        parts.push((behind, behind_ms));
+        parts.push((Place::Path, mean_ms - grants_ms - behind_ms));
     }
-    let total_ms = parts.iter().map(|(_, ms)| ms).sum();
     let sum =
         |place: Place| parts.iter().filter(|(other, _)| *other == place).map(|(_, ms)| ms).sum();
     let sums = parts.iter().map(|(place, _)| (*place, sum(*place)));
     let (place, ms) =
         sums.reduce(|most: (Place, f64), one| if one.1 > most.1 { one } else { most })?;
-    let is_round_trip = entry.app.is_two_way();
-    Some(Cause { traffic: name.to_owned(), total_ms, is_round_trip, place, ms })
+    Some(Cause { traffic: name.to_owned(), ways_ms, place, ms })
 }
 
-/// Does anything of its own homes load this direction?
-fn is_loaded(scenario: &Scenario, entry: &traffic::Entry, way: Direction) -> bool {
-    let group = scenario.group_of(entry);
-    let mut own = scenario.traffic.values().filter(|other| scenario.group_of(other) == group);
-    own.any(|other| other.app.loads(way))
-}
-
-/// What the wait of a modem is for that has little to send: its requests collide, or else answers are slow.
-fn for_grants(scenario: &Scenario, rows: &Rows, entry: &traffic::Entry) -> Place {
+/// The rows of its own homes in a direction.
+fn own<'a>(
+    scenario: &'a Scenario,
+    of: &'a [Row],
+    entry: &traffic::Entry,
+    way: Direction,
+) -> impl Iterator<Item = &'a Row> + Clone {
     let homes = scenario.group(scenario.group_of(entry)).name;
-    let flows = rows.service_flows.iter();
-    let own =
-        flows.filter(|row| row.homes() == Some(homes) && row.direction() == Some(Direction::Up));
-    let count = |column| own.clone().filter_map(|row| row.number(column)).sum::<f64>();
+    of.iter().filter(move |row| row.homes() == Some(homes) && row.direction() == Some(way))
+}
+
+/// What packets wait in the queues of the access network at most, if the link of the server is what is slow:
+/// what 99 % of them wait there. What they wait beyond that is for that link.
+fn queued_ms(
+    scenario: &Scenario,
+    rows: &Rows,
+    entry: &traffic::Entry,
+    way: Direction,
+) -> Option<f64> {
+    let (_, server) = *entry.app.servers().first()?;
+    let group = scenario.group(scenario.group_of(entry));
+    let terms = match way {
+        Direction::Up => group.upstream.terms(),
+        Direction::Down => group.downstream.terms(),
+    };
+    if scenario.servers.get(server)?.rate_mbps >= terms.peak_mbps {
+        return None;
+    }
+    let queues = own(scenario, &rows.queues, entry, way).filter(|row| row.member().is_none());
+    queues.filter_map(|row| row.number("sojourn_p99_ms")).reduce(|sum, one| sum + one)
+}
+
+/// What the wait beyond the least for grants is for. A modem that has little to send waits for grants too:
+/// its requests collide, or else answers are slow.
+fn behind(
+    scenario: &Scenario,
+    rows: &Rows,
+    entry: &traffic::Entry,
+    way: Direction,
+    is_granted: bool,
+) -> Place {
+    let group = scenario.group_of(entry);
+    let others = || scenario.traffic.values().filter(|other| scenario.group_of(other) == group);
+    // Downloads fill the upstream queue with acknowledgements.
+    if !is_granted || others().any(|other| other.app.is_bulk()) {
+        return Place::Queue(way);
+    }
+    let flows = own(scenario, &rows.service_flows, entry, way);
+    let count = |column| flows.clone().filter_map(|row| row.number(column)).sum::<f64>();
     let (requests, collisions) = (count("mac_requests"), count("mac_collisions"));
     if requests > 0.0 && collisions >= MANY_COLLISIONS * requests {
-        return Place::Contention(collisions / requests);
+        Place::Contention(collisions / requests)
+    } else if others().all(|other| other.app.watches(way)) {
+        Place::Grants
+    } else {
+        Place::Queue(way)
     }
-    Place::Grants
 }
 
 fn has_grants(scenario: &Scenario, entry: &traffic::Entry, way: Direction) -> bool {
