@@ -553,7 +553,7 @@ fn grades_need_measurements_of_the_direction_they_speak_of() {
             let missing = format!("nothing of traffic.probe goes {bulk}; direction = \"both\"");
             assert!(told.contains(&missing), "{told}");
             let warning = format!(
-                "not measured: no traffic watches the {stream}, which traffic.bulk loads; a game or call \
+                "not measured: no traffic watches the {stream} while traffic.bulk loads it; a game or call \
                  with direction = \"both\" would"
             );
             assert_eq!((&found.unwatched, &warnings), (&vec![warning.clone()], &vec![warning]));
@@ -568,6 +568,85 @@ fn grades_need_measurements_of_the_direction_they_speak_of() {
             assert!(warnings.is_empty(), "{warnings:?}");
         }
     }
+}
+
+/// The verdict of a line of 10 Mbps with a game and an upload of these keys, and its idle line's.
+fn of_line(game: &str, bulk: &str, more: &str) -> Verdict {
+    let text = format!(
+        "duration_s = 20
+         upstream.sustained_mbps = 10
+         downstream.sustained_mbps = 100
+         servers.near.delay_ms = 9
+         traffic.game = {{ kind = 'stream', purpose = 'game', server = 'near', {game} }}
+         traffic.bulk = {{ kind = 'transfer', server = 'near', {bulk} }}
+         {more}"
+    );
+    let text = text.replace(
+        if more.contains("upstream =") { "upstream.sustained_mbps = 10" } else { "\0" },
+        "",
+    );
+    let mut variants = load(&text, "line.toml", &[]).unwrap();
+    variants.extend(idle_line(&variants));
+    let facts =
+        variants.iter().map(|v| Facts::of(&v.scenario, &Rows::from(&Simulation::run(&v.scenario))));
+    let facts: Vec<_> = facts.collect();
+    verdict(&[group("", &facts[0]), group("idle line", &facts[1])], &[])
+}
+
+fn under_load(found: &Verdict) -> Option<&Assessment> {
+    found.groups[0].assessments.iter().find(|one| one.application == "under load")
+}
+
+/// What is under load is measured at the time and in the homes of the load.
+#[test]
+fn a_game_at_another_time_or_in_another_home_knows_nothing_of_the_load() {
+    // Before the game, and with 0.1 s of it.
+    for stop_s in ["11", "12.1"] {
+        let found = of_line("start_s = 12", &format!("stop_s = {stop_s}"), "");
+        let told = found.sentences.join(" ");
+        assert!(found.unwatched[0].contains("watches the upstream while traffic.bulk loads it"));
+        assert!(!told.contains("leaves the game") && !told.contains("A+"), "{told}");
+        assert_eq!(under_load(&found).unwrap().grade(), None);
+    }
+    // A quarter of its time: the mean of all of it is no measure of load.
+    let found = of_line("", "start_s = 15", "");
+    let missing = "not measured: traffic.bulk does not load the line all the time of the game or call; \
+                   metrics.from_s = 15 leaves out what is before";
+    assert_eq!(under_load(&found).unwrap().summary, missing);
+    let found = of_line("", "start_s = 5", "metrics.from_s = 5");
+    assert_eq!(under_load(&found).unwrap().grade(), Some(Grade::Poor));
+
+    let found = of_line("home = 'a'", "home = 'b'", "homes.a = {}\nhomes.b = {}");
+    let asked = "no traffic of homes.b watches the upstream while traffic.bulk loads it; a game or call \
+                 with home = \"b\" and direction = \"both\" would";
+    assert!(found.unwatched[0].contains(asked), "{:?}", found.unwatched);
+    assert!(under_load(&found).is_none() && !found.sentences.join(" ").contains("leaves the game"));
+    // The column has the longest queue of all homes.
+    assert!(found.groups[0].measures["upstream_queue_p99_ms"].mean > Some(200.0));
+}
+
+#[test]
+fn few_packets_are_no_measurement() {
+    let found = of_line("", "", "metrics.from_s = 19.9");
+    let game = &found.groups[0].assessments[0];
+    assert_eq!(game.grade(), None);
+    assert_eq!(game.summary, "not measured: fewer than 50 packets of traffic.game arrived");
+}
+
+/// The link of the server is what is slow, and no queue of the access network.
+#[test]
+fn the_wait_for_a_server_is_none_of_the_access_network() {
+    let found =
+        of_line("", "", "upstream.queue.limit_bytes = 1_000_000\nservers.near.rate_mbps = 2");
+    let told = &found.groups[0].causes[0];
+    assert!(told.ends_with("on the cable and on the link of its server."), "{told}");
+}
+
+#[test]
+fn an_upload_that_gets_next_to_nothing_is_poor() {
+    let found = of_line("", "", "upstream = { sustained_mbps = 0.05, burst_bytes = 3044 }");
+    let upload = found.groups[0].assessments.iter().find(|one| one.application == "upload");
+    assert_eq!(upload.unwrap().grade(), Some(Grade::Poor));
 }
 
 #[test]

@@ -35,6 +35,8 @@ def failures(results: Results, limits: Sequence[Limit]) -> Iterator[str]:
         return
     graded = verdict(results)
     loaded = [group for group in results.groups if group.name not in graded.idle_lines]
+    if any(isinstance(one, Grade) for one in limits):
+        yield from graded.unwatched
     for one in limits:
         for group, failure in (
             _below(one, loaded, graded.groups) if isinstance(one, Grade) else _beyond(one, loaded)

@@ -4,6 +4,8 @@
 //! streams of data and replayed captures. The rest is traffic whose delay users notice: games, calls,
 //! video calls, pages, web sessions and videos. An idle line carries only the rest.
 
+use std::ops::Range;
+
 use serde::Serialize;
 
 use super::AppSpec;
@@ -111,6 +113,39 @@ impl AppSpec {
             | Self::Video(_)
             | Self::VideoCall(_) => f64::INFINITY,
         }
+    }
+
+    /// From when until when it surely loads the line, in s: up to infinity if it has no end. Empty for what
+    /// ends at a time that is not known, and for other traffic.
+    pub fn surely_loads_s(&self) -> Range<f64> {
+        let until = |stop_s: Option<f64>| self.bulk_from_s()..stop_s.unwrap_or(f64::INFINITY);
+        match self {
+            Self::Transfer(transfer) if transfer.file_bytes.is_none() => until(transfer.stop_s),
+            Self::Torrent(_) | Self::OnOff(_) => until(None),
+            Self::Replay(replay) if replay.pause_s.is_some() => until(None),
+            Self::Stream(stream) if self.is_bulk() => until(stream.stop_s),
+            _ => 0.0..0.0,
+        }
+    }
+
+    /// From when until when it may load the line, in s.
+    pub fn may_load_s(&self) -> Range<f64> {
+        let stop_s = match self {
+            Self::Transfer(transfer) => transfer.stop_s,
+            Self::Stream(stream) => stream.stop_s,
+            _ => None,
+        };
+        self.bulk_from_s()..stop_s.unwrap_or(f64::INFINITY)
+    }
+
+    /// From when until when it watches the line, in s; empty for what does not.
+    pub fn watches_s(&self) -> Range<f64> {
+        let (start_s, stop_s) = match self {
+            Self::Stream(stream) if !self.is_bulk() => (stream.start_s, stream.stop_s),
+            Self::VideoCall(call) => (call.start_s, call.stop_s),
+            _ => return 0.0..0.0,
+        };
+        start_s.unwrap_or_default()..stop_s.unwrap_or(f64::INFINITY)
     }
 
     /// May it be bulk traffic that is over before this time, in s?

@@ -1,16 +1,25 @@
-//! Directions that bulk traffic loads while nothing there notices the delay, so that no score can tell of it.
+//! What games and calls can tell of bulk traffic: they must be in its homes, in its direction and at its time.
+
+use std::ops::Range;
 
 use super::schema::Scenario;
 use super::traffic::Entry;
 use crate::packet::Direction;
 
-/// A direction in which homes have bulk traffic and no game, call or video call.
+/// Bulk traffic is watched if this share of its time is.
+const WATCHED: f64 = 0.5;
+/// A game or call is under load if the line is loaded for this share of its time.
+const UNDER_LOAD: f64 = 0.9;
+
+/// A direction in which homes have bulk traffic while no game, call or video call notices it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Unwatched {
     /// Where the bulk traffic goes.
     pub direction: Direction,
     /// The entries of the bulk traffic: one at least.
     pub traffic: Vec<String>,
+    /// The homes of the first one; empty if all traffic is of the same homes.
+    pub homes: String,
 }
 
 impl Unwatched {
@@ -23,29 +32,106 @@ impl Unwatched {
             1 => format!("traffic.{first} and another entry load"),
             others => format!("traffic.{first} and {others} other entries load"),
         };
+        let (of, with) = match self.homes.as_str() {
+            "" => (String::new(), String::new()),
+            homes => (format!(" of homes.{homes}"), format!("home = \"{homes}\" and ")),
+        };
         format!(
-            "not measured: no traffic watches the {stream}, which {load}; a game or call with direction = \
-             \"both\" would"
+            "not measured: no traffic{of} watches the {stream} while {load} it; a game or call with \
+             {with}direction = \"both\" would"
         )
     }
+}
+
+/// How much of its time a game or call is under the load of its own homes.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Load {
+    /// Its homes have no bulk traffic.
+    None,
+    /// The line is loaded for a part of its time.
+    Part {
+        /// An entry that loads it.
+        traffic: String,
+        /// From when on the line is loaded to the end, in s, if it is.
+        from_s: Option<f64>,
+    },
+    /// Nearly all of it.
+    Whole,
 }
 
 impl Scenario {
     /// The directions that are loaded in some homes while nothing in these homes watches them.
     pub fn unwatched(&self) -> Vec<Unwatched> {
         let unwatched = |direction: Direction| {
-            let watched = self.traffic.values().filter(|entry| entry.app.watches(direction));
-            let watched: Vec<usize> = watched.map(|entry| self.group_of(entry)).collect();
-            let loads = |entry: &Entry| {
-                entry.app.loads(direction) && entry.app.bulk_from_s() < self.duration_s
+            let is_watched = |entry: &Entry| {
+                let time = self.counted(&entry.app.may_load_s());
+                let watched = self.own(entry).filter(|other| other.app.watches(direction));
+                let times =
+                    watched.map(|other| common(&self.counted(&other.app.watches_s()), &time));
+                covered_s(times.collect()) >= WATCHED * length_s(&time)
             };
             let is_meant = |(_, entry): &(&String, &Entry)| {
-                loads(entry) && !watched.contains(&self.group_of(entry))
+                entry.app.loads(direction)
+                    && length_s(&self.counted(&entry.app.may_load_s())) > 0.0
+                    && !is_watched(entry)
             };
-            let traffic: Vec<String> =
-                self.traffic.iter().filter(is_meant).map(|(name, _)| name.clone()).collect();
-            (!traffic.is_empty()).then_some(Unwatched { direction, traffic })
+            let meant: Vec<_> = self.traffic.iter().filter(is_meant).collect();
+            let (_, first) = meant.first()?;
+            let homes =
+                if self.homes.len() > 1 { self.group(self.group_of(first)).name } else { "" };
+            let traffic = meant.iter().map(|(name, _)| (*name).clone()).collect();
+            Some(Unwatched { direction, traffic, homes: homes.to_owned() })
         };
         Direction::BOTH.into_iter().filter_map(unwatched).collect()
     }
+
+    /// How much of its time a game or call is under the load of its own homes.
+    pub fn load_of(&self, entry: &Entry) -> Load {
+        let time = self.counted(&entry.app.watches_s());
+        let mut bulk = self.traffic.iter().filter(|(_, other)| {
+            self.group_of(other) == self.group_of(entry) && other.app.is_bulk()
+        });
+        let times = self.own(entry).map(|other| common(&other.app.surely_loads_s(), &time));
+        if covered_s(times.collect()) >= UNDER_LOAD * length_s(&time) && length_s(&time) > 0.0 {
+            return Load::Whole;
+        }
+        let Some((traffic, _)) = bulk.next() else { return Load::None };
+        let endless = self.own(entry).map(|other| other.app.surely_loads_s());
+        let from_s = endless
+            .filter(|loads| loads.end >= time.end && loads.start < time.end)
+            .map(|loads| loads.start)
+            .reduce(f64::min);
+        Load::Part { traffic: traffic.clone(), from_s }
+    }
+
+    /// The entries of the same homes.
+    fn own(&self, entry: &Entry) -> impl Iterator<Item = &Entry> {
+        let group = self.group_of(entry);
+        self.traffic.values().filter(move |other| self.group_of(other) == group)
+    }
+
+    /// The part of a time that is measured, in s.
+    fn counted(&self, time: &Range<f64>) -> Range<f64> {
+        common(time, &(self.metrics.from_s..self.duration_s))
+    }
+}
+
+fn common(one: &Range<f64>, other: &Range<f64>) -> Range<f64> {
+    one.start.max(other.start)..one.end.min(other.end)
+}
+
+fn length_s(time: &Range<f64>) -> f64 {
+    (time.end - time.start).max(0.0)
+}
+
+/// How long at least one of these times is, in s.
+fn covered_s(mut times: Vec<Range<f64>>) -> f64 {
+    times.sort_by(|one, other| one.start.total_cmp(&other.start));
+    let mut until_s = f64::NEG_INFINITY;
+    let new = |time: Range<f64>| {
+        let new_s = length_s(&(time.start.max(until_s)..time.end));
+        until_s = until_s.max(time.end);
+        new_s
+    };
+    times.into_iter().map(new).sum()
 }

@@ -11,7 +11,7 @@ use super::compared::{Group, Judged, SAME, best_of, judged};
 use super::grades::{Assessment, Grade};
 use super::measures::MEASURES;
 use super::over_seeds::Value;
-use super::thresholds::{APPLICATIONS, Application, UNDER_LOAD};
+use super::thresholds::{APPLICATIONS, Application, CALL, UNDER_LOAD};
 use super::words::{capitalised, digits, factor, joined, listed, quoted};
 use crate::scenario::watch::Unwatched;
 use crate::scenario::{IDLE_LINE, WITHOUT_BULK};
@@ -123,7 +123,7 @@ fn graded(judged: &Judged<'_>, groups: &[Group<'_>]) -> Graded {
 /// Where the time goes in the run of the first seed, the longest first.
 fn causes<'a>(judged: &Judged<'a>) -> Vec<&'a Cause> {
     let mut causes: Vec<&Cause> = judged.group.runs[0].causes.iter().collect();
-    causes.sort_by(|one, other| other.total_ms.total_cmp(&one.total_ms));
+    causes.sort_by(|one, other| other.total_ms().total_cmp(&one.total_ms()));
     causes
 }
 
@@ -209,6 +209,7 @@ fn subject(application: &'static str) -> &'static str {
 /// What the bulk traffic does to other traffic, if anything is measured that it could do.
 fn against_idle_line(one: &Judged<'_>, idle: &Judged<'_>) -> Option<String> {
     let (who, are_several) = bulk_words(one);
+    let is_watched = one.group.unwatched().is_empty();
     let does = |singular: &str, plural: &str| {
         format!("{who} {}", if are_several { plural } else { singular })
     };
@@ -223,16 +224,18 @@ fn against_idle_line(one: &Judged<'_>, idle: &Judged<'_>) -> Option<String> {
             )
         } else if now > (1.0 + SAME) * before {
             format!("{} the {what} a little: from {from} to {to} {unit}", does("slows", "slow"))
-        } else {
+        } else if is_watched {
             let alone = if are_several { "without them" } else { "without it" };
             format!("{} the {what} as it is {alone} ({to} {unit})", does("leaves", "leave"))
+        } else {
+            return None;
         })
     };
     let first = slower("game_rtt_p90_ms", "game", "ms of round trip at p90")
-        .or_else(|| slower("game_latency_p90_ms", "game", "ms at p90"))
         .or_else(|| slower("page_load_median_s", "page load", "s in the median"))
         .or_else(|| slower("response_median_s", "web response", "s in the median"));
-    let call = call_clause(one, idle);
+    let is_changed = one.grade(CALL) != idle.grade(CALL);
+    let call = call_clause(one, idle).filter(|_| is_watched || is_changed);
     let clauses: Vec<_> = first.into_iter().chain(call).collect();
     let sentence = capitalised(&clauses.join("; "));
     (!clauses.is_empty()).then(|| format!("{sentence}."))

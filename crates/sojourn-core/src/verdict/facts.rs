@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::causes::{Cause, causes, idle_laws};
 use super::measures::MEASURES;
-use super::missing::Missing;
+use super::missing::{FEWEST_PACKETS, Missing};
 use super::pages::page_load;
 use super::rows::{Row, Rows};
 use super::shares;
@@ -17,7 +17,7 @@ use super::thresholds::{
 use crate::apps::AppSpec;
 use crate::apps::bulk::Bulk;
 use crate::packet::Direction;
-use crate::scenario::watch::Unwatched;
+use crate::scenario::watch::{Load, Unwatched};
 use crate::scenario::{Scenario, traffic};
 
 /// Values by their names.
@@ -80,6 +80,8 @@ pub struct Facts {
     pub(super) bulk_mbps: BTreeMap<String, f64>,
     /// The mean round trip of each game and call that measures it, in ms.
     pub(super) round_trips_ms: BTreeMap<String, f64>,
+    /// How much of its time each of these is under the load of its own homes.
+    pub(super) loads: BTreeMap<String, Load>,
     /// Where the time goes of what users notice.
     pub causes: Vec<Cause>,
     /// Why algorithms did nothing.
@@ -101,6 +103,7 @@ impl Facts {
             tests,
             bulk_mbps: bulk_mbps(scenario, rows),
             round_trips_ms: round_trips_ms(scenario, rows),
+            loads: loads(scenario),
             causes: causes(scenario, rows),
             idle_laws: idle_laws(scenario, rows),
         }
@@ -232,7 +235,15 @@ fn other_end(flows: &[&Row], scenario: &Scenario) -> Option<Missing> {
         flows.iter().find(is_there).is_some_and(|other| other.number("latency_mean_ms").is_some())
     };
     let is_whole = |row: &&Row| Direction::BOTH.into_iter().all(|way| arrived(row, way));
-    one_way.or_else(|| (!flows.iter().all(is_whole)).then_some(Missing::Delivery))
+    let is_scarce = |row: &&&Row| {
+        row.number("delivered_packets").is_some_and(|packets| packets < FEWEST_PACKETS)
+    };
+    let scarce = || {
+        let row = flows.iter().find(is_scarce)?;
+        Some(Missing::TooFewPackets { traffic: row.traffic().to_owned() })
+    };
+    let lost = || (!flows.iter().all(is_whole)).then_some(Missing::Delivery);
+    one_way.or_else(scarce).or_else(lost)
 }
 
 fn tested_transfers(
@@ -270,6 +281,11 @@ fn bulk_mbps(scenario: &Scenario, rows: &Rows) -> BTreeMap<String, f64> {
         }
     }
     sums
+}
+
+fn loads(scenario: &Scenario) -> BTreeMap<String, Load> {
+    let watching = scenario.traffic.iter().filter(|(_, entry)| entry.app.is_two_way());
+    watching.map(|(name, entry)| (name.clone(), scenario.load_of(entry))).collect()
 }
 
 /// The mean of the round trips that the home's end of each game and call measures.

@@ -11,6 +11,7 @@ use super::over_seeds::over_seeds;
 use super::thresholds::{
     ADDED_DELAY, APPLICATIONS, Application, LETTERS, Threshold, UNDER_LOAD, WORST_LETTER,
 };
+use crate::scenario::watch::Load;
 
 /// A grade.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -160,9 +161,9 @@ fn of(
     idle: Option<&[&Facts]>,
 ) -> Option<Assessment> {
     if application.name == UNDER_LOAD {
-        let added_ms = added_delay_ms(runs, idle?)?;
-        let values = Values::from([(ADDED_DELAY, Some(added_ms))]);
-        return Some(Assessment::new(application, values, None, ""));
+        let (added_ms, missing) = added_delay_ms(runs, idle?)?;
+        let values = Values::from([(ADDED_DELAY, added_ms)]);
+        return Some(Assessment::new(application, values, missing, ""));
     }
     let tests: Vec<_> = runs
         .iter()
@@ -178,7 +179,9 @@ fn of(
     let values: Values = application.metrics().into_iter().map(mean).collect();
     let missing = tests.iter().find_map(|test| test.missing.clone());
     let is_measured = values.values().all(Option::is_some);
-    let missing = missing.filter(|why| !is_measured || matches!(why, Missing::OneWay { .. }));
+    let is_certain =
+        |why: &Missing| matches!(why, Missing::OneWay { .. } | Missing::TooFewPackets { .. });
+    let missing = missing.filter(|why| !is_measured || is_certain(why));
     Some(Assessment::new(application, values, missing, note))
 }
 
@@ -202,11 +205,23 @@ fn filled(template: &str, values: &BTreeMap<&'static str, f64>) -> String {
 }
 
 /// What load adds to the mean round trip that games and calls measure, in ms: of several that of the worst,
-/// over seeds the mean. `None` where nothing measures round trips.
-fn added_delay_ms(runs: &[&Facts], idle: &[&Facts]) -> Option<f64> {
+/// over seeds the mean. Those count that are under load all the time, and if there are none, why there is no
+/// value. `None` where nothing measures round trips in homes with bulk traffic.
+fn added_delay_ms(runs: &[&Facts], idle: &[&Facts]) -> Option<(Option<f64>, Option<Missing>)> {
     let (loaded, unloaded) = (mean_round_trips_ms(runs), mean_round_trips_ms(idle));
-    let added = loaded.iter().filter_map(|(name, ms)| Some(ms - unloaded.get(name)?));
-    added.reduce(f64::max).map(|ms| ms.max(0.0))
+    let load = |name: &&str| runs.iter().find_map(|facts| facts.loads.get(*name));
+    let added = loaded.iter().filter(|(name, _)| load(name) == Some(&Load::Whole));
+    let added = added.filter_map(|(name, ms)| Some(ms - unloaded.get(name)?));
+    if let Some(worst_ms) = added.reduce(f64::max) {
+        return Some((Some(worst_ms.max(0.0)), None));
+    }
+    loaded.keys().find_map(|name| match load(name)? {
+        Load::Part { traffic, from_s } => {
+            let (traffic, from_s) = (traffic.clone(), *from_s);
+            Some((None, Some(Missing::PartlyLoaded { traffic, from_s })))
+        }
+        Load::None | Load::Whole => None,
+    })
 }
 
 fn mean_round_trips_ms<'a>(runs: &[&'a Facts]) -> BTreeMap<&'a str, f64> {

@@ -4,6 +4,9 @@ use super::shares::SHORTEST_S;
 use crate::apps::bulk::Bulk;
 use crate::packet::Direction;
 
+/// Five packets are beyond the 90 % quantile of so many: fewer say nothing of it.
+pub(super) const FEWEST_PACKETS: f64 = 50.0;
+
 /// Why something has no grade.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Missing {
@@ -22,6 +25,18 @@ pub enum Missing {
     SeveralFlows(Direction),
     /// Too few pages were loaded.
     TooFewPages,
+    /// Too few packets of a game or call arrived.
+    TooFewPackets {
+        /// The traffic entry.
+        traffic: String,
+    },
+    /// The line is loaded for a part of the time of games and calls.
+    PartlyLoaded {
+        /// An entry that loads it.
+        traffic: String,
+        /// From when on the line is loaded to the end, in s, if it is.
+        from_s: Option<f64>,
+    },
 }
 
 impl Missing {
@@ -42,6 +57,22 @@ impl Missing {
                 transfer(way),
                 way.stream()
             ),
+            Self::TooFewPackets { traffic } => {
+                format!(
+                    "not measured: fewer than {FEWEST_PACKETS} packets of traffic.{traffic} arrived"
+                )
+            }
+            Self::PartlyLoaded { traffic, from_s } => {
+                let what = format!(
+                    "not measured: traffic.{traffic} does not load the line all the time of the game or call"
+                );
+                match from_s {
+                    Some(from_s) => {
+                        format!("{what}; metrics.from_s = {from_s} leaves out what is before")
+                    }
+                    None => what,
+                }
+            }
             Self::TooFewPages => "not measured: fewer than two pages were loaded".to_owned(),
         }
     }
