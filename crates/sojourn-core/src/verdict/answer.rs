@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use super::causes::Cause;
-use super::choice::{NAMED_AT_MOST, answer, bulk_words, call_clause, choice, no_winner};
+use super::choice::{NAMED_AT_MOST, answer, bulk_words, call_clause, choice, no_winner, ranges};
 use super::compared::{Group, Judged, SAME, best_of, judged};
 use super::grades::{Assessment, Grade};
 use super::measures::MEASURES;
@@ -387,8 +387,10 @@ fn of_loads(
     });
     let mut sentences: Vec<String> = told.collect();
     if sentences.is_empty() {
+        let differ = ranges(all, loaded);
+        let told = if differ.is_empty() { String::new() } else { format!(" {differ}.") };
         sentences
-            .push(format!("{} Their load differs, which is no choice.", no_winner(all, loaded)));
+            .push(format!("The load differs, which is no choice, so no setting does best.{told}"));
     } else {
         let how = if keys.is_empty() { "" } else { " of the sweep" };
         sentences.push(format!(

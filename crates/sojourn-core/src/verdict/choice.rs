@@ -260,6 +260,25 @@ pub(super) fn bulk_words(judged: &Judged<'_>) -> (String, bool) {
 
 /// In what settings differ of which none does best.
 pub(super) fn no_winner(all: &[Judged<'_>], loaded: &[usize]) -> String {
+    let told = ranges(all, loaded);
+    if !told.is_empty() {
+        return format!("No setting does best: grades and totals hardly differ. {told}.");
+    }
+    let groups = || loaded.iter().map(|number| all[*number].group);
+    let settings = if loaded.len() > NAMED_AT_MOST {
+        format!("the {} settings", loaded.len())
+    } else {
+        listed(&groups().map(|group| group.name).collect::<Vec<_>>())
+    };
+    let seeds = groups().map(|group| group.runs.len()).min().unwrap_or_default();
+    if seeds > 1 {
+        return format!("There is no difference that {seeds} seeds can show between {settings}.");
+    }
+    format!("No setting does best: {settings} hardly differ.")
+}
+
+/// What differs between settings most plainly, in clauses with a capital letter; empty if nothing does.
+pub(super) fn ranges(all: &[Judged<'_>], loaded: &[usize]) -> String {
     let groups: Vec<&Group<'_>> = loaded.iter().map(|number| all[*number].group).collect();
     let span = |values: Option<Vec<f64>>, what: &str, unit: &str| {
         let values = values?;
@@ -290,20 +309,5 @@ pub(super) fn no_winner(all: &[Judged<'_>], loaded: &[usize]) -> String {
         span(values, &what, " Mbps").and_then(|(told, .., is_told)| is_told.then_some(told))
     });
     let told: Vec<_> = rates.take(RATES_AT_MOST).chain(measures).take(RATES_AT_MOST).collect();
-    let settings = if loaded.len() > NAMED_AT_MOST {
-        format!("the {} settings", loaded.len())
-    } else {
-        listed(&groups.iter().map(|group| group.name).collect::<Vec<_>>())
-    };
-    let seeds = groups.iter().map(|group| group.runs.len()).min().unwrap_or_default();
-    if told.is_empty() && seeds > 1 {
-        return format!("There is no difference that {seeds} seeds can show between {settings}.");
-    }
-    if told.is_empty() {
-        return format!("No setting does best: {settings} hardly differ.");
-    }
-    format!(
-        "No setting does best: grades and totals hardly differ. {}.",
-        capitalised(&joined(&told))
-    )
+    capitalised(&joined(&told))
 }
