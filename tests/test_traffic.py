@@ -143,7 +143,7 @@ def test_a_capture_of_a_home_goes_both_ways(scenario: Path, cli: Cli) -> None:
         "traffic.noise: the home is 10.0.0.1 (private among public addresses): "
         "2 packets up and 2 down"
     )
-    assert [text.split()[6] for text in unwatched] == ["upstream,", "downstream,"]
+    assert [text.split()[6] for text in unwatched] == ["upstream", "downstream"]
     (variant,) = sojourn.load(scenario)
     again = sojourn.run(variant.to_toml())
     assert again.meta["fingerprint"] == result.meta["fingerprint"]
