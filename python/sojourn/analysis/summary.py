@@ -1,5 +1,6 @@
 """The summary of runs, as text and as JSON."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
@@ -20,6 +21,9 @@ from .verdict import verdict, verdict_json
 
 _SENTENCE_WIDTH = 80
 
+_NUMBER = re.compile(r"(?<![\w.])\d+(\.\d+)?")
+"""A number that is no part of a name."""
+
 
 def print_summary(results: Results) -> None:
     """Prints the summary tables, the verdict and the warnings to stdout."""
@@ -29,7 +33,8 @@ def print_summary(results: Results) -> None:
 def print_answer(results: Results, console: Console) -> None:
     """Prints the verdict and the warnings below the tables."""
     console.print()
-    for sentence in verdict(results).sentences:
+    judged = verdict(results)
+    for sentence in filter(None, (*judged.sentences, judged.ungraded)):
         console.print(Text(plain(sentence)), width=min(console.width, _SENTENCE_WIDTH))
     for warning in warnings_of(results):
         console.print(Text(plain(f"warning: {warning}")), soft_wrap=True)
@@ -58,14 +63,21 @@ def warnings_of(results: Results) -> Iterator[str]:
 
 
 def dedupe_warnings(warnings: Mapping[str, Sequence[str]]) -> Iterator[str]:
-    """Warnings by variant, each once; those not of all variants are prefixed with their names."""
-    names: dict[str, list[str]] = {}
+    """Warnings by variant, each once; those not of all variants are prefixed with their names.
+
+    Of those that differ in their numbers alone, the first stands for all.
+    """
+    alike: dict[str, dict[str, list[str]]] = {}
     for name, texts in warnings.items():
         for text in texts:
-            names.setdefault(text, []).append(name)
-    for text, of in names.items():
+            alike.setdefault(_NUMBER.sub("0", text), {}).setdefault(text, []).append(name)
+    for found in alike.values():
+        first = next(iter(found))
+        of = dict.fromkeys(name for names in found.values() for name in names)
         named = ", ".join(quoted(name) if name else THIS_RUN for name in of)
-        yield text if len(of) == len(warnings) else f"{named}: {text}"
+        more = len(found) - 1
+        others = f" (and {more} more with other numbers)" if more else ""
+        yield f"{first}{others}" if len(of) == len(warnings) else f"{named}: {first}{others}"
 
 
 def _means_json(group: Group) -> dict[str, Any]:
