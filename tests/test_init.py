@@ -127,8 +127,8 @@ def _queues(text: str) -> dict[str, set[str]]:
     [
         ("game,call,upload", {"upstream"}),
         ("game,web", {"upstream"}),
-        ("game,download", {"downstream"}),
-        ("call,video", {"downstream"}),
+        ("game,download", {"upstream", "downstream"}),
+        ("call,video", {"upstream", "downstream"}),
         ("torrent,video", {"upstream", "downstream"}),
         ("upload:2,download", {"upstream", "downstream"}),
     ],

@@ -129,7 +129,8 @@ def draft(
         look_up("aqm", aqm, AQMS)
     counts = _counts(uses)
     fills = {_USES[use].fills for use in counts}
-    compared = [one for one in ("upstream", "downstream") if one in fills] or ["upstream"]
+    # Downloads fill the upstream too, with acknowledgements.
+    compared = ["upstream", *(["downstream"] if "downstream" in fills else [])]
     parts = [
         *([f"#:schema {schema}"] if schema else []),
         _head(down_mbps, up_mbps),
