@@ -252,7 +252,7 @@ def low_latency_grids(runs: Mapping[str, Seeds]) -> list[Grid]:
     """
     queues = _by_variant(runs, lambda run: list(filter(_is_member, _rows_of("queues")(run))))
     with_members = {row["variant"] for row in queues}
-    tails = _by_variant(runs, flows_of("game", "voice")) if with_members else []
+    tails = _by_variant(runs, _far_tails) if with_members else []
     grants = [row for row in _by_variant(runs, _proactive_grants) if _mean(row["unused_mbps"])]
     variant = (Column("variant", "variant"),) if is_comparison(runs) else ()
     grids = [
@@ -268,6 +268,20 @@ def low_latency_grids(runs: Mapping[str, Seeds]) -> list[Grid]:
 
 
 Select = Callable[[RunTables], list[Row]]
+
+_BEYOND = {"latency_p999_ms": 1_000, "latency_p9999_ms": 10_000}
+"""Of how many packets one is beyond a quantile; of fewer it would be the longest delay."""
+
+
+def _far_tails(run: RunTables) -> list[Row]:
+    """The rows of games and calls, with the quantiles beyond which there are packets."""
+    return [
+        {
+            column: None if row["delivered_packets"] < _BEYOND.get(column, 0) else value
+            for column, value in row.items()
+        }
+        for row in flows_of("game", "voice")(run)
+    ]
 
 
 def _rows_of(table: str) -> Select:
