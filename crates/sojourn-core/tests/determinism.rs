@@ -15,6 +15,7 @@ use sojourn_core::metrics::results::Results;
 use sojourn_core::metrics::rows::FlowRow;
 use sojourn_core::network::Simulation;
 use sojourn_core::scenario::Scenario;
+use sojourn_core::units::Time;
 
 /// The five queue managers of the home for 10 s, in the dialect of the study.
 fn homes() -> Vec<(String, Scenario)> {
@@ -202,6 +203,34 @@ fn advancing_in_pieces_changes_nothing() {
     while simulation.advance(777) {}
     let pieces = simulation.finish();
     assert_eq!(digest("", &pieces), digest("", &whole));
+}
+
+/// A run that ends early has the results of the shorter scenario, but for events at its last instant.
+#[test]
+fn a_run_that_ends_early_is_one_of_a_shorter_scenario() {
+    for from_s in [0.0, 1.0, 8.0] {
+        let is_counted = from_s < 5.0;
+        let mut scenario = busy();
+        scenario.metrics.from_s = from_s;
+        let mut simulation = Simulation::new(&scenario);
+        let half = Time::from_secs_f64(scenario.duration_s / 2.0);
+        while simulation.now() < half && simulation.advance(1) {}
+        let early = simulation.finish();
+        assert!(early.duration_s < scenario.duration_s);
+        let told = "the run ended before metrics.from_s = 8, so nothing of it counts";
+        assert_eq!(early.warnings.iter().any(|warning| warning == told), !is_counted);
+        if !is_counted {
+            assert!(early.flows.is_empty());
+            continue;
+        }
+        scenario.duration_s = early.duration_s;
+        let short = Simulation::run(&scenario);
+        assert_eq!(early.flows.len(), short.flows.len(), "{from_s}");
+        for (early, short) in early.flows.iter().zip(&short.flows) {
+            let (early, short) = (early.throughput_mbps, short.throughput_mbps);
+            assert!((early - short).abs() <= 0.01 * short, "{early} {short}");
+        }
+    }
 }
 
 /// The seed reaches every run: another one gives another run.

@@ -151,7 +151,7 @@ impl Simulation {
             if due > self.until && !self.pass(due) {
                 return false;
             }
-            debug_assert!(due >= self.now, "time runs backwards");
+            assert!(due >= self.now, "time runs backwards");
             self.now = due;
             self.events += 1;
             if at <= timer_at {
@@ -284,11 +284,24 @@ impl Simulation {
         on_links.plus(self.access.inside())
     }
 
-    /// Ends the run and returns its results.
+    /// A run that ends early is one of a shorter scenario. Says so if nothing of it counts.
+    fn cut_short(&mut self) -> Option<String> {
+        if self.now < self.end {
+            self.scenario.duration_s = self.now.secs_f64();
+        }
+        let from_s = self.scenario.metrics.from_s;
+        (from_s > 0.0 && self.before_counting.is_none()).then(|| {
+            self.scenario.metrics.from_s = 0.0;
+            format!("the run ended before metrics.from_s = {from_s}, so nothing of it counts")
+        })
+    }
+
+    /// Ends the run where it is, and returns its results up to now.
     ///
     /// # Panics If a packet was lost or duplicated on the way.
     pub fn finish(mut self) -> Results {
         self.ledger.assert_conserved(self.inside());
+        let uncounted = self.cut_short();
         for (slot, connection) in self.connections.open_ones() {
             self.ledger.settle(slot, connection.owner.traffic, connection.tallies(), None);
         }
@@ -297,7 +310,7 @@ impl Simulation {
         let (packets, modem) = trace.map(|trace| trace.finish()).unwrap_or_default();
         let modem = modem.map(ModemTrace::finish).unwrap_or_default();
         let mut results = report::results(&self, packets, modem);
-        results.warnings.extend(cut);
+        results.warnings.extend(cut.into_iter().chain(uncounted));
         results
     }
 }
