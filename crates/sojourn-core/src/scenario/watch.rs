@@ -18,6 +18,8 @@ pub struct Unwatched {
     pub direction: Direction,
     /// The entries of the bulk traffic: one at least.
     pub traffic: Vec<String>,
+    /// Does something in the homes of the first one watch the direction, at other times?
+    pub is_at_other_times: bool,
     /// The homes of the first one; empty if all traffic is of the same homes.
     pub homes: String,
 }
@@ -36,9 +38,10 @@ impl Unwatched {
             "" => (String::new(), String::new()),
             homes => (format!(" of homes.{homes}"), format!("home = \"{homes}\" and ")),
         };
+        let when = if self.is_at_other_times { " at that time" } else { "" };
         format!(
             "not measured: no traffic{of} watches the {stream} while {load} it; a game or call with \
-             {with}direction = \"both\" would"
+             {with}direction = \"both\"{when} would"
         )
     }
 }
@@ -80,7 +83,8 @@ impl Scenario {
             let homes =
                 if self.homes.len() > 1 { self.group(self.group_of(first)).name } else { "" };
             let traffic = meant.iter().map(|(name, _)| (*name).clone()).collect();
-            Some(Unwatched { direction, traffic, homes: homes.to_owned() })
+            let is_at_other_times = self.own(first).any(|other| other.app.watches(direction));
+            Some(Unwatched { direction, traffic, is_at_other_times, homes: homes.to_owned() })
         };
         Direction::BOTH.into_iter().filter_map(unwatched).collect()
     }

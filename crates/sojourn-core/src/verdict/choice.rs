@@ -3,10 +3,10 @@
 use super::compared::{BulkKind, Difference, Group, Judged, SAME, deciding, is_comparable};
 use super::measures::{MEASURES, Measure};
 use super::thresholds::{
-    ADDED_DELAY, APPLICATIONS, CALL, DOWNLOAD, DOWNLOAD_SHARE, LETTERS, UNDER_LOAD, UPLOAD,
-    UPLOAD_SHARE,
+    ADDED_DELAY, APPLICATIONS, CALL, DOWNLOAD, DOWNLOAD_SHARE, UNDER_LOAD, UPLOAD, UPLOAD_SHARE,
 };
 use super::words::{capitalised, digits, factor, joined, listed, quoted};
+use crate::metrics::qoe::GAME_ACCESS_MS;
 use crate::packet::Direction;
 
 /// More groups than these are not named one by one.
@@ -19,8 +19,8 @@ const RATES_AT_MOST: usize = 3;
 const PRICE_BELOW: f64 = 0.5;
 /// What gets worse by more than this share is named.
 const WORSE: f64 = 0.05;
-/// A queue with a shorter delay costs nobody anything: the best letter allows as much.
-const LITTLE_WAIT_MS: f64 = LETTERS[0].0;
+/// A queue with a shorter delay costs nobody anything: a game has as much for the whole access network.
+const LITTLE_WAIT_MS: f64 = GAME_ACCESS_MS;
 
 /// The best of several groups, and the one that it is compared with: the first of the others, which is
 /// the present state, or the worst where the first is among the best. `None` if they hardly differ.

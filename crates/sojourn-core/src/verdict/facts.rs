@@ -288,12 +288,15 @@ fn loads(scenario: &Scenario) -> BTreeMap<String, Load> {
     watching.map(|(name, entry)| (name.clone(), scenario.load_of(entry))).collect()
 }
 
-/// The mean of the round trips that the home's end of each game and call measures.
+/// The mean of the round trips that each game and call measures, of both ends the greater one, as tables have.
 fn round_trips_ms(scenario: &Scenario, rows: &Rows) -> BTreeMap<String, f64> {
-    let is_heard = |row: &&Row| {
-        let entry = scenario.traffic.get(row.traffic());
-        row.direction() == Some(Direction::Up) && entry.is_some_and(|one| one.app.is_two_way())
-    };
-    let heard = rows.flows.iter().filter(is_heard);
-    heard.filter_map(|row| Some((row.traffic().to_owned(), row.number("rtt_mean_ms")?))).collect()
+    let is_heard =
+        |row: &&Row| scenario.traffic.get(row.traffic()).is_some_and(|one| one.app.is_two_way());
+    let mut most: BTreeMap<String, f64> = BTreeMap::new();
+    for row in rows.flows.iter().filter(is_heard) {
+        let Some(mean_ms) = row.number("rtt_mean_ms") else { continue };
+        let of_entry = most.entry(row.traffic().to_owned()).or_insert(mean_ms);
+        *of_entry = of_entry.max(mean_ms);
+    }
+    most
 }

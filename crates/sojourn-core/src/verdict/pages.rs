@@ -34,7 +34,9 @@ pub(super) fn page_load(scenario: &Scenario, rows: &Rows, traffic: &str) -> Page
     let counted: Vec<f64> = unfinished.into_iter().filter(|had_s| *had_s > typical_s).collect();
     let all: Vec<f64> = loaded.iter().chain(&counted).copied().collect();
     let is_known = !loaded.is_empty() || counted.iter().any(|had_s| *had_s > POOR_PAGE_S);
-    let is_graded = is_known && (all.len() >= FEWEST_PAGES || loaded.is_empty());
+    // A single page that is poor by itself is no better than none.
+    let are_poor = all.iter().all(|took_s| *took_s > POOR_PAGE_S);
+    let is_graded = is_known && (all.len() >= FEWEST_PAGES || loaded.is_empty() || are_poor);
     PageLoad { median_s: median(&all).filter(|_| is_known), unfinished: counted.len(), is_graded }
 }
 
