@@ -1,6 +1,7 @@
 //! The homes on an access network, in groups of identical homes.
 
-use super::service::{Downstream, Upstream};
+use super::service::{Downstream, Terms, Upstream};
+use crate::packet::Direction;
 
 /// A group of identical homes.
 #[derive(Clone, Copy, Debug)]
@@ -15,6 +16,16 @@ pub struct Group<'a> {
     pub downstream: &'a Downstream,
     /// Length of the cable to each home in km, if it differs from that of the plant.
     pub distance_km: Option<f64>,
+}
+
+impl Group<'_> {
+    /// The rates of its service in a direction.
+    pub fn terms(&self, direction: Direction) -> Terms {
+        match direction {
+            Direction::Up => self.upstream.terms(),
+            Direction::Down => self.downstream.terms(),
+        }
+    }
 }
 
 /// A home: its group and its number in it.

@@ -153,11 +153,7 @@ fn queued_ms(
     way: Direction,
 ) -> Option<f64> {
     let (_, server) = *entry.app.servers().first()?;
-    let group = scenario.group(scenario.group_of(entry));
-    let terms = match way {
-        Direction::Up => group.upstream.terms(),
-        Direction::Down => group.downstream.terms(),
-    };
+    let terms = scenario.group(scenario.group_of(entry)).terms(way);
     if scenario.servers.get(server)?.rate_mbps >= terms.peak_mbps {
         return None;
     }

@@ -96,10 +96,7 @@ fn allowed_mbit(scenario: &Scenario, group: usize, direction: Direction, during_
     let rates = servers.into_iter().filter_map(|name| scenario.servers.get(name));
     let servers_mbps: f64 = rates.map(|server| server.rate_mbps).sum();
     let group = scenario.group(group);
-    let Terms { sustained_mbps, peak_mbps, burst_bytes, .. } = match direction {
-        Direction::Up => group.upstream.terms(),
-        Direction::Down => group.downstream.terms(),
-    };
+    let Terms { sustained_mbps, peak_mbps, burst_bytes, .. } = group.terms(direction);
     let burst_mbit = burst_bytes as f64 * 8.0 / 1e6;
     let each = (sustained_mbps * during_s + burst_mbit).min(peak_mbps * during_s);
     (each * f64::from(group.count)).min(servers_mbps * during_s)

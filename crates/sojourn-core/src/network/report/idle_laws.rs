@@ -12,11 +12,7 @@ pub(super) fn warnings(scenario: &Scenario, queues: &[PlacedQueue<'_>]) -> Vec<S
 
 /// How long a third of the buffer takes at the service's sustained rate, in ms.
 fn third_ms(scenario: &Scenario, home: usize, direction: Direction, buffer_bytes: u64) -> f64 {
-    let group = scenario.group_of_home(home);
-    let terms = match direction {
-        Direction::Up => group.upstream.terms(),
-        Direction::Down => group.downstream.terms(),
-    };
+    let terms = scenario.group_of_home(home).terms(direction);
     buffer_bytes as f64 / 3.0 * 8.0 / (terms.sustained_mbps * 1e3)
 }
 
