@@ -115,20 +115,7 @@ impl AppSpec {
         }
     }
 
-    /// From when until when it surely loads the line, in s: up to infinity if it has no end. Empty for what
-    /// ends at a time that is not known, and for other traffic.
-    pub fn surely_loads_s(&self) -> Range<f64> {
-        let until = |stop_s: Option<f64>| self.bulk_from_s()..stop_s.unwrap_or(f64::INFINITY);
-        match self {
-            Self::Transfer(transfer) if transfer.file_bytes.is_none() => until(transfer.stop_s),
-            Self::Torrent(_) | Self::OnOff(_) => until(None),
-            Self::Replay(replay) if replay.pause_s.is_some() => until(None),
-            Self::Stream(stream) if self.is_bulk() => until(stream.stop_s),
-            _ => 0.0..0.0,
-        }
-    }
-
-    /// From when until when it may load the line, in s.
+    /// From when until when it may load the line, in s: up to infinity if no key says when it ends.
     pub fn may_load_s(&self) -> Range<f64> {
         let stop_s = match self {
             Self::Transfer(transfer) => transfer.stop_s,
@@ -136,6 +123,15 @@ impl AppSpec {
             _ => None,
         };
         self.bulk_from_s()..stop_s.unwrap_or(f64::INFINITY)
+    }
+
+    /// The same, if it loads the line all that time; else empty.
+    pub fn surely_loads_s(&self) -> Range<f64> {
+        match self {
+            Self::Transfer(transfer) if transfer.file_bytes.is_some() => 0.0..0.0,
+            _ if self.ends_by_itself() => 0.0..0.0,
+            _ => self.may_load_s(),
+        }
     }
 
     /// From when until when it watches the line, in s; empty for what does not.
@@ -150,14 +146,17 @@ impl AppSpec {
 
     /// May it be bulk traffic that is over before this time, in s?
     pub fn bulk_may_end(&self, before_s: f64) -> bool {
-        let stops = |stop_s: Option<f64>| stop_s.is_some_and(|stop_s| stop_s < before_s);
+        self.is_bulk() && (self.may_load_s().end < before_s || self.ends_by_itself())
+    }
+
+    /// Is it bulk traffic that ends when all is sent?
+    fn ends_by_itself(&self) -> bool {
         match self {
             Self::Transfer(transfer) => {
                 let goes_on = transfer.pause_s.or(transfer.every_s).is_some();
-                stops(transfer.stop_s) || transfer.file_bytes.is_some() && !goes_on
+                transfer.file_bytes.is_some() && !goes_on
             }
             Self::Replay(replay) => replay.pause_s.is_none(),
-            Self::Stream(stream) => self.is_bulk() && stops(stream.stop_s),
             _ => false,
         }
     }
