@@ -70,7 +70,7 @@ def dedupe_warnings(warnings: Mapping[str, Sequence[str]]) -> Iterator[str]:
     alike: dict[str, dict[str, list[str]]] = {}
     for name, texts in warnings.items():
         for text in texts:
-            alike.setdefault(_NUMBER.sub("0", text), {}).setdefault(text, []).append(name)
+            alike.setdefault(without_numbers(text), {}).setdefault(text, []).append(name)
     for found in alike.values():
         first = next(iter(found))
         of = dict.fromkeys(name for names in found.values() for name in names)
@@ -78,6 +78,11 @@ def dedupe_warnings(warnings: Mapping[str, Sequence[str]]) -> Iterator[str]:
         more = len(found) - 1
         others = f" (and {more} more with other numbers)" if more else ""
         yield f"{first}{others}" if len(of) == len(warnings) else f"{named}: {first}{others}"
+
+
+def without_numbers(text: str) -> str:
+    """What warnings have in common that differ in their numbers alone."""
+    return _NUMBER.sub("", text)
 
 
 def _means_json(group: Group) -> dict[str, Any]:

@@ -2,11 +2,11 @@
 
 import json
 import os
-import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 
 from .._sojourn import Variant
+from ..analysis.summary import without_numbers
 from ..analysis.tables import RunTables
 from ..base.csv_text import csv_bytes
 from ..base.lookup import UnknownError
@@ -23,8 +23,6 @@ from .task import Files, Task, execute
 
 POINTS, VALUES, FIGURES = "points.csv", "values.csv", "find*.svg"
 """The files of a search beside its runs."""
-
-_NUMBER = re.compile(r"[0-9.]+")
 
 Place = tuple[str, float, int]
 """Variant, value of the key and seed of a run."""
@@ -73,7 +71,7 @@ class Rounds:
     def _tell_warnings(self, texts: Sequence[str], value: float) -> None:
         self._values.add(value)
         for text in texts:
-            _, values = self._told.setdefault(_NUMBER.sub("", text), (text, set()))
+            _, values = self._told.setdefault(without_numbers(text), (text, set()))
             values.add(value)
 
     def _at(self, value: float) -> dict[str, Variant]:
