@@ -8,9 +8,11 @@ import typer
 
 from .options import (
     Configs,
+    Duration,
     Jobs,
     MaxMemory,
     Overwrite,
+    Quiet,
     Resume,
     ScenarioFile,
     Set,
@@ -63,10 +65,7 @@ def find(
     seed: Annotated[
         int | None, typer.Option(metavar="N", help="First seed; overrides the scenario's.")
     ] = None,
-    duration: Annotated[
-        float | None,
-        typer.Option(metavar="SECONDS", help="Simulated time; overrides the scenario's."),
-    ] = None,
+    duration: Duration = None,
     jobs: Jobs = None,
     max_memory: MaxMemory = None,
     out: Annotated[
@@ -77,7 +76,7 @@ def find(
     as_json: Annotated[
         bool, typer.Option("--json", help="Print only the answer, as JSON.")
     ] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Print only errors.")] = False,
+    quiet: Quiet = False,
 ) -> None:
     """Find the values of a key at which conditions hold: how many homes, how small a buffer.
 

@@ -76,6 +76,11 @@ Dask = Annotated[
         metavar="ADDRESS", help="Run on the Dask cluster of this scheduler, tcp://HOST:PORT."
     ),
 ]
+Duration = Annotated[
+    float | None,
+    typer.Option("--duration", metavar="SECONDS", help="Simulated time; overrides the scenario's."),
+]
+Quiet = Annotated[bool, typer.Option("--quiet", help="Print only errors.")]
 Overwrite = Annotated[
     bool,
     typer.Option(

@@ -7,7 +7,17 @@ from typing import Annotated
 import typer
 
 from .fail_below import FailBelow, check_limits, read_limits
-from .options import Configs, MaxMemory, Overwrite, ScenarioFiles, Set, Vary, name_option
+from .options import (
+    Configs,
+    Duration,
+    MaxMemory,
+    Overwrite,
+    Quiet,
+    ScenarioFiles,
+    Set,
+    Vary,
+    name_option,
+)
 from .say import say, say_json
 
 
@@ -36,10 +46,7 @@ def run(
             "most --seeds, or 100.",
         ),
     ] = None,
-    duration: Annotated[
-        float | None,
-        typer.Option(metavar="SECONDS", help="Simulated time; overrides the scenario's."),
-    ] = None,
+    duration: Duration = None,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -53,7 +60,7 @@ def run(
     as_json: Annotated[
         bool, typer.Option("--json", help="Print only the summary, as JSON.")
     ] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Print only errors.")] = False,
+    quiet: Quiet = False,
 ) -> None:
     """Run a scenario and print latency, loss, throughput and scores.
 

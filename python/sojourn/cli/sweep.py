@@ -6,7 +6,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .options import Configs, Dask, Jobs, MaxMemory, Overwrite, Resume, Set, Vary, check_workers
+from .options import (
+    Configs,
+    Dask,
+    Jobs,
+    MaxMemory,
+    Overwrite,
+    Quiet,
+    Resume,
+    Set,
+    Vary,
+    check_workers,
+)
 from .say import say, say_json
 
 if TYPE_CHECKING:
@@ -39,7 +50,7 @@ def sweep(
     as_json: Annotated[
         bool, typer.Option("--json", help="Print only the summary, as JSON.")
     ] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Print only errors.")] = False,
+    quiet: Quiet = False,
 ) -> None:
     """Run a scenario for all combinations of values and seeds.
 
