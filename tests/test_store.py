@@ -595,7 +595,7 @@ def nested(key: str) -> str:
 
 @pytest.mark.parametrize("plan", [None, '{"name": "$(x)"}', '{"name": [1]}', nested("name")])
 def test_a_plan_of_another_version_is_not_believed(tmp_path: Path, plan: str | None) -> None:
-    """Its checksum cannot be checked, and users copy what is told."""
+    """Nothing checks its checksum, and the message has a command that users copy."""
     Store(tmp_path)
     marker = tmp_path / MARKER
     marker.write_text(json.dumps({**json.loads(marker.read_text()), "version": "0.0.1"}))

@@ -119,7 +119,7 @@ def _searched(search: Search, steps: Values, run: Runner, progress: Progress | N
     """Probes what each variant needs next, all variants together, until none needs more."""
     rounds = Rounds(search, run, progress)
     ends = [steps.low, steps.high] if steps.start is None else [steps.start]
-    loaded = [search.at(end) for end in ends]  # both, so that nothing is run in vain
+    loaded = [search.at(end) for end in ends]  # an end that is refused is known before any run
     names = list(loaded[0])
     results = rounds.results([(name, ends[0]) for name in names])
     runs = [result for by_seed in results.values() for result in by_seed.values()]
