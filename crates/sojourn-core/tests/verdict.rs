@@ -229,8 +229,51 @@ fn loss_that_a_game_notices_is_a_cost() {
         let pie = with(pie, &[("game_loss_percent", loss_percent)]);
         verdict(&[group("drop-tail", &full), group("PIE", &pie)], &[]).sentences.remove(0)
     };
-    assert!(first(5.0).contains("; but game loss rises from 0 to 5.00 %."));
+    assert!(first(5.0).starts_with("PIE does best, at a price: "));
+    assert!(first(5.0).ends_with("; but game loss rises from 0 to 5.00 %."));
     assert!(!first(0.5).contains("loss"), "{}", first(0.5));
+}
+
+/// Grades are the same, and what the game notices too: its queue is nobody's concern then.
+#[test]
+fn a_queue_that_a_game_watches_does_not_decide() {
+    let of = |upload_mbps: f64, queue_ms: f64| {
+        let facts = game_and_upload(36.0, 30.0, Some(upload_mbps));
+        with(facts, &[("upstream_queue_p99_ms", queue_ms)])
+    };
+    let (longer, shorter) = (of(5.0, 44.0), of(4.7, 22.0));
+    let found = verdict(&[group("PIE", &longer), group("half the rate", &shorter)], &[]);
+    let first = &found.sentences[0];
+    assert_eq!(found.best, None);
+    assert!(first.starts_with("No setting does best"), "{first}");
+    assert!(first.contains("up queue p99 is 22.0 ms with half the rate"), "{first}");
+}
+
+/// A film that adapts does not stall: what it loses is its rate.
+#[test]
+fn a_video_keeps_its_rate_beside_bulk_traffic_or_is_not_good() {
+    let of = |traffic: &str, mbps: Option<f64>| {
+        let flow = row(&json!({"traffic": "v", "quality": "video", "direction": "down",
+            "video_stalled_percent": 0.0, "video_rate_mbps": mbps}));
+        let video = "traffic.v = { kind = 'video', server = 'near' }";
+        let upload = row(&json!({"traffic": "upload", "direction": "up", "throughput_mbps": 4.0}));
+        let flows = if traffic.is_empty() { vec![flow] } else { vec![flow, upload] };
+        let rows = Rows { flows, ..Rows::default() };
+        Facts::of(&scenario(&format!("{video}\n{traffic}")), &rows)
+    };
+    let idle = of("", Some(8.0));
+    for (mbps, grade) in [
+        (Some(7.3), Grade::Good),
+        (Some(4.1), Grade::Fair),
+        (Some(1.6), Grade::Poor),
+        (None, Grade::Poor),
+    ] {
+        let loaded = of(UPLOAD, mbps);
+        let found = verdict(&[group("", &loaded), group("idle line", &idle)], &[]);
+        let video = found.groups[0].assessments.iter().find(|one| one.application == "video rate");
+        assert_eq!(video.unwrap().grade(), Some(grade), "{mbps:?}");
+        assert!(found.groups[1].assessments.iter().all(|one| one.application != "video rate"));
+    }
 }
 
 #[test]
@@ -271,13 +314,13 @@ fn each_kind_of_bulk_traffic_is_a_cost_of_its_own() {
     let cost =
         "and the torrent gains 20 %; but the upload keeps 4 % of its rate (0.0400 of 1.00 Mbps).";
     assert!(first.ends_with(cost), "{first}");
-    // Less than half of a rate is a price, and half of it is none.
+    // What keeps less than 90 % of a rate has its price.
     assert!(
         first.starts_with("PIE does best, at a price: against drop-tail, game RTT p90"),
         "{first}"
     );
-    let half = of(20.0, 0.5, 4.8);
-    let first = verdict(&[group("drop-tail", &full), group("PIE", &half)], &[]).sentences.remove(0);
+    let most = of(20.0, 0.91, 4.8);
+    let first = verdict(&[group("drop-tail", &full), group("PIE", &most)], &[]).sentences.remove(0);
     assert!(first.starts_with("PIE does best: against drop-tail, game RTT p90"), "{first}");
     let twice = of(20.0, 1.0, 9.2);
     let first =
@@ -707,8 +750,8 @@ fn what_gets_worse_is_named_and_uploads_alone_are_uploads() {
     let (tail, pie) = (of(210.0, 12.0), of(234.0, 0.0));
     let found = verdict(&[group("tail", &tail), group("PIE", &pie)], &[]);
     let first = &found.sentences[0];
-    let gain =
-        "PIE does best: against tail, the share of time that video stalls falls from 12.0 to 0 %";
+    let gain = "PIE does best, at a price: against tail, the share of time that video stalls falls from 12.0 to \
+                0 %";
     assert!(first.starts_with(gain), "{first}");
     assert!(first.ends_with("; but game RTT p90 rises from 210 to 234 ms."), "{first}");
     assert_eq!(found.groups[0].measures["upload_mbps"].mean, Some(0.01));

@@ -11,12 +11,10 @@ use crate::packet::Direction;
 
 /// More groups than these are not named one by one.
 pub(super) const NAMED_AT_MOST: usize = 8;
-/// If no change is greater than this and no grade differs, settings hardly differ.
+/// If no change is greater than this and no grade differs, settings hardly differ; one for the worse is a price.
 const HARDLY: f64 = 0.10;
 /// The rates of at most so many transfers are in a sentence.
 const RATES_AT_MOST: usize = 3;
-/// Bulk traffic that keeps a smaller share of its rate is a price.
-const PRICE_BELOW: f64 = 0.5;
 /// What gets worse by more than this share is named.
 const WORSE: f64 = 0.05;
 /// A queue with a shorter delay costs nobody anything: a game has as much for the whole access network.
@@ -39,16 +37,16 @@ pub(super) fn choice(
     Some((winner, reference))
 }
 
-/// Have two groups the same grades, and no measure that differs by much?
+/// Have two groups the same grades, and no measure that decides and differs by much?
 fn hardly_differ(a: &Judged<'_>, b: &Judged<'_>) -> bool {
-    let is_near = |measure: &Measure| {
+    let is_near = |measure: &&Measure| {
         a.group.difference(measure, b.group).is_none_or(|found| {
             let (x, y) = (found.from, found.to);
             (x - y).abs() <= HARDLY * x.abs().max(y.abs())
         })
     };
     APPLICATIONS.iter().all(|app| a.grade(app.name) == b.grade(app.name))
-        && MEASURES.iter().filter(|m| is_comparable(m, &[a.group, b.group])).all(is_near)
+        && deciding(&[a.group, b.group]).iter().all(is_near)
 }
 
 /// Which setting, what decided, and at what cost.
@@ -59,7 +57,9 @@ pub(super) fn answer(all: &[Judged<'_>], winners: &[usize], reference: usize) ->
     let (best, other) = (&all[winners[0]], &all[reference]);
     let mut bulk = best.group.bulk_kinds();
     bulk.sort_by_key(|kind| kind.payload.direction != Direction::Up);
-    let price = if bulk.iter().any(|kind| is_costly(kind, other)) { ", at a price" } else { "" };
+    let is_costly =
+        bulk.iter().any(|kind| is_costly(kind, other)) || is_worse_for_users(best, other);
+    let price = if is_costly { ", at a price" } else { "" };
     let Changes { mut better, mut worse } = changes(best, other);
     for kind in &bulk {
         let Some((clause, is_worse)) = cost_clause(kind, other) else { continue };
@@ -83,12 +83,13 @@ struct Changes {
 }
 
 /// The measures that users notice beside the call.
-const NOTICED: [&str; 6] = [
+const NOTICED: [&str; 7] = [
     "game_rtt_p90_ms",
     "game_latency_p90_ms",
     "game_loss_percent",
     "page_load_median_s",
     "response_median_s",
+    "video_rate_mbps",
     "video_stalled_percent",
 ];
 
@@ -105,8 +106,10 @@ fn changes(best: &Judged<'_>, reference: &Judged<'_>) -> Changes {
     for measure in MEASURES.iter().filter(is_meant) {
         let Some(found) = best.group.difference(measure, reference.group) else { continue };
         let is_noticed = NOTICED.contains(&measure.key);
-        let is_felt = !measure.is_of_queues() || found.from.max(found.to) >= LITTLE_WAIT_MS;
-        let is_decisive = decisive == Some(measure) && (is_alike || measure.is_of_queues());
+        let is_felt = measure.of_queues().is_none_or(|direction| {
+            found.to >= LITTLE_WAIT_MS && best.group.runs[0].loaded().any(|way| way == direction)
+        });
+        let is_decisive = decisive == Some(measure) && (is_alike || measure.of_queues().is_some());
         if found.is_worse_by(WORSE, measure) && is_felt {
             changes.worse.push(clause_of(measure, &found));
         } else if !found.is_worse_by(0.0, measure) && (is_noticed || is_decisive) {
@@ -211,10 +214,19 @@ fn same_kind(kind: &BulkKind, reference: &Judged<'_>) -> Option<BulkKind> {
     others.find(|other| other.payload == kind.payload).filter(|other| other.mbps > 0.0)
 }
 
+/// Is a measure that users notice worse by so much that this is a price?
+fn is_worse_for_users(best: &Judged<'_>, reference: &Judged<'_>) -> bool {
+    deciding(&[best.group, reference.group])
+        .into_iter()
+        .filter(|measure| measure.of_bulk().is_none())
+        .filter_map(|measure| Some((measure, best.group.difference(measure, reference.group)?)))
+        .any(|(measure, found)| found.is_worse_by(HARDLY, measure))
+}
+
 /// Does a kind of bulk traffic keep so little of its rate that this is a price?
 fn is_costly(kind: &BulkKind, reference: &Judged<'_>) -> bool {
     same_kind(kind, reference).is_some_and(|before| {
-        kind.transfers == before.transfers && kind.mbps < PRICE_BELOW * before.mbps
+        kind.transfers == before.transfers && kind.mbps < (1.0 - HARDLY) * before.mbps
     })
 }
 

@@ -13,8 +13,6 @@ use crate::scenario::watch::Unwatched;
 
 /// A smaller change than this share of a value is none to speak of.
 pub(super) const SAME: f64 = 0.02;
-/// Losses of a game up to what a good one may have are equally good.
-pub(super) const FEW_LOST_PERCENT: f64 = 1.0;
 
 /// Runs that differ in their seed alone.
 #[derive(Clone, Debug)]
@@ -91,9 +89,14 @@ impl Group<'_> {
         &self.runs[0].load
     }
 
-    /// The directions that bulk traffic loads unwatched.
+    /// The directions that are loaded unwatched.
     pub(super) fn unwatched(&self) -> &[Unwatched] {
         &self.runs[0].unwatched
+    }
+
+    /// Is a direction loaded while nothing watches it?
+    pub(super) fn is_unwatched(&self, direction: Direction) -> bool {
+        self.unwatched().iter().any(|one| one.direction == direction)
     }
 
     /// The number of bulk transfers of a sort in a direction: entries, each as often as homes have it.
@@ -255,7 +258,8 @@ impl Judged<'_> {
 
 /// The measures that decide between groups with equal grades, the first one first: what users notice, then
 /// the delay of queues, that of the direction in which the groups differ most before the other one, then
-/// rates. All of them have all of these, of the same traffic.
+/// rates. All of them have all of these, of the same traffic. The queue of a direction that games or calls watch
+/// does not decide: they tell what is noticed of it.
 pub(super) fn deciding(groups: &[&Group<'_>]) -> Vec<&'static Measure> {
     let values = |measure: &Measure| -> Option<Vec<f64>> {
         groups.iter().map(|group| group.mean(measure.key)).collect()
@@ -268,10 +272,11 @@ pub(super) fn deciding(groups: &[&Group<'_>]) -> Vec<&'static Measure> {
     let mut found: Vec<&Measure> = MEASURES
         .iter()
         .filter(|m| m.decides() && is_comparable(m, groups) && values(m).is_some())
+        .filter(|m| m.of_queues().is_none_or(|way| groups.iter().any(|g| g.is_unwatched(way))))
         .collect();
     found.sort_by(|one, other| {
-        let place = |m: &Measure| (m.of_bulk().is_some(), m.is_of_queues());
-        let of_queues = |m: &Measure| if m.is_of_queues() { span(m) } else { 0.0 };
+        let place = |m: &Measure| (m.of_bulk().is_some(), m.of_queues().is_some());
+        let of_queues = |m: &Measure| if m.of_queues().is_some() { span(m) } else { 0.0 };
         place(one).cmp(&place(other)).then(of_queues(other).total_cmp(&of_queues(one)))
     });
     found
@@ -304,8 +309,7 @@ pub(super) fn best_of(all: &[Judged<'_>], loaded: &[usize]) -> Vec<usize> {
 fn differs(measure: &Measure, one: f64, another: f64) -> bool {
     let resolution = 10f64.powi(-i32::from(measure.digits));
     let most = one.abs().max(another.abs());
-    let is_felt = measure.key != "game_loss_percent" || most > FEW_LOST_PERCENT;
-    is_felt && (one - another).abs() > (SAME * most).max(resolution)
+    most > measure.equal_up_to && (one - another).abs() > (SAME * most).max(resolution)
 }
 
 /// Is a measure of the same traffic in all these groups? Rates are sums over all transfers.

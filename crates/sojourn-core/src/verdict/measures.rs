@@ -64,6 +64,9 @@ pub struct Measure {
     pub better: Better,
     /// The direction of the queues that it is of, if it is of queues.
     pub queues: Option<Direction>,
+    /// Values up to this one are all equally good.
+    #[serde(skip)]
+    pub(super) equal_up_to: f64,
     #[serde(skip)]
     of: Of,
     #[serde(skip)]
@@ -80,8 +83,11 @@ const fn measure(
 ) -> Measure {
     let better = if matches!(merge, Merge::Max) { Better::Lower } else { Better::Higher };
     let queues = if let Queues(direction) = of { Some(direction) } else { None };
-    Measure { key, label, unit, digits, better, queues, of, column, merge }
+    Measure { key, label, unit, digits, better, queues, equal_up_to: 0.0, of, column, merge }
 }
+
+/// Losses of a game up to what a good one may have are equally good.
+const FEW_LOST_PERCENT: f64 = 1.0;
 
 use Merge::{Max, Min, Sum};
 use Of::{
@@ -119,7 +125,8 @@ pub const MEASURES: [Measure; 29] = [
         Of::Quality(Quality::Game),
         "loss_percent",
         Max,
-    ),
+    )
+    .equal_up_to(FEW_LOST_PERCENT),
     measure(("voice_mos", "voice MOS", "", 2), Of::Quality(Quality::Voice), "mos", Min),
     measure(
         ("page_load_median_s", "page load", "s", 2),
@@ -232,6 +239,10 @@ pub const MEASURES: [Measure; 29] = [
 ];
 
 impl Measure {
+    const fn equal_up_to(self, equal_up_to: f64) -> Self {
+        Self { equal_up_to, ..self }
+    }
+
     /// The measure of this name.
     ///
     /// # Panics If there is none.
@@ -244,9 +255,13 @@ impl Measure {
         if let Of::Bulk(sort, direction) = self.of { Some((sort, direction)) } else { None }
     }
 
-    /// Is it the delay of queues?
-    pub(super) fn is_of_queues(&self) -> bool {
-        matches!(self.of, Queues(_))
+    /// The direction of the queues that it is the delay of; `None` if it is of something else.
+    pub(super) fn of_queues(&self) -> Option<Direction> {
+        match self.of {
+            Queues(direction) => Some(direction),
+            Members(_) => Some(Direction::Up),
+            _ => None,
+        }
     }
 
     /// Does it decide between settings? Medians do not: the tail is what users notice.
