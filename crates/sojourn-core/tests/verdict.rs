@@ -1,5 +1,7 @@
 //! Grades and verdicts, on tables that are made up and on short runs.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 use sojourn_core::network::Simulation;
 use sojourn_core::scenario::{Scenario, Variant, idle_line, load};
@@ -666,6 +668,47 @@ fn a_game_at_another_time_or_in_another_home_knows_nothing_of_the_load() {
     assert!(under_load(&found).is_none() && !found.sentences.join(" ").contains("leaves the game"));
     // The column has the longest queue of all homes.
     assert!(found.groups[0].measures["upstream_queue_p99_ms"].mean > Some(200.0));
+}
+
+/// Films, pages and acknowledgements fill a buffer too, in either direction.
+#[test]
+fn what_makes_a_queue_stand_is_watched_or_named() {
+    let run = |down_mbps: f64, up_mbps: f64, traffic: &str| {
+        let text = format!(
+            "duration_s = 20
+             upstream = {{ sustained_mbps = {up_mbps} }}
+             downstream = {{ sustained_mbps = {down_mbps}, queue.limit_bytes = 4_000_000 }}
+             homes.a = {{}}
+             homes.b = {{}}
+             servers.near.delay_ms = 9
+             {traffic}"
+        );
+        let scenario = load(&text, "line.toml", &[]).unwrap().remove(0).scenario;
+        let results = Simulation::run(&scenario);
+        let facts = Facts::of(&scenario, &Rows::from(&results));
+        let found = verdict(&[group("", &facts)], &[]);
+        let is_about = |text: &&String| text.starts_with("not measured: no traffic");
+        let warned: BTreeSet<_> = results.warnings.iter().filter(is_about).collect();
+        assert_eq!(found.unwatched.iter().collect::<BTreeSet<_>>(), warned);
+        found.unwatched.join(" ")
+    };
+    let films = "traffic.film = { kind = 'video', server = 'near', viewers = 3, home = 'b' }";
+    let pages = "traffic.page = { kind = 'web', servers = ['near'], users = 3, home = 'b' }";
+    let acks =
+        "traffic.get = { kind = 'transfer', server = 'near', direction = 'down', home = 'b' }";
+    let game = "traffic.game = { kind = 'stream', purpose = 'game', server = 'near', home = ";
+    for (rates, traffic, way) in [
+        ((5.0, 10.0), films, "homes.b watches the downstream while traffic.film loads it"),
+        ((20.0, 0.5), pages, "homes.b watches the upstream while traffic.page loads it"),
+        ((1000.0, 5.0), acks, "homes.b watches the upstream while traffic.get loads it"),
+    ] {
+        let told = run(rates.0, rates.1, traffic);
+        assert!(told.contains(way), "{told}");
+        assert!(run(rates.0, rates.1, &format!("{traffic}\n{game}'a' }}")).contains(way));
+        assert_eq!(run(rates.0, rates.1, &format!("{traffic}\n{game}'b' }}")), "");
+    }
+    // Where nothing waits for long, nothing is missing.
+    assert_eq!(run(1000.0, 100.0, films), "");
 }
 
 #[test]

@@ -1,9 +1,11 @@
-//! What games and calls can tell of bulk traffic: they must be in its homes, in its direction and at its time.
+//! What games and calls can tell of traffic that fills a line: they must be in its homes, in its direction and
+//! at its time.
 
 use std::ops::Range;
 
 use super::schema::Scenario;
 use super::traffic::Entry;
+use crate::metrics::qoe::GAME_ACCESS_MS;
 use crate::packet::Direction;
 
 /// Bulk traffic is watched if this share of its time is.
@@ -11,12 +13,28 @@ const WATCHED: f64 = 0.5;
 /// A game or call is under load if the line is loaded for this share of its time.
 const UNDER_LOAD: f64 = 0.9;
 
-/// A direction in which homes have bulk traffic while no game, call or video call notices it.
+/// A queue that stands: one packet in ten waits longer in it than a good game may in the whole access network.
+/// Films, pages and acknowledgements make one too.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Standing {
+    /// Its homes; `None` if all share it.
+    homes: Option<String>,
+    direction: Direction,
+}
+
+impl Standing {
+    /// The queue of these homes in a direction, if it stands with this 90 % quantile of the sojourn time.
+    pub fn new(homes: Option<&str>, direction: Direction, p90_ms: Option<f64>) -> Option<Self> {
+        (p90_ms > Some(GAME_ACCESS_MS)).then(|| Self { homes: homes.map(str::to_owned), direction })
+    }
+}
+
+/// A direction that is loaded in homes while no game, call or video call notices it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Unwatched {
-    /// Where the bulk traffic goes.
+    /// The direction.
     pub direction: Direction,
-    /// The entries of the bulk traffic: one at least.
+    /// The entries that load it: one at least.
     pub traffic: Vec<String>,
     /// Does something in the homes of the first one watch the direction, at other times?
     pub is_at_other_times: bool,
@@ -63,22 +81,41 @@ pub enum Load {
 }
 
 impl Scenario {
-    /// The directions that are loaded in some homes while nothing in these homes watches them.
-    pub fn unwatched(&self) -> Vec<Unwatched> {
+    /// The directions that bulk traffic or a standing queue loads in some homes while nothing in these homes
+    /// watches them.
+    pub fn unwatched(&self, standing: &[Standing]) -> Vec<Unwatched> {
         let unwatched = |direction: Direction| {
-            let is_watched = |entry: &Entry| {
-                let time = self.counted(&entry.app.may_load_s());
+            let stands = |entry: &Entry| {
+                let homes = self.group(self.group_of(entry)).name;
+                standing.iter().any(|queue| {
+                    queue.direction == direction
+                        && queue.homes.as_ref().is_none_or(|of| of == homes)
+                })
+            };
+            let loads_s = |entry: &Entry| {
+                if entry.app.loads(direction) {
+                    self.counted(&entry.app.may_load_s())
+                } else if stands(entry)
+                    && !Direction::BOTH.iter().any(|way| entry.app.watches(*way))
+                {
+                    self.counted(&(0.0..f64::INFINITY))
+                } else {
+                    0.0..0.0
+                }
+            };
+            let is_watched = |entry: &Entry, time: &Range<f64>| {
                 let watched = self.own(entry).filter(|other| other.app.watches(direction));
                 let times =
-                    watched.map(|other| common(&self.counted(&other.app.watches_s()), &time));
-                covered_s(times.collect()) >= WATCHED * length_s(&time)
+                    watched.map(|other| common(&self.counted(&other.app.watches_s()), time));
+                covered_s(times.collect()) >= WATCHED * length_s(time)
             };
             let is_meant = |(_, entry): &(&String, &Entry)| {
-                entry.app.loads(direction)
-                    && length_s(&self.counted(&entry.app.may_load_s())) > 0.0
-                    && !is_watched(entry)
+                let time = loads_s(entry);
+                length_s(&time) > 0.0 && !is_watched(entry, &time)
             };
-            let meant: Vec<_> = self.traffic.iter().filter(is_meant).collect();
+            let mut meant: Vec<_> = self.traffic.iter().filter(is_meant).collect();
+            // Bulk traffic is named before what else is there.
+            meant.sort_by_key(|(_, entry)| !entry.app.loads(direction));
             let (_, first) = meant.first()?;
             let homes =
                 if self.homes.len() > 1 { self.group(self.group_of(first)).name } else { "" };

@@ -17,7 +17,7 @@ use super::thresholds::{
 use crate::apps::AppSpec;
 use crate::apps::bulk::Bulk;
 use crate::packet::Direction;
-use crate::scenario::watch::{Load, Unwatched};
+use crate::scenario::watch::{Load, Standing, Unwatched};
 use crate::scenario::{Scenario, traffic};
 
 /// Values by their names.
@@ -147,6 +147,15 @@ fn load(scenario: &Scenario) -> String {
     }
     let homes: Vec<_> = scenario.groups().map(|group| (group.name, group.count)).collect();
     serde_json::json!([wanted, homes]).to_string()
+}
+
+fn standing(rows: &Rows) -> Vec<Standing> {
+    let whole = rows.queues.iter().filter(|row| row.member().is_none());
+    whole
+        .filter_map(|row| {
+            Standing::new(row.homes(), row.direction()?, row.number("sojourn_p90_ms"))
+        })
+        .collect()
 }
 
 fn entries(scenario: &Scenario, rows: &Rows) -> Vec<Entry> {
