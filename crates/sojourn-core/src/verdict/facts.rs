@@ -73,14 +73,16 @@ pub struct Facts {
     pub measures: Values,
     /// The demand of the traffic: runs with another one do not answer the same question.
     pub(super) load: String,
-    /// The directions in which bulk traffic goes and nothing watches the delay.
+    /// The directions that are loaded while nothing watches the delay.
     pub(super) unwatched: Vec<Unwatched>,
     pub(super) tests: Vec<Tested>,
     /// The rate of each bulk entry in the direction of its payload, in Mbps.
     pub(super) bulk_mbps: BTreeMap<String, f64>,
     /// The mean round trip of each game and call that measures it, in ms.
     pub(super) round_trips_ms: BTreeMap<String, f64>,
-    /// How much of its time each of these is under the load of its own homes.
+    /// The mean rate of each video, in Mbps.
+    pub(super) video_mbps: BTreeMap<String, f64>,
+    /// How much of its time each game and call that measures round trips is under the load of its own homes.
     pub(super) loads: BTreeMap<String, Load>,
     /// Where the time goes of what users notice.
     pub causes: Vec<Cause>,
@@ -99,10 +101,11 @@ impl Facts {
             traffic: entries(scenario, rows),
             measures: measures.collect(),
             load: load(scenario),
-            unwatched: scenario.unwatched(),
+            unwatched: scenario.unwatched(&standing(rows)),
             tests,
             bulk_mbps: bulk_mbps(scenario, rows),
             round_trips_ms: round_trips_ms(scenario, rows),
+            video_mbps: video_mbps(rows),
             loads: loads(scenario),
             causes: causes(scenario, rows),
             idle_laws: idle_laws(scenario, rows),
@@ -275,7 +278,10 @@ fn tested_transfers(
     };
     let least = shares.into_iter().flatten().reduce(f64::min);
     let values = Values::from([(metric, least)]);
-    Some(Tested { application: application.name, values, missing, note: "" })
+    let transfers =
+        shares::unlimited(scenario, direction).map(|(.., transfer)| transfer.connections);
+    let note = if transfers.sum::<u32>() > 1 { "all transfers together" } else { "" };
+    Some(Tested { application: application.name, values, missing, note })
 }
 
 fn bulk_mbps(scenario: &Scenario, rows: &Rows) -> BTreeMap<String, f64> {
@@ -290,6 +296,14 @@ fn bulk_mbps(scenario: &Scenario, rows: &Rows) -> BTreeMap<String, f64> {
         }
     }
     sums
+}
+
+fn video_mbps(rows: &Rows) -> BTreeMap<String, f64> {
+    let rates = rows
+        .flows
+        .iter()
+        .filter_map(|row| Some((row.traffic().to_owned(), row.number("video_rate_mbps")?)));
+    rates.collect()
 }
 
 fn loads(scenario: &Scenario) -> BTreeMap<String, Load> {

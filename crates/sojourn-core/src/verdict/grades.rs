@@ -9,7 +9,8 @@ use super::facts::{Facts, Values};
 use super::missing::Missing;
 use super::over_seeds::over_seeds;
 use super::thresholds::{
-    ADDED_DELAY, APPLICATIONS, Application, LETTERS, Threshold, UNDER_LOAD, WORST_LETTER,
+    ADDED_DELAY, APPLICATIONS, Application, KEPT_RATE, LETTERS, Threshold, UNDER_LOAD, VIDEO_RATE,
+    WORST_LETTER,
 };
 use crate::scenario::watch::Load;
 
@@ -165,6 +166,10 @@ fn of(
         let values = Values::from([(ADDED_DELAY, added_ms)]);
         return Some(Assessment::new(application, values, missing, ""));
     }
+    if application.name == VIDEO_RATE {
+        let values = Values::from([(KEPT_RATE, Some(kept_rate_percent(runs, idle?)?))]);
+        return Some(Assessment::new(application, values, None, ""));
+    }
     let tests: Vec<_> = runs
         .iter()
         .flat_map(|facts| &facts.tests)
@@ -208,7 +213,7 @@ fn filled(template: &str, values: &BTreeMap<&'static str, f64>) -> String {
 /// over seeds the mean. Those count that are under load all the time, and if there are none, why there is no
 /// value. `None` where nothing measures round trips in homes with bulk traffic.
 fn added_delay_ms(runs: &[&Facts], idle: &[&Facts]) -> Option<(Option<f64>, Option<Missing>)> {
-    let (loaded, unloaded) = (mean_round_trips_ms(runs), mean_round_trips_ms(idle));
+    let [loaded, unloaded] = [runs, idle].map(|all| means(all, |facts| &facts.round_trips_ms));
     let load = |name: &&str| runs.iter().find_map(|facts| facts.loads.get(*name));
     let added = loaded.iter().filter(|(name, _)| load(name) == Some(&Load::Whole));
     let added = added.filter_map(|(name, ms)| Some(ms - unloaded.get(name)?));
@@ -224,10 +229,25 @@ fn added_delay_ms(runs: &[&Facts], idle: &[&Facts]) -> Option<(Option<f64>, Opti
     })
 }
 
-fn mean_round_trips_ms<'a>(runs: &[&'a Facts]) -> BTreeMap<&'a str, f64> {
+/// What videos keep of their mean rate, in percent: of several the least. One that shows nothing keeps nothing.
+/// `None` without videos.
+fn kept_rate_percent(runs: &[&Facts], idle: &[&Facts]) -> Option<f64> {
+    let loaded = means(runs, |facts| &facts.video_mbps);
+    let unloaded = means(idle, |facts| &facts.video_mbps).into_iter();
+    let kept = unloaded
+        .filter(|(_, mbps)| *mbps > 0.0)
+        .map(|(name, mbps)| 100.0 * loaded.get(name).copied().unwrap_or_default() / mbps);
+    kept.reduce(f64::min)
+}
+
+/// The mean over runs of what each has by name.
+fn means<'a>(
+    runs: &[&'a Facts],
+    of: impl Fn(&'a Facts) -> &'a BTreeMap<String, f64>,
+) -> BTreeMap<&'a str, f64> {
     let mut all: BTreeMap<&str, Vec<Option<f64>>> = BTreeMap::new();
-    for (name, ms) in runs.iter().flat_map(|facts| &facts.round_trips_ms) {
-        all.entry(name).or_default().push(Some(*ms));
+    for (name, value) in runs.iter().flat_map(|facts| of(facts)) {
+        all.entry(name).or_default().push(Some(*value));
     }
-    all.into_iter().filter_map(|(name, ms)| Some((name, over_seeds(&ms).mean?))).collect()
+    all.into_iter().filter_map(|(name, values)| Some((name, over_seeds(&values).mean?))).collect()
 }

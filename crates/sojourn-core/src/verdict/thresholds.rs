@@ -82,6 +82,7 @@ pub(super) const GAME: &str = "game";
 pub(super) const CALL: &str = "call";
 pub(super) const PAGE: &str = "page";
 pub(super) const VIDEO: &str = "video";
+pub(super) const VIDEO_RATE: &str = "video rate";
 pub(super) const UPLOAD: &str = "upload";
 pub(super) const DOWNLOAD: &str = "download";
 pub(super) const UNDER_LOAD: &str = "under load";
@@ -89,6 +90,7 @@ pub(super) const UNDER_LOAD: &str = "under load";
 /// Metrics that are no columns of `flows`.
 pub(super) const UPLOAD_SHARE: &str = "upload_share_percent";
 pub(super) const DOWNLOAD_SHARE: &str = "download_share_percent";
+pub(super) const KEPT_RATE: &str = "kept_video_rate_percent";
 pub(super) const ADDED_DELAY: &str = "added_delay_ms";
 pub(super) const PAGE_LOAD: &str = "page_load_median_s";
 
@@ -107,6 +109,8 @@ const STALLS: &str =
     "Krishnan & Sitaraman 2012: stalls of 1 % of a video cut the viewing time by 5 %";
 const OURS: &str =
     "chosen by Sojourn; uploads kept 97 % or more with CoDel in White & Padden 2012, tables 7, 8";
+const OURS_FOR_VIDEO: &str =
+    "chosen by Sojourn, as for uploads: a video that adapts does not stall";
 const BLOAT_A: &str = "DSLReports, Bufferbloat Grades (dslreports.com/faq/17930): A is an increase \
                        of the round trip by less than 30 ms under load";
 const BLOAT_B: &str = "DSLReports, Bufferbloat Grades: B is less than 60 ms; bufferbloat.net, Tests \
@@ -119,7 +123,7 @@ pub(super) const LETTERS: [(f64, &str); 5] =
 pub(super) const WORST_LETTER: &str = "F";
 
 /// What is graded, in the order of reports.
-pub const APPLICATIONS: [Application; 7] = [
+pub const APPLICATIONS: [Application; 8] = [
     Application {
         name: GAME,
         quality: Some(Quality::Game),
@@ -187,6 +191,20 @@ pub const APPLICATIONS: [Application; 7] = [
         summary: "playback is stalled for {video_stalled_percent.1} % of the time",
     },
     Application {
+        name: VIDEO_RATE,
+        quality: None,
+        good: &[Threshold::at_least(
+            KEPT_RATE,
+            90.0,
+            "the video has 90 % or more of the mean rate that it has on an idle line",
+            OURS_FOR_VIDEO,
+        )],
+        fair: &[Threshold::at_least(KEPT_RATE, 50.0, "it has 50 % or more", OURS_FOR_VIDEO)],
+        shown: &[],
+        summary: "the video has {kept_video_rate_percent.0} % of the mean rate that it has without \
+                  uploads and downloads",
+    },
+    Application {
         name: UNDER_LOAD,
         quality: None,
         good: &[Threshold::at_most(
@@ -210,7 +228,7 @@ pub const APPLICATIONS: [Application; 7] = [
         good: &[Threshold::at_least(
             UPLOAD_SHARE,
             90.0,
-            "an unlimited upload and the light traffic beside it send 90 % or more of what \
+            "unlimited uploads and the light traffic beside them together send 90 % or more of what \
              sustained rate, burst and the link of the server allow",
             OURS,
         )],
@@ -225,7 +243,7 @@ pub const APPLICATIONS: [Application; 7] = [
         good: &[Threshold::at_least(
             DOWNLOAD_SHARE,
             90.0,
-            "an unlimited download and the light traffic beside it get 90 % or more of what \
+            "unlimited downloads and the light traffic beside them together get 90 % or more of what \
              sustained rate, burst and the link of the server allow",
             OURS,
         )],
