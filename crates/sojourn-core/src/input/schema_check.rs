@@ -129,7 +129,7 @@ impl Checker {
                 continue;
             }
             match schema["properties"].get(key) {
-                None if others == false => faults.add(unknown(schema, path, key)),
+                None if others == false => faults.add(self.unknown(schema, path, key)),
                 known => {
                     self.node(known.unwrap_or(others), value, &words::join(path, key), faults);
                 }
@@ -138,6 +138,16 @@ impl Checker {
         for key in shape::strings(&schema["required"]).filter(|key| !table.contains_key(*key)) {
             faults.add(self.missing(&schema["properties"][key], path, key));
         }
+    }
+
+    fn unknown(&self, schema: &Value, path: &str, key: &str) -> Fault {
+        let properties = schema["properties"].as_object();
+        let known: Vec<_> = properties.into_iter().flatten().map(|(k, _)| &**k).collect();
+        let mut message = words::unknown_key(key, &known);
+        if !path.is_empty() && !self.schema["properties"][key].is_null() {
+            message += &format!("; if {key} is the file's, put it above the first line with [");
+        }
+        Fault::new(words::join(path, key), message)
     }
 
     fn missing(&self, schema: &Value, path: &str, key: &str) -> Fault {
@@ -176,12 +186,6 @@ impl Checker {
             .collect();
         types.join(", ")
     }
-}
-
-fn unknown(schema: &Value, path: &str, key: &str) -> Fault {
-    let properties = schema["properties"].as_object();
-    let known: Vec<_> = properties.into_iter().flatten().map(|(k, _)| &**k).collect();
-    Fault::new(words::join(path, key), words::unknown_key(key, &known))
 }
 
 fn choice(names: &[&str], value: &Value, path: &str) -> Result<(), Fault> {

@@ -207,7 +207,7 @@ impl File<'_> {
     }
 
     fn named(&self, name: &str, overlay: &Value) -> Result<Variant, Problems> {
-        if name.is_empty() {
+        if name.trim().is_empty() {
             let message =
                 "found a variant with an empty name; allowed: a name of at least 1 character";
             return Err(Fault::new(COMPARE, message).of(self.source).into());

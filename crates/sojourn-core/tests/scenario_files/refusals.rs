@@ -59,6 +59,21 @@ fn unknown_keys() {
     );
 }
 
+/// In TOML a dotted key belongs to the table above it.
+#[test]
+fn keys_of_the_file_below_a_table() {
+    for (key, path) in [
+        ("upstream.queue.law.kind = 'codel'", "traffic.upload.upstream"),
+        ("duration_s = 10", "traffic.upload.duration_s"),
+    ] {
+        let told = refusal_with("kind = \"transfer\"", &format!("kind = \"transfer\"\n{key}"));
+        assert_begins(&told, &format!("home.toml: {path}: unknown key; allowed here: "));
+        let name = path.rsplit('.').next().unwrap();
+        let hint = format!("; if {name} is the file's, put it above the first line with [");
+        assert!(told.ends_with(&hint), "{told}");
+    }
+}
+
 #[test]
 fn missing_keys() {
     assert_eq!(
@@ -379,6 +394,7 @@ fn variants_that_are_none() {
             "{schema}: found a variant with an empty name; allowed: a name of at least 1 character"
         )
     );
+    assert_eq!(with(".' ' = {}"), with(".'' = {}"));
 }
 
 #[test]
