@@ -5,7 +5,6 @@ import sys
 from pathlib import Path
 
 import pytest
-
 import sojourn
 from sojourn.base.plain_text import is_plain
 
