@@ -59,6 +59,12 @@ DERIVED = Section(
             "DOCSIS 3.1 MULPI, sections C.2.2.7.2 and C.2.2.7.3",
         ),
         Definition(
+            "kept_video_rate_percent",
+            "%",
+            "Mean encoded rate of a video beside bulk traffic, over that without. Of several the least.",
+            "Hong 2015, section 3.2.2.1, videoPlaybackRate",
+        ),
+        Definition(
             "added_delay_ms",
             "ms",
             "What bulk traffic adds to the mean round trip that a game or call measures. Of "
