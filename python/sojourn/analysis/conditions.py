@@ -150,8 +150,8 @@ def precision(text: str, what: str = "until") -> Precision:
     percent = _number(parts["number"]) if parts else None
     if parts is None or percent is None or percent <= 0:
         raise UnknownError(
-            f"{what}: found {text!r}; allowed: a measure and a percentage above 0 for how precisely "
-            "to know it, as 'game p99 5%'"
+            f"{what}: found {text!r}; allowed: a measure and a percentage above 0 for how "
+            "precisely to know it, as 'game p99 5%'"
         )
     return Precision(named(parts["name"], what), percent)
 

@@ -61,7 +61,8 @@ DERIVED = Section(
         Definition(
             "kept_video_rate_percent",
             "%",
-            "Mean encoded rate of a video beside bulk traffic, over that without. Of several the least.",
+            "Mean encoded rate of a video beside bulk traffic, over that without. Of several the "
+            "least.",
             "Hong 2015, section 3.2.2.1, videoPlaybackRate",
         ),
         Definition(

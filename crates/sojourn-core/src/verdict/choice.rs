@@ -155,7 +155,7 @@ fn add_graded(changes: &mut Changes, best: &Judged<'_>, reference: &Judged<'_>) 
         } else {
             format!(
                 "the {application} {verb} from {before_word} to {word} (from {from} to {to} % of what \
-                 the service allows)"
+                 its service allows)"
             )
         };
         if now < before { changes.better.push(clause) } else { changes.worse.push(clause) }
