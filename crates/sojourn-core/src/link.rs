@@ -1,13 +1,14 @@
-//! Links that only delay: transmission at a fixed rate, then a fixed delay. They may lose packets
-//! at random.
+//! Links that only delay: transmission at the rate of their capacity, then a fixed delay. They may lose
+//! packets at random.
 
 use std::collections::VecDeque;
 
+use crate::capacity::Capacity;
 use crate::count::Count;
 use crate::engine::rng::Rng;
 use crate::metrics::Ledger;
 use crate::packet::{DropReason, Packet};
-use crate::units::{BitRate, Pace, Time};
+use crate::units::{BitRate, Time};
 
 /// A link whose packets arrive in the order they were sent. The time of arrival is known when a
 /// packet is sent, so packets in transit are a queue of which only the first is scheduled.
@@ -16,7 +17,7 @@ use crate::units::{BitRate, Pace, Time};
 /// network, so at most a burst of one window waits there; where more is sent, the estimate of a run's memory
 /// counts it.
 pub struct Link {
-    rate: Pace,
+    capacity: Capacity,
     delay: Time,
     busy_until: Time,
     under_way: VecDeque<(Time, Packet)>,
@@ -25,10 +26,9 @@ pub struct Link {
 }
 
 impl Link {
-    /// A link of this rate and one-way delay.
-    pub fn new(rate: BitRate, delay: Time) -> Self {
-        let rate = Pace::new(rate);
-        Self { rate, delay, busy_until: Time::ZERO, under_way: VecDeque::new(), loss: None }
+    /// A link of this capacity and one-way delay.
+    pub fn new(capacity: Capacity, delay: Time) -> Self {
+        Self { capacity, delay, busy_until: Time::ZERO, under_way: VecDeque::new(), loss: None }
     }
 
     /// The same link, losing each packet with probability `chance`.
@@ -39,7 +39,7 @@ impl Link {
 
     /// Takes a packet that reaches the sending end at `now`, no earlier than the packet before it.
     /// A lost packet takes no time on the link.
-    #[inline]
+    #[inline(always)]
     pub fn accept(&mut self, now: Time, packet: Packet, ledger: &mut Ledger) {
         if let Some((chance, rng)) = &mut self.loss
             && rng.uniform() < *chance
@@ -47,9 +47,19 @@ impl Link {
             ledger.dropped(now, packet, DropReason::Link);
             return;
         }
-        let serialisation = self.rate.time_for(packet.size.into());
-        self.busy_until = self.busy_until.max(now) + serialisation;
+        self.busy_until = self.capacity.done_at(self.busy_until.max(now), packet.size.into());
         self.under_way.push_back((self.busy_until + self.delay, packet));
+    }
+
+    /// When the last packet has been sent.
+    #[inline]
+    pub fn busy_until(&self) -> Time {
+        self.busy_until
+    }
+
+    /// The rate at which it sends now.
+    pub fn rate(&mut self, now: Time) -> BitRate {
+        self.capacity.rate(now)
     }
 
     /// When the next packet arrives.

@@ -155,6 +155,11 @@ impl BitRate {
         }
     }
 
+    /// How long a number of bytes with a fraction takes at this rate, rounded up.
+    pub fn time_for_part(self, bytes: f64) -> Time {
+        Time((bytes / self.bytes_per_ps).ceil() as u64)
+    }
+
     /// How many bytes pass in `span`, as a real number.
     pub fn bytes_in(self, span: Time) -> f64 {
         span.0 as f64 * self.bytes_per_ps

@@ -725,7 +725,7 @@ fn the_wait_for_a_server_is_none_of_the_access_network() {
     let found =
         of_line("", "", "upstream.queue.limit_bytes = 1_000_000\nservers.near.rate_mbps = 2");
     let told = &found.groups[0].causes[0];
-    assert!(told.ends_with("on the cable and on the link of its server."), "{told}");
+    assert!(told.ends_with("on the cable and on the links to its server."), "{told}");
 }
 
 #[test]

@@ -59,6 +59,7 @@ impl Upstream {
             Err(Fault::new("scheduling", message))
         };
         let mut faults = Faults::from(check_aggregate(&self.scheduling, &self.queue));
+        faults.add(self.check_capacity());
         faults.add(self.check_grants_fit());
         let terms = (self.sustained_mbps, self.minimum_mbps, self.priority);
         faults.add(check(&self.scheduling, terms));
@@ -73,6 +74,18 @@ impl Upstream {
             faults.add_under(&path, check_aggregate(&flow.scheduling, &flow.queue));
             let terms = (flow.sustained_mbps, flow.minimum_mbps, flow.priority);
             faults.add_under(&path, check(&flow.scheduling, terms));
+        }
+        faults
+    }
+
+    /// Only a plain link has a capacity of its own.
+    fn check_capacity(&self) -> Faults {
+        let Some(trace) = &self.capacity else { return Faults::default() };
+        let mut faults = trace.check().under("capacity");
+        if self.modem != ModemSpec::Link {
+            let message = "found with a modem that requests grants; allowed: only with modem.kind = \"link\"; \
+                           congestion says what other modems leave free";
+            faults.add(Fault::new("capacity", message));
         }
         faults
     }
@@ -130,6 +143,7 @@ impl Downstream {
             false => self.check_no_sharing(),
         });
         faults.add(self.check_no_scheduling());
+        faults.add(self.check_capacity());
         faults.add(self.queue.check_no_member_rate());
         for (name, flow) in &self.flows {
             faults.add_under(&flow_path("", name), flow.queue.check_no_member_rate());
@@ -150,9 +164,24 @@ impl Downstream {
         }
     }
 
+    /// A channel has one capacity.
+    fn check_capacity(&self) -> Faults {
+        let Some(trace) = &self.capacity else { return Faults::default() };
+        let mut faults = trace.check().under("capacity");
+        if self.channel_mbps.is_some() {
+            let message = "found beside channel_mbps; allowed: one of them";
+            faults.add(Fault::new("capacity", message));
+        }
+        faults
+    }
+
     /// A flow cannot have a channel of its own beside the shared one.
     fn check_no_channel(&self) -> Result<(), Fault> {
         match self.channel_mbps {
+            None if self.capacity.is_some() => {
+                let message = "found with cmts; allowed: unset, since homes share that channel";
+                Err(Fault::new("capacity", message))
+            }
             None => Ok(()),
             Some(mbps) => {
                 let message = format!(

@@ -13,6 +13,7 @@ use super::delay_line::DelayLine;
 use super::homes::Group;
 use super::shaped_link::ShapedLink;
 use super::{AccessNetwork, Alarms, PlacedQueue, Site};
+use crate::capacity::Capacity;
 use crate::count::Count;
 use crate::input::problem::{Fault, Faults};
 use crate::metrics::Ledger;
@@ -57,14 +58,20 @@ impl Parameters {
     pub fn check(&self, group: &Group) -> Faults {
         let mut faults = Faults::default();
         let up = group.upstream;
-        for (way, peak_mbps, flows) in [
-            ("upstream", up.terms().peak_mbps, &up.flows),
-            ("downstream", group.downstream.terms().peak_mbps, &group.downstream.flows),
+        let down = group.downstream;
+        for (way, peak_mbps, flows, has_capacity) in [
+            ("upstream", up.terms().peak_mbps, &up.flows, up.capacity.is_some()),
+            ("downstream", down.terms().peak_mbps, &down.flows, down.capacity.is_some()),
         ] {
             if peak_mbps > self.line_mbps {
                 let allowed = format!("{} or less, the value of access.line_mbps", self.line_mbps);
                 let message = format!("found {peak_mbps}; allowed: {allowed}");
                 faults.add(Fault::new(format!("{way}.peak_mbps"), message));
+            }
+            if has_capacity {
+                let message =
+                    "found with access kind fibre; allowed: unset, since access.line_mbps says it";
+                faults.add(Fault::new(format!("{way}.capacity"), message));
             }
             if let Some(name) = flows.keys().next() {
                 let message = format!("found {name}; allowed: none with access kind fibre");
@@ -103,8 +110,8 @@ impl Fibre {
             let [up, down] = &mut lines;
             let (upstream, downstream) =
                 (home.group.upstream.primary(), home.group.downstream.primary());
-            up.push(ShapedLink::upstream_at(rate, &upstream, &context));
-            down.push(ShapedLink::downstream_at(rate, &downstream, &context));
+            up.push(ShapedLink::upstream_at(Capacity::steady(rate), &upstream, &context));
+            down.push(ShapedLink::downstream_at(Capacity::steady(rate), &downstream, &context));
             propagation.push(spec.propagation(home.group.distance_km));
             watched.extend(home.is_watched().then_some(index));
         }

@@ -10,6 +10,7 @@ use super::docsis::congestion::Congestion;
 use super::docsis::outages::Outage;
 use super::docsis::parameters::{Mac, ModemSpec, Shaping};
 use super::docsis::scheduling_service::SchedulingService;
+use crate::capacity::Trace;
 use crate::input::words;
 use crate::queue::{QueueSpec, default_limit_bytes};
 use crate::units::BitRate;
@@ -82,6 +83,10 @@ pub struct Upstream {
     #[serde(default)]
     #[schemars(extend("maxItems" = 100))]
     pub ranging_outages: Vec<Outage>,
+    /// What a plain link (`modem.kind = "link"`) carries over time, below the rates of the service. Default: the
+    /// peak rate.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub capacity: Option<Trace>,
     /// Upstream capacity that other modems leave free. Default: no congestion.
     #[serde(default)]
     pub congestion: Option<Congestion>,
@@ -134,6 +139,10 @@ pub struct Downstream {
     #[serde(default)]
     #[schemars(range(min = 0.001, max = 1_000_000.0))]
     pub channel_mbps: Option<f64>,
+    /// What the downstream channels carry over time, instead of `channel_mbps`. It is not allowed where homes
+    /// share the channel (`cmts`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub capacity: Option<Trace>,
     /// Bits per symbol and subcarrier of the profile in which this modem receives on the OFDM channel
     /// of `cmts`. Default: that of the channel.
     #[serde(default)]

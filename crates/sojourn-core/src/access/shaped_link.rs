@@ -9,12 +9,13 @@ use super::shaper::Shaper;
 use crate::access::context::ServiceFlowContext;
 use crate::access::service::{Downstream, Upstream};
 use crate::aqm::DrainRate;
+use crate::capacity::Capacity;
 use crate::count::Count;
 use crate::metrics::Ledger;
 use crate::metrics::modem_trace::ModemEventKind as Kind;
 use crate::packet::Packet;
 use crate::queue::{Queue, default_limit_bytes};
-use crate::units::{BitRate, Pace, Time};
+use crate::units::{BitRate, Time};
 
 /// Ratio of channel rate to peak rate downstream, where the scenario sets no channel rate.
 const CHANNEL_OVER_PEAK: f64 = 10.0;
@@ -23,7 +24,7 @@ const CHANNEL_OVER_PEAK: f64 = 10.0;
 pub struct ShapedLink {
     queue: Queue,
     shaper: Shaper,
-    channel: Pace,
+    channel: Capacity,
     /// Until when a packet is held or sent.
     busy_until: Time,
     probe: Probe,
@@ -33,13 +34,14 @@ impl ShapedLink {
     /// The downstream at the CMTS, on the scenario's channel or on one that is never the bottleneck.
     pub fn downstream(spec: &Downstream, context: &ServiceFlowContext) -> Self {
         let channel_mbps = spec.channel_mbps.unwrap_or(CHANNEL_OVER_PEAK * spec.terms().peak_mbps);
-        Self::downstream_at(BitRate::from_mbps(channel_mbps), spec, context)
+        let channel = Capacity::of(spec.capacity.as_ref(), BitRate::from_mbps(channel_mbps));
+        Self::downstream_at(channel, spec, context)
     }
 
-    /// A downstream service flow on a channel of this rate. Its queue is empty and its token buckets
+    /// A downstream service flow on a channel of this capacity. Its queue is empty and its token buckets
     /// are full.
     pub fn downstream_at(
-        channel: BitRate,
+        channel: Capacity,
         spec: &Downstream,
         context: &ServiceFlowContext,
     ) -> Self {
@@ -49,21 +51,21 @@ impl ShapedLink {
         Self::new(queue, shaper, channel, Probe::default())
     }
 
-    /// An upstream without a MAC, at the peak rate.
+    /// An upstream without a MAC, at the peak rate or what its link carries.
     pub fn upstream(spec: &Upstream, context: &ServiceFlowContext) -> Self {
-        Self::upstream_at(BitRate::from_mbps(spec.terms().peak_mbps), spec, context)
+        let peak = BitRate::from_mbps(spec.terms().peak_mbps);
+        Self::upstream_at(Capacity::of(spec.capacity.as_ref(), peak), spec, context)
     }
 
-    /// An upstream without a MAC, on a channel of this rate.
-    pub fn upstream_at(channel: BitRate, spec: &Upstream, context: &ServiceFlowContext) -> Self {
+    /// An upstream without a MAC, on a channel of this capacity.
+    pub fn upstream_at(channel: Capacity, spec: &Upstream, context: &ServiceFlowContext) -> Self {
         let shaper = Shaper::of(spec.terms());
         let buffer_bytes = default_limit_bytes(shaper.sustained.rate());
         let queue = context.queue("upstream", &spec.queue, buffer_bytes);
         Self::new(queue, shaper, channel, Probe::upstream(context))
     }
 
-    fn new(queue: Queue, shaper: Shaper, channel: BitRate, probe: Probe) -> Self {
-        let channel = Pace::new(channel);
+    fn new(queue: Queue, shaper: Shaper, channel: Capacity, probe: Probe) -> Self {
         Self { queue, shaper, channel, busy_until: Time::ZERO, probe }
     }
 
@@ -117,7 +119,7 @@ impl ShapedLink {
         if self.shaper.held(packet) {
             ledger.delayed(packet);
         }
-        self.busy_until = start + self.channel.time_for(size);
+        self.busy_until = self.channel.done_at(start, size);
         self.probe.bucket(ledger, &self.shaper.sustained);
         self.probe.note(ledger, start, Kind::Piece, size);
         self.probe.packet(ledger, self.busy_until, Kind::Sent, packet);

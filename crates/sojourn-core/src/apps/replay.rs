@@ -17,6 +17,7 @@ use super::{
 };
 use crate::address::{Address, Network};
 use crate::engine::rng::Rng;
+use crate::input::digest::digest;
 use crate::input::problem::{Fault, Faults};
 use crate::packet::Direction;
 use crate::tcp::TcpOptions;
@@ -96,8 +97,7 @@ fn home_schema(_: &mut SchemaGenerator) -> Schema {
 pub struct Capture(pub Arc<[Captured]>);
 
 impl Capture {
-    /// A hash of times, sizes and directions (FNV-1a, 64 bit) in 16 hexadecimal digits. It tells captures apart
-    /// but does not protect against forgery.
+    /// A digest of times, sizes and directions.
     pub fn digest(&self) -> String {
         let first = self.0.first().map(|packet| packet.direction);
         let is_one_way = self.0.iter().all(|packet| Some(packet.direction) == first);
@@ -107,11 +107,7 @@ impl Capture {
             .0
             .iter()
             .flat_map(|packet| [packet.at.ps(), u64::from(packet.size) | way(packet) << u16::BITS]);
-        let bytes = values.flat_map(u64::to_le_bytes);
-        let hash = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-        });
-        format!("{hash:016x}")
+        digest(values)
     }
 }
 

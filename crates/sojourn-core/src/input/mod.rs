@@ -1,6 +1,7 @@
 //! Reading user input: TOML, checks against a JSON Schema, and wording of messages.
 
 pub(crate) mod compare;
+pub(crate) mod digest;
 pub mod document;
 pub mod problem;
 pub(crate) mod schema_check;

@@ -1,23 +1,22 @@
 //! Builds a run at time zero from its scenario.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 
 use super::connections::Connections;
 use super::conversations::Conversations;
+use super::hops::Hops;
 use super::report::early_tail;
-use super::{Pause, Places, SAMPLER, Simulation, Stage, apps, books};
+use super::{Pause, SAMPLER, Simulation, Stage, apps, books};
 use crate::access::docsis::parameters::PlantSpec;
 use crate::access::docsis::plant::Docsis;
 use crate::access::fibre::Fibre;
 use crate::access::{Access, AccessNetwork, AccessSpec, Extent, Site};
 use crate::apps::Model;
-use crate::engine::rng::Rng;
 use crate::engine::wake::{StageId, Wake};
-use crate::link::Link;
 use crate::packet::Direction;
 use crate::scenario::Scenario;
-use crate::scenario::schema::Server;
-use crate::units::{BitRate, Time};
+use crate::units::Time;
 
 impl Simulation {
     /// A run at time zero. [`crate::scenario::load`] must have checked the scenario.
@@ -48,8 +47,8 @@ impl Simulation {
                 .collect(),
             connections: Connections::default(),
             access: access(s, Extent::Whole),
-            links: Direction::BOTH.map(|direction| server_links(s, direction)),
-            places: Places::default(),
+            hops: Direction::BOTH.map(|direction| Hops::new(s, direction)),
+            access_stages: [0; 2],
             first_app: 0,
             ledger: books::ledger(s),
             sample_interval: Time::from_secs_f64(s.metrics.series_interval_ms / 1e3),
@@ -77,28 +76,32 @@ impl Simulation {
     fn number_stages(&mut self) {
         let [up, down] = Direction::BOTH;
         self.add_stages(1, [(0, Stage::Sampler)]);
+        let [[routers_up, hops_up], [routers_down, hops_down]] =
+            [up, down].map(|direction| self.hops[direction as usize].numbers());
+        self.add_hops(up, routers_up);
         self.add_parts(up);
-        self.add_links(up);
-        self.add_links(down);
+        self.add_hops(up, hops_up);
+        self.add_hops(down, hops_down);
         self.add_parts(down);
+        self.add_hops(down, routers_down);
         self.wake.grow(self.stages.len());
         self.timers.grow(self.instances.len());
     }
 
     fn add_parts(&mut self, direction: Direction) {
-        self.places.access[direction as usize] = self.stages.len() as StageId;
+        self.access_stages[direction as usize] = self.stages.len() as StageId;
         let parts = self.access.parts(direction);
         let numbered = |part| (self.access.number(direction, part), Stage::Access(direction, part));
         let stages: Vec<_> = (0..parts).map(numbered).collect();
         self.add_stages(self.access.number(direction, parts), stages);
     }
 
-    fn add_links(&mut self, direction: Direction) {
-        self.places.links[direction as usize] = self.stages.len() as StageId;
-        let servers = self.links[direction as usize].len();
-        let servers = u16::try_from(servers).expect("the schema limits servers");
-        let link = |server| (StageId::from(server), Stage::Link(direction, server));
-        self.add_stages(servers.into(), (0..servers).map(link));
+    fn add_hops(&mut self, direction: Direction, numbers: Range<u32>) {
+        let count = numbers.end - numbers.start;
+        for (stage, number) in (self.stages.len() as StageId..).zip(numbers.clone()) {
+            self.hops[direction as usize].get_mut(number).stage = stage;
+        }
+        self.add_stages(count, (0..).zip(numbers.map(|number| Stage::Hop(direction, number))));
     }
 
     /// Adds stages with their numbers among `count` numbers that follow the ones taken so far.
@@ -111,9 +114,14 @@ impl Simulation {
     fn set_first_wakes(&mut self) {
         self.wake.set(SAMPLER, self.sample_interval);
         for (place, (_, stage)) in (0..).zip(&self.stages) {
-            if let Stage::Access(direction, part) = *stage {
-                self.wake.set(place, self.access.first_wake(direction, part));
-            }
+            let first = match *stage {
+                Stage::Sampler => continue,
+                Stage::Access(direction, part) => self.access.first_wake(direction, part),
+                Stage::Hop(direction, number) => {
+                    self.hops[direction as usize].get_mut(number).hop.next_wake()
+                }
+            };
+            self.wake.set(place, first);
         }
         for (app, instance) in (0..).zip(&mut self.instances) {
             self.timers.set(app, instance.app.start(&mut instance.rng));
@@ -139,15 +147,4 @@ pub(super) fn access(scenario: &Scenario, extent: Extent) -> Access {
         }
         AccessSpec::Fibre(spec) => Fibre::new(spec, &site).into(),
     }
-}
-
-/// The links of all servers in one direction.
-fn server_links(scenario: &Scenario, direction: Direction) -> Vec<Link> {
-    let link = |(name, server): (&String, &Server)| {
-        let losses = Rng::named(scenario.seed, &format!("losses {} {name}", direction.name()));
-        let rate = BitRate::from_mbps(server.rate_mbps);
-        Link::new(rate, Time::from_secs_f64(server.delay_ms / 1e3))
-            .losing(server.loss_percent / 100.0, losses)
-    };
-    scenario.servers.iter().map(link).collect()
 }

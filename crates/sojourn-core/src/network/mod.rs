@@ -2,9 +2,9 @@
 //!
 //! ```text
 //!  home                                                               servers
-//!  apps, TCP ──> access network ──> up link of the server ──────────> TCP, apps
-//!      ^                                                                  │
-//!      └──────── access network <── down link of the server <─────────────┘
+//!  apps, TCP ──> router ──> access network ──> core ──> link of the server ──> TCP, apps
+//!      ^                                                                           │
+//!      └──────── router <── access network <── core <── link of the server <───────┘
 //! ```
 //!
 //! Every stage has three verbs: accept a packet, say when it next wants to be woken, wake. The loop
@@ -16,17 +16,17 @@ mod books;
 mod build;
 mod connections;
 mod conversations;
+mod hops;
 mod reading;
 mod report;
 mod transport;
 
 use std::collections::VecDeque;
 
-use crate::access::{Access, AccessNetwork, Alarms, Extent};
+use crate::access::{Access, AccessNetwork, Alarms, Extent, PlacedQueue};
 use crate::apps::{Command, End, Event};
 use crate::count::Count;
 use crate::engine::wake::{StageId, Wake};
-use crate::link::Link;
 use crate::metrics::Ledger;
 use crate::metrics::modem_trace::ModemTrace;
 use crate::metrics::results::Results;
@@ -38,6 +38,7 @@ use crate::units::Time;
 use apps::AppInstance;
 use connections::Connections;
 use conversations::Conversations;
+use hops::{Hops, Then};
 use reading::Reading;
 use report::early_tail::Early;
 
@@ -55,11 +56,11 @@ pub fn warnings(scenario: &Scenario) -> Vec<String> {
 enum Stage {
     /// Samples all time series.
     Sampler,
-    /// A part of the access network. Parts toward the servers come here, parts toward the homes
-    /// after the links.
+    /// A part of the access network. Parts toward the servers come here, behind the routers, and parts toward
+    /// the homes after the other hops, before the routers.
     Access(Direction, u32),
-    /// The link between the access network and a server, in one direction.
-    Link(Direction, u16),
+    /// Another hop of a direction: a router, a link of the core or of a server.
+    Hop(Direction, u32),
 }
 
 /// What is read between two events.
@@ -69,15 +70,6 @@ enum Pause {
     Counting,
     /// The first seconds are over, which may make the tail.
     Early,
-}
-
-/// The place of the first stage of each kind.
-#[derive(Clone, Copy, Default)]
-struct Places {
-    /// Upstream and downstream.
-    access: [StageId; 2],
-    /// Upstream and downstream.
-    links: [StageId; 2],
 }
 
 /// A run: the network, the apps and the ledger.
@@ -109,9 +101,10 @@ pub struct Simulation {
     connections: Connections,
     conversations: Conversations,
     access: Access,
-    /// The links of each server, upstream and downstream.
-    links: [Vec<Link>; 2],
-    places: Places,
+    /// The other hops, upstream and downstream.
+    hops: [Hops; 2],
+    /// The first stages of the access network, upstream and downstream.
+    access_stages: [StageId; 2],
     /// The number of the first app in the fingerprint.
     first_app: StageId,
 
@@ -210,7 +203,7 @@ impl Simulation {
     fn wake_stage(&mut self, stage: Stage) {
         match stage {
             Stage::Access(direction, part) => self.wake_access(direction, part),
-            Stage::Link(direction, server) => self.wake_link(direction, server),
+            Stage::Hop(direction, number) => self.wake_hop(direction, number),
             Stage::Sampler => self.sample(),
         }
     }
@@ -218,70 +211,92 @@ impl Simulation {
     /// Sends a packet from its sender.
     fn send(&mut self, mut packet: Packet) {
         self.ledger.sent(&mut packet);
-        match packet.direction {
-            Direction::Up => self.enter_access(packet),
-            Direction::Down => self.enter_link(self.now, packet),
+        let hops = &self.hops[packet.direction as usize];
+        let hop = match packet.direction {
+            Direction::Up => hops.router(&packet),
+            Direction::Down => Some(hops.server(&packet)),
+        };
+        match hop {
+            Some(number) => self.enter_hop(self.now, number, packet),
+            None => self.enter_access(packet),
         }
     }
 
-    /// Hands the access network a packet from a home or from a server's link.
     #[inline]
     fn enter_access(&mut self, packet: Packet) {
-        let mut alarms = Alarms::new(&mut self.wake, self.places.access);
+        let mut alarms = Alarms::new(&mut self.wake, self.access_stages);
         if let Some((at, packet)) =
             self.access.accept(self.now, packet, &mut alarms, &mut self.ledger)
         {
-            self.enter_link(at, packet);
+            self.leave_access(at, packet);
         }
     }
 
     fn wake_access(&mut self, direction: Direction, part: u32) {
-        let mut alarms = Alarms::new(&mut self.wake, self.places.access);
-        let arrived = self.access.wake(self.now, direction, part, &mut alarms, &mut self.ledger);
-        match (direction, arrived) {
-            (Direction::Up, Some((at, packet))) => self.enter_link(at, packet),
-            (Direction::Down, Some((_, packet))) => self.arrive(End::Home, &packet),
-            (_, None) => {}
+        let mut alarms = Alarms::new(&mut self.wake, self.access_stages);
+        let crossed = self.access.wake(self.now, direction, part, &mut alarms, &mut self.ledger);
+        if let Some((at, packet)) = crossed {
+            self.leave_access(at, packet);
         }
     }
 
-    /// Hands a packet to the link of its server at time `at`.
-    #[inline]
-    fn enter_link(&mut self, at: Time, packet: Packet) {
-        let (direction, server) = (packet.direction, packet.server);
-        let link = &mut self.links[direction as usize][usize::from(server)];
-        link.accept(at, packet, &mut self.ledger);
-        let wake_at = link.next_wake();
-        self.schedule_link(direction, server, wake_at);
-    }
-
-    fn wake_link(&mut self, direction: Direction, server: u16) {
-        let link = &mut self.links[direction as usize][usize::from(server)];
-        let (arrived, wake_at) = (link.wake(), link.next_wake());
-        self.schedule_link(direction, server, wake_at);
-        match arrived {
-            Some((_, ref packet)) if direction == Direction::Up => self.arrive(End::Server, packet),
-            Some((_, packet)) => self.enter_access(packet),
-            None => {}
+    /// A packet for a server goes on at time `at`, one for a home now.
+    #[inline(always)]
+    fn leave_access(&mut self, at: Time, packet: Packet) {
+        let hops = &self.hops[packet.direction as usize];
+        let hop = match packet.direction {
+            Direction::Up => Some(hops.beyond_access(&packet)),
+            Direction::Down => hops.router(&packet),
+        };
+        match hop {
+            Some(number) => self.enter_hop(at, number, packet),
+            None => self.arrive(End::Home, &packet),
         }
     }
 
-    #[inline]
-    fn schedule_link(&mut self, direction: Direction, server: u16, at: Time) {
-        let first = self.places.links[direction as usize];
-        self.wake.set(first + StageId::from(server), at);
+    #[inline(always)]
+    fn enter_hop(&mut self, at: Time, number: u32, packet: Packet) {
+        let placed = self.hops[packet.direction as usize].get_mut(number);
+        placed.hop.accept(self.now, at, packet, &mut self.ledger);
+        self.wake.set(placed.stage, placed.hop.next_wake());
+    }
+
+    fn wake_hop(&mut self, direction: Direction, number: u32) {
+        let hops = &mut self.hops[direction as usize];
+        let placed = hops.get_mut(number);
+        let crossed = placed.hop.wake(self.now, &mut self.ledger);
+        self.wake.set(placed.stage, placed.hop.next_wake());
+        let Some((at, packet)) = crossed else { return };
+        match hops.after(number, &packet) {
+            Then::Hop(number) => self.enter_hop(at, number, packet),
+            Then::Access => self.enter_access(packet),
+            Then::Receiver => self.arrive(End::sending(direction.reversed()), &packet),
+        }
     }
 
     fn sample(&mut self) {
         self.access.sample(self.now);
+        self.hops.iter_mut().for_each(Hops::sample);
         self.ledger.sample(self.now, self.sample_interval);
         self.wake.set(SAMPLER, self.now + self.sample_interval);
     }
 
     /// Packets and bytes in all stages.
     fn inside(&self) -> Count {
-        let on_links: Count = self.links.iter().flatten().map(Link::inside).sum();
-        on_links.plus(self.access.inside())
+        let in_hops: Count = self.hops.iter().map(Hops::inside).sum();
+        in_hops.plus(self.access.inside())
+    }
+
+    /// The measured queues: those of the access network, then those of the other hops.
+    fn queues(&self) -> Vec<PlacedQueue<'_>> {
+        let mut queues = self.access.queues();
+        for (direction, hops) in Direction::BOTH.into_iter().zip(&self.hops) {
+            queues.extend(hops.all().filter_map(|placed| {
+                let queue = placed.hop.queue().filter(|queue| queue.meter().is_some())?;
+                Some(PlacedQueue { queue, direction, home: placed.home })
+            }));
+        }
+        queues
     }
 
     /// A run that ends early is one of a shorter scenario. Says so if nothing of it counts.

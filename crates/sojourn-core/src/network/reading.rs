@@ -28,7 +28,7 @@ impl Reading {
     /// The counters as they are now.
     pub fn of(run: &Simulation) -> Self {
         Self {
-            queues: run.access.queues().iter().filter_map(QueueReading::of).collect(),
+            queues: run.queues().iter().filter_map(QueueReading::of).collect(),
             channels: run.access.channels(run.now),
             macs: service_flows::macs(run),
             done: done(run),

@@ -41,6 +41,7 @@ pub(super) fn check(scenario: &Scenario) -> Faults {
         faults.add_under("cmts.queue", cmts.queue.check(&room, BitRate::from_mbps(mbps)));
         faults.add_under("cmts", cmts.queue.check_no_member_rate());
     }
+    faults.add(hops(scenario, &room));
     faults.add(access(scenario));
     faults.add(cable(scenario));
     faults.add(booking(scenario));
@@ -118,6 +119,32 @@ fn ecn_of(entry: &Entry, path: &str) -> Result<(), Fault> {
     let message = "found in an entry that uses TCP; allowed: only where datagrams are sent, since TCP \
                    chooses its own";
     Err(Fault::new(words::join(path, "ecn"), message))
+}
+
+/// Checks the hops beside the access network.
+fn hops(scenario: &Scenario, room: &Room) -> Faults {
+    let mut faults = Faults::default();
+    for (name, server) in &scenario.servers {
+        let Some(queue) = &server.queue else { continue };
+        let path = words::join("servers", name);
+        let queue_path = words::join(&path, "queue");
+        faults.add(weights(scenario, queue, &queue_path));
+        faults.add_under(&queue_path, queue.check(room, BitRate::from_mbps(server.rate_mbps)));
+        faults.add_under(&path, queue.check_no_member_rate());
+    }
+    let of_homes = scenario.homes.iter().filter_map(|(name, homes)| {
+        Some((words::join(&words::join("homes", name), "router"), homes.router.as_ref()?))
+    });
+    let routers = scenario.router.iter().map(|router| ("router".to_owned(), router));
+    let core = scenario.core.iter().map(|(name, both)| (words::join("core", name), both));
+    for (path, both) in routers.chain(of_homes).chain(core) {
+        for (direction, bottleneck) in both.both() {
+            let path = words::join(&path, direction.stream());
+            faults.add(weights(scenario, &bottleneck.queue, &words::join(&path, "queue")));
+            faults.add_under(&path, bottleneck.check(room));
+        }
+    }
+    faults
 }
 
 /// Without a cable, keys of the cable plant have no effect and are rejected.

@@ -78,6 +78,7 @@ pub fn estimate(scenario: &Scenario) -> Estimate {
         estimate.add_entry(scenario, name, entry);
     }
     estimate.add_servers(scenario, &homes);
+    estimate.add_hops(scenario, &homes);
     if let Some(cmts) = &scenario.cmts {
         let (bins, algorithms) = cmts.queue.scheduler.bins();
         estimate.add("cmts.queue.scheduler", "its bins".to_owned(), bins_bytes(bins, algorithms));
@@ -217,6 +218,47 @@ impl Estimate {
                 let path = format!("{}.rate_mbps", words::join("servers", name));
                 let what = "packets on its link and before it".to_owned();
                 self.add(&path, what, packets * ON_LINK_BYTES);
+            }
+        }
+    }
+
+    /// What waits in queues of routers, of the core and before servers: no more than the run has packets.
+    fn add_hops(&mut self, scenario: &Scenario, homes: &[HomeLoad]) {
+        let mean_bytes = homes.iter().map(|home| home.mean_bytes).fold(f64::INFINITY, f64::min);
+        let packets: f64 = homes.iter().map(|home| home.packets * home.homes).sum();
+        let mut add = |path: String, count: f64, queue: &QueueSpec, default_bytes: u64| {
+            let (bins, algorithms) = queue.scheduler.bins();
+            let series = 3.0 * LATENCY_BYTES + QUEUE_SERIES * samples(scenario) * 4.0;
+            let bins = FLOW_BYTES + bins_bytes(bins, algorithms);
+            let limit_bytes = match (queue.limit_bytes, queue.limit_packets) {
+                (Some(bytes), _) => bytes as f64,
+                (None, Some(packets)) => packets as f64 * mean_bytes,
+                (None, None) => default_bytes as f64,
+            };
+            let waiting = (count * limit_bytes / mean_bytes.max(64.0)).min(packets);
+            let bytes = series + count * bins + waiting * INSIDE_BYTES;
+            self.add(&path, "packets in its queue".to_owned(), bytes);
+        };
+        for (group, of) in scenario.groups().enumerate() {
+            for direction in Direction::BOTH {
+                let Some(router) = scenario.router(group, direction) else { continue };
+                let path = format!("router.{}.queue.limit_bytes", direction.stream());
+                let default = router.default_limit_bytes();
+                add(path, of.count.into(), &router.queue, default);
+            }
+        }
+        for (name, both) in &scenario.core {
+            for (direction, link) in both.both() {
+                let path = words::join("core", name);
+                let path = format!("{path}.{}.queue.limit_bytes", direction.stream());
+                add(path, 1.0, &link.queue, link.default_limit_bytes());
+            }
+        }
+        for (name, server) in &scenario.servers {
+            if let Some(queue) = &server.queue {
+                let path = format!("{}.queue.limit_bytes", words::join("servers", name));
+                let default = default_limit_bytes(BitRate::from_mbps(server.rate_mbps));
+                add(path, 2.0, queue, default);
             }
         }
     }

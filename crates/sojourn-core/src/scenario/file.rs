@@ -2,7 +2,7 @@
 
 use std::cell::OnceCell;
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::capture::{Captures, Disk, Files};
 use super::estimate::estimate;
@@ -20,6 +20,8 @@ use crate::input::words;
 /// The scenario's table of groups of homes.
 pub(crate) const HOMES: &str = "homes";
 /// The scenario's tables of a home's service, which groups of homes may override.
+/// What groups of homes may have of their own beside their service.
+const ROUTER: &str = "router";
 pub(crate) const DIRECTIONS: [&str; 2] = ["upstream", "downstream"];
 
 /// Values of all variants together; these take half a minute.
@@ -294,23 +296,22 @@ impl File<'_> {
         if faults.is_empty() { Ok((scenario, notes)) } else { Err(faults) }
     }
 
-    /// Merges what homes set for their upstream and downstream into copies of the scenario's
-    /// tables.
+    /// Merges what homes set for their upstream, downstream and router into copies of the scenario's tables.
     fn merge_homes(&self, value: &mut Value) -> Faults {
         let base = value.clone();
         let mut faults = Faults::default();
         let homes = value.get_mut(HOMES).and_then(Value::as_object_mut);
         for (name, home) in homes.into_iter().flatten() {
-            for direction in DIRECTIONS {
-                let Some(own) = home.get_mut(direction).filter(|own| own.is_object()) else {
+            for key in DIRECTIONS.into_iter().chain([ROUTER]) {
+                let Some(own) = home.get_mut(key).filter(|own| own.is_object()) else {
                     continue;
                 };
-                let mut merged = base[direction].clone();
+                let mut merged = base.get(key).cloned().unwrap_or_else(|| Map::new().into());
                 merge(&mut merged, own);
-                let path = [HOMES, name, direction]
+                let path = [HOMES, name, key]
                     .iter()
                     .fold(String::new(), |path, key| words::join(&path, key));
-                faults.add(self.checker.check_key(direction, &merged, &path));
+                faults.add(self.checker.check_key(key, &merged, &path));
                 *own = merged;
             }
         }

@@ -4,6 +4,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 
 use crate::access::service::{Downstream, Upstream};
+use crate::hop::Bottlenecks;
 
 /// A group of identical homes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -20,6 +21,11 @@ pub struct Homes {
     /// merged into it key by key.
     #[schemars(schema_with = "differences")]
     pub downstream: Option<Downstream>,
+    /// Router keys in which this group differs from the scenario's `router`. They are merged into it key
+    /// by key.
+    #[schemars(schema_with = "differences")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub router: Option<Bottlenecks>,
     /// Length of the cable or fibre to each home in km. Default: that of `cable`, or of `access` with
     /// fibre.
     #[schemars(range(min = 0.0, max = 2000.0))]
@@ -28,7 +34,7 @@ pub struct Homes {
 
 impl Default for Homes {
     fn default() -> Self {
-        Self { count: 1, upstream: None, downstream: None, distance_km: None }
+        Self { count: 1, upstream: None, downstream: None, router: None, distance_km: None }
     }
 }
 

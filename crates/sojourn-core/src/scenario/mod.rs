@@ -15,6 +15,7 @@ pub mod labels;
 pub mod overlay;
 mod rates;
 pub mod schema;
+mod traces;
 pub mod traffic;
 mod variant;
 pub mod watch;

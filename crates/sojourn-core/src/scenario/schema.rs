@@ -21,8 +21,10 @@ use crate::address::Address;
 use crate::apps::{AppParameters, AppSpec, ServerKeys};
 use crate::aqm::AqmSpec;
 use crate::dialect::Dialect;
+use crate::hop::{Bottleneck, Bottlenecks};
 use crate::metrics::options::Metrics;
 use crate::packet::Direction;
+use crate::queue::QueueSpec;
 use crate::tcp::TcpOptions;
 use crate::units::Time;
 
@@ -71,6 +73,15 @@ pub struct Scenario {
     /// scenario's `upstream` and `downstream`.
     #[serde(default)]
     pub homes: IndexMap<String, Homes>,
+    /// A router in each home, between its devices and the modem: a shaper with a queue manager in each
+    /// direction. Default: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub router: Option<Bottlenecks>,
+    /// Links between the access network and the servers that all traffic passes, by name, the first one
+    /// next to the access network. Default: none.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    #[schemars(extend("maxProperties" = 100))]
+    pub core: IndexMap<String, Bottlenecks>,
     /// Servers beyond the CMTS, by name.
     #[serde(default)]
     #[schemars(extend("maxProperties" = 65_535))]
@@ -119,6 +130,10 @@ pub struct Server {
     #[serde(default)]
     #[schemars(range(min = 0.0, max = 100.0))]
     pub loss_percent: f64,
+    /// Queue manager before the server's link, in each direction. Default: none, and nothing limits what
+    /// waits there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queue: Option<QueueSpec>,
     /// IP address of the server, for classifiers that match addresses. Default: no address.
     #[serde(default)]
     #[schemars(with = "Option<String>")]
@@ -155,6 +170,17 @@ impl Scenario {
         }
     }
 
+    /// The router's shaper in a direction of the homes of a group.
+    pub fn router(&self, group: usize, direction: Direction) -> Option<&Bottleneck> {
+        let own = self.homes.get_index(group).and_then(|(_, homes)| homes.router.as_ref());
+        own.or(self.router.as_ref())?.of(direction)
+    }
+
+    /// The one-way delay of all links between the access network and the servers, in ms.
+    pub fn core_delay_ms(&self, direction: Direction) -> f64 {
+        self.core.values().filter_map(|one| one.of(direction)).map(|one| one.delay_ms).sum()
+    }
+
     /// A note for each group of homes that no traffic is of, which may be a slip of the pen.
     pub(super) fn without_traffic(&self) -> impl Iterator<Item = String> {
         let is_used = |name: &str| {
@@ -179,7 +205,10 @@ impl Scenario {
 
     /// The AQM algorithm in a direction of a group of homes; `None` where several queues may have others.
     pub fn only_law(&self, homes: &str, direction: Direction) -> Option<&AqmSpec> {
-        let group = self.groups().find(|group| group.name == homes)?;
+        let (number, group) = (0..).zip(self.groups()).find(|(_, group)| group.name == homes)?;
+        if self.router(number, direction).is_some() {
+            return None;
+        }
         let (up, down) = (group.upstream, group.downstream);
         match direction {
             Direction::Up => up.flows.is_empty().then_some(&up.queue.law),

@@ -7,6 +7,7 @@ use super::words::{digits, joined};
 use crate::access::AccessSpec;
 use crate::access::docsis::parameters::ModemSpec;
 use crate::apps::AppParameters as _;
+use crate::hop::Bottleneck;
 use crate::packet::Direction;
 use crate::scenario::{Scenario, traffic};
 
@@ -16,7 +17,7 @@ const MANY_COLLISIONS: f64 = 0.2;
 /// A place where packets spend time.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Place {
-    /// Cable and link of the server, with the wait for that.
+    /// Cable, core and link of the server, with the wait for these links.
     Path,
     /// The queue of a direction, behind other packets and for tokens.
     Queue(Direction),
@@ -29,7 +30,7 @@ pub enum Place {
 impl Place {
     fn words(self) -> String {
         match self {
-            Self::Path => "on the cable and on the link of its server".to_owned(),
+            Self::Path => "on the cable and on the links to its server".to_owned(),
             Self::Queue(direction) => format!("in the {} queue", direction.stream()),
             Self::Grants => "waiting for grants".to_owned(),
             Self::Contention(share) => {
@@ -103,7 +104,6 @@ fn cause(scenario: &Scenario, rows: &Rows, name: &str, entry: &traffic::Entry) -
     };
     let mut parts: Vec<(Place, f64)> = Vec::new();
     let mut ways_ms = Vec::new();
-    let path_ms = path_ms(scenario, entry);
     for row in rows.flows.iter().filter(watched) {
         if row.number("delivered_packets").is_some_and(|packets| packets < FEWEST_PACKETS) {
             return None;
@@ -111,7 +111,7 @@ fn cause(scenario: &Scenario, rows: &Rows, name: &str, entry: &traffic::Entry) -
         let (mean_ms, least_ms) = (row.number("latency_mean_ms")?, row.number("latency_min_ms")?);
         let way = row.direction()?;
         ways_ms.push((way, mean_ms));
-        let path_ms = path_ms.min(least_ms);
+        let path_ms = path_ms(scenario, entry, way).min(least_ms);
         let waits_ms = mean_ms - path_ms;
         // The chance to ask comes anywhere within a MAP interval.
         let mean_chance_ms = scenario.upstream_channel.map_interval_ms / 2.0;
@@ -144,8 +144,8 @@ fn own<'a>(
     of.iter().filter(move |row| row.homes() == Some(homes) && row.direction() == Some(way))
 }
 
-/// What packets wait in the queues of the access network at most, if the link of the server is what is slow:
-/// what 99 % of them wait there. What they wait beyond that is for that link.
+/// What packets wait in the queues of the home and of the access network at most, if a link beyond is what is
+/// slow: what 99 % of them wait there. What they wait beyond that is for that link.
 fn queued_ms(
     scenario: &Scenario,
     rows: &Rows,
@@ -154,7 +154,10 @@ fn queued_ms(
 ) -> Option<f64> {
     let (_, server) = *entry.app.servers().first()?;
     let terms = scenario.group(scenario.group_of(entry)).terms(way);
-    if scenario.servers.get(server)?.rate_mbps >= terms.peak_mbps {
+    let server_mbps = scenario.servers.get(server)?.rate_mbps;
+    let core = scenario.core.values().filter_map(|both| both.of(way));
+    let slowest_mbps = core.map(Bottleneck::least_mbps).fold(server_mbps, f64::min);
+    if slowest_mbps >= terms.peak_mbps {
         return None;
     }
     let queues = own(scenario, &rows.queues, entry, way).filter(|row| row.member().is_none());
@@ -193,8 +196,8 @@ fn has_grants(scenario: &Scenario, entry: &traffic::Entry, way: Direction) -> bo
     way == Direction::Up && scenario.access == AccessSpec::Docsis && *modem != ModemSpec::Link
 }
 
-/// One way over cable and link of the first server, in ms.
-fn path_ms(scenario: &Scenario, entry: &traffic::Entry) -> f64 {
+/// One way over cable, links of the core and link of the first server, in ms.
+fn path_ms(scenario: &Scenario, entry: &traffic::Entry, way: Direction) -> f64 {
     let km = scenario.group(scenario.group_of(entry)).distance_km;
     let access = match &scenario.access {
         AccessSpec::Docsis => scenario.cable.delay(km),
@@ -202,5 +205,6 @@ fn path_ms(scenario: &Scenario, entry: &traffic::Entry) -> f64 {
     };
     let servers = entry.app.servers();
     let server = servers.first().and_then(|(_, name)| scenario.servers.get(*name));
-    access.ms_f64() + server.map_or(0.0, |server| server.delay_ms)
+    let core_ms = scenario.core_delay_ms(way);
+    access.ms_f64() + core_ms + server.map_or(0.0, |server| server.delay_ms)
 }

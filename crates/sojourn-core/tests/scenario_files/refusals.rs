@@ -54,8 +54,8 @@ fn unknown_keys() {
     assert_eq!(
         refusal_with("duration_s = 10", "duration_s = 10\n'my key' = 1"),
         "home.toml: \"my key\": unknown key; allowed here: title, description, duration_s, seed, \
-         dialect, access, cable, upstream, downstream, upstream_channel, cmts, homes, servers, tcp, \
-         traffic, metrics, baseline, compare"
+         dialect, access, cable, upstream, downstream, upstream_channel, cmts, homes, router, core, \
+         servers, tcp, traffic, metrics, baseline, compare"
     );
 }
 
@@ -370,7 +370,7 @@ fn bad_sets() {
         refusal_of(&["upstream.sustaned_mbps=1"]),
         "--set upstream.sustaned_mbps=1: upstream.sustaned_mbps: unknown key; allowed here: \
          sustained_mbps, peak_mbps, burst_bytes, minimum_mbps, priority, \
-         shaping, modem, mac, scheduling, profile_bits, ranging_outages, congestion, queue, \
+         shaping, modem, mac, scheduling, profile_bits, ranging_outages, capacity, congestion, queue, \
          buffer, aqm, flows (did you mean sustained_mbps?)"
     );
 }

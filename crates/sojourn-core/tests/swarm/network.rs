@@ -74,6 +74,7 @@ fn usual(key: &str, choices: &mut Choices) -> Option<Value> {
         "interval_ms" => json!(between(2.0, 60.0, choices)),
         "target_ms" => json!(between(2.0, 60.0, choices)),
         "delay_ms" => json!(between(0.1, 80.0, choices)),
+        "for_s" => json!(between(0.001, 0.5, choices)),
         "start_s" | "start_spread_s" | "pause_s" => json!(between(0.01, 0.5, choices)),
         "stop_s" | "every_s" | "think_s_mean" => json!(between(0.2, 2.0, choices)),
         "on_s" => json!([between(0.01, 1.0, choices)]),
@@ -149,6 +150,15 @@ pub fn keys(choices: Choices) -> Value {
     );
     root.insert("homes".to_owned(), homes(&mut drawer));
     root.insert("traffic".to_owned(), traffic(&mut drawer));
+    for key in ["router", "core"] {
+        if drawer.choices.below(4) == 0 {
+            let both = drawer.definition("Bottlenecks");
+            root.insert(
+                key.to_owned(),
+                if key == "core" { json!({ "inner": both }) } else { both },
+            );
+        }
+    }
     let mut root = Value::Object(root);
     reconcile(&mut root);
     root

@@ -2,7 +2,6 @@
 //! these seconds are the slowest per cent of the run.
 
 use super::super::Simulation;
-use crate::access::AccessNetwork;
 use crate::apps::{AppParameters, AppSpec, Quality};
 use crate::metrics::Latency;
 use crate::metrics::qoe::GAME_ACCESS_MS;
@@ -78,7 +77,7 @@ impl Early {
 
 /// Sojourn times of the measured queues, in the order of readings, and latencies of games and calls.
 fn watched(run: &Simulation) -> Vec<(String, &Latency)> {
-    let meters = run.access.queues().into_iter().filter_map(|placed| placed.queue.meter());
+    let meters = run.queues().into_iter().filter_map(|placed| placed.queue.meter());
     let queues = meters.map(|meter| (format!("the {} queue's p99", meter.name()), meter.sojourn()));
     let entries = run.scenario.traffic.iter().enumerate().filter(|(_, (_, entry))| {
         matches!(entry.app.quality(), Quality::Game | Quality::Voice | Quality::VideoCall)

@@ -225,8 +225,8 @@ fn share_over(latency: &Latency, budget_ms: f64) -> Option<f64> {
     percent(latency.count_above_ms(budget_ms.max(0.0)), latency.count())
 }
 
-/// What the cable and the link of an entry's first server take of the one-way latency of a packet
-/// that is sent alone, in ms.
+/// What the cable, the links of the core and that of an entry's first server take of the one-way latency of a
+/// packet that is sent alone, in ms.
 fn beyond_access_ms(run: &Simulation, index: usize, direction: Direction) -> f64 {
     let scenario = &run.scenario;
     let sent = run.ledger.account(index, direction).sent;
@@ -237,7 +237,13 @@ fn beyond_access_ms(run: &Simulation, index: usize, direction: Direction) -> f64
             s.delay_ms + BitRate::from_mbps(s.rate_mbps).time_for(packet_bytes).ms_f64()
         });
     let home = scenario.first_home_of(&scenario.traffic[index]);
-    run.access.propagation(home).ms_f64() + link_ms
+    let core_ms: f64 = scenario
+        .core
+        .values()
+        .filter_map(|both| both.of(direction))
+        .map(|link| link.delay_ms + link.mean_rate().time_for(packet_bytes).ms_f64())
+        .sum();
+    run.access.propagation(home).ms_f64() + core_ms + link_ms
 }
 
 fn score_pages(row: &mut FlowRow, done: &Done) {

@@ -53,7 +53,6 @@ pub(super) fn results(
         pages: names.iter().zip(&done).flat_map(|(name, done)| page_rows(name, done)).collect(),
         latencies: Vec::new(),
         series: run
-            .access
             .queues()
             .into_iter()
             .flat_map(|placed| queue_series(run, placed.queue))
@@ -81,7 +80,7 @@ pub(super) fn results(
     }
     results.traffic_classes = traffic_classes::rows(run, &results.flows, &done);
     results.warnings.extend(unused_low_latency(&results.queues));
-    results.warnings.extend(idle_laws::warnings(&run.scenario, &run.access.queues()));
+    results.warnings.extend(idle_laws::warnings(&run.scenario, &run.queues()));
     let unwatched = run.scenario.unwatched(&standing(&results.queues));
     results.warnings.extend(unwatched.iter().map(Unwatched::sentence));
     results

@@ -18,6 +18,7 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use super::schema::Scenario;
+use super::traces;
 use crate::apps::AppSpec;
 use crate::apps::replay::Parameters;
 use crate::input::problem::{Fault, Faults};
@@ -65,11 +66,12 @@ impl<'a> Captures<'a> {
     }
 
     /// Fills each replay of a scenario: its packets, their digest and directions, and the path they came
-    /// from. Returns what a user must know of them.
+    /// from. So it does with capacity traces. Returns what a user must know of them.
     ///
-    /// # Errors The faults of all replays.
+    /// # Errors The faults of all replays and traces.
     pub fn fill(&self, scenario: &mut Scenario) -> Result<Vec<String>, Faults> {
-        let (mut faults, mut notes) = (Faults::default(), Vec::new());
+        let mut notes = Vec::new();
+        let mut faults = traces::fill(scenario, &self.directory, self.files);
         for (name, entry) in &mut scenario.traffic {
             if let AppSpec::Replay(replay) = &mut entry.app {
                 let path = words::join("traffic", name);
