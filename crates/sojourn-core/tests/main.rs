@@ -11,6 +11,7 @@ mod cmts;
 mod conservation;
 mod determinism;
 mod fibre;
+mod hops;
 mod layers;
 mod linux_tcp;
 mod low_latency;

@@ -31,6 +31,8 @@ pub fn agree_with_the_trace(scenario: &Scenario) {
     long.metrics.packet_trace = true;
     long.metrics.modem_trace = true;
     long.metrics.connections = 10_000;
+    // Rows are then of all packets.
+    long.metrics.from_s = 0.0;
     let mut short = long.clone();
     short.duration_s /= 2.0;
     let (Some(report), Some(longer)) = (run(&short, MOST_EVENTS), run(&long, MOST_EVENTS)) else {
