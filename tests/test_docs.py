@@ -211,6 +211,8 @@ class Shown:
     """The game's, 90 % of its packets."""
     mos: float | None
     page_s: float | None
+    round_trip_ms: float | None
+    """The game's, 90 % of them."""
 
 
 def shown(runs: Results) -> list[Shown]:
@@ -226,7 +228,8 @@ def _shown(run: RunTables) -> Shown:
     rows = [row for way in ("up", "down") for row in transfers(way)(run)]
     rates = {row["traffic"]: row["throughput_mbps"] for row in rows}
     game, mos = first("game", "latency_p90_ms"), first("voice", "mos")
-    return Shown(rates, game, mos, first("pages", "page_load_median_s"))
+    page_s, round_trip_ms = first("pages", "page_load_median_s"), first("game", "rtt_p90_ms")
+    return Shown(rates, game, mos, page_s, round_trip_ms)
 
 
 def bufferbloat(small: Shown, medium: Shown, large: Shown) -> None:
@@ -304,6 +307,11 @@ def l4s(drop_tail: Shown, one: Shown, two: Shown) -> None:
         assert shared.rates["cubic"] < shared.rates["prague"] < 2 * shared.rates["cubic"]
 
 
+def router(modem: Shown, shaper: Shown, too_fast: Shown, _: Shown) -> None:
+    assert min(modem.round_trip_ms, too_fast.round_trip_ms) > 180 > 40 > shaper.round_trip_ms
+    assert shaper.rates["upload"] == pytest.approx(0.9 * modem.rates["upload"], rel=0.07)
+
+
 SHOWN = {
     "bufferbloat": bufferbloat,
     "codel": codel,
@@ -317,6 +325,7 @@ SHOWN = {
     "abb": abb,
     "low-latency": low_latency,
     "l4s": l4s,
+    "router": router,
 }
 """What each gallery scenario's description claims."""
 
@@ -325,9 +334,10 @@ SHOWN = {
 def test_gallery_shows_what_it_says(path: Path) -> None:
     case = Case.run(path)
     warnings = {text for group in case.results.groups for text in group.first.meta["warnings"]}
-    # What a case shows may be that nothing watches a queue, that an algorithm did nothing, or
-    # how uploads begin.
-    expected = ("not measured: no traffic", "dropped and marked nothing", "make the tail")
+    # What a case shows may be that nothing watches a queue, that an algorithm or a router did
+    # nothing, or how uploads begin.
+    nothing = ("dropped and marked nothing", "and not in the router")
+    expected = ("not measured: no traffic", *nothing, "make the tail")
     assert all(any(words in text for words in expected) for text in warnings), warnings
     SHOWN[case.name](*shown(case.results))
     assert f"](img/gallery-{case.name}.svg)" in "\n\n".join(case.section())

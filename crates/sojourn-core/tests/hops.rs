@@ -130,6 +130,18 @@ fn homes_differ_in_their_routers() {
     assert!(names.ends_with(&["router upstream", "b router upstream"]), "{names:?}");
 }
 
+#[test]
+fn a_router_as_fast_as_the_service_is_told() {
+    let told = |mbps: u32| {
+        let game = "traffic.g = { kind = 'stream', purpose = 'game', server = 'near' }";
+        run(&format!("{game}\nrouter.upstream.rate_mbps = {mbps}")).warnings
+    };
+    assert!(told(49).is_empty());
+    let warning = "the router upstream carries 50 Mbps, no less than the service (50 Mbps): packets wait in \
+                   the modem, and not in the router";
+    assert_eq!(told(50), [warning]);
+}
+
 struct OneFile(&'static str);
 
 impl sojourn_core::scenario::Files for OneFile {

@@ -22,6 +22,7 @@ const CASES: &[(&str, &str)] = cases![
     "10-abb",
     "11-low-latency",
     "12-l4s",
+    "13-router",
 ];
 
 /// The cases for a page. A name is that of the file, without the number that orders it.

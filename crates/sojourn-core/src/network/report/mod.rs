@@ -8,6 +8,8 @@ pub(super) mod service_flows;
 mod starved;
 mod traffic_classes;
 
+use std::collections::BTreeSet;
+
 use super::Simulation;
 use super::reading::{QueueReading, Reading};
 use crate::access::{Access, AccessNetwork};
@@ -229,6 +231,7 @@ pub(super) fn warnings_of_network(access: &Access, scenario: &Scenario) -> Vec<S
     let mut warnings = access.warnings();
     warnings.extend(service_flows::strange_addresses(scenario));
     warnings.extend(starved::warnings(scenario));
+    warnings.extend(routers_with_nothing_to_do(scenario));
     warnings.extend(scenario.traffic.iter().filter_map(|(name, entry)| {
         let start_s = late_start_s(entry, scenario)?;
         Some(format!(
@@ -237,6 +240,25 @@ pub(super) fn warnings_of_network(access: &Access, scenario: &Scenario) -> Vec<S
         ))
     }));
     warnings
+}
+
+/// A router helps where it is slower than the service, so that packets wait in it.
+fn routers_with_nothing_to_do(scenario: &Scenario) -> BTreeSet<String> {
+    let groups = (0..).zip(scenario.groups());
+    let ways = groups.flat_map(|group| Direction::BOTH.map(|way| (group, way)));
+    let idle = ways.filter_map(|((number, group), way)| {
+        let router_mbps = scenario.router(number, way)?.least_mbps();
+        let service_mbps = group.terms(way).sustained_mbps;
+        let elsewhere = if way == Direction::Up { "the modem" } else { "the CMTS" };
+        (router_mbps >= service_mbps).then(|| {
+            format!(
+                "the router {} carries {router_mbps} Mbps, no less than the service ({service_mbps} \
+                 Mbps): packets wait in {elsewhere}, and not in the router",
+                way.stream()
+            )
+        })
+    });
+    idle.collect()
 }
 
 /// When an entry starts, if that is after the end of the run.
