@@ -3,15 +3,14 @@
 #![no_main]
 
 use sojourn_core::network::Simulation;
-use sojourn_core::scenario::Disk;
-use sojourn_core::scenario::file::load_from;
+use sojourn_core::scenario::Source;
 use sojourn_fuzz::swarm::network::MOST_BYTES;
 
 /// Events of each run.
 const MOST_EVENTS: u64 = 20_000;
 
 libfuzzer_sys::fuzz_target!(|text: &str| {
-    match load_from(text, "file", &[], None, &Disk, MOST_BYTES) {
+    match Source::new(text, "file").most_bytes(MOST_BYTES).load() {
         Err(problems) => {
             assert!(problems.told().all(|problem| !problem.to_string().contains('\n')), "{problems}");
         }

@@ -3,8 +3,8 @@
 use crate::common::{flow, queue};
 use sojourn_core::metrics::results::Results;
 use sojourn_core::network::Simulation;
-use sojourn_core::scenario::Scenario;
-use sojourn_core::scenario::file::{load, load_from, load_stored, to_toml};
+use sojourn_core::scenario::file::to_toml;
+use sojourn_core::scenario::{Scenario, Source, load};
 use std::io;
 use std::path::Path;
 
@@ -157,7 +157,9 @@ fn traces_from_files() {
     let game = "traffic.g = { kind = 'stream', purpose = 'game', server = 'near' }";
     let text = format!("{LINE}\n{game}\nrouter.upstream.capacity.file = 'cell.csv'");
     let of = |text: &str, file: &'static str| {
-        load_from(text, "there/line.toml", &[], None, &OneFile(file), u64::MAX)
+        Source::new(text, "there/line.toml")
+            .files(&OneFile(file))
+            .load()
             .map(|mut variants| variants.remove(0).scenario)
     };
     let scenario = of(&text, "time_s,mbps\n0,8\n1,2\n").unwrap();
@@ -168,7 +170,7 @@ fn traces_from_files() {
     // The resolved scenario is read without the file, and refuses another one.
     let resolved = to_toml(&scenario);
     assert!(resolved.contains(&digest) && resolved.contains("there/cell.csv"), "{resolved}");
-    assert!(load_stored(&resolved, "stored").is_ok());
+    assert!(Source::new(&resolved, "stored").load_stored().is_ok());
     let changed = of(&resolved, "time_s,mbps\n0,8\n1,3\n").unwrap_err().to_string();
     assert!(changed.contains("router.upstream.capacity.digest: found"), "{changed}");
     let wrong = of(&text, "x\n").unwrap_err().to_string();

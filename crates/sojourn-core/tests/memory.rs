@@ -12,8 +12,7 @@ use sojourn_core::engine::rng::Rng;
 use sojourn_core::metrics::results::Results;
 use sojourn_core::network::Simulation;
 use sojourn_core::scenario::estimate::estimate;
-use sojourn_core::scenario::file::load_from;
-use sojourn_core::scenario::{Disk, Scenario};
+use sojourn_core::scenario::{Scenario, load};
 use std::sync::Mutex;
 
 #[global_allocator]
@@ -37,8 +36,7 @@ fn scenario(duration_s: f64, more: &str) -> Scenario {
          servers.far.delay_ms = 40
          {more}"
     );
-    let variants = load_from(&text, "file", &[], None, &Disk, u64::MAX)
-        .unwrap_or_else(|problems| panic!("{problems}\n{text}"));
+    let variants = load(&text, "file", &[]).unwrap_or_else(|problems| panic!("{problems}\n{text}"));
     variants.into_iter().next().expect("there is one").scenario
 }
 

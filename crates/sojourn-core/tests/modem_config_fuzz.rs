@@ -5,7 +5,7 @@ use sojourn_core::engine::rng::Rng;
 use sojourn_core::modem_config::{File, Tlv};
 use sojourn_core::network::Simulation;
 use sojourn_core::provision::Provision;
-use sojourn_core::provision::load_for;
+use sojourn_core::scenario::Source;
 
 const HOME: &[u8] = include_bytes!("../../../tests/data/modem-configs/home-5x20.cm");
 const GIGABIT: &[u8] = include_bytes!("../../../tests/data/modem-configs/gigabit-voice.cm");
@@ -106,7 +106,7 @@ pub fn check(bytes: &[u8]) -> bool {
 /// A modem with this file is refused in a message, or made; what nothing here can do is listed.
 fn provision(file: &File) {
     let modem = Provision { config: &file.view(), source: "modem.cfg" };
-    match load_for(SCENARIO, "home.toml", &[], Some(&modem)) {
+    match Source::new(SCENARIO, "home.toml").overlay(Some(&modem)).load() {
         Err(problem) => assert!(problem.to_string().contains("; allowed: "), "{problem}"),
         Ok(variants) => {
             assert!(variants[0].notes.iter().all(|note| note.starts_with("modem.cfg: ")));

@@ -11,9 +11,8 @@ use sojourn_core::modem_config::view::{
 };
 use sojourn_core::modem_config::{File, ModemConfig};
 use sojourn_core::network::Simulation;
-use sojourn_core::provision::load_for;
 use sojourn_core::provision::{Provision, modem_config};
-use sojourn_core::scenario::{Scenario, Variant};
+use sojourn_core::scenario::{Scenario, Source, Variant};
 
 const HOME: &[u8] = include_bytes!("../../../tests/data/modem-configs/home-5x20.cm");
 const GIGABIT: &[u8] = include_bytes!("../../../tests/data/modem-configs/gigabit-voice.cm");
@@ -34,7 +33,8 @@ fn view(bytes: &[u8]) -> ModemConfig {
 
 fn load(text: &str, sets: &[&str], config: &ModemConfig) -> Result<Vec<Variant>, Problems> {
     let sets: Vec<_> = sets.iter().map(|set| (*set).to_owned()).collect();
-    load_for(text, "home.toml", &sets, Some(&Provision { config, source: "modem.cfg" }))
+    let modem = Provision { config, source: "modem.cfg" };
+    Source::new(text, "home.toml").sets(&sets).overlay(Some(&modem)).load()
 }
 
 fn only(config: &ModemConfig) -> Variant {

@@ -4,11 +4,10 @@ use pyo3::prelude::*;
 use sojourn_core::input::setting;
 use sojourn_core::network;
 use sojourn_core::provision::Provision;
-use sojourn_core::provision::load_from;
 use sojourn_core::scenario::changes::{CHANGES, Change, Changed, SINCE};
 use sojourn_core::scenario::estimate::estimate;
-use sojourn_core::scenario::file::{load_stored, to_toml};
-use sojourn_core::scenario::{self, Disk, Scenario};
+use sojourn_core::scenario::file::to_toml;
+use sojourn_core::scenario::{self, Scenario, Source};
 
 use crate::ScenarioError;
 use crate::modem_config::ConfigFile;
@@ -122,7 +121,11 @@ pub fn load(
     let load = || {
         let modem = modem.as_ref().map(|(file, source)| (file.view(), source));
         let provision = modem.as_ref().map(|(config, source)| Provision { config, source });
-        load_from(text, source, &sets, provision.as_ref(), &Disk, most_bytes.unwrap_or(u64::MAX))
+        Source::new(text, source)
+            .sets(&sets)
+            .overlay(provision.as_ref().map(|provision| provision as _))
+            .most_bytes(most_bytes.unwrap_or(u64::MAX))
+            .load()
     };
     let variants =
         caught(load)?.map_err(|problems| about(py, &problems, ScenarioError::new_err))?;
@@ -132,7 +135,8 @@ pub fn load(
 /// The complete scenario of stored results, checked and written again: the same text, if it is as it was stored.
 #[pyfunction]
 pub fn stored_scenario(py: Python<'_>, text: &str, source: &str) -> PyResult<String> {
-    let read = caught(|| load_stored(text, source).map(|scenario| to_toml(&scenario)))?;
+    let read =
+        caught(|| Source::new(text, source).load_stored().map(|scenario| to_toml(&scenario)))?;
     read.map_err(|problems| about(py, &problems, ScenarioError::new_err))
 }
 

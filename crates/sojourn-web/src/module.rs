@@ -5,10 +5,10 @@ use sojourn_core::VERSION;
 use sojourn_core::input::document::parse;
 use sojourn_core::input::problem::{Problem, Problems};
 use sojourn_core::modem_config::ModemConfig;
-use sojourn_core::provision::{Provision, load_from};
+use sojourn_core::provision::Provision;
 use sojourn_core::scenario::estimate::estimate;
 use sojourn_core::scenario::file::file_schema;
-use sojourn_core::scenario::{Variant, idle_line};
+use sojourn_core::scenario::{Source, Variant, idle_line};
 use sojourn_core::verdict::{Facts, Group, verdict};
 
 use crate::columns::Blob;
@@ -91,7 +91,12 @@ impl Module {
         modem: Option<&ModemConfig>,
     ) -> Result<Vec<Variant>, Vec<Problem>> {
         let provision = modem.map(|config| Provision { config, source: name });
-        load_from(text, name, &[], provision.as_ref(), &self.files, MOST_BYTES).map_err(all)
+        Source::new(text, name)
+            .overlay(provision.as_ref().map(|provision| provision as _))
+            .files(&self.files)
+            .most_bytes(MOST_BYTES)
+            .load()
+            .map_err(all)
     }
 
     /// The variants of a scenario, and the idle line last.

@@ -35,83 +35,107 @@ const MOST_VALUES: usize = 1_000_000;
 ///
 /// # Errors All problems of the file, or those of the text itself.
 pub fn load(text: &str, source: &str, sets: &[String]) -> Result<Vec<Variant>, Problems> {
-    load_with(text, source, sets, None)
+    Source::new(text, source).sets(sets).load()
 }
 
-/// As [`load`], with an overlay that overrides the file and its variants. `sets` override
-/// everything.
-pub fn load_with(
-    text: &str,
-    source: &str,
-    sets: &[String],
-    overlay: Option<&dyn Overlay>,
-) -> Result<Vec<Variant>, Problems> {
-    load_from(text, source, sets, overlay, &Disk, u64::MAX)
-}
-
-/// As [`load_with`], with captures from `files` instead of this machine's disk. A variant whose run
-/// may need more than `most_bytes` of memory is refused.
-pub fn load_from(
-    text: &str,
-    source: &str,
-    sets: &[String],
-    overlay: Option<&dyn Overlay>,
-    files: &dyn Files,
+/// The text of a scenario file, and what it is read with.
+#[derive(Clone, Copy)]
+pub struct Source<'a> {
+    text: &'a str,
+    name: &'a str,
+    sets: &'a [String],
+    overlay: Option<&'a dyn Overlay>,
+    files: &'a dyn Files,
     most_bytes: u64,
-) -> Result<Vec<Variant>, Problems> {
-    let sets = all_of(sets.iter().map(|set| Set::parse(set).map_err(Problems::from)))?;
-    let (mut base, lines) = Document::parse(text, source)?.into_parts();
-    if base.get("scenario").is_some_and(Value::is_string) {
-        let message = "found a sweep file; allowed: a scenario; `sojourn sweep` runs sweeps";
-        return Err(Fault::new("scenario", message).of(source).into());
-    }
-    let written = base.clone();
-    for set in &sets {
-        set.apply(&mut base)?;
-    }
-    let compare = base.as_object_mut().and_then(|table| table.shift_remove(COMPARE));
-    // Without variants, an unknown-key message should list `compare` among the allowed keys.
-    let schema = if compare.is_some() { json_schema() } else { file_schema() };
-    let (checker, captures) = (Checker::new(schema), Some(Captures::beside(source, files)));
-    let (shared, compared) = Default::default();
-    let file = File {
-        source,
-        lines,
-        sets,
-        base,
-        written,
-        overlay,
-        checker,
-        captures,
-        most_bytes,
-        shared,
-        compared,
-    };
-    match compare {
-        None => Ok(vec![file.variant("", &json!({}))?]),
-        Some(compare) => file.variants(&compare),
-    }
 }
 
-/// Reads the complete scenario of stored results, and checks it. Its captures are not read, for they may be gone.
-///
-/// # Errors All problems of the scenario, or those of the text itself.
-pub fn load_stored(text: &str, source: &str) -> Result<Scenario, Problems> {
-    let (base, lines) = Document::parse(text, source)?.into_parts();
-    let file = File {
-        source,
-        lines,
-        sets: Vec::new(),
-        base,
-        written: Value::Null,
-        overlay: None,
-        checker: Checker::new(json_schema()),
-        captures: None,
-        most_bytes: u64::MAX,
-        shared: OnceCell::new(),
-        compared: OnceCell::new(),
-    };
-    Ok(file.variant("", &json!({}))?.scenario)
+impl<'a> Source<'a> {
+    /// A text with its name in messages. Paths in it are relative to the directory of that name.
+    pub fn new(text: &'a str, name: &'a str) -> Self {
+        Self { text, name, sets: &[], overlay: None, files: &Disk, most_bytes: u64::MAX }
+    }
+
+    /// With settings that override everything, each as `key.path=value`.
+    pub fn sets(self, sets: &'a [String]) -> Self {
+        Self { sets, ..self }
+    }
+
+    /// With an overlay that overrides the file and its variants.
+    pub fn overlay(self, overlay: Option<&'a dyn Overlay>) -> Self {
+        Self { overlay, ..self }
+    }
+
+    /// With captures and traces from there instead of this machine's disk.
+    pub fn files(self, files: &'a dyn Files) -> Self {
+        Self { files, ..self }
+    }
+
+    /// A variant whose run may need more bytes of memory is refused.
+    pub fn most_bytes(self, most_bytes: u64) -> Self {
+        Self { most_bytes, ..self }
+    }
+
+    /// Reads and checks the scenario, with all its variants.
+    ///
+    /// # Errors All problems: where each is, what was found and what is allowed.
+    pub fn load(self) -> Result<Vec<Variant>, Problems> {
+        let Self { text, name: source, sets, overlay, files, most_bytes } = self;
+        let sets = all_of(sets.iter().map(|set| Set::parse(set).map_err(Problems::from)))?;
+        let (mut base, lines) = Document::parse(text, source)?.into_parts();
+        if base.get("scenario").is_some_and(Value::is_string) {
+            let message = "found a sweep file; allowed: a scenario; `sojourn sweep` runs sweeps";
+            return Err(Fault::new("scenario", message).of(source).into());
+        }
+        let written = base.clone();
+        for set in &sets {
+            set.apply(&mut base)?;
+        }
+        let compare = base.as_object_mut().and_then(|table| table.shift_remove(COMPARE));
+        // Without variants, an unknown-key message should list `compare` among the allowed keys.
+        let schema = if compare.is_some() { json_schema() } else { file_schema() };
+        let (checker, captures) = (Checker::new(schema), Some(Captures::beside(source, files)));
+        let (shared, compared) = Default::default();
+        let file = File {
+            source,
+            lines,
+            sets,
+            base,
+            written,
+            overlay,
+            checker,
+            captures,
+            most_bytes,
+            shared,
+            compared,
+        };
+        match compare {
+            None => Ok(vec![file.variant("", &json!({}))?]),
+            Some(compare) => file.variants(&compare),
+        }
+    }
+
+    /// Reads the complete scenario of stored results, and checks it. Its captures and traces are not read, for
+    /// they may be gone.
+    ///
+    /// # Errors All problems of the scenario, or those of the text itself.
+    pub fn load_stored(self) -> Result<Scenario, Problems> {
+        let Self { text, name: source, .. } = self;
+        let (base, lines) = Document::parse(text, source)?.into_parts();
+        let file = File {
+            source,
+            lines,
+            sets: Vec::new(),
+            base,
+            written: Value::Null,
+            overlay: None,
+            checker: Checker::new(json_schema()),
+            captures: None,
+            most_bytes: u64::MAX,
+            shared: OnceCell::new(),
+            compared: OnceCell::new(),
+        };
+        Ok(file.variant("", &json!({}))?.scenario)
+    }
 }
 
 /// Numbers, strings and others that are no tables or lists.

@@ -21,7 +21,7 @@ mod variant;
 pub mod watch;
 
 pub use capture::{Disk, Files};
-pub use file::load;
+pub use file::{Source, load};
 pub use idle_line::{NAME as IDLE_LINE, WITHOUT_BULK, idle_line};
 pub use schema::Scenario;
 pub use variant::Variant;

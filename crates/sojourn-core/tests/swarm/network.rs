@@ -4,8 +4,7 @@
 
 use serde_json::{Map, Value, json};
 use sojourn_core::input::problem::Problems;
-use sojourn_core::scenario::file::load_from;
-use sojourn_core::scenario::{Disk, Scenario};
+use sojourn_core::scenario::{Scenario, Source};
 
 use crate::queue_kit::TRAFFIC;
 use crate::queue_kit::drawer::{Choices, Drawer};
@@ -213,7 +212,7 @@ pub fn scenario(keys: &mut Value) -> Result<Scenario, String> {
 /// The scenario of these keys.
 pub fn strictly(keys: &Value) -> Result<Scenario, Problems> {
     let text = toml::to_string(keys).expect("it is a table");
-    let variants = load_from(&text, "drawn", &[], None, &Disk, MOST_BYTES)?;
+    let variants = Source::new(&text, "drawn").most_bytes(MOST_BYTES).load()?;
     Ok(variants.into_iter().next().expect("there is one").scenario)
 }
 
