@@ -1,6 +1,8 @@
 //! Which of several settings does best, what decided, and what it costs.
 
-use super::compared::{BulkKind, Difference, Group, Judged, SAME, deciding, is_comparable};
+use super::compared::{
+    BulkKind, Difference, Group, HARDLY, Judged, SAME, deciding, decisive, is_comparable,
+};
 use super::measures::{MEASURES, Measure};
 use super::thresholds::{
     ADDED_DELAY, APPLICATIONS, CALL, DOWNLOAD, DOWNLOAD_SHARE, UNDER_LOAD, UPLOAD, UPLOAD_SHARE,
@@ -11,8 +13,6 @@ use crate::packet::Direction;
 
 /// More groups than these are not named one by one.
 pub(super) const NAMED_AT_MOST: usize = 8;
-/// If no change is greater than this and no grade differs, settings hardly differ; one for the worse is a price.
-const HARDLY: f64 = 0.10;
 /// The rates of at most so many transfers are in a sentence.
 const RATES_AT_MOST: usize = 3;
 /// What gets worse by more than this share is named.
@@ -40,10 +40,7 @@ pub(super) fn choice(
 /// Have two groups the same grades, and no measure that decides and differs by much?
 fn hardly_differ(a: &Judged<'_>, b: &Judged<'_>) -> bool {
     let is_near = |measure: &&Measure| {
-        a.group.difference(measure, b.group).is_none_or(|found| {
-            let (x, y) = (found.from, found.to);
-            (x - y).abs() <= HARDLY * x.abs().max(y.abs())
-        })
+        a.group.difference(measure, b.group).is_none_or(|found| !found.is_beyond(HARDLY))
     };
     APPLICATIONS.iter().all(|app| a.grade(app.name) == b.grade(app.name))
         && deciding(&[a.group, b.group]).iter().all(is_near)
@@ -57,10 +54,9 @@ pub(super) fn answer(all: &[Judged<'_>], winners: &[usize], reference: usize) ->
     let (best, other) = (&all[winners[0]], &all[reference]);
     let mut bulk = best.group.bulk_kinds();
     bulk.sort_by_key(|kind| kind.payload.direction != Direction::Up);
-    let is_costly =
-        bulk.iter().any(|kind| is_costly(kind, other)) || is_worse_for_users(best, other);
-    let price = if is_costly { ", at a price" } else { "" };
-    let Changes { mut better, mut worse } = changes(best, other);
+    let Changes { mut better, mut worse, is_costly: for_users } = changes(best, other);
+    let for_bulk = bulk.iter().any(|kind| is_costly(kind, other));
+    let price = if for_users || for_bulk { ", at a price" } else { "" };
     for kind in &bulk {
         let Some((clause, is_worse)) = cost_clause(kind, other) else { continue };
         if is_worse { worse.push(clause) } else { better.push(clause) }
@@ -80,6 +76,8 @@ pub(super) fn answer(all: &[Judged<'_>], winners: &[usize], reference: usize) ->
 struct Changes {
     better: Vec<String>,
     worse: Vec<String>,
+    /// Is something worse by so much that it is a price?
+    is_costly: bool,
 }
 
 /// The measures that users notice beside the call.
@@ -96,10 +94,7 @@ const NOTICED: [&str; 7] = [
 /// What users notice of going from the reference to the best, what decided, and what got worse by over 5 %.
 fn changes(best: &Judged<'_>, reference: &Judged<'_>) -> Changes {
     let mut changes = Changes::default();
-    let groups = [best.group, reference.group];
-    let decisive = deciding(&groups)
-        .into_iter()
-        .find(|measure| best.group.difference(measure, reference.group).is_some());
+    let decisive = decisive(best.group, reference.group);
     let is_alike = best.faults() == reference.faults();
     // The call and the rates have clauses of their own.
     let is_meant = |m: &&Measure| m.decides() && m.of_bulk().is_none() && m.key != "voice_mos";
@@ -109,17 +104,18 @@ fn changes(best: &Judged<'_>, reference: &Judged<'_>) -> Changes {
         let is_felt = measure.of_queues().is_none_or(|direction| {
             found.to >= LITTLE_WAIT_MS && best.group.runs[0].loaded().any(|way| way == direction)
         });
-        let is_decisive = decisive == Some(measure) && (is_alike || measure.of_queues().is_some());
+        let is_decisive = decisive.is_some_and(|(one, _)| one == measure)
+            && (is_alike || measure.of_queues().is_some());
         if found.is_worse_by(WORSE, measure) && is_felt {
+            changes.is_costly |= found.is_worse_by(HARDLY, measure);
             changes.worse.push(clause_of(measure, &found));
         } else if !found.is_worse_by(0.0, measure) && (is_noticed || is_decisive) {
             changes.better.push(clause_of(measure, &found));
         }
     }
     add_graded(&mut changes, best, reference);
-    if changes.better.is_empty()
-        && let Some(found) = decisive.and_then(|m| best.group.difference(m, reference.group))
-        && let Some(measure) = decisive.filter(|measure| measure.of_bulk().is_none())
+    if let Some((measure, found)) = decisive.filter(|_| changes.better.is_empty())
+        && measure.of_bulk().is_none()
         && !found.is_worse_by(0.0, measure)
     {
         changes.better.push(clause_of(measure, &found));
@@ -212,15 +208,6 @@ pub(super) fn call_clause(now: &Judged<'_>, before: &Judged<'_>) -> Option<Strin
 fn same_kind(kind: &BulkKind, reference: &Judged<'_>) -> Option<BulkKind> {
     let mut others = reference.group.bulk_kinds().into_iter();
     others.find(|other| other.payload == kind.payload).filter(|other| other.mbps > 0.0)
-}
-
-/// Is a measure that users notice worse by so much that this is a price?
-fn is_worse_for_users(best: &Judged<'_>, reference: &Judged<'_>) -> bool {
-    deciding(&[best.group, reference.group])
-        .into_iter()
-        .filter(|measure| measure.of_bulk().is_none())
-        .filter_map(|measure| Some((measure, best.group.difference(measure, reference.group)?)))
-        .any(|(measure, found)| found.is_worse_by(HARDLY, measure))
 }
 
 /// Does a kind of bulk traffic keep so little of its rate that this is a price?

@@ -13,6 +13,8 @@ use crate::scenario::watch::Unwatched;
 
 /// A smaller change than this share of a value is none to speak of.
 pub(super) const SAME: f64 = 0.02;
+/// If no change is greater than this and no grade differs, settings hardly differ; one for the worse is a price.
+pub(super) const HARDLY: f64 = 0.10;
 
 /// Runs that differ in their seed alone.
 #[derive(Clone, Debug)]
@@ -67,6 +69,11 @@ impl Difference {
     /// Is it more than the seeds alone may make?
     fn is_sure(&self) -> bool {
         self.half_width.is_none_or(|half| (self.to - self.from).abs() > half)
+    }
+
+    /// Is it by more than this share of the greater value?
+    pub fn is_beyond(&self, share: f64) -> bool {
+        (self.to - self.from).abs() > share * self.from.abs().max(self.to.abs())
     }
 
     /// Is it worse, by more than this share?
@@ -240,20 +247,26 @@ impl Judged<'_> {
         [count(Some(Grade::Poor)), count(Some(Grade::Fair)), count(None)]
     }
 
-    /// Less for what is better: the grades decide, then the first measure that differs.
+    /// Less for what is better: the grades decide, then the decisive measure.
     pub fn rank(&self, other: &Self) -> Ordering {
-        let first = deciding(&[self.group, other.group])
-            .into_iter()
-            .find_map(|measure| Some((measure, self.group.difference(measure, other.group)?)));
-        let by_measure = match first {
+        let by_measure = match decisive(self.group, other.group) {
             None => Ordering::Equal,
-            Some((measure, difference)) if difference.is_worse_by(0.0, measure) => {
-                Ordering::Greater
-            }
+            Some((measure, found)) if found.is_worse_by(0.0, measure) => Ordering::Greater,
             Some(_) => Ordering::Less,
         };
         self.faults().cmp(&other.faults()).then(by_measure)
     }
+}
+
+/// The measure that decides between two groups with equal grades: the first one that differs by much, or else
+/// the first one that differs at all.
+pub(super) fn decisive(
+    group: &Group<'_>,
+    other: &Group<'_>,
+) -> Option<(&'static Measure, Difference)> {
+    let differing = deciding(&[group, other]).into_iter();
+    let found: Vec<_> = differing.filter_map(|m| Some((m, group.difference(m, other)?))).collect();
+    found.iter().find(|(_, found)| found.is_beyond(HARDLY)).or(found.first()).copied()
 }
 
 /// The measures that decide between groups with equal grades, the first one first: what users notice, then
@@ -283,13 +296,17 @@ pub(super) fn deciding(groups: &[&Group<'_>]) -> Vec<&'static Measure> {
 }
 
 /// The best of some groups, in their order: those with the best grades, and of these those that no deciding
-/// measure shows to be worse, one measure after the other. All of them if nothing differs.
+/// measure shows to be worse, one measure after the other, first by much and then at all. All of them if nothing
+/// differs.
 pub(super) fn best_of(all: &[Judged<'_>], loaded: &[usize]) -> Vec<usize> {
     let fewest = loaded.iter().map(|number| all[*number].faults()).min();
     let is_best = |number: &usize| Some(all[*number].faults()) == fewest;
     let mut best: Vec<usize> = loaded.iter().copied().filter(is_best).collect();
     let groups: Vec<&Group<'_>> = best.iter().map(|number| all[*number].group).collect();
-    for measure in deciding(&groups) {
+    let deciding = deciding(&groups);
+    for (share, measure) in
+        [HARDLY, SAME].into_iter().flat_map(|share| deciding.iter().map(move |m| (share, *m)))
+    {
         let mean = |number: usize| all[number].group.mean(measure.key).unwrap_or_default();
         let is_better = |one: f64, other: f64| match measure.better {
             Better::Lower => one < other,
@@ -300,16 +317,21 @@ pub(super) fn best_of(all: &[Judged<'_>], loaded: &[usize]) -> Vec<usize> {
             .copied()
             .reduce(|top, number| if is_better(mean(number), mean(top)) { number } else { top });
         let Some(top) = top else { break };
-        best.retain(|number| all[*number].group.difference(measure, all[top].group).is_none());
+        best.retain(|number| {
+            let found = all[*number].group.difference(measure, all[top].group);
+            found.is_none_or(|found| !found.is_beyond(share))
+        });
     }
     best
 }
 
-/// Do two values of a measure differ by more than 2 % and by more than the last digit that tables show?
+/// Do two values of a measure differ by more than 2 %, by more than the last digit that tables show and by more
+/// than nobody notices?
 fn differs(measure: &Measure, one: f64, another: f64) -> bool {
     let resolution = 10f64.powi(-i32::from(measure.digits));
     let most = one.abs().max(another.abs());
-    most > measure.equal_up_to && (one - another).abs() > (SAME * most).max(resolution)
+    let least = (SAME * most).max(resolution).max(measure.unnoticed);
+    most > measure.equal_up_to && (one - another).abs() > least
 }
 
 /// Is a measure of the same traffic in all these groups? Rates are sums over all transfers.

@@ -67,6 +67,9 @@ pub struct Measure {
     /// Values up to this one are all equally good.
     #[serde(skip)]
     pub(super) equal_up_to: f64,
+    /// Differences up to this one are not noticed.
+    #[serde(skip)]
+    pub(super) unnoticed: f64,
     #[serde(skip)]
     of: Of,
     #[serde(skip)]
@@ -83,11 +86,26 @@ const fn measure(
 ) -> Measure {
     let better = if matches!(merge, Merge::Max) { Better::Lower } else { Better::Higher };
     let queues = if let Queues(direction) = of { Some(direction) } else { None };
-    Measure { key, label, unit, digits, better, queues, equal_up_to: 0.0, of, column, merge }
+    Measure {
+        key,
+        label,
+        unit,
+        digits,
+        better,
+        queues,
+        equal_up_to: 0.0,
+        unnoticed: 0.0,
+        of,
+        column,
+        merge,
+    }
 }
 
 /// Losses of a game up to what a good one may have are equally good.
 const FEW_LOST_PERCENT: f64 = 1.0;
+
+/// A user feels what takes so long to be instantaneous (Nielsen 1993, Usability Engineering, section 5.5).
+const INSTANT_S: f64 = 0.1;
 
 use Merge::{Max, Min, Sum};
 use Of::{
@@ -133,13 +151,15 @@ pub const MEASURES: [Measure; 29] = [
         Of::Quality(Quality::Pages),
         PAGE_LOAD,
         Max,
-    ),
+    )
+    .unnoticed(INSTANT_S),
     measure(
         ("response_median_s", "web response", "s", 3),
         Of::Quality(Quality::Responses),
         "response_median_s",
         Max,
-    ),
+    )
+    .unnoticed(INSTANT_S),
     measure(
         ("video_rate_mbps", "video", "Mbps", 2),
         Of::Quality(Quality::Video),
@@ -241,6 +261,10 @@ pub const MEASURES: [Measure; 29] = [
 impl Measure {
     const fn equal_up_to(self, equal_up_to: f64) -> Self {
         Self { equal_up_to, ..self }
+    }
+
+    const fn unnoticed(self, unnoticed: f64) -> Self {
+        Self { unnoticed, ..self }
     }
 
     /// The measure of this name.
