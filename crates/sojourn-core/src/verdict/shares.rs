@@ -65,10 +65,13 @@ pub(super) fn shares_percent(
         let [before_s, whole_s] = [scenario.metrics.from_s, scenario.duration_s].map(until);
         let allowed = |during_s| allowed_mbit(scenario, group, direction, during_s);
         let allowed_mbit = allowed(whole_s) - allowed(before_s);
-        let share = |mbps: f64| mbps * scenario.counted_s() / allowed_mbit;
-        let of_transfers = share(mbps(&|name| graded.contains(&name)));
+        let of_transfers = mbps(&|name| graded.contains(&name)) * scenario.counted_s();
+        // Of light traffic counts what goes beside them, if it is as much all the time.
+        let light =
+            (mbps(&is_counted) - mbps(&|name| graded.contains(&name))) * (whole_s - before_s);
+        let shares = [of_transfers, of_transfers + light].map(|mbit| mbit / allowed_mbit);
         // Light traffic that leaves them next to nothing is no excuse.
-        let got = if of_transfers < STARVED { of_transfers } else { share(mbps(&is_counted)) };
+        let got = if shares[0] < STARVED { shares[0] } else { shares[1].min(1.0) };
         (whole_s - before_s >= SHORTEST_S && is_one_flow(scenario, group, direction))
             .then_some(100.0 * got)
     };
