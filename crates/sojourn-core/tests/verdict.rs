@@ -68,6 +68,11 @@ fn grades_are_those_of_the_thresholds() {
     let call = |mos: Option<f64>| {
         facts(GAME, "voice", &json!({"mos": mos, "late_percent": 0.5, "loss_percent": 0.1}))
     };
+    let video_call = |p90_ms: f64, incomplete: f64| {
+        let values =
+            json!({"frame_latency_p90_ms": p90_ms, "frames_incomplete_percent": incomplete});
+        facts(GAME, "video_call", &values)
+    };
     let video = |stalled: f64| facts(GAME, "video", &json!({"video_stalled_percent": stalled}));
     // White & Rice 2013, section 4.1.3: 20 ms in the access network, 80 ms there and back.
     let cases = [
@@ -80,6 +85,11 @@ fn grades_are_those_of_the_thresholds() {
         ("call", call(Some(3.99)), Some(Fair)),
         ("call", call(Some(2.99)), Some(Poor)),
         ("call", call(None), None),
+        ("video call", video_call(150.0, 1.0), Some(Good)),
+        ("video call", video_call(151.0, 0.0), Some(Fair)),
+        ("video call", video_call(20.0, 1.1), Some(Fair)),
+        ("video call", video_call(401.0, 0.0), Some(Poor)),
+        ("video call", video_call(20.0, 5.1), Some(Poor)),
         ("video", video(0.0), Some(Good)),
         ("video", video(0.9), Some(Fair)),
         ("video", video(1.1), Some(Poor)),
@@ -249,6 +259,39 @@ fn a_queue_that_a_game_watches_does_not_decide() {
     assert_eq!(found.best, None);
     assert!(first.starts_with("No setting does best"), "{first}");
     assert!(first.contains("up queue p99 is 22.0 ms with half the rate"), "{first}");
+}
+
+/// Some ms of a web response that nobody feels are no reason to put up with a second of queue.
+#[test]
+fn what_nobody_notices_does_not_decide() {
+    let of = |response_s: f64, queue_ms: f64| {
+        let web = row(&json!({"traffic": "x", "quality": "responses", "direction": "up",
+            "response_median_s": response_s}));
+        let up = row(&json!({"traffic": "upload", "direction": "up", "throughput_mbps": 5.0}));
+        let queue =
+            row(&json!({"queue": "upstream", "direction": "up", "sojourn_p99_ms": queue_ms}));
+        let traffic = "traffic.x = { kind = 'web_sessions', servers = ['near'] }";
+        let rows = Rows { flows: vec![web, up], queues: vec![queue], ..Rows::default() };
+        Facts::of(&scenario(&format!("{traffic}\n{UPLOAD}")), &rows)
+    };
+    let (short, quick) = (of(0.0599, 97.0), of(0.0512, 1099.0));
+    let found = verdict(&[group("short queue", &short), group("quick", &quick)], &[]);
+    assert!(found.sentences[0].starts_with("short queue does best: against quick, up queue p99"));
+    let slow = of(0.3, 97.0);
+    let found = verdict(&[group("short queue", &slow), group("quick", &quick)], &[]);
+    assert!(found.sentences[0].starts_with("quick does best, at a price: "), "{found:?}");
+}
+
+/// A first measure that differs by a little does not decide before one that differs by much.
+#[test]
+fn what_differs_by_much_decides_first() {
+    let of = |p90_ms: f64, page_s: f64| {
+        with(game_and_upload(p90_ms, p90_ms, Some(5.0)), &[("page_load_median_s", page_s)])
+    };
+    let (one, two) = (of(300.0, 2.0), of(290.0, 6.0));
+    let found = verdict(&[group("one", &one), group("two", &two)], &[]);
+    assert!(found.sentences[0].starts_with("one does best: against two, "), "{found:?}");
+    assert!(found.sentences[0].contains("page load falls from 6.00 to 2.00 s"), "{found:?}");
 }
 
 /// A film that adapts does not stall: what it loses is its rate.
@@ -726,6 +769,21 @@ fn the_wait_for_a_server_is_none_of_the_access_network() {
         of_line("", "", "upstream.queue.limit_bytes = 1_000_000\nservers.near.rate_mbps = 2");
     let told = &found.groups[0].causes[0];
     assert!(told.ends_with("on the cable and on the links to its server."), "{told}");
+}
+
+/// What went before a transfer began is nothing that it sends.
+#[test]
+fn nothing_gets_more_than_the_service_allows() {
+    let found = of_line(
+        "",
+        "start_s = 8",
+        "upstream.scheduling.kind = 'best_effort'
+         traffic.data = { kind = 'on_off', server = 'near', direction = 'down', mean_mbps = [90] }
+         traffic.get = { kind = 'transfer', server = 'near', direction = 'down' }",
+    );
+    let upload = found.groups[0].assessments.iter().find(|one| one.application == "upload");
+    let share = upload.unwrap().values["upload_share_percent"].unwrap();
+    assert!((50.0..=100.0).contains(&share), "{share}");
 }
 
 #[test]

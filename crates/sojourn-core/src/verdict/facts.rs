@@ -12,7 +12,7 @@ use super::rows::{Row, Rows};
 use super::shares;
 use super::thresholds::{
     APPLICATIONS, Application, CALL, DOWNLOAD, DOWNLOAD_SHARE, GAME, PAGE_LOAD, UPLOAD,
-    UPLOAD_SHARE,
+    UPLOAD_SHARE, VIDEO_CALL,
 };
 use crate::apps::AppSpec;
 use crate::apps::bulk::Bulk;
@@ -208,7 +208,7 @@ fn tested(application: &Application, scenario: &Scenario, rows: &Rows) -> Option
     }
     let mut note = "";
     let mut missing = match application.name {
-        GAME | CALL => other_end(&flows, scenario),
+        GAME | CALL | VIDEO_CALL => other_end(&flows, scenario),
         _ => None,
     };
     let mut of_flow = |row: &Row, metric: &'static str| {

@@ -80,6 +80,7 @@ impl Application {
 /// Names of applications that sentences speak of.
 pub(super) const GAME: &str = "game";
 pub(super) const CALL: &str = "call";
+pub(super) const VIDEO_CALL: &str = "video call";
 pub(super) const PAGE: &str = "page";
 pub(super) const VIDEO: &str = "video";
 pub(super) const VIDEO_RATE: &str = "video rate";
@@ -109,6 +110,9 @@ const STALLS: &str =
     "Krishnan & Sitaraman 2012: stalls of 1 % of a video cut the viewing time by 5 %";
 const OURS: &str =
     "chosen by Sojourn; uploads kept 97 % or more with CoDel in White & Padden 2012, tables 7, 8";
+const CONVERSATION: &str = "ITU-T G.114 (2003), section 4: one way, 150 ms are felt by few and more than \
+                            400 ms are too much; without the time for coding and playout, and for 90 % of frames";
+const OURS_FOR_FRAMES: &str = "chosen by Sojourn: a decoder stops at a frame that lacks a packet";
 const OURS_FOR_VIDEO: &str =
     "chosen by Sojourn, as for uploads: a video that adapts does not stall";
 const BLOAT_A: &str = "DSLReports, Bufferbloat Grades (dslreports.com/faq/17930): A is an increase \
@@ -123,7 +127,7 @@ pub(super) const LETTERS: [(f64, &str); 5] =
 pub(super) const WORST_LETTER: &str = "F";
 
 /// What is graded, in the order of reports.
-pub const APPLICATIONS: [Application; 8] = [
+pub const APPLICATIONS: [Application; 9] = [
     Application {
         name: GAME,
         quality: Some(Quality::Game),
@@ -158,6 +162,41 @@ pub const APPLICATIONS: [Application; 8] = [
         shown: &["late_percent", "loss_percent"],
         summary: "the mean opinion score is {mos.2} on a scale from 1 (bad) to 5 (excellent); \
                   {late_percent.1} % of packets come too late, {loss_percent.1} % are lost",
+    },
+    Application {
+        name: VIDEO_CALL,
+        quality: Some(Quality::VideoCall),
+        good: &[
+            Threshold::at_most(
+                "frame_latency_p90_ms",
+                150.0,
+                "90 % of frames arrive within 150 ms",
+                CONVERSATION,
+            ),
+            Threshold::at_most(
+                "frames_incomplete_percent",
+                1.0,
+                "at most 1 % of frames lack a packet",
+                OURS_FOR_FRAMES,
+            ),
+        ],
+        fair: &[
+            Threshold::at_most(
+                "frame_latency_p90_ms",
+                400.0,
+                "90 % of frames arrive within 400 ms",
+                CONVERSATION,
+            ),
+            Threshold::at_most(
+                "frames_incomplete_percent",
+                5.0,
+                "at most 5 % of frames lack a packet",
+                OURS_FOR_FRAMES,
+            ),
+        ],
+        shown: &[],
+        summary: "90 % of frames arrive within {frame_latency_p90_ms.0} ms, {frames_incomplete_percent.1} % \
+                  lack a packet",
     },
     Application {
         name: PAGE,
