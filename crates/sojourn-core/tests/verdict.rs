@@ -282,6 +282,46 @@ fn what_nobody_notices_does_not_decide() {
     assert!(found.sentences[0].starts_with("quick does best, at a price: "), "{found:?}");
 }
 
+/// A line that is slow by itself adds little: that is no merit.
+#[test]
+fn what_load_adds_is_no_second_grade() {
+    let of = |page_s: f64, bulk: bool, rtt_ms: f64| {
+        let mut flows = both_ways(
+            "x",
+            "game",
+            &json!({"rtt_p90_ms": rtt_ms, "rtt_mean_ms": rtt_ms,
+            "over_20_ms_access_percent": 100, "over_80_ms_round_trip_percent": 100,
+            "loss_percent": 0}),
+        );
+        flows.push(row(&json!({"traffic": "p", "quality": "pages", "direction": "up"})));
+        if bulk {
+            flows.push(row(
+                &json!({"traffic": "upload", "direction": "up", "throughput_mbps": 5.1}),
+            ));
+        }
+        let page =
+            |start: f64| row(&json!({"traffic": "p", "start_s": start, "load_time_s": page_s}));
+        let pages = "traffic.p = { kind = 'web', servers = ['near'], objects = { kind = 'fixed' }, \
+                     users = 2, pause_s = 3600, start_spread_s = 1 }";
+        let upload = if bulk { UPLOAD } else { "" };
+        let rows = Rows { flows, pages: vec![page(0.0), page(1.0)], ..Rows::default() };
+        Facts::of(&scenario(&format!("{GAME}\n{pages}\n{upload}")), &rows)
+    };
+    let (slow, quick, idle) = (of(20.0, true, 200.0), of(4.0, true, 300.0), of(20.0, false, 200.0));
+    let groups = [group("slow", &slow), group("quick", &quick), group("idle line", &idle)];
+    let found = verdict(&groups, &[]);
+    let grade = |number: usize, name: &str| {
+        let all = &found.groups[number].assessments;
+        all.iter().find(|one| one.application == name).and_then(Assessment::grade)
+    };
+    assert_eq!(
+        [grade(0, "under load"), grade(1, "under load")],
+        [Some(Grade::Good), Some(Grade::Poor)]
+    );
+    assert_eq!([grade(0, "page"), grade(1, "page")], [Some(Grade::Poor), Some(Grade::Fair)]);
+    assert!(found.sentences[0].starts_with("quick does best, at a price: "), "{found:?}");
+}
+
 /// A first measure that differs by a little does not decide before one that differs by much.
 #[test]
 fn what_differs_by_much_decides_first() {

@@ -7,6 +7,7 @@ use super::facts::{Entry, Facts, Payload};
 use super::grades::{Assessment, Grade, assess};
 use super::measures::{Better, MEASURES, Measure};
 use super::over_seeds::{Value, over_seeds};
+use super::thresholds::UNDER_LOAD;
 use crate::apps::bulk::Bulk;
 use crate::packet::Direction;
 use crate::scenario::watch::Unwatched;
@@ -241,9 +242,11 @@ impl Judged<'_> {
         if self.group.name.is_empty() { "this run" } else { self.group.name }
     }
 
-    /// Its numbers of poor, of fair and of missing grades: the less, the better.
+    /// Its numbers of poor, of fair and of missing grades: the less, the better. What load adds is left out:
+    /// games and calls have it in their own grades, and a line that is slow without load adds little.
     pub fn faults(&self) -> [usize; 3] {
-        let count = |grade| self.assessments.iter().filter(|a| a.grade() == grade).count();
+        let own = || self.assessments.iter().filter(|a| a.application != UNDER_LOAD);
+        let count = |grade| own().filter(|a| a.grade() == grade).count();
         [count(Some(Grade::Poor)), count(Some(Grade::Fair)), count(None)]
     }
 
