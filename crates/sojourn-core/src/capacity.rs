@@ -179,7 +179,8 @@ pub fn parse(text: &str) -> Result<Vec<Step>, String> {
     of_csv(lines, time, rate)
 }
 
-const ALLOWED: &str = "allowed: CSV with the columns time_s and mbps, or a trace of mahimahi: whole \
+/// The files that are read.
+pub(crate) const ALLOWED: &str = "allowed: CSV with the columns time_s and mbps, or a trace of mahimahi: whole \
                        milliseconds, one in a line";
 /// More lines than these are no trace of a line.
 const MOST_LINES: usize = 10_000_000;

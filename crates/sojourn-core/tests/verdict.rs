@@ -826,6 +826,14 @@ fn nothing_gets_more_than_the_service_allows() {
     assert!((50.0..=100.0).contains(&share), "{share}");
 }
 
+/// What the core does not carry is no fault of the service.
+#[test]
+fn a_transfer_is_judged_by_the_slowest_link_of_its_path() {
+    let found = of_line("", "", "core.x.upstream.rate_mbps = 2");
+    let upload = found.groups[0].assessments.iter().find(|one| one.application == "upload");
+    assert!(upload.unwrap().values["upload_share_percent"] > Some(90.0), "{upload:?}");
+}
+
 #[test]
 fn an_upload_that_gets_next_to_nothing_is_poor() {
     let found = of_line("", "", "upstream = { sustained_mbps = 0.05, burst_bytes = 3044 }");

@@ -48,14 +48,14 @@ DERIVED = Section(
             "upload_share_percent",
             "%",
             "Throughput upstream of a home with an upload without end, over what its sustained "
-            "rate and burst allow within the run, and the links of its servers carry.",
+            "rate and burst allow within the run, and the links to its servers carry.",
             "DOCSIS 3.1 MULPI, sections C.2.2.7.2 and C.2.2.7.3",
         ),
         Definition(
             "download_share_percent",
             "%",
             "Throughput downstream of a home with a download without end, over what its sustained "
-            "rate and burst allow within the run, and the links of its servers carry.",
+            "rate and burst allow within the run, and the links to its servers carry.",
             "DOCSIS 3.1 MULPI, sections C.2.2.7.2 and C.2.2.7.3",
         ),
         Definition(

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::capture::Files;
 use super::schema::Scenario;
-use crate::capacity::{Trace, parse};
+use crate::capacity::{ALLOWED, Trace, parse};
 use crate::hop::Bottlenecks;
 use crate::input::digest::digest;
 use crate::input::problem::{Fault, Faults};
@@ -64,9 +64,10 @@ fn fill_one(trace: &mut Trace, directory: &Path, files: &dyn Files) -> Result<()
     let wrong = |why: String| Fault::new("file", format!("found {name:?}, {why}"));
     let file = directory.join(name);
     let file = std::path::absolute(&file).unwrap_or(file);
-    let bytes =
-        files.read(&file).map_err(|error| wrong(format!("which cannot be read ({error})")))?;
-    let text = String::from_utf8(bytes).map_err(|_| wrong("which is no text".to_owned()))?;
+    let unreadable = |error| wrong(format!("which cannot be read ({error}); {ALLOWED}"));
+    let bytes = files.read(&file).map_err(unreadable)?;
+    let text =
+        String::from_utf8(bytes).map_err(|_| wrong(format!("which is no text; {ALLOWED}")))?;
     let read = parse(&text).map_err(wrong)?;
     let digest = digest(read.iter().flat_map(|step| [step.for_s, step.mbps].map(f64::to_bits)));
     if let Some(other) = trace.digest.as_ref().filter(|other| **other != digest) {

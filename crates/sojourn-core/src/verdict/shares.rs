@@ -91,16 +91,20 @@ fn is_one_flow(scenario: &Scenario, group: usize, direction: Direction) -> bool 
     }
 }
 
-/// What the homes of a group may send or get in that time: no more than the links of the servers carry.
+/// What the homes of a group may send or get in that time: no more than the links of the core and of the servers
+/// carry.
 fn allowed_mbit(scenario: &Scenario, group: usize, direction: Direction, during_s: f64) -> f64 {
     let of_transfers = unlimited(scenario, direction).filter(|(_, of, _)| *of == group);
     let servers: BTreeSet<&str> =
         of_transfers.map(|(_, _, transfer)| transfer.server.as_str()).collect();
     let rates = servers.into_iter().filter_map(|name| scenario.servers.get(name));
     let servers_mbps: f64 = rates.map(|server| server.rate_mbps).sum();
+    let core = scenario.core.values().filter_map(|both| both.of(direction));
+    let links_mbps =
+        core.map(|link| link.mean_rate().bps() as f64 / 1e6).fold(servers_mbps, f64::min);
     let group = scenario.group(group);
     let Terms { sustained_mbps, peak_mbps, burst_bytes, .. } = group.terms(direction);
     let burst_mbit = burst_bytes as f64 * 8.0 / 1e6;
     let each = (sustained_mbps * during_s + burst_mbit).min(peak_mbps * during_s);
-    (each * f64::from(group.count)).min(servers_mbps * during_s)
+    (each * f64::from(group.count)).min(links_mbps * during_s)
 }

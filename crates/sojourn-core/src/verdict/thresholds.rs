@@ -268,13 +268,13 @@ pub const APPLICATIONS: [Application; 9] = [
             UPLOAD_SHARE,
             90.0,
             "unlimited uploads and the light traffic beside them together send 90 % or more of what \
-             sustained rate, burst and the link of the server allow",
+             sustained rate, burst and the links to the server allow",
             OURS,
         )],
         fair: &[Threshold::at_least(UPLOAD_SHARE, 50.0, "they send 50 % or more of that", OURS)],
         shown: &[],
         summary: "the upload and the light traffic beside it send {upload_share_percent.0} % of what \
-                  sustained rate, burst and the link of the server allow",
+                  sustained rate, burst and the links to the server allow",
     },
     Application {
         name: DOWNLOAD,
@@ -283,12 +283,12 @@ pub const APPLICATIONS: [Application; 9] = [
             DOWNLOAD_SHARE,
             90.0,
             "unlimited downloads and the light traffic beside them together get 90 % or more of what \
-             sustained rate, burst and the link of the server allow",
+             sustained rate, burst and the links to the server allow",
             OURS,
         )],
         fair: &[Threshold::at_least(DOWNLOAD_SHARE, 50.0, "they get 50 % or more of that", OURS)],
         shown: &[],
         summary: "the download and the light traffic beside it get {download_share_percent.0} % of \
-                  what sustained rate, burst and the link of the server allow",
+                  what sustained rate, burst and the links to the server allow",
     },
 ];
