@@ -153,7 +153,9 @@ def test_what_it_shows_follows_the_choices(chromium: Browser, lab: str) -> None:
         drop_tail = page.locator(".verdicts tfoot td").first
         expect(drop_tail).to_have_text(re.compile(r"^\d{3,}\.\d ms$"))
         page.get_by_role("button", name="More video viewers").click()
-        expect(rows).to_have_text(["game", "call", "page", "video", "under load", "upload"])
+        expect(rows).to_have_text(
+            ["game", "call", "page", "video", "video rate", "under load", "upload"]
+        )
         page.get_by_label("Queue management A").select_option("SFQ-CoDel")
         expect(verdict_heads(page).first).to_have_text("A: SFQ-CoDel")
         page.get_by_label("Compare with another").uncheck()
