@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 use sojourn_core::network::Simulation;
-use sojourn_core::scenario::{Scenario, Variant, idle_line, load};
+use sojourn_core::scenario::{Scenario, Variant, idle_lines, load};
 use sojourn_core::verdict::{
     Assessment, Facts, Grade, Group, Row, Rows, Verdict, unfinished_s, verdict,
 };
@@ -606,7 +606,7 @@ fn facts_are_the_same_from_a_run_and_from_its_rows_as_json() {
     let text = format!("{HOME}\n{GAME}\n{UPLOAD}");
     let sets = ["duration_s=10".to_owned()];
     let mut variants = load(&text, "home.toml", &sets).unwrap();
-    variants.extend(idle_line(&variants));
+    variants.extend(idle_lines(&variants));
     let judged: Vec<Facts> = variants
         .iter()
         .map(|variant| {
@@ -638,7 +638,7 @@ fn filled(bulk: &str, stream: &str) -> Vec<Variant> {
          traffic.bulk = {{ kind = 'transfer', server = 'near', direction = '{bulk}' }}"
     );
     let mut variants = load(&text, "line.toml", &[]).unwrap();
-    variants.extend(idle_line(&variants));
+    variants.extend(idle_lines(&variants));
     variants
 }
 
@@ -714,7 +714,7 @@ fn of_line(game: &str, bulk: &str, more: &str) -> Verdict {
         "",
     );
     let mut variants = load(&text, "line.toml", &[]).unwrap();
-    variants.extend(idle_line(&variants));
+    variants.extend(idle_lines(&variants));
     let facts =
         variants.iter().map(|v| Facts::of(&v.scenario, &Rows::from(&Simulation::run(&v.scenario))));
     let facts: Vec<_> = facts.collect();

@@ -57,7 +57,7 @@ mod _sojourn {
     use super::table::ArrowTable;
     #[pymodule_export]
     use super::variant::{
-        Variant, all_changed_defaults, distinct, idle_line, in_words, load, set_label,
+        Variant, all_changed_defaults, distinct, idle_lines, in_words, load, set_label,
         stored_scenario, unit_of,
     };
     #[pymodule_export]

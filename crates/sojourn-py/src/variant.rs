@@ -150,12 +150,11 @@ pub fn all_changed_defaults() -> (&'static str, Vec<[&'static str; 6]>) {
     (SINCE, CHANGES.iter().map(row).collect())
 }
 
-/// The idle line of these variants: the same traffic without bulk traffic.
-/// `None` if there is none to make.
+/// The idle lines of these variants: the same traffic without bulk traffic.
 #[pyfunction]
-pub fn idle_line(variants: Vec<PyRef<'_, Variant>>) -> PyResult<Option<Variant>> {
+pub fn idle_lines(variants: Vec<PyRef<'_, Variant>>) -> PyResult<Vec<Variant>> {
     let variants: Vec<_> = variants.iter().map(|variant| (&**variant).into()).collect();
-    caught(|| scenario::idle_line(&variants).map(Variant::from))
+    caught(|| scenario::idle_lines(&variants).into_iter().map(Variant::from).collect())
 }
 
 /// The variants without those that are equal to an earlier one, which says so in its notes.

@@ -8,7 +8,7 @@ use sojourn_core::modem_config::ModemConfig;
 use sojourn_core::provision::Provision;
 use sojourn_core::scenario::estimate::estimate;
 use sojourn_core::scenario::file::file_schema;
-use sojourn_core::scenario::{Source, Variant, idle_line};
+use sojourn_core::scenario::{Source, Variant, idle_lines};
 use sojourn_core::verdict::{Facts, Group, verdict};
 
 use crate::columns::Blob;
@@ -79,7 +79,7 @@ impl Module {
 
     fn check(&self, text: &str) -> Result<Value, Vec<Problem>> {
         let own = self.load(text, SCENARIO, None)?;
-        let idle = idle_line(&own);
+        let idle = idle_lines(&own);
         let variants = own.iter().map(|variant| described(variant, false));
         Ok(variants.chain(idle.iter().map(|variant| described(variant, true))).collect())
     }
@@ -99,10 +99,10 @@ impl Module {
             .map_err(all)
     }
 
-    /// The variants of a scenario, and the idle line last.
+    /// The variants of a scenario, and their idle lines last.
     fn variants(&self, text: &str) -> Result<Vec<Variant>, Vec<Problem>> {
         let mut variants = self.load(text, SCENARIO, None)?;
-        variants.extend(idle_line(&variants));
+        variants.extend(idle_lines(&variants));
         Ok(variants)
     }
 

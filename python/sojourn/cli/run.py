@@ -77,7 +77,7 @@ def run(
     from ..analysis.precision import Target
     from ..analysis.summary import summary_json
     from ..base.terminal import progress_bar
-    from ..runs.runner import run_variants, with_idle_line
+    from ..runs.runner import run_variants, with_idle_lines
     from ..runs.scenario import load_all
     from ..runs.seeds import most_seeds
     from ..store.replace import Wanted, reserved
@@ -110,7 +110,7 @@ def run(
         most = most_seeds(variants, seeds, targets)
     except ValueError as error:
         raise typer.BadParameter(f"--{error}") from None
-    wanted = Wanted.of(with_idle_line(variants), most, scenarios, targets)
+    wanted = Wanted.of(with_idle_lines(variants), most, scenarios, targets)
     with reserved(out, wanted, overwrite=overwrite) if out else nullcontext():
         with nullcontext() if quiet else progress_bar() as progress:
             result = run_variants(variants, seeds=seeds, until=targets, progress=progress)

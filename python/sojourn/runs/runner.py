@@ -4,7 +4,7 @@ import os
 from collections.abc import Sequence
 from itertools import chain
 
-from .._sojourn import Variant, idle_line
+from .._sojourn import Variant, idle_lines
 from ..analysis.precision import FEWEST_SEEDS, Target, seeds_needed, targets_of
 from ..base.progress import Progress
 from .comparison import Comparison
@@ -30,8 +30,8 @@ def run(
     """Runs a scenario. With a compare table it returns a `Comparison`, else a `Result`.
 
     An idle line is run too: the same traffic without bulk traffic. It is the last variant of a
-    comparison, and `Result.idle_line` of a single run. `baseline = false` in the scenario leaves it
-    out.
+    comparison, and `Result.idle_line` of a single run. Variants that differ in more than queues and
+    bulk traffic have idle lines of their own. `baseline = false` in the scenario leaves them out.
 
     With `seeds` each variant and the idle line run with so many seeds, counted from the scenario's.
     The result's tables then have a column `seed`, and summary and report show means with 95 %
@@ -112,11 +112,11 @@ def run_variants(
     jobs: int | None = None,
     max_memory_gb: float | None = None,
 ) -> Result | Comparison:
-    """Runs the variants that `load` returned, and their idle line, as `run` does."""
+    """Runs the variants that `load` returned, and their idle lines, as `run` does."""
     if jobs is not None and jobs < 1:
         raise ValueError(f"jobs: found {jobs}; allowed: 1 or more")
     most = most_seeds(variants, seeds, until)
-    everything = with_idle_line(variants)
+    everything = with_idle_lines(variants)
     results: list[Result] = []
     count, ran = FEWEST_SEEDS if until else most, 0
     while True:
@@ -139,7 +139,7 @@ def _going_on(progress: Progress | None, done: Sequence[Result]) -> Progress | N
 
 
 def _outcome(results: Sequence[Sequence[Result]]) -> Result | Comparison:
-    """The results of each variant with all seeds, the idle line last."""
+    """The results of each variant with all seeds, idle lines last."""
     of_variants = list(map(as_one, results))
     if of_variants[0].name:
         return Comparison(of_variants)
@@ -148,7 +148,6 @@ def _outcome(results: Sequence[Sequence[Result]]) -> Result | Comparison:
     return alone
 
 
-def with_idle_line(variants: Sequence[Variant]) -> list[Variant]:
-    """The variants, and the idle line that is run beside them if there is one."""
-    idle = idle_line(variants)
-    return [*variants, *([idle] if idle else [])]
+def with_idle_lines(variants: Sequence[Variant]) -> list[Variant]:
+    """The variants, and the idle lines that are run beside them."""
+    return [*variants, *idle_lines(variants)]

@@ -1,4 +1,4 @@
-//! The idle line: a run of the same scenario without its bulk traffic, with which results are compared.
+//! Idle lines: runs of the same scenario without its bulk traffic, with which results are compared.
 
 use serde_json::Value;
 
@@ -11,52 +11,53 @@ pub const NAME: &str = "idle line";
 /// Its name where films go on, which do not leave the line idle.
 pub const WITHOUT_BULK: &str = "without uploads and downloads";
 /// Keys that hardly change an idle line. Variants that differ in these alone share one.
-const ASIDE: [&str; 3] = ["queue", "title", "description"];
+const ASIDE: [&str; 5] = ["queue", "title", "description", "seed", "baseline"];
 
-/// The idle line of `variants`: the first of them that has bulk traffic, without that traffic.
+/// The idle lines of `variants`: each variant that has bulk traffic without that traffic, once for all variants
+/// that differ in queues and bulk traffic alone.
 ///
-/// It is `None` in these cases:
+/// A variant has none in these cases:
 ///
-/// - no variant has bulk traffic;
-/// - that variant has no other traffic;
-/// - a variant with the same other traffic is an idle line already;
-/// - `baseline` is false in a variant.
+/// - it has no bulk traffic;
+/// - it has no other traffic;
+/// - another variant is its idle line already;
+/// - its `baseline` is false.
 ///
-/// If the variants differ in more than queues and bulk traffic, its name says whose settings it has.
-pub fn idle_line(variants: &[Variant]) -> Option<Variant> {
-    let first = variants.iter().find(|variant| !is_idle(&variant.scenario))?;
-    let mut scenario = first.scenario.clone();
-    scenario.traffic.retain(|_, entry| !entry.app.is_bulk());
-    let people = |scenario: &Scenario| {
-        let mut names: Vec<_> = scenario.traffic.iter().collect();
-        names.retain(|(_, entry)| !entry.app.is_bulk());
-        names.into_iter().map(|(name, _)| name.clone()).collect::<Vec<_>>()
-    };
-    let is_there = variants.iter().any(|variant| {
-        is_idle(&variant.scenario) && people(&variant.scenario) == people(&scenario)
-    });
-    let is_wanted = variants.iter().all(|variant| variant.scenario.baseline);
-    if is_there || !is_wanted || scenario.traffic.is_empty() {
-        return None;
+/// If there are several lines, the name of each says whose settings it has.
+pub fn idle_lines(variants: &[Variant]) -> Vec<Variant> {
+    let lines: Vec<Value> = variants.iter().map(|variant| line_of(&variant.scenario)).collect();
+    let is_only = lines.iter().all(|line| *line == lines[0]);
+    let there = variants.iter().zip(&lines).filter(|(variant, _)| is_idle(&variant.scenario));
+    let mut known: Vec<Value> = there.map(|(_, line)| line.clone()).collect();
+    let mut found: Vec<Variant> = Vec::new();
+    for (variant, line) in variants.iter().zip(lines) {
+        let mut scenario = variant.scenario.clone();
+        scenario.traffic.retain(|_, entry| !entry.app.is_bulk());
+        let is_wanted = scenario.baseline && !scenario.traffic.is_empty();
+        if is_wanted && !known.contains(&line) {
+            known.push(line);
+            let name = name_of(variant, &scenario, is_only, variants);
+            let kept_name = name.clone();
+            let (notes, changes) = (Vec::new(), Vec::new());
+            found.push(Variant { name, kept_name, scenario, notes, changes });
+        }
     }
-    let has_films = scenario.traffic.values().any(|entry| matches!(entry.app, AppSpec::Video(_)));
-    let is_of_all = variants.iter().all(|other| line_of(other) == line_of(first));
-    let mut name = match (has_films, is_of_all) {
+    found
+}
+
+/// A name that no variant has.
+fn name_of(of: &Variant, idle: &Scenario, is_only: bool, taken: &[Variant]) -> String {
+    let has_films = idle.traffic.values().any(|entry| matches!(entry.app, AppSpec::Video(_)));
+    let mut name = match (has_films, is_only) {
         (false, true) => NAME.to_owned(),
-        (false, false) => format!("{NAME} of {}", first.name),
+        (false, false) => format!("{NAME} of {}", of.name),
         (true, true) => WITHOUT_BULK.to_owned(),
-        (true, false) => format!("{} {WITHOUT_BULK}", first.name),
+        (true, false) => format!("{} {WITHOUT_BULK}", of.name),
     };
-    while variants.iter().any(|variant| variant.name == name) {
+    while taken.iter().any(|variant| variant.name == name) {
         name.push('\'');
     }
-    Some(Variant {
-        kept_name: name.clone(),
-        name,
-        scenario,
-        notes: Vec::new(),
-        changes: Vec::new(),
-    })
+    name
 }
 
 /// Does no bulk traffic begin before the run ends?
@@ -64,11 +65,11 @@ fn is_idle(scenario: &Scenario) -> bool {
     scenario.traffic.values().all(|entry| entry.app.bulk_from_s() >= scenario.duration_s)
 }
 
-/// The settings of a variant that decide what its idle line is.
-fn line_of(variant: &Variant) -> Value {
-    let mut scenario = variant.scenario.clone();
-    scenario.traffic.retain(|_, entry| !entry.app.is_bulk());
-    without_asides(serde_json::to_value(scenario).unwrap_or_default())
+/// The settings of a scenario that decide what its idle line is.
+pub fn line_of(scenario: &Scenario) -> Value {
+    let mut idle = scenario.clone();
+    idle.traffic.retain(|_, entry| !entry.app.is_bulk());
+    without_asides(serde_json::to_value(idle).unwrap_or_default())
 }
 
 fn without_asides(value: Value) -> Value {
@@ -96,13 +97,17 @@ mod tests {
         traffic.upload = { kind = 'transfer', server = 'near' }
     ";
 
-    fn idle_line_of(more: &str) -> Option<Variant> {
-        idle_line(&load(&format!("{HOME}\n{more}"), "home.toml", &[]).unwrap())
+    fn idle_lines_of(more: &str) -> Vec<Variant> {
+        idle_lines(&load(&format!("{HOME}\n{more}"), "home.toml", &[]).unwrap())
+    }
+
+    fn names_of(more: &str) -> Vec<String> {
+        idle_lines_of(more).into_iter().map(|idle| idle.name).collect()
     }
 
     #[test]
     fn it_has_the_same_people_and_no_bulk_traffic() {
-        let idle = idle_line_of("").unwrap();
+        let idle = &idle_lines_of("")[0];
         assert_eq!(idle.name, "idle line");
         assert_eq!(idle.scenario.traffic.keys().collect::<Vec<_>>(), ["game"]);
     }
@@ -114,24 +119,34 @@ mod tests {
             "compare.a.baseline = false",
             "compare.a.traffic.upload.start_s = 10\ncompare.b.title = 'b'",
         ] {
-            assert_eq!(idle_line_of(none), None, "{none}");
+            assert_eq!(idle_lines_of(none), [], "{none}");
         }
         let late = load(HOME, "home.toml", &["traffic.upload.start_s=20".to_owned()]).unwrap();
-        assert_eq!(idle_line(&late), None);
+        assert_eq!(idle_lines(&late), []);
         let alone = HOME.replace("traffic.game", "#");
-        assert_eq!(idle_line(&load(&alone, "home.toml", &[]).unwrap()), None);
+        assert_eq!(idle_lines(&load(&alone, "home.toml", &[]).unwrap()), []);
     }
 
     #[test]
-    fn its_name_says_of_what_it_is_where_lines_differ() {
+    fn each_line_has_its_own_and_is_named_after_its_first_variant() {
         let queues =
             "compare.a.upstream.queue.limit_bytes = 9000\ncompare.b.traffic.upload.connections = 2";
-        assert_eq!(idle_line_of(queues).unwrap().name, "idle line");
+        assert_eq!(names_of(queues), ["idle line"]);
         let rates = "compare.slow.upstream.sustained_mbps = 4\ncompare.fast.title = ''";
-        assert_eq!(idle_line_of(rates).unwrap().name, "idle line of slow");
+        assert_eq!(names_of(rates), ["idle line of slow", "idle line of fast"]);
+        let delays = "compare.far.servers.near.delay_ms = 60\ncompare.close.title = ''\n\
+                      compare.late.traffic.upload.start_s = 2";
+        assert_eq!(names_of(delays), ["idle line of far", "idle line of close"]);
         let film = "traffic.film = { kind = 'video', server = 'near' }";
-        assert_eq!(idle_line_of(film).unwrap().name, "without uploads and downloads");
+        assert_eq!(names_of(film), ["without uploads and downloads"]);
         let taken = "compare.'idle line'.title = ''";
-        assert_eq!(idle_line_of(taken).unwrap().name, "idle line'");
+        assert_eq!(names_of(taken), ["idle line'"]);
+    }
+
+    #[test]
+    fn a_variant_may_be_the_idle_line_of_its_own_line_alone() {
+        let idle = "compare.idle.traffic.upload.start_s = 10\ncompare.near.title = ''\n\
+                    compare.far.servers.near.delay_ms = 60";
+        assert_eq!(names_of(idle), ["idle line of far"]);
     }
 }

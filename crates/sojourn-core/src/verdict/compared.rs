@@ -141,10 +141,6 @@ impl Group<'_> {
         over_seeds(&rates.collect::<Vec<_>>()).mean
     }
 
-    fn people(&self) -> BTreeSet<&str> {
-        self.runs[0].people()
-    }
-
     pub(super) fn bulk(&self) -> Vec<(&Entry, Payload)> {
         self.runs[0].bulk().collect()
     }
@@ -193,14 +189,14 @@ pub(super) struct Judged<'a> {
     pub idle_line: Option<usize>,
 }
 
-/// Judges all groups. An idle line is one without bulk traffic, if another group with the same other
-/// traffic at the same point has some.
+/// Judges all groups. An idle line is one without bulk traffic, if another group at the same point that differs
+/// in bulk traffic and queues alone has some.
 pub(super) fn judged<'a>(groups: &'a [Group<'a>]) -> Vec<Judged<'a>> {
     let is_of = |idle: &Group, loaded: &Group| {
         idle.is_idle()
             && !loaded.is_idle()
             && idle.point == loaded.point
-            && idle.people() == loaded.people()
+            && idle.runs[0].line == loaded.runs[0].line
     };
     let judge = |group: &'a Group<'a>| {
         let idle_line = groups.iter().position(|other| is_of(other, group));

@@ -18,7 +18,7 @@ use crate::apps::AppSpec;
 use crate::apps::bulk::Bulk;
 use crate::packet::Direction;
 use crate::scenario::watch::{Load, Standing, Unwatched};
-use crate::scenario::{Scenario, traffic};
+use crate::scenario::{Scenario, line_of, traffic};
 
 /// Values by their names.
 pub(super) type Values = BTreeMap<&'static str, Option<f64>>;
@@ -73,6 +73,8 @@ pub struct Facts {
     pub measures: Values,
     /// The demand of the traffic: runs with another one do not answer the same question.
     pub(super) load: String,
+    /// The settings that decide what its idle line is.
+    pub(super) line: String,
     /// The directions that are loaded while nothing watches the delay.
     pub(super) unwatched: Vec<Unwatched>,
     pub(super) tests: Vec<Tested>,
@@ -101,6 +103,7 @@ impl Facts {
             traffic: entries(scenario, rows),
             measures: measures.collect(),
             load: load(scenario),
+            line: line_of(scenario).to_string(),
             unwatched: scenario.unwatched(&standing(rows)),
             tests,
             bulk_mbps: bulk_mbps(scenario, rows),
@@ -126,12 +129,6 @@ impl Facts {
     /// The bulk entries of which something was delivered.
     pub(super) fn bulk(&self) -> impl Iterator<Item = (&Entry, Payload)> {
         self.traffic.iter().filter(|entry| entry.sent).filter_map(|one| Some((one, one.bulk?)))
-    }
-
-    /// What people notice, by name.
-    pub(super) fn people(&self) -> BTreeSet<&str> {
-        let people = self.traffic.iter().filter(|entry| entry.bulk.is_none());
-        people.map(|entry| entry.name.as_str()).collect()
     }
 }
 
