@@ -1,7 +1,5 @@
 //! Grades and verdicts, on tables that are made up and on short runs.
 
-use std::collections::BTreeSet;
-
 use serde_json::{Value, json};
 use sojourn_core::network::Simulation;
 use sojourn_core::scenario::{Scenario, Variant, idle_lines, load};
@@ -81,6 +79,8 @@ fn grades_are_those_of_the_thresholds() {
         ("game", game(5.0, 0.0, 1.1), Some(Fair)),
         ("game", game(100.0, 10.1, 0.0), Some(Poor)),
         ("game", game(0.0, 0.0, 21.0), Some(Poor)),
+        // The server is far: no packet waits, and every round trip takes too long.
+        ("game", game(0.0, 100.0, 0.0), Some(Poor)),
         ("call", call(Some(4.0)), Some(Good)),
         ("call", call(Some(3.99)), Some(Fair)),
         ("call", call(Some(2.99)), Some(Poor)),
@@ -258,7 +258,7 @@ fn a_queue_that_a_game_watches_does_not_decide() {
     let first = &found.sentences[0];
     assert_eq!(found.best, None);
     assert!(first.starts_with("No setting does best"), "{first}");
-    assert!(first.contains("up queue p99 is 22.0 ms with half the rate"), "{first}");
+    assert!(first.contains("Up queue p99 is 22.0 ms with half the rate"), "{first}");
 }
 
 /// Some ms of a web response that nobody feels are no reason to put up with a second of queue.
@@ -268,8 +268,8 @@ fn what_nobody_notices_does_not_decide() {
         let web = row(&json!({"traffic": "x", "quality": "responses", "direction": "up",
             "response_median_s": response_s}));
         let up = row(&json!({"traffic": "upload", "direction": "up", "throughput_mbps": 5.0}));
-        let queue =
-            row(&json!({"queue": "upstream", "direction": "up", "sojourn_p99_ms": queue_ms}));
+        let queue = row(&json!({"queue": "upstream", "direction": "up", "sojourn_mean_ms": 20.0,
+            "sojourn_p99_ms": queue_ms}));
         let traffic = "traffic.x = { kind = 'web_sessions', servers = ['near'] }";
         let rows = Rows { flows: vec![web, up], queues: vec![queue], ..Rows::default() };
         Facts::of(&scenario(&format!("{traffic}\n{UPLOAD}")), &rows)
@@ -753,9 +753,15 @@ fn a_game_at_another_time_or_in_another_home_knows_nothing_of_the_load() {
     assert!(found.groups[0].measures["upstream_queue_p99_ms"].mean > Some(200.0));
 }
 
-/// Films, pages and acknowledgements fill a buffer too, in either direction.
+/// The grade of the queue of a direction, if it has one.
+fn queue_grade(found: &Verdict, number: usize, queue: &str) -> Option<Grade> {
+    let all = &found.groups[number].assessments;
+    all.iter().find(|one| one.application == queue).and_then(Assessment::grade)
+}
+
+/// Films, pages and acknowledgements fill a buffer too, in either direction and in any home.
 #[test]
-fn what_makes_a_queue_stand_is_watched_or_named() {
+fn a_queue_that_stands_has_a_grade_of_its_own() {
     let run = |down_mbps: f64, up_mbps: f64, traffic: &str| {
         let text = format!(
             "duration_s = 20
@@ -770,28 +776,145 @@ fn what_makes_a_queue_stand_is_watched_or_named() {
         let results = Simulation::run(&scenario);
         let facts = Facts::of(&scenario, &Rows::from(&results));
         let found = verdict(&[group("", &facts)], &[]);
-        let is_about = |text: &&String| text.starts_with("not measured: no traffic");
-        let warned: BTreeSet<_> = results.warnings.iter().filter(is_about).collect();
-        assert_eq!(found.unwatched.iter().collect::<BTreeSet<_>>(), warned);
-        found.unwatched.join(" ")
+        ["upstream queue", "downstream queue"].map(|queue| queue_grade(&found, 0, queue))
     };
+    use Grade::{Good, Poor};
     let films = "traffic.film = { kind = 'video', server = 'near', viewers = 3, home = 'b' }";
     let pages = "traffic.page = { kind = 'web', servers = ['near'], users = 3, home = 'b' }";
-    let acks =
+    let get =
         "traffic.get = { kind = 'transfer', server = 'near', direction = 'down', home = 'b' }";
-    let game = "traffic.game = { kind = 'stream', purpose = 'game', server = 'near', home = ";
-    for (rates, traffic, way) in [
-        ((5.0, 10.0), films, "homes.b watches the downstream while traffic.film loads it"),
-        ((20.0, 0.5), pages, "homes.b watches the upstream while traffic.page loads it"),
-        ((1000.0, 5.0), acks, "homes.b watches the upstream while traffic.get loads it"),
+    let put = "traffic.put = { kind = 'transfer', server = 'near', home = 'b' }";
+    let game = "traffic.game = { kind = 'stream', purpose = 'game', server = 'near', home = 'a' }";
+    for (rates, traffic, grades) in [
+        ((5.0, 10.0), films, [None, Some(Poor)]),
+        ((20.0, 0.5), pages, [Some(Poor), None]),
+        ((1000.0, 5.0), get, [Some(Poor), Some(Good)]),
+        ((5.0, 5.0), get, [None, Some(Poor)]),
+        ((20.0, 5.0), put, [Some(Poor), None]),
+        ((1000.0, 100.0), films, [None, None]),
     ] {
-        let told = run(rates.0, rates.1, traffic);
-        assert!(told.contains(way), "{told}");
-        assert!(run(rates.0, rates.1, &format!("{traffic}\n{game}'a' }}")).contains(way));
-        assert_eq!(run(rates.0, rates.1, &format!("{traffic}\n{game}'b' }}")), "");
+        assert_eq!(run(rates.0, rates.1, traffic), grades, "{traffic}");
+        assert_eq!(run(rates.0, rates.1, &format!("{traffic}\n{game}")), grades, "{traffic}");
     }
-    // Where nothing waits for long, nothing is missing.
-    assert_eq!(run(1000.0, 100.0, films), "");
+}
+
+/// A call bears 130 ms of queue. A game behind it, or the next call, does not.
+#[test]
+fn a_queue_that_a_call_bears_is_no_best_setting() {
+    let text = "
+        duration_s = 30
+        upstream.sustained_mbps = 5
+        downstream = { sustained_mbps = 10, queue.limit_bytes = 187_000 }
+        servers.near.delay_ms = 9
+        traffic.call = { kind = 'stream', purpose = 'voice', server = 'near' }
+        traffic.film = { kind = 'video', server = 'near', viewers = 3 }
+        [compare.drop-tail]
+        [compare.FQ-CoDel]
+        downstream.queue = { law.kind = 'codel', scheduler.kind = 'fq', limit_bytes = 187_000 }
+    ";
+    let found = judged_by_name(text);
+    let first = &found.sentences[0];
+    assert!(first.starts_with("FQ-CoDel does best: against drop-tail, "), "{first}");
+    assert!(first.contains("down queue p99 falls from "), "{first}");
+    assert_eq!(queue_grade(&found, 0, "downstream queue"), Some(Grade::Poor));
+    assert_eq!(queue_grade(&found, 1, "downstream queue"), None);
+}
+
+/// The verdict on all variants of a scenario and their idle lines, after a run of each.
+fn judged_by_name(text: &str) -> Verdict {
+    let mut variants = load(text, "line.toml", &[]).unwrap();
+    variants.extend(idle_lines(&variants));
+    let run = |variant: &Variant| {
+        Facts::of(&variant.scenario, &Rows::from(&Simulation::run(&variant.scenario)))
+    };
+    let facts: Vec<Facts> = variants.iter().map(run).collect();
+    let groups: Vec<_> =
+        variants.iter().zip(&facts).map(|(variant, facts)| group(&variant.name, facts)).collect();
+    verdict(&groups, &[])
+}
+
+/// Films go on when uploads and downloads do not: such a line is not idle.
+#[test]
+fn a_line_on_which_films_fill_the_queue_is_no_idle_line() {
+    let found = judged_by_name(
+        "
+        duration_s = 30
+        upstream.sustained_mbps = 10
+        downstream = { sustained_mbps = 10, queue.limit_bytes = 187_500 }
+        servers.near.delay_ms = 2
+        servers.far.delay_ms = 20
+        traffic.call = { kind = 'stream', purpose = 'voice', server = 'near' }
+        traffic.film = { kind = 'video', server = 'near', viewers = 3 }
+        traffic.get = { kind = 'transfer', direction = 'down', server = 'far' }
+    ",
+    );
+    let all = &found.groups[0].assessments;
+    let under_load = all.iter().find(|one| one.application == "under load").unwrap();
+    assert_eq!(under_load.grade(), None);
+    assert_eq!(
+        under_load.summary,
+        "not measured: packets wait in the downstream queue without uploads and downloads too"
+    );
+    assert_eq!(queue_grade(&found, 0, "downstream queue"), Some(Grade::Poor));
+}
+
+/// 9 % and 11 % of slow packets are two grades, and no difference to decide by.
+#[test]
+fn a_value_on_the_edge_between_two_grades_does_not_decide() {
+    let of = |over_percent: f64, upload_mbps: f64| {
+        let game = json!({"rtt_p90_ms": 30.0, "rtt_mean_ms": 25.0,
+            "over_20_ms_access_percent": over_percent, "over_80_ms_round_trip_percent": 0.0,
+            "loss_percent": 0.0});
+        let mut flows = both_ways("x", "game", &game);
+        flows.push(row(
+            &json!({"traffic": "upload", "direction": "up", "throughput_mbps": upload_mbps}),
+        ));
+        Facts::of(&scenario(&format!("{GAME}\n{UPLOAD}")), &Rows { flows, ..Rows::default() })
+    };
+    let (edge, over, far) = (of(9.6, 4.6), of(10.4, 5.1), of(13.0, 5.1));
+    let found = verdict(&[group("edge", &edge), group("over", &over)], &[]);
+    assert_ne!(found.groups[0].assessments[0].grade(), found.groups[1].assessments[0].grade());
+    assert!(found.sentences[0].starts_with("No setting does best"), "{found:?}");
+    let found = verdict(&[group("edge", &edge), group("far", &far)], &[]);
+    let expected = "edge does best: against far, the game rises from fair to good (from 13.0 to \
+                    9.60 % of packets that wait over 20 ms)";
+    assert!(found.sentences[0].starts_with(expected), "{found:?}");
+}
+
+/// What users lose stands before the far tail.
+#[test]
+fn a_game_that_loses_packets_is_not_best_by_its_far_tail() {
+    let of = |loss_percent: f64, p99_ms: f64| {
+        let facts = with(
+            game_and_upload(39.0, 35.0, Some(5.0)),
+            &[("game_loss_percent", loss_percent), ("game_rtt_p99_ms", p99_ms)],
+        );
+        facts
+    };
+    let (pi2, pie) = (of(13.0, 45.0), of(1.5, 60.0));
+    let found = verdict(&[group("PI2", &pi2), group("PIE", &pie)], &[]);
+    assert!(found.sentences[0].starts_with("PIE does best"), "{found:?}");
+}
+
+/// Uploads do not stand before downloads, nor the other way round.
+#[test]
+fn no_direction_decides_before_the_other_one() {
+    let of = |up_mbps: f64, down_mbps: f64| {
+        let traffic = format!(
+            "{UPLOAD}\ntraffic.get = {{ kind = 'transfer', direction = 'down', server = 'near' }}"
+        );
+        let rate = |name: &str, way: &str, mbps: f64| {
+            row(&json!({"traffic": name, "direction": way, "throughput_mbps": mbps}))
+        };
+        let flows = vec![rate("upload", "up", up_mbps), rate("get", "down", down_mbps)];
+        Facts::of(&scenario(&traffic), &Rows { flows, ..Rows::default() })
+    };
+    for (one, two) in [((5.0, 19.0), (4.7, 12.0)), ((3.0, 19.0), (4.9, 18.0))] {
+        let facts = [of(one.0, one.1), of(two.0, two.1)];
+        let found = verdict(&[group("one", &facts[0]), group("two", &facts[1])], &[]);
+        let best = if one.0 > two.0 { "one does best" } else { "two does best" };
+        assert!(found.sentences[0].starts_with(best), "{found:?}");
+    }
 }
 
 #[test]

@@ -5,29 +5,12 @@ use std::ops::Range;
 
 use super::schema::Scenario;
 use super::traffic::Entry;
-use crate::metrics::qoe::GAME_ACCESS_MS;
 use crate::packet::Direction;
 
 /// Bulk traffic is watched if this share of its time is.
 const WATCHED: f64 = 0.5;
 /// A game or call is under load if the line is loaded for this share of its time.
 const UNDER_LOAD: f64 = 0.9;
-
-/// A queue that stands: one packet in ten waits longer in it than a good game may in the whole access network.
-/// Films, pages and acknowledgements make one too.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Standing {
-    /// Its homes; `None` if all share it.
-    homes: Option<String>,
-    direction: Direction,
-}
-
-impl Standing {
-    /// The queue of these homes in a direction, if it stands with this 90 % quantile of the sojourn time.
-    pub fn new(homes: Option<&str>, direction: Direction, p90_ms: Option<f64>) -> Option<Self> {
-        (p90_ms > Some(GAME_ACCESS_MS)).then(|| Self { homes: homes.map(str::to_owned), direction })
-    }
-}
 
 /// A direction that is loaded in homes while no game, call or video call notices it.
 #[derive(Clone, PartialEq, Debug)]
@@ -81,28 +64,9 @@ pub enum Load {
 }
 
 impl Scenario {
-    /// The directions that bulk traffic or a standing queue loads in some homes while nothing in these homes
-    /// watches them.
-    pub fn unwatched(&self, standing: &[Standing]) -> Vec<Unwatched> {
+    /// The directions that bulk traffic loads in some homes while nothing in these homes watches them.
+    pub fn unwatched(&self) -> Vec<Unwatched> {
         let unwatched = |direction: Direction| {
-            let stands = |entry: &Entry| {
-                let homes = self.group(self.group_of(entry)).name;
-                standing.iter().any(|queue| {
-                    queue.direction == direction
-                        && queue.homes.as_ref().is_none_or(|of| of == homes)
-                })
-            };
-            let loads_s = |entry: &Entry| {
-                if entry.app.loads(direction) {
-                    self.counted(&entry.app.may_load_s())
-                } else if stands(entry)
-                    && !Direction::BOTH.iter().any(|way| entry.app.watches(*way))
-                {
-                    self.counted(&(0.0..f64::INFINITY))
-                } else {
-                    0.0..0.0
-                }
-            };
             let is_watched = |entry: &Entry, time: &Range<f64>| {
                 let watched = self.own(entry).filter(|other| other.app.watches(direction));
                 let times =
@@ -110,12 +74,10 @@ impl Scenario {
                 covered_s(times.collect()) >= WATCHED * length_s(time)
             };
             let is_meant = |(_, entry): &(&String, &Entry)| {
-                let time = loads_s(entry);
-                length_s(&time) > 0.0 && !is_watched(entry, &time)
+                let time = self.counted(&entry.app.may_load_s());
+                entry.app.loads(direction) && length_s(&time) > 0.0 && !is_watched(entry, &time)
             };
-            let mut meant: Vec<_> = self.traffic.iter().filter(is_meant).collect();
-            // Bulk traffic is named before what else is there.
-            meant.sort_by_key(|(_, entry)| !entry.app.loads(direction));
+            let meant: Vec<_> = self.traffic.iter().filter(is_meant).collect();
             let (_, first) = meant.first()?;
             let homes =
                 if self.homes.len() > 1 { self.group(self.group_of(first)).name } else { "" };

@@ -3,9 +3,12 @@
 use super::compared::{
     BulkKind, Difference, Group, HARDLY, Judged, SAME, deciding, decisive, is_comparable,
 };
+use super::grades::Grade;
 use super::measures::{MEASURES, Measure};
 use super::thresholds::{
-    ADDED_DELAY, APPLICATIONS, CALL, DOWNLOAD, DOWNLOAD_SHARE, UNDER_LOAD, UPLOAD, UPLOAD_SHARE,
+    ADDED_DELAY, APPLICATIONS, Application, CALL, DOWNLOAD_SHARE, DOWNSTREAM_QUEUE,
+    DOWNSTREAM_QUEUE_MEAN, GAME, KEPT_RATE, PAGE, PAGE_LOAD, UNDER_LOAD, UPLOAD_SHARE,
+    UPSTREAM_QUEUE, UPSTREAM_QUEUE_MEAN, VIDEO, VIDEO_CALL, VIDEO_RATE, queue_of,
 };
 use super::words::{capitalised, digits, factor, joined, listed, quoted};
 use crate::metrics::qoe::GAME_ACCESS_MS;
@@ -42,7 +45,7 @@ fn hardly_differ(a: &Judged<'_>, b: &Judged<'_>) -> bool {
     let is_near = |measure: &&Measure| {
         a.group.difference(measure, b.group).is_none_or(|found| !found.is_beyond(HARDLY))
     };
-    APPLICATIONS.iter().all(|app| a.grade(app.name) == b.grade(app.name))
+    !APPLICATIONS.iter().any(|application| a.is_told_apart(b, application))
         && deciding(&[a.group, b.group]).iter().all(is_near)
 }
 
@@ -54,7 +57,7 @@ pub(super) fn answer(all: &[Judged<'_>], winners: &[usize], reference: usize) ->
     let (best, other) = (&all[winners[0]], &all[reference]);
     let mut bulk = best.group.bulk_kinds();
     bulk.sort_by_key(|kind| kind.payload.direction != Direction::Up);
-    let Changes { mut better, mut worse, is_costly: for_users } = changes(best, other);
+    let Changes { mut better, mut worse, is_costly: for_users, .. } = changes(best, other);
     let for_bulk = bulk.iter().any(|kind| is_costly(kind, other));
     let price = if for_users || for_bulk { ", at a price" } else { "" };
     for kind in &bulk {
@@ -78,10 +81,36 @@ struct Changes {
     worse: Vec<String>,
     /// Is something worse by so much that it is a price?
     is_costly: bool,
+    /// The measures that clauses name.
+    told: Vec<&'static str>,
+}
+
+impl Changes {
+    fn add(&mut self, measure: &Measure, found: &Difference) {
+        self.told.push(measure.key);
+        let of = if found.is_worse_by(0.0, measure) { &mut self.worse } else { &mut self.better };
+        of.push(clause_of(measure, found));
+    }
+
+    fn is_told(&self, application: &str) -> bool {
+        let measures = match application {
+            GAME => "game_",
+            PAGE => "page_",
+            VIDEO => "video_stalled",
+            VIDEO_RATE => "video_rate",
+            VIDEO_CALL => "video_call",
+            CALL => return true,
+            UNDER_LOAD => "",
+            UPSTREAM_QUEUE => "upstream_queue",
+            DOWNSTREAM_QUEUE => "downstream_queue",
+            _ => return false,
+        };
+        self.told.iter().any(|key| key.starts_with(measures))
+    }
 }
 
 /// The measures that users notice beside the call.
-const NOTICED: [&str; 7] = [
+const NOTICED: [&str; 8] = [
     "game_rtt_p90_ms",
     "game_latency_p90_ms",
     "game_loss_percent",
@@ -89,28 +118,31 @@ const NOTICED: [&str; 7] = [
     "response_median_s",
     "video_rate_mbps",
     "video_stalled_percent",
+    "video_call_latency_p90_ms",
 ];
 
 /// What users notice of going from the reference to the best, what decided, and what got worse by over 5 %.
 fn changes(best: &Judged<'_>, reference: &Judged<'_>) -> Changes {
     let mut changes = Changes::default();
     let decisive = decisive(best.group, reference.group);
-    let is_alike = best.faults() == reference.faults();
-    // The call and the rates have clauses of their own.
-    let is_meant = |m: &&Measure| m.decides() && m.of_bulk().is_none() && m.key != "voice_mos";
-    for measure in MEASURES.iter().filter(is_meant) {
+    let is_alike = best.by_grades(reference).is_eq();
+    let queues_apart = queues_apart(best, reference);
+    for measure in MEASURES.iter().filter(|measure| is_meant(measure, best, reference)) {
         let Some(found) = best.group.difference(measure, reference.group) else { continue };
-        let is_noticed = NOTICED.contains(&measure.key);
-        let is_felt = measure.of_queues().is_none_or(|direction| {
-            found.to >= LITTLE_WAIT_MS && best.group.runs[0].loaded().any(|way| way == direction)
-        });
         let is_decisive = decisive.is_some_and(|(one, _)| one == measure)
             && (is_alike || measure.of_queues().is_some());
+        let is_felt = measure
+            .of_queues()
+            .is_none_or(|way| found.to >= LITTLE_WAIT_MS && best.grade(queue_of(way).0).is_some());
         if found.is_worse_by(WORSE, measure) && is_felt {
             changes.is_costly |= found.is_worse_by(HARDLY, measure);
-            changes.worse.push(clause_of(measure, &found));
-        } else if !found.is_worse_by(0.0, measure) && (is_noticed || is_decisive) {
-            changes.better.push(clause_of(measure, &found));
+            changes.add(measure, &found);
+        } else if !found.is_worse_by(0.0, measure)
+            && (is_decisive
+                || NOTICED.contains(&measure.key)
+                || measure.queues.is_some_and(|way| queues_apart.contains(&way)))
+        {
+            changes.add(measure, &found);
         }
     }
     add_graded(&mut changes, best, reference);
@@ -118,9 +150,31 @@ fn changes(best: &Judged<'_>, reference: &Judged<'_>) -> Changes {
         && measure.of_bulk().is_none()
         && !found.is_worse_by(0.0, measure)
     {
-        changes.better.push(clause_of(measure, &found));
+        changes.add(measure, &found);
     }
     changes
+}
+
+/// Has a measure a clause of its own? The call and the rates have others, pages need enough of them, and grades
+/// of queues say more.
+fn is_meant(measure: &Measure, best: &Judged<'_>, reference: &Judged<'_>) -> bool {
+    let both = [best, reference];
+    let is_graded = |name: &'static str| both.iter().all(|one| one.grade(name).is_some());
+    let says_so = |way| queues_apart(best, reference).contains(&way) && is_graded(queue_of(way).0);
+    measure.decides()
+        && measure.of_bulk().is_none()
+        && measure.key != "voice_mos"
+        && (measure.key != PAGE_LOAD || is_graded(PAGE))
+        && measure.queues.is_none_or(|way| !says_so(way))
+}
+
+/// The directions whose queues have other grades.
+fn queues_apart(one: &Judged<'_>, other: &Judged<'_>) -> Vec<Direction> {
+    let is_apart = |way: &Direction| {
+        let is_of = |application: &&Application| application.name == queue_of(*way).0;
+        APPLICATIONS.iter().filter(is_of).any(|queue| one.is_told_apart(other, queue))
+    };
+    Direction::BOTH.into_iter().filter(is_apart).collect()
 }
 
 /// The call, and the grades that changed of what no clause names yet.
@@ -133,34 +187,55 @@ fn add_graded(changes: &mut Changes, best: &Judged<'_>, reference: &Judged<'_>) 
             changes.better.push(clause);
         }
     }
-    let is_told = !changes.better.is_empty() || !changes.worse.is_empty();
-    for (application, metric) in GRADED_APART {
-        let (Some(now), Some(before)) = (best.grade(application), reference.grade(application))
-        else {
-            continue;
-        };
-        if now == before || (application == UNDER_LOAD && is_told) {
+    for application in &APPLICATIONS {
+        let name = application.name;
+        let is_told = changes.is_told(name)
+            || (name == UNDER_LOAD && changes.better.len() + changes.worse.len() > 0);
+        if is_told || !best.is_told_apart(reference, application) {
             continue;
         }
-        let values = [reference, best].map(|one| one.value(application, metric).map(digits));
-        let [Some(from), Some(to)] = values else { continue };
-        let verb = if now < before { "rises" } else { "falls" };
-        let (before_word, word) = (before.word(), now.word());
-        let clause = if application == UNDER_LOAD {
-            format!("load adds {to} instead of {from} ms to the round trip")
-        } else {
-            format!(
-                "the {application} {verb} from {before_word} to {word} (from {from} to {to} % of what \
-                 its service allows)"
-            )
+        let grades = (best.grade(name), reference.grade(name));
+        let found = application.metrics().into_iter().find_map(|(metric, _)| {
+            let [to, from] = [best, reference].map(|one| one.value(name, metric));
+            let apart = |to: f64, from: f64| (to - from).abs() > HARDLY * to.abs().max(from.abs());
+            Some((metric, from?, to?)).filter(|(_, from, to)| apart(*to, *from))
+        });
+        let ((Some(now), Some(before)), Some((metric, from, to))) = (grades, found) else {
+            continue;
         };
-        if now < before { changes.better.push(clause) } else { changes.worse.push(clause) }
+        let clause = graded_clause(name, (before, now), metric, (digits(from), digits(to)));
+        if now < before {
+            changes.better.push(clause);
+        } else {
+            changes.is_costly = true;
+            changes.worse.push(clause);
+        }
     }
 }
 
-/// What no other clause names: what load adds, and what transfers get of the service.
-const GRADED_APART: [(&str, &str); 3] =
-    [(UNDER_LOAD, ADDED_DELAY), (UPLOAD, UPLOAD_SHARE), (DOWNLOAD, DOWNLOAD_SHARE)];
+/// How a grade changes, and a value that it rests on.
+fn graded_clause(
+    name: &str,
+    (before, now): (Grade, Grade),
+    metric: &str,
+    (from, to): (String, String),
+) -> String {
+    let of = match metric {
+        ADDED_DELAY => return format!("load adds {to} instead of {from} ms to the round trip"),
+        UPSTREAM_QUEUE_MEAN | DOWNSTREAM_QUEUE_MEAN => {
+            return format!("packets wait {to} instead of {from} ms in the {name} on average");
+        }
+        UPLOAD_SHARE | DOWNLOAD_SHARE => "% of what its service allows",
+        KEPT_RATE => "% of the rate on an idle line",
+        "over_20_ms_access_percent" => "% of packets that wait over 20 ms",
+        "over_80_ms_round_trip_percent" => "% of round trips over 80 ms",
+        "frames_incomplete_percent" => "% of frames that lack a packet",
+        "loss_percent" => "% of packets lost",
+        _ => "",
+    };
+    let verb = if now < before { "rises" } else { "falls" };
+    format!("the {name} {verb} from {} to {} (from {from} to {to} {of})", before.word(), now.word())
+}
 
 /// How a measure changes.
 fn clause_of(measure: &Measure, found: &Difference) -> String {
@@ -239,11 +314,13 @@ fn cost_clause(kind: &BulkKind, reference: &Judged<'_>) -> Option<(String, bool)
         format!("the {noun} {have} {} times {their} rate", factor(share / 100.0))
     } else if share >= 102.0 {
         format!("the {noun} {gain} {:.0} %", share - 100.0)
+    } else if share >= 99.5 {
+        format!("the {noun} {keep} {their} rate")
     } else if is_worse {
         let (now, of) = (digits(kind.mbps), digits(before.mbps));
         format!("the {noun} {keep} {share:.0} % of {their} rate ({now} of {of} Mbps)")
     } else {
-        format!("the {noun} {keep} {:.0} % of {their} rate", share.min(100.0))
+        format!("the {noun} {keep} {share:.0} % of {their} rate")
     };
     Some((clause, is_worse))
 }
@@ -292,20 +369,23 @@ pub(super) fn ranges(all: &[Judged<'_>], loaded: &[usize]) -> String {
             digits(most),
             quoted(high.name)
         );
-        Some((told, low, high, most - least > HARDLY * most))
+        Some((told, low, high, (most - least) / most))
     };
     let measures = MEASURES.iter().filter(|m| is_comparable(m, &groups)).filter_map(|m| {
         let values = groups.iter().map(|group| group.mean(m.key)).collect();
-        let (told, low, high, _) = span(values, m.label, &m.unit_after())?;
-        high.difference(m, low).map(|_| told)
+        let (told, low, high, share) = span(values, m.label, &m.unit_after())?;
+        high.difference(m, low).map(|_| (told, share))
     });
+    let mut measures: Vec<_> = measures.collect();
+    measures.sort_by(|(_, one), (_, other)| other.total_cmp(one));
+    let measures = measures.into_iter().map(|(told, _)| told);
     let mut entries: Vec<&str> =
         groups[0].bulk().iter().map(|(one, _)| one.name.as_str()).collect();
     entries.dedup();
     let rates = entries.iter().filter_map(|entry| {
         let values = groups.iter().map(|group| group.bulk_mbps(entry)).collect();
         let what = format!("the rate of {}", quoted(entry));
-        span(values, &what, " Mbps").and_then(|(told, .., is_told)| is_told.then_some(told))
+        span(values, &what, " Mbps").and_then(|(told, .., share)| (share > HARDLY).then_some(told))
     });
     let told: Vec<_> = rates.take(RATES_AT_MOST).chain(measures).take(RATES_AT_MOST).collect();
     capitalised(&joined(&told))

@@ -7,7 +7,10 @@ use super::facts::{Entry, Facts, Payload};
 use super::grades::{Assessment, Grade, assess};
 use super::measures::{Better, MEASURES, Measure};
 use super::over_seeds::{Value, over_seeds};
-use super::thresholds::UNDER_LOAD;
+use super::thresholds::{
+    APPLICATIONS, Application, DOWNLOAD, DOWNSTREAM_QUEUE, UNDER_LOAD, UPLOAD, UPSTREAM_QUEUE,
+    VIDEO_RATE,
+};
 use crate::apps::bulk::Bulk;
 use crate::packet::Direction;
 use crate::scenario::watch::Unwatched;
@@ -16,6 +19,9 @@ use crate::scenario::watch::Unwatched;
 pub(super) const SAME: f64 = 0.02;
 /// If no change is greater than this and no grade differs, settings hardly differ; one for the worse is a price.
 pub(super) const HARDLY: f64 = 0.10;
+
+/// Grades of the line, of which users notice nothing at once.
+const OF_THE_LINE: [&str; 5] = [VIDEO_RATE, UPSTREAM_QUEUE, DOWNSTREAM_QUEUE, UPLOAD, DOWNLOAD];
 
 /// Runs that differ in their seed alone.
 #[derive(Clone, Debug)]
@@ -149,17 +155,17 @@ impl Group<'_> {
     /// that tables show, and by more than the seeds alone may make.
     pub(super) fn difference(&self, measure: &Measure, other: &Self) -> Option<Difference> {
         let (to, from) = (self.mean(measure.key)?, other.mean(measure.key)?);
-        let difference = Difference { from, to, half_width: self.paired(measure, other) };
+        let of = |facts: &Facts| facts.measures.get(measure.key).copied().flatten();
+        let difference = Difference { from, to, half_width: self.paired(other, of) };
         (differs(measure, from, to) && difference.is_sure()).then_some(difference)
     }
 
-    /// Half of the 95 % interval of the paired differences of a measure.
-    fn paired(&self, measure: &Measure, other: &Self) -> Option<f64> {
+    /// Half of the 95 % interval of the paired differences of a value.
+    fn paired(&self, other: &Self, of: impl Fn(&Facts) -> Option<f64>) -> Option<f64> {
         let seeds = |group: &Self| group.runs.iter().map(|facts| facts.seed).collect::<Vec<_>>();
         if seeds(self) != seeds(other) {
             return None;
         }
-        let of = |facts: &Facts| facts.measures.get(measure.key).copied().flatten();
         let pairs = self.runs.iter().zip(&other.runs);
         let differences: Vec<_> = pairs.map(|(one, two)| Some(of(one)? - of(two)?)).collect();
         over_seeds(&differences).half_width
@@ -238,12 +244,44 @@ impl Judged<'_> {
         if self.group.name.is_empty() { "this run" } else { self.group.name }
     }
 
-    /// Its numbers of poor, of fair and of missing grades: the less, the better. What load adds is left out:
-    /// games and calls have it in their own grades, and a line that is slow without load adds little.
-    pub fn faults(&self) -> [usize; 3] {
-        let own = || self.assessments.iter().filter(|a| a.application != UNDER_LOAD);
-        let count = |grade| own().filter(|a| a.grade() == grade).count();
-        [count(Some(Grade::Poor)), count(Some(Grade::Fair)), count(None)]
+    /// Does an application have another grade than in `other`, for a reason? What it rests on must differ by much
+    /// and by more than the seeds alone may make: a value on the edge between two grades decides nothing.
+    pub fn is_told_apart(&self, other: &Self, application: &Application) -> bool {
+        let name = application.name;
+        let differs = |metric: &str| {
+            let values = [self, other].map(|one| one.value(name, metric));
+            let [Some(to), Some(from)] = values else { return values != [None, None] };
+            let half_width = self.group.paired(other.group, |facts| facts.tested(name, metric));
+            let found = Difference { from, to, half_width };
+            found.is_beyond(HARDLY) && found.is_sure()
+        };
+        self.fault(name) != other.fault(name)
+            && application.metrics().into_iter().any(|(metric, _)| differs(metric))
+    }
+
+    /// What an application is if it is not good; `Some(None)` if its grade is missing.
+    fn fault(&self, application: &str) -> Option<Option<Grade>> {
+        let found = self.assessments.iter().find(|found| found.application == application)?;
+        Some(found.grade()).filter(|grade| *grade != Some(Grade::Good))
+    }
+
+    /// Less for better grades: fewer poor ones, then fewer fair ones, then fewer that are missing. What users
+    /// notice stands before queues and rates. What load adds is left out: games and calls have it in their own
+    /// grades, and a line that is slow without load adds little.
+    pub fn by_grades(&self, other: &Self) -> Ordering {
+        let apart = |of_line: bool| {
+            APPLICATIONS.iter().filter(move |one| {
+                one.name != UNDER_LOAD
+                    && OF_THE_LINE.contains(&one.name) == of_line
+                    && self.is_told_apart(other, one)
+            })
+        };
+        let count = |judged: &Self, of_line: bool| {
+            [Some(Grade::Poor), Some(Grade::Fair), None]
+                .map(|grade| apart(of_line).filter(|a| judged.fault(a.name) == Some(grade)).count())
+        };
+        let faults = |judged: &Self| [false, true].map(|of_line| count(judged, of_line));
+        faults(self).cmp(&faults(other))
     }
 
     /// Less for what is better: the grades decide, then the decisive measure.
@@ -253,7 +291,7 @@ impl Judged<'_> {
             Some((measure, found)) if found.is_worse_by(0.0, measure) => Ordering::Greater,
             Some(_) => Ordering::Less,
         };
-        self.faults().cmp(&other.faults()).then(by_measure)
+        self.by_grades(other).then(by_measure)
     }
 }
 
@@ -269,8 +307,8 @@ pub(super) fn decisive(
 }
 
 /// The measures that decide between groups with equal grades, the first one first: what users notice, then
-/// the delay of queues, that of the direction in which the groups differ most before the other one, then
-/// rates. All of them have all of these, of the same traffic. The queue of a direction that games or calls watch
+/// the far tails of it, the delay of queues and rates, of each the one in which the groups differ most before the
+/// others: no direction stands before the other one. All groups have all of these, of the same traffic. The queue of a direction that games or calls watch
 /// does not decide: they tell what is noticed of it.
 pub(super) fn deciding(groups: &[&Group<'_>]) -> Vec<&'static Measure> {
     let values = |measure: &Measure| -> Option<Vec<f64>> {
@@ -279,7 +317,9 @@ pub(super) fn deciding(groups: &[&Group<'_>]) -> Vec<&'static Measure> {
     let span = |measure: &Measure| {
         let values = values(measure).unwrap_or_default();
         let most = values.iter().copied().fold(f64::MIN, f64::max);
-        most - values.iter().copied().fold(f64::MAX, f64::min)
+        let least = values.iter().copied().fold(f64::MAX, f64::min);
+        let is_rate = measure.of_bulk().is_some();
+        if is_rate && most > 0.0 { (most - least) / most } else { most - least }
     };
     let mut found: Vec<&Measure> = MEASURES
         .iter()
@@ -287,9 +327,10 @@ pub(super) fn deciding(groups: &[&Group<'_>]) -> Vec<&'static Measure> {
         .filter(|m| m.of_queues().is_none_or(|way| groups.iter().any(|g| g.is_unwatched(way))))
         .collect();
     found.sort_by(|one, other| {
-        let place = |m: &Measure| (m.of_bulk().is_some(), m.of_queues().is_some());
-        let of_queues = |m: &Measure| if m.of_queues().is_some() { span(m) } else { 0.0 };
-        place(one).cmp(&place(other)).then(of_queues(other).total_cmp(&of_queues(one)))
+        let of_line = |m: &Measure| m.of_bulk().is_some() || m.of_queues().is_some();
+        let place = |m: &Measure| (m.of_bulk().is_some(), of_line(m), m.is_far_tail());
+        let apart = |m: &Measure| if of_line(m) { span(m) } else { 0.0 };
+        place(one).cmp(&place(other)).then(apart(other).total_cmp(&apart(one)))
     });
     found
 }
@@ -298,8 +339,11 @@ pub(super) fn deciding(groups: &[&Group<'_>]) -> Vec<&'static Measure> {
 /// measure shows to be worse, one measure after the other, first by much and then at all. All of them if nothing
 /// differs.
 pub(super) fn best_of(all: &[Judged<'_>], loaded: &[usize]) -> Vec<usize> {
-    let fewest = loaded.iter().map(|number| all[*number].faults()).min();
-    let is_best = |number: &usize| Some(all[*number].faults()) == fewest;
+    let better = |one: usize, other: usize| {
+        if all[other].by_grades(&all[one]) == Ordering::Less { other } else { one }
+    };
+    let Some(top) = loaded.iter().copied().reduce(better) else { return Vec::new() };
+    let is_best = |number: &usize| all[top].by_grades(&all[*number]) != Ordering::Less;
     let mut best: Vec<usize> = loaded.iter().copied().filter(is_best).collect();
     let groups: Vec<&Group<'_>> = best.iter().map(|number| all[*number].group).collect();
     let deciding = deciding(&groups);

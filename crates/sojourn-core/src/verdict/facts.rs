@@ -12,12 +12,13 @@ use super::rows::{Row, Rows};
 use super::shares;
 use super::thresholds::{
     APPLICATIONS, Application, CALL, DOWNLOAD, DOWNLOAD_SHARE, GAME, PAGE_LOAD, UPLOAD,
-    UPLOAD_SHARE, VIDEO_CALL,
+    UPLOAD_SHARE, VIDEO_CALL, queue_of,
 };
 use crate::apps::AppSpec;
 use crate::apps::bulk::Bulk;
+use crate::metrics::qoe::GAME_ACCESS_MS;
 use crate::packet::Direction;
-use crate::scenario::watch::{Load, Standing, Unwatched};
+use crate::scenario::watch::{Load, Unwatched};
 use crate::scenario::{Scenario, line_of, traffic};
 
 /// Values by their names.
@@ -104,7 +105,7 @@ impl Facts {
             measures: measures.collect(),
             load: load(scenario),
             line: line_of(scenario).to_string(),
-            unwatched: scenario.unwatched(&standing(rows)),
+            unwatched: scenario.unwatched(),
             tests,
             bulk_mbps: bulk_mbps(scenario, rows),
             round_trips_ms: round_trips_ms(scenario, rows),
@@ -113,6 +114,12 @@ impl Facts {
             causes: causes(scenario, rows),
             idle_laws: idle_laws(scenario, rows),
         }
+    }
+
+    /// A value that an application is graded by.
+    pub(super) fn tested(&self, application: &str, metric: &str) -> Option<f64> {
+        let found = self.tests.iter().find(|test| test.application == application)?;
+        found.values.get(metric).copied().flatten()
     }
 
     /// Is there nothing that fills the line?
@@ -147,15 +154,6 @@ fn load(scenario: &Scenario) -> String {
     }
     let homes: Vec<_> = scenario.groups().map(|group| (group.name, group.count)).collect();
     serde_json::json!([wanted, homes]).to_string()
-}
-
-fn standing(rows: &Rows) -> Vec<Standing> {
-    let whole = rows.queues.iter().filter(|row| row.member().is_none());
-    whole
-        .filter_map(|row| {
-            Standing::new(row.homes(), row.direction()?, row.number("sojourn_p90_ms"))
-        })
-        .collect()
 }
 
 fn entries(scenario: &Scenario, rows: &Rows) -> Vec<Entry> {
@@ -198,6 +196,13 @@ fn transfers(application: &Application) -> Option<(Direction, &'static str)> {
 fn tested(application: &Application, scenario: &Scenario, rows: &Rows) -> Option<Tested> {
     if let Some((direction, metric)) = transfers(application) {
         return tested_transfers(application, scenario, rows, direction, metric);
+    }
+    let is_queue = |way: &Direction| queue_of(*way).0 == application.name;
+    if let Some(direction) = Direction::BOTH.into_iter().find(is_queue) {
+        let mean_ms = queue_mean_ms(scenario, rows, direction)?;
+        let (_, metric) = queue_of(direction);
+        let values = Values::from([(metric, Some(mean_ms))]);
+        return Some(Tested { application: application.name, values, missing: None, note: "" });
     }
     let flows: Vec<&Row> = rows.flows.iter().filter(|row| is_of(application, row)).collect();
     if flows.is_empty() {
@@ -253,6 +258,23 @@ fn other_end(flows: &[&Row], scenario: &Scenario) -> Option<Missing> {
     };
     let lost = || (!flows.iter().all(is_whole)).then_some(Missing::Delivery);
     one_way.or_else(scarce).or_else(lost)
+}
+
+/// The mean wait in the longest queue of a direction, of members apart, if bulk traffic loads the direction or a
+/// queue stands in it: one packet in ten waits longer there than a good game may in all. Films, pages and
+/// acknowledgements make one too.
+fn queue_mean_ms(scenario: &Scenario, rows: &Rows, direction: Direction) -> Option<f64> {
+    let is_scarce =
+        |row: &&Row| row.number("departed_packets").is_some_and(|packets| packets < FEWEST_PACKETS);
+    let of_way = rows.queues.iter().filter(|row| row.direction() == Some(direction));
+    let queues: Vec<&Row> = of_way.filter(|row| !is_scarce(row)).collect();
+    let is_loaded = rows.flows.iter().any(|row| {
+        let entry = scenario.traffic.get(row.traffic());
+        row.direction() == Some(direction) && entry.is_some_and(|one| one.app.loads(direction))
+    });
+    let stands = queues.iter().any(|row| row.number("sojourn_p90_ms") > Some(GAME_ACCESS_MS));
+    let means = queues.iter().filter_map(|row| row.number("sojourn_mean_ms"));
+    means.reduce(f64::max).filter(|_| is_loaded || stands)
 }
 
 fn tested_transfers(

@@ -9,9 +9,10 @@ use super::facts::{Facts, Values};
 use super::missing::Missing;
 use super::over_seeds::over_seeds;
 use super::thresholds::{
-    ADDED_DELAY, APPLICATIONS, Application, KEPT_RATE, LETTERS, Threshold, UNDER_LOAD, VIDEO_RATE,
-    WORST_LETTER,
+    ADDED_DELAY, APPLICATIONS, Application, GOOD_QUEUE_MS, KEPT_RATE, LETTERS, Threshold,
+    UNDER_LOAD, VIDEO_RATE, WORST_LETTER, queue_of,
 };
+use crate::packet::Direction;
 use crate::scenario::watch::Load;
 
 /// A grade.
@@ -79,12 +80,12 @@ pub struct Graded {
 
 impl Graded {
     fn new(application: &Application, measured: Measured) -> Self {
-        let grade = if measured.meet(application.good) {
-            Grade::Good
-        } else if measured.meet(application.fair) {
-            Grade::Fair
-        } else {
+        let grade = if !measured.meet(application.fair) {
             Grade::Poor
+        } else if measured.meet(application.good) {
+            Grade::Good
+        } else {
+            Grade::Fair
         };
         Self { grade, measured }
     }
@@ -211,13 +212,17 @@ fn filled(template: &str, values: &BTreeMap<&'static str, f64>) -> String {
 
 /// What load adds to the mean round trip that games and calls measure, in ms: of several that of the worst,
 /// over seeds the mean. Those count that are under load all the time, and if there are none, why there is no
-/// value. `None` where nothing measures round trips in homes with bulk traffic.
+/// value. `None` where nothing measures round trips in homes with bulk traffic. A line on which queues stand
+/// without load is not idle.
 fn added_delay_ms(runs: &[&Facts], idle: &[&Facts]) -> Option<(Option<f64>, Option<Missing>)> {
     let [loaded, unloaded] = [runs, idle].map(|all| means(all, |facts| &facts.round_trips_ms));
     let load = |name: &&str| runs.iter().find_map(|facts| facts.loads.get(*name));
     let added = loaded.iter().filter(|(name, _)| load(name) == Some(&Load::Whole));
     let added = added.filter_map(|(name, ms)| Some(ms - unloaded.get(name)?));
     if let Some(worst_ms) = added.reduce(f64::max) {
+        if let Some(way) = standing(idle) {
+            return Some((None, Some(Missing::NotIdle(way))));
+        }
         return Some((Some(worst_ms.max(0.0)), None));
     }
     loaded.keys().find_map(|name| match load(name)? {
@@ -227,6 +232,15 @@ fn added_delay_ms(runs: &[&Facts], idle: &[&Facts]) -> Option<(Option<f64>, Opti
         }
         Load::None | Load::Whole => None,
     })
+}
+
+/// The direction of a queue that is not good in one of these runs, if there is one.
+fn standing(runs: &[&Facts]) -> Option<Direction> {
+    let stands = |way: &Direction| {
+        let (name, metric) = queue_of(*way);
+        runs.iter().any(|facts| facts.tested(name, metric) > Some(GOOD_QUEUE_MS))
+    };
+    Direction::BOTH.into_iter().find(stands)
 }
 
 /// What videos keep of their mean rate, in percent: of several the least. One that shows nothing keeps nothing.

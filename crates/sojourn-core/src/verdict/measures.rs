@@ -101,7 +101,7 @@ const fn measure(
     }
 }
 
-/// Losses of a game up to what a good one may have are equally good.
+/// Losses of a game up to what a good one may have are equally good, and no one notices so much more or less.
 const FEW_LOST_PERCENT: f64 = 1.0;
 
 /// A user feels what takes so long to be instantaneous (Nielsen 1993, Usability Engineering, section 5.5).
@@ -144,7 +144,8 @@ pub const MEASURES: [Measure; 29] = [
         "loss_percent",
         Max,
     )
-    .equal_up_to(FEW_LOST_PERCENT),
+    .equal_up_to(FEW_LOST_PERCENT)
+    .unnoticed(FEW_LOST_PERCENT),
     measure(("voice_mos", "voice MOS", "", 2), Of::Quality(Quality::Voice), "mos", Min),
     measure(
         ("page_load_median_s", "page load", "s", 2),
@@ -291,6 +292,11 @@ impl Measure {
     /// Does it decide between settings? Medians do not: the tail is what users notice.
     pub(super) fn decides(&self) -> bool {
         !self.key.ends_with("_p50_ms")
+    }
+
+    /// Is it of less than one packet in ten?
+    pub(super) fn is_far_tail(&self) -> bool {
+        self.of_queues().is_none() && self.key.contains("_p99")
     }
 
     /// Its unit as it follows a number.

@@ -30,6 +30,8 @@ pub enum Missing {
         /// The traffic entry.
         traffic: String,
     },
+    /// A queue stands in this direction without load too.
+    NotIdle(Direction),
     /// The line is loaded for a part of the time of games and calls.
     PartlyLoaded {
         /// An entry that loads it.
@@ -73,6 +75,10 @@ impl Missing {
                     None => what,
                 }
             }
+            Self::NotIdle(way) => format!(
+                "not measured: packets wait in the {} queue without uploads and downloads too",
+                way.stream()
+            ),
             Self::TooFewPages => "not measured: fewer than two pages were loaded".to_owned(),
         }
     }

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use crate::apps::Quality;
+use crate::packet::Direction;
 
 /// The bound of a metric that a grade requires.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
@@ -87,13 +88,28 @@ pub(super) const VIDEO_RATE: &str = "video rate";
 pub(super) const UPLOAD: &str = "upload";
 pub(super) const DOWNLOAD: &str = "download";
 pub(super) const UNDER_LOAD: &str = "under load";
+pub(super) const UPSTREAM_QUEUE: &str = "upstream queue";
+pub(super) const DOWNSTREAM_QUEUE: &str = "downstream queue";
 
 /// Metrics that are no columns of `flows`.
 pub(super) const UPLOAD_SHARE: &str = "upload_share_percent";
 pub(super) const DOWNLOAD_SHARE: &str = "download_share_percent";
 pub(super) const KEPT_RATE: &str = "kept_video_rate_percent";
 pub(super) const ADDED_DELAY: &str = "added_delay_ms";
+pub(super) const UPSTREAM_QUEUE_MEAN: &str = "upstream_queue_mean_ms";
+pub(super) const DOWNSTREAM_QUEUE_MEAN: &str = "downstream_queue_mean_ms";
 pub(super) const PAGE_LOAD: &str = "page_load_median_s";
+
+/// The queue of a direction as it is graded, and the metric of its grade.
+pub(super) const fn queue_of(direction: Direction) -> (&'static str, &'static str) {
+    match direction {
+        Direction::Up => (UPSTREAM_QUEUE, UPSTREAM_QUEUE_MEAN),
+        Direction::Down => (DOWNSTREAM_QUEUE, DOWNSTREAM_QUEUE_MEAN),
+    }
+}
+
+/// A good queue adds no more to the mean round trip.
+pub(super) const GOOD_QUEUE_MS: f64 = 30.0;
 
 /// Longer than that a page is poor, so one that has taken longer and is not loaded counts.
 pub(super) const POOR_PAGE_S: f64 = 6.9;
@@ -127,7 +143,7 @@ pub(super) const LETTERS: [(f64, &str); 5] =
 pub(super) const WORST_LETTER: &str = "F";
 
 /// What is graded, in the order of reports.
-pub const APPLICATIONS: [Application; 9] = [
+pub const APPLICATIONS: [Application; 11] = [
     Application {
         name: GAME,
         quality: Some(Quality::Game),
@@ -260,6 +276,42 @@ pub const APPLICATIONS: [Application; 9] = [
         )],
         shown: &[],
         summary: "load adds {added_delay_ms.1} ms to the mean round trip",
+    },
+    Application {
+        name: UPSTREAM_QUEUE,
+        quality: None,
+        good: &[Threshold::at_most(
+            UPSTREAM_QUEUE_MEAN,
+            GOOD_QUEUE_MS,
+            "packets wait at most 30 ms in the longest upstream queue on average",
+            BLOAT_A,
+        )],
+        fair: &[Threshold::at_most(
+            UPSTREAM_QUEUE_MEAN,
+            60.0,
+            "packets wait at most 60 ms there on average",
+            BLOAT_B,
+        )],
+        shown: &[],
+        summary: "packets wait {upstream_queue_mean_ms.1} ms in it on average",
+    },
+    Application {
+        name: DOWNSTREAM_QUEUE,
+        quality: None,
+        good: &[Threshold::at_most(
+            DOWNSTREAM_QUEUE_MEAN,
+            GOOD_QUEUE_MS,
+            "packets wait at most 30 ms in the longest downstream queue on average",
+            BLOAT_A,
+        )],
+        fair: &[Threshold::at_most(
+            DOWNSTREAM_QUEUE_MEAN,
+            60.0,
+            "packets wait at most 60 ms there on average",
+            BLOAT_B,
+        )],
+        shown: &[],
+        summary: "packets wait {downstream_queue_mean_ms.1} ms in it on average",
     },
     Application {
         name: UPLOAD,

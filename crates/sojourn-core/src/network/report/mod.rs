@@ -25,7 +25,7 @@ use crate::packet::Direction;
 use crate::queue::Queue;
 use crate::scenario::Scenario;
 use crate::scenario::traffic::Entry;
-use crate::scenario::watch::{Standing, Unwatched};
+use crate::scenario::watch::Unwatched;
 use crate::tcp::Transport;
 use crate::units::Time;
 
@@ -83,18 +83,9 @@ pub(super) fn results(
     results.traffic_classes = traffic_classes::rows(run, &results.flows, &done);
     results.warnings.extend(unused_low_latency(&results.queues));
     results.warnings.extend(idle_laws::warnings(&run.scenario, &run.queues()));
-    let unwatched = run.scenario.unwatched(&standing(&results.queues));
+    let unwatched = run.scenario.unwatched();
     results.warnings.extend(unwatched.iter().map(Unwatched::sentence));
     results
-}
-
-fn standing(queues: &[QueueRow]) -> Vec<Standing> {
-    let whole = queues.iter().filter(|row| row.member.is_none());
-    let found = whole.filter_map(|row| {
-        let way = Direction::BOTH.into_iter().find(|way| way.name() == row.direction)?;
-        Standing::new(row.homes.as_deref(), way, row.sojourn_p90_ms)
-    });
-    found.collect()
 }
 
 /// What counts of the counters' readings at the end.
