@@ -121,15 +121,15 @@ impl Line {
     }
 
     /// The same line without the cause.
-    fn without(&self, place: Place) -> Self {
+    fn without(&self, place: &Place) -> Self {
         let mut line = self.clone();
         match place {
             Place::Path => line.delay_ms = 0.0,
             Place::Grants => line.modem = "link",
             Place::Contention(_) => line.traffic.retain(|one| one.is_ours),
             // Downloads fill the upstream queue with acknowledgements.
-            Place::Queue(Direction::Up) => line.traffic.clear(),
-            Place::Queue(Direction::Down) => {
+            Place::Queue(Direction::Up, _) => line.traffic.clear(),
+            Place::Queue(Direction::Down, _) => {
                 line.traffic.retain(|one| one.loads == Some(Direction::Up));
             }
         }
@@ -138,11 +138,11 @@ impl Line {
 }
 
 /// The directions in which a cause acts.
-fn ways(place: Place) -> &'static [&'static str] {
+fn ways(place: &Place) -> &'static [&'static str] {
     match place {
         Place::Path => &["up", "down"],
-        Place::Queue(Direction::Down) => &["down"],
-        Place::Queue(Direction::Up) | Place::Grants | Place::Contention(_) => &["up"],
+        Place::Queue(Direction::Down, _) => &["down"],
+        Place::Queue(Direction::Up, _) | Place::Grants | Place::Contention(_) => &["up"],
     }
 }
 
@@ -157,14 +157,14 @@ fn without_its_cause_a_delay_falls() {
         }
         let name = match cause.place {
             Place::Path => "path",
-            Place::Queue(Direction::Up) => "upstream queue",
-            Place::Queue(Direction::Down) => "downstream queue",
+            Place::Queue(Direction::Up, _) => "upstream queue",
+            Place::Queue(Direction::Down, _) => "downstream queue",
             Place::Grants => "grants",
             Place::Contention(_) => "contention",
         };
         *seen.entry(name).or_default() += 1;
-        let (_, after) = line.without(cause.place).cause();
-        let falls_by: f64 = ways(cause.place).iter().map(|way| before[*way] - after[*way]).sum();
+        let (_, after) = line.without(&cause.place).cause();
+        let falls_by: f64 = ways(&cause.place).iter().map(|way| before[*way] - after[*way]).sum();
         assert!(falls_by >= FALLS_BY * cause.ms, "{cause:?} falls by {falls_by}: {}", line.text());
     });
     if std::env::var_os("FUZZ_SEED").is_none() {

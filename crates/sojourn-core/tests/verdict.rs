@@ -934,6 +934,24 @@ fn the_wait_for_a_server_is_none_of_the_access_network() {
     assert!(told.ends_with("on the cable and on the links to its server."), "{told}");
 }
 
+/// Where several queues stand in a way, the sentence names the one in which packets wait.
+#[test]
+fn a_cause_names_its_queue_where_there_are_several() {
+    for (keys, ending) in [
+        ("", "in the upstream queue."),
+        ("router.upstream.rate_mbps = 3", "in the queue 'router upstream'."),
+        ("core.peering.upstream.rate_mbps = 3", "in the queue 'core peering upstream'."),
+        (
+            "servers.near.rate_mbps = 3\nservers.near.queue.limit_bytes = 100_000",
+            "in the queue 'server near upstream'.",
+        ),
+    ] {
+        let found = of_line("", "", keys);
+        let told = &found.groups[0].causes[0];
+        assert!(told.ends_with(ending), "{keys}: {told}");
+    }
+}
+
 /// What went before a transfer began is nothing that it sends.
 #[test]
 fn nothing_gets_more_than_the_service_allows() {

@@ -64,8 +64,9 @@ rows! {
         latency_p9999_ms: Option<f64>, in "ms";
         /// Greatest one-way latency.
         latency_max_ms: Option<f64>, in "ms";
-        /// Game: share of delivered packets that spent more than 20 ms in the access network. This is the
-        /// one-way latency without home cable and server link. Lost packets count only in loss_percent.
+        /// Game: share of delivered packets that spent more than 20 ms in the access network and in
+        /// queues. This is the one-way latency without home cable and without the delays of links of core and
+        /// server. Lost packets count only in loss_percent.
         over_20_ms_access_percent: Option<f64>, in "%", from "White & Rice 2013, section 4.1.3";
         /// Game: share of round trips that took more than 80 ms. A two-way stream measures them. For a one-
         /// way stream the round trip is the packet's latency plus a way back without queues: home cable and

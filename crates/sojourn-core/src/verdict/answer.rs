@@ -21,6 +21,15 @@ const BEST_NAMED_AT_MOST: usize = 3;
 /// From this ratio to the idle line on, a sentence gives the ratio.
 const TOLD_AS_FACTOR: f64 = 1.5;
 
+/// What is said of the round trips of a game; the first unless the load changes another one much more.
+const GAME_QUANTILES: [(&str, &str); 3] = [
+    ("game_rtt_p90_ms", "ms of round trip at p90"),
+    ("game_rtt_p50_ms", "ms of round trip in the median"),
+    ("game_rtt_p99_ms", "ms of round trip at p99"),
+];
+/// From this ratio on, a change is plainer than another one.
+const PLAINER: f64 = 1.5;
+
 /// A group with its measures and grades.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Graded {
@@ -213,8 +222,9 @@ fn against_idle_line(one: &Judged<'_>, idle: &Judged<'_>) -> Option<String> {
     let does = |singular: &str, plural: &str| {
         format!("{who} {}", if are_several { plural } else { singular })
     };
+    let values = |key: &str| Some((one.group.mean(key)?, idle.group.mean(key)?));
     let slower = |key, what: &str, unit: &str| {
-        let (now, before) = (one.group.mean(key)?, idle.group.mean(key)?);
+        let (now, before) = values(key)?;
         let (from, to) = (digits(before), digits(now));
         Some(if before > 0.0 && now >= TOLD_AS_FACTOR * before {
             let does = does("makes", "make");
@@ -231,7 +241,15 @@ fn against_idle_line(one: &Judged<'_>, idle: &Judged<'_>) -> Option<String> {
             return None;
         })
     };
-    let first = slower("game_rtt_p90_ms", "game", "ms of round trip at p90")
+    // Of the median and the quantiles that which the load changes most.
+    let factor_of = |(key, _): &(&str, &str)| {
+        values(key).map_or(0.0, |(now, before)| if before > 0.0 { now / before } else { 0.0 })
+    };
+    let (game, unit) = GAME_QUANTILES
+        .into_iter()
+        .reduce(|most, one| if factor_of(&one) > PLAINER * factor_of(&most) { one } else { most })
+        .expect("a quantile");
+    let first = slower(game, "game", unit)
         .or_else(|| slower("page_load_median_s", "page load", "s in the median"))
         .or_else(|| slower("response_median_s", "web response", "s in the median"));
     let is_changed = one.grade(CALL) != idle.grade(CALL);

@@ -14,13 +14,16 @@ use crate::scenario::{Scenario, traffic};
 /// From this share of collided requests on, requests wait because they collide.
 const MANY_COLLISIONS: f64 = 0.2;
 
+/// Who waits less than by this factor on the mean of a queue is not in it, or not behind the others.
+const SURELY_PASSED: f64 = 1.3;
+
 /// A place where packets spend time.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub enum Place {
     /// Cable, core and link of the server, with the wait for these links.
     Path,
-    /// The queue of a direction, behind other packets and for tokens.
-    Queue(Direction),
+    /// The queue of a direction, behind other packets and for tokens, by its name if there are several.
+    Queue(Direction, Option<String>),
     /// Requests and their grants.
     Grants,
     /// Requests that are repeated, since this share of them collides.
@@ -28,10 +31,11 @@ pub enum Place {
 }
 
 impl Place {
-    fn words(self) -> String {
+    fn words(&self) -> String {
         match self {
             Self::Path => "on the cable and on the links to its server".to_owned(),
-            Self::Queue(direction) => format!("in the {} queue", direction.stream()),
+            Self::Queue(_, Some(name)) => format!("in the queue '{name}'"),
+            Self::Queue(direction, None) => format!("in the {} queue", direction.stream()),
             Self::Grants => "waiting for grants".to_owned(),
             Self::Contention(share) => {
                 format!("in asking again, since {:.0} % of requests collide", 100.0 * share)
@@ -121,13 +125,19 @@ fn cause(scenario: &Scenario, rows: &Rows, name: &str, entry: &traffic::Entry) -
         let behind = behind(scenario, rows, entry, way, is_granted);
         let most_ms = queued_ms(scenario, rows, entry, way).unwrap_or(f64::INFINITY);
         let behind_ms = (waits_ms - grants_ms).min(most_ms);
+        let behind = match behind {
+            Place::Queue(way, _) => {
+                Place::Queue(way, longest_queue(scenario, rows, entry, way, behind_ms))
+            }
+            other => other,
+        };
         parts.push((Place::Grants, grants_ms));
         parts.push((behind, behind_ms));
         parts.push((Place::Path, mean_ms - grants_ms - behind_ms));
     }
     let sum =
-        |place: Place| parts.iter().filter(|(other, _)| *other == place).map(|(_, ms)| ms).sum();
-    let sums = parts.iter().map(|(place, _)| (*place, sum(*place)));
+        |place: &Place| parts.iter().filter(|(other, _)| other == place).map(|(_, ms)| ms).sum();
+    let sums = parts.iter().map(|(place, _)| (place.clone(), sum(place)));
     let (place, ms) =
         sums.reduce(|most: (Place, f64), one| if one.1 > most.1 { one } else { most })?;
     Some(Cause { traffic: name.to_owned(), ways_ms, place, ms })
@@ -144,8 +154,29 @@ fn own<'a>(
     of.iter().filter(move |row| row.homes() == Some(homes) && row.direction() == Some(way))
 }
 
-/// What packets wait in the queues of the home and of the access network at most, if a link beyond is what is
-/// slow: what 99 % of them wait there. What they wait beyond that is for that link.
+/// The queues that packets of an entry may pass in a direction.
+fn queues<'a>(
+    scenario: &'a Scenario,
+    rows: &'a Rows,
+    entry: &'a traffic::Entry,
+    way: Direction,
+) -> impl Iterator<Item = &'a Row> {
+    let homes = scenario.group(scenario.group_of(entry)).name;
+    let own_servers = entry.app.servers();
+    let is_own = move |queue: &str| {
+        let server = queue.strip_prefix("server ").and_then(|rest| rest.strip_suffix(way.stream()));
+        server.is_none_or(|name| own_servers.iter().any(|(_, own)| *own == name.trim_end()))
+    };
+    rows.queues.iter().filter(move |row| {
+        row.direction() == Some(way)
+            && row.member().is_none()
+            && row.homes().is_none_or(|of| of == homes)
+            && is_own(row.text("queue"))
+    })
+}
+
+/// What packets wait in queues at most, if a link beyond the access network is what is slow: what 99 % of them
+/// wait there. What they wait beyond that is for that link.
 fn queued_ms(
     scenario: &Scenario,
     rows: &Rows,
@@ -160,8 +191,9 @@ fn queued_ms(
     if slowest_mbps >= terms.peak_mbps {
         return None;
     }
-    let queues = own(scenario, &rows.queues, entry, way).filter(|row| row.member().is_none());
-    queues.filter_map(|row| row.number("sojourn_p99_ms")).reduce(|sum, one| sum + one)
+    queues(scenario, rows, entry, way)
+        .filter_map(|row| row.number("sojourn_p99_ms"))
+        .reduce(|sum, one| sum + one)
 }
 
 /// What the wait beyond the least for grants is for. A modem that has little to send waits for grants too:
@@ -177,7 +209,7 @@ fn behind(
     let others = || scenario.traffic.values().filter(|other| scenario.group_of(other) == group);
     // Downloads fill the upstream queue with acknowledgements.
     if !is_granted || others().any(|other| other.app.is_bulk()) {
-        return Place::Queue(way);
+        return Place::Queue(way, None);
     }
     let flows = own(scenario, &rows.service_flows, entry, way);
     let count = |column| flows.clone().filter_map(|row| row.number(column)).sum::<f64>();
@@ -187,8 +219,25 @@ fn behind(
     } else if others().all(|other| other.app.watches(way)) {
         Place::Grants
     } else {
-        Place::Queue(way)
+        Place::Queue(way, None)
     }
+}
+
+/// The name of the queue on the way in which packets wait longest, if there are several and it is plain: they
+/// wait as long as the entry does, or less.
+fn longest_queue(
+    scenario: &Scenario,
+    rows: &Rows,
+    entry: &traffic::Entry,
+    way: Direction,
+    wait_ms: f64,
+) -> Option<String> {
+    let queues: Vec<(&str, f64)> = queues(scenario, rows, entry, way)
+        .filter_map(|row| Some((row.text("queue"), row.number("sojourn_mean_ms")?)))
+        .collect();
+    let plain = queues.iter().filter(|(_, mean_ms)| *mean_ms <= SURELY_PASSED * wait_ms);
+    let (name, _) = plain.max_by(|one, other| one.1.total_cmp(&other.1))?;
+    (queues.len() > 1).then(|| (*name).to_owned())
 }
 
 fn has_grants(scenario: &Scenario, entry: &traffic::Entry, way: Direction) -> bool {

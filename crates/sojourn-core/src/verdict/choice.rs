@@ -55,8 +55,7 @@ pub(super) fn answer(all: &[Judged<'_>], winners: &[usize], reference: usize) ->
     let name = listed(&names);
     let does = if names.len() == 1 { "does best" } else { "do best and hardly differ" };
     let (best, other) = (&all[winners[0]], &all[reference]);
-    let mut bulk = best.group.bulk_kinds();
-    bulk.sort_by_key(|kind| kind.payload.direction != Direction::Up);
+    let bulk = best.group.bulk_kinds();
     let Changes { mut better, mut worse, is_costly: for_users, .. } = changes(best, other);
     let for_bulk = bulk.iter().any(|kind| is_costly(kind, other));
     let price = if for_users || for_bulk { ", at a price" } else { "" };
@@ -179,12 +178,12 @@ fn queues_apart(one: &Judged<'_>, other: &Judged<'_>) -> Vec<Direction> {
 
 /// The call, and the grades that changed of what no clause names yet.
 fn add_graded(changes: &mut Changes, best: &Judged<'_>, reference: &Judged<'_>) {
-    if let Some(clause) = call_clause(best, reference) {
-        let (now, before) = (best.group.mean("voice_mos"), reference.group.mean("voice_mos"));
-        if now < before.map(|mos| mos * (1.0 - SAME)) {
-            changes.worse.push(clause);
-        } else {
-            changes.better.push(clause);
+    let scores = [best, reference].map(|one| one.group.mean("voice_mos"));
+    if let (Some(clause), [Some(now), Some(before)]) = (call_clause(best, reference), scores) {
+        let is_same =
+            best.grade(CALL) == reference.grade(CALL) && (now - before).abs() <= WORSE * before;
+        if !is_same {
+            if now < before { changes.worse.push(clause) } else { changes.better.push(clause) }
         }
     }
     for application in &APPLICATIONS {

@@ -45,19 +45,31 @@ pub(super) struct BulkKind {
     /// The number of its transfers: entries, each as often as homes have it.
     pub transfers: u32,
     is_several: bool,
+    /// Does the same sort go the other way too?
+    goes_both_ways: bool,
 }
 
 impl BulkKind {
-    /// It in a word.
-    pub fn word(&self) -> &'static str {
-        self.payload.sort.word(self.payload.direction)
+    /// It in a word, with its direction where this tells it apart.
+    pub fn word(&self) -> String {
+        self.in_words(false)
     }
 
     /// The noun of a sentence, and whether it is a plural.
     pub fn noun(&self) -> (String, bool) {
-        let word = self.word();
         let is_plural = self.is_several && self.payload.sort != Bulk::Data;
-        (if is_plural { format!("{word}s") } else { word.to_owned() }, is_plural)
+        (self.in_words(is_plural), is_plural)
+    }
+
+    fn in_words(&self, is_plural: bool) -> String {
+        let Payload { sort, direction } = self.payload;
+        let (word, ending) = (sort.word(direction), if is_plural { "s" } else { "" });
+        let way = match (self.goes_both_ways && sort != Bulk::Transfer, direction) {
+            (false, _) => "",
+            (true, Direction::Up) => " up",
+            (true, Direction::Down) => " down",
+        };
+        format!("{word}{ending}{way}")
     }
 }
 
@@ -135,9 +147,18 @@ impl Group<'_> {
                     mbps,
                     transfers: u32::from(entry.homes),
                     is_several: entry.is_several,
+                    goes_both_ways: false,
                 }),
             }
         }
+        let payloads: Vec<Payload> = kinds.iter().map(|kind| kind.payload).collect();
+        for kind in &mut kinds {
+            let is_back = |of: &Payload| {
+                of.sort == kind.payload.sort && of.direction != kind.payload.direction
+            };
+            kind.goes_both_ways = payloads.iter().any(is_back);
+        }
+        kinds.sort_by_key(|kind| kind.payload.direction != Direction::Up);
         kinds
     }
 

@@ -151,7 +151,7 @@ pub const APPLICATIONS: [Application; 11] = [
             Threshold::at_most(
                 "over_20_ms_access_percent",
                 10.0,
-                "at most 10 % of packets spend more than 20 ms in the access network",
+                "at most 10 % of packets spend more than 20 ms in the access network and in queues",
                 GAMES,
             ),
             Threshold::at_most("loss_percent", 1.0, "at most 1 % of packets are lost", JARSCHEL),
@@ -167,7 +167,7 @@ pub const APPLICATIONS: [Application; 11] = [
         ],
         shown: &[],
         summary: "{over_20_ms_access_percent.0} % of packets spend more than 20 ms in the access \
-                  network, {over_80_ms_round_trip_percent.0} % have a round-trip time above 80 ms, \
+                  network and in queues, {over_80_ms_round_trip_percent.0} % have a round-trip time above 80 ms, \
                   {loss_percent.2} % are lost",
     },
     Application {
