@@ -71,7 +71,11 @@ fn grades_are_those_of_the_thresholds() {
             json!({"frame_latency_p90_ms": p90_ms, "frames_incomplete_percent": incomplete});
         facts(GAME, "video_call", &values)
     };
-    let video = |stalled: f64| facts(GAME, "video", &json!({"video_stalled_percent": stalled}));
+    let begun = |start_s: f64, stalled: Option<f64>| {
+        let values = json!({"video_stalled_percent": stalled, "video_start_wait_s": start_s});
+        facts(GAME, "video", &values)
+    };
+    let video = |stalled: f64| begun(1.0, Some(stalled));
     // White & Rice 2013, section 4.1.3: 20 ms in the access network, 80 ms there and back.
     let cases = [
         ("game", game(10.0, 0.0, 1.0), Some(Good)),
@@ -93,6 +97,11 @@ fn grades_are_those_of_the_thresholds() {
         ("video", video(0.0), Some(Good)),
         ("video", video(0.9), Some(Fair)),
         ("video", video(1.1), Some(Poor)),
+        ("video", begun(2.1, Some(0.0)), Some(Fair)),
+        ("video", begun(10.1, Some(0.0)), Some(Poor)),
+        // It has not begun in 10.1 s, or not yet in a second.
+        ("video", begun(10.1, None), Some(Poor)),
+        ("video", begun(1.0, None), None),
     ];
     for (name, facts, grade) in cases {
         let found = only(&facts);
@@ -334,12 +343,35 @@ fn what_differs_by_much_decides_first() {
     assert!(found.sentences[0].contains("page load falls from 6.00 to 2.00 s"), "{found:?}");
 }
 
+/// A film that has just begun has not stalled yet.
+#[test]
+fn a_video_that_hardly_played_has_no_grade() {
+    let run = |down_mbps: f64, duration_s: f64| {
+        let text = format!(
+            "duration_s = {duration_s}
+             upstream.sustained_mbps = 5
+             downstream.sustained_mbps = {down_mbps}
+             servers.near.delay_ms = 9
+             traffic.film = {{ kind = 'video', server = 'near', adaptation = 'always_top' }}"
+        );
+        judged_by_name(&text).groups[0].assessments[0].clone()
+    };
+    let short = run(30.0, 12.0);
+    assert_eq!(short.grade(), None);
+    assert_eq!(short.summary, "not measured: traffic.film played for less than 10 s");
+    // Two segments of 67 Mbit take 13 s, and longer than the run.
+    assert_eq!(run(10.0, 20.0).grade(), Some(Grade::Poor));
+    assert_eq!(run(2.0, 60.0).grade(), Some(Grade::Poor));
+    assert_eq!(run(30.0, 60.0).grade(), Some(Grade::Fair));
+    assert_eq!(run(300.0, 60.0).grade(), Some(Grade::Good));
+}
+
 /// A film that adapts does not stall: what it loses is its rate.
 #[test]
 fn a_video_keeps_its_rate_beside_bulk_traffic_or_is_not_good() {
     let of = |traffic: &str, mbps: Option<f64>| {
         let flow = row(&json!({"traffic": "v", "quality": "video", "direction": "down",
-            "video_stalled_percent": 0.0, "video_rate_mbps": mbps}));
+            "video_stalled_percent": 0.0, "video_start_wait_s": 1.0, "video_rate_mbps": mbps}));
         let video = "traffic.v = { kind = 'video', server = 'near' }";
         let upload = row(&json!({"traffic": "upload", "direction": "up", "throughput_mbps": 4.0}));
         let flows = if traffic.is_empty() { vec![flow] } else { vec![flow, upload] };
@@ -520,6 +552,14 @@ fn an_idle_line_is_neither_best_nor_what_others_are_compared_with() {
     let found = verdict(&groups, &[]);
     assert_eq!((found.best, found.reference), (Some(2), Some(1)));
     assert!(found.groups[0].is_idle_line);
+}
+
+/// What ended before counting began was no load, and the idle line is still the run's own.
+#[test]
+fn an_upload_that_ended_before_counting_makes_no_other_load() {
+    let found = of_line("", "stop_s = 3", "metrics.from_s = 10");
+    assert_eq!((found.groups[0].idle_line, found.groups[1].is_idle_line), (Some(1), true));
+    assert!(!found.sentences.join(" ").contains("load differs"), "{found:?}");
 }
 
 #[test]

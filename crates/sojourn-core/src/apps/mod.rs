@@ -221,6 +221,8 @@ pub struct Viewing {
     pub played_mbps: f64,
     /// Changes of the quality level.
     pub adaptations: f64,
+    /// Viewers who began.
+    pub viewers: f64,
     /// Time since each viewer began, in s.
     pub watched_s: f64,
     /// Time since playback first began, in s.
@@ -240,6 +242,11 @@ impl Viewing {
         ratio(self.adaptations, self.watched_s / 3600.0)
     }
 
+    /// The mean time that viewers waited for playback to begin first, in s.
+    pub fn start_wait_s(&self) -> Option<f64> {
+        ratio(self.watched_s - self.playing_s, self.viewers)
+    }
+
     /// Share of the time since playback first began during which it stalled, in percent.
     pub fn stalled_percent(&self) -> Option<f64> {
         ratio(100.0 * self.stalled_s, self.playing_s)
@@ -250,7 +257,7 @@ impl Viewing {
     }
 
     fn minus(self, earlier: Self) -> Self {
-        self.each(earlier, f64::sub)
+        Self { viewers: self.viewers, ..self.each(earlier, f64::sub) }
     }
 
     fn each(self, other: Self, of: impl Fn(f64, f64) -> f64) -> Self {
@@ -258,6 +265,7 @@ impl Viewing {
             played_segments: of(self.played_segments, other.played_segments),
             played_mbps: of(self.played_mbps, other.played_mbps),
             adaptations: of(self.adaptations, other.adaptations),
+            viewers: of(self.viewers, other.viewers),
             watched_s: of(self.watched_s, other.watched_s),
             playing_s: of(self.playing_s, other.playing_s),
             stalled_s: of(self.stalled_s, other.stalled_s),

@@ -450,6 +450,7 @@ impl Video {
             played_segments: sum(&|v| v.played as f64),
             played_mbps: sum(&|v| v.played_mbps),
             adaptations: sum(&|v| v.adaptations as f64),
+            viewers: sum(&|v| f64::from(u8::from(v.begun.is_some()))),
             watched_s: sum(&|v| since(v.begun)),
             playing_s: sum(&|v| since(v.play_begun)),
             stalled_s: sum(&|v| (v.stalled + v.stalled_until(now)).secs_f64()),
@@ -634,6 +635,7 @@ mod tests {
         assert!((viewing.rate_mbps().unwrap() - 14.5 / 6.0).abs() < 1e-12);
         assert!((viewing.adaptations_per_hour().unwrap() - 4.0 * 3600.0 / 24.0).abs() < 1e-9);
         assert_eq!(viewing.stalled_percent(), Some(0.0));
+        assert_eq!(viewing.start_wait_s(), Some(0.75));
     }
 
     /// Always 5 Mbps, 2 500 000 B, over 4 Mbps: a fetch takes 5 s. Segments are there at 5 and 10 s;

@@ -118,6 +118,9 @@ rows! {
         /// Video: changes of the quality level per viewer and hour, counted from the first request.
         video_adaptations_per_hour: Option<f64>, in "1/h",
             from "Hong 2015, section 3.2.2.1, adaptationRate";
+        /// Video: mean time from the opening of a viewer's connection, or from metrics.from_s, until playing
+        /// first began, or until the end if it did not.
+        video_start_wait_s: Option<f64>, in "s";
         /// Video: share of the time since playing began in which playing stood still.
         video_stalled_percent: Option<f64>, in "%",
             from "Hong 2015, section 3.2.2.1, rebufferTime";

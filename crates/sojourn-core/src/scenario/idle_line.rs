@@ -61,7 +61,7 @@ fn name_of(of: &Variant, idle: &Scenario, is_only: bool, taken: &[Variant]) -> S
 }
 
 /// Does no bulk traffic begin before the run ends?
-fn is_idle(scenario: &Scenario) -> bool {
+pub fn is_idle(scenario: &Scenario) -> bool {
     scenario.traffic.values().all(|entry| entry.app.bulk_from_s() >= scenario.duration_s)
 }
 

@@ -22,6 +22,6 @@ pub mod watch;
 
 pub use capture::{Disk, Files};
 pub use file::{Source, load};
-pub use idle_line::{NAME as IDLE_LINE, WITHOUT_BULK, idle_lines, line_of};
+pub use idle_line::{NAME as IDLE_LINE, WITHOUT_BULK, idle_lines, is_idle, line_of};
 pub use schema::Scenario;
 pub use variant::Variant;

@@ -106,8 +106,14 @@ impl Difference {
 }
 
 impl Group<'_> {
-    pub(super) fn is_idle(&self) -> bool {
-        self.runs.iter().all(|facts| facts.is_idle())
+    /// Is it without bulk traffic: is none meant, or was nothing of it delivered?
+    fn is_idle_line_of(&self, other: &Self) -> bool {
+        let is_idle = |group: &Self| group.runs.iter().all(|facts| facts.bulk().next().is_none());
+        let is_meant = |group: &Self| group.runs.iter().all(|facts| facts.is_idle);
+        is_idle(self)
+            && (!is_idle(other) || (is_meant(self) && !is_meant(other)))
+            && self.point == other.point
+            && self.runs[0].line == other.runs[0].line
     }
 
     /// The demand of its traffic.
@@ -219,19 +225,13 @@ pub(super) struct Judged<'a> {
 /// Judges all groups. An idle line is one without bulk traffic, if another group at the same point that differs
 /// in bulk traffic and queues alone has some.
 pub(super) fn judged<'a>(groups: &'a [Group<'a>]) -> Vec<Judged<'a>> {
-    let is_of = |idle: &Group, loaded: &Group| {
-        idle.is_idle()
-            && !loaded.is_idle()
-            && idle.point == loaded.point
-            && idle.runs[0].line == loaded.runs[0].line
-    };
     let judge = |group: &'a Group<'a>| {
-        let idle_line = groups.iter().position(|other| is_of(other, group));
+        let idle_line = groups.iter().position(|other| other.is_idle_line_of(group));
         let idle_runs = idle_line.map(|number| groups[number].runs.as_slice());
         Judged {
             group,
             assessments: assess(&group.runs, idle_runs),
-            is_idle_line: groups.iter().any(|other| is_of(group, other)),
+            is_idle_line: groups.iter().any(|other| group.is_idle_line_of(other)),
             idle_line,
         }
     };

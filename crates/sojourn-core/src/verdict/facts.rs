@@ -9,17 +9,17 @@ use super::measures::MEASURES;
 use super::missing::{FEWEST_PACKETS, Missing};
 use super::pages::page_load;
 use super::rows::{Row, Rows};
-use super::shares;
+use super::shares::{self, SHORTEST_S};
 use super::thresholds::{
-    APPLICATIONS, Application, CALL, DOWNLOAD, DOWNLOAD_SHARE, GAME, PAGE_LOAD, UPLOAD,
-    UPLOAD_SHARE, VIDEO_CALL, queue_of,
+    APPLICATIONS, Application, CALL, DOWNLOAD, DOWNLOAD_SHARE, GAME, PAGE_LOAD, SLOW_START_S,
+    UPLOAD, UPLOAD_SHARE, VIDEO, VIDEO_CALL, VIDEO_STALLED, VIDEO_START, queue_of,
 };
 use crate::apps::AppSpec;
 use crate::apps::bulk::Bulk;
 use crate::metrics::qoe::GAME_ACCESS_MS;
 use crate::packet::Direction;
 use crate::scenario::watch::{Load, Unwatched};
-use crate::scenario::{Scenario, line_of, traffic};
+use crate::scenario::{Scenario, is_idle, line_of, traffic};
 
 /// Values by their names.
 pub(super) type Values = BTreeMap<&'static str, Option<f64>>;
@@ -76,6 +76,8 @@ pub struct Facts {
     pub(super) load: String,
     /// The settings that decide what its idle line is.
     pub(super) line: String,
+    /// Does no bulk traffic begin before the run ends?
+    pub(super) is_idle: bool,
     /// The directions that are loaded while nothing watches the delay.
     pub(super) unwatched: Vec<Unwatched>,
     pub(super) tests: Vec<Tested>,
@@ -105,6 +107,7 @@ impl Facts {
             measures: measures.collect(),
             load: load(scenario),
             line: line_of(scenario).to_string(),
+            is_idle: is_idle(scenario),
             unwatched: scenario.unwatched(),
             tests,
             bulk_mbps: bulk_mbps(scenario, rows),
@@ -120,11 +123,6 @@ impl Facts {
     pub(super) fn tested(&self, application: &str, metric: &str) -> Option<f64> {
         let found = self.tests.iter().find(|test| test.application == application)?;
         found.values.get(metric).copied().flatten()
-    }
-
-    /// Is there nothing that fills the line?
-    pub fn is_idle(&self) -> bool {
-        self.bulk().next().is_none()
     }
 
     /// The directions in which bulk traffic goes.
@@ -213,7 +211,17 @@ fn tested(application: &Application, scenario: &Scenario, rows: &Rows) -> Option
         GAME | CALL | VIDEO_CALL => other_end(&flows, scenario),
         _ => None,
     };
+    if application.name == VIDEO {
+        missing = flows.iter().find_map(|row| short_video(scenario, row));
+    }
     let mut of_flow = |row: &Row, metric: &'static str| {
+        if metric == VIDEO_STALLED && begins_too_late(row) {
+            return row.number(metric).or(Some(100.0));
+        }
+        if metric == VIDEO_START && !row.0.contains_key(VIDEO_START) {
+            // Results of 0.2.0 do not have it.
+            return Some(0.0);
+        }
         if metric != PAGE_LOAD {
             return row.number(metric);
         }
@@ -232,6 +240,20 @@ fn tested(application: &Application, scenario: &Scenario, rows: &Rows) -> Option
     };
     let values = application.metrics().into_iter().map(worst).collect();
     Some(Tested { application: application.name, values, missing, note })
+}
+
+/// A video that has played for so short a time that its stalls are unknown, unless it begins too late.
+fn short_video(scenario: &Scenario, row: &Row) -> Option<Missing> {
+    let AppSpec::Video(video) = &scenario.traffic.get(row.traffic())?.app else { return None };
+    let wait_s = row.number(VIDEO_START)?;
+    let latest_s = (video.start_s + video.start_spread_s - scenario.metrics.from_s).max(0.0);
+    let is_short = scenario.counted_s() - latest_s - wait_s < SHORTEST_S;
+    (is_short && !begins_too_late(row))
+        .then(|| Missing::ShortVideo { traffic: row.traffic().to_owned() })
+}
+
+fn begins_too_late(row: &Row) -> bool {
+    row.number(VIDEO_START) > Some(SLOW_START_S)
 }
 
 /// What keeps the other end of games or calls from being known: one that goes one way, or one that has

@@ -185,8 +185,12 @@ fn of(
     let values: Values = application.metrics().into_iter().map(mean).collect();
     let missing = tests.iter().find_map(|test| test.missing.clone());
     let is_measured = values.values().all(Option::is_some);
-    let is_certain =
-        |why: &Missing| matches!(why, Missing::OneWay { .. } | Missing::TooFewPackets { .. });
+    let is_certain = |why: &Missing| {
+        matches!(
+            why,
+            Missing::OneWay { .. } | Missing::TooFewPackets { .. } | Missing::ShortVideo { .. }
+        )
+    };
     let missing = missing.filter(|why| !is_measured || is_certain(why));
     Some(Assessment::new(application, values, missing, note))
 }

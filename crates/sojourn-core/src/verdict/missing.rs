@@ -25,6 +25,11 @@ pub enum Missing {
     SeveralFlows(Direction),
     /// Too few pages were loaded.
     TooFewPages,
+    /// A video has hardly begun to play.
+    ShortVideo {
+        /// The traffic entry.
+        traffic: String,
+    },
     /// Too few packets of a game or call arrived.
     TooFewPackets {
         /// The traffic entry.
@@ -79,6 +84,9 @@ impl Missing {
                 "not measured: packets wait in the {} queue without uploads and downloads too",
                 way.stream()
             ),
+            Self::ShortVideo { traffic } => {
+                format!("not measured: traffic.{traffic} played for less than {SHORTEST_S} s")
+            }
             Self::TooFewPages => "not measured: fewer than two pages were loaded".to_owned(),
         }
     }

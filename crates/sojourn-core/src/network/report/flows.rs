@@ -69,6 +69,7 @@ pub fn flow_row(run: &Simulation, index: usize, direction: Direction, done: &Don
         response_p90_s: None,
         video_rate_mbps: None,
         video_adaptations_per_hour: None,
+        video_start_wait_s: None,
         video_stalled_percent: None,
         frame_latency_p50_ms: None,
         frame_latency_p90_ms: None,
@@ -117,6 +118,7 @@ fn score_video(row: &mut FlowRow, done: &Done) {
     row.video_rate_mbps = done.viewing.and_then(|viewing| viewing.rate_mbps());
     row.video_adaptations_per_hour =
         done.viewing.and_then(|viewing| viewing.adaptations_per_hour());
+    row.video_start_wait_s = done.viewing.and_then(|viewing| viewing.start_wait_s());
     row.video_stalled_percent = done.viewing.and_then(|viewing| viewing.stalled_percent());
 }
 
