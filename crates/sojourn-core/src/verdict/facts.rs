@@ -218,10 +218,6 @@ fn tested(application: &Application, scenario: &Scenario, rows: &Rows) -> Option
         if metric == VIDEO_STALLED && begins_too_late(row) {
             return row.number(metric).or(Some(100.0));
         }
-        if metric == VIDEO_START && !row.0.contains_key(VIDEO_START) {
-            // Results of 0.2.0 do not have it.
-            return Some(0.0);
-        }
         if metric != PAGE_LOAD {
             return row.number(metric);
         }
