@@ -1,5 +1,6 @@
 //! The hops beside the access network: routers of homes, links of the core, links of servers.
 
+use crate::access::homes::{Group, homes};
 use crate::capacity::Capacity;
 use crate::count::Count;
 use crate::engine::rng::Rng;
@@ -48,16 +49,19 @@ impl Hops {
         let maker = Maker { scenario, direction };
         let mut all = Vec::new();
         let mut routers = Vec::new();
-        let groups = (0..scenario.groups().count()).map(|group| (group, scenario.group(group)));
-        for (group, of) in groups.clone().filter(|_| maker.has_routers()) {
-            for number in 0..of.count {
-                let router = scenario.router(group, direction);
-                routers.push(router.map(|_| all.len() as u32));
-                if let Some(router) = router {
-                    let name = router_name(of.name, routers.len() == 1, number + 1);
-                    let hop = maker.bottleneck(&name, router, number == 0);
-                    all.push(Placed { hop, stage: 0, home: Some(routers.len() - 1) });
-                }
+        let groups: Vec<Group<'_>> = scenario.groups().collect();
+        let numbers = groups
+            .iter()
+            .enumerate()
+            .flat_map(|(group, of)| std::iter::repeat_n(group, usize::from(of.count)));
+        let homes = homes(&groups).zip(numbers).enumerate();
+        for (number, (home, group)) in homes.filter(|_| maker.has_routers()) {
+            let router = scenario.router(group, direction);
+            routers.push(router.map(|_| all.len() as u32));
+            if let Some(router) = router {
+                let name = format!("{} router", home.name(number == 0));
+                let hop = maker.bottleneck(name.trim_start(), router, home.is_watched());
+                all.push(Placed { hop, stage: 0, home: Some(number) });
             }
         }
         let placed = |hop| Placed { hop, stage: 0, home: None };
@@ -138,15 +142,6 @@ impl Hops {
 
     pub fn sample(&mut self) {
         self.all.iter_mut().for_each(|placed| placed.hop.sample());
-    }
-}
-
-/// As the names of queues of the access network: without its group for the first home.
-fn router_name(group: &str, is_first: bool, number: u16) -> String {
-    match (is_first, number) {
-        (true, _) => "router".to_owned(),
-        (false, 1) => format!("{group} router"),
-        (false, number) => format!("{group} {number} router"),
     }
 }
 
