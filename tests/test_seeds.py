@@ -111,7 +111,8 @@ def test_means_are_those_of_the_runs(three: sojourn.Comparison) -> None:
 def test_the_summary_lists_every_run_and_the_means(command: Command) -> None:
     _, printed = command("run", FIBRE, "--seeds", 2, "--duration", SHORT_S, "--json")
     summary = json.loads(printed)
-    variants = [*(variant.name for variant in sojourn.load(FIBRE)), "idle line of Cable"]
+    idle = ["idle line of Cable", "idle line of Fibre"]
+    variants = [*(variant.name for variant in sojourn.load(FIBRE)), *idle]
     assert [(run["name"], run["seed"]) for run in summary["variants"]] == [
         (name, seed) for name in variants for seed in (1, 2)
     ]
@@ -230,7 +231,8 @@ def test_directories_that_differ_in_their_seed_are_one_setting(tmp_path: Path) -
     for seed, place in zip((3, 1, 2), places, strict=True):
         sojourn.run(FIBRE, seed=seed, duration_s=SHORT_S).save(place)
     merged = side_by_side(places)
-    names = [*(variant.name for variant in sojourn.load(FIBRE)), "idle line of Cable"]
+    idle = ["idle line of Cable", "idle line of Fibre"]
+    names = [*(variant.name for variant in sojourn.load(FIBRE)), *idle]
     assert [group.name for group in merged.groups] == names
     for group in merged.groups:
         assert [run.meta["seed"] for run in group.runs] == [1, 2, 3]

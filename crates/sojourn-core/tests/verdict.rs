@@ -1066,7 +1066,7 @@ fn what_gets_worse_is_named_and_uploads_alone_are_uploads() {
     let of = |rtt_ms: f64, stalled: f64| {
         let mut flows = both_ways("x", "game", &json!({"rtt_p90_ms": rtt_ms}));
         flows.push(row(&json!({"traffic": "v", "quality": "video", "direction": "down",
-            "video_stalled_percent": stalled})));
+            "video_start_wait_s": 1.0, "video_stalled_percent": stalled})));
         for (name, mbps) in [("upload", 0.01), ("stream", 19.81)] {
             flows.push(row(&json!({"traffic": name, "quality": "throughput", "direction": "up",
                 "throughput_mbps": mbps})));

@@ -183,7 +183,7 @@ fn uploads(queue_keys: &str, keys: &str, of_uploads: &str) -> Vec<String> {
 fn a_tail_that_the_first_seconds_make_is_warned_of() {
     let warnings = uploads("law.kind = 'docsis_pie'", "", "");
     let [warning] = &warnings[..] else { panic!("{warnings:?}") };
-    assert!(warning.starts_with("the first 10 s make the tail: the upstream queue's p99 is "));
+    assert!(warning.starts_with("the first 10 s make the tail: p99 of the upstream queue is "));
     assert!(warning.ends_with(" after 10 s; metrics.from_s = 10 leaves them out"), "{warning}");
     // The second it takes to fill is still there.
     let warnings = uploads("law.kind = 'docsis_pie'", "from_s = 0.1", "");

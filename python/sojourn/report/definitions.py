@@ -73,6 +73,19 @@ DERIVED = Section(
             "DSLReports, Bufferbloat Grades",
         ),
         Definition(
+            "upstream_queue_mean_ms",
+            "ms",
+            "The mean wait in the longest upstream queue, where bulk traffic loads it or one packet "
+            "in ten waits for more than 20 ms.",
+            "RFC 8289, section 3",
+        ),
+        Definition(
+            "downstream_queue_mean_ms",
+            "ms",
+            "The same downstream.",
+            "RFC 8289, section 3",
+        ),
+        Definition(
             "jfi",
             "",
             "Jain's fairness index of x, throughput over fair share: (sum x)² / (n sum x²).",

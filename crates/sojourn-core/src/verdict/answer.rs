@@ -11,7 +11,9 @@ use super::compared::{Group, Judged, SAME, best_of, judged};
 use super::grades::{Assessment, Grade};
 use super::measures::MEASURES;
 use super::over_seeds::Value;
-use super::thresholds::{APPLICATIONS, Application, CALL, UNDER_LOAD};
+use super::thresholds::{
+    APPLICATIONS, Application, CALL, DOWNSTREAM_QUEUE, UNDER_LOAD, UPSTREAM_QUEUE,
+};
 use super::words::{capitalised, digits, factor, joined, listed, quoted};
 use crate::scenario::watch::Unwatched;
 use crate::scenario::{IDLE_LINE, WITHOUT_BULK};
@@ -140,7 +142,8 @@ fn causes<'a>(judged: &Judged<'a>) -> Vec<&'a Cause> {
 
 fn question(all: &[Judged<'_>], loaded: &[usize], keys: &[String]) -> String {
     let is_tested = |a: &&Application| {
-        a.name != UNDER_LOAD && loaded.iter().any(|number| is_in(&all[*number], a.name))
+        ![UNDER_LOAD, UPSTREAM_QUEUE, DOWNSTREAM_QUEUE].contains(&a.name)
+            && loaded.iter().any(|number| is_in(&all[*number], a.name))
     };
     let tests: Vec<_> = APPLICATIONS.iter().filter(is_tested).map(|a| a.name).collect();
     let (purpose, tests) = (if tests.is_empty() { "" } else { " for " }, listed(&tests));

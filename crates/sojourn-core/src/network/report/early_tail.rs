@@ -78,14 +78,15 @@ impl Early {
 /// Sojourn times of the measured queues, in the order of readings, and latencies of games and calls.
 fn watched(run: &Simulation) -> Vec<(String, &Latency)> {
     let meters = run.queues().into_iter().filter_map(|placed| placed.queue.meter());
-    let queues = meters.map(|meter| (format!("the {} queue's p99", meter.name()), meter.sojourn()));
+    let queues =
+        meters.map(|meter| (format!("p99 of the {} queue", meter.name()), meter.sojourn()));
     let entries = run.scenario.traffic.iter().enumerate().filter(|(_, (_, entry))| {
         matches!(entry.app.quality(), Quality::Game | Quality::Voice | Quality::VideoCall)
     });
     let latencies = entries.flat_map(|(index, (name, _))| {
         Direction::BOTH.map(|direction| {
             let latency = &run.ledger.account(index, direction).latency;
-            (format!("that of traffic.{name} {}", direction.name()), latency)
+            (format!("p99 of traffic.{name} {}", direction.name()), latency)
         })
     });
     queues.chain(latencies).collect()
