@@ -898,6 +898,165 @@ fn a_line_on_which_films_fill_the_queue_is_no_idle_line() {
     assert_eq!(queue_grade(&found, 0, "downstream queue"), Some(Grade::Poor));
 }
 
+const LINE: &str = "
+    duration_s = 20
+    downstream.sustained_mbps = 20
+    servers.near.delay_ms = 9
+";
+
+/// A queue that is shorter is no reason to take a game that loses most of its packets.
+#[test]
+fn a_poor_game_stands_before_the_grade_of_a_queue() {
+    let found = judged_by_name(&format!(
+        "{LINE}
+        upstream.sustained_mbps = 0.5
+        traffic.game = {{ kind = 'stream', purpose = 'game', server = 'near' }}
+        traffic.get = {{ kind = 'transfer', server = 'near', direction = 'down' }}
+        [compare.down]
+        downstream.queue.law.kind = 'pie'
+        [compare.up]
+        upstream.queue.scheduler.kind = 'fq'
+    "
+    ));
+    let first = &found.sentences[0];
+    assert!(first.starts_with("up does best"), "{first}");
+    assert!(first.contains("game loss falls"), "{first}");
+    let but = first.split("; but ").nth(1).unwrap_or_default();
+    assert!(!but.contains("upstream"), "{first}");
+}
+
+/// Fair queueing keeps a game from a queue of four seconds, which is a difference all the same.
+#[test]
+fn a_queue_that_stands_differs_though_it_is_watched() {
+    let found = judged_by_name(&format!(
+        "{LINE}
+        upstream = {{ sustained_mbps = 5, queue.scheduler.kind = 'fq' }}
+        traffic.game = {{ kind = 'stream', purpose = 'game', server = 'near' }}
+        traffic.up = {{ kind = 'transfer', server = 'near' }}
+        [compare.long]
+        upstream.queue.limit_bytes = 3_000_000
+        [compare.short]
+    "
+    ));
+    assert!(
+        found.sentences[0].starts_with("short does best: against long, up queue p"),
+        "{found:?}"
+    );
+}
+
+/// The rate of a film depends on the queue, with and without bulk traffic, and not on which setting is first.
+#[test]
+fn the_order_of_settings_changes_no_grade() {
+    let line = format!(
+        "{LINE}
+        upstream.sustained_mbps = 5
+        traffic.film = {{ kind = 'video', server = 'near' }}
+        traffic.get = {{ kind = 'transfer', server = 'near', direction = 'down' }}
+    "
+    );
+    let small = "[compare.small]\ndownstream.queue.limit_bytes = 6000\n";
+    let fair = "[compare.fair]\ndownstream.queue.scheduler.kind = 'fq'\n";
+    let grades = |text: &str| {
+        let found = judged_by_name(text);
+        let of = |name: &str| {
+            let group = found.groups.iter().find(|group| group.name == name).unwrap();
+            let all = group.assessments.iter().map(|one| (one.application, one.grade()));
+            all.collect::<Vec<_>>()
+        };
+        [of("small"), of("fair")]
+    };
+    let [one, other] =
+        [[small, fair], [fair, small]].map(|order| grades(&(line.clone() + &order.concat())));
+    assert_eq!(one, other);
+    assert!(one[0].iter().any(|(name, grade)| *name == "video rate" && grade.is_some()));
+}
+
+/// Frames that lack packets have no latency: that of the others is no gain.
+#[test]
+fn frames_that_do_not_come_are_named() {
+    let found = judged_by_name(&format!(
+        "{LINE}
+        upstream = {{ sustained_mbps = 2, queue.limit_bytes = 1_000_000 }}
+        traffic.x = {{ kind = 'video_call', server = 'near' }}
+        [compare.long]
+        [compare.small]
+        upstream.queue.limit_bytes = 8000
+    "
+    ));
+    let first = &found.sentences[0];
+    assert!(first.contains("incomplete frames of the video call falls from"), "{first}");
+    assert!(first.starts_with("long does best, at a price"), "{first}");
+}
+
+/// What stands without bulk traffic is a queue too.
+#[test]
+fn a_queue_of_video_calls_is_no_wait_for_grants() {
+    let line = format!(
+        "{LINE}
+        traffic.game = {{ kind = 'stream', purpose = 'game', server = 'near' }}
+        traffic.x = {{ kind = 'video_call', server = 'near' }}
+    "
+    );
+    for (keys, ending) in [
+        (
+            "upstream = { sustained_mbps = 1, queue.limit_bytes = 1_000_000 }",
+            "in the upstream queue.",
+        ),
+        (
+            "upstream.sustained_mbps = 20\n\
+             router.upstream = { rate_mbps = 2, queue.limit_bytes = 400_000 }",
+            "in the queue 'router upstream'.",
+        ),
+    ] {
+        let found = judged_by_name(&format!("{line}\n{keys}"));
+        let told = &found.groups[0].causes[0];
+        assert!(told.ends_with(ending), "{told}");
+    }
+}
+
+/// A sum hides what one transfer loses to another.
+#[test]
+fn a_transfer_that_loses_to_others_is_named() {
+    let of = |one_mbps: f64, two_mbps: f64, p90_ms: f64| {
+        let up = |name: &str, mbps: f64| {
+            row(&json!({"traffic": name, "direction": "up", "throughput_mbps": mbps}))
+        };
+        let game = json!({"rtt_p90_ms": p90_ms});
+        let mut flows = both_ways("x", "game", &game);
+        flows.extend([up("upload", one_mbps), up("photos", two_mbps)]);
+        let traffic =
+            format!("{GAME}\n{UPLOAD}\ntraffic.photos = {{ kind = 'transfer', server = 'near' }}");
+        Facts::of(&scenario(&traffic), &Rows { flows, ..Rows::default() })
+    };
+    let (full, fair) = (of(7.2, 2.7, 260.0), of(5.3, 4.2, 20.0));
+    let found = verdict(&[group("drop-tail", &full), group("FQ", &fair)], &[]);
+    let ending = "; but upload keeps 74 % of its rate (5.30 of 7.20 Mbps).";
+    assert!(found.sentences[0].ends_with(ending), "{found:?}");
+}
+
+/// Without an idle line nobody knows what bulk traffic takes.
+#[test]
+fn a_line_without_its_idle_line_is_not_good_on_every_test() {
+    let of = |baseline: bool| {
+        judged_by_name(&format!(
+            "{LINE}
+            baseline = {baseline}
+            upstream.sustained_mbps = 50
+            traffic.film = {{ kind = 'video', server = 'near' }}
+            traffic.call = {{ kind = 'stream', purpose = 'voice', server = 'near' }}
+            traffic.get = {{ kind = 'transfer', server = 'near', direction = 'down' }}
+            [compare.a]
+            [compare.b]
+            upstream.queue.limit_bytes = 100_000
+        "
+        ))
+    };
+    let lacks = |found: &Verdict| found.unwatched.iter().any(|told| told.contains("no idle line"));
+    let (with, without) = (of(true), of(false));
+    assert!(!lacks(&with) && lacks(&without), "{without:?}");
+    assert!(!without.sentences.join(" ").contains("on every test"), "{without:?}");
+}
+
 /// 9 % and 11 % of slow packets are two grades, and no difference to decide by.
 #[test]
 fn a_value_on_the_edge_between_two_grades_does_not_decide() {

@@ -33,7 +33,13 @@ def print_grids(grids: Iterable[Grid]) -> Console:
         table = _table(grid)
         unbounded = console.options.update(max_width=_UNBOUNDED)
         is_wide = console.measure(table, options=unbounded).maximum > console.width
-        console.print(_table(grid, between="\n± ") if is_wide else table)
+        if is_wide:
+            table = _table(grid, between="\n± ")
+            # Rather a line that the terminal breaks than a number without its last digits.
+            least = console.measure(table, options=unbounded).minimum
+            console.print(table, width=max(console.width, least), crop=False)
+        else:
+            console.print(table)
     return console
 
 

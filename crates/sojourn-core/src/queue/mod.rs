@@ -373,6 +373,12 @@ impl Default for QueueSpec {
 }
 
 impl QueueSpec {
+    /// Does each flow wait behind its own packets alone?
+    pub fn isolates(&self) -> bool {
+        use SchedulerSpec::{Drr, Fq, Sfq};
+        matches!(self.scheduler, Fq(_) | Sfq(_) | Drr(_))
+    }
+
     /// The first key that gives a member of an aggregate a rate of its own, and that rate in Mbps.
     pub fn member_rate(&self) -> Option<(&'static str, f64)> {
         let SchedulerSpec::LowLatency(keys) = &self.scheduler else { return None };

@@ -10,11 +10,14 @@ use crate::apps::AppSpec;
 pub const NAME: &str = "idle line";
 /// Its name where films go on, which do not leave the line idle.
 pub const WITHOUT_BULK: &str = "without uploads and downloads";
-/// Keys that hardly change an idle line. Variants that differ in these alone share one.
-const ASIDE: [&str; 5] = ["queue", "title", "description", "seed", "baseline"];
+/// Keys that do not change an idle line.
+const ASIDE: [&str; 4] = ["title", "description", "seed", "baseline"];
+/// The key of what hardly does, unless films fill the queue.
+const QUEUE: &str = "queue";
 
 /// The idle lines of `variants`: each variant that has bulk traffic without that traffic, once for all variants
-/// that differ in queues and bulk traffic alone.
+/// that differ in queues and bulk traffic alone. Where films go on, the rate that they have is that of the queue, and
+/// variants that differ in queues have lines of their own.
 ///
 /// A variant has none in these cases:
 ///
@@ -47,8 +50,7 @@ pub fn idle_lines(variants: &[Variant]) -> Vec<Variant> {
 
 /// A name that no variant has.
 fn name_of(of: &Variant, idle: &Scenario, is_only: bool, taken: &[Variant]) -> String {
-    let has_films = idle.traffic.values().any(|entry| matches!(entry.app, AppSpec::Video(_)));
-    let mut name = match (has_films, is_only) {
+    let mut name = match (has_films(idle), is_only) {
         (false, true) => NAME.to_owned(),
         (false, false) => format!("{NAME} of {}", of.name),
         (true, true) => WITHOUT_BULK.to_owned(),
@@ -60,6 +62,10 @@ fn name_of(of: &Variant, idle: &Scenario, is_only: bool, taken: &[Variant]) -> S
     name
 }
 
+fn has_films(scenario: &Scenario) -> bool {
+    scenario.traffic.values().any(|entry| matches!(entry.app, AppSpec::Video(_)))
+}
+
 /// Does no bulk traffic begin before the run ends?
 pub fn is_idle(scenario: &Scenario) -> bool {
     scenario.traffic.values().all(|entry| entry.app.bulk_from_s() >= scenario.duration_s)
@@ -69,16 +75,17 @@ pub fn is_idle(scenario: &Scenario) -> bool {
 pub fn line_of(scenario: &Scenario) -> Value {
     let mut idle = scenario.clone();
     idle.traffic.retain(|_, entry| !entry.app.is_bulk());
-    without_asides(serde_json::to_value(idle).unwrap_or_default())
+    let asides: &[&str] = if has_films(&idle) { &[] } else { &[QUEUE] };
+    without(serde_json::to_value(idle).unwrap_or_default(), &[&ASIDE, asides].concat())
 }
 
-fn without_asides(value: Value) -> Value {
+fn without(value: Value, keys: &[&str]) -> Value {
     match value {
         Value::Object(table) => {
-            let kept = table.into_iter().filter(|(key, _)| !ASIDE.contains(&key.as_str()));
-            kept.map(|(key, value)| (key, without_asides(value))).collect()
+            let kept = table.into_iter().filter(|(key, _)| !keys.contains(&key.as_str()));
+            kept.map(|(key, value)| (key, without(value, keys))).collect()
         }
-        Value::Array(items) => items.into_iter().map(without_asides).collect(),
+        Value::Array(items) => items.into_iter().map(|item| without(item, keys)).collect(),
         other => other,
     }
 }
@@ -139,6 +146,8 @@ mod tests {
         assert_eq!(names_of(delays), ["idle line of far", "idle line of close"]);
         let film = "traffic.film = { kind = 'video', server = 'near' }";
         assert_eq!(names_of(film), ["without uploads and downloads"]);
+        let both = ["a without uploads and downloads", "b without uploads and downloads"];
+        assert_eq!(names_of(&format!("{film}\n{queues}")), both);
         let taken = "compare.'idle line'.title = ''";
         assert_eq!(names_of(taken), ["idle line'"]);
     }

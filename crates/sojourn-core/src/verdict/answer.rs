@@ -221,6 +221,9 @@ fn subject(application: &'static str) -> &'static str {
 /// What the bulk traffic does to other traffic, if anything is measured that it could do.
 fn against_idle_line(one: &Judged<'_>, idle: &Judged<'_>) -> Option<String> {
     let (who, are_several) = bulk_words(one);
+    if who.is_empty() {
+        return None;
+    }
     let is_watched = one.group.unwatched().is_empty();
     let does = |singular: &str, plural: &str| {
         format!("{who} {}", if are_several { plural } else { singular })
@@ -302,7 +305,7 @@ fn idle_sentence(idle: &Judged<'_>, loaded: &Judged<'_>) -> Option<String> {
     let (who, _) = bulk_words(loaded);
     let is_of_all = [IDLE_LINE, WITHOUT_BULK].contains(&idle.group.name);
     let of = if is_of_all { String::new() } else { format!(" ({})", idle.group.name) };
-    (!told.is_empty()).then(|| format!("Without {who}{of}, {}.", listed(&told)))
+    (!told.is_empty() && !who.is_empty()).then(|| format!("Without {who}{of}, {}.", listed(&told)))
 }
 
 /// The grades of all settings.
@@ -342,7 +345,9 @@ fn on_every_test(loaded: &[&Judged<'_>]) -> String {
         [only] => conditions(&[only]),
         several => {
             let named: Vec<_> = several.iter().map(|name| subject(name)).collect();
-            let is_whole = loaded.iter().all(|judged| judged.group.unwatched().is_empty());
+            let is_whole = loaded
+                .iter()
+                .all(|judged| judged.group.unwatched().is_empty() && !judged.lacks_idle_line());
             let what = if is_whole { "on every test" } else { "on what is measured" };
             format!("{what} ({})", listed(&named))
         }
@@ -373,7 +378,10 @@ fn conditions(names: &[&'static str]) -> String {
 fn unwatched(all: &[Judged<'_>], loaded: &[usize]) -> Vec<String> {
     let found = loaded.iter().flat_map(|number| all[*number].group.unwatched());
     let told: BTreeSet<String> = found.map(Unwatched::sentence).collect();
-    told.into_iter().collect()
+    let lacks = loaded.iter().any(|number| all[*number].lacks_idle_line());
+    let idle = "not measured: what uploads and downloads take from the others, since there is no idle line: \
+                baseline = true adds one to a run, and a variant whose bulk traffic begins after the end is one";
+    told.into_iter().chain(lacks.then(|| idle.to_owned())).collect()
 }
 
 // Several loads.

@@ -8,6 +8,7 @@ use crate::access::AccessSpec;
 use crate::access::docsis::parameters::ModemSpec;
 use crate::apps::AppParameters as _;
 use crate::hop::Bottleneck;
+use crate::metrics::qoe::GAME_ACCESS_MS;
 use crate::packet::Direction;
 use crate::scenario::{Scenario, traffic};
 
@@ -207,8 +208,14 @@ fn behind(
 ) -> Place {
     let group = scenario.group_of(entry);
     let others = || scenario.traffic.values().filter(|other| scenario.group_of(other) == group);
+    let stands = |is_elsewhere: bool| {
+        queues(scenario, rows, entry, way).any(|row| {
+            let is_own_queue = row.homes().is_some() && !row.text("queue").contains("router");
+            (!is_elsewhere || !is_own_queue) && row.number("sojourn_p50_ms") > Some(GAME_ACCESS_MS)
+        })
+    };
     // Downloads fill the upstream queue with acknowledgements.
-    if !is_granted || others().any(|other| other.app.is_bulk()) {
+    if !is_granted || others().any(|other| other.app.is_bulk()) || stands(true) {
         return Place::Queue(way, None);
     }
     let flows = own(scenario, &rows.service_flows, entry, way);
@@ -216,7 +223,7 @@ fn behind(
     let (requests, collisions) = (count("mac_requests"), count("mac_collisions"));
     if requests > 0.0 && collisions >= MANY_COLLISIONS * requests {
         Place::Contention(collisions / requests)
-    } else if others().all(|other| other.app.watches(way)) {
+    } else if others().all(|other| other.app.watches(way)) && !stands(false) {
         Place::Grants
     } else {
         Place::Queue(way, None)

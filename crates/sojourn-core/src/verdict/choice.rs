@@ -1,14 +1,14 @@
 //! Which of several settings does best, what decided, and what it costs.
 
 use super::compared::{
-    BulkKind, Difference, Group, HARDLY, Judged, SAME, deciding, decisive, is_comparable,
+    BulkKind, Difference, Group, HARDLY, Judged, SAME, application_of, deciding, decisive,
+    is_comparable,
 };
 use super::grades::Grade;
 use super::measures::{MEASURES, Measure};
 use super::thresholds::{
-    ADDED_DELAY, APPLICATIONS, Application, CALL, DOWNLOAD_SHARE, DOWNSTREAM_QUEUE,
-    DOWNSTREAM_QUEUE_MEAN, GAME, KEPT_RATE, PAGE, PAGE_LOAD, UNDER_LOAD, UPLOAD_SHARE,
-    UPSTREAM_QUEUE, UPSTREAM_QUEUE_MEAN, VIDEO, VIDEO_CALL, VIDEO_RATE, queue_of,
+    ADDED_DELAY, APPLICATIONS, Application, CALL, DOWNLOAD_SHARE, DOWNSTREAM_QUEUE_MEAN, KEPT_RATE,
+    PAGE, PAGE_LOAD, UNDER_LOAD, UPLOAD_SHARE, UPSTREAM_QUEUE_MEAN, VIDEO_START, queue_of,
 };
 use super::words::{capitalised, digits, factor, joined, listed, quoted};
 use crate::metrics::qoe::GAME_ACCESS_MS;
@@ -63,6 +63,7 @@ pub(super) fn answer(all: &[Judged<'_>], winners: &[usize], reference: usize) ->
         let Some((clause, is_worse)) = cost_clause(kind, other) else { continue };
         if is_worse { worse.push(clause) } else { better.push(clause) }
     }
+    worse.extend(single_losses(best, other));
     let other = quoted(other.name());
     let (better, worse) = (joined(&better), joined(&worse));
     match (better.as_str(), worse.as_str()) {
@@ -71,6 +72,31 @@ pub(super) fn answer(all: &[Judged<'_>], winners: &[usize], reference: usize) ->
         ("", _) => format!("{name} {does}{price}: against {other}, {worse}."),
         _ => format!("{name} {does}{price}: against {other}, {better}; but {worse}."),
     }
+}
+
+/// Single transfers that keep less than 90 % of their rate, where there are several and their sum keeps more.
+fn single_losses(best: &Judged<'_>, reference: &Judged<'_>) -> Vec<String> {
+    let kinds = best.group.bulk_kinds();
+    let entries = best.group.bulk();
+    let several = entries.iter().filter(|(_, payload)| {
+        let of_kind = entries.iter().filter(|(_, other)| other == payload).count();
+        let keeps = |kind: &BulkKind| kind.payload == *payload && !is_costly(kind, reference);
+        of_kind > 1 && kinds.iter().any(keeps)
+    });
+    let lost = several.filter_map(|(entry, _)| {
+        let [now, before] = [best, reference].map(|one| one.group.bulk_mbps(&entry.name));
+        let (now, before) = now.zip(before)?;
+        let name = quoted(&entry.name);
+        (now < (1.0 - HARDLY) * before).then(|| {
+            let share = 100.0 * now / before;
+            format!(
+                "{name} keeps {share:.0} % of its rate ({} of {} Mbps)",
+                digits(now),
+                digits(before)
+            )
+        })
+    });
+    lost.take(RATES_AT_MOST).collect()
 }
 
 /// What changes from one setting to another, in clauses.
@@ -92,24 +118,13 @@ impl Changes {
     }
 
     fn is_told(&self, application: &str) -> bool {
-        let measures = match application {
-            GAME => "game_",
-            PAGE => "page_",
-            VIDEO => "video_stalled",
-            VIDEO_RATE => "video_rate",
-            VIDEO_CALL => "video_call",
-            CALL => return true,
-            UNDER_LOAD => "",
-            UPSTREAM_QUEUE => "upstream_queue",
-            DOWNSTREAM_QUEUE => "downstream_queue",
-            _ => return false,
-        };
-        self.told.iter().any(|key| key.starts_with(measures))
+        let is_of_it = |key: &&str| application_of(Measure::named(key)) == Some(application);
+        application == CALL || self.told.iter().any(is_of_it)
     }
 }
 
 /// The measures that users notice beside the call.
-const NOTICED: [&str; 8] = [
+const NOTICED: [&str; 9] = [
     "game_rtt_p90_ms",
     "game_latency_p90_ms",
     "game_loss_percent",
@@ -117,6 +132,7 @@ const NOTICED: [&str; 8] = [
     "response_median_s",
     "video_rate_mbps",
     "video_stalled_percent",
+    "video_call_incomplete_percent",
     "video_call_latency_p90_ms",
 ];
 
@@ -203,7 +219,8 @@ fn add_graded(changes: &mut Changes, best: &Judged<'_>, reference: &Judged<'_>) 
             continue;
         };
         let clause = graded_clause(name, (before, now), metric, (digits(from), digits(to)));
-        if now < before {
+        // Of a queue that is fair the grade may be the same.
+        if now < before || (now == before && to < from) {
             changes.better.push(clause);
         } else {
             changes.is_costly = true;
@@ -230,6 +247,7 @@ fn graded_clause(
         "over_80_ms_round_trip_percent" => "% of round trips over 80 ms",
         "frames_incomplete_percent" => "% of frames that lack a packet",
         "loss_percent" => "% of packets lost",
+        VIDEO_START => "s until it begins",
         _ => "",
     };
     let verb = if now < before { "rises" } else { "falls" };
@@ -242,6 +260,7 @@ fn clause_of(measure: &Measure, found: &Difference) -> String {
         "page_load_median_s" => "the median page load",
         "response_median_s" => "the median web response",
         "video_stalled_percent" => "the share of time that video stalls",
+        "video_call_incomplete_percent" => "the share of incomplete frames of the video call",
         _ => measure.label,
     };
     let by = found

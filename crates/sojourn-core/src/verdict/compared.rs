@@ -8,12 +8,12 @@ use super::grades::{Assessment, Grade, assess};
 use super::measures::{Better, MEASURES, Measure};
 use super::over_seeds::{Value, over_seeds};
 use super::thresholds::{
-    APPLICATIONS, Application, DOWNLOAD, DOWNSTREAM_QUEUE, UNDER_LOAD, UPLOAD, UPSTREAM_QUEUE,
-    VIDEO_RATE,
+    APPLICATIONS, Application, CALL, DOWNLOAD, DOWNSTREAM_QUEUE, GAME, GOOD_QUEUE_MS, PAGE,
+    UNDER_LOAD, UPLOAD, UPSTREAM_QUEUE, VIDEO, VIDEO_CALL, VIDEO_RATE, queue_of,
 };
 use crate::apps::bulk::Bulk;
 use crate::packet::Direction;
-use crate::scenario::watch::Unwatched;
+use crate::scenario::watch::{Load, Unwatched};
 
 /// A smaller change than this share of a value is none to speak of.
 pub(super) const SAME: f64 = 0.02;
@@ -22,6 +22,24 @@ pub(super) const HARDLY: f64 = 0.10;
 
 /// Grades of the line, of which users notice nothing at once.
 const OF_THE_LINE: [&str; 5] = [VIDEO_RATE, UPSTREAM_QUEUE, DOWNSTREAM_QUEUE, UPLOAD, DOWNLOAD];
+
+/// Grades that are shares of what the line has: they compare nothing between lines.
+const OF_ITS_LINE: [&str; 3] = [VIDEO_RATE, UPLOAD, DOWNLOAD];
+
+/// The application that a measure is of; `None` if it has no grades.
+pub(super) fn application_of(measure: &Measure) -> Option<&'static str> {
+    let starts = [
+        ("game_", GAME),
+        ("voice_", CALL),
+        ("page_", PAGE),
+        ("video_stalled", VIDEO),
+        ("video_rate", VIDEO_RATE),
+        ("video_call", VIDEO_CALL),
+        ("upstream_queue", UPSTREAM_QUEUE),
+        ("downstream_queue", DOWNSTREAM_QUEUE),
+    ];
+    starts.into_iter().find(|(start, _)| measure.key.starts_with(start)).map(|(_, name)| name)
+}
 
 /// Runs that differ in their seed alone.
 #[derive(Clone, Debug)]
@@ -124,6 +142,12 @@ impl Group<'_> {
     /// The directions that are loaded unwatched.
     pub(super) fn unwatched(&self) -> &[Unwatched] {
         &self.runs[0].unwatched
+    }
+
+    /// Does a queue of a direction stand in a run?
+    pub(super) fn stands(&self, direction: Direction) -> bool {
+        let (name, metric) = queue_of(direction);
+        self.runs.iter().any(|facts| facts.tested(name, metric) > Some(GOOD_QUEUE_MS))
     }
 
     /// Is a direction loaded while nothing watches it?
@@ -260,6 +284,14 @@ impl Judged<'_> {
         self.is_good_as_measured() && self.group.unwatched().is_empty()
     }
 
+    /// Is it unknown what bulk traffic takes from those who would tell, since there is no idle line?
+    pub fn lacks_idle_line(&self) -> bool {
+        let facts = self.group.runs[0];
+        let would_tell = facts.loads.values().any(|load| *load == Load::Whole)
+            || (!facts.video_mbps.is_empty() && facts.bulk().next().is_some());
+        self.idle_line.is_none() && would_tell
+    }
+
     /// Its name in sentences.
     pub fn name(&self) -> &str {
         if self.group.name.is_empty() { "this run" } else { self.group.name }
@@ -269,6 +301,9 @@ impl Judged<'_> {
     /// and by more than the seeds alone may make: a value on the edge between two grades decides nothing.
     pub fn is_told_apart(&self, other: &Self, application: &Application) -> bool {
         let name = application.name;
+        if OF_ITS_LINE.contains(&name) && self.group.runs[0].line != other.group.runs[0].line {
+            return false;
+        }
         let differs = |metric: &str| {
             let values = [self, other].map(|one| one.value(name, metric));
             let [Some(to), Some(from)] = values else { return values != [None, None] };
@@ -276,33 +311,73 @@ impl Judged<'_> {
             let found = Difference { from, to, half_width };
             found.is_beyond(HARDLY) && found.is_sure()
         };
-        self.fault(name) != other.fault(name)
+        let faults = [self, other].map(|one| one.fault(name));
+        // What could not be measured is neither better nor worse.
+        !faults.contains(&Some(None))
+            && faults[0] != faults[1]
             && application.metrics().into_iter().any(|(metric, _)| differs(metric))
     }
 
-    /// What an application is if it is not good; `Some(None)` if its grade is missing.
+    /// What an application is if it is not good; `Some(None)` if its grade is missing. Behind a fair queue that
+    /// stands for nobody but those who fill it, the others tell what they notice of it.
     fn fault(&self, application: &str) -> Option<Option<Grade>> {
         let found = self.assessments.iter().find(|found| found.application == application)?;
+        let is_own = |way: &Direction| {
+            queue_of(*way).0 == application
+                && self.group.runs[0].isolated.contains(way)
+                && !self.group.is_unwatched(*way)
+        };
+        if Direction::BOTH.iter().any(is_own) {
+            return None;
+        }
         Some(found.grade()).filter(|grade| *grade != Some(Grade::Good))
     }
 
-    /// Less for better grades: fewer poor ones, then fewer fair ones, then fewer that are missing. What users
-    /// notice stands before queues and rates. What load adds is left out: games and calls have it in their own
-    /// grades, and a line that is slow without load adds little.
-    pub fn by_grades(&self, other: &Self) -> Ordering {
-        let apart = |of_line: bool| {
-            APPLICATIONS.iter().filter(move |one| {
-                one.name != UNDER_LOAD
-                    && OF_THE_LINE.contains(&one.name) == of_line
-                    && self.is_told_apart(other, one)
+    /// Less for better grades: fewer poor ones, then fewer fair ones. What load adds is left out: games and calls
+    /// have it in their own grades, and a line that is slow without load adds little.
+    fn by_grades_of(&self, other: &Self, of_line: bool) -> Ordering {
+        let is_meant = |one: &&Application| {
+            one.name != UNDER_LOAD
+                && OF_THE_LINE.contains(&one.name) == of_line
+                && self.is_told_apart(other, one)
+        };
+        let count = |judged: &Self| {
+            [Grade::Poor, Grade::Fair].map(|grade| {
+                let those = APPLICATIONS.iter().filter(is_meant);
+                those.filter(|one| judged.fault(one.name) == Some(Some(grade))).count()
             })
         };
-        let count = |judged: &Self, of_line: bool| {
-            [Some(Grade::Poor), Some(Grade::Fair), None]
-                .map(|grade| apart(of_line).filter(|a| judged.fault(a.name) == Some(grade)).count())
+        count(self).cmp(&count(other))
+    }
+
+    /// The first thing that users notice and that is much worse in one of two settings, where it is not good in
+    /// both: less if it is better here.
+    fn by_complaints(&self, other: &Self) -> Ordering {
+        let is_good = |one: &Self, name: &str| one.grade(name) == Some(Grade::Good);
+        let is_meant = |measure: &&Measure| {
+            let application = application_of(measure);
+            measure.decides()
+                && !measure.is_far_tail()
+                && measure.is_noticed()
+                && application.is_none_or(|name| !is_good(self, name) || !is_good(other, name))
         };
-        let faults = |judged: &Self| [false, true].map(|of_line| count(judged, of_line));
-        faults(self).cmp(&faults(other))
+        let mut found = MEASURES.iter().filter(is_meant).filter_map(|measure| {
+            let found = self.group.difference(measure, other.group)?;
+            found.is_beyond(HARDLY).then(|| found.is_worse_by(0.0, measure))
+        });
+        match found.next() {
+            None => Ordering::Equal,
+            Some(true) => Ordering::Greater,
+            Some(false) => Ordering::Less,
+        }
+    }
+
+    /// Less for what is better before all measures: grades of what users notice, then what they complain of, then
+    /// grades of queues and rates.
+    pub fn by_grades(&self, other: &Self) -> Ordering {
+        self.by_grades_of(other, false)
+            .then_with(|| self.by_complaints(other))
+            .then_with(|| self.by_grades_of(other, true))
     }
 
     /// Less for what is better: the grades decide, then the decisive measure.
@@ -330,7 +405,7 @@ pub(super) fn decisive(
 /// The measures that decide between groups with equal grades, the first one first: what users notice, then
 /// the far tails of it, the delay of queues and rates, of each the one in which the groups differ most before the
 /// others: no direction stands before the other one. All groups have all of these, of the same traffic. The queue of a direction that games or calls watch
-/// does not decide: they tell what is noticed of it.
+/// does not decide unless it stands: they tell what is noticed of it.
 pub(super) fn deciding(groups: &[&Group<'_>]) -> Vec<&'static Measure> {
     let values = |measure: &Measure| -> Option<Vec<f64>> {
         groups.iter().map(|group| group.mean(measure.key)).collect()
@@ -345,7 +420,10 @@ pub(super) fn deciding(groups: &[&Group<'_>]) -> Vec<&'static Measure> {
     let mut found: Vec<&Measure> = MEASURES
         .iter()
         .filter(|m| m.decides() && is_comparable(m, groups) && values(m).is_some())
-        .filter(|m| m.of_queues().is_none_or(|way| groups.iter().any(|g| g.is_unwatched(way))))
+        .filter(|m| {
+            m.of_queues()
+                .is_none_or(|way| groups.iter().any(|g| g.is_unwatched(way) || g.stands(way)))
+        })
         .collect();
     found.sort_by(|one, other| {
         let of_line = |m: &Measure| m.of_bulk().is_some() || m.of_queues().is_some();

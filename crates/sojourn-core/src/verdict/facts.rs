@@ -59,6 +59,8 @@ pub(super) struct Tested {
     pub values: Values,
     /// Why it cannot have a grade, if it cannot.
     pub missing: Option<Missing>,
+    /// Is something of it measured at both ends?
+    pub has_both_ends: bool,
     /// What the summary adds, such as how pages were counted.
     pub note: &'static str,
 }
@@ -80,6 +82,8 @@ pub struct Facts {
     pub(super) is_idle: bool,
     /// The directions that are loaded while nothing watches the delay.
     pub(super) unwatched: Vec<Unwatched>,
+    /// The directions in which all queues are fair: each flow waits behind its own packets.
+    pub(super) isolated: Vec<Direction>,
     pub(super) tests: Vec<Tested>,
     /// The rate of each bulk entry in the direction of its payload, in Mbps.
     pub(super) bulk_mbps: BTreeMap<String, f64>,
@@ -109,6 +113,7 @@ impl Facts {
             line: line_of(scenario).to_string(),
             is_idle: is_idle(scenario),
             unwatched: scenario.unwatched(),
+            isolated: Direction::BOTH.into_iter().filter(|way| scenario.isolates(*way)).collect(),
             tests,
             bulk_mbps: bulk_mbps(scenario, rows),
             round_trips_ms: round_trips_ms(scenario, rows),
@@ -200,7 +205,9 @@ fn tested(application: &Application, scenario: &Scenario, rows: &Rows) -> Option
         let mean_ms = queue_mean_ms(scenario, rows, direction)?;
         let (_, metric) = queue_of(direction);
         let values = Values::from([(metric, Some(mean_ms))]);
-        return Some(Tested { application: application.name, values, missing: None, note: "" });
+        let (missing, has_both_ends) = (None, false);
+        let application = application.name;
+        return Some(Tested { application, values, missing, has_both_ends, note: "" });
     }
     let flows: Vec<&Row> = rows.flows.iter().filter(|row| is_of(application, row)).collect();
     if flows.is_empty() {
@@ -235,7 +242,10 @@ fn tested(application: &Application, scenario: &Scenario, rows: &Rows) -> Option
         (metric, values.reduce(if at_least { f64::min } else { f64::max }))
     };
     let values = application.metrics().into_iter().map(worst).collect();
-    Some(Tested { application: application.name, values, missing, note })
+    let is_two_way =
+        |row: &&Row| scenario.traffic.get(row.traffic()).is_some_and(|one| one.app.is_two_way());
+    let has_both_ends = flows.iter().any(is_two_way);
+    Some(Tested { application: application.name, values, missing, has_both_ends, note })
 }
 
 /// A video that has played for so short a time that its stalls are unknown, unless it begins too late.
@@ -318,7 +328,8 @@ fn tested_transfers(
     let transfers =
         shares::unlimited(scenario, direction).map(|(.., transfer)| transfer.connections);
     let note = if transfers.sum::<u32>() > 1 { "all transfers together" } else { "" };
-    Some(Tested { application: application.name, values, missing, note })
+    let (application, has_both_ends) = (application.name, false);
+    Some(Tested { application, values, missing, has_both_ends, note })
 }
 
 fn bulk_mbps(scenario: &Scenario, rows: &Rows) -> BTreeMap<String, f64> {

@@ -191,7 +191,10 @@ fn of(
             Missing::OneWay { .. } | Missing::TooFewPackets { .. } | Missing::ShortVideo { .. }
         )
     };
-    let missing = missing.filter(|why| !is_measured || is_certain(why));
+    // One that is poor as far as it is measured is no better beyond.
+    let is_poor = tests.iter().any(|test| test.has_both_ends)
+        && Measured::of(&values).is_some_and(|all| !all.meet(application.fair));
+    let missing = missing.filter(|why| !is_measured || (is_certain(why) && !is_poor));
     Some(Assessment::new(application, values, missing, note))
 }
 

@@ -113,7 +113,7 @@ use Of::{
 };
 
 /// All measures, in the order of tables.
-pub const MEASURES: [Measure; 29] = [
+pub const MEASURES: [Measure; 30] = [
     measure(("game_rtt_p50_ms", "game RTT p50", "ms", 1), TwoWayGames, "rtt_p50_ms", Max),
     measure(("game_rtt_p90_ms", "game RTT p90", "ms", 1), TwoWayGames, "rtt_p90_ms", Max),
     measure(("game_rtt_p99_ms", "game RTT p99", "ms", 1), TwoWayGames, "rtt_p99_ms", Max),
@@ -173,6 +173,14 @@ pub const MEASURES: [Measure; 29] = [
         "video_stalled_percent",
         Max,
     ),
+    measure(
+        ("video_call_incomplete_percent", "video call incomplete", "%", 1),
+        Of::Quality(Quality::VideoCall),
+        "frames_incomplete_percent",
+        Max,
+    )
+    .equal_up_to(FEW_LOST_PERCENT)
+    .unnoticed(FEW_LOST_PERCENT),
     measure(
         ("video_call_latency_p90_ms", "video call p90", "ms", 1),
         Of::Quality(Quality::VideoCall),
@@ -289,9 +297,14 @@ impl Measure {
         }
     }
 
-    /// Does it decide between settings? Medians do not: the tail is what users notice.
+    /// Does it decide between settings? Medians of games do not: the tail is what users notice.
     pub(super) fn decides(&self) -> bool {
-        !self.key.ends_with("_p50_ms")
+        !self.key.ends_with("_p50_ms") || self.queues.is_some()
+    }
+
+    /// Is it what users notice?
+    pub(super) fn is_noticed(&self) -> bool {
+        self.of_queues().is_none() && self.of_bulk().is_none() && self.key != "video_rate_mbps"
     }
 
     /// Is it of less than one packet in ten?
