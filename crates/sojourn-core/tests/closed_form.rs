@@ -11,7 +11,8 @@ use sojourn_core::access::{
 use sojourn_core::dialect::Dialect;
 use sojourn_core::engine::rng::Rng;
 use sojourn_core::metrics::Ledger;
-use sojourn_core::metrics::results::{Outcome, PacketRecord, Results};
+use sojourn_core::metrics::results::Results;
+use sojourn_core::metrics::trace::{Outcome, PacketRecord};
 use sojourn_core::network::Simulation;
 use sojourn_core::packet::{DATAGRAM, Direction, Ecn, Flags, Packet, Segment};
 use sojourn_core::scenario::Scenario;

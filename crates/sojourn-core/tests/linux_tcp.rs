@@ -3,7 +3,7 @@
 
 use crate::common::scenario;
 use sojourn_core::apps::End;
-use sojourn_core::metrics::results::{Outcome, PacketRecord};
+use sojourn_core::metrics::trace::{Outcome, PacketRecord};
 use sojourn_core::network::Simulation;
 use sojourn_core::packet::Direction;
 use sojourn_core::scenario::Scenario;

@@ -3,7 +3,8 @@
 use crate::common::{HOME_QUEUES, home, scenario};
 use sojourn_core::metrics::delay_parts::Part;
 use sojourn_core::metrics::modem_trace::{ModemEvent, ModemEventKind};
-use sojourn_core::metrics::results::{Outcome, Results};
+use sojourn_core::metrics::results::Results;
+use sojourn_core::metrics::trace::Outcome;
 use sojourn_core::network::Simulation;
 use sojourn_core::packet::Direction;
 use sojourn_core::scenario::Scenario;

@@ -7,8 +7,8 @@ use std::fmt;
 
 use crate::common::scenario;
 use sojourn_core::apps::End;
-use sojourn_core::metrics::results::{Outcome, PacketRecord};
 use sojourn_core::metrics::rows::FlowRow;
+use sojourn_core::metrics::trace::{Outcome, PacketRecord};
 use sojourn_core::network::Simulation;
 use sojourn_core::packet::Direction;
 use sojourn_core::units::Time;

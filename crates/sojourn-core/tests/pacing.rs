@@ -2,7 +2,7 @@
 //! it: a paced sender spreads its window, and the request and grant of a modem gather it again.
 
 use crate::common::scenario;
-use sojourn_core::metrics::results::PacketRecord;
+use sojourn_core::metrics::trace::PacketRecord;
 use sojourn_core::network::Simulation;
 use sojourn_core::packet::Direction;
 use sojourn_core::units::Time;

@@ -1,7 +1,8 @@
 //! Whole simulations with QUIC: against TCP on the same link, in the modem, and in each app that may use it.
 
 use crate::common::{flow, scenario};
-use sojourn_core::metrics::results::{Outcome, PacketRecord, Results};
+use sojourn_core::metrics::results::Results;
+use sojourn_core::metrics::trace::{Outcome, PacketRecord};
 use sojourn_core::network::Simulation;
 use sojourn_core::packet::Direction;
 

@@ -2,7 +2,8 @@
 //! and why.
 
 use crate::common::{flow, scenario, series};
-use sojourn_core::metrics::results::{Outcome, PacketRecord, Results};
+use sojourn_core::metrics::results::Results;
+use sojourn_core::metrics::trace::{Outcome, PacketRecord};
 use sojourn_core::network::Simulation;
 use sojourn_core::packet::Direction;
 use sojourn_core::scenario::Scenario;

@@ -1,7 +1,8 @@
 //! `metrics.from_s`: what counts of a run, and the warning where its beginning makes the tail.
 
 use crate::common::{flow, queue, scenario, series};
-use sojourn_core::metrics::results::{Outcome, Results};
+use sojourn_core::metrics::results::Results;
+use sojourn_core::metrics::trace::Outcome;
 use sojourn_core::network::Simulation;
 
 /// A home with everything that is measured, on a channel that two modems share.

@@ -1,7 +1,5 @@
 //! How a channel that homes share was used.
 
-use super::rows::ChannelRow;
-
 /// Counters of a channel since the start of the run, or since they were read.
 #[derive(Clone, Copy, Debug)]
 pub struct ChannelUse {
@@ -26,19 +24,6 @@ impl ChannelUse {
             request_opportunities: self.request_opportunities - earlier.request_opportunities,
             contention_requests: self.contention_requests - earlier.contention_requests,
             collisions: self.collisions - earlier.collisions,
-        }
-    }
-
-    /// The row of the upstream channel.
-    pub fn row(&self) -> ChannelRow {
-        let share = self.granted_minislots as f64 / self.minislots;
-        ChannelRow {
-            channel: "upstream",
-            granted_minislots: self.granted_minislots,
-            utilisation_percent: 100.0 * share.min(1.0), // the last MAP may end after the run
-            request_opportunities: self.request_opportunities,
-            contention_requests: self.contention_requests,
-            collisions: self.collisions,
         }
     }
 }

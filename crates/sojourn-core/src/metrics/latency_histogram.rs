@@ -2,15 +2,23 @@
 //! (TLV 24.40.6; DOCSIS 3.1 MULPI §C.2.2.7.15.6).
 
 use super::queue_meter::Member;
-use super::rows::LatencyHistogramRow;
 use crate::units::Time;
 
 /// Counters of both members of an aggregate.
+#[derive(Clone)]
 pub struct LatencyHistogram {
     /// Greatest latency of each bin but the last.
     edges: Vec<Time>,
-    /// Packets in each bin, and the greatest latency, of each member.
-    members: [(Vec<u64>, Time); 2],
+    members: [Bins; 2],
+}
+
+/// Counters of a member.
+#[derive(Clone)]
+pub struct Bins {
+    /// Packets in each bin.
+    pub packets: Vec<u64>,
+    /// The greatest latency, if it is known.
+    pub greatest: Option<Time>,
 }
 
 impl LatencyHistogram {
@@ -20,34 +28,35 @@ impl LatencyHistogram {
             return None;
         }
         let edges: Vec<_> = edges_ms.iter().map(|ms| Time::from_secs_f64(ms / 1e3)).collect();
-        let bins = vec![0; edges.len() + 1];
-        Some(Self { edges, members: [(bins.clone(), Time::ZERO), (bins, Time::ZERO)] })
+        let bins = Bins { packets: vec![0; edges.len() + 1], greatest: Some(Time::ZERO) };
+        Some(Self { edges, members: [bins.clone(), bins] })
     }
 
     /// Counts a packet of a member.
     pub fn count(&mut self, member: Member, latency: Time) {
         let bin = self.edges.partition_point(|edge| *edge < latency);
-        let (packets, greatest) = &mut self.members[member as usize];
-        packets[bin] += 1;
-        *greatest = latency.max(*greatest);
+        let bins = &mut self.members[member as usize];
+        bins.packets[bin] += 1;
+        bins.greatest = bins.greatest.max(Some(latency));
     }
 
-    /// The counters of the queue of this name.
-    pub fn rows(&self, queue: &str) -> Vec<LatencyHistogramRow> {
-        let edges = self.edges.iter().map(|edge| Some(edge.ms_f64())).chain([None]);
-        let bins = edges.collect::<Vec<_>>();
-        let mut rows = Vec::new();
-        for (member, (packets, greatest)) in Member::BOTH.into_iter().zip(&self.members) {
-            let row = |(&up_to_ms, &packets)| LatencyHistogramRow {
-                queue: queue.to_owned(),
-                member: member.name(),
-                up_to_ms,
-                packets,
-                greatest_ms: Some(greatest.ms_f64()),
-            };
-            rows.extend(bins.iter().zip(packets).map(row));
+    /// What came since they were as `earlier`. The greatest latency may have been before.
+    pub fn since(mut self, earlier: &Self) -> Self {
+        for (bins, before) in self.members.iter_mut().zip(&earlier.members) {
+            bins.packets.iter_mut().zip(&before.packets).for_each(|(now, before)| *now -= before);
+            bins.greatest = None;
         }
-        rows
+        self
+    }
+
+    /// Greatest latency of each bin but the last, in ms.
+    pub fn edges_ms(&self) -> impl Iterator<Item = f64> {
+        self.edges.iter().map(|edge| edge.ms_f64())
+    }
+
+    /// The counters of a member.
+    pub fn of_member(&self, member: Member) -> &Bins {
+        &self.members[member as usize]
     }
 }
 
@@ -61,14 +70,12 @@ mod tests {
         for us in [0, 1000, 1001, 5000, 5001, 90_000] {
             histogram.count(Member::LowLatency, Time::from_us(us));
         }
-        let rows = histogram.rows("upstream");
-        let of_low: Vec<_> = rows
-            .iter()
-            .filter(|row| row.member == "low_latency")
-            .map(|row| (row.up_to_ms, row.packets))
-            .collect();
-        assert_eq!(of_low, [(Some(1.0), 2), (Some(5.0), 2), (None, 2)]);
-        assert_eq!([&rows[0], &rows[3]].map(|row| row.greatest_ms), [Some(90.0), Some(0.0)]);
+        let [low, classic] = Member::BOTH.map(|member| histogram.of_member(member));
+        assert_eq!((&*low.packets, low.greatest), (&[2, 2, 2][..], Some(Time::from_ms(90))));
+        assert_eq!((&*classic.packets, classic.greatest), (&[0, 0, 0][..], Some(Time::ZERO)));
+        let since = histogram.clone().since(&histogram);
+        let low = since.of_member(Member::LowLatency);
+        assert_eq!((&*low.packets, low.greatest), (&[0, 0, 0][..], None));
         assert!(LatencyHistogram::of(&[]).is_none());
     }
 }

@@ -4,11 +4,12 @@ use serde::Serialize;
 
 use super::column::{Definition, Table, columns};
 use super::modem_trace::{ModemEvent, ModemEventKind};
-use super::results::{LatencyCells, PacketRecord, Results, SeriesRow};
+use super::results::{LatencyCells, Results, SeriesRow};
 use super::rows::{
     ChannelRow, ConnectionRow, DelayPartRow, FlowRow, LatencyHistogramRow, PageRow, QueueRow,
     ServiceFlowRow, TrafficClassRow,
 };
+use super::trace::PacketRecord;
 use crate::packet::{DATAGRAM, Flags, SackBlock, Segment};
 use crate::units::Time;
 

@@ -3,14 +3,97 @@
 //! with the run, until a trace is full: what comes later is not in it, and a warning says so.
 
 use super::modem_trace::{ModemEventKind, ModemTrace};
-use super::results::{Outcome, PacketRecord};
-use crate::packet::{DATAGRAM, Direction, DropReason, Packet};
+use crate::packet::{DATAGRAM, Direction, DropReason, Ecn, Packet, Segment};
 use crate::token_bucket::TokenBucket;
 use crate::units::Time;
 
 /// Packets of a trace. A packet carries its number in 24 bits; one number says that it has none.
 pub const MOST_PACKETS: u64 = (1 << 24) - 1;
 const NO_NUMBER: [u8; 3] = [0xff; 3];
+
+/// What became of a packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Outcome {
+    /// It came to its endpoint.
+    Delivered,
+    /// It was dropped.
+    Dropped(DropReason),
+    /// Neither until now.
+    UnderWay,
+}
+
+impl Outcome {
+    /// As it stands in results.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Delivered => "delivered",
+            Self::Dropped(reason) => reason.name(),
+            Self::UnderWay => "under_way",
+        }
+    }
+}
+
+/// One line of the packet trace.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PacketRecord {
+    /// Its number among all packets of the run, from 0, in the order of sending.
+    pub number: u64,
+    /// When it was sent.
+    pub sent: Time,
+    /// Downstream: when it came to the CMTS; never if it was lost before.
+    pub reached_cmts: Time,
+    /// When its last byte left its service flow: at the modem upstream, at the CMTS downstream; never
+    /// if it was dropped before.
+    pub forwarded: Time,
+    /// When it was delivered or dropped; never while it is under way.
+    pub ended: Time,
+    /// Its transport header.
+    pub segment: Segment,
+    /// Slot of its connection; [`DATAGRAM`] for none.
+    pub flow: u32,
+    /// Number of the connection among those of its entry, from 1; `None` for a datagram.
+    pub connection: Option<u32>,
+    /// Entry of the traffic list.
+    pub traffic: u16,
+    /// The home it comes from or goes to, by its number in the network from 0.
+    pub home: u16,
+    /// The server it goes to or comes from, by its number in the scenario from 0.
+    pub server: u16,
+    /// Bytes on the wire.
+    pub size: u16,
+    /// Which way it went.
+    pub direction: Direction,
+    /// Its ECN field as it was sent.
+    pub ecn: Ecn,
+    /// A queue marked it.
+    pub marked: bool,
+    /// What became of it.
+    pub outcome: Outcome,
+}
+
+impl PacketRecord {
+    /// The line of a packet that is being sent.
+    pub fn new(number: u64, connection: Option<u32>, packet: &Packet) -> Self {
+        Self {
+            number,
+            sent: packet.sent_at,
+            reached_cmts: Time::NEVER,
+            forwarded: Time::NEVER,
+            ended: Time::NEVER,
+            segment: packet.segment.clone(),
+            flow: packet.flow,
+            connection,
+            traffic: packet.traffic,
+            home: packet.home,
+            server: packet.server,
+            size: packet.size,
+            direction: packet.direction,
+            ecn: packet.ecn,
+            marked: false,
+            outcome: Outcome::UnderWay,
+        }
+    }
+}
 
 /// The traces of a run, one of them at least.
 pub struct Trace {
@@ -178,7 +261,6 @@ fn passes_modem(packet: &Packet) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::packet::{Ecn, Segment};
 
     fn datagram() -> Packet {
         Packet {

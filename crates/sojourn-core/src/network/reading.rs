@@ -7,7 +7,7 @@ use crate::access::docsis::request_grant::MacCounters;
 use crate::access::{AccessNetwork, PlacedQueue};
 use crate::apps::{Done, Model};
 use crate::metrics::channel_use::ChannelUse;
-use crate::metrics::rows::LatencyHistogramRow;
+use crate::metrics::latency_histogram::LatencyHistogram;
 use crate::metrics::{Latency, Member, MemberCounts, QueueCounts};
 use crate::packet::Direction;
 use crate::units::Time;
@@ -72,7 +72,7 @@ pub(super) struct QueueReading {
     /// Those of its members and what these did, if it has any.
     pub members: Vec<(Member, Latency, MemberCounts)>,
     /// Its latency histogram, if it keeps one.
-    pub histogram: Vec<LatencyHistogramRow>,
+    pub histogram: Option<LatencyHistogram>,
 }
 
 impl QueueReading {
@@ -88,7 +88,7 @@ impl QueueReading {
             sojourn: meter.sojourn().clone(),
             counts: queue.counts(),
             members: Member::BOTH.into_iter().zip(counts).filter_map(member).collect(),
-            histogram: queue.latency_histogram(),
+            histogram: queue.latency_histogram().cloned(),
         })
     }
 
@@ -100,10 +100,8 @@ impl QueueReading {
         {
             (*sojourn, *counts) = (sojourn.since(before), counts.since(*counts_before));
         }
-        for (row, before) in self.histogram.iter_mut().zip(&earlier.histogram) {
-            row.packets -= before.packets;
-            row.greatest_ms = None; // it may have been before
-        }
+        self.histogram =
+            self.histogram.zip(earlier.histogram.as_ref()).map(|(now, before)| now.since(before));
         self
     }
 }

@@ -36,7 +36,6 @@ use crate::dialect::Dialect;
 use crate::engine::rng::Rng;
 use crate::input::problem::{Fault, Faults};
 use crate::metrics::latency_histogram::LatencyHistogram;
-use crate::metrics::rows::LatencyHistogramRow;
 use crate::metrics::{Gauges, Ledger, Member, MemberCounts, QueueCounts, QueueMeter, Series};
 use crate::packet::{DropReason, FULL_PACKET, Packet};
 use crate::units::{BitRate, Time};
@@ -642,10 +641,8 @@ impl Queue {
     }
 
     /// Its latency histogram, if it keeps one and is measured.
-    pub fn latency_histogram(&self) -> Vec<LatencyHistogramRow> {
-        let histogram = self.scheduler.latency_histogram();
-        let named = self.meter().zip(histogram);
-        named.map_or_else(Vec::new, |(meter, histogram)| histogram.rows(meter.name()))
+    pub fn latency_histogram(&self) -> Option<&LatencyHistogram> {
+        self.meter().and(self.scheduler.latency_histogram())
     }
 
     /// What became of its packets that did not just pass.

@@ -18,8 +18,9 @@ use crate::metrics::channel_use::ChannelUse;
 use crate::metrics::connections::ConnectionAccount;
 use crate::metrics::delay_parts::split;
 use crate::metrics::modem_trace::ModemEvent;
-use crate::metrics::results::{LatencyCells, PacketRecord, Results, SeriesRow};
-use crate::metrics::rows::{PageRow, QueueRow};
+use crate::metrics::results::{LatencyCells, Results, SeriesRow};
+use crate::metrics::rows::{ChannelRow, LatencyHistogramRow, PageRow, QueueRow};
+use crate::metrics::trace::PacketRecord;
 use crate::metrics::{Latency, Member, MemberCounts, QueueCounts, Series, qoe};
 use crate::packet::Direction;
 use crate::queue::Queue;
@@ -49,9 +50,9 @@ pub(super) fn results(
         traffic_classes: Vec::new(),
         connections: Vec::new(),
         service_flows: service_flows::rows(run, &macs),
-        channels: channels.iter().map(ChannelUse::row).collect(),
+        channels: channels.iter().map(channel_row).collect(),
         queues: queues.iter().flat_map(|reading| queue_rows(run, reading)).collect(),
-        latency_histogram: queues.iter().flat_map(|queue| queue.histogram.clone()).collect(),
+        latency_histogram: queues.iter().flat_map(histogram_rows).collect(),
         pages: names.iter().zip(&done).flat_map(|(name, done)| page_rows(name, done)).collect(),
         latencies: Vec::new(),
         series: run
@@ -200,6 +201,36 @@ fn queue_row(sojourn: &Latency, counts: QueueCounts, causes: Option<&MemberCount
         dropped_aqm_packets: counts.dropped_aqm,
         sanctioned_packets: causes.map(|causes| causes.sanctioned),
         ..QueueRow::default()
+    }
+}
+
+/// The rows of a queue's latency histogram, if it keeps one.
+fn histogram_rows(reading: &QueueReading) -> Vec<LatencyHistogramRow> {
+    let Some(histogram) = &reading.histogram else { return Vec::new() };
+    let rows = Member::BOTH.into_iter().flat_map(|member| {
+        let bins = histogram.of_member(member);
+        let edges_ms = histogram.edges_ms().map(Some).chain([None]);
+        edges_ms.zip(&bins.packets).map(move |(up_to_ms, packets)| LatencyHistogramRow {
+            queue: reading.name.clone(),
+            member: member.name(),
+            up_to_ms,
+            packets: *packets,
+            greatest_ms: bins.greatest.map(Time::ms_f64),
+        })
+    });
+    rows.collect()
+}
+
+/// The row of the upstream channel.
+fn channel_row(used: &ChannelUse) -> ChannelRow {
+    let share = used.granted_minislots as f64 / used.minislots;
+    ChannelRow {
+        channel: "upstream",
+        granted_minislots: used.granted_minislots,
+        utilisation_percent: 100.0 * share.min(1.0), // the last MAP may end after the run
+        request_opportunities: used.request_opportunities,
+        contention_requests: used.contention_requests,
+        collisions: used.collisions,
     }
 }
 
