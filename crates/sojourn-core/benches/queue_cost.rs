@@ -10,7 +10,7 @@
 use rustix::time::{ClockId, clock_gettime};
 use sojourn_core::aqm::DrainRate;
 use sojourn_core::dialect::Dialect;
-use sojourn_core::metrics::Ledger;
+use sojourn_core::metrics::Recorder;
 use sojourn_core::packet::{Direction, Ecn, Packet, Segment};
 use sojourn_core::queue::Queue;
 use sojourn_core::units::{BitRate, Time};
@@ -72,25 +72,26 @@ fn run(keys: &str, flows: u32, is_full: bool) -> f64 {
     // With room to spare the queue is half full: algorithms inactive below a third are active.
     let limit = u64::from(WAITING) * 1500 * if is_full { 1 } else { 2 };
     let mut queue = Queue::new(&spec, limit, Dialect::Rfc, "upstream", 1);
-    let mut ledger = Ledger::new(1);
+    let mut recorder = Recorder::default();
     let drain_rate = DrainRate { tokens: 0.0, sustained: rate, peak: rate, buffer_bytes: limit };
     let mut now = Time::ZERO;
     for n in 0..WAITING {
-        queue.enqueue(now, packet(n % flows), &drain_rate, &mut ledger);
+        queue.enqueue(now, packet(n % flows), &drain_rate, &mut recorder);
     }
     let mut next_flow = 0;
     let start = cpu_seconds();
     for _ in 0..PACKETS {
         now += STEP;
+        recorder.events.clear();
         if queue.next_update() <= now {
             queue.update(now, &drain_rate);
         }
-        if let Some(packet) = queue.dequeue(now, &mut ledger) {
-            queue.enqueue(now, packet, &drain_rate, &mut ledger);
+        if let Some(packet) = queue.dequeue(now, &mut recorder) {
+            queue.enqueue(now, packet, &drain_rate, &mut recorder);
         }
         if is_full || queue.backlog().packets < u64::from(WAITING) {
             next_flow = (next_flow + 1) % flows;
-            queue.enqueue(now, packet(next_flow), &drain_rate, &mut ledger);
+            queue.enqueue(now, packet(next_flow), &drain_rate, &mut recorder);
         }
     }
     (cpu_seconds() - start) * 1e9 / PACKETS as f64

@@ -10,7 +10,7 @@ use crate::capacity::{Capacity, Trace};
 use crate::count::Count;
 use crate::input::problem::{Fault, Faults};
 use crate::link::Link;
-use crate::metrics::Ledger;
+use crate::metrics::Recorder;
 use crate::packet::{Direction, Packet};
 use crate::queue::room::Room;
 use crate::queue::{Queue, QueueSpec, default_limit_bytes};
@@ -137,23 +137,23 @@ impl Hop {
 
     /// Takes a packet that reaches it at `at`, now or later, and no earlier than the packet before it.
     #[inline(always)]
-    pub fn accept(&mut self, now: Time, at: Time, packet: Packet, ledger: &mut Ledger) {
+    pub fn accept(&mut self, now: Time, at: Time, packet: Packet, recorder: &mut Recorder) {
         if self.ahead.is_some() {
-            self.accept_ahead(now, at, packet, ledger);
+            self.accept_ahead(now, at, packet, recorder);
         } else {
-            self.link.accept(at, packet, ledger);
+            self.link.accept(at, packet, recorder);
         }
     }
 
     #[cold]
-    fn accept_ahead(&mut self, now: Time, at: Time, packet: Packet, ledger: &mut Ledger) {
+    fn accept_ahead(&mut self, now: Time, at: Time, packet: Packet, recorder: &mut Recorder) {
         let drain_rate = self.drain_rate(now);
         let Some(ahead) = &mut self.ahead else { return };
         if at > now {
             return ahead.coming.push_back((at, packet));
         }
-        ahead.queue.enqueue(now, packet, &drain_rate, ledger);
-        self.send(now, ledger);
+        ahead.queue.enqueue(now, packet, &drain_rate, recorder);
+        self.send(now, recorder);
     }
 
     /// When it is to be woken next.
@@ -168,9 +168,9 @@ impl Hop {
 
     /// Does what is due. Returns the packet that arrives now, if there is one, with this time.
     #[inline(always)]
-    pub fn wake(&mut self, now: Time, ledger: &mut Ledger) -> Option<(Time, Packet)> {
+    pub fn wake(&mut self, now: Time, recorder: &mut Recorder) -> Option<(Time, Packet)> {
         if self.ahead.is_some() {
-            self.work(now, ledger);
+            self.work(now, recorder);
             if self.link.next_wake() > now {
                 return None;
             }
@@ -179,25 +179,25 @@ impl Hop {
     }
 
     #[cold]
-    fn work(&mut self, now: Time, ledger: &mut Ledger) {
+    fn work(&mut self, now: Time, recorder: &mut Recorder) {
         let drain_rate = self.drain_rate(now);
         let Some(ahead) = &mut self.ahead else { return };
         if ahead.queue.next_update() <= now {
             ahead.queue.update(now, &drain_rate);
         }
         while let Some((_, packet)) = ahead.coming.pop_front_if(|(at, _)| *at <= now) {
-            ahead.queue.enqueue(now, packet, &drain_rate, ledger);
+            ahead.queue.enqueue(now, packet, &drain_rate, recorder);
         }
-        self.send(now, ledger);
+        self.send(now, recorder);
     }
 
     /// Sends while the link is free; a packet that is lost takes no time on it.
-    fn send(&mut self, now: Time, ledger: &mut Ledger) {
+    fn send(&mut self, now: Time, recorder: &mut Recorder) {
         let Self { ahead: Some(ahead), link } = self else { return };
         while link.busy_until() <= now
-            && let Some(packet) = ahead.queue.dequeue(now, ledger)
+            && let Some(packet) = ahead.queue.dequeue(now, recorder)
         {
-            link.accept(now, packet, ledger);
+            link.accept(now, packet, recorder);
         }
     }
 

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use crate::capacity::Capacity;
 use crate::count::Count;
 use crate::engine::rng::Rng;
-use crate::metrics::Ledger;
+use crate::metrics::Recorder;
 use crate::packet::{DropReason, Packet};
 use crate::units::{BitRate, Time};
 
@@ -40,11 +40,11 @@ impl Link {
     /// Takes a packet that reaches the sending end at `now`, no earlier than the packet before it.
     /// A lost packet takes no time on the link.
     #[inline(always)]
-    pub fn accept(&mut self, now: Time, packet: Packet, ledger: &mut Ledger) {
+    pub fn accept(&mut self, now: Time, packet: Packet, recorder: &mut Recorder) {
         if let Some((chance, rng)) = &mut self.loss
             && rng.uniform() < *chance
         {
-            ledger.dropped(now, packet, DropReason::Link);
+            recorder.dropped(now, packet, DropReason::Link);
             return;
         }
         self.busy_until = self.capacity.done_at(self.busy_until.max(now), packet.size.into());

@@ -10,7 +10,7 @@ use sojourn_core::access::{
 };
 use sojourn_core::dialect::Dialect;
 use sojourn_core::engine::rng::Rng;
-use sojourn_core::metrics::Ledger;
+use sojourn_core::metrics::Recorder;
 use sojourn_core::metrics::results::Results;
 use sojourn_core::metrics::trace::{Outcome, PacketRecord};
 use sojourn_core::network::Simulation;
@@ -79,12 +79,12 @@ fn a_packet_alone_takes_one_request_and_one_grant() {
         ))
         .unwrap();
         let mut modem = Modem::new(&spec, &ServiceFlowContext::lone(Dialect::Rfc, 1));
-        let mut ledger = Ledger::new(1);
+        let mut recorder = Recorder::default();
         assert_eq!(modem.next_wake(), Time::NEVER);
-        modem.accept(Time::from_us(500), packet(Time::from_us(500)), &mut ledger);
+        modem.accept(Time::from_us(500), packet(Time::from_us(500)), &mut recorder);
         let mut sent = 0;
         while modem.next_wake() < Time::NEVER {
-            sent += u32::from(modem.wake(modem.next_wake(), &mut ledger).is_some());
+            sent += u32::from(modem.wake(modem.next_wake(), &mut recorder).is_some());
         }
         let counters = modem.counters();
         assert_eq!((sent, counters.requests, counters.grants), (1, 1, 1));
@@ -266,7 +266,7 @@ fn poisson_into_downstream(rho: f64, packets: usize) -> Waits {
     .unwrap();
     let service = Time::from_us(2400);
     let mut downstream = ShapedLink::downstream(&spec, &ServiceFlowContext::lone(Dialect::Rfc, 1));
-    let mut ledger = Ledger::new(1);
+    let mut recorder = Recorder::default();
     let mut rng = Rng::named(1, &format!("arrivals at {rho}"));
     let mut waits = Waits { waits_ms: Vec::new(), packet_ms: 0.0, end_ms: 0.0 };
     let (mut now, mut arrival, mut left) = (Time::ZERO, Time::ZERO, packets);
@@ -275,12 +275,12 @@ fn poisson_into_downstream(rho: f64, packets: usize) -> Waits {
         waits.packet_ms += downstream.inside().packets as f64 * (next - now).ms_f64();
         now = next;
         let sent = if now < arrival {
-            downstream.wake(now, &mut ledger)
+            downstream.wake(now, &mut recorder)
         } else {
             left -= 1;
             let gap = service.scaled(-(1.0 - rng.uniform()).ln() / rho);
             arrival = if left > 0 { now + gap } else { Time::NEVER };
-            downstream.accept(now, packet(now), &mut ledger)
+            downstream.accept(now, packet(now), &mut recorder)
         };
         if let Some(packet) = sent {
             let end = downstream.sent_at();

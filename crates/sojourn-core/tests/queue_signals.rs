@@ -3,8 +3,9 @@
 
 use crate::common::{flow, home, queue, scenario, series};
 use crate::queue_kit::{Load, Rig, TRAFFIC, datagram, segment};
+use sojourn_core::metrics::recorder::PacketEventKind;
 use sojourn_core::network::Simulation;
-use sojourn_core::packet::{Direction, Ecn, Flags, Packet, SackBlock};
+use sojourn_core::packet::{DropReason, Ecn, Flags, Packet, SackBlock};
 use sojourn_core::units::Time;
 
 /// 300 packets of 1500 bytes at once; one leaves every 1.2 ms. Which of those that leave are marked,
@@ -20,8 +21,7 @@ fn marks_under_excess(law: &str, ecn: Ecn) -> (Vec<usize>, u64) {
         }
     }
     rig.assert_conserved();
-    let account = rig.ledger.account(0, Direction::Up);
-    assert_eq!(account.marked_packets, marked.len() as u64);
+    assert_eq!(rig.count(PacketEventKind::Marked), marked.len() as u64);
     (marked, rig.dropped(0))
 }
 
@@ -63,8 +63,8 @@ fn signals(law: &str) -> (u64, u64) {
             rig.take();
         }
     }
-    let account = rig.ledger.account(0, Direction::Up);
-    (account.marked_packets, account.dropped[1].packets)
+    let dropped = PacketEventKind::Dropped(DropReason::Aqm);
+    (rig.count(PacketEventKind::Marked), rig.count(dropped))
 }
 
 #[test]

@@ -16,7 +16,7 @@ use super::{AccessNetwork, Alarms, PlacedQueue, Site};
 use crate::capacity::Capacity;
 use crate::count::Count;
 use crate::input::problem::{Fault, Faults};
-use crate::metrics::Ledger;
+use crate::metrics::Recorder;
 use crate::packet::{Direction, Packet};
 use crate::units::{BitRate, Time};
 
@@ -126,14 +126,14 @@ impl Fibre {
         home: usize,
         sent: Option<Packet>,
         alarms: &mut Alarms,
-        ledger: &mut Ledger,
+        recorder: &mut Recorder,
     ) {
         let way = direction as usize;
         let line = &self.lines[way][home];
         alarms.set(direction, home as u32, line.next_wake());
         if let Some(packet) = sent {
             let at = line.sent_at();
-            ledger.forwarded(at, &packet);
+            recorder.forwarded(at, &packet);
             self.glass[way].accept(at + self.propagation[home], packet);
             alarms.set(direction, self.lines[way].len() as u32, self.glass[way].next_wake());
         }
@@ -155,14 +155,11 @@ impl AccessNetwork for Fibre {
         now: Time,
         packet: Packet,
         alarms: &mut Alarms,
-        ledger: &mut Ledger,
+        recorder: &mut Recorder,
     ) -> Option<(Time, Packet)> {
         let (direction, home) = (packet.direction, usize::from(packet.home));
-        if direction == Direction::Down {
-            ledger.reached_access(now, &packet);
-        }
-        let sent = self.lines[direction as usize][home].accept(now, packet, ledger);
-        self.onto_glass(direction, home, sent, alarms, ledger);
+        let sent = self.lines[direction as usize][home].accept(now, packet, recorder);
+        self.onto_glass(direction, home, sent, alarms, recorder);
         None
     }
 
@@ -172,12 +169,12 @@ impl AccessNetwork for Fibre {
         direction: Direction,
         part: u32,
         alarms: &mut Alarms,
-        ledger: &mut Ledger,
+        recorder: &mut Recorder,
     ) -> Option<(Time, Packet)> {
         let (way, home) = (direction as usize, part as usize);
         if let Some(line) = self.lines[way].get_mut(home) {
-            let sent = line.wake(now, ledger);
-            self.onto_glass(direction, home, sent, alarms, ledger);
+            let sent = line.wake(now, recorder);
+            self.onto_glass(direction, home, sent, alarms, recorder);
             return None;
         }
         let arrived = self.glass[way].wake();

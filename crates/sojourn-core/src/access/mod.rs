@@ -26,7 +26,7 @@ use crate::count::Count;
 use crate::dialect::Dialect;
 use crate::engine::wake::{StageId, Wake};
 use crate::metrics::channel_use::ChannelUse;
-use crate::metrics::{Ledger, Series};
+use crate::metrics::{Recorder, Series};
 use crate::packet::{Direction, Packet};
 use crate::queue::Queue;
 use crate::units::Time;
@@ -118,7 +118,7 @@ pub trait AccessNetwork {
         now: Time,
         packet: Packet,
         alarms: &mut Alarms,
-        ledger: &mut Ledger,
+        recorder: &mut Recorder,
     ) -> Option<(Time, Packet)>;
     /// Wakes a part. Returns a packet that has crossed the network, if there is one, with its time.
     /// A packet for a home arrives now. A packet for a server reaches its link now or later, never
@@ -129,7 +129,7 @@ pub trait AccessNetwork {
         direction: Direction,
         part: u32,
         alarms: &mut Alarms,
-        ledger: &mut Ledger,
+        recorder: &mut Recorder,
     ) -> Option<(Time, Packet)>;
     /// Samples queues and channels for their time series.
     fn sample(&mut self, now: Time);

@@ -11,7 +11,7 @@ use crate::access::service::{Downstream, Upstream};
 use crate::aqm::DrainRate;
 use crate::capacity::Capacity;
 use crate::count::Count;
-use crate::metrics::Ledger;
+use crate::metrics::Recorder;
 use crate::metrics::modem_trace::ModemEventKind as Kind;
 use crate::packet::Packet;
 use crate::queue::{Queue, default_limit_bytes};
@@ -71,11 +71,11 @@ impl ShapedLink {
 
     /// Takes a packet. Returns the packet that is sent at once, if the channel is free.
     #[inline]
-    pub fn accept(&mut self, now: Time, packet: Packet, ledger: &mut Ledger) -> Option<Packet> {
-        self.probe.arrive(ledger, now, &self.shaper.sustained, &packet);
+    pub fn accept(&mut self, now: Time, packet: Packet, recorder: &mut Recorder) -> Option<Packet> {
+        self.probe.arrive(recorder, now, &self.shaper.sustained, &packet);
         let drain_rate = self.drain_rate(now);
-        self.queue.enqueue(now, packet, &drain_rate, ledger);
-        self.send_next(now, ledger)
+        self.queue.enqueue(now, packet, &drain_rate, recorder);
+        self.send_next(now, recorder)
     }
 
     /// The next wake time: when the channel is free, if a packet waits for it.
@@ -91,38 +91,38 @@ impl ShapedLink {
     }
 
     /// Does what is due. Returns the packet that is sent next, if there is one.
-    pub fn wake(&mut self, now: Time, ledger: &mut Ledger) -> Option<Packet> {
+    pub fn wake(&mut self, now: Time, recorder: &mut Recorder) -> Option<Packet> {
         if self.queue.next_update() <= now {
             let drain_rate = self.drain_rate(now);
             self.queue.update(now, &drain_rate);
         }
-        self.send_next(now, ledger)
+        self.send_next(now, recorder)
     }
 
     #[inline]
-    fn send_next(&mut self, now: Time, ledger: &mut Ledger) -> Option<Packet> {
+    fn send_next(&mut self, now: Time, recorder: &mut Recorder) -> Option<Packet> {
         if now < self.busy_until {
             return None;
         }
-        let packet = self.queue.dequeue(now, ledger);
+        let packet = self.queue.dequeue(now, recorder);
         if let Some(packet) = &packet {
-            self.send(now, packet, ledger);
+            self.send(now, packet, recorder);
         }
         packet
     }
 
-    fn send(&mut self, now: Time, packet: &Packet, ledger: &mut Ledger) {
-        self.probe.packet(ledger, now, Kind::Dequeue, packet);
+    fn send(&mut self, now: Time, packet: &Packet, recorder: &mut Recorder) {
+        self.probe.packet(recorder, now, Kind::Dequeue, packet);
         let size = u64::from(packet.size);
         let start = self.shaper.ready_at(now, size);
         self.shaper.take(start, size);
         if self.shaper.held(packet) {
-            ledger.delayed(packet);
+            recorder.delayed(packet);
         }
         self.busy_until = self.channel.done_at(start, size);
-        self.probe.bucket(ledger, &self.shaper.sustained);
-        self.probe.note(ledger, start, Kind::Piece, size);
-        self.probe.packet(ledger, self.busy_until, Kind::Sent, packet);
+        self.probe.bucket(recorder, &self.shaper.sustained);
+        self.probe.note(recorder, start, Kind::Piece, size);
+        self.probe.packet(recorder, self.busy_until, Kind::Sent, packet);
     }
 
     fn drain_rate(&self, now: Time) -> DrainRate {

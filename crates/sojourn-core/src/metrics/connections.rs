@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use super::recorder::PacketEventKind;
 use super::{Series, TimeMean};
 use crate::count::Count;
 use crate::count::Tally;
@@ -58,6 +59,15 @@ impl Way {
     #[inline]
     pub(super) fn show(&mut self, packet: &Packet) {
         self.interval_bytes += u64::from(packet.size);
+    }
+
+    /// Something happened to a packet that counts.
+    pub(super) fn post(&mut self, kind: PacketEventKind) {
+        match kind {
+            PacketEventKind::Dropped(_) => self.dropped_packets += 1,
+            PacketEventKind::Marked => self.marked_packets += 1,
+            PacketEventKind::Sanctioned => {}
+        }
     }
 
     /// Payload was delivered that does not count.

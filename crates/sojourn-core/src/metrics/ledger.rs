@@ -1,13 +1,14 @@
 //! The books of a run: every packet is entered when it is sent and struck off when it is delivered
-//! or dropped, so that at the end what is missing must still be inside.
+//! or dropped, so that at the end what is missing must still be inside. What stages do to packets it reads from
+//! their recorder.
 
 use super::connections::{ConnectionBook, Way};
 use super::nqb::Bound;
 use super::playout::{Played, Playout};
 use super::ramp::Ramp;
-use super::service_flows::ServiceFlowBook;
+use super::recorder::{PacketEvent, PacketEventKind};
 use super::trace::Outcome;
-use super::{Frames, Latency, LatencyMeter, Series, TimeMean, Trace};
+use super::{Frames, Latency, LatencyMeter, Recorder, Series, TimeMean};
 use crate::count::{Count, Tally};
 use crate::packet::{Direction, DropReason, Packet};
 use crate::units::{Time, mbps};
@@ -95,6 +96,21 @@ impl Account {
         self.tally.since(self.tally_before)
     }
 
+    /// Something happened to a packet that counts.
+    fn post(&mut self, event: &PacketEvent) {
+        match event.kind {
+            PacketEventKind::Dropped(reason) => {
+                let dropped = &mut self.dropped[reason as usize];
+                *dropped = dropped.with(event.size.into());
+                if let Some(buffer) = self.calls.buffer(event.home) {
+                    buffer.drop_one();
+                }
+            }
+            PacketEventKind::Marked => self.marked_packets += 1,
+            PacketEventKind::Sanctioned => self.sanctioned_packets += 1,
+        }
+    }
+
     /// All drops together.
     pub fn dropped_in_all(&self) -> Count {
         self.dropped.iter().fold(Count::default(), |sum, count| sum.plus(*count))
@@ -122,16 +138,16 @@ pub struct Calls {
 impl Calls {
     #[inline]
     fn arrive(&mut self, now: Time, packet: &Packet) {
-        if let Some(buffer) = self.buffer(packet) {
+        if let Some(buffer) = self.buffer(packet.home) {
             buffer.arrive(now, packet.sent_at);
         }
     }
 
-    /// The buffer of a packet's home.
+    /// The buffer of a home.
     #[inline]
-    fn buffer(&mut self, packet: &Packet) -> Option<&mut Playout> {
+    fn buffer(&mut self, home: u16) -> Option<&mut Playout> {
         let is_any = !self.buffers.is_empty();
-        is_any.then(|| &mut self.buffers[usize::from(packet.home) - self.first_home])
+        is_any.then(|| &mut self.buffers[usize::from(home) - self.first_home])
     }
 
     /// Packets under way at `end` that come too late to be played.
@@ -162,53 +178,31 @@ pub struct Rates {
 pub struct Ledger {
     accounts: Vec<[Account; 2]>,
     connections: ConnectionBook,
-    service_flows: ServiceFlowBook,
-    trace: Option<Box<Trace>>,
+    /// Where stages record what they do to packets.
+    pub recorder: Recorder,
+    /// Packets count that are sent from then on.
     from: Time,
-    end: Time,
     /// Packets sent before the counting that are under way.
     uncounted: Count,
-    /// Packets whose loss is known in advance and comes after the end of the run.
-    lost_after_end: Count,
 }
 
 impl Ledger {
-    /// Empty accounts for `traffic` entries, none of single connections, and no rates to be reached.
-    pub fn new(traffic: usize) -> Self {
-        let endless = Rates { sustained_mbps: f64::INFINITY, peak_mbps: f64::INFINITY };
-        Self::with(&vec![[endless; 2]; traffic], ServiceFlowBook::lone(), None, 0)
-    }
-
-    /// Empty accounts for a run: the rates up and down of the homes of each traffic entry, the
-    /// counters of service flows, the traces, and of how many connections of each entry there is an
-    /// account.
-    pub fn with(
-        rates: &[[Rates; 2]],
-        service_flows: ServiceFlowBook,
-        trace: Option<Box<Trace>>,
-        connections: u64,
-    ) -> Self {
+    /// Empty accounts for a run whose stages have this recorder: the rates up and down of the homes of each
+    /// traffic entry, from when on packets count, and of how many connections of each entry there is an account.
+    pub fn new(recorder: Recorder, rates: &[[Rates; 2]], from: Time, connections: u64) -> Self {
         Self {
             accounts: rates.iter().map(|rates| rates.map(Account::new)).collect(),
             connections: ConnectionBook::new(rates.len(), connections),
-            service_flows,
-            trace,
-            from: Time::ZERO,
-            end: Time::NEVER,
+            recorder,
+            from,
             uncounted: Count::default(),
-            lost_after_end: Count::default(),
         }
-    }
-
-    /// Packets count that are sent from `from` on, and the run ends at `end`.
-    pub fn span(&mut self, from: Time, end: Time) {
-        (self.from, self.end) = (from, end);
     }
 
     /// Counting begins. The connections in these slots, of these traffic entries, are open, and did so
     /// much twice.
     pub fn begin(&mut self, open: impl Iterator<Item = (u32, u16, [Tally; 2])>) {
-        self.service_flows.restart();
+        self.recorder.restart();
         for account in self.accounts.iter_mut().flatten() {
             account.tally_before = account.tally;
         }
@@ -250,7 +244,10 @@ impl Ledger {
     /// A packet sets out.
     #[inline]
     pub fn sent(&mut self, packet: &mut Packet) {
-        if let Some(trace) = &mut self.trace {
+        if !self.recorder.events.is_empty() {
+            self.post(); // here, so that there are never more of them than of packets
+        }
+        if let Some(trace) = self.recorder.trace() {
             trace.sent(packet);
         }
         if packet.sent_at < self.from {
@@ -259,7 +256,7 @@ impl Ledger {
         let account = self.account_of(packet);
         account.sent.add(packet);
         account.first_sent.get_or_insert(packet.sent_at);
-        if let Some(buffer) = account.calls.buffer(packet) {
+        if let Some(buffer) = account.calls.buffer(packet.home) {
             buffer.send(packet.sent_at);
         }
         if let Some(bound) = &mut account.nqb {
@@ -299,7 +296,7 @@ impl Ledger {
         if let Some(way) = self.connections.way_of(packet) {
             way.delivered(packet);
         }
-        if let Some(trace) = &mut self.trace {
+        if let Some(trace) = self.recorder.trace() {
             trace.ended(now, packet, Outcome::Delivered);
         }
     }
@@ -315,78 +312,35 @@ impl Ledger {
         if let Some(way) = self.connections.way_of(packet) {
             way.show(packet);
         }
-        if let Some(trace) = &mut self.trace {
+        if let Some(trace) = self.recorder.trace() {
             trace.ended(now, packet, Outcome::Delivered);
         }
     }
 
-    /// A packet for a home comes to the access network.
+    /// A packet comes to the access network.
     #[inline]
     pub fn reached_access(&mut self, now: Time, packet: &Packet) {
-        if let Some(trace) = &mut self.trace {
+        if let Some(trace) = self.recorder.trace() {
             trace.reached_access(now, packet);
         }
     }
 
-    /// A packet leaves its service flow: its last byte is sent at this time.
-    #[inline]
-    pub fn forwarded(&mut self, at: Time, packet: &Packet) {
-        self.service_flows.of_packet(packet).forwarded.add(packet);
-        if let Some(trace) = &mut self.trace {
-            trace.forwarded(at, packet);
-        }
-    }
-
-    /// A packet is sent on that the sustained rate of its service flow held back.
-    #[inline]
-    pub fn delayed(&mut self, packet: &Packet) {
-        self.service_flows.of_packet(packet).delayed_packets += 1;
-    }
-
-    /// A packet is dropped, now or, where it is known ahead, later, and gone with this call.
-    #[inline]
-    pub fn dropped(&mut self, at: Time, packet: Packet, reason: DropReason) {
-        if at > self.end {
-            self.lost_after_end.add(&packet);
-            return;
-        }
-        self.service_flows.of_packet(&packet).dropped[reason as usize].add(&packet);
-        if packet.sent_at < self.from {
-            self.uncounted = self.uncounted.without(packet.size.into());
-        } else {
-            let account = self.account_of(&packet);
-            account.dropped[reason as usize].add(&packet);
-            if let Some(buffer) = account.calls.buffer(&packet) {
-                buffer.drop_one();
+    /// Reads what stages have recorded into the accounts.
+    #[inline(never)]
+    fn post(&mut self) {
+        for event in self.recorder.events.drain(..) {
+            if event.sent_at < self.from {
+                if let PacketEventKind::Dropped(_) = event.kind {
+                    self.uncounted = self.uncounted.without(event.size.into());
+                }
+                continue;
             }
-            if let Some(way) = self.connections.way_of(&packet) {
-                way.dropped_packets += 1;
+            let PacketEvent { traffic, flow, generation, direction, .. } = event;
+            self.accounts[usize::from(traffic)][direction as usize].post(&event);
+            if let Some(way) = self.connections.way(flow, generation, direction) {
+                way.post(event.kind);
             }
         }
-        if let Some(trace) = &mut self.trace {
-            trace.ended(at, &packet, Outcome::Dropped(reason));
-        }
-    }
-
-    /// A queue marks a packet (RFC 3168 §5) rather than dropping it.
-    #[inline]
-    pub fn marked(&mut self, now: Time, packet: &Packet) {
-        self.service_flows.of_packet(packet).marked_packets += 1;
-        if packet.sent_at >= self.from {
-            self.account_of(packet).marked_packets += 1;
-            if let Some(way) = self.connections.way_of(packet) {
-                way.marked_packets += 1;
-            }
-        }
-        if let Some(trace) = &mut self.trace {
-            trace.marked(now, packet);
-        }
-    }
-
-    /// Queue Protection sends a packet of a low-latency queue to the classic one (RFC 9957 §4).
-    #[inline]
-    pub fn sanctioned(&mut self, packet: &Packet) {
-        self.account_of(packet).sanctioned_packets += u64::from(packet.sent_at >= self.from);
     }
 
     /// With this packet so many bytes of payload reach the application in order.
@@ -449,7 +403,7 @@ impl Ledger {
     /// group.
     pub fn opened(&mut self, now: Time, slot: u32, generation: u16, traffic: u16, home: u16) {
         self.connections.opened(now, slot, generation, traffic, home);
-        if let Some(trace) = &mut self.trace {
+        if let Some(trace) = self.recorder.trace() {
             trace.opened(slot, self.connections.opened_by(traffic.into()));
         }
     }
@@ -474,11 +428,6 @@ impl Ledger {
         &self.connections
     }
 
-    /// The counters of service flows.
-    pub fn service_flows(&self) -> &ServiceFlowBook {
-        &self.service_flows
-    }
-
     /// The account of a traffic entry in a direction.
     pub fn account(&self, traffic: usize, direction: Direction) -> &Account {
         &self.accounts[traffic][direction as usize]
@@ -489,30 +438,21 @@ impl Ledger {
         self.accounts.iter().flatten().map(|account| account.data_packets).sum()
     }
 
-    /// Conservation: what is on the books as still under way must be what the stages hold.
+    /// Brings the accounts up to date and checks conservation: what is on the books as still under way must be
+    /// what the stages hold.
     ///
     /// # Panics
     /// If a packet was lost or doubled: the run's results would be worth nothing.
-    pub fn assert_conserved(&self, inside: Count) {
+    pub fn close(&mut self, inside: Count) {
+        self.post();
         let outstanding = self
             .accounts
             .iter()
             .flatten()
             .fold(Count::default(), |sum, account| sum.plus(account.outstanding()));
         let outstanding = outstanding.plus(self.uncounted);
-        let inside = inside.plus(self.lost_after_end);
+        let inside = inside.plus(self.recorder.lost_after_end());
         assert_eq!(outstanding, inside, "packets sent = delivered + dropped + inside is violated");
-    }
-
-    /// The traces, if any are kept.
-    #[inline]
-    pub fn trace(&mut self) -> Option<&mut Trace> {
-        self.trace.as_deref_mut()
-    }
-
-    /// The traces, when the run is over.
-    pub fn take_trace(&mut self) -> Option<Box<Trace>> {
-        self.trace.take()
     }
 }
 
@@ -520,6 +460,8 @@ impl Ledger {
 mod tests {
     use super::*;
     use crate::packet::{Ecn, Segment};
+
+    const RATES: [Rates; 2] = [Rates { sustained_mbps: 1.0, peak_mbps: 1.0 }; 2];
 
     fn packet(flow: u32, generation: u16) -> Packet {
         Packet {
@@ -542,15 +484,15 @@ mod tests {
 
     #[test]
     fn marks_are_on_the_account_of_the_entry_and_of_its_connection() {
-        let rates = [[Rates { sustained_mbps: 1.0, peak_mbps: 1.0 }; 2]];
-        let mut ledger = Ledger::with(&rates, ServiceFlowBook::lone(), None, 1);
+        let mut ledger = Ledger::new(Recorder::default(), &[RATES], Time::ZERO, 1);
         ledger.opened(Time::ZERO, 0, 0, 0, 1);
         // The second connection is beyond the one that has an account; slot 0 with generation 1 is
         // one that has closed.
         ledger.opened(Time::ZERO, 1, 0, 0, 1);
         for (flow, generation) in [(0, 0), (0, 0), (1, 0), (0, 1), (crate::packet::DATAGRAM, 0)] {
-            ledger.marked(Time::ZERO, &packet(flow, generation));
+            ledger.recorder.marked(Time::ZERO, &packet(flow, generation));
         }
+        ledger.post();
         assert_eq!(ledger.account(0, Direction::Up).marked_packets, 5);
         assert_eq!(ledger.account(0, Direction::Down).marked_packets, 0);
         let [account] = ledger.connections().accounts() else { panic!("one account is kept") };
@@ -560,36 +502,34 @@ mod tests {
 
     #[test]
     fn packets_sent_before_the_counting_are_conserved_and_in_no_account() {
-        let mut ledger = Ledger::new(1);
-        ledger.span(Time::from_ms(10), Time::NEVER);
+        let mut ledger = Ledger::new(Recorder::default(), &[RATES], Time::from_ms(10), 0);
         let at = |ms| Packet { sent_at: Time::from_ms(ms), ..packet(crate::packet::DATAGRAM, 0) };
         let mut packets = [8, 9, 9, 10, 11, 12].map(at);
         packets.iter_mut().for_each(|packet| ledger.sent(packet));
-        ledger.assert_conserved(packets.iter().map(Count::of).sum());
+        ledger.close(packets.iter().map(Count::of).sum());
         let [early, lost_early, _, counted, lost, _] = packets;
         for packet in [&early, &counted] {
-            ledger.marked(Time::from_ms(12), packet);
+            ledger.recorder.marked(Time::from_ms(12), packet);
             ledger.delivered(Time::from_ms(20), packet);
             ledger.received(packet, 500);
             // Of the acknowledgements that come up now, those of data that went down at 10 ms or later.
             ledger.round_trip(Time::from_ms(20), packet, Time::from_ms(20).since(packet.sent_at));
             ledger.echo(Time::from_ms(20), packet, Time::from_ms(20).since(packet.sent_at));
         }
-        ledger.dropped(Time::from_ms(20), lost_early, DropReason::Aqm);
-        ledger.dropped(Time::from_ms(20), lost, DropReason::Aqm);
+        ledger.recorder.dropped(Time::from_ms(20), lost_early, DropReason::Aqm);
+        ledger.recorder.dropped(Time::from_ms(20), lost, DropReason::Aqm);
+        // Two of 1000 bytes are under way.
+        ledger.close(Count { packets: 2, bytes: 2000 });
         let (up, down) = (ledger.account(0, Direction::Up), ledger.account(0, Direction::Down));
         assert_eq!((up.sent.packets, up.delivered.packets, up.lost_packets()), (3, 1, 1));
         assert_eq!((up.marked_packets, up.goodput_bytes, up.latency.count()), (1, 500, 1));
         assert_eq!((up.first_sent, down.echoes.ms()), (Some(Time::from_ms(8)), Some(10.0)));
         assert_eq!(down.round_trips.latency().count(), 1);
-        // Two of 1000 bytes are under way.
-        ledger.assert_conserved(Count { packets: 2, bytes: 2000 });
     }
 
     #[test]
     fn what_was_done_twice_before_the_counting_is_left_out() {
-        let rates = [[Rates { sustained_mbps: 1.0, peak_mbps: 1.0 }; 2]];
-        let mut ledger = Ledger::with(&rates, ServiceFlowBook::lone(), None, 2);
+        let mut ledger = Ledger::new(Recorder::default(), &[RATES], Time::ZERO, 2);
         let twice = |retransmissions| [Tally { retransmissions, timeouts: 0 }, Tally::default()];
         ledger.opened(Time::ZERO, 0, 0, 0, 1);
         ledger.settle(0, 0, twice(5), Some(Time::from_ms(1)));
@@ -604,8 +544,7 @@ mod tests {
 
     #[test]
     fn late_packets_are_on_the_account_of_a_connection_that_has_left_its_slot() {
-        let rates = [[Rates { sustained_mbps: 1.0, peak_mbps: 1.0 }; 2]];
-        let mut ledger = Ledger::with(&rates, ServiceFlowBook::lone(), None, 2);
+        let mut ledger = Ledger::new(Recorder::default(), &[RATES], Time::ZERO, 2);
         for generation in [0, 1, 2] {
             ledger.opened(Time::ZERO, 0, generation, 0, 1);
         }

@@ -164,9 +164,11 @@ impl Trace {
         self.packets.as_mut()?.get_mut(number as usize)
     }
 
-    /// A packet for a home comes to the CMTS.
+    /// A packet comes to the access network: one for a home is at the CMTS.
     pub fn reached_access(&mut self, now: Time, packet: &Packet) {
-        if let Some(record) = self.record(packet) {
+        if packet.direction == Direction::Down
+            && let Some(record) = self.record(packet)
+        {
             record.reached_cmts = now;
         }
     }

@@ -5,7 +5,7 @@ use crate::apps::AppParameters;
 use crate::metrics::ledger::Rates;
 use crate::metrics::nqb::NQB;
 use crate::metrics::service_flows::ServiceFlowBook;
-use crate::metrics::{Ledger, Trace};
+use crate::metrics::{Ledger, Recorder, Trace};
 use crate::scenario::Scenario;
 use crate::units::Time;
 
@@ -27,10 +27,9 @@ pub(super) fn ledger(scenario: &Scenario) -> Ledger {
     });
     let metrics = &scenario.metrics;
     let trace = Trace::new(metrics.packet_trace, metrics.modem_trace);
-    let book = ServiceFlowBook::new(groups);
-    let mut ledger = Ledger::with(&rates, book, trace, metrics.connections.into());
     let [from, end] = [metrics.from_s, scenario.duration_s].map(Time::from_secs_f64);
-    ledger.span(from, end);
+    let recorder = Recorder::new(ServiceFlowBook::new(groups), trace, end);
+    let mut ledger = Ledger::new(recorder, &rates, from, metrics.connections.into());
     for (number, entry) in scenario.traffic.values().enumerate() {
         let homes = scenario.group(scenario.group_of(entry)).count.into();
         let first_home = scenario.first_home_of(entry);

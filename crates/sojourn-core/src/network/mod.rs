@@ -224,9 +224,10 @@ impl Simulation {
 
     #[inline]
     fn enter_access(&mut self, packet: Packet) {
+        self.ledger.reached_access(self.now, &packet);
         let mut alarms = Alarms::new(&mut self.wake, self.access_stages);
         if let Some((at, packet)) =
-            self.access.accept(self.now, packet, &mut alarms, &mut self.ledger)
+            self.access.accept(self.now, packet, &mut alarms, &mut self.ledger.recorder)
         {
             self.leave_access(at, packet);
         }
@@ -234,7 +235,8 @@ impl Simulation {
 
     fn wake_access(&mut self, direction: Direction, part: u32) {
         let mut alarms = Alarms::new(&mut self.wake, self.access_stages);
-        let crossed = self.access.wake(self.now, direction, part, &mut alarms, &mut self.ledger);
+        let crossed =
+            self.access.wake(self.now, direction, part, &mut alarms, &mut self.ledger.recorder);
         if let Some((at, packet)) = crossed {
             self.leave_access(at, packet);
         }
@@ -257,14 +259,14 @@ impl Simulation {
     #[inline(always)]
     fn enter_hop(&mut self, at: Time, number: u32, packet: Packet) {
         let placed = self.hops[packet.direction as usize].get_mut(number);
-        placed.hop.accept(self.now, at, packet, &mut self.ledger);
+        placed.hop.accept(self.now, at, packet, &mut self.ledger.recorder);
         self.wake.set(placed.stage, placed.hop.next_wake());
     }
 
     fn wake_hop(&mut self, direction: Direction, number: u32) {
         let hops = &mut self.hops[direction as usize];
         let placed = hops.get_mut(number);
-        let crossed = placed.hop.wake(self.now, &mut self.ledger);
+        let crossed = placed.hop.wake(self.now, &mut self.ledger.recorder);
         self.wake.set(placed.stage, placed.hop.next_wake());
         let Some((at, packet)) = crossed else { return };
         match hops.after(number, &packet) {
@@ -315,12 +317,12 @@ impl Simulation {
     ///
     /// # Panics If a packet was lost or duplicated on the way.
     pub fn finish(mut self) -> Results {
-        self.ledger.assert_conserved(self.inside());
+        self.ledger.close(self.inside());
         let uncounted = self.cut_short();
         for (slot, connection) in self.connections.open_ones() {
             self.ledger.settle(slot, connection.owner.traffic, connection.tallies(), None);
         }
-        let trace = self.ledger.take_trace();
+        let trace = self.ledger.recorder.take_trace();
         let cut = trace.iter().flat_map(|trace| trace.warnings()).collect::<Vec<_>>();
         let (packets, modem) = trace.map(|trace| trace.finish()).unwrap_or_default();
         let modem = modem.map(ModemTrace::finish).unwrap_or_default();

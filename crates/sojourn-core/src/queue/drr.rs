@@ -219,7 +219,7 @@ mod tests {
     use crate::aqm::AqmSpec;
     use crate::dialect::Dialect;
     use crate::engine::rng::Rng;
-    use crate::metrics::{Ledger, QueueCounts};
+    use crate::metrics::{QueueCounts, Recorder};
     use crate::packet::{Direction, Ecn, Segment};
     use crate::queue::{Books, NextQueue};
     use crate::units::BitRate;
@@ -235,11 +235,11 @@ mod tests {
         let setting =
             Setting { law: &AqmSpec::default(), limit: &limit, dialect: Dialect::default() };
         let Scheduler::Drr(mut drr) = Parameters::default().start(&setting) else { unreachable!() };
-        let (mut rng, mut ledger) = (Rng::named(1, "unused"), Ledger::new(1));
+        let (mut rng, mut recorder) = (Rng::named(1, "unused"), Recorder::default());
         let mut counts = QueueCounts::default();
         for generation in 0..1000 {
             for flow in [crate::packet::DATAGRAM, 0, 1, 2] {
-                let mut packet = Packet {
+                let packet = Packet {
                     sent_at: Time::ZERO,
                     queued_at: Time::ZERO,
                     segment: Segment::default(),
@@ -255,8 +255,7 @@ mod tests {
                     ecn: Ecn::NotEct,
                     number: [0; 3],
                 };
-                ledger.sent(&mut packet);
-                let (limit, ledger) = (&limit, &mut ledger);
+                let (limit, recorder) = (&limit, &mut recorder);
                 let now = Time::ZERO;
                 drr.enqueue(
                     packet,
@@ -265,7 +264,7 @@ mod tests {
                         drain_rate: &drain_rate,
                         limit,
                         rng: &mut rng,
-                        books: Books { ecn: true, ledger, counts: &mut counts },
+                        books: Books { ecn: true, recorder, counts: &mut counts },
                     },
                 );
             }
@@ -273,7 +272,7 @@ mod tests {
                 now: Time::ZERO,
                 next_queue: NextQueue::default(),
                 rng: &mut rng,
-                books: Books { ecn: true, ledger: &mut ledger, counts: &mut counts },
+                books: Books { ecn: true, recorder: &mut recorder, counts: &mut counts },
                 member: None,
             };
             while drr.dequeue(exit).is_some() {}

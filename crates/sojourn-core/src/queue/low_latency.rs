@@ -202,7 +202,7 @@ impl LowLatency {
         {
             self.signals.sanctioned += 1;
             self.give_back(size);
-            entry.books.ledger.sanctioned(&packet);
+            entry.books.recorder.sanctioned(&packet);
             return self.enqueue_classic(packet, entry);
         }
         if self.low_has_room(&packet, delay, entry) {

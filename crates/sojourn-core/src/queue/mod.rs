@@ -36,7 +36,7 @@ use crate::dialect::Dialect;
 use crate::engine::rng::Rng;
 use crate::input::problem::{Fault, Faults};
 use crate::metrics::latency_histogram::LatencyHistogram;
-use crate::metrics::{Gauges, Ledger, Member, MemberCounts, QueueCounts, QueueMeter, Series};
+use crate::metrics::{Gauges, Member, MemberCounts, QueueCounts, QueueMeter, Recorder, Series};
 use crate::packet::{DropReason, FULL_PACKET, Packet};
 use crate::units::{BitRate, Time};
 
@@ -116,8 +116,8 @@ pub struct Entry<'a> {
 pub struct Books<'a> {
     /// Mark packets of ECN transports instead of dropping them, where the algorithm allows it.
     pub ecn: bool,
-    /// The books of the run.
-    pub ledger: &'a mut Ledger,
+    /// Of the run.
+    pub recorder: &'a mut Recorder,
     /// The queue's own.
     pub counts: &'a mut QueueCounts,
 }
@@ -125,14 +125,14 @@ pub struct Books<'a> {
 impl Books<'_> {
     /// The same, for a part of the work.
     pub fn reborrow(&mut self) -> Books<'_> {
-        Books { ecn: self.ecn, ledger: self.ledger, counts: self.counts }
+        Books { ecn: self.ecn, recorder: self.recorder, counts: self.counts }
     }
 
     /// Drops a packet.
     #[cold]
     pub fn drop(&mut self, now: Time, packet: Packet, reason: DropReason) {
         self.counts.drop(reason);
-        self.ledger.dropped(now, packet, reason);
+        self.recorder.dropped(now, packet, reason);
     }
 
     /// May this packet be marked?
@@ -146,7 +146,7 @@ impl Books<'_> {
     pub fn mark(&mut self, now: Time, packet: &mut Packet) {
         packet.mark();
         self.counts.marked += 1;
-        self.ledger.marked(now, packet);
+        self.recorder.marked(now, packet);
     }
 
     /// Marks the packet if the verdict allows it. Returns whether it must be dropped instead.
@@ -205,7 +205,7 @@ impl Exit<'_> {
 pub trait Discipline {
     /// Queues a packet, or drops it or others.
     fn enqueue(&mut self, packet: Packet, entry: &mut Entry);
-    /// The next packet to send. Heads that an AQM algorithm drops are recorded in the ledger.
+    /// The next packet to send. Heads that an AQM algorithm drops are recorded.
     fn dequeue(&mut self, exit: &mut Exit) -> Option<Packet>;
     /// The next packet that a minimum reserved rate is due for. Only some schedulers keep such
     /// rates.
@@ -492,43 +492,43 @@ impl Queue {
         now: Time,
         mut packet: Packet,
         drain_rate: &DrainRate,
-        ledger: &mut Ledger,
+        recorder: &mut Recorder,
     ) {
         packet.queued_at = now;
         self.watch.note(&packet);
         if self.acks.is_some() && packet.is_bare_ack() {
-            return self.enqueue_ack(now, packet, ledger);
+            return self.enqueue_ack(now, packet, recorder);
         }
         let Self { limit, ecn, rng, counts, .. } = self;
-        let books = Books { ecn: *ecn, ledger, counts };
+        let books = Books { ecn: *ecn, recorder, counts };
         let entry = &mut Entry { now, drain_rate, limit, rng, books };
         self.scheduler.enqueue(packet, entry);
     }
 
-    fn enqueue_ack(&mut self, now: Time, packet: Packet, ledger: &mut Ledger) {
+    fn enqueue_ack(&mut self, now: Time, packet: Packet, recorder: &mut Recorder) {
         let Some(acks) = &mut self.acks else { return };
         match acks.replace(packet) {
-            Ok(old) => ledger.dropped(now, old, DropReason::Superseded),
+            Ok(old) => recorder.dropped(now, old, DropReason::Superseded),
             Err(packet) if self.limit.admits(acks.backlog(), packet.size.into()) => {
                 acks.push(packet);
             }
             Err(packet) => {
                 self.counts.drop(DropReason::Overflow);
-                ledger.dropped(now, packet, DropReason::Overflow);
+                recorder.dropped(now, packet, DropReason::Overflow);
             }
         }
     }
 
     /// The next packet to send.
     #[inline]
-    pub fn dequeue(&mut self, now: Time, ledger: &mut Ledger) -> Option<Packet> {
-        self.dequeue_before(now, NextQueue::default(), ledger)
+    pub fn dequeue(&mut self, now: Time, recorder: &mut Recorder) -> Option<Packet> {
+        self.dequeue_before(now, NextQueue::default(), recorder)
     }
 
     /// The next packet, which is to be dropped: it does not count among those that left.
-    pub fn discard(&mut self, now: Time, ledger: &mut Ledger) -> Option<Packet> {
+    pub fn discard(&mut self, now: Time, recorder: &mut Recorder) -> Option<Packet> {
         let meter = self.meter.take();
-        let packet = self.dequeue(now, ledger);
+        let packet = self.dequeue(now, recorder);
         self.meter = meter;
         packet
     }
@@ -539,13 +539,13 @@ impl Queue {
         &mut self,
         now: Time,
         next_queue: NextQueue,
-        ledger: &mut Ledger,
+        recorder: &mut Recorder,
     ) -> Option<Packet> {
         if let Some(ack) = self.acks.as_mut().and_then(AckLane::pop) {
             self.note_departure(now, &ack, None);
             return Some(ack);
         }
-        self.take(now, next_queue, ledger, Scheduler::dequeue)
+        self.take(now, next_queue, recorder, Scheduler::dequeue)
     }
 
     /// Takes a packet out of the scheduler in one of its ways.
@@ -554,11 +554,11 @@ impl Queue {
         &mut self,
         now: Time,
         next_queue: NextQueue,
-        ledger: &mut Ledger,
+        recorder: &mut Recorder,
         dequeue: impl FnOnce(&mut Scheduler, &mut Exit) -> Option<Packet>,
     ) -> Option<Packet> {
         let Self { scheduler, rng, ecn, counts, .. } = self;
-        let books = Books { ecn: *ecn, ledger, counts };
+        let books = Books { ecn: *ecn, recorder, counts };
         let exit = &mut Exit { now, next_queue, rng, books, member: None };
         let packet = dequeue(scheduler, exit);
         let member = exit.member;
@@ -569,14 +569,19 @@ impl Queue {
     }
 
     /// The next packet that a minimum reserved rate is due for.
-    pub fn dequeue_reserved(&mut self, now: Time, ledger: &mut Ledger) -> Option<Packet> {
-        self.take(now, NextQueue::default(), ledger, Scheduler::dequeue_reserved)
+    pub fn dequeue_reserved(&mut self, now: Time, recorder: &mut Recorder) -> Option<Packet> {
+        self.take(now, NextQueue::default(), recorder, Scheduler::dequeue_reserved)
     }
 
     /// The next packet of one member of an aggregate.
     #[inline]
-    pub fn dequeue_member(&mut self, low: bool, now: Time, ledger: &mut Ledger) -> Option<Packet> {
-        self.take(now, NextQueue::default(), ledger, |scheduler, exit| {
+    pub fn dequeue_member(
+        &mut self,
+        low: bool,
+        now: Time,
+        recorder: &mut Recorder,
+    ) -> Option<Packet> {
+        self.take(now, NextQueue::default(), recorder, |scheduler, exit| {
             scheduler.dequeue_member(low, exit)
         })
     }

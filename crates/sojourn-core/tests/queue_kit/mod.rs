@@ -1,4 +1,4 @@
-//! A queue on a bench: literal packets in, packets out, and the books.
+//! A queue on a bench: literal packets in, packets out, and what it recorded.
 
 pub mod drawer;
 
@@ -6,7 +6,8 @@ use sojourn_core::aqm::DrainRate;
 use sojourn_core::count::Count;
 use sojourn_core::dialect::Dialect;
 use sojourn_core::engine::rng::Rng;
-use sojourn_core::metrics::Ledger;
+use sojourn_core::metrics::Recorder;
+use sojourn_core::metrics::recorder::{PacketEvent, PacketEventKind};
 use sojourn_core::packet::{DATAGRAM, Direction, Ecn, Packet, Segment};
 use sojourn_core::queue::{Queue, QueueSpec, SchedulerSpec};
 use sojourn_core::units::{BitRate, Time};
@@ -61,9 +62,10 @@ pub fn keeps_order(spec: &QueueSpec) -> bool {
 /// A queue with its surroundings.
 pub struct Rig {
     pub queue: Queue,
-    pub ledger: Ledger,
+    pub recorder: Recorder,
     pub drain_rate: DrainRate,
     pub now: Time,
+    pub sent: Count,
     pub out: Count,
 }
 
@@ -75,8 +77,8 @@ impl Rig {
         let rate = BitRate::from_mbps(mbps);
         let buffer_bytes = queue.buffer_bytes();
         let drain_rate = DrainRate { tokens: 0.0, sustained: rate, peak: rate, buffer_bytes };
-        let ledger = Ledger::new(TRAFFIC.len());
-        Self { queue, ledger, drain_rate, now: Time::ZERO, out: Count::default() }
+        let (recorder, now) = (Recorder::default(), Time::ZERO);
+        Self { queue, recorder, drain_rate, now, sent: Count::default(), out: Count::default() }
     }
 
     /// A queue of these keys in the rfc dialect before 10 Mbps.
@@ -94,16 +96,15 @@ impl Rig {
     }
 
     /// A packet arrives.
-    pub fn put(&mut self, mut packet: Packet) {
-        self.ledger.sent(&mut packet);
-        self.queue.enqueue(self.now, packet, &self.drain_rate, &mut self.ledger);
+    pub fn put(&mut self, packet: Packet) {
+        self.sent.add(&packet);
+        self.queue.enqueue(self.now, packet, &self.drain_rate, &mut self.recorder);
     }
 
     /// The next packet leaves.
     pub fn take(&mut self) -> Option<Packet> {
-        let packet = self.queue.dequeue(self.now, &mut self.ledger)?;
-        self.out.packets += 1;
-        self.out.bytes += u64::from(packet.size);
+        let packet = self.queue.dequeue(self.now, &mut self.recorder)?;
+        self.out.add(&packet);
         Some(packet)
     }
 
@@ -119,15 +120,24 @@ impl Rig {
 
     /// Dropped so far, of a traffic entry.
     pub fn dropped(&self, traffic: usize) -> u64 {
-        self.ledger.account(traffic, Direction::Up).dropped_in_all().packets
+        self.drops().filter(|event| usize::from(event.traffic) == traffic).count() as u64
+    }
+
+    fn drops(&self) -> impl Iterator<Item = &PacketEvent> {
+        let is_drop = |event: &&PacketEvent| matches!(event.kind, PacketEventKind::Dropped(_));
+        self.recorder.events.iter().filter(is_drop)
+    }
+
+    /// How often something happened to packets of the first traffic entry.
+    pub fn count(&self, kind: PacketEventKind) -> u64 {
+        let is_one = |event: &&PacketEvent| event.traffic == 0 && event.kind == kind;
+        self.recorder.events.iter().filter(is_one).count() as u64
     }
 
     /// What went in is what came out, was dropped or waits.
     pub fn assert_conserved(&self) {
-        let waiting = self.backlog();
-        // The ledger has struck off nothing that came out.
-        let inside = Count { packets: waiting.packets, bytes: waiting.bytes }.plus(self.out);
-        self.ledger.assert_conserved(inside);
+        let dropped = self.drops().fold(Count::default(), |sum, event| sum.with(event.size.into()));
+        assert_eq!(self.sent, self.out.plus(dropped).plus(self.backlog()));
     }
 
     /// The value of a gauge now.

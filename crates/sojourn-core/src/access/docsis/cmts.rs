@@ -20,7 +20,7 @@ use crate::access::homes::{of_downstream_flows, of_homes};
 use crate::access::service::Downstream;
 use crate::aqm::DrainRate;
 use crate::count::Count;
-use crate::metrics::Ledger;
+use crate::metrics::Recorder;
 use crate::packet::Packet;
 use crate::queue::{FlowTable, Queue, default_limit_bytes};
 use crate::units::{BitRate, Pace, Time};
@@ -98,10 +98,10 @@ impl Cmts {
 
     /// Takes a packet. Returns the packet that is sent at once, if a channel is free.
     #[inline]
-    pub fn accept(&mut self, now: Time, packet: Packet, ledger: &mut Ledger) -> Option<Packet> {
+    pub fn accept(&mut self, now: Time, packet: Packet, recorder: &mut Recorder) -> Option<Packet> {
         let class = self.class_of[usize::from(packet.home)][usize::from(packet.service_flow)];
-        self.queues[usize::from(class)].enqueue(now, packet, &self.drain_rate, ledger);
-        self.send_next(now, ledger)
+        self.queues[usize::from(class)].enqueue(now, packet, &self.drain_rate, recorder);
+        self.send_next(now, recorder)
     }
 
     /// The next wake time: when a channel is free, if a packet waits for it.
@@ -119,19 +119,19 @@ impl Cmts {
     }
 
     /// Does what is due. Returns the packet that is sent next, if there is one.
-    pub fn wake(&mut self, now: Time, ledger: &mut Ledger) -> Option<Packet> {
+    pub fn wake(&mut self, now: Time, recorder: &mut Recorder) -> Option<Packet> {
         for queue in self.queues.iter_mut().filter(|queue| queue.next_update() <= now) {
             queue.update(now, &self.drain_rate);
         }
-        self.send_next(now, ledger)
+        self.send_next(now, recorder)
     }
 
     #[inline]
-    fn send_next(&mut self, now: Time, ledger: &mut Ledger) -> Option<Packet> {
+    fn send_next(&mut self, now: Time, recorder: &mut Recorder) -> Option<Packet> {
         if now < self.busy_until[self.first_free] {
             return None;
         }
-        let packet = self.take_next(now, ledger);
+        let packet = self.take_next(now, recorder);
         if let Some(packet) = &packet {
             self.send(now, packet);
         }
@@ -151,14 +151,14 @@ impl Cmts {
     }
 
     /// Takes a packet due under a reserved rate first, then one of the highest priority.
-    fn take_next(&mut self, now: Time, ledger: &mut Ledger) -> Option<Packet> {
+    fn take_next(&mut self, now: Time, recorder: &mut Recorder) -> Option<Packet> {
         let mut queues = self.queues.iter_mut();
         if self.keeps_reserved_rates
-            && let Some(packet) = queues.find_map(|queue| queue.dequeue_reserved(now, ledger))
+            && let Some(packet) = queues.find_map(|queue| queue.dequeue_reserved(now, recorder))
         {
             return Some(packet);
         }
-        self.queues.iter_mut().find_map(|queue| queue.dequeue(now, ledger))
+        self.queues.iter_mut().find_map(|queue| queue.dequeue(now, recorder))
     }
 
     /// Packets and bytes that wait. Packets being sent already count in the next stage.

@@ -7,7 +7,7 @@ use crate::access::service;
 use crate::access::shaped_link::ShapedLink;
 use crate::access::shaper::Shaper;
 use crate::count::Count;
-use crate::metrics::Ledger;
+use crate::metrics::Recorder;
 use crate::packet::Packet;
 use crate::queue::{NextQueue, Queue, default_limit_bytes};
 use crate::units::Time;
@@ -85,8 +85,8 @@ impl Regulator {
     }
 
     /// Takes a packet for the home.
-    pub fn accept(&mut self, now: Time, packet: Packet, ledger: &mut Ledger) {
-        self.queue.accept(now, packet, &self.shaper, ledger);
+    pub fn accept(&mut self, now: Time, packet: Packet, recorder: &mut Recorder) {
+        self.queue.accept(now, packet, &self.shaper, recorder);
     }
 
     /// Runs the queue manager's periodic update if it is due.
@@ -95,7 +95,7 @@ impl Regulator {
     }
 
     /// The next packet that may pass now.
-    pub fn release(&mut self, now: Time, ledger: &mut Ledger) -> Option<Packet> {
-        self.queue.release(now, true, NextQueue::default(), &mut self.shaper, ledger)
+    pub fn release(&mut self, now: Time, recorder: &mut Recorder) -> Option<Packet> {
+        self.queue.release(now, true, NextQueue::default(), &mut self.shaper, recorder)
     }
 }

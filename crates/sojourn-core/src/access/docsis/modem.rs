@@ -36,7 +36,7 @@ use crate::count::Count;
 use crate::dialect::Dialect;
 use crate::engine::rng::Rng;
 use crate::metrics::modem_trace::ModemEventKind as Kind;
-use crate::metrics::{Gauges, Ledger};
+use crate::metrics::{Gauges, Recorder};
 use crate::packet::Packet;
 use crate::queue::{Queue, default_limit_bytes};
 use crate::token_bucket::TokenBucket;
@@ -200,30 +200,30 @@ impl Modem {
 
     /// Takes a packet from the home.
     #[inline]
-    pub fn accept(&mut self, now: Time, packet: Packet, ledger: &mut Ledger) {
-        self.arrive(now, &packet, ledger);
-        self.enqueue(now, packet, ledger);
+    pub fn accept(&mut self, now: Time, packet: Packet, recorder: &mut Recorder) {
+        self.arrive(now, &packet, recorder);
+        self.enqueue(now, packet, recorder);
     }
 
     /// Records a packet that comes from the home.
     #[inline]
-    pub(super) fn arrive(&self, now: Time, packet: &Packet, ledger: &mut Ledger) {
-        self.probe.arrive(ledger, now, &self.shaper.sustained, packet);
+    pub(super) fn arrive(&self, now: Time, packet: &Packet, recorder: &mut Recorder) {
+        self.probe.arrive(recorder, now, &self.shaper.sustained, packet);
     }
 
     /// Takes a packet into the queue that it sends from.
     #[inline]
-    pub(super) fn enqueue(&mut self, now: Time, packet: Packet, ledger: &mut Ledger) {
+    pub(super) fn enqueue(&mut self, now: Time, packet: Packet, recorder: &mut Recorder) {
         let drain_rate = self.drain_rate(now);
-        self.flow.queue.enqueue(now, packet, &drain_rate, ledger);
+        self.flow.queue.enqueue(now, packet, &drain_rate, recorder);
         if self.next_map == Time::NEVER && self.policy.contention {
             self.resume_maps(now);
         }
     }
 
     #[inline]
-    fn note(&self, ledger: &mut Ledger, at: Time, kind: Kind, bytes: u64) {
-        self.probe.note(ledger, at, kind, bytes);
+    fn note(&self, recorder: &mut Recorder, at: Time, kind: Kind, bytes: u64) {
+        self.probe.note(recorder, at, kind, bytes);
     }
 
     /// The next wake time of the modem.
@@ -236,9 +236,9 @@ impl Modem {
     /// Does one thing that is due. Returns the packet whose last byte has been sent, if any. At
     /// equal times the order is: the end of a piece, the AQM algorithm, the MAP, a request without a
     /// grant, an unsolicited grant or poll, the start of a burst.
-    pub fn wake(&mut self, now: Time, ledger: &mut Ledger) -> Option<Packet> {
+    pub fn wake(&mut self, now: Time, recorder: &mut Recorder) -> Option<Packet> {
         if self.burst_next <= now {
-            return self.continue_burst(now, ledger);
+            return self.continue_burst(now, recorder);
         }
         if self.flow.queue.next_update() <= now {
             if self.skips_maps() {
@@ -247,14 +247,14 @@ impl Modem {
             let drain_rate = self.drain_rate(now);
             self.flow.queue.update(now, &drain_rate);
         } else if self.next_map <= now {
-            self.on_map(now, ledger);
+            self.on_map(now, recorder);
         } else if self.request_at <= now {
             self.request_at = Time::NEVER;
-            self.request(now, self.request_by, ledger);
+            self.request(now, self.request_by, recorder);
         } else if self.opportunity <= now {
-            self.on_opportunity(now, ledger);
+            self.on_opportunity(now, recorder);
         } else if self.burst_start <= now {
-            self.start_burst(now, ledger);
+            self.start_burst(now, recorder);
         }
         None
     }
@@ -294,7 +294,7 @@ impl Modem {
     }
 
     /// An unsolicited grant or a poll.
-    fn on_opportunity(&mut self, now: Time, ledger: &mut Ledger) {
+    fn on_opportunity(&mut self, now: Time, recorder: &mut Recorder) {
         let Some(unsolicited) = &mut self.unsolicited else { return };
         match unsolicited.take() {
             Opportunity::Grant(bytes) => {
@@ -302,25 +302,25 @@ impl Modem {
                 let waits = self.flow.waits_for_unsolicited();
                 unsolicited.was_used(now, waits && !is_silent);
                 self.flow.begin_unsolicited(bytes);
-                self.note(ledger, now, Kind::Grant, bytes);
+                self.note(recorder, now, Kind::Grant, bytes);
                 if self.flow.is_aggregate() && !is_silent {
-                    self.request(now, By::Low, ledger);
+                    self.request(now, By::Low, recorder);
                 }
                 if is_silent {
-                    self.flow.waste_grant(now, self.probe, ledger);
+                    self.flow.waste_grant(now, self.probe, recorder);
                     self.put_back_unused();
                 } else if !self.flow.is_sending() && self.burst_start > now {
-                    self.send_piece(now, ledger);
+                    self.send_piece(now, recorder);
                 }
             }
-            Opportunity::Poll => self.poll(now, ledger),
+            Opportunity::Poll => self.poll(now, recorder),
         }
         self.opportunity = self.unsolicited.as_ref().map_or(Time::NEVER, |u| u.next());
     }
 
     /// Requests what waits, if anything does.
-    fn poll(&mut self, now: Time, ledger: &mut Ledger) {
-        if self.silent.at(now) || !self.request(now, By::Low, ledger) {
+    fn poll(&mut self, now: Time, recorder: &mut Recorder) {
+        if self.silent.at(now) || !self.request(now, By::Low, recorder) {
             return;
         }
         if let Some(unsolicited) = &mut self.unsolicited {
@@ -332,28 +332,28 @@ impl Modem {
     }
 
     /// Handles a MAP that takes effect.
-    fn on_map(&mut self, now: Time, ledger: &mut Ledger) {
-        let grant = self.grant_of_map(now, ledger);
+    fn on_map(&mut self, now: Time, recorder: &mut Recorder) {
+        let grant = self.grant_of_map(now, recorder);
         self.flow.granted += grant;
         let sends = self.burst_next != Time::NEVER;
         if self.flow.granted == 0 || sends {
             // Without a grant: a request of its own. If a burst extends into this interval:
             // piggybacked on it.
             if grant > 0 {
-                self.note(ledger, now, Kind::Grant, grant);
+                self.note(recorder, now, Kind::Grant, grant);
             }
             let may = if sends { self.policy.piggyback } else { self.policy.contention };
             if may && (sends || self.timing.is_documents()) {
-                self.request(now, self.piggybacked(sends), ledger);
+                self.request(now, self.piggybacked(sends), recorder);
                 if sends {
-                    self.request_beside_burst(now, ledger);
+                    self.request_beside_burst(now, recorder);
                 }
             } else if !self.flow.is_idle() {
                 self.place_request(now);
             }
         } else {
             self.burst_start = now + self.place_of_burst(self.flow.granted);
-            self.request_beside_burst(now, ledger);
+            self.request_beside_burst(now, recorder);
         }
         let idle = self.flow.is_idle();
         self.next_map = if idle { Time::NEVER } else { now + self.map_interval };
@@ -366,12 +366,12 @@ impl Modem {
     }
 
     /// The flow of an aggregate that has no grant in this interval requests by itself.
-    fn request_beside_burst(&mut self, now: Time, ledger: &mut Ledger) {
+    fn request_beside_burst(&mut self, now: Time, recorder: &mut Recorder) {
         if !self.flow.is_aggregate() {
             return;
         }
         if self.timing.is_documents() {
-            self.request(now, By::Ungranted, ledger);
+            self.request(now, By::Ungranted, recorder);
             return;
         }
         if let Some(ungranted) = self.flow.ungranted() {
@@ -381,7 +381,7 @@ impl Modem {
     }
 
     /// Bytes that the MAP at `at` grants of the requests that it can answer.
-    fn grant_of_map(&mut self, at: Time, ledger: &mut Ledger) -> u64 {
+    fn grant_of_map(&mut self, at: Time, recorder: &mut Recorder) -> u64 {
         self.flow.requests_arrive(at);
         let free = self.capacity.greatest_grant(at, self.rng.uniform());
         let greatest = if self.silent.at(at) { 0.0 } else { free } + self.grant_fraction;
@@ -394,14 +394,14 @@ impl Modem {
         self.flow.requests_arrive(at + self.map_interval);
         self.flow.queue.on_map(grant, ungranted);
         self.last_map = Some(Granted { bytes: grant, ungranted });
-        self.note(ledger, at, Kind::Map, grant);
+        self.note(recorder, at, Kind::Map, grant);
         if self.is_policed() {
             self.shaper.take(at, grant);
-            self.probe.bucket(ledger, &self.shaper.sustained);
+            self.probe.bucket(recorder, &self.shaper.sustained);
         }
         if wanted > grant {
             self.shaper.hold(at, allowed.sustained, allowed.peak);
-            self.note(ledger, at, Kind::Defer, wanted - grant);
+            self.note(recorder, at, Kind::Defer, wanted - grant);
         }
         grant
     }
@@ -414,7 +414,7 @@ impl Modem {
     /// Computes the next MAP in advance, which saves its event. This is possible once this
     /// interval's request is made, if the burst that carries the request ends before that MAP:
     /// nothing can change what it brings.
-    fn look_ahead(&mut self, now: Time, ledger: &mut Ledger) {
+    fn look_ahead(&mut self, now: Time, recorder: &mut Recorder) {
         self.flow.requests_arrive(self.next_map);
         let burst_end = now + self.channel.time_for(self.flow.granted);
         let paced = self.shaping == Some(Shaping::Transmissions)
@@ -423,7 +423,7 @@ impl Modem {
         if paced || self.flow.at_cmts() == 0 || burst_end > self.next_map {
             return;
         }
-        self.coming = self.grant_of_map(self.next_map, ledger);
+        self.coming = self.grant_of_map(self.next_map, recorder);
         self.burst_start = self.next_map + self.place_of_burst(self.coming);
         self.next_map += self.map_interval;
     }
@@ -449,29 +449,29 @@ impl Modem {
     }
 
     /// Starts a burst; a proactive grant's piece that is being sent goes on before it.
-    fn start_burst(&mut self, now: Time, ledger: &mut Ledger) {
+    fn start_burst(&mut self, now: Time, recorder: &mut Recorder) {
         self.burst_start = Time::NEVER;
         self.flow.granted += std::mem::take(&mut self.coming);
-        self.note(ledger, now, Kind::Grant, self.flow.granted);
+        self.note(recorder, now, Kind::Grant, self.flow.granted);
         if self.policy.piggyback {
-            self.request(now, By::Granted, ledger);
+            self.request(now, By::Granted, recorder);
         }
-        self.look_ahead(now, ledger);
+        self.look_ahead(now, recorder);
         if !self.flow.is_sending() {
-            self.send_piece(now, ledger);
+            self.send_piece(now, recorder);
         }
     }
 
     /// Ends the piece being sent, or continues because the shaper has tokens.
-    pub(super) fn continue_burst(&mut self, now: Time, ledger: &mut Ledger) -> Option<Packet> {
-        let sent = self.end_piece(now, ledger);
-        self.send_piece(now, ledger);
+    pub(super) fn continue_burst(&mut self, now: Time, recorder: &mut Recorder) -> Option<Packet> {
+        let sent = self.end_piece(now, recorder);
+        self.send_piece(now, recorder);
         sent
     }
 
     /// Requests waiting bytes that are not yet requested, as far as the shaper allows. Returns
     /// whether there are any.
-    fn request(&mut self, now: Time, by: By, ledger: &mut Ledger) -> bool {
+    fn request(&mut self, now: Time, by: By, recorder: &mut Recorder) -> bool {
         let shares = self.flow.is_aggregate().then(|| self.within_own_rates(now, by));
         let wanted = shares.map_or_else(|| self.flow.unrequested(), Shares::total);
         let requested = self.flow.requested();
@@ -487,7 +487,7 @@ impl Modem {
         if request > 0 {
             if self.shaping == Some(Shaping::Requests) {
                 self.shaper.sustained.take(now, request);
-                self.probe.bucket(ledger, &self.shaper.sustained);
+                self.probe.bucket(recorder, &self.shaper.sustained);
             }
             let granted_from = self.timing.granted_from(now);
             match shares {
@@ -497,11 +497,11 @@ impl Modem {
                     self.flow.request_shares(shares, granted_from);
                 }
             }
-            self.note(ledger, now, Kind::Request, request);
+            self.note(recorder, now, Kind::Request, request);
         }
         if wanted > request {
             self.shaper.hold(now, allowed.sustained, allowed.peak);
-            self.note(ledger, now, Kind::Withhold, wanted - request);
+            self.note(recorder, now, Kind::Withhold, wanted - request);
         }
         request > 0
     }
@@ -565,22 +565,22 @@ impl Modem {
     }
 
     /// Ends the piece being sent. Returns the packet if this was its last piece.
-    fn end_piece(&mut self, now: Time, ledger: &mut Ledger) -> Option<Packet> {
+    fn end_piece(&mut self, now: Time, recorder: &mut Recorder) -> Option<Packet> {
         debug_assert!(self.burst_next <= now);
         self.burst_next = Time::NEVER;
         match self.flow.end_piece() {
             PieceEnd::Nothing => None,
             PieceEnd::Piece(bytes) => {
-                self.note(ledger, now, Kind::PieceEnd, bytes);
+                self.note(recorder, now, Kind::PieceEnd, bytes);
                 None
             }
             PieceEnd::Packet => {
                 let sent = self.flow.take_sent();
                 if let Some(packet) = &sent {
                     if self.shaping.is_some() && self.shaper.held(packet) {
-                        ledger.delayed(packet);
+                        recorder.delayed(packet);
                     }
-                    self.probe.packet(ledger, now, Kind::Sent, packet);
+                    self.probe.packet(recorder, now, Kind::Sent, packet);
                 }
                 sent
             }
@@ -588,21 +588,21 @@ impl Modem {
     }
 
     /// Sends the next piece while granted bytes are left.
-    fn send_piece(&mut self, now: Time, ledger: &mut Ledger) {
+    fn send_piece(&mut self, now: Time, recorder: &mut Recorder) {
         if self.flow.granted == 0 {
             return;
         }
-        let piece = self.flow.sendable(now, self.probe, ledger);
+        let piece = self.flow.sendable(now, self.probe, recorder);
         if piece.is_none() {
             // The AQM algorithm dropped what the grant was for.
-            self.flow.waste_grant(now, self.probe, ledger);
+            self.flow.waste_grant(now, self.probe, recorder);
         }
         self.put_back_unused();
         let Some(piece) = piece else { return };
         let proactive = self.flow.proactive_part(piece);
         if proactive > 0 {
             self.shaper.take(now, proactive); // the buckets do not delay what is granted (docsis-ns3)
-            self.probe.bucket(ledger, &self.shaper.sustained);
+            self.probe.bucket(recorder, &self.shaper.sustained);
         } else if self.shaping == Some(Shaping::Transmissions) && !self.is_policed() {
             let ready = self.shaper.ready_at(now, piece);
             if ready > now {
@@ -610,9 +610,9 @@ impl Modem {
                 return;
             }
             self.shaper.take(now, piece);
-            self.probe.bucket(ledger, &self.shaper.sustained);
+            self.probe.bucket(recorder, &self.shaper.sustained);
         }
-        self.flow.begin_piece(now, piece, self.probe, ledger);
+        self.flow.begin_piece(now, piece, self.probe, recorder);
         self.burst_next = now + self.channel.time_for(piece);
     }
 

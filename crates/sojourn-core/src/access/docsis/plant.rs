@@ -18,7 +18,7 @@ use crate::access::homes::{Group, Home};
 use crate::access::{AccessNetwork, Alarms, PlacedQueue, Site};
 use crate::count::Count;
 use crate::metrics::channel_use::ChannelUse;
-use crate::metrics::{Ledger, Series};
+use crate::metrics::{Recorder, Series};
 use crate::packet::{Direction, DropReason, Packet};
 use crate::units::Time;
 
@@ -204,7 +204,7 @@ impl Docsis {
         now: Time,
         packet: Packet,
         alarms: &mut Alarms,
-        ledger: &mut Ledger,
+        recorder: &mut Recorder,
     ) -> Option<(Time, Packet)> {
         let flow = u32::from(packet.service_flow);
         let Place { upstream, delay, .. } = self.places[usize::from(packet.home)];
@@ -214,25 +214,25 @@ impl Docsis {
                 let part = self.channel_part();
                 let channel = self.channel.as_mut()?;
                 let farther = delay.since(self.nearest);
-                channel.accept(now, farther, (first + flow, packet), ledger);
+                channel.accept(now, farther, (first + flow, packet), recorder);
                 alarms.set(Direction::Up, part, channel.next_wake());
                 return None;
             }
         };
         match &mut self.upstream[part as usize] {
             Upstream::Modem(modem) => {
-                modem.accept(now, packet, ledger);
+                modem.accept(now, packet, recorder);
                 alarms.set(Direction::Up, part, modem.next_wake());
             }
             Upstream::TwoQueues(modem) => {
-                modem.accept(now, packet, ledger);
+                modem.accept(now, packet, recorder);
                 alarms.set(Direction::Up, part, modem.next_wake());
             }
             Upstream::Link(link) => {
-                let sent = link.accept(now, packet, ledger);
+                let sent = link.accept(now, packet, recorder);
                 let sent_at = link.sent_at();
                 alarms.set(Direction::Up, part, link.next_wake());
-                return self.leave_link(sent_at, sent?, alarms, ledger);
+                return self.leave_link(sent_at, sent?, alarms, recorder);
             }
         }
         None
@@ -244,13 +244,13 @@ impl Docsis {
         at: Time,
         packet: Packet,
         alarms: &mut Alarms,
-        ledger: &mut Ledger,
+        recorder: &mut Recorder,
     ) -> Option<(Time, Packet)> {
-        ledger.forwarded(at, &packet);
+        recorder.forwarded(at, &packet);
         let arrival = at + self.places[usize::from(packet.home)].delay;
         match self.cross(arrival, &packet) {
             Some(crossed) => self.in_order(crossed, packet, alarms),
-            None => lost(arrival, packet, ledger),
+            None => lost(arrival, packet, recorder),
         }
     }
 
@@ -292,30 +292,30 @@ impl Docsis {
         now: Time,
         part: u32,
         alarms: &mut Alarms,
-        ledger: &mut Ledger,
+        recorder: &mut Recorder,
     ) -> Option<(Time, Packet)> {
         let (received, packet) = match self.upstream.get_mut(part as usize) {
             Some(Upstream::Modem(modem)) => {
-                let sent = modem.wake(now, ledger);
+                let sent = modem.wake(now, recorder);
                 alarms.set(Direction::Up, part, modem.next_wake());
                 let packet = sent?;
                 (modem.received_at(now) + self.places[usize::from(packet.home)].delay, packet)
             }
             Some(Upstream::TwoQueues(modem)) => {
-                let sent = modem.wake(now, ledger);
+                let sent = modem.wake(now, recorder);
                 alarms.set(Direction::Up, part, modem.next_wake());
                 let packet = sent?;
                 (modem.received_at(now) + self.places[usize::from(packet.home)].delay, packet)
             }
             Some(Upstream::Link(link)) => {
-                let sent = link.wake(now, ledger);
+                let sent = link.wake(now, recorder);
                 let sent_at = link.sent_at();
                 alarms.set(Direction::Up, part, link.next_wake());
-                return self.leave_link(sent_at, sent?, alarms, ledger);
+                return self.leave_link(sent_at, sent?, alarms, recorder);
             }
             None => match &mut self.channel {
                 Some(channel) if part as usize == self.upstream.len() => {
-                    let sent = channel.wake(now, ledger);
+                    let sent = channel.wake(now, recorder);
                     alarms.set(Direction::Up, part, channel.next_wake());
                     (now + self.nearest, sent?)
                 }
@@ -323,9 +323,9 @@ impl Docsis {
             },
         };
         // Its last byte leaves its home now, and the time of arrival is known.
-        ledger.forwarded(now, &packet);
+        recorder.forwarded(now, &packet);
         let Some(crossed) = self.cross(received, &packet) else {
-            return lost(received, packet, ledger);
+            return lost(received, packet, recorder);
         };
         if self.orders_modems {
             return self.in_order(crossed, packet, alarms);
@@ -342,24 +342,29 @@ impl Docsis {
 
     /// Takes a packet for a home at the CMTS.
     #[inline]
-    fn accept_down(&mut self, now: Time, packet: Packet, alarms: &mut Alarms, ledger: &mut Ledger) {
-        ledger.reached_access(now, &packet);
+    fn accept_down(
+        &mut self,
+        now: Time,
+        packet: Packet,
+        alarms: &mut Alarms,
+        recorder: &mut Recorder,
+    ) {
         let Some(first) = self.places[usize::from(packet.home)].downstream else {
-            return self.onto_channel(now, packet, alarms, ledger);
+            return self.onto_channel(now, packet, alarms, recorder);
         };
         let part = first + u32::from(packet.service_flow);
         match &mut self.downstream[part as usize] {
             Downstream::Link(link) => {
-                let sent = link.accept(now, packet, ledger);
+                let sent = link.accept(now, packet, recorder);
                 let sent_at = link.sent_at();
                 alarms.set(Direction::Down, part, link.next_wake());
                 if let Some(packet) = sent {
-                    self.onto_cable_down(sent_at, packet, alarms, ledger);
+                    self.onto_cable_down(sent_at, packet, alarms, recorder);
                 }
             }
             Downstream::Regulator(regulator) => {
-                regulator.accept(now, packet, ledger);
-                self.regulate(now, part, alarms, ledger);
+                regulator.accept(now, packet, recorder);
+                self.regulate(now, part, alarms, recorder);
             }
         }
     }
@@ -371,7 +376,7 @@ impl Docsis {
         now: Time,
         part: u32,
         alarms: &mut Alarms,
-        ledger: &mut Ledger,
+        recorder: &mut Recorder,
     ) -> Option<(Time, Packet)> {
         if part == self.cable_down_part() {
             let arrived = self.cable_down.wake();
@@ -380,33 +385,33 @@ impl Docsis {
         }
         match self.downstream.get_mut(part as usize) {
             Some(Downstream::Link(link)) => {
-                let sent = link.wake(now, ledger);
+                let sent = link.wake(now, recorder);
                 let sent_at = link.sent_at();
                 alarms.set(Direction::Down, part, link.next_wake());
                 if let Some(packet) = sent {
-                    self.onto_cable_down(sent_at, packet, alarms, ledger);
+                    self.onto_cable_down(sent_at, packet, alarms, recorder);
                 }
             }
             Some(Downstream::Regulator(regulator)) => {
                 regulator.update(now);
-                self.regulate(now, part, alarms, ledger);
+                self.regulate(now, part, alarms, recorder);
             }
             None => {
-                let sent = self.cmts.as_mut().and_then(|cmts| cmts.wake(now, ledger));
-                self.leave_cmts(sent, alarms, ledger);
+                let sent = self.cmts.as_mut().and_then(|cmts| cmts.wake(now, recorder));
+                self.leave_cmts(sent, alarms, recorder);
             }
         }
         None
     }
 
     /// Moves packets that a regulator lets pass to the shared channel.
-    fn regulate(&mut self, now: Time, part: u32, alarms: &mut Alarms, ledger: &mut Ledger) {
+    fn regulate(&mut self, now: Time, part: u32, alarms: &mut Alarms, recorder: &mut Recorder) {
         loop {
             let Downstream::Regulator(regulator) = &mut self.downstream[part as usize] else {
                 return;
             };
-            let Some(packet) = regulator.release(now, ledger) else { break };
-            self.onto_channel(now, packet, alarms, ledger);
+            let Some(packet) = regulator.release(now, recorder) else { break };
+            self.onto_channel(now, packet, alarms, recorder);
         }
         alarms.set(Direction::Down, part, self.downstream[part as usize].next_wake());
     }
@@ -418,21 +423,21 @@ impl Docsis {
         now: Time,
         packet: Packet,
         alarms: &mut Alarms,
-        ledger: &mut Ledger,
+        recorder: &mut Recorder,
     ) {
         let cmts = self.cmts.as_mut().expect("packets come here only where there is one");
-        let sent = cmts.accept(now, packet, ledger);
-        self.leave_cmts(sent, alarms, ledger);
+        let sent = cmts.accept(now, packet, recorder);
+        self.leave_cmts(sent, alarms, recorder);
     }
 
     /// Handles a packet that the shared channel sends, if any.
     #[inline]
-    fn leave_cmts(&mut self, sent: Option<Packet>, alarms: &mut Alarms, ledger: &mut Ledger) {
+    fn leave_cmts(&mut self, sent: Option<Packet>, alarms: &mut Alarms, recorder: &mut Recorder) {
         let Some(cmts) = &self.cmts else { return };
         alarms.set(Direction::Down, self.cmts_part(), cmts.next_wake());
         if let Some(packet) = sent {
             let received_at = cmts.received_at(packet.home);
-            self.onto_cable_down(received_at, packet, alarms, ledger);
+            self.onto_cable_down(received_at, packet, alarms, recorder);
         }
     }
 
@@ -442,15 +447,15 @@ impl Docsis {
         at: Time,
         packet: Packet,
         alarms: &mut Alarms,
-        ledger: &mut Ledger,
+        recorder: &mut Recorder,
     ) {
-        ledger.forwarded(at, &packet);
+        recorder.forwarded(at, &packet);
         let arrival = at + self.places[usize::from(packet.home)].delay;
         if let Some(crossed) = self.cross(arrival, &packet) {
             self.cable_down.accept(crossed, packet);
             alarms.set(Direction::Down, self.cable_down_part(), self.cable_down.next_wake());
         } else {
-            lost(arrival, packet, ledger);
+            lost(arrival, packet, recorder);
         }
     }
 
@@ -467,8 +472,8 @@ impl Docsis {
 
 /// Noise has hit a packet on the cable: nothing crosses it.
 #[cold]
-fn lost(at: Time, packet: Packet, ledger: &mut Ledger) -> Option<(Time, Packet)> {
-    ledger.dropped(at, packet, DropReason::Link);
+fn lost(at: Time, packet: Packet, recorder: &mut Recorder) -> Option<(Time, Packet)> {
+    recorder.dropped(at, packet, DropReason::Link);
     None
 }
 
@@ -514,12 +519,12 @@ impl AccessNetwork for Docsis {
         now: Time,
         packet: Packet,
         alarms: &mut Alarms,
-        ledger: &mut Ledger,
+        recorder: &mut Recorder,
     ) -> Option<(Time, Packet)> {
         match packet.direction {
-            Direction::Up => self.accept_up(now, packet, alarms, ledger),
+            Direction::Up => self.accept_up(now, packet, alarms, recorder),
             Direction::Down => {
-                self.accept_down(now, packet, alarms, ledger);
+                self.accept_down(now, packet, alarms, recorder);
                 None
             }
         }
@@ -532,11 +537,11 @@ impl AccessNetwork for Docsis {
         direction: Direction,
         part: u32,
         alarms: &mut Alarms,
-        ledger: &mut Ledger,
+        recorder: &mut Recorder,
     ) -> Option<(Time, Packet)> {
         match direction {
-            Direction::Up => self.wake_up(now, part, alarms, ledger),
-            Direction::Down => self.wake_down(now, part, alarms, ledger),
+            Direction::Up => self.wake_up(now, part, alarms, recorder),
+            Direction::Down => self.wake_down(now, part, alarms, recorder),
         }
     }
 

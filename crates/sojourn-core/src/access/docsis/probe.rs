@@ -1,7 +1,7 @@
 //! Records a modem's events in its trace.
 
 use crate::access::context::ServiceFlowContext;
-use crate::metrics::Ledger;
+use crate::metrics::Recorder;
 use crate::metrics::modem_trace::ModemEventKind;
 use crate::packet::Packet;
 use crate::token_bucket::TokenBucket;
@@ -22,15 +22,15 @@ impl Probe {
 
     /// Is this flow traced?
     #[inline]
-    pub fn is_open(self, ledger: &mut Ledger) -> bool {
-        self.is_here && ledger.trace().is_some_and(|trace| trace.modem().is_some())
+    pub fn is_open(self, recorder: &mut Recorder) -> bool {
+        self.is_here && recorder.trace().is_some_and(|trace| trace.modem().is_some())
     }
 
     /// Records the bucket of the sustained rate from now on.
     #[inline]
-    pub fn bucket(self, ledger: &mut Ledger, bucket: &TokenBucket) {
+    pub fn bucket(self, recorder: &mut Recorder, bucket: &TokenBucket) {
         if self.is_here
-            && let Some(modem) = ledger.trace().and_then(|trace| trace.modem())
+            && let Some(modem) = recorder.trace().and_then(|trace| trace.modem())
         {
             modem.bucket(bucket);
         }
@@ -38,9 +38,9 @@ impl Probe {
 
     /// Records a packet from the home, and the bucket.
     #[inline]
-    pub fn arrive(self, ledger: &mut Ledger, now: Time, bucket: &TokenBucket, packet: &Packet) {
+    pub fn arrive(self, recorder: &mut Recorder, now: Time, bucket: &TokenBucket, packet: &Packet) {
         if self.is_here
-            && let Some(trace) = ledger.trace()
+            && let Some(trace) = recorder.trace()
         {
             trace.arrives_at_modem(now, bucket, packet);
         }
@@ -48,9 +48,9 @@ impl Probe {
 
     /// Records an event that concerns bytes but no single packet.
     #[inline]
-    pub fn note(self, ledger: &mut Ledger, at: Time, kind: ModemEventKind, bytes: u64) {
+    pub fn note(self, recorder: &mut Recorder, at: Time, kind: ModemEventKind, bytes: u64) {
         if self.is_here
-            && let Some(modem) = ledger.trace().and_then(|trace| trace.modem())
+            && let Some(modem) = recorder.trace().and_then(|trace| trace.modem())
         {
             modem.note(at, kind, bytes);
         }
@@ -58,9 +58,9 @@ impl Probe {
 
     /// Records an event of a packet.
     #[inline]
-    pub fn packet(self, ledger: &mut Ledger, at: Time, kind: ModemEventKind, packet: &Packet) {
+    pub fn packet(self, recorder: &mut Recorder, at: Time, kind: ModemEventKind, packet: &Packet) {
         if self.is_here
-            && let Some(trace) = ledger.trace()
+            && let Some(trace) = recorder.trace()
         {
             trace.at_modem(at, kind, packet);
         }

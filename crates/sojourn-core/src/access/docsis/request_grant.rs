@@ -13,7 +13,7 @@ use std::ops::Add as _;
 use super::grant_split::{Shares, split};
 use super::probe::Probe;
 use crate::count::Count;
-use crate::metrics::Ledger;
+use crate::metrics::Recorder;
 use crate::metrics::modem_trace::ModemEventKind as Kind;
 use crate::packet::Packet;
 use crate::queue::Queue;
@@ -437,16 +437,16 @@ impl RequestGrant {
     /// next packet from the queue if there is no current one. An aggregate's low-latency flow sends
     /// first.
     #[inline]
-    pub fn sendable(&mut self, now: Time, probe: Probe, ledger: &mut Ledger) -> Option<u64> {
+    pub fn sendable(&mut self, now: Time, probe: Probe, recorder: &mut Recorder) -> Option<u64> {
         if self.is_aggregate() {
-            return self.sendable_of_aggregate(now, probe, ledger);
+            return self.sendable_of_aggregate(now, probe, recorder);
         }
         if self.fragment.is_none() {
-            let next = self.queue.dequeue(now, ledger);
+            let next = self.queue.dequeue(now, recorder);
             self.fragment = next.map(|packet| Fragment { packet, sent: 0 });
             let Fragment { packet, .. } = self.fragment.as_ref()?;
             self.last_sojourn = now.since(packet.queued_at);
-            probe.packet(ledger, now, Kind::Dequeue, packet);
+            probe.packet(recorder, now, Kind::Dequeue, packet);
         }
         let Fragment { packet, sent } = self.fragment.as_ref()?;
         Some((self.overhead + u64::from(packet.size) - sent).min(self.granted))
@@ -456,30 +456,30 @@ impl RequestGrant {
         &mut self,
         now: Time,
         probe: Probe,
-        ledger: &mut Ledger,
+        recorder: &mut Recorder,
     ) -> Option<u64> {
         if self.low.granted > 0 {
-            let left = self.left_of_member(true, now, probe, ledger);
+            let left = self.left_of_member(true, now, probe, recorder);
             if let Some(left) = left {
                 return Some(left.min(self.low.granted));
             }
-            self.waste_grant_of_low(now, probe, ledger);
+            self.waste_grant_of_low(now, probe, recorder);
         }
         if self.granted == 0 {
             return None;
         }
-        Some(self.left_of_member(false, now, probe, ledger)?.min(self.granted))
+        Some(self.left_of_member(false, now, probe, recorder)?.min(self.granted))
     }
 
     /// The low-latency flow has nothing to send in what is left of its grant.
-    fn waste_grant_of_low(&mut self, now: Time, probe: Probe, ledger: &mut Ledger) {
+    fn waste_grant_of_low(&mut self, now: Time, probe: Probe, recorder: &mut Recorder) {
         let unused = std::mem::take(&mut self.low.granted);
         self.granted -= unused;
         self.counters.unused_bytes += unused;
         let proactive = std::mem::take(&mut self.low.proactive);
         self.counters.unused_proactive_bytes += proactive;
         self.unused += unused - proactive;
-        probe.note(ledger, now, Kind::Unused, unused);
+        probe.note(recorder, now, Kind::Unused, unused);
     }
 
     /// Bytes left of the current packet of a member, which sends next. Takes its next packet if there
@@ -489,13 +489,13 @@ impl RequestGrant {
         low: bool,
         now: Time,
         probe: Probe,
-        ledger: &mut Ledger,
+        recorder: &mut Recorder,
     ) -> Option<u64> {
         self.low.sends = low;
         if self.current().is_none() {
-            let packet = self.queue.dequeue_member(low, now, ledger)?;
+            let packet = self.queue.dequeue_member(low, now, recorder)?;
             self.last_sojourn = now.since(packet.queued_at);
-            probe.packet(ledger, now, Kind::Dequeue, &packet);
+            probe.packet(recorder, now, Kind::Dequeue, &packet);
             *self.current() = Some(Fragment { packet, sent: 0 });
         }
         let overhead = self.overhead;
@@ -520,8 +520,8 @@ impl RequestGrant {
 
     /// Starts sending `bytes` of the current packet.
     #[inline]
-    pub fn begin_piece(&mut self, now: Time, bytes: u64, probe: Probe, ledger: &mut Ledger) {
-        probe.note(ledger, now, Kind::Piece, bytes);
+    pub fn begin_piece(&mut self, now: Time, bytes: u64, probe: Probe, recorder: &mut Recorder) {
+        probe.note(recorder, now, Kind::Piece, bytes);
         self.piece = bytes;
         self.granted -= bytes;
         if self.low.sends {
@@ -531,12 +531,12 @@ impl RequestGrant {
     }
 
     /// The rest of the grant stays unused.
-    pub fn waste_grant(&mut self, now: Time, probe: Probe, ledger: &mut Ledger) {
+    pub fn waste_grant(&mut self, now: Time, probe: Probe, recorder: &mut Recorder) {
         if self.low.granted > 0 {
-            self.waste_grant_of_low(now, probe, ledger);
+            self.waste_grant_of_low(now, probe, recorder);
         }
         if self.granted > 0 {
-            probe.note(ledger, now, Kind::Unused, self.granted);
+            probe.note(recorder, now, Kind::Unused, self.granted);
             self.unused += self.granted;
             self.counters.unused_bytes += std::mem::take(&mut self.granted);
         }
@@ -563,10 +563,10 @@ impl RequestGrant {
     }
 
     /// Removes the next packet to be sent, which is to be dropped.
-    pub fn discard_next(&mut self, now: Time, ledger: &mut Ledger) -> Option<Packet> {
+    pub fn discard_next(&mut self, now: Time, recorder: &mut Recorder) -> Option<Packet> {
         let next = self.low.fragment.take().or_else(|| self.fragment.take());
         let next = next.map(|fragment| fragment.packet);
-        next.or_else(|| self.queue.discard(now, ledger))
+        next.or_else(|| self.queue.discard(now, recorder))
     }
 
     /// Packets and bytes held.

@@ -14,7 +14,7 @@ use crate::access::shaper::Shaper;
 use crate::aqm::DrainRate;
 use crate::count::Count;
 use crate::metrics::modem_trace::ModemEventKind;
-use crate::metrics::{Gauges, Ledger};
+use crate::metrics::{Gauges, Recorder};
 use crate::packet::Packet;
 use crate::queue::{NextQueue, Queue};
 use crate::units::Time;
@@ -36,9 +36,9 @@ impl ShapingQueue {
     }
 
     /// Takes a packet. If none is held already, the queue must be woken at once.
-    pub fn accept(&mut self, now: Time, packet: Packet, shaper: &Shaper, ledger: &mut Ledger) {
+    pub fn accept(&mut self, now: Time, packet: Packet, shaper: &Shaper, recorder: &mut Recorder) {
         let drain_rate = self.drain_rate(now, shaper);
-        self.queue.enqueue(now, packet, &drain_rate, ledger);
+        self.queue.enqueue(now, packet, &drain_rate, recorder);
         if self.held.is_none() {
             self.ready_at = now;
         }
@@ -51,14 +51,14 @@ impl ShapingQueue {
         has_room: bool,
         transmit: NextQueue,
         shaper: &mut Shaper,
-        ledger: &mut Ledger,
+        recorder: &mut Recorder,
     ) -> Option<Packet> {
         if self.held.is_none() && (has_room || !self.back_pressure) {
             let next_queue = if self.across_both { transmit } else { NextQueue::default() };
-            self.held = self.queue.dequeue_before(now, next_queue, ledger);
+            self.held = self.queue.dequeue_before(now, next_queue, recorder);
             self.ready_at = self.held.as_ref().map_or(Time::NEVER, |packet| {
                 let size = u64::from(packet.size);
-                note(ledger, now, ModemEventKind::Hold, packet);
+                note(recorder, now, ModemEventKind::Hold, packet);
                 let ready_at = shaper.ready_at(now, size);
                 shaper.take(ready_at, size);
                 ready_at
@@ -70,9 +70,9 @@ impl ShapingQueue {
         self.ready_at = Time::NEVER;
         let packet = self.held.take()?;
         if shaper.held(&packet) {
-            ledger.delayed(&packet);
+            recorder.delayed(&packet);
         }
-        note(ledger, now, ModemEventKind::Release, &packet);
+        note(recorder, now, ModemEventKind::Release, &packet);
         Some(packet)
     }
 
@@ -117,8 +117,8 @@ impl ShapingQueue {
 
 /// Records an event in the modem's trace, if the packet goes upstream.
 #[inline]
-fn note(ledger: &mut Ledger, now: Time, kind: ModemEventKind, packet: &Packet) {
-    if let Some(trace) = ledger.trace() {
+fn note(recorder: &mut Recorder, now: Time, kind: ModemEventKind, packet: &Packet) {
+    if let Some(trace) = recorder.trace() {
         trace.at_modem(now, kind, packet);
     }
 }

@@ -33,7 +33,7 @@ use crate::count::Count;
 use crate::engine::rng::Rng;
 use crate::engine::wake::Wake;
 use crate::metrics::channel_use::ChannelUse;
-use crate::metrics::{GaugeSeries, Ledger, Series};
+use crate::metrics::{GaugeSeries, Recorder, Series};
 use crate::packet::Packet;
 use crate::units::Time;
 
@@ -190,18 +190,18 @@ impl SharedChannel {
         now: Time,
         farther: Time,
         (number, packet): (u32, Packet),
-        ledger: &mut Ledger,
+        recorder: &mut Recorder,
     ) {
         if farther == Time::ZERO {
-            self.enter(now, number, packet, ledger);
+            self.enter(now, number, packet, recorder);
         } else {
             self.entering.accept(now + farther, (number, packet));
         }
     }
 
     /// Takes a packet into a service flow.
-    fn enter(&mut self, now: Time, number: u32, packet: Packet, ledger: &mut Ledger) {
-        self.flows[number as usize].accept(now, packet, ledger);
+    fn enter(&mut self, now: Time, number: u32, packet: Packet, recorder: &mut Recorder) {
+        self.flows[number as usize].accept(now, packet, recorder);
         self.schedule_update(number);
         self.join_contention(number);
         if self.next_map == Time::NEVER {
@@ -244,36 +244,36 @@ impl SharedChannel {
     /// Does one thing that is due. Returns a packet that the CMTS has received by then, if there is
     /// one. At equal times the order is: the end of a piece or the start of a grant, the AQM
     /// algorithms by the number of their flow, the MAP, requests in contention, packets that enter.
-    pub fn wake(&mut self, now: Time, ledger: &mut Ledger) -> Option<Packet> {
+    pub fn wake(&mut self, now: Time, recorder: &mut Recorder) -> Option<Packet> {
         let (update_at, flow) = self.updates.next();
         if self.burst_next <= now {
-            self.go_on(now, ledger);
+            self.go_on(now, recorder);
         } else if update_at <= now {
             self.flows[flow as usize].update(now);
             self.schedule_update(flow);
         } else if self.next_map <= now {
-            self.on_map(now, ledger);
+            self.on_map(now, recorder);
         } else if self.region <= now {
             self.region = Time::NEVER;
-            self.hold_contention(now, ledger);
+            self.hold_contention(now, recorder);
         } else if self.entering.next_wake() <= now
             && let Some((at, (number, packet))) = self.entering.wake()
         {
-            self.enter(at, number, packet, ledger);
+            self.enter(at, number, packet, recorder);
         }
         self.leaving.pop_front_if(|(at, _)| *at <= now).map(|(_, packet)| packet)
     }
 
     /// Ends a piece or begins a grant.
-    fn go_on(&mut self, now: Time, ledger: &mut Ledger) {
+    fn go_on(&mut self, now: Time, recorder: &mut Recorder) {
         let Some(&Grant { number, byte, kind, .. }) = self.grants.front() else { return };
         if !self.sending {
-            self.begin_grant(now, number, kind, ledger);
-        } else if let Some(packet) = self.flows[number as usize].end_piece(now, ledger) {
+            self.begin_grant(now, number, kind, recorder);
+        } else if let Some(packet) = self.flows[number as usize].end_piece(now, recorder) {
             let sent = self.framing.received_at(now);
             self.leaving.push_back((self.timing.received_at(sent), packet));
         }
-        let piece = self.flows[number as usize].next_piece(now, ledger);
+        let piece = self.flows[number as usize].next_piece(now, recorder);
         self.sending = piece.is_some();
         if let Some(bytes) = piece {
             self.burst_next = now + byte.times(bytes);
@@ -286,19 +286,19 @@ impl SharedChannel {
     }
 
     /// Begins a grant or a poll.
-    fn begin_grant(&mut self, now: Time, number: u32, kind: GrantKind, ledger: &mut Ledger) {
+    fn begin_grant(&mut self, now: Time, number: u32, kind: GrantKind, recorder: &mut Recorder) {
         let flow = &mut self.flows[number as usize];
         let granted_from = self.timing.granted_from(now);
         let requested = match kind {
             // Piggybacked on the grant: what has come since the last request.
-            GrantKind::Requested(bytes) => flow.begin_grant(now, bytes, granted_from, ledger),
+            GrantKind::Requested(bytes) => flow.begin_grant(now, bytes, granted_from, recorder),
             GrantKind::Unsolicited(source, Opportunity::Grant(bytes)) => {
-                let used = flow.begin_unsolicited(now, bytes, ledger);
+                let used = flow.begin_unsolicited(now, bytes, recorder);
                 self.unsolicited[source as usize].1.was_used(now, used);
-                flow.request_beyond_grant(now, granted_from, ledger)
+                flow.request_beyond_grant(now, granted_from, recorder)
             }
             GrantKind::Unsolicited(source, Opportunity::Poll) => {
-                let requested = flow.answer_poll(now, granted_from, ledger);
+                let requested = flow.answer_poll(now, granted_from, recorder);
                 if requested {
                     self.unsolicited[source as usize].1.was_requested(granted_from);
                 }
@@ -311,13 +311,13 @@ impl SharedChannel {
     }
 
     /// Handles a MAP that takes effect.
-    fn on_map(&mut self, now: Time, ledger: &mut Ledger) {
+    fn on_map(&mut self, now: Time, recorder: &mut Recorder) {
         self.choose_channels(now);
         self.take_requests(now);
-        self.grant(now, ledger);
+        self.grant(now, recorder);
         self.take_requests(now + self.timing.map_interval());
         if self.timing.is_documents() {
-            self.hold_contention(now, ledger);
+            self.hold_contention(now, recorder);
         }
         let is_idle = self.unsolicited.is_empty()
             && self.grants.is_empty()
@@ -354,7 +354,7 @@ impl SharedChannel {
     }
 
     /// Places the grants of the MAP that takes effect now.
-    fn grant(&mut self, now: Time, ledger: &mut Ledger) {
+    fn grant(&mut self, now: Time, recorder: &mut Recorder) {
         if !self.unsolicited.is_empty() {
             let flows = &self.flows;
             let sources = self
@@ -363,7 +363,7 @@ impl SharedChannel {
                 .map(|(number, unsolicited)| (flows[*number as usize].profile, unsolicited));
             self.layout.fill(now, &self.framing, sources);
         }
-        self.grant_requests(now, ledger);
+        self.grant_requests(now, recorder);
         if !self.layout.placed().is_empty() {
             self.grant_unsolicited(now);
         }
@@ -371,10 +371,10 @@ impl SharedChannel {
     }
 
     /// Places what is granted of requests.
-    fn grant_requests(&mut self, now: Time, ledger: &mut Ledger) {
+    fn grant_requests(&mut self, now: Time, recorder: &mut Recorder) {
         let Self { framing, flows, scheduler, layout, grants, asking, .. } = self;
         if scheduler.is_idle() {
-            flows[0].note_map(now, now, ledger);
+            flows[0].note_map(now, now, recorder);
             return;
         }
         let split = framing.minislots_for(0, 1) * layout.runs();
@@ -385,7 +385,7 @@ impl SharedChannel {
         let mut place = self.request_minislots + self.rng.below(free + 1);
         let start = now + framing.time_of(layout.free(place, framing.minislots()).0);
         let (granted, taken) = scheduler.share(start, minislots, framing, flows);
-        flows[0].note_map(now, start, ledger); // traces the first home, if it is on this channel
+        flows[0].note_map(now, start, recorder); // traces the first home, if it is on this channel
         self.counters.granted_minislots += taken;
         for &number in granted {
             let flow = &mut flows[number as usize];
@@ -425,7 +425,7 @@ impl SharedChannel {
         self.grants.make_contiguous().sort_by_key(|grant| grant.start);
     }
 
-    fn hold_contention(&mut self, now: Time, ledger: &mut Ledger) {
+    fn hold_contention(&mut self, now: Time, recorder: &mut Recorder) {
         let granted_from = self.timing.granted_from(now);
         let map = self.timing.map_interval().ps();
         let answered_after = granted_from.ps() / map - now.ps() / map;
@@ -437,7 +437,7 @@ impl SharedChannel {
             flow.contends = outcome == Outcome::Collided;
             match outcome {
                 Outcome::Heard => {
-                    flow.request(now, granted_from, ledger);
+                    flow.request(now, granted_from, recorder);
                     self.asking.push_back((granted_from, number));
                     self.counters.contention_requests += 1;
                 }
@@ -447,7 +447,7 @@ impl SharedChannel {
                     self.counters.collisions += 1;
                 }
                 Outcome::GivenUp => {
-                    flow.give_up(now, ledger);
+                    flow.give_up(now, recorder);
                     self.join_contention(number);
                 }
                 Outcome::Withdrawn => {}

@@ -7,7 +7,7 @@ use super::shaping_queue::ShapingQueue;
 use crate::access::context::ServiceFlowContext;
 use crate::access::service::Upstream;
 use crate::count::Count;
-use crate::metrics::Ledger;
+use crate::metrics::Recorder;
 use crate::packet::Packet;
 use crate::queue::{NextQueue, Queue, QueueSpec, default_limit_bytes};
 use crate::units::{BitRate, Time};
@@ -43,24 +43,24 @@ impl TwoQueueModem {
     }
 
     /// Takes a packet from the home.
-    pub fn accept(&mut self, now: Time, packet: Packet, ledger: &mut Ledger) {
-        self.modem.arrive(now, &packet, ledger);
-        self.shaping_queue.accept(now, packet, &self.modem.shaper, ledger);
+    pub fn accept(&mut self, now: Time, packet: Packet, recorder: &mut Recorder) {
+        self.modem.arrive(now, &packet, recorder);
+        self.shaping_queue.accept(now, packet, &self.modem.shaper, recorder);
     }
 
     /// Moves packets that the rate-shaping queue lets pass to the transmit queue.
-    fn feed(&mut self, now: Time, ledger: &mut Ledger) {
+    fn feed(&mut self, now: Time, recorder: &mut Recorder) {
         loop {
             let Self { shaping_queue, modem } = self;
             let transmit =
                 NextQueue { sojourn: modem.last_sojourn(), backlog: modem.queue().backlog() };
             let has_room = modem.queue().has_room();
             let shaper = &mut modem.shaper;
-            let Some(packet) = shaping_queue.release(now, has_room, transmit, shaper, ledger)
+            let Some(packet) = shaping_queue.release(now, has_room, transmit, shaper, recorder)
             else {
-                return modem.probe.bucket(ledger, &modem.shaper.sustained);
+                return modem.probe.bucket(recorder, &modem.shaper.sustained);
             };
-            modem.enqueue(now, packet, ledger);
+            modem.enqueue(now, packet, recorder);
         }
     }
 
@@ -73,10 +73,10 @@ impl TwoQueueModem {
     /// Does one thing that is due. Returns the packet whose last byte has been sent, if any. At
     /// equal times the order is: the end of a piece, the rate-shaping queue, the MAP, the start of
     /// a burst.
-    pub fn wake(&mut self, now: Time, ledger: &mut Ledger) -> Option<Packet> {
+    pub fn wake(&mut self, now: Time, recorder: &mut Recorder) -> Option<Packet> {
         if self.modem.burst_is_due(now) {
-            let sent = self.modem.continue_burst(now, ledger);
-            self.feed(now, ledger);
+            let sent = self.modem.continue_burst(now, recorder);
+            self.feed(now, recorder);
             return sent;
         }
         if self.shaping_queue.next_wake() <= now {
@@ -84,10 +84,10 @@ impl TwoQueueModem {
                 self.shaping_queue.on_map(0, 0); // the MAPs that were skipped
             }
             self.shaping_queue.update(now, &self.modem.shaper);
-            self.feed(now, ledger);
+            self.feed(now, recorder);
             return None;
         }
-        let sent = self.modem.wake(now, ledger);
+        let sent = self.modem.wake(now, recorder);
         if let Some(granted) = self.modem.take_last_map() {
             self.shaping_queue.on_map(granted.bytes, granted.ungranted);
         }

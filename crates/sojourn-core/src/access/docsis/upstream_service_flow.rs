@@ -21,7 +21,7 @@ use crate::access::shaper::{PEAK_BURST_BYTES, Shaper};
 use crate::aqm::DrainRate;
 use crate::aqm::virtual_queue::Loop;
 use crate::count::Count;
-use crate::metrics::Ledger;
+use crate::metrics::Recorder;
 use crate::metrics::modem_trace::ModemEventKind as Kind;
 use crate::packet::{DropReason, Packet};
 use crate::queue::{Queue, default_limit_bytes};
@@ -99,15 +99,15 @@ impl UpstreamServiceFlow {
 
     /// Takes a packet from the home.
     #[inline]
-    pub fn accept(&mut self, now: Time, packet: Packet, ledger: &mut Ledger) {
-        self.probe.arrive(ledger, now, &self.shaper.sustained, &packet);
+    pub fn accept(&mut self, now: Time, packet: Packet, recorder: &mut Recorder) {
+        self.probe.arrive(recorder, now, &self.shaper.sustained, &packet);
         let drain_rate = self.drain_rate(now);
-        self.flow.queue.enqueue(now, packet, &drain_rate, ledger);
+        self.flow.queue.enqueue(now, packet, &drain_rate, recorder);
     }
 
     #[inline]
-    fn note(&self, ledger: &mut Ledger, now: Time, kind: Kind, bytes: u64) {
-        self.probe.note(ledger, now, kind, bytes);
+    fn note(&self, recorder: &mut Recorder, now: Time, kind: Kind, bytes: u64) {
+        self.probe.note(recorder, now, kind, bytes);
     }
 
     /// Does it need to contend? Only if it has no request yet: later bytes are requested in the
@@ -121,18 +121,24 @@ impl UpstreamServiceFlow {
     }
 
     /// Requests when the CMTS polls its modem, which an aggregate's low-latency flow has.
-    pub fn answer_poll(&mut self, now: Time, granted_from: Time, ledger: &mut Ledger) -> bool {
-        !self.silent.at(now) && self.request_by(By::Low, now, granted_from, ledger)
+    pub fn answer_poll(&mut self, now: Time, granted_from: Time, recorder: &mut Recorder) -> bool {
+        !self.silent.at(now) && self.request_by(By::Low, now, granted_from, recorder)
     }
 
     /// Requests all waiting bytes that are not yet requested after contention; MAPs can grant them
     /// from `granted_from` on.
-    pub fn request(&mut self, now: Time, granted_from: Time, ledger: &mut Ledger) {
-        self.request_by(By::Idle, now, granted_from, ledger);
+    pub fn request(&mut self, now: Time, granted_from: Time, recorder: &mut Recorder) {
+        self.request_by(By::Idle, now, granted_from, recorder);
     }
 
     /// Returns whether there is anything to request.
-    fn request_by(&mut self, by: By, now: Time, granted_from: Time, ledger: &mut Ledger) -> bool {
+    fn request_by(
+        &mut self,
+        by: By,
+        now: Time,
+        granted_from: Time,
+        recorder: &mut Recorder,
+    ) -> bool {
         let shares = self.flow.is_aggregate().then(|| self.flow.unrequested_by(by));
         let request = shares.map_or_else(|| self.flow.unrequested(), Shares::total);
         if request == 0 {
@@ -142,7 +148,7 @@ impl UpstreamServiceFlow {
             None => self.flow.request(request, granted_from),
             Some(wanted) => self.flow.request_of(request, wanted, granted_from),
         }
-        self.note(ledger, now, Kind::Request, request);
+        self.note(recorder, now, Kind::Request, request);
         true
     }
 
@@ -153,18 +159,18 @@ impl UpstreamServiceFlow {
         now: Time,
         bytes: u64,
         granted_from: Time,
-        ledger: &mut Ledger,
+        recorder: &mut Recorder,
     ) -> bool {
         self.flow.begin_grant(bytes);
-        self.note(ledger, now, Kind::Grant, bytes);
-        self.policy.piggyback && self.request_by(By::Granted, now, granted_from, ledger)
+        self.note(recorder, now, Kind::Grant, bytes);
+        self.policy.piggyback && self.request_by(By::Granted, now, granted_from, recorder)
     }
 
     /// Begins an unsolicited grant of `bytes`. Returns whether anything waits for it.
-    pub fn begin_unsolicited(&mut self, now: Time, bytes: u64, ledger: &mut Ledger) -> bool {
+    pub fn begin_unsolicited(&mut self, now: Time, bytes: u64, recorder: &mut Recorder) -> bool {
         let is_used = self.flow.waits_for_unsolicited();
         self.flow.begin_unsolicited(bytes);
-        self.note(ledger, now, Kind::Grant, bytes);
+        self.note(recorder, now, Kind::Grant, bytes);
         is_used && !self.silent.at(now)
     }
 
@@ -173,9 +179,9 @@ impl UpstreamServiceFlow {
         &mut self,
         now: Time,
         granted_from: Time,
-        ledger: &mut Ledger,
+        recorder: &mut Recorder,
     ) -> bool {
-        self.flow.is_aggregate() && self.answer_poll(now, granted_from, ledger)
+        self.flow.is_aggregate() && self.answer_poll(now, granted_from, recorder)
     }
 
     /// Takes back what a MAP granted and could not place.
@@ -190,9 +196,9 @@ impl UpstreamServiceFlow {
     }
 
     /// Drops the packet whose request failed too often (MULPI §7.2.1).
-    pub fn give_up(&mut self, now: Time, ledger: &mut Ledger) {
-        if let Some(packet) = self.flow.discard_next(now, ledger) {
-            ledger.dropped(now, packet, DropReason::Contention);
+    pub fn give_up(&mut self, now: Time, recorder: &mut Recorder) {
+        if let Some(packet) = self.flow.discard_next(now, recorder) {
+            recorder.dropped(now, packet, DropReason::Contention);
         }
     }
 
@@ -252,14 +258,14 @@ impl UpstreamServiceFlow {
 
     /// Records the MAP that takes effect now, with grants from `start` on, in the trace, including
     /// what the token buckets keep it from granting.
-    pub fn note_map(&self, now: Time, start: Time, ledger: &mut Ledger) {
-        if !self.probe.is_open(ledger) {
+    pub fn note_map(&self, now: Time, start: Time, recorder: &mut Recorder) {
+        if !self.probe.is_open(recorder) {
             return;
         }
-        self.note(ledger, now, Kind::Map, self.in_map);
+        self.note(recorder, now, Kind::Map, self.in_map);
         let grantable = self.grantable(start);
         if self.in_map == grantable && self.flow.at_cmts() > grantable {
-            self.note(ledger, now, Kind::Defer, self.flow.at_cmts() - grantable);
+            self.note(recorder, now, Kind::Defer, self.flow.at_cmts() - grantable);
         }
     }
 
@@ -279,28 +285,28 @@ impl UpstreamServiceFlow {
 
     /// Starts sending the next piece. Returns its bytes, or `None` if the grant has nothing more to
     /// send.
-    pub fn next_piece(&mut self, now: Time, ledger: &mut Ledger) -> Option<u64> {
+    pub fn next_piece(&mut self, now: Time, recorder: &mut Recorder) -> Option<u64> {
         if self.flow.granted == 0 {
             return None;
         }
         if self.silent.at(now) {
-            self.flow.waste_grant(now, self.probe, ledger);
+            self.flow.waste_grant(now, self.probe, recorder);
             return None;
         }
-        let sendable = self.flow.sendable(now, self.probe, ledger);
-        let piece = sendable.map_or(0, |piece| self.conforming_piece(now, piece, ledger));
+        let sendable = self.flow.sendable(now, self.probe, recorder);
+        let piece = sendable.map_or(0, |piece| self.conforming_piece(now, piece, recorder));
         if piece == 0 {
             // The AQM algorithm dropped what the grant was for, or packets differ in length from
             // the estimate.
-            self.flow.waste_grant(now, self.probe, ledger);
+            self.flow.waste_grant(now, self.probe, recorder);
             return None;
         }
-        self.flow.begin_piece(now, piece, self.probe, ledger);
+        self.flow.begin_piece(now, piece, self.probe, recorder);
         Some(piece)
     }
 
     /// How many of the next bytes may be sent now. Removes their tokens.
-    fn conforming_piece(&mut self, now: Time, piece: u64, ledger: &mut Ledger) -> u64 {
+    fn conforming_piece(&mut self, now: Time, piece: u64, recorder: &mut Recorder) -> u64 {
         if !self.is_shaped {
             return piece;
         }
@@ -313,25 +319,25 @@ impl UpstreamServiceFlow {
             self.hold(now);
         }
         self.shaper.take(now, payload - excess);
-        self.probe.bucket(ledger, &self.shaper.sustained);
+        self.probe.bucket(recorder, &self.shaper.sustained);
         piece - excess
     }
 
     /// Ends the piece being sent. Returns the packet if this was its last piece.
-    pub fn end_piece(&mut self, now: Time, ledger: &mut Ledger) -> Option<Packet> {
+    pub fn end_piece(&mut self, now: Time, recorder: &mut Recorder) -> Option<Packet> {
         match self.flow.end_piece() {
             PieceEnd::Nothing => None,
             PieceEnd::Piece(bytes) => {
-                self.note(ledger, now, Kind::PieceEnd, bytes);
+                self.note(recorder, now, Kind::PieceEnd, bytes);
                 None
             }
             PieceEnd::Packet => {
                 let sent = self.flow.take_sent();
                 if let Some(packet) = &sent {
                     if self.shaper.held(packet) {
-                        ledger.delayed(packet);
+                        recorder.delayed(packet);
                     }
-                    self.probe.packet(ledger, now, Kind::Sent, packet);
+                    self.probe.packet(recorder, now, Kind::Sent, packet);
                 }
                 sent
             }

@@ -63,7 +63,7 @@ fn row(
     name: &str,
     mac: Option<MacCounters>,
 ) -> ServiceFlowRow {
-    let counters = run.ledger.service_flows().get(first, direction, flow);
+    let counters = run.ledger.recorder.service_flows().get(first, direction, flow);
     let dropped = |reason: DropReason| counters.dropped[reason as usize].packets;
     ServiceFlowRow {
         homes: group.name.to_owned(),

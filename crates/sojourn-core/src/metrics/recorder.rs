@@ -1,0 +1,151 @@
+//! What stages record of the packets that pass them: forwarded, dropped for a reason, marked or
+//! sanctioned.
+
+use super::service_flows::ServiceFlowBook;
+use super::trace::{Outcome, Trace};
+use crate::count::Count;
+use crate::packet::{Direction, DropReason, Packet};
+use crate::units::Time;
+
+/// What happened to a packet on its way.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum PacketEventKind {
+    /// It was dropped.
+    Dropped(DropReason),
+    /// A queue marked it.
+    Marked,
+    /// Queue Protection kept it out of a low-latency queue.
+    Sanctioned,
+}
+
+/// An event, and what accounts must know of its packet.
+#[derive(Clone, Copy, Debug)]
+pub struct PacketEvent {
+    /// What happened.
+    pub kind: PacketEventKind,
+    /// When the packet was sent.
+    pub sent_at: Time,
+    /// Slot of its connection; [`crate::packet::DATAGRAM`] for none.
+    pub flow: u32,
+    /// Generation of that slot.
+    pub generation: u16,
+    /// Number of its traffic entry.
+    pub traffic: u16,
+    /// The home it comes from or goes to.
+    pub home: u16,
+    /// Bytes on the wire.
+    pub size: u16,
+    /// Which way it went.
+    pub direction: Direction,
+}
+
+/// Counts by service flow, writes the traces, and keeps events until they are read into accounts.
+pub struct Recorder {
+    service_flows: ServiceFlowBook,
+    trace: Option<Box<Trace>>,
+    end: Time,
+    lost_after_end: Count,
+    /// What has happened since it was last read.
+    pub events: Vec<PacketEvent>,
+}
+
+impl Default for Recorder {
+    /// For one home with a service flow each way, without traces and without an end.
+    fn default() -> Self {
+        Self::new(ServiceFlowBook::lone(), None, Time::NEVER)
+    }
+}
+
+impl Recorder {
+    /// For a run that ends at `end`, with the counters of its service flows and its traces.
+    pub fn new(service_flows: ServiceFlowBook, trace: Option<Box<Trace>>, end: Time) -> Self {
+        let (lost_after_end, events) = (Count::default(), Vec::new());
+        Self { service_flows, trace, end, lost_after_end, events }
+    }
+
+    /// A packet leaves its service flow: its last byte is sent at this time.
+    #[inline]
+    pub fn forwarded(&mut self, at: Time, packet: &Packet) {
+        self.service_flows.of_packet(packet).forwarded.add(packet);
+        if let Some(trace) = &mut self.trace {
+            trace.forwarded(at, packet);
+        }
+    }
+
+    /// A packet is sent on that the sustained rate of its service flow held back.
+    #[inline]
+    pub fn delayed(&mut self, packet: &Packet) {
+        self.service_flows.of_packet(packet).delayed_packets += 1;
+    }
+
+    /// A packet is dropped, now or, where it is known ahead, later, and gone with this call.
+    #[inline]
+    pub fn dropped(&mut self, at: Time, packet: Packet, reason: DropReason) {
+        if at > self.end {
+            self.lost_after_end.add(&packet);
+            return;
+        }
+        self.service_flows.of_packet(&packet).dropped[reason as usize].add(&packet);
+        self.keep(PacketEventKind::Dropped(reason), &packet);
+        if let Some(trace) = &mut self.trace {
+            trace.ended(at, &packet, Outcome::Dropped(reason));
+        }
+    }
+
+    /// A queue marks a packet (RFC 3168 §5) rather than dropping it.
+    #[inline]
+    pub fn marked(&mut self, now: Time, packet: &Packet) {
+        self.service_flows.of_packet(packet).marked_packets += 1;
+        self.keep(PacketEventKind::Marked, packet);
+        if let Some(trace) = &mut self.trace {
+            trace.marked(now, packet);
+        }
+    }
+
+    /// Queue Protection sends a packet of a low-latency queue to the classic one (RFC 9957 §4).
+    #[inline]
+    pub fn sanctioned(&mut self, packet: &Packet) {
+        self.keep(PacketEventKind::Sanctioned, packet);
+    }
+
+    #[inline]
+    fn keep(&mut self, kind: PacketEventKind, packet: &Packet) {
+        let Packet { sent_at, flow, generation, traffic, home, size, direction, .. } = *packet;
+        self.events.push(PacketEvent {
+            kind,
+            sent_at,
+            flow,
+            generation,
+            traffic,
+            home,
+            size,
+            direction,
+        });
+    }
+
+    /// Counting begins: the counters of service flows are zero again.
+    pub fn restart(&mut self) {
+        self.service_flows.restart();
+    }
+
+    /// The counters of service flows.
+    pub fn service_flows(&self) -> &ServiceFlowBook {
+        &self.service_flows
+    }
+
+    /// Packets whose loss is known ahead and comes after the end of the run.
+    pub fn lost_after_end(&self) -> Count {
+        self.lost_after_end
+    }
+
+    /// The traces, if any are kept.
+    #[inline]
+    pub fn trace(&mut self) -> Option<&mut Trace> {
+        self.trace.as_deref_mut()
+    }
+
+    /// The traces, when the run is over.
+    pub fn take_trace(&mut self) -> Option<Box<Trace>> {
+        self.trace.take()
+    }
+}
