@@ -10,9 +10,9 @@
 use rustix::time::{ClockId, clock_gettime};
 use sojourn_core::aqm::DrainRate;
 use sojourn_core::dialect::Dialect;
-use sojourn_core::metrics::Recorder;
 use sojourn_core::packet::{Direction, Ecn, Packet, Segment};
 use sojourn_core::queue::Queue;
+use sojourn_core::record::Recorder;
 use sojourn_core::units::{BitRate, Time};
 
 const RUNS: usize = 5;

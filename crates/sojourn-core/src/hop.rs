@@ -10,10 +10,10 @@ use crate::capacity::{Capacity, Trace};
 use crate::count::Count;
 use crate::input::problem::{Fault, Faults};
 use crate::link::Link;
-use crate::metrics::Recorder;
 use crate::packet::{Direction, Packet};
 use crate::queue::room::Room;
 use crate::queue::{Queue, QueueSpec, default_limit_bytes};
+use crate::record::Recorder;
 use crate::units::{BitRate, Time};
 
 /// A link of a given rate behind a queue.

@@ -41,6 +41,7 @@ pub mod network;
 pub mod packet;
 pub mod provision;
 pub mod queue;
+pub mod record;
 pub mod scenario;
 pub mod tcp;
 pub mod token_bucket;

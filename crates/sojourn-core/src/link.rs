@@ -6,8 +6,8 @@ use std::collections::VecDeque;
 use crate::capacity::Capacity;
 use crate::count::Count;
 use crate::engine::rng::Rng;
-use crate::metrics::Recorder;
 use crate::packet::{DropReason, Packet};
+use crate::record::Recorder;
 use crate::units::{BitRate, Time};
 
 /// A link whose packets arrive in the order they were sent. The time of arrival is known when a

@@ -10,11 +10,11 @@ use sojourn_core::access::{
 };
 use sojourn_core::dialect::Dialect;
 use sojourn_core::engine::rng::Rng;
-use sojourn_core::metrics::Recorder;
 use sojourn_core::metrics::results::Results;
-use sojourn_core::metrics::trace::{Outcome, PacketRecord};
 use sojourn_core::network::Simulation;
 use sojourn_core::packet::{DATAGRAM, Direction, Ecn, Flags, Packet, Segment};
+use sojourn_core::record::Recorder;
+use sojourn_core::record::trace::{Outcome, PacketRecord};
 use sojourn_core::scenario::Scenario;
 use sojourn_core::tcp::{Endpoint, TcpOptions};
 use sojourn_core::units::{BitRate, Time};

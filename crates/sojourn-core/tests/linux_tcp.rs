@@ -3,9 +3,9 @@
 
 use crate::common::scenario;
 use sojourn_core::apps::End;
-use sojourn_core::metrics::trace::{Outcome, PacketRecord};
 use sojourn_core::network::Simulation;
 use sojourn_core::packet::Direction;
+use sojourn_core::record::trace::{Outcome, PacketRecord};
 use sojourn_core::scenario::Scenario;
 use std::collections::HashSet;
 

@@ -4,9 +4,9 @@
 use std::fmt::Write as _;
 
 use crate::common::{flow, queue, series};
-use sojourn_core::metrics::modem_trace::{ModemEvent, ModemEventKind};
 use sojourn_core::metrics::results::Results;
 use sojourn_core::network::Simulation;
+use sojourn_core::record::modem_trace::{ModemEvent, ModemEventKind};
 use sojourn_core::scenario::load;
 use sojourn_core::units::Time;
 

@@ -1,12 +1,12 @@
 //! The trace of a modem and the parts of delay that come from it, against arithmetic.
 
 use crate::common::{HOME_QUEUES, home, scenario};
-use sojourn_core::metrics::delay_parts::Part;
-use sojourn_core::metrics::modem_trace::{ModemEvent, ModemEventKind};
 use sojourn_core::metrics::results::Results;
-use sojourn_core::metrics::trace::Outcome;
 use sojourn_core::network::Simulation;
 use sojourn_core::packet::Direction;
+use sojourn_core::record::delay_parts::Part;
+use sojourn_core::record::modem_trace::{ModemEvent, ModemEventKind};
+use sojourn_core::record::trace::Outcome;
 use sojourn_core::scenario::Scenario;
 use sojourn_core::units::Time;
 

@@ -8,9 +8,9 @@ use std::fmt;
 use crate::common::scenario;
 use sojourn_core::apps::End;
 use sojourn_core::metrics::rows::FlowRow;
-use sojourn_core::metrics::trace::{Outcome, PacketRecord};
 use sojourn_core::network::Simulation;
 use sojourn_core::packet::Direction;
+use sojourn_core::record::trace::{Outcome, PacketRecord};
 use sojourn_core::units::Time;
 
 const MSS: u64 = 1460;

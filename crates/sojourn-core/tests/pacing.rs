@@ -2,9 +2,9 @@
 //! it: a paced sender spreads its window, and the request and grant of a modem gather it again.
 
 use crate::common::scenario;
-use sojourn_core::metrics::trace::PacketRecord;
 use sojourn_core::network::Simulation;
 use sojourn_core::packet::Direction;
+use sojourn_core::record::trace::PacketRecord;
 use sojourn_core::units::Time;
 
 /// An upload of 72 segments per round trip of some 41 ms, 21 Mb/s or 1.8 packets per ms, through a modem that

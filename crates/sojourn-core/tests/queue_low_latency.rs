@@ -2,8 +2,8 @@
 //! served.
 
 use crate::queue_kit::{Rig, datagram};
-use sojourn_core::metrics::recorder::PacketEventKind;
 use sojourn_core::packet::{Ecn, Packet, Segment};
+use sojourn_core::record::recorder::PacketEventKind;
 use sojourn_core::units::{BitRate, Time};
 
 /// Traffic entry 0 goes to L, entry 1 to C.

@@ -3,9 +3,9 @@
 
 use crate::common::{flow, home, queue, scenario, series};
 use crate::queue_kit::{Load, Rig, TRAFFIC, datagram, segment};
-use sojourn_core::metrics::recorder::PacketEventKind;
 use sojourn_core::network::Simulation;
 use sojourn_core::packet::{DropReason, Ecn, Flags, Packet, SackBlock};
+use sojourn_core::record::recorder::PacketEventKind;
 use sojourn_core::units::Time;
 
 /// 300 packets of 1500 bytes at once; one leaves every 1.2 ms. Which of those that leave are marked,

@@ -2,9 +2,9 @@
 
 use crate::common::{flow, scenario};
 use sojourn_core::metrics::results::Results;
-use sojourn_core::metrics::trace::{Outcome, PacketRecord};
 use sojourn_core::network::Simulation;
 use sojourn_core::packet::Direction;
+use sojourn_core::record::trace::{Outcome, PacketRecord};
 
 /// An upload for 30 s over a drop-tail link of 20 Mbps with a round trip of 40 ms and 50 ms of buffer, where
 /// bytes are those of IP packets.

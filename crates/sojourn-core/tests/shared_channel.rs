@@ -7,9 +7,9 @@ use crate::common::{flow, queue, series};
 use proptest::prelude::*;
 use sojourn_core::metrics::results::Results;
 use sojourn_core::metrics::rows::ServiceFlowRow;
-use sojourn_core::metrics::trace::Outcome;
 use sojourn_core::network::Simulation;
 use sojourn_core::packet::Direction;
+use sojourn_core::record::trace::Outcome;
 use sojourn_core::scenario::load;
 use sojourn_core::units::{BitRate, Time};
 

@@ -3,9 +3,9 @@
 
 use crate::common::{flow, scenario, series};
 use sojourn_core::metrics::results::Results;
-use sojourn_core::metrics::trace::{Outcome, PacketRecord};
 use sojourn_core::network::Simulation;
 use sojourn_core::packet::Direction;
+use sojourn_core::record::trace::{Outcome, PacketRecord};
 use sojourn_core::scenario::Scenario;
 
 /// Traffic entries on a service of 38 Mbps down and 20 Mbps up, and a server at 40 ms of delay one

@@ -2,8 +2,8 @@
 
 use crate::common::{flow, queue, scenario, series};
 use sojourn_core::metrics::results::Results;
-use sojourn_core::metrics::trace::Outcome;
 use sojourn_core::network::Simulation;
+use sojourn_core::record::trace::Outcome;
 
 /// A home with everything that is measured, on a channel that two modems share.
 fn home(duration_s: f64, from_s: f64) -> Results {

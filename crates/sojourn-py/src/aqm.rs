@@ -8,9 +8,9 @@ use sojourn_core::aqm::pie_parts::Derandomiser;
 use sojourn_core::aqm::{Aqm, AqmAlgorithm, AqmParameters, Arrival, Departure, DrainRate, Verdict};
 use sojourn_core::count::Count;
 use sojourn_core::engine::rng::Rng;
-use sojourn_core::metrics::Gauges;
 use sojourn_core::packet::Ecn;
 use sojourn_core::queue::default_limit_bytes;
+use sojourn_core::record::Gauges;
 use sojourn_core::units::{BitRate, Time};
 
 use crate::panics::caught;

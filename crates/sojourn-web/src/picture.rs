@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
-use sojourn_core::metrics::modem_trace::{ModemEvent, ModemEventKind};
 use sojourn_core::metrics::results::Results;
+use sojourn_core::record::modem_trace::{ModemEvent, ModemEventKind};
 use sojourn_core::scenario::Scenario;
 
 use crate::columns::Blob;

@@ -16,8 +16,8 @@ use super::{AccessNetwork, Alarms, PlacedQueue, Site};
 use crate::capacity::Capacity;
 use crate::count::Count;
 use crate::input::problem::{Fault, Faults};
-use crate::metrics::Recorder;
 use crate::packet::{Direction, Packet};
+use crate::record::Recorder;
 use crate::units::{BitRate, Time};
 
 /// A fibre line to each home, the same in both directions.

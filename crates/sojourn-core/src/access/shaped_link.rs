@@ -11,10 +11,10 @@ use crate::access::service::{Downstream, Upstream};
 use crate::aqm::DrainRate;
 use crate::capacity::Capacity;
 use crate::count::Count;
-use crate::metrics::Recorder;
-use crate::metrics::modem_trace::ModemEventKind as Kind;
 use crate::packet::Packet;
 use crate::queue::{Queue, default_limit_bytes};
+use crate::record::Recorder;
+use crate::record::modem_trace::ModemEventKind as Kind;
 use crate::units::{BitRate, Time};
 
 /// Ratio of channel rate to peak rate downstream, where the scenario sets no channel rate.

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Aqm, AqmAlgorithm, AqmParameters, Departure, Verdict, check_interval};
 use crate::input::problem::{Fault, Faults};
-use crate::metrics::Gauges;
+use crate::record::Gauges;
 use crate::units::Time;
 
 /// How the count of drops is resumed when dropping starts again soon after it stopped.

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::engine::rng::Rng;
 use crate::input::problem::{Fault, Faults};
-use crate::metrics::Gauges;
+use crate::record::Gauges;
 use crate::units::Time;
 
 /// How the sojourn time is predicted.

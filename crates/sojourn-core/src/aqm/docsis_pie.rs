@@ -14,7 +14,7 @@ use super::pie_parts::{Derandomiser, PROB_LOW, tuning_divisor};
 use super::{Aqm, AqmAlgorithm, AqmParameters, Arrival, DrainRate, Verdict};
 use crate::count::Count;
 use crate::engine::rng::Rng;
-use crate::metrics::Gauges;
+use crate::record::Gauges;
 use crate::units::{BitRate, Time};
 
 // RFC 8034 appendix A.1 and A.2; times in seconds, sizes in bytes.

@@ -27,8 +27,8 @@ use serde::{Deserialize, Serialize};
 use crate::count::Count;
 use crate::engine::rng::Rng;
 use crate::input::problem::{Fault, Faults};
-use crate::metrics::Gauges;
 use crate::packet::{Ecn, FULL_PACKET};
+use crate::record::Gauges;
 use crate::units::{BitRate, Time};
 
 /// How fast the rate shaper behind a queue lets it drain.

@@ -14,8 +14,8 @@ use serde::{Deserialize, Serialize};
 use super::marking::{PiController, Spacer};
 use super::{Aqm, AqmAlgorithm, AqmParameters, Departure, DrainRate, Verdict};
 use crate::count::Count;
-use crate::metrics::Gauges;
 use crate::packet::Ecn;
+use crate::record::Gauges;
 use crate::units::Time;
 
 /// Parameters of PI2.

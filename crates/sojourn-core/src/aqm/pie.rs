@@ -11,7 +11,7 @@ use super::pie_parts::{Derandomiser, signal_or_drop, tuning_divisor};
 use super::{Aqm, AqmAlgorithm, AqmParameters, Arrival, Departure, DrainRate, Verdict};
 use crate::count::Count;
 use crate::engine::rng::Rng;
-use crate::metrics::Gauges;
+use crate::record::Gauges;
 use crate::units::Time;
 
 /// Packet size in bytes of the "two packets" below which nothing is dropped (RFC 8033 §4.1).

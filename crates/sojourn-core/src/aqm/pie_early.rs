@@ -11,7 +11,7 @@ use super::pie_parts::signal_or_drop;
 use super::{Aqm, AqmAlgorithm, AqmParameters, Arrival, Departure, DrainRate, Verdict};
 use crate::count::Count;
 use crate::engine::rng::Rng;
-use crate::metrics::Gauges;
+use crate::record::Gauges;
 use crate::units::Time;
 
 /// Parameters of early PIE.

@@ -5,7 +5,7 @@
 //! take to age at a constant rate. A packet is sanctioned while the queue is long and its flow's score
 //! is high, or while the score is at its cap.
 
-use crate::metrics::Gauges;
+use crate::record::Gauges;
 use crate::units::Time;
 
 /// Buckets that flows own; one more, the last, is shared by those that find none (RFC 9957 §4.1: 2^5).

@@ -16,7 +16,7 @@ use crate::count::Count;
 use crate::engine::rng::Rng;
 use crate::input::compare::at_least;
 use crate::input::problem::{Fault, Faults};
-use crate::metrics::Gauges;
+use crate::record::Gauges;
 use crate::units::Time;
 
 /// Parameters of RED.

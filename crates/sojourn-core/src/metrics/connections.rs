@@ -3,11 +3,11 @@
 
 use std::collections::BTreeMap;
 
-use super::recorder::PacketEventKind;
-use super::{Series, TimeMean};
 use crate::count::Count;
 use crate::count::Tally;
 use crate::packet::{Direction, Packet};
+use crate::record::recorder::PacketEventKind;
+use crate::record::{Series, TimeMean};
 use crate::units::{Time, mbps};
 
 /// What went one way of a connection.

@@ -1,7 +1,7 @@
 //! Frames of video calls: when all packets of each have come.
 
-use super::Latency;
 use crate::packet::Packet;
+use crate::record::Latency;
 use crate::units::Time;
 
 /// Frames that may be incomplete at a time. One that is still incomplete when so many newer frames have

@@ -1,13 +1,13 @@
 //! The results of a run, as plain data for whoever shows or stores them.
 
-use super::Series;
-use super::delay_parts::Delay;
-use super::modem_trace::ModemEvent;
 use super::rows::{
     ChannelRow, ConnectionRow, DelayPartRow, FlowRow, LatencyHistogramRow, PageRow, QueueRow,
     ServiceFlowRow, TrafficClassRow,
 };
-use super::trace::PacketRecord;
+use crate::record::Series;
+use crate::record::delay_parts::Delay;
+use crate::record::modem_trace::ModemEvent;
+use crate::record::trace::PacketRecord;
 
 /// The distribution of the one-way latency of a flow.
 #[derive(Clone, Debug)]

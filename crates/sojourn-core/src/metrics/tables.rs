@@ -3,14 +3,14 @@
 use serde::Serialize;
 
 use super::column::{Definition, Table, columns};
-use super::modem_trace::{ModemEvent, ModemEventKind};
 use super::results::{LatencyCells, Results, SeriesRow};
 use super::rows::{
     ChannelRow, ConnectionRow, DelayPartRow, FlowRow, LatencyHistogramRow, PageRow, QueueRow,
     ServiceFlowRow, TrafficClassRow,
 };
-use super::trace::PacketRecord;
 use crate::packet::{DATAGRAM, Flags, SackBlock, Segment};
+use crate::record::modem_trace::{ModemEvent, ModemEventKind};
+use crate::record::trace::PacketRecord;
 use crate::units::Time;
 
 /// Whoever wants the tables of a run, whatever their rows are.

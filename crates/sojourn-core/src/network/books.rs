@@ -2,10 +2,11 @@
 
 use crate::access::service::{Downstream, Upstream};
 use crate::apps::AppParameters;
+use crate::metrics::Ledger;
 use crate::metrics::ledger::Rates;
 use crate::metrics::nqb::NQB;
-use crate::metrics::service_flows::ServiceFlowBook;
-use crate::metrics::{Ledger, Recorder, Trace};
+use crate::record::service_flows::ServiceFlowBook;
+use crate::record::{Recorder, Trace};
 use crate::scenario::Scenario;
 use crate::units::Time;
 

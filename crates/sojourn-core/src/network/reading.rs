@@ -6,10 +6,10 @@ use super::report::service_flows;
 use crate::access::docsis::request_grant::MacCounters;
 use crate::access::{AccessNetwork, PlacedQueue};
 use crate::apps::{Done, Model};
-use crate::metrics::channel_use::ChannelUse;
-use crate::metrics::latency_histogram::LatencyHistogram;
-use crate::metrics::{Latency, Member, MemberCounts, QueueCounts};
 use crate::packet::Direction;
+use crate::record::channel_use::ChannelUse;
+use crate::record::latency_histogram::LatencyHistogram;
+use crate::record::{Latency, Member, MemberCounts, QueueCounts};
 use crate::units::Time;
 
 /// A reading of all counters but those of the ledger.

@@ -7,8 +7,8 @@ use super::update_clock::UpdateClock;
 use super::{Entry, Exit, Setting};
 use crate::aqm::{Aqm, AqmAlgorithm, AqmParameters, AqmSpec, Arrival, Departure, DrainRate};
 use crate::count::Count;
-use crate::metrics::Gauges;
 use crate::packet::{DropReason, Packet};
+use crate::record::Gauges;
 use crate::units::Time;
 
 /// The decision of the AQM algorithm on the head of a bin.

@@ -26,8 +26,8 @@ use crate::aqm::AqmSpec;
 use crate::aqm::DrainRate;
 use crate::count::Count;
 use crate::input::problem::{Fault, Faults};
-use crate::metrics::Gauges;
 use crate::packet::Packet;
+use crate::record::Gauges;
 use crate::units::Time;
 
 /// Parameters of deficit round robin.
@@ -219,9 +219,9 @@ mod tests {
     use crate::aqm::AqmSpec;
     use crate::dialect::Dialect;
     use crate::engine::rng::Rng;
-    use crate::metrics::{QueueCounts, Recorder};
     use crate::packet::{Direction, Ecn, Segment};
     use crate::queue::{Books, NextQueue};
+    use crate::record::{QueueCounts, Recorder};
     use crate::units::BitRate;
 
     #[test]

@@ -19,8 +19,8 @@ use crate::aqm::marking::{PiController, Ramp};
 use crate::aqm::{AqmSpec, DrainRate};
 use crate::count::Count;
 use crate::input::problem::{Fault, Faults};
-use crate::metrics::{Gauges, Member, MemberCounts};
 use crate::packet::{DropReason, Ecn, Packet};
+use crate::record::{Gauges, Member, MemberCounts};
 use crate::units::Time;
 
 /// Whose constants a DualQ follows.

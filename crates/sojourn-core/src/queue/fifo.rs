@@ -9,8 +9,8 @@ use super::update_clock::UpdateClock;
 use super::{Discipline, Entry, Exit, Scheduler, SchedulerParameters, Setting};
 use crate::aqm::{Aqm, AqmAlgorithm, AqmParameters, Arrival, Departure, DrainRate};
 use crate::count::Count;
-use crate::metrics::Gauges;
 use crate::packet::{DropReason, Packet};
+use crate::record::Gauges;
 use crate::units::Time;
 
 /// A single queue; it has no parameters.

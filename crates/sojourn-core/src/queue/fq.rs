@@ -16,8 +16,8 @@ use super::rounds::Rounds;
 use super::{Discipline, Entry, Exit, FlowKey, FlowTable, Scheduler, SchedulerParameters, Setting};
 use crate::aqm::DrainRate;
 use crate::count::Count;
-use crate::metrics::Gauges;
 use crate::packet::Packet;
+use crate::record::Gauges;
 use crate::units::Time;
 
 /// The most packets dropped at once (RFC 8290 §4.1).

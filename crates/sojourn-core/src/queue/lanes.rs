@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 
 use crate::aqm::marking::Spacer;
 use crate::count::Count;
-use crate::metrics::MemberCounts;
 use crate::packet::Packet;
+use crate::record::MemberCounts;
 use crate::units::Time;
 
 /// Bytes of the packet that weights of the round robin are counted in: 1500 and an Ethernet header.

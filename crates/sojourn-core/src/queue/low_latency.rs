@@ -25,9 +25,9 @@ use crate::aqm::{Aqm, AqmSpec, Arrival, DrainRate, Verdict};
 use crate::count::Count;
 use crate::input::compare::ascending;
 use crate::input::problem::{Fault, Faults};
-use crate::metrics::latency_histogram::LatencyHistogram;
-use crate::metrics::{Gauges, Member, MemberCounts};
 use crate::packet::{DropReason, Ecn, Packet};
+use crate::record::latency_histogram::LatencyHistogram;
+use crate::record::{Gauges, Member, MemberCounts};
 use crate::units::{BitRate, Time};
 
 /// Marks and drops, by their cause.

@@ -35,9 +35,9 @@ use crate::count::Count;
 use crate::dialect::Dialect;
 use crate::engine::rng::Rng;
 use crate::input::problem::{Fault, Faults};
-use crate::metrics::latency_histogram::LatencyHistogram;
-use crate::metrics::{Gauges, Member, MemberCounts, QueueCounts, QueueMeter, Recorder, Series};
 use crate::packet::{DropReason, FULL_PACKET, Packet};
+use crate::record::latency_histogram::LatencyHistogram;
+use crate::record::{Gauges, Member, MemberCounts, QueueCounts, QueueMeter, Recorder, Series};
 use crate::units::{BitRate, Time};
 
 pub use abb::Abb;

@@ -21,8 +21,8 @@ use crate::aqm::{AqmParameters, AqmSpec};
 use crate::count::Count;
 use crate::dialect::Dialect;
 use crate::input::problem::{Fault, Faults};
-use crate::metrics::Gauges;
 use crate::packet::Packet;
+use crate::record::Gauges;
 use crate::units::Time;
 
 /// Bytes of the smallest Ethernet frame.

@@ -1,8 +1,8 @@
 //! Flows that a queue watches one by one: each flow's bin, weight and remaining deficit.
 
 use super::{Discipline, FlowKey, FlowTable, Scheduler};
-use crate::metrics::{GaugeSeries, Series};
 use crate::packet::Packet;
+use crate::record::{GaugeSeries, Series};
 
 struct Watched {
     key: FlowKey,

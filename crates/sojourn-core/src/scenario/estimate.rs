@@ -15,11 +15,11 @@ use crate::apps::{AppParameters, Load};
 use crate::aqm::AqmAlgorithm;
 use crate::input::problem::Fault;
 use crate::input::words;
-use crate::metrics::modem_trace::{MOST_EVENTS, ModemEvent};
-use crate::metrics::trace::MOST_PACKETS;
-use crate::metrics::trace::PacketRecord;
 use crate::packet::{Direction, Packet};
 use crate::queue::{QueueSpec, SchedulerParameters, default_limit_bytes};
+use crate::record::modem_trace::{MOST_EVENTS, ModemEvent};
+use crate::record::trace::MOST_PACKETS;
+use crate::record::trace::PacketRecord;
 use crate::tcp::Ends;
 use crate::units::{BitRate, Time};
 

@@ -7,8 +7,8 @@ use super::rows::{Row, Rows};
 use super::thresholds::PAGE_LOAD;
 use crate::apps::Quality;
 use crate::apps::bulk::Bulk;
-use crate::metrics::Member;
 use crate::packet::Direction;
+use crate::record::Member;
 use crate::scenario::Scenario;
 
 /// Which way a number is better.

@@ -6,10 +6,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::apps::Quality;
-use crate::metrics::Member;
 use crate::metrics::column::{Cells, Table};
 use crate::metrics::results::Results;
 use crate::packet::Direction;
+use crate::record::Member;
 
 /// A row of a table: values by the names of columns.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -6,10 +6,10 @@ use sojourn_core::aqm::DrainRate;
 use sojourn_core::count::Count;
 use sojourn_core::dialect::Dialect;
 use sojourn_core::engine::rng::Rng;
-use sojourn_core::metrics::Recorder;
-use sojourn_core::metrics::recorder::{PacketEvent, PacketEventKind};
 use sojourn_core::packet::{DATAGRAM, Direction, Ecn, Packet, Segment};
 use sojourn_core::queue::{Queue, QueueSpec, SchedulerSpec};
+use sojourn_core::record::Recorder;
+use sojourn_core::record::recorder::{PacketEvent, PacketEventKind};
 use sojourn_core::units::{BitRate, Time};
 
 /// Traffic entries that packets may belong to, by name.

@@ -6,11 +6,11 @@ use std::collections::BTreeMap;
 use sojourn_core::access::AccessSpec;
 use sojourn_core::access::docsis::parameters::ModemSpec;
 use sojourn_core::access::homes::Group;
-use sojourn_core::metrics::modem_trace::{ModemEvent, ModemEventKind as Kind};
 use sojourn_core::metrics::results::Results;
 use sojourn_core::metrics::rows::{ConnectionRow, FlowRow, QueueRow, ServiceFlowRow};
-use sojourn_core::metrics::trace::{Outcome, PacketRecord};
 use sojourn_core::packet::{Direction, DropReason};
+use sojourn_core::record::modem_trace::{ModemEvent, ModemEventKind as Kind};
+use sojourn_core::record::trace::{Outcome, PacketRecord};
 use sojourn_core::scenario::Scenario;
 use sojourn_core::units::Time;
 

@@ -20,9 +20,9 @@ use crate::access::homes::{of_downstream_flows, of_homes};
 use crate::access::service::Downstream;
 use crate::aqm::DrainRate;
 use crate::count::Count;
-use crate::metrics::Recorder;
 use crate::packet::Packet;
 use crate::queue::{FlowTable, Queue, default_limit_bytes};
+use crate::record::Recorder;
 use crate::units::{BitRate, Pace, Time};
 
 /// Name of its queue in results.

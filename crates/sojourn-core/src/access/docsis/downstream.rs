@@ -7,9 +7,9 @@ use crate::access::service;
 use crate::access::shaped_link::ShapedLink;
 use crate::access::shaper::Shaper;
 use crate::count::Count;
-use crate::metrics::Recorder;
 use crate::packet::Packet;
 use crate::queue::{NextQueue, Queue, default_limit_bytes};
+use crate::record::Recorder;
 use crate::units::Time;
 
 /// The first stage for a packet to a home.

@@ -35,10 +35,10 @@ use crate::aqm::virtual_queue::Loop;
 use crate::count::Count;
 use crate::dialect::Dialect;
 use crate::engine::rng::Rng;
-use crate::metrics::modem_trace::ModemEventKind as Kind;
-use crate::metrics::{Gauges, Recorder};
 use crate::packet::Packet;
 use crate::queue::{Queue, default_limit_bytes};
+use crate::record::modem_trace::ModemEventKind as Kind;
+use crate::record::{Gauges, Recorder};
 use crate::token_bucket::TokenBucket;
 use crate::units::{BitRate, Time, whole};
 

@@ -17,9 +17,9 @@ use crate::access::delay_line::DelayLine;
 use crate::access::homes::{Group, Home};
 use crate::access::{AccessNetwork, Alarms, PlacedQueue, Site};
 use crate::count::Count;
-use crate::metrics::channel_use::ChannelUse;
-use crate::metrics::{Recorder, Series};
 use crate::packet::{Direction, DropReason, Packet};
+use crate::record::channel_use::ChannelUse;
+use crate::record::{Recorder, Series};
 use crate::units::Time;
 
 /// The numbers of a home's service flows, the primary flow first.

@@ -1,9 +1,9 @@
 //! Records a modem's events in its trace.
 
 use crate::access::context::ServiceFlowContext;
-use crate::metrics::Recorder;
-use crate::metrics::modem_trace::ModemEventKind;
 use crate::packet::Packet;
+use crate::record::Recorder;
+use crate::record::modem_trace::ModemEventKind;
 use crate::token_bucket::TokenBucket;
 use crate::units::Time;
 

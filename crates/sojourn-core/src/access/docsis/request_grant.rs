@@ -13,10 +13,10 @@ use std::ops::Add as _;
 use super::grant_split::{Shares, split};
 use super::probe::Probe;
 use crate::count::Count;
-use crate::metrics::Recorder;
-use crate::metrics::modem_trace::ModemEventKind as Kind;
 use crate::packet::Packet;
 use crate::queue::Queue;
+use crate::record::Recorder;
+use crate::record::modem_trace::ModemEventKind as Kind;
 use crate::units::Time;
 
 /// A packet being sent; earlier grants may have carried some of its bytes.

@@ -13,10 +13,10 @@
 use crate::access::shaper::Shaper;
 use crate::aqm::DrainRate;
 use crate::count::Count;
-use crate::metrics::modem_trace::ModemEventKind;
-use crate::metrics::{Gauges, Recorder};
 use crate::packet::Packet;
 use crate::queue::{NextQueue, Queue};
+use crate::record::modem_trace::ModemEventKind;
+use crate::record::{Gauges, Recorder};
 use crate::units::Time;
 
 /// The rate-shaping queue. Its owner holds the token buckets.

@@ -32,9 +32,9 @@ use crate::access::service::Upstream;
 use crate::count::Count;
 use crate::engine::rng::Rng;
 use crate::engine::wake::Wake;
-use crate::metrics::channel_use::ChannelUse;
-use crate::metrics::{GaugeSeries, Recorder, Series};
 use crate::packet::Packet;
+use crate::record::channel_use::ChannelUse;
+use crate::record::{GaugeSeries, Recorder, Series};
 use crate::units::Time;
 
 /// The share of collided requests above which the channel warns: modems then do little but contend.

@@ -7,9 +7,9 @@ use super::shaping_queue::ShapingQueue;
 use crate::access::context::ServiceFlowContext;
 use crate::access::service::Upstream;
 use crate::count::Count;
-use crate::metrics::Recorder;
 use crate::packet::Packet;
 use crate::queue::{NextQueue, Queue, QueueSpec, default_limit_bytes};
+use crate::record::Recorder;
 use crate::units::{BitRate, Time};
 
 /// How the two queues work together.

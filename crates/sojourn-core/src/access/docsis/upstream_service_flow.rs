@@ -21,10 +21,10 @@ use crate::access::shaper::{PEAK_BURST_BYTES, Shaper};
 use crate::aqm::DrainRate;
 use crate::aqm::virtual_queue::Loop;
 use crate::count::Count;
-use crate::metrics::Recorder;
-use crate::metrics::modem_trace::ModemEventKind as Kind;
 use crate::packet::{DropReason, Packet};
 use crate::queue::{Queue, default_limit_bytes};
+use crate::record::Recorder;
+use crate::record::modem_trace::ModemEventKind as Kind;
 use crate::token_bucket::TokenBucket;
 use crate::units::{BitRate, Time};
 

@@ -1,9 +1,9 @@
 //! Rows of the `delay_parts` table.
 
-use crate::metrics::Latency;
-use crate::metrics::delay_parts::{Delay, Part};
 use crate::metrics::rows::DelayPartRow;
 use crate::packet::Direction;
+use crate::record::Latency;
+use crate::record::delay_parts::{Delay, Part};
 use crate::units::Time;
 
 /// The parts of each entry that sent packets through the modem from `from` on, and their total.

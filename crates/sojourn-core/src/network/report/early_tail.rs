@@ -3,9 +3,9 @@
 
 use super::super::Simulation;
 use crate::apps::{AppParameters, AppSpec, Quality};
-use crate::metrics::Latency;
 use crate::metrics::qoe::GAME_ACCESS_MS;
 use crate::packet::Direction;
+use crate::record::Latency;
 use crate::scenario::Scenario;
 use crate::units::Time;
 

@@ -3,7 +3,6 @@
 use super::super::Simulation;
 use crate::access::AccessNetwork;
 use crate::apps::{AppParameters, Done, Quality};
-use crate::metrics::Latency;
 use crate::metrics::connections::ConnectionAccount;
 use crate::metrics::ledger::Account;
 use crate::metrics::options::VoiceModel;
@@ -13,6 +12,7 @@ use crate::metrics::qoe::{
 };
 use crate::metrics::rows::{ConnectionRow, FlowRow};
 use crate::packet::{Direction, DropReason};
+use crate::record::Latency;
 use crate::units::{BitRate, Time};
 
 /// The row of a traffic entry in a direction.
