@@ -10,13 +10,13 @@ pub mod frames;
 pub mod g107;
 pub mod ledger;
 pub mod nqb;
-pub mod options;
 pub mod playout;
 pub mod qoe;
 pub mod ramp;
 pub mod results;
 pub mod rows;
 pub mod tables;
+pub mod voice_model;
 
 pub use frames::Frames;
 pub use ledger::Ledger;

@@ -12,6 +12,7 @@ pub mod file;
 pub mod homes;
 pub mod idle_line;
 pub mod labels;
+pub mod metrics;
 pub mod overlay;
 mod rates;
 pub mod schema;

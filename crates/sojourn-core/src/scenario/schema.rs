@@ -8,6 +8,7 @@ use schemars::{JsonSchema, generate::SchemaSettings};
 use serde::{Deserialize, Serialize};
 
 use super::homes::Homes;
+use super::metrics::Metrics;
 use super::traffic::Entry;
 use crate::access::AccessSpec;
 use crate::access::docsis::downstream_channel::Cmts;
@@ -22,7 +23,6 @@ use crate::apps::{AppParameters, AppSpec, ServerKeys};
 use crate::aqm::AqmSpec;
 use crate::dialect::Dialect;
 use crate::hop::{Bottleneck, Bottlenecks};
-use crate::metrics::options::Metrics;
 use crate::packet::Direction;
 use crate::queue::QueueSpec;
 use crate::tcp::TcpOptions;

@@ -5,12 +5,12 @@ use crate::access::AccessNetwork;
 use crate::apps::{AppParameters, Done, Quality};
 use crate::metrics::connections::ConnectionAccount;
 use crate::metrics::ledger::Account;
-use crate::metrics::options::VoiceModel;
 use crate::metrics::playout::Played;
 use crate::metrics::qoe::{
     self, GAME_ACCESS_MS, GAME_ROUND_TRIP_MS, VOICE_EXTRA_DELAY_MS, VOICE_LATE_MS,
 };
 use crate::metrics::rows::{ConnectionRow, FlowRow};
+use crate::metrics::voice_model::VoiceModel;
 use crate::packet::{Direction, DropReason};
 use crate::record::Latency;
 use crate::units::{BitRate, Time};
