@@ -43,6 +43,7 @@ pub mod provision;
 pub mod queue;
 pub mod record;
 pub mod scenario;
+pub mod scores;
 pub mod tcp;
 pub mod token_bucket;
 pub mod units;

@@ -4,7 +4,7 @@ use crate::at_random::at_random;
 use crate::queue_kit::{Load, Rig, assert_all_near, datagram, spec};
 use proptest::prelude::*;
 use sojourn_core::dialect::Dialect;
-use sojourn_core::metrics::fairness::{Demand, break_points};
+use sojourn_core::scores::fairness::{Demand, break_points};
 use sojourn_core::units::Time;
 
 /// E9: the examples of Hong 2015 §5.1.2.3, all weights 1.

@@ -2,16 +2,16 @@
 //! or dropped, so that at the end what is missing must still be inside. What stages do to packets it reads from
 //! their recorder.
 
-use super::Frames;
 use super::connections::{ConnectionBook, Way};
-use super::nqb::Bound;
-use super::playout::{Played, Playout};
 use super::ramp::Ramp;
 use crate::count::{Count, Tally};
 use crate::packet::{Direction, DropReason, Packet};
 use crate::record::recorder::{PacketEvent, PacketEventKind};
 use crate::record::trace::Outcome;
 use crate::record::{Latency, LatencyMeter, Recorder, Series, TimeMean};
+use crate::scores::frames::Frames;
+use crate::scores::nqb::Bound;
+use crate::scores::playout::{Played, Playout};
 use crate::units::{Time, mbps};
 
 /// The account of one entry of the traffic list in one direction.

@@ -5,18 +5,10 @@
 
 pub mod column;
 pub mod connections;
-pub mod fairness;
-pub mod frames;
-pub mod g107;
 pub mod ledger;
-pub mod nqb;
-pub mod playout;
-pub mod qoe;
 pub mod ramp;
 pub mod results;
 pub mod rows;
 pub mod tables;
-pub mod voice_model;
 
-pub use frames::Frames;
 pub use ledger::Ledger;

@@ -4,10 +4,10 @@ use crate::access::service::{Downstream, Upstream};
 use crate::apps::AppParameters;
 use crate::metrics::Ledger;
 use crate::metrics::ledger::Rates;
-use crate::metrics::nqb::NQB;
 use crate::record::service_flows::ServiceFlowBook;
 use crate::record::{Recorder, Trace};
 use crate::scenario::Scenario;
+use crate::scores::nqb::NQB;
 use crate::units::Time;
 
 /// An empty ledger for a run of this scenario.

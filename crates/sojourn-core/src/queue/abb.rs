@@ -30,9 +30,9 @@ use super::weights::Weights;
 use super::{Discipline, Entry, Exit, FlowKey, FlowTable, Scheduler, SchedulerParameters, Setting};
 use crate::aqm::DrainRate;
 use crate::count::Count;
-use crate::metrics::fairness::{Demand, break_points};
 use crate::packet::Packet;
 use crate::record::Gauges;
+use crate::scores::fairness::{Demand, break_points};
 use crate::units::{BitRate, Time};
 
 /// Parameters of adaptive bandwidth binning.

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::metrics::voice_model::VoiceModel;
+use crate::scores::voice_model::VoiceModel;
 
 /// What is measured.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -8,9 +8,9 @@ use crate::access::AccessSpec;
 use crate::access::docsis::parameters::ModemSpec;
 use crate::apps::AppParameters as _;
 use crate::hop::Bottleneck;
-use crate::metrics::qoe::GAME_ACCESS_MS;
 use crate::packet::Direction;
 use crate::scenario::{Scenario, traffic};
+use crate::scores::qoe::GAME_ACCESS_MS;
 
 /// From this share of collided requests on, requests wait because they collide.
 const MANY_COLLISIONS: f64 = 0.2;

@@ -11,8 +11,8 @@ use super::thresholds::{
     PAGE, PAGE_LOAD, UNDER_LOAD, UPLOAD_SHARE, UPSTREAM_QUEUE_MEAN, VIDEO_START, queue_of,
 };
 use super::words::{capitalised, digits, factor, joined, listed, quoted};
-use crate::metrics::qoe::GAME_ACCESS_MS;
 use crate::packet::Direction;
+use crate::scores::qoe::GAME_ACCESS_MS;
 
 /// More groups than these are not named one by one.
 pub(super) const NAMED_AT_MOST: usize = 8;

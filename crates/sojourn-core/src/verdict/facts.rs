@@ -16,10 +16,10 @@ use super::thresholds::{
 };
 use crate::apps::AppSpec;
 use crate::apps::bulk::Bulk;
-use crate::metrics::qoe::GAME_ACCESS_MS;
 use crate::packet::Direction;
 use crate::scenario::watch::{Load, Unwatched};
 use crate::scenario::{Scenario, is_idle, line_of, traffic};
+use crate::scores::qoe::GAME_ACCESS_MS;
 
 /// Values by their names.
 pub(super) type Values = BTreeMap<&'static str, Option<f64>>;

@@ -3,10 +3,10 @@
 
 use super::super::Simulation;
 use crate::apps::{AppParameters, AppSpec, Quality};
-use crate::metrics::qoe::GAME_ACCESS_MS;
 use crate::packet::Direction;
 use crate::record::Latency;
 use crate::scenario::Scenario;
+use crate::scores::qoe::GAME_ACCESS_MS;
 use crate::units::Time;
 
 /// How long bulk traffic may take to settle: as long as an upload must run to be graded.

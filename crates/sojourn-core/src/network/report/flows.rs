@@ -5,14 +5,14 @@ use crate::access::AccessNetwork;
 use crate::apps::{AppParameters, Done, Quality};
 use crate::metrics::connections::ConnectionAccount;
 use crate::metrics::ledger::Account;
-use crate::metrics::playout::Played;
-use crate::metrics::qoe::{
-    self, GAME_ACCESS_MS, GAME_ROUND_TRIP_MS, VOICE_EXTRA_DELAY_MS, VOICE_LATE_MS,
-};
 use crate::metrics::rows::{ConnectionRow, FlowRow};
-use crate::metrics::voice_model::VoiceModel;
 use crate::packet::{Direction, DropReason};
 use crate::record::Latency;
+use crate::scores::playout::Played;
+use crate::scores::qoe::{
+    self, GAME_ACCESS_MS, GAME_ROUND_TRIP_MS, VOICE_EXTRA_DELAY_MS, VOICE_LATE_MS,
+};
+use crate::scores::voice_model::VoiceModel;
 use crate::units::{BitRate, Time};
 
 /// The row of a traffic entry in a direction.

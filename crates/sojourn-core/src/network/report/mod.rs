@@ -15,7 +15,6 @@ use super::reading::{QueueReading, Reading};
 use crate::access::{Access, AccessNetwork};
 use crate::apps::{AppParameters, Done, Quality};
 use crate::metrics::connections::ConnectionAccount;
-use crate::metrics::qoe;
 use crate::metrics::results::{LatencyCells, Results, SeriesRow};
 use crate::metrics::rows::{ChannelRow, LatencyHistogramRow, PageRow, QueueRow};
 use crate::packet::Direction;
@@ -28,6 +27,7 @@ use crate::record::{Latency, Member, MemberCounts, QueueCounts, Series};
 use crate::scenario::Scenario;
 use crate::scenario::traffic::Entry;
 use crate::scenario::watch::Unwatched;
+use crate::scores::qoe;
 use crate::tcp::Transport;
 use crate::units::Time;
 

@@ -3,10 +3,10 @@
 use super::super::Simulation;
 use super::flows::{load_times_s, percent};
 use crate::apps::{Done, Quality};
-use crate::metrics::qoe;
 use crate::metrics::rows::{FlowRow, TrafficClassRow};
 use crate::packet::Direction;
 use crate::record::Latency;
+use crate::scores::qoe;
 
 /// One row for each quality and direction with packets; `flows` are the rows of all entries.
 pub fn rows(run: &Simulation, flows: &[FlowRow], done: &[Done]) -> Vec<TrafficClassRow> {

@@ -135,7 +135,7 @@ mod tests {
     #[test]
     fn it_is_about_one_lower_than_the_documents_up_to_300_ms() {
         for delay in [0.0, 20.0, 50.0, 100.0, 150.0, 200.0, 250.0, 300.0] {
-            let lower = crate::metrics::qoe::r_value(delay, 0.0) - r_value(delay, 0.0, 4.3);
+            let lower = crate::scores::qoe::r_value(delay, 0.0) - r_value(delay, 0.0, 4.3);
             assert!((0.8..1.3).contains(&lower), "{delay}: {lower}");
         }
     }

@@ -1,0 +1,11 @@
+//! Scores of what users notice: calls, games, pages and video, fairness, and whether senders keep to a code point.
+//!
+//! Functions and small states that know neither accounts nor tables.
+
+pub mod fairness;
+pub mod frames;
+pub mod g107;
+pub mod nqb;
+pub mod playout;
+pub mod qoe;
+pub mod voice_model;
