@@ -1,9 +1,8 @@
 //! The ledger of a run, as its scenario requires it.
 
+use super::ledger::{Ledger, Rates};
 use crate::access::service::{Downstream, Upstream};
 use crate::apps::AppParameters;
-use crate::metrics::Ledger;
-use crate::metrics::ledger::Rates;
 use crate::record::service_flows::ServiceFlowBook;
 use crate::record::{Recorder, Trace};
 use crate::scenario::Scenario;

@@ -1,10 +1,10 @@
 //! The rows of the `flows` and `connections` tables.
 
 use super::super::Simulation;
+use super::super::ledger::Account;
+use super::super::ledger::connections::ConnectionAccount;
 use crate::access::AccessNetwork;
 use crate::apps::{AppParameters, Done, Quality};
-use crate::metrics::connections::ConnectionAccount;
-use crate::metrics::ledger::Account;
 use crate::metrics::rows::{ConnectionRow, FlowRow};
 use crate::packet::{Direction, DropReason};
 use crate::record::Latency;

@@ -11,10 +11,10 @@ mod traffic_classes;
 use std::collections::BTreeSet;
 
 use super::Simulation;
+use super::ledger::connections::ConnectionAccount;
 use super::reading::{QueueReading, Reading};
 use crate::access::{Access, AccessNetwork};
 use crate::apps::{AppParameters, Done, Quality};
-use crate::metrics::connections::ConnectionAccount;
 use crate::metrics::results::{LatencyCells, Results, SeriesRow};
 use crate::metrics::rows::{ChannelRow, LatencyHistogramRow, PageRow, QueueRow};
 use crate::packet::Direction;

@@ -2,8 +2,9 @@
 //! or dropped, so that at the end what is missing must still be inside. What stages do to packets it reads from
 //! their recorder.
 
-use super::connections::{ConnectionBook, Way};
-use super::ramp::Ramp;
+pub mod connections;
+mod ramp;
+
 use crate::count::{Count, Tally};
 use crate::packet::{Direction, DropReason, Packet};
 use crate::record::recorder::{PacketEvent, PacketEventKind};
@@ -13,6 +14,8 @@ use crate::scores::frames::Frames;
 use crate::scores::nqb::Bound;
 use crate::scores::playout::{Played, Playout};
 use crate::units::{Time, mbps};
+use connections::{ConnectionBook, Way};
+use ramp::Ramp;
 
 /// The account of one entry of the traffic list in one direction.
 pub struct Account {
