@@ -1,6 +1,7 @@
 //! The ledger of a run, as its scenario requires it.
 
-use super::ledger::{Ledger, Rates};
+use super::ledger::Ledger;
+use super::ledger::account::Rates;
 use crate::access::service::{Downstream, Upstream};
 use crate::apps::AppParameters;
 use crate::record::service_flows::ServiceFlowBook;

@@ -1,7 +1,7 @@
 //! The rows of the `flows` and `connections` tables.
 
 use super::super::Simulation;
-use super::super::ledger::Account;
+use super::super::ledger::account::Account;
 use super::super::ledger::connections::ConnectionAccount;
 use crate::access::AccessNetwork;
 use crate::apps::{AppParameters, Done, Quality};
