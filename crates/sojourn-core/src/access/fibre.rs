@@ -158,6 +158,9 @@ impl AccessNetwork for Fibre {
         recorder: &mut Recorder,
     ) -> Option<(Time, Packet)> {
         let (direction, home) = (packet.direction, usize::from(packet.home));
+        if direction == Direction::Down {
+            recorder.reached_access(now, &packet);
+        }
         let sent = self.lines[direction as usize][home].accept(now, packet, recorder);
         self.onto_glass(direction, home, sent, alarms, recorder);
         None

@@ -225,7 +225,6 @@ impl Simulation {
 
     #[inline]
     fn enter_access(&mut self, packet: Packet) {
-        self.ledger.reached_access(self.now, &packet);
         let mut alarms = Alarms::new(&mut self.wake, self.access_stages);
         if let Some((at, packet)) =
             self.access.accept(self.now, packet, &mut alarms, &mut self.ledger.recorder)

@@ -56,7 +56,7 @@ impl Discipline for Fifo {
         self.packets.push_back(packet);
     }
 
-    #[inline]
+    #[inline(always)]
     fn dequeue(&mut self, exit: &mut Exit) -> Option<Packet> {
         let mut waiting = self.backlog();
         while let Some(head) = self.packets.front_mut() {

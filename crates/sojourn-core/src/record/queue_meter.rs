@@ -184,7 +184,7 @@ impl QueueMeter {
     }
 
     /// A packet left the queue, and this member of it, after `sojourn`.
-    #[inline]
+    #[inline(always)]
     pub fn departed(&mut self, sojourn: Time, member: Option<Member>) {
         self.sojourn.record(sojourn);
         if let (Some(member), Some(members)) = (member, &mut self.members) {

@@ -63,6 +63,14 @@ impl Recorder {
         Self { service_flows, trace, end, lost_after_end, events }
     }
 
+    /// A packet for a home comes to the access network.
+    #[inline]
+    pub fn reached_access(&mut self, now: Time, packet: &Packet) {
+        if let Some(trace) = &mut self.trace {
+            trace.reached_access(now, packet);
+        }
+    }
+
     /// A packet leaves its service flow: its last byte is sent at this time.
     #[inline]
     pub fn forwarded(&mut self, at: Time, packet: &Packet) {
@@ -79,7 +87,7 @@ impl Recorder {
     }
 
     /// A packet is dropped, now or, where it is known ahead, later, and gone with this call.
-    #[inline]
+    #[cold]
     pub fn dropped(&mut self, at: Time, packet: Packet, reason: DropReason) {
         if at > self.end {
             self.lost_after_end.add(&packet);
@@ -93,7 +101,6 @@ impl Recorder {
     }
 
     /// A queue marks a packet (RFC 3168 §5) rather than dropping it.
-    #[inline]
     pub fn marked(&mut self, now: Time, packet: &Packet) {
         self.service_flows.of_packet(packet).marked_packets += 1;
         self.keep(PacketEventKind::Marked, packet);
@@ -103,12 +110,12 @@ impl Recorder {
     }
 
     /// Queue Protection sends a packet of a low-latency queue to the classic one (RFC 9957 §4).
-    #[inline]
     pub fn sanctioned(&mut self, packet: &Packet) {
         self.keep(PacketEventKind::Sanctioned, packet);
     }
 
-    #[inline]
+    /// Out of the way of packets to which nothing happens.
+    #[inline(never)]
     fn keep(&mut self, kind: PacketEventKind, packet: &Packet) {
         let Packet { sent_at, flow, generation, traffic, home, size, direction, .. } = *packet;
         self.events.push(PacketEvent {

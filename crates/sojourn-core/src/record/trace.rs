@@ -164,11 +164,9 @@ impl Trace {
         self.packets.as_mut()?.get_mut(number as usize)
     }
 
-    /// A packet comes to the access network: one for a home is at the CMTS.
+    /// A packet for a home comes to the CMTS.
     pub fn reached_access(&mut self, now: Time, packet: &Packet) {
-        if packet.direction == Direction::Down
-            && let Some(record) = self.record(packet)
-        {
+        if let Some(record) = self.record(packet) {
             record.reached_cmts = now;
         }
     }

@@ -349,6 +349,7 @@ impl Docsis {
         alarms: &mut Alarms,
         recorder: &mut Recorder,
     ) {
+        recorder.reached_access(now, &packet);
         let Some(first) = self.places[usize::from(packet.home)].downstream else {
             return self.onto_channel(now, packet, alarms, recorder);
         };

@@ -436,7 +436,7 @@ impl RequestGrant {
     /// Bytes of the current packet that fit into the grant, or `None` if nothing waits. Takes the
     /// next packet from the queue if there is no current one. An aggregate's low-latency flow sends
     /// first.
-    #[inline]
+    #[inline(always)]
     pub fn sendable(&mut self, now: Time, probe: Probe, recorder: &mut Recorder) -> Option<u64> {
         if self.is_aggregate() {
             return self.sendable_of_aggregate(now, probe, recorder);

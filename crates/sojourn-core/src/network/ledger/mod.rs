@@ -1,6 +1,6 @@
 //! The books of a run: every packet is entered when it is sent and struck off when it is delivered
-//! or dropped, so that at the end what is missing must still be inside. What stages do to packets it reads from
-//! their recorder.
+//! or dropped, so that at the end what is missing must still be inside. What stages do to packets it
+//! reads from their recorder.
 
 pub mod account;
 pub mod connections;
@@ -159,14 +159,6 @@ impl Ledger {
         }
         if let Some(trace) = self.recorder.trace() {
             trace.ended(now, packet, Outcome::Delivered);
-        }
-    }
-
-    /// A packet comes to the access network.
-    #[inline]
-    pub fn reached_access(&mut self, now: Time, packet: &Packet) {
-        if let Some(trace) = self.recorder.trace() {
-            trace.reached_access(now, packet);
         }
     }
 
