@@ -298,3 +298,26 @@ impl Packet {
 // Packets are moved by value all the time. This keeps a new field from doubling the cost unnoticed.
 const _: () = assert!(size_of::<Packet>() <= 96);
 const _: () = assert!(size_of::<Option<Packet>>() == size_of::<Packet>());
+
+#[cfg(test)]
+impl Packet {
+    /// A datagram from the first home, of so many bytes.
+    pub fn datagram(size: u16) -> Self {
+        Self {
+            sent_at: Time::ZERO,
+            queued_at: Time::ZERO,
+            segment: Segment::default(),
+            tuple: 0,
+            flow: DATAGRAM,
+            generation: 0,
+            traffic: 0,
+            server: 0,
+            home: 0,
+            service_flow: 0,
+            size,
+            direction: Direction::Up,
+            ecn: Ecn::NotEct,
+            number: [0; 3],
+        }
+    }
+}

@@ -219,7 +219,6 @@ mod tests {
     use crate::aqm::AqmSpec;
     use crate::dialect::Dialect;
     use crate::engine::rng::Rng;
-    use crate::packet::{Direction, Ecn, Segment};
     use crate::queue::{Books, NextQueue};
     use crate::record::{QueueCounts, Recorder};
     use crate::units::BitRate;
@@ -239,22 +238,7 @@ mod tests {
         let mut counts = QueueCounts::default();
         for generation in 0..1000 {
             for flow in [crate::packet::DATAGRAM, 0, 1, 2] {
-                let packet = Packet {
-                    sent_at: Time::ZERO,
-                    queued_at: Time::ZERO,
-                    segment: Segment::default(),
-                    tuple: 0,
-                    flow,
-                    generation,
-                    traffic: 0,
-                    server: 0,
-                    home: 0,
-                    service_flow: 0,
-                    size: 1000,
-                    direction: Direction::Up,
-                    ecn: Ecn::NotEct,
-                    number: [0; 3],
-                };
+                let packet = Packet { flow, generation, ..Packet::datagram(1000) };
                 let (limit, recorder) = (&limit, &mut recorder);
                 let now = Time::ZERO;
                 drr.enqueue(

@@ -156,3 +156,20 @@ impl Recorder {
         self.trace.take()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn drops_after_the_end_are_no_events() {
+        let mut recorder = Recorder::new(ServiceFlowBook::lone(), None, Time::from_ms(10));
+        recorder.dropped(Time::from_ms(10), Packet::datagram(100), DropReason::Aqm);
+        recorder.dropped(Time::from_ms(11), Packet::datagram(200), DropReason::Link);
+        let [event] = &*recorder.events else { panic!("one of them was dropped before") };
+        assert_eq!((event.kind, event.size), (PacketEventKind::Dropped(DropReason::Aqm), 100));
+        assert_eq!(recorder.lost_after_end(), Count { packets: 1, bytes: 200 });
+        let counters = recorder.service_flows().get(0, Direction::Up, 0);
+        assert_eq!(counters.dropped[DropReason::Link as usize].packets, 0);
+    }
+}

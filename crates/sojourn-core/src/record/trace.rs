@@ -262,25 +262,6 @@ fn passes_modem(packet: &Packet) -> bool {
 mod tests {
     use super::*;
 
-    fn datagram() -> Packet {
-        Packet {
-            sent_at: Time::ZERO,
-            queued_at: Time::ZERO,
-            segment: Segment::default(),
-            tuple: 0,
-            flow: DATAGRAM,
-            generation: 0,
-            traffic: 0,
-            server: 0,
-            home: 0,
-            service_flow: 0,
-            size: 100,
-            direction: Direction::Up,
-            ecn: Ecn::NotEct,
-            number: [0; 3],
-        }
-    }
-
     /// The last packets that have a number, and those after them: their outcomes are not written to
     /// the records of others.
     #[test]
@@ -288,7 +269,7 @@ mod tests {
         let mut trace = Trace::new(false, true).expect("it is asked for");
         trace.sent = MOST_PACKETS - 2;
         let packets = [1, 2, 3, 4].map(|s| {
-            let mut packet = Packet { sent_at: Time::from_s(s), ..datagram() };
+            let mut packet = Packet { sent_at: Time::from_s(s), ..Packet::datagram(100) };
             trace.sent(&mut packet);
             packet
         });

@@ -95,28 +95,13 @@ impl Frames {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::packet::{DATAGRAM, Direction, Ecn, SackBlock, Segment};
+    use crate::packet::{SackBlock, Segment};
 
     /// A packet of frame `number`, which has two.
     fn part(number: u32, sent_ms: u64) -> Packet {
         let mut segment = Segment::default();
         segment.sack[0] = SackBlock { start: number, end: 2 };
-        Packet {
-            sent_at: Time::from_ms(sent_ms),
-            queued_at: Time::ZERO,
-            segment,
-            tuple: 0,
-            flow: DATAGRAM,
-            generation: 0,
-            traffic: 0,
-            server: 0,
-            home: 3,
-            service_flow: 0,
-            size: 1000,
-            direction: Direction::Up,
-            ecn: Ecn::NotEct,
-            number: [0; 3],
-        }
+        Packet { sent_at: Time::from_ms(sent_ms), home: 3, segment, ..Packet::datagram(1000) }
     }
 
     #[test]

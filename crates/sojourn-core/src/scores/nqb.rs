@@ -54,25 +54,10 @@ impl Bound {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::packet::{DATAGRAM, Direction, Ecn, Segment};
 
     fn send(bound: &mut Bound, at_us: u64, size: u16) {
-        bound.sent(&Packet {
-            sent_at: Time::from_us(at_us),
-            queued_at: Time::ZERO,
-            segment: Segment::default(),
-            tuple: 0,
-            flow: DATAGRAM,
-            generation: 0,
-            traffic: 0,
-            server: 0,
-            home: 7,
-            service_flow: 0,
-            size,
-            direction: Direction::Up,
-            ecn: Ecn::NotEct,
-            number: [0; 3],
-        });
+        let sent_at = Time::from_us(at_us);
+        bound.sent(&Packet { sent_at, home: 7, ..Packet::datagram(size) });
     }
 
     #[test]

@@ -296,27 +296,12 @@ impl Ledger {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::packet::{DropReason, Ecn, Segment};
+    use crate::packet::DropReason;
 
     const RATES: [Rates; 2] = [Rates { sustained_mbps: 1.0, peak_mbps: 1.0 }; 2];
 
     fn packet(flow: u32, generation: u16) -> Packet {
-        Packet {
-            sent_at: Time::ZERO,
-            queued_at: Time::ZERO,
-            segment: Segment::default(),
-            tuple: 0,
-            flow,
-            generation,
-            traffic: 0,
-            server: 0,
-            home: 0,
-            service_flow: 0,
-            size: 1000,
-            direction: Direction::Up,
-            ecn: Ecn::Ect0,
-            number: [0; 3],
-        }
+        Packet { flow, generation, ..Packet::datagram(1000) }
     }
 
     #[test]
