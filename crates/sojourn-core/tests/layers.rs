@@ -150,6 +150,18 @@ fn rooms_import_those_below_them_alone() {
     assert_eq!(listed, seen, "the list of layers names rooms that there are");
 }
 
+/// Stages and the ledger count; what they counted becomes rows in the report and nowhere else.
+#[test]
+fn the_report_alone_makes_rows() {
+    let is_rows = |path: Vec<String>| path.starts_with(&["metrics", "rows"].map(str::to_owned));
+    let makers = sources().into_iter().filter(|source| source.paths().into_iter().any(is_rows));
+    let makers = makers.map(|source| source.module.join("::"));
+    let elsewhere: Vec<String> = makers
+        .filter(|maker| !maker.starts_with("metrics::") && !maker.starts_with("network::report"))
+        .collect();
+    assert!(elsewhere.is_empty(), "make rows too: {elsewhere:?}");
+}
+
 /// Within a room, too, files import each other one way, but for its `mod.rs`: that lists the members, and
 /// these know it.
 #[test]
