@@ -68,10 +68,12 @@ impl Cause {
     pub fn sentence(&self) -> String {
         let ways =
             self.ways_ms.iter().map(|(way, ms)| format!("{} ms {}", digits(*ms), way.name()));
-        let (are, of) =
-            if self.ways_ms.len() > 1 { ("mean delays", "them") } else { ("a mean delay", "it") };
+        let of = match self.ways_ms.len() {
+            1 => "these".to_owned(),
+            _ => format!("these {}", digits(self.total_ms())),
+        };
         format!(
-            "traffic.{} has {are} of {}, {} ms of {of} {}.",
+            "traffic.{} takes {} on average; {} of {of} ms are spent {}.",
             self.traffic,
             joined(&ways.collect::<Vec<_>>()),
             digits(self.ms),
