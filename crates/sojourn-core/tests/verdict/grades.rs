@@ -1,0 +1,282 @@
+//! Grades against thresholds, and what has none.
+
+use super::*;
+
+#[test]
+fn grades_are_those_of_the_thresholds() {
+    use Grade::{Fair, Good, Poor};
+    let game = |access: f64, round_trip: f64, loss: f64| {
+        let values = json!({
+            "over_20_ms_access_percent": access,
+            "over_80_ms_round_trip_percent": round_trip,
+            "loss_percent": loss,
+        });
+        facts(GAME, "game", &values)
+    };
+    let call = |mos: Option<f64>| {
+        facts(GAME, "voice", &json!({"mos": mos, "late_percent": 0.5, "loss_percent": 0.1}))
+    };
+    let video_call = |p90_ms: f64, incomplete: f64| {
+        let values =
+            json!({"frame_latency_p90_ms": p90_ms, "frames_incomplete_percent": incomplete});
+        facts(GAME, "video_call", &values)
+    };
+    let begun = |start_s: f64, stalled: Option<f64>| {
+        let values = json!({"video_stalled_percent": stalled, "video_start_wait_s": start_s});
+        facts(GAME, "video", &values)
+    };
+    let video = |stalled: f64| begun(1.0, Some(stalled));
+    // White & Rice 2013, section 4.1.3: 20 ms in the access network, 80 ms there and back.
+    let cases = [
+        ("game", game(10.0, 0.0, 1.0), Some(Good)),
+        ("game", game(10.1, 10.0, 1.0), Some(Fair)),
+        ("game", game(5.0, 0.0, 1.1), Some(Fair)),
+        ("game", game(100.0, 10.1, 0.0), Some(Poor)),
+        ("game", game(0.0, 0.0, 21.0), Some(Poor)),
+        // The server is far: no packet waits, and every round trip takes too long.
+        ("game", game(0.0, 100.0, 0.0), Some(Poor)),
+        ("call", call(Some(4.0)), Some(Good)),
+        ("call", call(Some(3.99)), Some(Fair)),
+        ("call", call(Some(2.99)), Some(Poor)),
+        ("call", call(None), None),
+        ("video call", video_call(150.0, 1.0), Some(Good)),
+        ("video call", video_call(151.0, 0.0), Some(Fair)),
+        ("video call", video_call(20.0, 1.1), Some(Fair)),
+        ("video call", video_call(401.0, 0.0), Some(Poor)),
+        ("video call", video_call(20.0, 5.1), Some(Poor)),
+        ("video", video(0.0), Some(Good)),
+        ("video", video(0.9), Some(Fair)),
+        ("video", video(1.1), Some(Poor)),
+        ("video", begun(2.1, Some(0.0)), Some(Fair)),
+        ("video", begun(10.1, Some(0.0)), Some(Poor)),
+        // It has not begun in 10.1 s, or not yet in a second.
+        ("video", begun(10.1, None), Some(Poor)),
+        ("video", begun(1.0, None), None),
+    ];
+    for (name, facts, grade) in cases {
+        let found = only(&facts);
+        assert_eq!((found.application, found.grade()), (name, grade));
+        assert!(!found.summary.contains('{'), "{}", found.summary);
+    }
+    let summary = only(&call(Some(3.456))).summary;
+    assert_eq!(
+        summary,
+        "the mean opinion score is 3.46 on a scale from 1 (bad) to 5 (excellent); 0.5 % of packets \
+         come too late, 0.1 % are lost"
+    );
+}
+
+/// A run of two users who begin within a second and pause for an hour after a page.
+fn pages(loaded: &[(f64, f64)]) -> (Scenario, Rows) {
+    let page = |(start, took): &(f64, f64)| {
+        row(&json!({"traffic": "x", "start_s": start, "load_time_s": took}))
+    };
+    let flow = row(&json!({"traffic": "x", "quality": "pages", "direction": "up"}));
+    let rows =
+        Rows { flows: vec![flow], pages: loaded.iter().map(page).collect(), ..Rows::default() };
+    (scenario(PAGES), rows)
+}
+
+#[test]
+fn pages_that_did_not_end_count_against_the_grade() {
+    let cases = [
+        (&[(0.0, 3.3), (1.0, 3.3)][..], Some(3.3), Some(Grade::Good)),
+        (&[(0.0, 6.9), (1.0, 6.9)], Some(6.9), Some(Grade::Fair)),
+        (&[(0.0, 7.0), (1.0, 7.0)], Some(7.0), Some(Grade::Poor)),
+        // The run ends at 60 s, and the second person began at 1 s or before: 59 s of waiting.
+        (&[(0.0, 1.0)], Some(f64::midpoint(1.0, 59.0)), Some(Grade::Poor)),
+        // So did both; half of the pages take 59 s or more.
+        (&[], Some(59.0), Some(Grade::Poor)),
+    ];
+    for (loaded, median_s, grade) in cases {
+        let (scenario, rows) = pages(loaded);
+        let found = only(&Facts::of(&scenario, &rows));
+        assert_eq!((found.values["page_load_median_s"], found.grade()), (median_s, grade));
+        let note = "counting pages unfinished at the end as loaded then";
+        assert_eq!(found.summary.ends_with(note), loaded.len() < 2, "{}", found.summary);
+    }
+    // Of two people one has loaded nothing, and began within the first second.
+    let (scenario, rows) = pages(&[(0.5, 2.0)]);
+    assert_eq!(unfinished_s(&scenario, &rows, "x"), [59.0]);
+}
+
+#[test]
+fn an_upload_is_held_against_what_rate_and_burst_allow() {
+    // 5 Mbps and 1 250 000 B of burst in 10 s: 5 + 1 Mbps, below the peak of 20.
+    let share = |sets: &[&str], mbps: f64| {
+        let sets: Vec<String> = sets.iter().map(|&set| set.to_owned()).collect();
+        let text = format!("{HOME}\n{UPLOAD}");
+        let scenario = load(&text, "home.toml", &sets).unwrap().remove(0).scenario;
+        let flow = json!({"traffic": "upload", "quality": "throughput", "direction": "up",
+            "throughput_mbps": mbps});
+        let rows = Rows { flows: vec![row(&flow)], ..Rows::default() };
+        alone(&Facts::of(&scenario, &rows)).groups.remove(0).assessments
+    };
+    let found = &share(&["duration_s=10"], 5.4)[0];
+    assert_eq!((found.application, found.grade()), ("upload", Some(Grade::Good)));
+    assert!((found.values["upload_share_percent"].unwrap() - 90.0).abs() < 1e-9);
+    assert_eq!(share(&["duration_s=10"], 5.3)[0].grade(), Some(Grade::Fair));
+    // One that starts at 2 s has 10 s of 5 Mbps and the burst, in a run of 12 s: 60 Mbit.
+    let late = share(&["duration_s=12", "traffic.upload.start_s=2"], 60.0 / 12.0);
+    assert!((late[0].values["upload_share_percent"].unwrap() - 100.0).abs() < 1e-9);
+    assert_eq!(share(&["duration_s=11", "traffic.upload.start_s=2"], 5.4)[0].grade(), None);
+    // With a second service flow nobody knows what the upload may have.
+    let flows = "upstream.flows.voice={sustained_mbps=1, peak_mbps=1, burst_bytes=3044, match=[{traffic='upload'}]}";
+    let beside = &share(&["duration_s=10", flows], 5.4)[0];
+    assert_eq!(beside.grade(), None);
+    assert_eq!(
+        beside.summary,
+        "not measured: the home of the upload has several upstream service flows"
+    );
+    // In a short run it has not found its rate yet, and one that ends has no share.
+    assert_eq!(share(&["duration_s=5"], 5.4)[0].grade(), None);
+    assert_eq!(share(&["traffic.upload.file_bytes=10000"], 5.4), []);
+}
+
+/// A film that has just begun has not stalled yet.
+#[test]
+fn a_video_that_hardly_played_has_no_grade() {
+    let run = |down_mbps: f64, duration_s: f64| {
+        let text = format!(
+            "duration_s = {duration_s}
+             upstream.sustained_mbps = 5
+             downstream.sustained_mbps = {down_mbps}
+             servers.near.delay_ms = 9
+             traffic.film = {{ kind = 'video', server = 'near', adaptation = 'always_top' }}"
+        );
+        judged_by_name(&text).groups[0].assessments[0].clone()
+    };
+    let short = run(30.0, 12.0);
+    assert_eq!(short.grade(), None);
+    assert_eq!(short.summary, "not measured: traffic.film played for less than 10 s");
+    // Two segments of 67 Mbit take 13 s, and longer than the run.
+    assert_eq!(run(10.0, 20.0).grade(), Some(Grade::Poor));
+    assert_eq!(run(2.0, 60.0).grade(), Some(Grade::Poor));
+    assert_eq!(run(30.0, 60.0).grade(), Some(Grade::Fair));
+    assert_eq!(run(300.0, 60.0).grade(), Some(Grade::Good));
+}
+
+/// A film that adapts does not stall: what it loses is its rate.
+#[test]
+fn a_video_keeps_its_rate_beside_bulk_traffic_or_is_not_good() {
+    let of = |traffic: &str, mbps: Option<f64>| {
+        let flow = row(&json!({"traffic": "v", "quality": "video", "direction": "down",
+            "video_stalled_percent": 0.0, "video_start_wait_s": 1.0, "video_rate_mbps": mbps}));
+        let video = "traffic.v = { kind = 'video', server = 'near' }";
+        let upload = row(&json!({"traffic": "upload", "direction": "up", "throughput_mbps": 4.0}));
+        let flows = if traffic.is_empty() { vec![flow] } else { vec![flow, upload] };
+        let rows = Rows { flows, ..Rows::default() };
+        Facts::of(&scenario(&format!("{video}\n{traffic}")), &rows)
+    };
+    let idle = of("", Some(8.0));
+    for (mbps, grade) in [
+        (Some(7.3), Grade::Good),
+        (Some(4.1), Grade::Fair),
+        (Some(1.6), Grade::Poor),
+        (None, Grade::Poor),
+    ] {
+        let loaded = of(UPLOAD, mbps);
+        let found = verdict(&[group("", &loaded), group("idle line", &idle)], &[]);
+        let video = found.groups[0].assessments.iter().find(|one| one.application == "video rate");
+        assert_eq!(video.unwrap().grade(), Some(grade), "{mbps:?}");
+        assert!(found.groups[1].assessments.iter().all(|one| one.application != "video rate"));
+    }
+}
+
+#[test]
+fn the_page_load_is_one_number_in_tables_and_grades() {
+    for loaded in [&[(0.0, 3.3), (1.0, 3.3)][..], &[(0.0, 1.0)], &[]] {
+        let (scenario, rows) = pages(loaded);
+        let facts = Facts::of(&scenario, &rows);
+        let graded = only(&facts).values["page_load_median_s"];
+        assert_eq!(facts.measures["page_load_median_s"], graded);
+    }
+}
+
+#[test]
+fn what_is_not_graded_is_named() {
+    let traffic = "
+        traffic.backup = { kind = 'transfer', server = 'near', file_bytes = 1000 }
+        traffic.torrent = { kind = 'torrent', servers = ['near'] }
+    ";
+    let facts = Facts::of(&scenario(traffic), &Rows::default());
+    assert_eq!(alone(&facts).ungraded, "Not graded: transfer (backup), torrent.");
+    assert_eq!(alone(&facts).sentences[0], "No traffic in this scenario has grades.");
+}
+
+/// Films, pages and acknowledgements fill a buffer too, in either direction and in any home.
+#[test]
+fn a_queue_that_stands_has_a_grade_of_its_own() {
+    let run = |down_mbps: f64, up_mbps: f64, traffic: &str| {
+        let text = format!(
+            "duration_s = 20
+             upstream = {{ sustained_mbps = {up_mbps} }}
+             downstream = {{ sustained_mbps = {down_mbps}, queue.limit_bytes = 4_000_000 }}
+             homes.a = {{}}
+             homes.b = {{}}
+             servers.near.delay_ms = 9
+             {traffic}"
+        );
+        let scenario = load(&text, "line.toml", &[]).unwrap().remove(0).scenario;
+        let results = Simulation::run(&scenario);
+        let facts = Facts::of(&scenario, &Rows::from(&results));
+        let found = verdict(&[group("", &facts)], &[]);
+        ["upstream queue", "downstream queue"].map(|queue| queue_grade(&found, 0, queue))
+    };
+    use Grade::{Good, Poor};
+    let films = "traffic.film = { kind = 'video', server = 'near', viewers = 3, home = 'b' }";
+    let pages = "traffic.page = { kind = 'web', servers = ['near'], users = 3, home = 'b' }";
+    let get =
+        "traffic.get = { kind = 'transfer', server = 'near', direction = 'down', home = 'b' }";
+    let put = "traffic.put = { kind = 'transfer', server = 'near', home = 'b' }";
+    let game = "traffic.game = { kind = 'stream', purpose = 'game', server = 'near', home = 'a' }";
+    for (rates, traffic, grades) in [
+        ((5.0, 10.0), films, [None, Some(Poor)]),
+        ((20.0, 0.5), pages, [Some(Poor), None]),
+        ((1000.0, 5.0), get, [Some(Poor), Some(Good)]),
+        ((5.0, 5.0), get, [None, Some(Poor)]),
+        ((20.0, 5.0), put, [Some(Poor), None]),
+        ((1000.0, 100.0), films, [None, None]),
+    ] {
+        assert_eq!(run(rates.0, rates.1, traffic), grades, "{traffic}");
+        assert_eq!(run(rates.0, rates.1, &format!("{traffic}\n{game}")), grades, "{traffic}");
+    }
+}
+
+#[test]
+fn few_packets_are_no_measurement() {
+    let found = of_line("", "", "metrics.from_s = 19.9");
+    let game = &found.groups[0].assessments[0];
+    assert_eq!(game.grade(), None);
+    assert_eq!(game.summary, "not measured: fewer than 50 packets of traffic.game arrived");
+}
+
+/// What went before a transfer began is nothing that it sends.
+#[test]
+fn nothing_gets_more_than_the_service_allows() {
+    let found = of_line(
+        "",
+        "start_s = 8",
+        "upstream.scheduling.kind = 'best_effort'
+         traffic.data = { kind = 'on_off', server = 'near', direction = 'down', mean_mbps = [90] }
+         traffic.get = { kind = 'transfer', server = 'near', direction = 'down' }",
+    );
+    let upload = found.groups[0].assessments.iter().find(|one| one.application == "upload");
+    let share = upload.unwrap().values["upload_share_percent"].unwrap();
+    assert!((50.0..=100.0).contains(&share), "{share}");
+}
+
+/// What the core does not carry is no fault of the service.
+#[test]
+fn a_transfer_is_judged_by_the_slowest_link_of_its_path() {
+    let found = of_line("", "", "core.x.upstream.rate_mbps = 2");
+    let upload = found.groups[0].assessments.iter().find(|one| one.application == "upload");
+    assert!(upload.unwrap().values["upload_share_percent"] > Some(90.0), "{upload:?}");
+}
+
+#[test]
+fn an_upload_that_gets_next_to_nothing_is_poor() {
+    let found = of_line("", "", "upstream = { sustained_mbps = 0.05, burst_bytes = 3044 }");
+    let upload = found.groups[0].assessments.iter().find(|one| one.application == "upload");
+    assert_eq!(upload.unwrap().grade(), Some(Grade::Poor));
+}

@@ -1,0 +1,193 @@
+//! What is measured where bulk traffic goes, and against which idle line.
+
+use super::*;
+
+#[test]
+fn an_idle_line_is_neither_best_nor_what_others_are_compared_with() {
+    // An upload that starts at the end has a row, and nothing of it is delivered.
+    let idle = call_and_uploads(4.40, 0.5, &[("up", 0.0)], 1);
+    let full = call_and_uploads(3.5, 0.9, &[("up", 5.0)], 1);
+    let pie = call_and_uploads(4.3, 0.6, &[("up", 4.9)], 1);
+    let groups = [group("idle", &idle), group("tail", &full), group("PIE", &pie)];
+    let found = verdict(&groups, &[]);
+    assert_eq!((found.best, found.reference), (Some(2), Some(1)));
+    assert!(found.groups[0].is_idle_line);
+}
+
+/// What ended before counting began was no load, and the idle line is still the run's own.
+#[test]
+fn an_upload_that_ended_before_counting_makes_no_other_load() {
+    let found = of_line("", "stop_s = 3", "metrics.from_s = 10");
+    assert_eq!((found.groups[0].idle_line, found.groups[1].is_idle_line), (Some(1), true));
+    assert!(!found.sentences.join(" ").contains("load differs"), "{found:?}");
+}
+
+#[test]
+fn a_single_run_is_held_against_its_idle_line() {
+    let idle = game_and_upload(11.0, 10.0, None);
+    for (p90_ms, told) in [
+        (
+            143.0,
+            "The upload makes the game 13 times slower: from 11.0 to 143 ms of round trip at p90.",
+        ),
+        (12.0, "The upload slows the game a little: from 11.0 to 12.0 ms of round trip at p90."),
+        (11.1, "The upload leaves the game as it is without it (11.1 ms of round trip at p90)."),
+    ] {
+        let run = game_and_upload(p90_ms, 10.0, Some(5.0));
+        let found = verdict(&[group("", &run), group("idle line", &idle)], &[]);
+        assert_eq!(found.sentences[0], told);
+        assert_eq!(found.question, "How well does this service work for game and upload?");
+        assert_eq!(found.best, None);
+    }
+}
+
+/// A line of 20 Mbps up and 30 Mbps down on which one direction is filled, with a game or call.
+fn filled(bulk: &str, stream: &str) -> Vec<Variant> {
+    let text = format!(
+        "duration_s = 15
+         upstream.sustained_mbps = 20
+         downstream.sustained_mbps = 30
+         servers.near.delay_ms = 9
+         traffic.probe = {{ kind = 'stream', server = 'near', {stream} }}
+         traffic.bulk = {{ kind = 'transfer', server = 'near', direction = '{bulk}' }}"
+    );
+    let mut variants = load(&text, "line.toml", &[]).unwrap();
+    variants.extend(idle_lines(&variants));
+    variants
+}
+
+/// Each sentence follows the direction that is filled: nothing is good where nothing was measured.
+#[test]
+fn grades_need_measurements_of_the_direction_they_speak_of() {
+    for (bulk, other, stream) in [("up", "down", "upstream"), ("down", "up", "downstream")] {
+        for purpose in ["game", "voice"] {
+            let judge = |direction: &str| {
+                let keys = format!("purpose = '{purpose}', direction = '{direction}'");
+                let variants = filled(bulk, &keys);
+                let runs: Vec<_> = variants.iter().map(|v| Simulation::run(&v.scenario)).collect();
+                let facts: Vec<_> = variants
+                    .iter()
+                    .zip(&runs)
+                    .map(|(v, run)| Facts::of(&v.scenario, &Rows::from(run)))
+                    .collect();
+                let groups = [group("", &facts[0]), group("idle line", &facts[1])];
+                (verdict(&groups, &[]), runs[0].warnings.clone())
+            };
+            let (found, warnings) = judge("both");
+            let of = |name: &str| {
+                let all = &found.groups[0].assessments;
+                all.iter().find(|one| one.application == name).and_then(Assessment::grade)
+            };
+            // A full buffer is 250 ms: neither a game nor a call is good, and load is felt.
+            let watched = if purpose == "game" { "game" } else { "call" };
+            assert!(of(watched) > Some(Grade::Good), "{bulk} {purpose} {found:?}");
+            assert_eq!(of("under load"), Some(Grade::Poor));
+            assert!(
+                found.sentences.iter().any(|told| told.contains(&format!("in the {stream} queue")))
+            );
+            let key = format!("{stream}_queue_p99_ms");
+            assert!(found.groups[0].measures[key.as_str()].mean > Some(200.0));
+            assert!(warnings.is_empty(), "{warnings:?}");
+
+            // A probe that goes the other way knows nothing of it.
+            let (found, warnings) = judge(other);
+            let told = found.sentences.join(" ");
+            let missing = format!("nothing of traffic.probe goes {bulk}; direction = \"both\"");
+            assert!(told.contains(&missing), "{told}");
+            let warning = format!(
+                "not measured: no traffic watches the {stream} while traffic.bulk loads it; a game or call \
+                 with direction = \"both\" would"
+            );
+            assert_eq!((&found.unwatched, &warnings), (&vec![warning.clone()], &vec![warning]));
+            assert!(!told.contains("on every test") && !told.contains("added"), "{told}");
+            let graded: Vec<_> =
+                found.groups[0].assessments.iter().map(|one| one.application).collect();
+            assert!(!graded.contains(&"under load"), "{graded:?}");
+
+            // One that goes the same way has no other end.
+            let (found, warnings) = judge(bulk);
+            assert!(found.sentences.join(" ").contains(&format!("goes {other}")));
+            assert!(warnings.is_empty(), "{warnings:?}");
+        }
+    }
+}
+
+fn under_load(found: &Verdict) -> Option<&Assessment> {
+    found.groups[0].assessments.iter().find(|one| one.application == "under load")
+}
+
+/// What is under load is measured at the time and in the homes of the load.
+#[test]
+fn a_game_at_another_time_or_in_another_home_knows_nothing_of_the_load() {
+    // Before the game, and with 0.1 s of it.
+    for stop_s in ["11", "12.1"] {
+        let found = of_line("start_s = 12", &format!("stop_s = {stop_s}"), "");
+        let told = found.sentences.join(" ");
+        assert!(found.unwatched[0].contains("watches the upstream while traffic.bulk loads it"));
+        assert!(!told.contains("leaves the game") && !told.contains("A+"), "{told}");
+        assert_eq!(under_load(&found).unwrap().grade(), None);
+    }
+    // A quarter of its time: the mean of all of it is no measure of load.
+    let found = of_line("", "start_s = 15", "");
+    let missing = "not measured: traffic.bulk does not load the line all the time of the game or call; \
+                   metrics.from_s = 15 leaves out what is before";
+    assert_eq!(under_load(&found).unwrap().summary, missing);
+    let found = of_line("", "start_s = 5", "metrics.from_s = 5");
+    assert_eq!(under_load(&found).unwrap().grade(), Some(Grade::Poor));
+
+    let found = of_line("home = 'a'", "home = 'b'", "homes.a = {}\nhomes.b = {}");
+    let asked = "no traffic of homes.b watches the upstream while traffic.bulk loads it; a game or call \
+                 with home = \"b\" and direction = \"both\" would";
+    assert!(found.unwatched[0].contains(asked), "{:?}", found.unwatched);
+    assert!(under_load(&found).is_none() && !found.sentences.join(" ").contains("leaves the game"));
+    // The column has the longest queue of all homes.
+    assert!(found.groups[0].measures["upstream_queue_p99_ms"].mean > Some(200.0));
+}
+
+/// Films go on when uploads and downloads do not: such a line is not idle.
+#[test]
+fn a_line_on_which_films_fill_the_queue_is_no_idle_line() {
+    let found = judged_by_name(
+        "
+        duration_s = 30
+        upstream.sustained_mbps = 10
+        downstream = { sustained_mbps = 10, queue.limit_bytes = 187_500 }
+        servers.near.delay_ms = 2
+        servers.far.delay_ms = 20
+        traffic.call = { kind = 'stream', purpose = 'voice', server = 'near' }
+        traffic.film = { kind = 'video', server = 'near', viewers = 3 }
+        traffic.get = { kind = 'transfer', direction = 'down', server = 'far' }
+    ",
+    );
+    let all = &found.groups[0].assessments;
+    let under_load = all.iter().find(|one| one.application == "under load").unwrap();
+    assert_eq!(under_load.grade(), None);
+    assert_eq!(
+        under_load.summary,
+        "not measured: packets wait in the downstream queue without uploads and downloads too"
+    );
+    assert_eq!(queue_grade(&found, 0, "downstream queue"), Some(Grade::Poor));
+}
+
+/// Without an idle line nobody knows what bulk traffic takes.
+#[test]
+fn a_line_without_its_idle_line_is_not_good_on_every_test() {
+    let of = |baseline: bool| {
+        judged_by_name(&format!(
+            "{LINE}
+            baseline = {baseline}
+            upstream.sustained_mbps = 50
+            traffic.film = {{ kind = 'video', server = 'near' }}
+            traffic.call = {{ kind = 'stream', purpose = 'voice', server = 'near' }}
+            traffic.get = {{ kind = 'transfer', server = 'near', direction = 'down' }}
+            [compare.a]
+            [compare.b]
+            upstream.queue.limit_bytes = 100_000
+        "
+        ))
+    };
+    let lacks = |found: &Verdict| found.unwatched.iter().any(|told| told.contains("no idle line"));
+    let (with, without) = (of(true), of(false));
+    assert!(!lacks(&with) && lacks(&without), "{without:?}");
+    assert!(!without.sentences.join(" ").contains("on every test"), "{without:?}");
+}
