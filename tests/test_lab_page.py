@@ -147,14 +147,25 @@ def test_what_it_shows_follows_the_choices(chromium: Browser, lab: str) -> None:
         expect(verdict_heads(page)).to_have_text(
             ["A: Drop-tail, large buffer", "B: DOCSIS-PIE", re.compile("idle line")]
         )
-        expect(rows).to_have_text(["game", "call", "page", "under load", "upstream queue", "upload"])
+        expect(rows).to_have_text(
+            ["game", "call", "page", "under load", "upstream queue", "upload"]
+        )
         delays = page.locator(".verdicts tfoot").get_by_role("rowheader")
         expect(delays).to_have_text(["upstream queue, p99", "downstream queue, p99"])
         drop_tail = page.locator(".verdicts tfoot td").first
         expect(drop_tail).to_have_text(re.compile(r"^\d{3,}\.\d ms$"))
         page.get_by_role("button", name="More video viewers").click()
         expect(rows).to_have_text(
-            ["game", "call", "page", "video", "video rate", "under load", "upstream queue", "upload"]
+            [
+                "game",
+                "call",
+                "page",
+                "video",
+                "video rate",
+                "under load",
+                "upstream queue",
+                "upload",
+            ]
         )
         page.get_by_label("Queue management A").select_option("SFQ-CoDel")
         expect(verdict_heads(page).first).to_have_text("A: SFQ-CoDel")

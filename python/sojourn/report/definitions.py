@@ -75,8 +75,8 @@ DERIVED = Section(
         Definition(
             "upstream_queue_mean_ms",
             "ms",
-            "The mean wait in the longest upstream queue, where bulk traffic loads it or one packet "
-            "in ten waits for more than 20 ms.",
+            "The mean wait in the longest upstream queue, where bulk traffic loads it or one "
+            "packet in ten waits for more than 20 ms.",
             "RFC 8289, section 3",
         ),
         Definition(

@@ -456,11 +456,10 @@ fn a_value_on_the_edge_between_two_grades_does_not_decide() {
 #[test]
 fn a_game_that_loses_packets_is_not_best_by_its_far_tail() {
     let of = |loss_percent: f64, p99_ms: f64| {
-        let facts = with(
+        with(
             game_and_upload(39.0, 35.0, Some(5.0)),
             &[("game_loss_percent", loss_percent), ("game_rtt_p99_ms", p99_ms)],
-        );
-        facts
+        )
     };
     let (pi2, pie) = (of(13.0, 45.0), of(1.5, 60.0));
     let found = verdict(&[group("PI2", &pi2), group("PIE", &pie)], &[]);
