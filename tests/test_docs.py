@@ -269,7 +269,7 @@ def tiers(caps: Shown, weights: Shown) -> None:
     assert weights.rates == pytest.approx(wanted, rel=0.02)
 
 
-def shared_channel(one: Shown, ten: Shown, thirty: Shown, _: Shown) -> None:
+def shared_channel(one: Shown, ten: Shown, thirty: Shown, *_: Shown) -> None:
     assert one.latency_ms < ten.latency_ms < thirty.latency_ms / 1.3
     assert thirty.rates["uploads"] == pytest.approx(ten.rates["uploads"], rel=0.02)
 
@@ -280,7 +280,7 @@ def fibre(*variants: Shown) -> None:
     assert fibre_full == pytest.approx(cable_full, rel=0.02)
 
 
-def cmts(drop_tail: Shown, codel: Shown, fq: Shown, _: Shown) -> None:
+def cmts(drop_tail: Shown, codel: Shown, fq: Shown, *_: Shown) -> None:
     assert drop_tail.latency_ms > 200 > 30 > codel.latency_ms > fq.latency_ms
     assert sum(fq.rates.values()) == pytest.approx(sum(drop_tail.rates.values()), rel=0.01)
 
@@ -294,7 +294,7 @@ def abb(one: Shown, abb: Shown, drr: Shown) -> None:
     assert abb.rates == pytest.approx(fair, rel=0.2)
 
 
-def low_latency(drop_tail: Shown, pie: Shown, lld: Shown, granted: Shown, _: Shown) -> None:
+def low_latency(drop_tail: Shown, pie: Shown, lld: Shown, granted: Shown, *_: Shown) -> None:
     # Without a request-grant loop a packet waits for the next grant, 2 ms at most.
     assert drop_tail.latency_ms > 200 > 30 > pie.latency_ms > lld.latency_ms + 10
     assert granted.latency_ms < lld.latency_ms - 3
@@ -307,7 +307,7 @@ def l4s(drop_tail: Shown, one: Shown, two: Shown) -> None:
         assert shared.rates["cubic"] < shared.rates["prague"] < 2 * shared.rates["cubic"]
 
 
-def router(modem: Shown, shaper: Shown, too_fast: Shown, _: Shown) -> None:
+def router(modem: Shown, shaper: Shown, too_fast: Shown, *_: Shown) -> None:
     assert min(modem.round_trip_ms, too_fast.round_trip_ms) > 180 > 40 > shaper.round_trip_ms
     assert shaper.rates["upload"] == pytest.approx(0.9 * modem.rates["upload"], rel=0.07)
 

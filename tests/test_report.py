@@ -413,7 +413,7 @@ def test_a_sweep_is_read_by_group_and_seed(swept: Path) -> None:
 def test_a_sweep_is_summed_up_over_its_seeds(reports: dict[str, Path]) -> None:
     page = reports["sweep"].read_text()
     assert "as upstream sustained varies (mean of 3 seeds)?" in page
-    assert "No setting is good on every test" in page
+    assert "No setting is good on what is measured" in page
     assert "is good on every test in 0 of" not in page
     assert "Game RTT p90 (ms) by upstream sustained" in page
     assert "Delay against goodput" in page

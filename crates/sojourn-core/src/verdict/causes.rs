@@ -140,10 +140,9 @@ fn cause(scenario: &Scenario, rows: &Rows, name: &str, entry: &traffic::Entry) -
     }
     let sum =
         |place: &Place| parts.iter().filter(|(other, _)| other == place).map(|(_, ms)| ms).sum();
-    let sums = parts.iter().map(|(place, _)| (place.clone(), sum(place)));
-    let (place, ms) =
-        sums.reduce(|most: (Place, f64), one| if one.1 > most.1 { one } else { most })?;
-    Some(Cause { traffic: name.to_owned(), ways_ms, place, ms })
+    // The greatest part of one way: a path counts twice, and the queue that spoils a call once.
+    let (place, _) = parts.iter().max_by(|one, other| one.1.total_cmp(&other.1))?;
+    Some(Cause { traffic: name.to_owned(), ways_ms, place: place.clone(), ms: sum(place) })
 }
 
 /// The rows of its own homes in a direction.

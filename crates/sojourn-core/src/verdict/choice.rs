@@ -149,10 +149,12 @@ fn changes(best: &Judged<'_>, reference: &Judged<'_>) -> Changes {
         let is_felt = measure
             .of_queues()
             .is_none_or(|way| found.to >= LITTLE_WAIT_MS && best.grade(queue_of(way).0).is_some());
+        let is_graded = measure.queues.is_some_and(|way| says_so(way, best, reference));
         if found.is_worse_by(WORSE, measure) && is_felt {
             changes.is_costly |= found.is_worse_by(HARDLY, measure);
             changes.add(measure, &found);
         } else if !found.is_worse_by(0.0, measure)
+            && !is_graded
             && (is_decisive
                 || NOTICED.contains(&measure.key)
                 || measure.queues.is_some_and(|way| queues_apart.contains(&way)))
@@ -175,12 +177,21 @@ fn changes(best: &Judged<'_>, reference: &Judged<'_>) -> Changes {
 fn is_meant(measure: &Measure, best: &Judged<'_>, reference: &Judged<'_>) -> bool {
     let both = [best, reference];
     let is_graded = |name: &'static str| both.iter().all(|one| one.grade(name).is_some());
-    let says_so = |way| queues_apart(best, reference).contains(&way) && is_graded(queue_of(way).0);
     measure.decides()
         && measure.of_bulk().is_none()
         && measure.key != "voice_mos"
         && (measure.key != PAGE_LOAD || is_graded(PAGE))
-        && measure.queues.is_none_or(|way| !says_so(way))
+        && measure.queues.is_none_or(|way| {
+            let (name, metric) = queue_of(way);
+            let [to, from] = both.map(|one| one.value(name, metric));
+            !says_so(way, best, reference) || to < from
+        })
+}
+
+/// Do the grades of the queue of a direction tell two settings apart, and say how long packets wait there?
+fn says_so(way: Direction, best: &Judged<'_>, reference: &Judged<'_>) -> bool {
+    let is_graded = [best, reference].iter().all(|one| one.grade(queue_of(way).0).is_some());
+    is_graded && queues_apart(best, reference).contains(&way)
 }
 
 /// The directions whose queues have other grades.
@@ -204,7 +215,8 @@ fn add_graded(changes: &mut Changes, best: &Judged<'_>, reference: &Judged<'_>) 
     }
     for application in &APPLICATIONS {
         let name = application.name;
-        let is_told = changes.is_told(name)
+        let is_of = |way: &Direction| queue_of(*way).0 == name && says_so(*way, best, reference);
+        let is_told = (changes.is_told(name) && !Direction::BOTH.iter().any(is_of))
             || (name == UNDER_LOAD && changes.better.len() + changes.worse.len() > 0);
         if is_told || !best.is_told_apart(reference, application) {
             continue;

@@ -13,7 +13,7 @@ use super::thresholds::{
 };
 use crate::apps::bulk::Bulk;
 use crate::packet::Direction;
-use crate::scenario::watch::{Load, Unwatched};
+use crate::scenario::watch::Unwatched;
 
 /// A smaller change than this share of a value is none to speak of.
 pub(super) const SAME: f64 = 0.02;
@@ -287,9 +287,8 @@ impl Judged<'_> {
     /// Is it unknown what bulk traffic takes from those who would tell, since there is no idle line?
     pub fn lacks_idle_line(&self) -> bool {
         let facts = self.group.runs[0];
-        let would_tell = facts.loads.values().any(|load| *load == Load::Whole)
-            || (!facts.video_mbps.is_empty() && facts.bulk().next().is_some());
-        self.idle_line.is_none() && would_tell
+        let would_tell = !facts.round_trips_ms.is_empty() || !facts.video_mbps.is_empty();
+        self.idle_line.is_none() && would_tell && facts.bulk().next().is_some()
     }
 
     /// Its name in sentences.
@@ -403,8 +402,7 @@ pub(super) fn decisive(
 }
 
 /// The measures that decide between groups with equal grades, the first one first: what users notice, then
-/// the far tails of it, the delay of queues and rates, of each the one in which the groups differ most before the
-/// others: no direction stands before the other one. All groups have all of these, of the same traffic. The queue of a direction that games or calls watch
+/// the far tails of it, then the delay of queues and rates, that in which the groups differ most before the others. All groups have all of these, of the same traffic. The queue of a direction that games or calls watch
 /// does not decide unless it stands: they tell what is noticed of it.
 pub(super) fn deciding(groups: &[&Group<'_>]) -> Vec<&'static Measure> {
     let values = |measure: &Measure| -> Option<Vec<f64>> {
@@ -414,8 +412,7 @@ pub(super) fn deciding(groups: &[&Group<'_>]) -> Vec<&'static Measure> {
         let values = values(measure).unwrap_or_default();
         let most = values.iter().copied().fold(f64::MIN, f64::max);
         let least = values.iter().copied().fold(f64::MAX, f64::min);
-        let is_rate = measure.of_bulk().is_some();
-        if is_rate && most > 0.0 { (most - least) / most } else { most - least }
+        if most > 0.0 { (most - least) / most } else { 0.0 }
     };
     let mut found: Vec<&Measure> = MEASURES
         .iter()
@@ -427,7 +424,7 @@ pub(super) fn deciding(groups: &[&Group<'_>]) -> Vec<&'static Measure> {
         .collect();
     found.sort_by(|one, other| {
         let of_line = |m: &Measure| m.of_bulk().is_some() || m.of_queues().is_some();
-        let place = |m: &Measure| (m.of_bulk().is_some(), of_line(m), m.is_far_tail());
+        let place = |m: &Measure| (of_line(m), m.is_far_tail());
         let apart = |m: &Measure| if of_line(m) { span(m) } else { 0.0 };
         place(one).cmp(&place(other)).then(apart(other).total_cmp(&apart(one)))
     });

@@ -94,7 +94,7 @@ const fn measure(
         better,
         queues,
         equal_up_to: 0.0,
-        unnoticed: 0.0,
+        unnoticed: if queues.is_some() { SHORT_WAIT_MS } else { 0.0 },
         of,
         column,
         merge,
@@ -103,6 +103,12 @@ const fn measure(
 
 /// Losses of a game up to what a good one may have are equally good, and no one notices so much more or less.
 const FEW_LOST_PERCENT: f64 = 1.0;
+
+/// Queues whose delays differ by less are equal to anyone who waits in them: a quarter of what a game has.
+const SHORT_WAIT_MS: f64 = 5.0;
+
+/// Where fewer frames arrive whole, the delay of these says nothing.
+const MOST_INCOMPLETE_PERCENT: f64 = 50.0;
 
 /// A user feels what takes so long to be instantaneous (Nielsen 1993, Usability Engineering, section 5.5).
 const INSTANT_S: f64 = 0.1;
@@ -324,6 +330,9 @@ impl Measure {
         let values = found.filter_map(|row| match self.column {
             // As grades have it: pages that did not load before the end count.
             PAGE_LOAD => page_load(scenario, rows, row.traffic()).median_s,
+            "frame_latency_p90_ms" => row.number(self.column).filter(|_| {
+                row.number("frames_incomplete_percent") <= Some(MOST_INCOMPLETE_PERCENT)
+            }),
             column => row.number(column),
         });
         Some(match self.merge {
