@@ -164,6 +164,7 @@ def test_what_it_shows_follows_the_choices(chromium: Browser, lab: str) -> None:
                 "video rate",
                 "under load",
                 "upstream queue",
+                "downstream queue",
                 "upload",
             ]
         )
@@ -465,7 +466,7 @@ def test_a_fault_stands_at_its_field(chromium: Browser, lab: str) -> None:
         expect(alert(page)).to_contain_text("found -1; allowed: a number from 0.1 to 255")
         expect(target).to_have_attribute("aria-invalid", "true")
         expect(page.locator(".error")).to_contain_text("found -1")
-        expect(page.locator(".verdicts tbody tr")).to_have_count(5)
+        expect(page.locator(".verdicts tbody tr")).to_have_count(6)
         expect(save).to_be_disabled()
         target.fill("20")
         expect(alert(page)).to_be_hidden()

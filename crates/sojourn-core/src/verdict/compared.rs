@@ -402,8 +402,9 @@ pub(super) fn decisive(
 }
 
 /// The measures that decide between groups with equal grades, the first one first: what users notice, then
-/// the far tails of it, then the delay of queues and rates, that in which the groups differ most before the others. All groups have all of these, of the same traffic. The queue of a direction that games or calls watch
-/// does not decide unless it stands: they tell what is noticed of it.
+/// the far tails of it, then the delay of queues and rates, that in which the groups differ most before the others.
+/// All groups have all of these, of the same traffic. The queue of a direction that games or calls watch does not
+/// decide unless it stands: they tell what is noticed of it.
 pub(super) fn deciding(groups: &[&Group<'_>]) -> Vec<&'static Measure> {
     let values = |measure: &Measure| -> Option<Vec<f64>> {
         groups.iter().map(|group| group.mean(measure.key)).collect()
