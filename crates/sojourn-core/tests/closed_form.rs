@@ -4,6 +4,7 @@
 //! E1, E3 and so on are the numbers of the analytic checks in the design notes.
 
 use crate::common::{HOME_QUEUES, flow, home, queue, scenario, series};
+use crate::queue_kit::datagram;
 use sojourn_core::access::service;
 use sojourn_core::access::{
     context::ServiceFlowContext, docsis::modem::Modem, shaped_link::ShapedLink,
@@ -12,7 +13,7 @@ use sojourn_core::dialect::Dialect;
 use sojourn_core::engine::rng::Rng;
 use sojourn_core::metrics::results::Results;
 use sojourn_core::network::Simulation;
-use sojourn_core::packet::{DATAGRAM, Direction, Ecn, Flags, Packet, Segment};
+use sojourn_core::packet::{Direction, Flags, Packet};
 use sojourn_core::record::Recorder;
 use sojourn_core::record::trace::{Outcome, PacketRecord};
 use sojourn_core::scenario::Scenario;
@@ -229,22 +230,7 @@ fn greatest_burst(ends: &[(Time, f64)], rate: f64) -> f64 {
 // E1: the downstream as a queue.
 
 fn packet(now: Time) -> Packet {
-    Packet {
-        sent_at: now,
-        queued_at: now,
-        segment: Segment::default(),
-        tuple: 0,
-        flow: DATAGRAM,
-        generation: 0,
-        traffic: 0,
-        server: 0,
-        home: 0,
-        service_flow: 0,
-        size: 1500,
-        direction: Direction::Down,
-        ecn: Ecn::NotEct,
-        number: [0; 3],
-    }
+    Packet { sent_at: now, queued_at: now, direction: Direction::Down, ..datagram(0, 0, 1500) }
 }
 
 /// What a queue did: the waits of its packets in ms, and the packets waiting, summed over time.

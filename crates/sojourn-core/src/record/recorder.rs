@@ -50,7 +50,7 @@ pub struct Recorder {
 }
 
 impl Default for Recorder {
-    /// For one home with a service flow each way, without traces and without an end.
+    /// Of one home with one service flow in each direction. It keeps no traces, and its run does not end.
     fn default() -> Self {
         Self::new(ServiceFlowBook::lone(), None, Time::NEVER)
     }

@@ -1,7 +1,6 @@
 //! Where the time goes of what users notice: the path, the queue of a direction, or the wait for grants.
 //! Each part comes from counters of the run.
 
-use super::missing::FEWEST_PACKETS;
 use super::rows::{Row, Rows};
 use super::words::{digits, joined};
 use crate::access::AccessSpec;
@@ -112,7 +111,7 @@ fn cause(scenario: &Scenario, rows: &Rows, name: &str, entry: &traffic::Entry) -
     let mut parts: Vec<(Place, f64)> = Vec::new();
     let mut ways_ms = Vec::new();
     for row in rows.flows.iter().filter(watched) {
-        if row.number("delivered_packets").is_some_and(|packets| packets < FEWEST_PACKETS) {
+        if row.is_scarce("delivered_packets") {
             return None;
         }
         let (mean_ms, least_ms) = (row.number("latency_mean_ms")?, row.number("latency_min_ms")?);

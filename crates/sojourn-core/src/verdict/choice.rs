@@ -7,8 +7,8 @@ use super::compared::{
 use super::grades::Grade;
 use super::measures::{MEASURES, Measure};
 use super::thresholds::{
-    ADDED_DELAY, APPLICATIONS, Application, CALL, DOWNLOAD_SHARE, DOWNSTREAM_QUEUE_MEAN, KEPT_RATE,
-    PAGE, PAGE_LOAD, UNDER_LOAD, UPLOAD_SHARE, UPSTREAM_QUEUE_MEAN, VIDEO_START, queue_of,
+    ADDED_DELAY, APPLICATIONS, CALL, DOWNLOAD_SHARE, DOWNSTREAM_QUEUE_MEAN, KEPT_RATE, PAGE,
+    PAGE_LOAD, UNDER_LOAD, UPLOAD_SHARE, UPSTREAM_QUEUE_MEAN, VIDEO_START, queue_of,
 };
 use super::words::{capitalised, digits, factor, joined, listed, quoted};
 use crate::packet::Direction;
@@ -141,7 +141,6 @@ fn changes(best: &Judged<'_>, reference: &Judged<'_>) -> Changes {
     let mut changes = Changes::default();
     let decisive = decisive(best.group, reference.group);
     let is_alike = best.by_grades(reference).is_eq();
-    let queues_apart = queues_apart(best, reference);
     for measure in MEASURES.iter().filter(|measure| is_meant(measure, best, reference)) {
         let Some(found) = best.group.difference(measure, reference.group) else { continue };
         let is_decisive = decisive.is_some_and(|(one, _)| one == measure)
@@ -157,7 +156,7 @@ fn changes(best: &Judged<'_>, reference: &Judged<'_>) -> Changes {
             && !is_graded
             && (is_decisive
                 || NOTICED.contains(&measure.key)
-                || measure.queues.is_some_and(|way| queues_apart.contains(&way)))
+                || measure.queues.is_some_and(|way| is_apart(way, best, reference)))
         {
             changes.add(measure, &found);
         }
@@ -191,16 +190,13 @@ fn is_meant(measure: &Measure, best: &Judged<'_>, reference: &Judged<'_>) -> boo
 /// Do the grades of the queue of a direction tell two settings apart, and say how long packets wait there?
 fn says_so(way: Direction, best: &Judged<'_>, reference: &Judged<'_>) -> bool {
     let is_graded = [best, reference].iter().all(|one| one.grade(queue_of(way).0).is_some());
-    is_graded && queues_apart(best, reference).contains(&way)
+    is_graded && is_apart(way, best, reference)
 }
 
-/// The directions whose queues have other grades.
-fn queues_apart(one: &Judged<'_>, other: &Judged<'_>) -> Vec<Direction> {
-    let is_apart = |way: &Direction| {
-        let is_of = |application: &&Application| application.name == queue_of(*way).0;
-        APPLICATIONS.iter().filter(is_of).any(|queue| one.is_told_apart(other, queue))
-    };
-    Direction::BOTH.into_iter().filter(is_apart).collect()
+/// Have the queues of a direction other grades?
+fn is_apart(way: Direction, one: &Judged<'_>, other: &Judged<'_>) -> bool {
+    let queue = APPLICATIONS.iter().find(|application| application.name == queue_of(way).0);
+    queue.is_some_and(|queue| one.is_told_apart(other, queue))
 }
 
 /// The call, and the grades that changed of what no clause names yet.
@@ -224,8 +220,8 @@ fn add_graded(changes: &mut Changes, best: &Judged<'_>, reference: &Judged<'_>) 
         let grades = (best.grade(name), reference.grade(name));
         let found = application.metrics().into_iter().find_map(|(metric, _)| {
             let [to, from] = [best, reference].map(|one| one.value(name, metric));
-            let apart = |to: f64, from: f64| (to - from).abs() > HARDLY * to.abs().max(from.abs());
-            Some((metric, from?, to?)).filter(|(_, from, to)| apart(*to, *from))
+            let found = Difference { from: from?, to: to?, half_width: None };
+            found.is_beyond(HARDLY).then_some((metric, found.from, found.to))
         });
         let ((Some(now), Some(before)), Some((metric, from, to))) = (grades, found) else {
             continue;

@@ -8,8 +8,8 @@ use super::grades::{Assessment, Grade, assess};
 use super::measures::{Better, MEASURES, Measure};
 use super::over_seeds::{Value, over_seeds};
 use super::thresholds::{
-    APPLICATIONS, Application, CALL, DOWNLOAD, DOWNSTREAM_QUEUE, GAME, GOOD_QUEUE_MS, PAGE,
-    UNDER_LOAD, UPLOAD, UPSTREAM_QUEUE, VIDEO, VIDEO_CALL, VIDEO_RATE, queue_of,
+    APPLICATIONS, Application, CALL, DOWNLOAD, DOWNSTREAM_QUEUE, GAME, PAGE, UNDER_LOAD, UPLOAD,
+    UPSTREAM_QUEUE, VIDEO, VIDEO_CALL, VIDEO_RATE, queue_of,
 };
 use crate::apps::bulk::Bulk;
 use crate::packet::Direction;
@@ -146,8 +146,7 @@ impl Group<'_> {
 
     /// Does a queue of a direction stand in a run?
     pub(super) fn stands(&self, direction: Direction) -> bool {
-        let (name, metric) = queue_of(direction);
-        self.runs.iter().any(|facts| facts.tested(name, metric) > Some(GOOD_QUEUE_MS))
+        self.runs.iter().any(|facts| facts.stands(direction))
     }
 
     /// Is a direction loaded while nothing watches it?

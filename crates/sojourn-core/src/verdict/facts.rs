@@ -6,13 +6,13 @@ use serde::Serialize;
 
 use super::causes::{Cause, causes, idle_laws};
 use super::measures::MEASURES;
-use super::missing::{FEWEST_PACKETS, Missing};
+use super::missing::Missing;
 use super::pages::page_load;
 use super::rows::{Row, Rows};
 use super::shares::{self, SHORTEST_S};
 use super::thresholds::{
-    APPLICATIONS, Application, CALL, DOWNLOAD, DOWNLOAD_SHARE, GAME, PAGE_LOAD, SLOW_START_S,
-    UPLOAD, UPLOAD_SHARE, VIDEO, VIDEO_CALL, VIDEO_STALLED, VIDEO_START, queue_of,
+    APPLICATIONS, Application, CALL, DOWNLOAD, DOWNLOAD_SHARE, GAME, GOOD_QUEUE_MS, PAGE_LOAD,
+    SLOW_START_S, UPLOAD, UPLOAD_SHARE, VIDEO, VIDEO_CALL, VIDEO_STALLED, VIDEO_START, queue_of,
 };
 use crate::apps::AppSpec;
 use crate::apps::bulk::Bulk;
@@ -130,6 +130,12 @@ impl Facts {
         found.values.get(metric).copied().flatten()
     }
 
+    /// Is the queue of a direction not good?
+    pub(super) fn stands(&self, direction: Direction) -> bool {
+        let (name, metric) = queue_of(direction);
+        self.tested(name, metric) > Some(GOOD_QUEUE_MS)
+    }
+
     /// The directions in which bulk traffic goes.
     pub fn loaded(&self) -> impl Iterator<Item = Direction> {
         let loads = |direction| self.bulk().any(|(_, payload)| payload.direction == direction);
@@ -242,9 +248,7 @@ fn tested(application: &Application, scenario: &Scenario, rows: &Rows) -> Option
         (metric, values.reduce(if at_least { f64::min } else { f64::max }))
     };
     let values = application.metrics().into_iter().map(worst).collect();
-    let is_two_way =
-        |row: &&Row| scenario.traffic.get(row.traffic()).is_some_and(|one| one.app.is_two_way());
-    let has_both_ends = flows.iter().any(is_two_way);
+    let has_both_ends = flows.iter().any(|row| is_two_way(scenario, row));
     Some(Tested { application: application.name, values, missing, has_both_ends, note })
 }
 
@@ -277,11 +281,8 @@ fn other_end(flows: &[&Row], scenario: &Scenario) -> Option<Missing> {
         flows.iter().find(is_there).is_some_and(|other| other.number("latency_mean_ms").is_some())
     };
     let is_whole = |row: &&Row| Direction::BOTH.into_iter().all(|way| arrived(row, way));
-    let is_scarce = |row: &&&Row| {
-        row.number("delivered_packets").is_some_and(|packets| packets < FEWEST_PACKETS)
-    };
     let scarce = || {
-        let row = flows.iter().find(is_scarce)?;
+        let row = flows.iter().find(|row| row.is_scarce("delivered_packets"))?;
         Some(Missing::TooFewPackets { traffic: row.traffic().to_owned() })
     };
     let lost = || (!flows.iter().all(is_whole)).then_some(Missing::Delivery);
@@ -292,10 +293,8 @@ fn other_end(flows: &[&Row], scenario: &Scenario) -> Option<Missing> {
 /// queue stands in it: one packet in ten waits longer there than a good game may in all. Films, pages and
 /// acknowledgements make one too.
 fn queue_mean_ms(scenario: &Scenario, rows: &Rows, direction: Direction) -> Option<f64> {
-    let is_scarce =
-        |row: &&Row| row.number("departed_packets").is_some_and(|packets| packets < FEWEST_PACKETS);
     let of_way = rows.queues.iter().filter(|row| row.direction() == Some(direction));
-    let queues: Vec<&Row> = of_way.filter(|row| !is_scarce(row)).collect();
+    let queues: Vec<&Row> = of_way.filter(|row| !row.is_scarce("departed_packets")).collect();
     let is_loaded = rows.flows.iter().any(|row| {
         let entry = scenario.traffic.get(row.traffic());
         row.direction() == Some(direction) && entry.is_some_and(|one| one.app.loads(direction))
@@ -359,12 +358,14 @@ fn loads(scenario: &Scenario) -> BTreeMap<String, Load> {
     watching.map(|(name, entry)| (name.clone(), scenario.load_of(entry))).collect()
 }
 
+fn is_two_way(scenario: &Scenario, row: &Row) -> bool {
+    scenario.traffic.get(row.traffic()).is_some_and(|entry| entry.app.is_two_way())
+}
+
 /// The mean of the round trips that each game and call measures, of both ends the greater one, as tables have.
 fn round_trips_ms(scenario: &Scenario, rows: &Rows) -> BTreeMap<String, f64> {
-    let is_heard =
-        |row: &&Row| scenario.traffic.get(row.traffic()).is_some_and(|one| one.app.is_two_way());
     let mut most: BTreeMap<String, f64> = BTreeMap::new();
-    for row in rows.flows.iter().filter(is_heard) {
+    for row in rows.flows.iter().filter(|row| is_two_way(scenario, row)) {
         let Some(mean_ms) = row.number("rtt_mean_ms") else { continue };
         let of_entry = most.entry(row.traffic().to_owned()).or_insert(mean_ms);
         *of_entry = of_entry.max(mean_ms);

@@ -9,8 +9,8 @@ use super::facts::{Facts, Values};
 use super::missing::Missing;
 use super::over_seeds::over_seeds;
 use super::thresholds::{
-    ADDED_DELAY, APPLICATIONS, Application, GOOD_QUEUE_MS, KEPT_RATE, LETTERS, Threshold,
-    UNDER_LOAD, VIDEO_RATE, WORST_LETTER, queue_of,
+    ADDED_DELAY, APPLICATIONS, Application, KEPT_RATE, LETTERS, Threshold, UNDER_LOAD, VIDEO_RATE,
+    WORST_LETTER,
 };
 use crate::packet::Direction;
 use crate::scenario::watch::Load;
@@ -227,7 +227,8 @@ fn added_delay_ms(runs: &[&Facts], idle: &[&Facts]) -> Option<(Option<f64>, Opti
     let added = loaded.iter().filter(|(name, _)| load(name) == Some(&Load::Whole));
     let added = added.filter_map(|(name, ms)| Some(ms - unloaded.get(name)?));
     if let Some(worst_ms) = added.reduce(f64::max) {
-        if let Some(way) = standing(idle) {
+        let stands = |way: &Direction| idle.iter().any(|facts| facts.stands(*way));
+        if let Some(way) = Direction::BOTH.into_iter().find(stands) {
             return Some((None, Some(Missing::NotIdle(way))));
         }
         return Some((Some(worst_ms.max(0.0)), None));
@@ -239,15 +240,6 @@ fn added_delay_ms(runs: &[&Facts], idle: &[&Facts]) -> Option<(Option<f64>, Opti
         }
         Load::None | Load::Whole => None,
     })
-}
-
-/// The direction of a queue that is not good in one of these runs, if there is one.
-fn standing(runs: &[&Facts]) -> Option<Direction> {
-    let stands = |way: &Direction| {
-        let (name, metric) = queue_of(*way);
-        runs.iter().any(|facts| facts.tested(name, metric) > Some(GOOD_QUEUE_MS))
-    };
-    Direction::BOTH.into_iter().find(stands)
 }
 
 /// What videos keep of their mean rate, in percent: of several the least. One that shows nothing keeps nothing.

@@ -1,11 +1,9 @@
 //! Why something has no grade.
 
+use super::rows::FEWEST_PACKETS;
 use super::shares::SHORTEST_S;
 use crate::apps::bulk::Bulk;
 use crate::packet::Direction;
-
-/// Five packets are beyond the 90 % quantile of so many: fewer say nothing of it.
-pub(super) const FEWEST_PACKETS: f64 = 50.0;
 
 /// Why something has no grade.
 #[derive(Clone, PartialEq, Debug)]

@@ -11,6 +11,9 @@ use crate::metrics::results::Results;
 use crate::packet::Direction;
 use crate::record::Member;
 
+/// Five packets are beyond the 90 % quantile of so many: fewer say nothing of it.
+pub(super) const FEWEST_PACKETS: f64 = 50.0;
+
 /// A row of a table: values by the names of columns.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -25,6 +28,11 @@ impl Row {
     /// A text; empty for null, and for a column that there is not.
     pub fn text(&self, column: &str) -> &str {
         self.0.get(column).and_then(Value::as_str).unwrap_or_default()
+    }
+
+    /// Are the packets of this column too few to say anything?
+    pub(super) fn is_scarce(&self, packets: &str) -> bool {
+        self.number(packets).is_some_and(|packets| packets < FEWEST_PACKETS)
     }
 
     /// The traffic entry that it is of.
